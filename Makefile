@@ -1,0 +1,28 @@
+# make test is the one test command: it needs Go and git, and fetches the rest.
+
+# The linter is this version and no other: the installed one, else built by go.
+LINT_VERSION := 2.15.0
+LINT = $(shell \
+	if [ "$$(golangci-lint version --short 2>/dev/null)" = "$(LINT_VERSION)" ]; then echo golangci-lint; \
+	else echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); fi)
+
+.PHONY: test race lint lint-tool build clean
+
+test: ## run all tests; the last line counts what passed, failed and was skipped
+	@go run ./test/summary ./...
+
+race: ## the same tests with the race detector
+	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }
+	@CGO_ENABLED=1 go run ./test/summary -race ./...
+
+lint: ## golangci-lint with .golangci.yml
+	$(LINT) run ./...
+
+lint-tool: ## get the linter ready; fails where it cannot be had
+	@$(LINT) version --short
+
+build: ## bin/ycbot
+	go build -trimpath -o bin/ycbot ./cmd/ycbot
+
+clean:
+	rm -rf bin dist

@@ -1,0 +1,170 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/transcript"
+)
+
+// ask gets the next answer, from the journal where it has it. On an error the
+// response is what came of the answer, if anything.
+func (t *turn) ask(ctx context.Context) (*model.Response, error) {
+	n := t.end.Iterations + 1
+	if err := t.send(Event{Type: transcript.IterationStart, N: n, Max: t.cap}); err != nil {
+		return nil, err
+	}
+	pruned := t.journaled(kindPrune, t.key(n))
+	if pruned {
+		*t.history = prune(*t.history)
+	}
+	resp := new(model.Response)
+	if ok, err := t.recall(kindModel, t.key(n), resp); ok || err != nil {
+		return resp, err
+	}
+	resp, err := t.generate(ctx)
+	if errors.Is(err, model.ErrOverflow) && !pruned && resp == nil {
+		shorter := prune(*t.history)
+		if size(shorter) == size(*t.history) {
+			return nil, err
+		}
+		if err := t.record(kindPrune, t.key(n), struct{}{}); err != nil {
+			return nil, err
+		}
+		*t.history = shorter
+		resp, err = t.generate(ctx)
+	}
+	if err != nil {
+		return resp, fmt.Errorf("agent %s: %w", t.cfg.Name, err)
+	}
+	resp.Message = normalise(resp.Message, n)
+	return resp, t.record(kindModel, t.key(n), resp)
+}
+
+// generate asks the model once and passes on what it streams.
+func (t *turn) generate(ctx context.Context) (*model.Response, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	req := &model.Request{
+		System: t.system, Messages: *t.history, Tools: t.specs, MaxOut: t.cfg.MaxOut, NoCalls: t.noCalls,
+		Agent: t.cfg.Name, ID: t.cfg.ID,
+	}
+	resp, err := t.cfg.Model.Generate(ctx, req, func(d model.Delta) {
+		e := Event{Type: transcript.ContentToken, N: t.end.Iterations + 1, Text: d.Text}
+		switch {
+		case d.Reset:
+			e.Type = transcript.ContentReset
+		case d.Reasoning != "":
+			e.Type, e.Text = transcript.ReasoningToken, d.Reasoning
+		}
+		if t.send(e) != nil {
+			cancel()
+		}
+	})
+	if t.fault != nil {
+		return resp, t.fault
+	}
+	return resp, err
+}
+
+// normalise makes an answer one that can be sent back: every call has an id of
+// its own and a name that a provider takes. Arguments are left as they are; what
+// is wrong with them is told to the model when the call is dispatched.
+func normalise(m model.Message, n int) model.Message {
+	calls := make([]model.Call, 0, len(m.Calls))
+	seen := map[string]bool{}
+	for i, c := range m.Calls {
+		if c.ID == "" || seen[c.ID] {
+			c.ID = fmt.Sprintf("call_%d_%d", n, i+1)
+		}
+		for seen[c.ID] {
+			c.ID += "_"
+		}
+		seen[c.ID] = true
+		c.Name = safeName(c.Name)
+		calls = append(calls, c)
+	}
+	if len(calls) == 0 {
+		calls = nil
+	}
+	return model.Message{Role: model.Assistant, Text: m.Text, Calls: calls}
+}
+
+// safeName makes name one that OpenAI takes, such as subagents_run of subagents.run.
+func safeName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name == "" {
+		return "unnamed"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// object returns args as the JSON object that they must be; none at all is {}.
+func object(args string) (json.RawMessage, error) {
+	if strings.TrimSpace(args) == "" {
+		return json.RawMessage("{}"), nil
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(args), &m); err != nil {
+		return nil, fmt.Errorf("the arguments are not a JSON object: %w", err)
+	}
+	if m == nil {
+		return nil, errors.New("the arguments are not a JSON object: null")
+	}
+	return json.RawMessage(args), nil
+}
+
+// Bounds of what prune leaves of a tool's old answer.
+const (
+	pruneOver = 4000 // runes; shorter answers stay
+	pruneKeep = 1500 // runes at either end
+	pruneLast = 3    // assistants whose tools' answers stay whole if that is enough
+)
+
+// prune shortens old answers of tools. Where there is none to shorten but in the
+// last messages, it shortens those.
+func prune(messages []model.Message) []model.Message {
+	border, left := len(messages), pruneLast
+	for border > 0 && left > 0 {
+		border--
+		if messages[border].Role == model.Assistant {
+			left--
+		}
+	}
+	out := pruneBefore(messages, border)
+	if size(out) == size(messages) {
+		out = pruneBefore(messages, len(messages))
+	}
+	return out
+}
+
+func pruneBefore(messages []model.Message, border int) []model.Message {
+	out := make([]model.Message, len(messages))
+	copy(out, messages)
+	for i := range out[:border] {
+		r := []rune(out[i].Text)
+		if out[i].Role != model.Tool || len(r) <= pruneOver {
+			continue
+		}
+		out[i].Text = fmt.Sprintf("%s\n[… %d characters of this answer were dropped to make room …]\n%s",
+			string(r[:pruneKeep]), len(r)-2*pruneKeep, string(r[len(r)-pruneKeep:]))
+	}
+	return out
+}
+
+func size(messages []model.Message) int {
+	n := 0
+	for _, m := range messages {
+		n += len(m.Text)
+	}
+	return n
+}

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/ycbot/ycbot/internal/model"
+)
+
+// A Budget bounds what agents use together. It is checked before every question,
+// so that questions under way may pass it by what they cost. It is safe for
+// concurrent use.
+type Budget struct {
+	Tokens  int     // input and output; 0: no limit
+	CostUSD float64 // 0: no limit; usage of unknown price does not count
+	Parent  *Budget // is charged too, and must have something left too
+
+	mu     sync.Mutex
+	used   model.Usage
+	cost   float64
+	priced bool
+	blind  bool // something was charged whose price is not known
+}
+
+// Charge adds what one answer used.
+func (b *Budget) Charge(u model.Usage, usd float64, known bool) {
+	for ; b != nil; b = b.Parent {
+		b.mu.Lock()
+		b.used = b.used.Add(u)
+		b.cost += usd
+		b.priced = b.priced || known
+		b.blind = b.blind || !known
+		b.mu.Unlock()
+	}
+}
+
+// Exceeded says which limit is reached, "" for none.
+func (b *Budget) Exceeded() string {
+	for ; b != nil; b = b.Parent {
+		b.mu.Lock()
+		tokens, cost := b.used.Input+b.used.Output, b.cost
+		b.mu.Unlock()
+		if b.Tokens > 0 && tokens >= b.Tokens {
+			return fmt.Sprintf("the token budget of %d is used (%d)", b.Tokens, tokens)
+		}
+		if b.CostUSD > 0 && cost >= b.CostUSD {
+			return fmt.Sprintf("the cost budget of $%.2f is used ($%.2f)", b.CostUSD, cost)
+		}
+	}
+	return ""
+}
+
+// Used returns what was charged so far; known is false where a price was not known.
+func (b *Budget) Used() (u model.Usage, usd float64, known bool) {
+	if b == nil {
+		return u, 0, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used, b.cost, b.priced && !b.blind
+}

@@ -1,0 +1,50 @@
+package agent
+
+import (
+	"io"
+
+	"github.com/ycbot/ycbot/internal/transcript"
+)
+
+// The events that a consumer may want to tell apart; package transcript says
+// what is in them. They stand here as well because consumers import agent.
+const (
+	EventTurnStart        = transcript.TurnStart
+	EventIterationStart   = transcript.IterationStart
+	EventContentToken     = transcript.ContentToken
+	EventReasoningToken   = transcript.ReasoningToken
+	EventContentReset     = transcript.ContentReset
+	EventMessage          = transcript.Message
+	EventUserMessage      = transcript.UserMessage
+	EventToolStart        = transcript.ToolStart
+	EventToolResult       = transcript.ToolResult
+	EventDenied           = transcript.CallDenied
+	EventIterCap          = transcript.IterCap
+	EventFailure          = transcript.Failure
+	EventTurnDone         = transcript.TurnDone
+	EventTurnInterrupted  = transcript.TurnInterrupted
+	EventSubagentStart    = transcript.SubagentStart
+	EventSubagentProgress = transcript.SubagentProgress
+	EventSubagentDone     = transcript.SubagentDone
+)
+
+// EventType is what an event is.
+type EventType = transcript.Type
+
+// EventLog is events.jsonl.
+type EventLog = transcript.Log
+
+// OpenEvents opens events.jsonl for appending; see transcript.Open.
+func OpenEvents(path string) (*EventLog, error) { return transcript.Open(path) }
+
+// ReadEvents reads an events.jsonl.
+func ReadEvents(r io.Reader) ([]Event, error) { return transcript.Read(r) }
+
+// EventIDs returns the ids of the agents in events, in the order of their first.
+func EventIDs(events []Event) []string { return transcript.Agents(events) }
+
+// Markdown renders the transcript of one agent.
+func Markdown(events []Event, id string) string { return transcript.Markdown(events, id) }
+
+// Sidechain renders the sidechain of one agent.
+func Sidechain(events []Event, id string) ([]byte, error) { return transcript.Sidechain(events, id) }

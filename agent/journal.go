@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/ycbot/ycbot/internal/model"
+)
+
+// The kinds of journal entries that this package writes, with their keys. They
+// are stored: do not change them. <id> is the agent's, n the number of the
+// model's answer from 1, i the position of a call in it from 0.
+const (
+	kindTurn  = "turn"  // <id>: system prompt and history that the turn began with
+	kindModel = "model" // <id>/<n>: the answer, as it went into the history
+	kindPrune = "prune" // <id>/<n>: the history was shortened before this question
+	kindTool  = "tool"  // <id>/<n>.<i>: the answer to a call. A call without one is made again
+
+	kindTask     = "subagent"      // <id>: what the subagent was started with
+	kindTaskDone = "subagent_done" // <id>: its Result. A cancelled or broken-off one has none
+)
+
+// errRecord marks errors of the journal itself, which end a turn even while it is being cancelled.
+var errRecord = errors.New("journal")
+
+// An opening is what a turn began with.
+type opening struct {
+	System   string          `json:"system"`
+	Messages []model.Message `json:"messages"`
+}
+
+// open takes the opening from the journal, or puts it there.
+func (t *turn) open() error {
+	o := opening{System: t.cfg.System, Messages: *t.history}
+	ok, err := t.recall(kindTurn, t.cfg.ID, &o)
+	if err != nil {
+		return err
+	}
+	t.system, *t.history = o.System, append([]model.Message(nil), o.Messages...)
+	if ok {
+		return nil
+	}
+	return t.record(kindTurn, t.cfg.ID, o)
+}
+
+func (t *turn) key(n int) string { return fmt.Sprintf("%s/%d", t.cfg.ID, n) }
+
+func (t *turn) callKey(i int) string { return fmt.Sprintf("%s/%d.%d", t.cfg.ID, t.end.Iterations, i) }
+
+func (t *turn) journaled(kind, key string) bool {
+	if t.cfg.Journal == nil {
+		return false
+	}
+	_, ok := t.cfg.Journal.Lookup(kind, key)
+	return ok
+}
+
+func (t *turn) recall(kind, key string, v any) (bool, error) {
+	if t.cfg.Journal == nil {
+		return false, nil
+	}
+	raw, ok := t.cfg.Journal.Lookup(kind, key)
+	if !ok {
+		return false, nil
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return false, fmt.Errorf("%w %s %s: %w", errRecord, kind, key, err)
+	}
+	return true, nil
+}
+
+func (t *turn) record(kind, key string, v any) error {
+	if t.cfg.Journal == nil {
+		return nil
+	}
+	if err := t.cfg.Journal.Append(kind, key, v); err != nil {
+		return fmt.Errorf("%w: %w", errRecord, err)
+	}
+	return nil
+}

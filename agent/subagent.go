@@ -1,0 +1,251 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/transcript"
+)
+
+// work is a task from its slot to its result. Whatever happens, the task gets a
+// result and its subagent_done event.
+func (r *Runner) work(ctx context.Context, spec Spec, t *task) {
+	began := r.Now()
+	res, known := r.earlier(t.rec.ID)
+	if !known {
+		res = r.seated(ctx, spec, t)
+		res.DurationMS = r.Now().Sub(began).Milliseconds()
+		if err := r.settle(res); err != nil {
+			res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
+		}
+	}
+	if err := r.tell(t, Event{Type: transcript.SubagentDone, N: res.Iterations, Done: done(res)}); err != nil && res.Err == nil {
+		res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.rec.Model, t.rec.Isolation = res.Model, res.Isolation
+	t.finish(res, r.Now().UTC())
+}
+
+// earlier returns the result that a process before this one got.
+func (r *Runner) earlier(id string) (Result, bool) {
+	if r.Journal == nil {
+		return Result{}, false
+	}
+	raw, ok := r.Journal.Lookup(kindTaskDone, id)
+	if !ok {
+		return Result{}, false
+	}
+	var res Result
+	if err := json.Unmarshal(raw, &res); err != nil {
+		return Result{}, false // unreadable: the turn's own entries lead to the same result
+	}
+	r.Budget.Charge(res.Usage, res.CostUSD, res.CostKnown)
+	return res, true
+}
+
+// settle journals a result that stands. A cancelled or failed subagent goes on
+// when the run is resumed.
+func (r *Runner) settle(res Result) error {
+	if r.Journal == nil || res.Outcome == Canceled || res.Outcome == Errored {
+		return nil
+	}
+	return r.Journal.Append(kindTaskDone, res.ID, res)
+}
+
+// seated waits for a slot, provides the seat, runs the turn and gives the seat back.
+func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
+	r.mu.Lock()
+	rec := t.snapshot()
+	r.mu.Unlock()
+	res = Result{ID: rec.ID, Agent: spec.Name, Transcript: rec.TranscriptPath, Sidechain: rec.SidechainPath}
+	failed := func(err error) Result {
+		res.Outcome, res.Reason, res.Err = Errored, err.Error(), err
+		if ctx.Err() != nil {
+			res.Outcome, res.Reason = interruption(ctx)
+			res.Err = nil
+		}
+		res.Status = res.Outcome.Status()
+		return res
+	}
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return failed(context.Cause(ctx))
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			r.logger().ErrorContext(ctx, "subagent panicked", "agent", spec.Name, "task", rec.ID, "panic", p, "stack", string(debug.Stack()))
+			res = failed(fmt.Errorf("subagent %s panicked: %v", spec.Name, p))
+		}
+	}()
+	seat, err := r.Provision(ctx, spec, rec)
+	if err != nil {
+		return failed(fmt.Errorf("subagent %s: %w", spec.Name, err))
+	}
+	defer func() {
+		if err := r.leave(ctx, seat); err != nil {
+			r.logger().WarnContext(ctx, "subagent's seat was not given back", "agent", spec.Name, "task", rec.ID, "error", err)
+		}
+	}()
+	res.Model, res.Isolation = seat.Model.Name(), seat.Isolation
+	meta := &transcript.Meta{
+		Model: res.Model, Description: rec.Description, Source: spec.Source, SourcePath: spec.SourcePath,
+		Background: rec.Background, Isolation: seat.Isolation,
+	}
+	if err := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: meta}); err != nil {
+		return failed(err)
+	}
+	res.End, res.Err = r.turn(ctx, spec, seat, t)
+	res.Status = res.Outcome.Status()
+	if res.Submitted != nil {
+		res.Status = submitted(res.Submitted)
+	}
+	read := seat.Verdict
+	if read == nil {
+		read = Verdict
+	}
+	res.Verdict = read(res.Text)
+	return res
+}
+
+// turn runs the loop, and once more where that may mend what ended it: with the
+// journal it goes on at the question that failed.
+func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, error) {
+	cfg := r.config(spec, seat, t)
+	emit := func(e Event) error {
+		r.mu.Lock()
+		t.note(e)
+		r.mu.Unlock()
+		if err := r.Emit(e); err != nil {
+			return err
+		}
+		if e.Type == transcript.ToolStart {
+			return r.tell(t, Event{Type: transcript.SubagentProgress, Text: clip(e.Call.Name+" "+e.Call.Args, activityRunes)})
+		}
+		return nil
+	}
+	history := []model.Message{{Role: model.User, Text: t.rec.Prompt}}
+	end, err := Turn(ctx, cfg, &history, emit)
+	if end.Outcome.Category(err) == Retryable && ctx.Err() == nil {
+		r.logger().WarnContext(ctx, "subagent runs once more", "agent", spec.Name, "task", t.rec.ID, "error", err)
+		history = []model.Message{{Role: model.User, Text: t.rec.Prompt}}
+		end, err = Turn(ctx, cfg, &history, emit)
+	}
+	return end, err
+}
+
+// config narrows the seat to what the spec and the order allow.
+func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
+	cfg := seat.Config
+	rec := t.rec.Order
+	cfg.Name, cfg.ID, cfg.Parent = spec.Name, t.rec.ID, rec.Parent
+	cfg.Tools = nil
+	var taken []tool.Tool
+	for _, tl := range seat.Tools {
+		if allowed(tl, spec, rec) || (spec.Structured && tl.Name == seat.Submit) {
+			cfg.Tools = append(cfg.Tools, tl)
+		} else {
+			taken = append(taken, tl)
+		}
+	}
+	cfg.Known = denials(seat.Known, taken)
+	for name := range spawnAliases {
+		cfg.Known[name] = tool.Delegate
+	}
+	cfg.Known[AgentTool], cfg.Known[ResultTool] = tool.Delegate, tool.Delegate
+	if !spec.Structured {
+		cfg.Submit = ""
+	}
+	cfg.Background = rec.Background
+	cfg.MaxIterations = spec.MaxIterations
+	if cfg.MaxIterations <= 0 {
+		cfg.MaxIterations = DefaultIterations
+	}
+	if rec.MaxIterations > 0 {
+		cfg.MaxIterations = min(cfg.MaxIterations, rec.MaxIterations)
+	}
+	cfg.Timeout, cfg.MaxOut, cfg.OutputTokens, cfg.Mode = spec.Timeout, spec.MaxOut, spec.OutputTokens, spec.Mode
+	cfg.Budget = &Budget{CostUSD: spec.CostUSD, Parent: r.Budget}
+	cfg.Journal, cfg.Now, cfg.Log = r.Journal, r.Now, r.Log
+	return &cfg
+}
+
+// allowed reports whether a subagent gets a tool of its seat.
+func allowed(tl tool.Tool, spec Spec, o Order) bool {
+	switch {
+	case tl.Class == tool.Delegate: // one level of agents, whatever a definition lists
+		return false
+	case spec.Classes != nil && !slices.Contains(spec.Classes, tl.Class):
+		return false
+	case spec.Tools != nil && !slices.Contains(spec.Tools, tl.Name):
+		return false
+	case o.Tools != nil && !slices.Contains(o.Tools, tl.Name):
+		return false
+	}
+	return !slices.Contains(spec.Without, tl.Name)
+}
+
+// leave closes the seat, also when the task was cancelled.
+func (r *Runner) leave(ctx context.Context, seat *Seat) error {
+	if seat.Close == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	return seat.Close(ctx)
+}
+
+// tell emits an event about the task itself.
+func (r *Runner) tell(t *task, e Event) error {
+	e.Time, e.Agent, e.ID, e.Parent = r.Now().UTC(), t.rec.Agent, t.rec.ID, t.rec.Parent
+	if err := r.Emit(e); err != nil {
+		return fmt.Errorf("subagent %s: event %s: %w", t.rec.Agent, e.Type, err)
+	}
+	return nil
+}
+
+func (r *Runner) logger() *slog.Logger {
+	if r.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return r.Log
+}
+
+// submitted reads the status of a structured result.
+func submitted(raw json.RawMessage) Status {
+	var v struct {
+		Status Status `json:"status"`
+	}
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return StatusFailed
+	}
+	switch v.Status {
+	case StatusBlocked, StatusFailed:
+		return v.Status
+	}
+	return StatusCompleted
+}
+
+func done(res Result) *transcript.Done {
+	d := &transcript.Done{
+		Outcome: string(res.Outcome), Status: string(res.Status), Verdict: res.Verdict, Text: res.Text,
+		Iterations: res.Iterations, ToolCalls: res.ToolCalls, Usage: *usage(res.Usage),
+		DurationMS: res.DurationMS, Isolation: res.Isolation,
+	}
+	if res.CostKnown {
+		d.CostUSD = &res.CostUSD
+	}
+	if res.Outcome != Completed {
+		d.Error = res.Reason
+	}
+	return d
+}

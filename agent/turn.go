@@ -1,0 +1,352 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/transcript"
+)
+
+// errTimeout is the cause of a turn's context when its own Timeout is over.
+var errTimeout = errors.New("the agent's time is over")
+
+// What the host says to a model in the middle of a turn.
+const (
+	sayContinue = "Your answer was cut at the output limit. Go on exactly where it stopped; do not repeat what you wrote and do not start over."
+	sayPlan     = "First write a short numbered plan as plain text: what you will do, in which order, and how you will know that it worked. No tools yet."
+	sayCarryOut = "Now carry out the plan, and change it where what you see calls for it."
+	sayReflect  = "Before this counts, read your reply against the task once more: what does it claim without having seen it, and what did it leave out? Mend that, with tools where you need them, then give the whole final reply again."
+	saySubmit   = "The result is not handed in. Call %s with it now."
+	emptyReply  = "(no reply)"
+)
+
+// A turn is the state of one Turn. All of it follows from the journaled answers,
+// so that replaying them leads to the same state.
+type turn struct {
+	cfg     *Config
+	history *[]model.Message
+	emit    Emit
+	system  string
+	tools   map[string]tool.Tool
+	specs   []model.ToolSpec
+	started time.Time
+
+	end     End
+	cap     int      // questions that may be asked; the corrective one is granted on top
+	parts   []string // of a reply that the output limit cut
+	last    string   // the last thing the model said, for a partial result
+	repeats repeats
+	noCalls bool  // for the next question
+	fault   error // emit's first error, which ends the turn
+
+	planning, reflected, corrected, reminded bool
+}
+
+func newTurn(cfg *Config, history *[]model.Message, emit Emit) (*turn, error) {
+	t := &turn{cfg: cfg, history: history, emit: emit, system: cfg.System, tools: map[string]tool.Tool{}}
+	t.cap = cfg.MaxIterations
+	if t.cap <= 0 {
+		t.cap = DefaultIterations
+	}
+	t.cap = min(t.cap, MaxIterations)
+	t.started = cfg.Now()
+	for _, tl := range cfg.Tools {
+		if _, ok := t.tools[tl.Name]; ok {
+			return nil, fmt.Errorf("agent %s: tool %s is there twice", cfg.Name, tl.Name)
+		}
+		t.tools[tl.Name] = tl
+		t.specs = append(t.specs, model.ToolSpec{Name: tl.Name, Description: tl.Description, Schema: tl.Schema})
+	}
+	// Sorted, so that the same set of tools is the same bytes in every request.
+	slices.SortFunc(t.specs, func(a, b model.ToolSpec) int { return strings.Compare(a.Name, b.Name) })
+	return t, nil
+}
+
+// run is the loop.
+func (t *turn) run(parent context.Context) (End, error) {
+	ctx, cancel := t.bound(parent)
+	defer cancel()
+	if err := t.begin(); err != nil {
+		return t.broken(ctx, "", nil, err)
+	}
+	for {
+		if outcome, reason := t.mustStop(ctx); outcome != "" {
+			if outcome == Canceled || outcome == TimedOut {
+				return t.broken(ctx, "", nil, context.Cause(ctx))
+			}
+			return t.finish(outcome, reason, nil)
+		}
+		resp, err := t.ask(ctx)
+		if err != nil {
+			return t.broken(ctx, partial(resp), nil, err)
+		}
+		done, orphaned, err := t.take(ctx, resp)
+		if err != nil {
+			return t.broken(ctx, "", orphaned, err)
+		}
+		if done != "" {
+			return t.finish(done, t.end.Reason, nil)
+		}
+	}
+}
+
+func (t *turn) bound(parent context.Context) (context.Context, context.CancelFunc) {
+	if t.cfg.Timeout <= 0 {
+		return context.WithCancel(parent)
+	}
+	return context.WithTimeoutCause(parent, t.cfg.Timeout, errTimeout)
+}
+
+// begin opens the conversation, from the journal where it has one.
+func (t *turn) begin() error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	if err := model.Validate(*t.history); err != nil {
+		return fmt.Errorf("agent %s: %w", t.cfg.Name, err)
+	}
+	meta := &transcript.Meta{Model: t.cfg.Model.Name(), Background: t.cfg.Background, Max: t.cap}
+	for _, s := range t.specs {
+		meta.Tools = append(meta.Tools, s.Name)
+	}
+	task := (*t.history)[len(*t.history)-1].Text
+	if err := t.send(Event{Type: transcript.TurnStart, Text: task, Meta: meta}); err != nil {
+		return err
+	}
+	if t.cfg.Mode == PlanAndSolve {
+		t.planning, t.noCalls = true, true
+		return t.say("plan", sayPlan)
+	}
+	return nil
+}
+
+// mustStop says why no further question may be asked, "" for none. What the
+// journal has was paid for before: only the cap holds for it.
+func (t *turn) mustStop(ctx context.Context) (Outcome, string) {
+	if ctx.Err() != nil {
+		return interruption(ctx)
+	}
+	if t.end.Iterations >= t.cap {
+		return IterCapped, fmt.Sprintf("it asked the model %d times, which is its cap", t.end.Iterations)
+	}
+	if t.journaled(kindModel, t.key(t.end.Iterations+1)) {
+		return "", ""
+	}
+	if reason := t.cfg.Budget.Exceeded(); reason != "" {
+		return OverBudget, reason
+	}
+	if most := t.cfg.OutputTokens; most > 0 && t.end.Usage.Output >= most {
+		return OverBudget, fmt.Sprintf("its limit of %d output tokens is used (%d)", most, t.end.Usage.Output)
+	}
+	return "", ""
+}
+
+// interruption tells what a context that is done stands for.
+func interruption(ctx context.Context) (Outcome, string) {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errTimeout):
+		return TimedOut, cause.Error()
+	case errors.Is(cause, context.DeadlineExceeded):
+		return TimedOut, "the run's time is over"
+	case cause == nil || errors.Is(cause, context.Canceled):
+		return Canceled, "canceled"
+	}
+	return Canceled, cause.Error()
+}
+
+// take makes the model's answer part of the history and does what it asks for.
+// It returns how the turn ends with it, "" if it goes on, and on an error the
+// calls that got no answer of their own.
+func (t *turn) take(ctx context.Context, resp *model.Response) (done Outcome, orphaned []string, err error) {
+	if err := t.account(resp); err != nil {
+		return "", nil, err
+	}
+	msg, text := resp.Message, strings.TrimSpace(resp.Message.Text)
+	if text != "" {
+		t.last = msg.Text
+	}
+	if t.noCalls {
+		msg.Calls = nil
+	}
+	t.noCalls = false
+	if len(msg.Calls) > 0 {
+		t.parts = nil
+		return t.work(ctx, msg.Calls)
+	}
+	if text == "" {
+		msg.Text = emptyReply
+	}
+	t.add(model.Message{Role: model.Assistant, Text: msg.Text})
+	if resp.Stop == model.StopLength && text != "" {
+		t.parts = append(t.parts, msg.Text)
+		t.last = strings.Join(t.parts, "")
+		return "", nil, t.say("truncated_output", sayContinue)
+	}
+	if text != "" {
+		text = strings.Join(append(t.parts, msg.Text), "")
+		t.last = text
+	}
+	t.parts = nil
+	done, err = t.reply(text)
+	return done, nil, err
+}
+
+// account counts what an answer used and tells of it.
+func (t *turn) account(resp *model.Response) error {
+	t.end.Iterations++
+	t.end.Usage = t.end.Usage.Add(resp.Usage)
+	usd, known := 0.0, false
+	if t.cfg.Price != nil {
+		usd, known = t.cfg.Price(resp.Usage)
+	}
+	t.end.CostUSD += usd
+	t.end.CostKnown = known && (t.end.CostKnown || t.end.Iterations == 1)
+	t.cfg.Budget.Charge(resp.Usage, usd, known)
+	e := Event{Type: transcript.Message, N: t.end.Iterations, Text: resp.Message.Text, Usage: usage(resp.Usage)}
+	if resp.Stop == model.StopLength || resp.Stop == model.StopFilter {
+		e.Reason = string(resp.Stop)
+	}
+	for i, c := range resp.Message.Calls {
+		e.Calls = append(e.Calls, transcript.Call{ID: c.ID, Index: i, Name: c.Name, Args: c.Args})
+	}
+	return t.send(e)
+}
+
+// reply decides about an answer without calls; text is "" for a blank one.
+func (t *turn) reply(text string) (Outcome, error) {
+	switch {
+	case t.planning:
+		t.planning = false
+		return "", t.say("plan", sayCarryOut)
+	case t.cfg.Mode == Reflexion && !t.reflected && text != "":
+		t.reflected = true
+		return "", t.say("reflexion", sayReflect)
+	case t.cfg.Submit != "" && !t.reminded:
+		t.reminded = true
+		return "", t.say("submit", fmt.Sprintf(saySubmit, t.cfg.Submit))
+	case t.cfg.Submit != "":
+		t.end.Text, t.end.Reason = text, "no result was handed in"
+		return NoFinalReply, nil
+	}
+	if t.cfg.Corrective != nil && !t.corrected {
+		if prompt, ok := t.cfg.Corrective(text); ok {
+			t.corrected, t.noCalls = true, true
+			t.cap = max(t.cap, t.end.Iterations+1)
+			return "", t.say("corrective", prompt)
+		}
+	}
+	if text == "" {
+		t.end.Reason = "the model stopped without a reply"
+		return NoFinalReply, nil
+	}
+	t.end.Text = text
+	return Completed, nil
+}
+
+// say puts a message of the host's into the history. Beside a user's message it
+// becomes part of it, because some providers want the two to take turns.
+func (t *turn) say(reason, text string) error {
+	h := *t.history
+	if last := &h[len(h)-1]; last.Role == model.User {
+		last.Text += "\n\n" + text
+	} else {
+		t.add(model.Message{Role: model.User, Text: text})
+	}
+	return t.send(Event{Type: transcript.UserMessage, N: t.end.Iterations, Text: text, Reason: reason})
+}
+
+func (t *turn) add(m model.Message) { *t.history = append(*t.history, m) }
+
+// broken ends a turn that ctx or err stopped in the middle. The history is valid
+// already but for what the model had said of its answer.
+func (t *turn) broken(ctx context.Context, said string, orphaned []string, err error) (End, error) {
+	if h := *t.history; strings.TrimSpace(said) != "" && len(h) > 0 && h[len(h)-1].Role != model.Assistant {
+		t.add(model.Message{Role: model.Assistant, Text: said})
+		t.last = said
+	}
+	if ctx.Err() == nil || t.fault != nil || errors.Is(err, errRecord) {
+		if t.fault != nil {
+			err = t.fault
+		}
+		return t.finish(Errored, err.Error(), err)
+	}
+	outcome, reason := interruption(ctx)
+	t.conclude(outcome, reason)
+	e := Event{Type: transcript.TurnInterrupted, N: t.end.Iterations, Reason: reason, Orphaned: orphaned, Text: said, Done: t.done()}
+	if err := t.send(e); err != nil {
+		t.end.Outcome, t.end.Reason = Errored, err.Error()
+		return t.end, err
+	}
+	return t.end, nil
+}
+
+// finish ends a turn between two questions.
+func (t *turn) finish(outcome Outcome, reason string, err error) (End, error) {
+	t.conclude(outcome, reason)
+	var events []Event
+	switch outcome {
+	case IterCapped:
+		events = append(events, Event{Type: transcript.IterCap, N: t.end.Iterations, Max: t.cap})
+	case Errored:
+		events = append(events, Event{Type: transcript.Failure, N: t.end.Iterations, Text: reason})
+	}
+	for _, e := range append(events, Event{Type: transcript.TurnDone, N: t.end.Iterations, Done: t.done(), Reason: reason}) {
+		if sendErr := t.send(e); sendErr != nil && err == nil {
+			t.end.Outcome, t.end.Reason, err = Errored, sendErr.Error(), sendErr
+		}
+	}
+	return t.end, err
+}
+
+func (t *turn) conclude(outcome Outcome, reason string) {
+	t.end.Outcome, t.end.Reason = outcome, reason
+	if outcome != Completed && t.end.Text == "" {
+		t.end.Text = t.last
+	}
+}
+
+func (t *turn) done() *transcript.Done {
+	d := &transcript.Done{
+		Outcome: string(t.end.Outcome), Text: t.end.Text,
+		Iterations: t.end.Iterations, ToolCalls: t.end.ToolCalls, Usage: *usage(t.end.Usage),
+		DurationMS: t.cfg.Now().Sub(t.started).Milliseconds(),
+	}
+	if t.end.CostKnown {
+		d.CostUSD = &t.end.CostUSD
+	}
+	if t.end.Outcome == Errored {
+		d.Error = t.end.Reason
+	}
+	return d
+}
+
+// send completes e and emits it. After emit's first error nothing is emitted.
+func (t *turn) send(e Event) error {
+	if t.fault != nil {
+		return t.fault
+	}
+	e.Time, e.Agent, e.ID, e.Parent = t.cfg.Now().UTC(), t.cfg.Name, t.cfg.ID, t.cfg.Parent
+	if err := t.emit(e); err != nil {
+		t.fault = fmt.Errorf("agent %s: event %s: %w", t.cfg.Name, e.Type, err)
+	}
+	return t.fault
+}
+
+func usage(u model.Usage) *transcript.Usage {
+	v := transcript.Usage(u)
+	return &v
+}
+
+func partial(resp *model.Response) string {
+	if resp == nil {
+		return ""
+	}
+	return resp.Message.Text
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// nearestFlag returns the flag of cmd that a mistyped one was likely meant to be.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	best, distance := "", 3
+	name, _, _ = strings.Cut(name, "=")
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := levenshtein.ComputeDistance(name, f.Name); d < distance {
+			best, distance = f.Name, d
+		}
+	})
+	return best
+}
+
+// A choice is a flag that takes one of a few words.
+type choice struct {
+	value string
+	words []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return strings.Join(c.words, "|") }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return fmt.Errorf("want one of %s", strings.Join(c.words, ", "))
+	}
+	c.value = s
+	return nil
+}
+
+// A timeLimit is a flag that takes a duration above zero.
+type timeLimit struct{ time.Duration }
+
+func (t *timeLimit) String() string {
+	if t.Duration == 0 {
+		return ""
+	}
+	return t.Duration.String()
+}
+func (t *timeLimit) Type() string { return "duration" }
+
+func (t *timeLimit) Set(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("want a duration such as 90s, 20m or 1h30m")
+	}
+	t.Duration = d
+	return nil
+}

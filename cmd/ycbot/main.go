@@ -1,0 +1,156 @@
+// Ycbot verifies a change by running it: it builds, tests and attacks the
+// change, compares it with the base, and shows the commands and outputs that
+// its verdict rests on.
+//
+//	ycbot run             verify HEAD against the default branch
+//	ycbot worktree sweep  remove what crashed runs left behind
+//	ycbot version
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+func main() {
+	os.Exit(ycbot(os.Args[1:], program{
+		env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}))
+}
+
+// A program is what the commands are given of the process they run in.
+type program struct {
+	env            []string // as os.Environ has it
+	stdin          io.Reader
+	stdout, stderr *os.File
+	now            func() time.Time
+	platform       string
+	code           int // exit code of a command that did its work
+}
+
+// getenv returns the value of a variable, and "" where it is not set.
+func (p *program) getenv(name string) string {
+	v := ""
+	for _, kv := range p.env {
+		if k, val, ok := strings.Cut(kv, "="); ok && k == name {
+			v = val
+		}
+	}
+	return v
+}
+
+func (p *program) log() *slog.Logger {
+	level := slog.LevelWarn
+	if p.getenv("YCBOT_DEBUG") != "" {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// signaled is the cause of a context that a signal ended.
+type signaled struct{ sig os.Signal }
+
+func (e *signaled) Error() string { return "received " + signalName(e.sig) }
+
+func signalName(sig os.Signal) string {
+	if sig == os.Interrupt {
+		return "an interrupt (Ctrl-C)"
+	}
+	return sig.String()
+}
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP
+// cancels. The second one ends the process at once.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		if sig, ok := <-ch; ok {
+			signal.Stop(ch)
+			cancel(&signaled{sig})
+		}
+	}()
+	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
+}
+
+// ycbot is main without its globals; it returns the exit code.
+func ycbot(args []string, p program) int {
+	ctx, stop := interruptible()
+	defer stop()
+	root := &cobra.Command{
+		Use:           "ycbot",
+		Short:         "Verify a change by running it, and show the evidence",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetArgs(args)
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(runCommand(&p), worktreeCommand(&p), versionCommand(&p))
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return p.code
+	}
+	fmt.Fprintln(p.stderr, "ycbot: "+oneLine(err))
+	var usage *usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintf(p.stderr, "See %q.\n", cmd.CommandPath()+" --help")
+	}
+	var sig *signaled
+	if errors.As(context.Cause(ctx), &sig) {
+		return report.ExitCancelled
+	}
+	return report.ExitError
+}
+
+// A usageError is a mistake in the command line.
+type usageError struct{ error }
+
+func flagError(cmd *cobra.Command, err error) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
+		if near := nearestFlag(cmd, name); near != "" {
+			return &usageError{fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)}
+		}
+		return &usageError{fmt.Errorf("unknown flag --%s", name)}
+	}
+	return &usageError{err}
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasSubCommands() {
+		text := fmt.Sprintf("unknown command %q", args[0])
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			text += fmt.Sprintf(": did you mean %q?", near[0])
+		}
+		return &usageError{errors.New(text)}
+	}
+	return &usageError{fmt.Errorf("%q is one argument too many", args[0])}
+}
+
+// oneLine keeps a message on one line where it is short; lists of problems stay
+// as they are.
+func oneLine(err error) string { return strings.TrimSpace(err.Error()) }

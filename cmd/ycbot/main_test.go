@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"ycbot": main}) }
+
+// TestScript runs the real program in scratch repositories: each script is a
+// promise to whoever types the command.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir() // one for all scripts: the standard library is compiled once
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", filepath.Join(e.WorkDir, ".home"))
+			e.Setenv("YCBOT_HOME", home)
+			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(e.WorkDir, ".gitconfig"))
+			e.Setenv("GOPROXY", "off")
+			e.Setenv("GOFLAGS", "")
+			if err := os.MkdirAll(filepath.Join(e.WorkDir, ".home"), 0o700); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"),
+				[]byte("[user]\n\tname = Ann\n\temail = ann@example.com\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n"), 0o600)
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "bubblewrap":
+				return exec.Command("bwrap", "--unshare-user", "--ro-bind", "/", "/", "true").Run() == nil, nil
+			case "race":
+				return exec.Command("sh", "-c", "test \"$(go env CGO_ENABLED)\" = 1 && command -v \"$(go env CC)\"").Run() == nil, nil
+			}
+			return false, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"change": change, "fingerprint": fingerprint, "interrupt": interrupt,
+		},
+	})
+}
+
+// change makes the repository "repo" with the files of base/ on main and those
+// of head/ over them on the branch "change"; head/REMOVED lists what the change
+// removes. It leaves the script in the repository.
+func change(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: change")
+	}
+	repo := ts.MkAbs("repo")
+	git := func(args ...string) {
+		ts.Check(ts.Exec("git", append([]string{"-C", repo}, args...)...))
+	}
+	ts.Check(os.MkdirAll(repo, 0o777))
+	git("init", "-q")
+	ts.Check(os.CopyFS(repo, os.DirFS(ts.MkAbs("base"))))
+	git("add", "-A")
+	git("commit", "-q", "--allow-empty", "-m", "base")
+	git("checkout", "-q", "-b", "change")
+	if _, err := os.Stat(ts.MkAbs("head")); err == nil {
+		ts.Check(overlay(ts.MkAbs("head"), repo))
+		git("add", "-A")
+		git("commit", "-q", "-m", "the change")
+	}
+	ts.Check(ts.Chdir("repo"))
+}
+
+func overlay(from, to string) error {
+	removed, err := os.ReadFile(filepath.Join(from, "REMOVED"))
+	if err == nil {
+		for name := range strings.FieldsSeq(string(removed)) {
+			if err := os.Remove(filepath.Join(to, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "REMOVED" {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, rel)), 0o777); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o666)
+	})
+}
+
+// fingerprint FILE writes down everything of the repository in the current
+// folder that a user would miss if it changed.
+func fingerprint(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fingerprint FILE")
+	}
+	cmd := exec.Command("sh", "-c", `set -e
+git for-each-ref; git rev-parse HEAD; git symbolic-ref -q HEAD || true
+git worktree list; git stash list
+d=$(git rev-parse --git-common-dir)
+cat "$d/config"; ls "$d/hooks"; cat "$d/info/exclude" 2>/dev/null || true
+sha256sum "$(git rev-parse --git-dir)/index"
+git --no-optional-locks status --porcelain --ignored`)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+ts.Getenv("GIT_CONFIG_GLOBAL"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		ts.Fatalf("fingerprint: %v\n%s", err, out)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), out, 0o600))
+}
+
+// interrupt SIGNAL MARK COMMAND… runs a command, sends it a signal as soon as
+// its standard error says MARK, and checks that it ends with exit code 130.
+// What it wrote is in the files "stdout" and "stderr" of $WORK.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: interrupt SIGNAL MARK COMMAND…")
+	}
+	program, err := os.Executable()
+	ts.Check(err)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args[3:]...)
+	cmd.Args[0] = args[2] // testscript.Main looks at the name that it is called by
+	cmd.Dir = ts.MkAbs(".")
+	for _, name := range []string{"PATH", "HOME", "YCBOT_HOME", "GOPROXY", "GIT_CONFIG_GLOBAL", "TMPDIR"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	watch := &watcher{mark: args[1], seen: func() { _ = exec.Command("kill", "-"+args[0], strconv.Itoa(cmd.Process.Pid)).Run() }}
+	cmd.Stderr = watch
+	err = cmd.Run()
+	ts.Check(os.WriteFile(ts.Getenv("WORK")+"/stdout", stdout.Bytes(), 0o600))
+	ts.Check(os.WriteFile(ts.Getenv("WORK")+"/stderr", watch.all.Bytes(), 0o600))
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		ts.Fatalf("exit %d (%v), want 130\n%s", code, err, watch.all.String())
+	}
+}
+
+// A watcher calls seen once when what is written to it contains mark.
+type watcher struct {
+	mark string
+	seen func()
+	all  bytes.Buffer
+	done bool
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	w.all.Write(p)
+	if !w.done && strings.Contains(w.all.String(), w.mark) {
+		w.done = true
+		w.seen()
+	}
+	return len(p), nil
+}

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/redact"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// runOptions are the flags of "ycbot run".
+type runOptions struct {
+	dir, base, head  string
+	dirty, noModel   bool
+	task, taskFile   string
+	config, out      string
+	timeout          timeLimit
+	sandbox, network choice
+	format, failOn   choice
+}
+
+func runCommand(p *program) *cobra.Command {
+	o := &runOptions{
+		sandbox: choice{"auto", []string{"auto", "full", "strong", "basic", "none"}},
+		network: choice{"setup", []string{"none", "setup", "full"}},
+		format:  choice{"text", []string{"text", "json", "markdown"}},
+		failOn:  choice{"", []string{"fail", "partial", "never"}},
+	}
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Verify a change of this repository",
+		Long: `Verify a change by building and testing it and its base, comparing both test
+by test, laying the change's tests over the base's sources, and probing what
+changed. With no flags that is HEAD against its merge base with the default
+branch (origin/HEAD, else main, else master), and on that branch itself against
+HEAD~1.
+
+The report goes to standard output and ends in a line "VERDICT: …"; progress goes
+to standard error. Nothing of the repository is changed.
+
+Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 ERROR (no verdict), 130 cancelled.
+With --fail-on: 0 or 1, and 3 for ERROR.`,
+		Example: `  ycbot run                          what this branch changes
+  ycbot run --dirty                  what is not committed yet
+  ycbot run --base v1.2.0 --head v1.2.1
+  ycbot run --format json --out report/`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.run(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.StringVarP(&o.dir, "directory", "C", ".", "work as if started in `DIR`")
+	f.StringVar(&o.base, "base", "", "compare with the merge base of this `REF` and the head")
+	f.StringVar(&o.head, "head", "", "verify this `REF` (default HEAD)")
+	f.BoolVar(&o.dirty, "dirty", false, "verify the working tree with its uncommitted changes")
+	f.StringVar(&o.task, "task", "", "what the change is meant to do, as `TEXT`")
+	f.StringVar(&o.taskFile, "task-file", "", "the same from `FILE`, or - for standard input")
+	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
+	f.Var(&o.sandbox, "sandbox", "how commands of the change are contained; a `TIER` that cannot be had is an error:\nauto, full, strong, basic, none")
+	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
+	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m, or the configuration's)")
+	f.StringVar(&o.config, "config", "", "use this `FILE` in place of .github/ycbot.yml at the base")
+	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown")
+	f.StringVar(&o.out, "out", "", "write the run's files to `DIR` (default below $YCBOT_HOME)")
+	f.Var(&o.failOn, "fail-on", "exit 1 for fail, for partial (and worse), or never")
+	return cmd
+}
+
+// run does "ycbot run": it wires the parts, runs, prints, and sets the exit code.
+func (p *program) run(ctx context.Context, o *runOptions) error {
+	job, err := p.job(o)
+	if err != nil {
+		return err
+	}
+	runner, err := p.runner(ctx, o)
+	if err != nil {
+		return err
+	}
+	show := newProgress(p.stderr, p.now)
+	defer show.close()
+	runner.Observe = show.event
+	rep, err := runner.Run(ctx, job)
+	show.close()
+	if err != nil {
+		return err
+	}
+	p.code = report.Exit(rep.Verdict, o.failOn.value, rep.Outcome)
+	return p.print(rep, o.format.value)
+}
+
+// job reads what the flags say of the change.
+func (p *program) job(o *runOptions) (run.Job, error) {
+	job := run.Job{
+		Dir: o.dir, Base: o.base, Head: o.head, Dirty: o.dirty, Task: o.task, Out: o.out, Timeout: o.timeout.Duration,
+		Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
+	}
+	if o.task != "" && o.taskFile != "" {
+		return job, &usageError{errors.New("--task and --task-file: give one of them")}
+	}
+	if o.taskFile != "" {
+		text, err := p.readInput(o.taskFile)
+		if err != nil {
+			return job, fmt.Errorf("--task-file: %w", err)
+		}
+		job.Task = string(text)
+	}
+	if o.config != "" {
+		data, err := os.ReadFile(o.config)
+		if err != nil {
+			return job, fmt.Errorf("--config: %w", err)
+		}
+		job.Config = &run.ConfigFile{Name: o.config, Data: data}
+	}
+	return job, nil
+}
+
+// runner makes what runs need on this machine.
+func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error) {
+	log := p.log()
+	home, err := p.home()
+	if err != nil {
+		return nil, err
+	}
+	git, err := workspace.NewGit("git", p.env, log)
+	if err != nil {
+		return nil, fmt.Errorf("%w: install git and try again", err)
+	}
+	if _, err := git.Discover(ctx, o.dir); err != nil {
+		return nil, err // before the time it takes to try the sandbox out
+	}
+	goTools, err := gate.FindGo(ctx, p.env)
+	if err != nil {
+		log.Warn("go is not usable", "error", err)
+	}
+	temp := filepath.Join(home, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return nil, fmt.Errorf("YCBOT_HOME: %w", err)
+	}
+	box, err := sandbox.Detect(ctx, sandbox.Options{
+		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,
+		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), goTools), Now: p.now, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &run.Runner{
+		Home: home, Git: git, Sandbox: box, Go: goTools, Network: run.Network(o.network.value),
+		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
+		Version: version(), OS: p.platform, Now: p.now, Log: log,
+	}, nil
+}
+
+// home is where ycbot keeps its own files.
+func (p *program) home() (string, error) {
+	if dir := p.getenv("YCBOT_HOME"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := p.getenv("HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, ".ycbot"), nil
+	}
+	return "", errors.New("neither YCBOT_HOME nor HOME is set: say where ycbot may keep its files with YCBOT_HOME=DIR")
+}
+
+func (p *program) readInput(name string) ([]byte, error) {
+	if name == "-" {
+		return readAll(p.stdin)
+	}
+	return os.ReadFile(name)
+}
+
+// print writes the report to standard output.
+func (p *program) print(rep *report.Report, format string) error {
+	var out []byte
+	var err error
+	switch format {
+	case "json":
+		out, err = rep.JSON()
+	case "markdown":
+		out = []byte(rep.Markdown())
+	default:
+		out = []byte(rep.Text(p.textOptions()))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = p.stdout.Write(out)
+	return err
+}
+
+func (p *program) textOptions() report.TextOptions {
+	o := report.TextOptions{Width: 100}
+	if fd := int(p.stdout.Fd()); term.IsTerminal(fd) {
+		o.Color = p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+		if w, _, err := term.GetSize(fd); err == nil && w > 0 {
+			o.Width = w
+		}
+	}
+	return o
+}
+
+// toolchains lists the folders that the operator's search path names outside of
+// the system's own: commands of the change may read them, and find programs
+// there. A folder called bin stands for the one that it lies in, where that is
+// an installation and not the home folder itself.
+func toolchains(search, home string, goTools *gate.GoToolchain) []string {
+	var out []string
+	add := func(dir string) {
+		for _, have := range out {
+			if have == dir {
+				return
+			}
+		}
+		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
+			out = append(out, dir)
+		}
+	}
+	if goTools != nil {
+		add(goTools.Root)
+	}
+	for _, dir := range filepath.SplitList(search) {
+		dir = filepath.Clean(dir)
+		if !filepath.IsAbs(dir) || systemDir(dir) || strings.HasPrefix(dir, "/tmp/") { // commands have a /tmp of their own
+			continue
+		}
+		root := filepath.Dir(dir)
+		switch {
+		case filepath.Base(dir) != "bin", root == "/", root == home, root == filepath.Join(home, ".local"), root == filepath.Join(home, "go"), root == filepath.Join(home, ".cargo"):
+			add(dir)
+		default:
+			add(root)
+		}
+	}
+	if home != "" {
+		add(filepath.Join(home, ".rustup"))
+	}
+	return out
+}
+
+// systemDir tells folders that every sandbox shows anyway.
+func systemDir(dir string) bool {
+	for _, sys := range []string{"/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/games", "/usr/local/games", "/snap/bin"} {
+		if dir == sys {
+			return true
+		}
+	}
+	return strings.HasPrefix(dir, "/usr/lib/")
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+func worktreeCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "worktree",
+		Short: "Look after the folders in which changes are verified",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	age := timeLimit{}
+	sweep := &cobra.Command{
+		Use:   "sweep",
+		Short: "Remove worktrees that runs left behind when they crashed",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, err := p.home()
+			if err != nil {
+				return err
+			}
+			swept, err := workspace.Sweep(cmd.Context(), home, age.Duration, p.now(), p.log())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(p.stdout, "removed %d, kept %d of live runs and %d that are not old enough, could not remove %d\n",
+				swept.Runs, swept.Live, swept.Young, swept.Broken)
+			return err
+		},
+	}
+	age.Duration = 7 * 24 * time.Hour
+	sweep.Flags().Var(&age, "older-than", "only those that nothing was done in for so long; runs that are alive are kept")
+	cmd.AddCommand(sweep)
+	return cmd
+}

@@ -1,0 +1,354 @@
+package evidence
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// A likeness says how close a claimed command is to one that ran.
+type likeness int
+
+const (
+	different likeness = iota
+	part               // one is a part of the other, or a setting was left out
+	same
+)
+
+// A spelling is a command with what makes no difference taken away.
+type spelling struct {
+	key   string   // of the whole
+	bare  string   // likewise, without any variables set before it
+	parts []string // keys of the simple commands and pipelines in it
+	raw   string
+}
+
+// readCommand reads a claimed command.
+func readCommand(command string) spelling {
+	command = strings.TrimSpace(strings.ReplaceAll(command, "\r\n", "\n"))
+	command = strings.TrimPrefix(command, "$ ")
+	s := spelling{raw: command}
+	file, err := parseBash(command)
+	if err != nil {
+		s.key = loose(command)
+		s.bare = s.key
+		return s
+	}
+	s.parts = partKeys(file)
+	s.key = keyOf(trimmed(file, benign))
+	file, _ = parseBash(command) // trimmed changed the tree
+	s.bare = keyOf(trimmed(file, func(*syntax.Assign) bool { return true }))
+	return s
+}
+
+// readRecord reads the command of a record.
+func readRecord(r Record) spelling { return readCommand(recordText(r)) }
+
+// recordText is a record's command as a shell would be given it.
+func recordText(r Record) string {
+	if r.Command != "" || len(r.Argv) == 0 {
+		return r.Command
+	}
+	if script, ok := shellScript(r.Argv); ok {
+		return script
+	}
+	words := make([]string, len(r.Argv))
+	for i, w := range r.Argv {
+		q, err := syntax.Quote(w, syntax.LangBash)
+		if err != nil {
+			q = strconv.Quote(w)
+		}
+		words[i] = q
+	}
+	return strings.Join(words, " ")
+}
+
+// shellScript returns the script of argv such as bash -o pipefail -c SCRIPT.
+func shellScript(argv []string) (string, bool) {
+	name := argv[0][strings.LastIndexByte(argv[0], '/')+1:]
+	if name != "bash" && name != "sh" {
+		return "", false
+	}
+	for i, a := range argv[1:] {
+		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, "c") && i+2 < len(argv) {
+			return argv[i+2], true
+		}
+	}
+	return "", false
+}
+
+func parseBash(src string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+}
+
+// keyOf writes a tree as its key.
+func keyOf(n syntax.Node) string {
+	var b strings.Builder
+	if err := syntax.NewPrinter(syntax.Minify(true)).Print(&b, n); err != nil {
+		return ""
+	}
+	return loose(b.String())
+}
+
+var (
+	quotes   = strings.NewReplacer(`"`, "", "'", "", "\\\n", " ", "`", "")
+	looseEnd = regexp.MustCompile(`[;\s]+$`)
+)
+
+// loose folds blanks and quotes; it is also all that is done to a command that
+// does not parse.
+func loose(s string) string {
+	return looseEnd.ReplaceAllString(strings.Join(strings.Fields(quotes.Replace(s)), " "), "")
+}
+
+// like compares a claim with a record. With cited, the claim may leave out the
+// middle of a long command.
+func (a Auditor) like(claim, ran spelling, cited bool) likeness {
+	if claim.key == "" || ran.key == "" || !a.sameFolder(claim, ran) {
+		return different
+	}
+	switch {
+	case claim.key == ran.key:
+		return same
+	case cited && abbreviates(claim.raw, ran.raw):
+		return same
+	case claim.bare == ran.bare, slices.Contains(ran.parts, claim.key), slices.Contains(claim.parts, ran.key):
+		return part
+	}
+	return different
+}
+
+// sameFolder keeps what ran elsewhere apart from what ran in the worktree.
+func (a Auditor) sameFolder(claim, ran spelling) bool {
+	for _, e := range a.Elsewhere {
+		if e != "" && strings.Contains(quotes.Replace(ran.raw), e) != strings.Contains(quotes.Replace(claim.raw), e) {
+			return false
+		}
+	}
+	return true
+}
+
+var commandCut = regexp.MustCompile(`(?m)(?:^|[\s"'])(?:…|\.\.\.|# \.\.\.)(?:[\s"']|$)|…`)
+
+// abbreviates tells whether claim is ran with its middle left out.
+func abbreviates(claim, ran string) bool {
+	pieces := commandCut.Split(claim, -1)
+	if len(pieces) < 2 || len(loose(pieces[0])) < 8 {
+		return false
+	}
+	text, first := loose(ran), true
+	for _, p := range pieces {
+		p = loose(p)
+		i := strings.Index(text, p)
+		if i < 0 || (first && i != 0) {
+			return false
+		}
+		text, first = text[i+len(p):], false
+	}
+	return true
+}
+
+// statements splits a claimed command into what may have run one by one.
+func statements(command string) []string {
+	file, err := parseBash(command)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, s := range file.Stmts {
+		out = append(out, conjuncts(s)...)
+	}
+	return out
+}
+
+func conjuncts(s *syntax.Stmt) []string {
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.AndStmt && !s.Negated && len(s.Redirs) == 0 {
+		return append(conjuncts(b.X), conjuncts(b.Y)...)
+	}
+	if isCd(s) {
+		return nil
+	}
+	var b strings.Builder
+	if err := syntax.NewPrinter().Print(&b, s); err != nil {
+		return nil
+	}
+	return []string{b.String()}
+}
+
+func isCd(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	return ok && len(c.Args) > 0 && (c.Args[0].Lit() == "cd" || c.Args[0].Lit() == "pushd")
+}
+
+// partKeys returns the keys of all pipelines and simple commands in a script.
+func partKeys(file *syntax.File) []string {
+	var out []string
+	add := func(s *syntax.Stmt) {
+		bare := *s
+		bare.Redirs, bare.Negated, bare.Background = nil, false, false
+		if call, ok := bare.Cmd.(*syntax.CallExpr); ok {
+			if len(call.Args) == 0 {
+				return // variables alone
+			}
+			plain := *call
+			plain.Assigns = nil
+			bare.Cmd = &plain
+		}
+		if k := keyOf(&bare); k != "" && !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.Stmt); ok {
+			add(s)
+		}
+		return true
+	})
+	return out
+}
+
+// printsOnly tells whether a command's words are text, not commands of interest.
+func printsOnly(c *syntax.CallExpr) bool {
+	return len(c.Args) > 0 && (c.Args[0].Lit() == "echo" || c.Args[0].Lit() == "printf")
+}
+
+// trimmed takes away what makes no difference: cd before the command, 2>&1,
+// | tail, and the variables that drop says.
+func trimmed(file *syntax.File, drop func(*syntax.Assign) bool) *syntax.File {
+	for len(file.Stmts) > 1 && (isCd(file.Stmts[0]) || strictness(file.Stmts[0])) {
+		file.Stmts = file.Stmts[1:]
+	}
+	for i, s := range file.Stmts {
+		file.Stmts[i] = trimStmt(s)
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.Stmt:
+			x.Comments = nil
+			x.Redirs = slices.DeleteFunc(x.Redirs, merges)
+		case *syntax.CallExpr:
+			if len(x.Args) > 0 {
+				x.Assigns = slices.DeleteFunc(x.Assigns, drop)
+			}
+		}
+		return true
+	})
+	file.Last = nil
+	return file
+}
+
+// trimStmt drops leading "cd … &&" and trailing "| tail" of one statement.
+func trimStmt(s *syntax.Stmt) *syntax.Stmt {
+	b, ok := s.Cmd.(*syntax.BinaryCmd)
+	if !ok || len(s.Redirs) > 0 || s.Negated || s.Background {
+		return s
+	}
+	switch b.Op {
+	case syntax.AndStmt:
+		b.X, b.Y = trimStmt(b.X), trimStmt(b.Y)
+		if isCd(b.X) || strictness(b.X) {
+			return b.Y
+		}
+		return s
+	case syntax.Pipe, syntax.PipeAll:
+		if shows(b.Y) {
+			return trimStmt(b.X)
+		}
+	default:
+	}
+	return s
+}
+
+// shows tells whether a stage of a pipe only cuts what is shown.
+func shows(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return false
+	}
+	switch c.Args[0].Lit() {
+	case "tail", "head", "tee", "less", "more":
+		return true
+	case "cat":
+		return len(c.Args) == 1
+	}
+	return false
+}
+
+// strictness tells whether a statement only asks bash to be strict.
+func strictness(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) < 2 || c.Args[0].Lit() != "set" {
+		return false
+	}
+	for _, w := range c.Args[1:] {
+		if l := w.Lit(); !strings.HasPrefix(l, "-") && l != "pipefail" {
+			return false
+		}
+	}
+	return true
+}
+
+// merges tells whether a redirection joins stderr to stdout.
+func merges(r *syntax.Redirect) bool {
+	return r.Op == syntax.DplOut && r.N != nil && r.N.Value == "2" && r.Word.Lit() == "1"
+}
+
+// benign tells whether a variable set before a command changes how it shows its
+// work, not what it does.
+func benign(a *syntax.Assign) bool {
+	if a.Name == nil {
+		return false
+	}
+	return slices.Contains([]string{
+		"LANG", "LC_ALL", "TZ", "CI", "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "GOCACHE", "GOTMPDIR", "TMPDIR",
+		"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "RUST_BACKTRACE", "GOTRACEBACK", "PAGER", "GIT_PAGER",
+	}, a.Name.Value)
+}
+
+// statusEchoed finds the exit code that a masked command printed itself, as in
+// cmd; echo "exit=$?". It counts only where the check quotes that line, and
+// only where the echo is the last thing the command does.
+func statusEchoed(r Record, c report.AgentCheck, p printed) (int, bool) {
+	file, err := parseBash(recordText(r))
+	if err != nil || len(file.Stmts) < 2 {
+		return 0, false
+	}
+	last, ok := file.Stmts[len(file.Stmts)-1].Cmd.(*syntax.CallExpr)
+	if !ok || !printsOnly(last) || !readsStatus(last) || maskedStmts(file.Stmts[:len(file.Stmts)-1]) != "" {
+		return 0, false
+	}
+	lines := strings.Split(p.stdout, "\n")
+	line := lines[len(lines)-1]
+	n, ok := lastNumber(line)
+	quoted := strings.Contains("\n"+fold(c.Output)+"\n", "\n"+line+"\n")
+	return n, ok && quoted
+}
+
+func readsStatus(c *syntax.CallExpr) bool {
+	found := false
+	for _, w := range c.Args {
+		syntax.Walk(w, func(n syntax.Node) bool {
+			if p, ok := n.(*syntax.ParamExp); ok && p.Param != nil && p.Param.Value == "?" {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+var number = regexp.MustCompile(`\d+`)
+
+func lastNumber(s string) (int, bool) {
+	all := number.FindAllString(s, -1)
+	if len(all) == 0 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(all[len(all)-1])
+	return n, err == nil
+}

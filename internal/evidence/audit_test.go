@@ -1,0 +1,327 @@
+package evidence
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// A ran is one record of a made-up log, with what it printed.
+type ran struct {
+	command        string
+	exit           int
+	stdout, stderr string
+	change         func(*Record)
+}
+
+func refused(r *Record) { r.Executed, r.Exit = false, -1 }
+
+func onBase(r *Record) { r.Tree = "base" }
+
+func argv(words ...string) func(*Record) {
+	return func(r *Record) { r.Command, r.Argv = "", words }
+}
+
+// auditor makes a log of E1, E2, … and an Auditor over it.
+func auditor(log []ran) Auditor {
+	outputs := map[string][2]string{}
+	a := Auditor{Tree: "head", Elsewhere: []string{"/prepared/base", "$YCBOT_BASE"}}
+	for i, l := range log {
+		r := Record{ID: fmt.Sprintf("E%d", i+1), Agent: "verification", Command: l.command, Exit: l.exit, Executed: true, Tree: "head"}
+		if l.change != nil {
+			l.change(&r)
+		}
+		outputs[r.ID] = [2]string{l.stdout, l.stderr}
+		a.Log = append(a.Log, r)
+	}
+	a.Output = func(r Record) ([]byte, []byte, error) {
+		return []byte(outputs[r.ID][0]), []byte(outputs[r.ID][1]), nil
+	}
+	return a
+}
+
+// A claim is written as an agent would write it.
+type claim struct {
+	title, command, output, result, extra string
+}
+
+func (c claim) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Check: %s\n", c.title)
+	if c.command != "" {
+		fmt.Fprintf(&b, "**Command run:**\n```bash\n%s\n```\n", c.command)
+	}
+	if c.output != "" {
+		fmt.Fprintf(&b, "**Output observed:**\n```\n%s\n```\n", c.output)
+	}
+	fmt.Fprintf(&b, "%s\n**Result: %s**\n", c.extra, c.result)
+	return b.String()
+}
+
+const (
+	okLine   = "ok  \tpkg/sum\t0.012s\n"
+	failText = "--- FAIL: TestSum (0.00s)\n    sum_test.go:9: got 4, want 3\nFAIL\nFAIL\tpkg/sum\t0.010s\n"
+)
+
+func long(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "line %d of the output\n", i)
+	}
+	return b.String()
+}
+
+// Claims against logs: the first group is real work in other words, which must
+// not be lost; the second shows less than it claims; the third is made up.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	suite := []ran{{command: "go test ./...", stdout: okLine}}
+	broken := []ran{{command: "go test ./...", exit: 1, stdout: failText, stderr: "exit status 1\n"}}
+	tool := []ran{{command: "./tool -n -5", exit: 2, stderr: "error: n must be positive\n"}}
+	for _, tt := range []struct {
+		name   string
+		log    []ran
+		claim  claim
+		want   report.Support
+		reason string
+	}{
+		// Real work.
+		{"verbatim", suite, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"blanks folded", suite, claim{command: "go  test   ./...", output: "ok pkg/sum 0.012s"}, report.Supported, ""},
+		{"prompt", suite, claim{command: "$ go test ./...", output: okLine}, report.Supported, ""},
+		{"cd in the claim", suite, claim{command: "cd /work/tree && go test ./...", output: okLine}, report.Supported, ""},
+		{"cd in the log", []ran{{command: "cd sub && go test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"cd on a line of its own", []ran{{command: "cd sub\ngo test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"stderr joined in the log", []ran{{command: "go test ./... 2>&1", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"tail in the log", []ran{{command: "go test ./... 2>&1 | tail -5", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"all of it in the claim", suite, claim{command: "cd /w && go test ./... 2>&1 | tail -n 20", output: okLine}, report.Supported, ""},
+		{"other quotes", []ran{{command: `grep -c 'a b' f`, stdout: "3\n"}}, claim{command: `grep -c "a b" f`, output: "3"}, report.Supported, ""},
+		{"continued line", []ran{{command: "go test -run TestSum ./...", stdout: okLine}}, claim{command: "go test \\\n  -run TestSum ./...", output: okLine}, report.Supported, ""},
+		{"comment in the script", []ran{{command: "# the suite\ngo test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"harmless variable", []ran{{command: "NO_COLOR=1 go test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"set -euo pipefail", []ran{{command: "set -euo pipefail\ngo test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"argv of the gate", []ran{{exit: 0, stdout: okLine, change: argv("go", "test", "./...")}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"argv of a shell", []ran{{stdout: okLine, change: argv("bash", "-o", "pipefail", "-c", "go test ./...")}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
+		{"colours in the log", []ran{{command: "npm test", stdout: "\x1b[32m✓\x1b[0m adds \x1b[2m(3 ms)\x1b[0m\n"}}, claim{command: "npm test", output: "✓ adds (3 ms)"}, report.Supported, ""},
+		{"hidden characters as the model saw them", []ran{{command: "cat f", stdout: "a\u202eb\xff\n"}}, claim{command: "cat f", output: "a<U+202E>b\ufffd"}, report.Supported, ""},
+		{"carriage returns in the log", []ran{{command: "npm test", stdout: "ok 1\r\nok 2\r\n"}}, claim{command: "npm test", output: "ok 1\nok 2"}, report.Supported, ""},
+		{"the answer's header", suite, claim{command: "go test ./...", output: "[E1] exit=0 duration=1.2s\n--- stdout ---\n" + okLine + "--- stderr ---"}, report.Supported, ""},
+		{"the exit in words", suite, claim{command: "go test ./...", output: okLine + "exit code: 0"}, report.Supported, ""},
+		{"trimmed middle", []ran{{command: "make", stdout: long(40)}}, claim{command: "make", output: "line 0 of the output\n...\nline 39 of the output"}, report.Supported, ""},
+		{"trimmed with our own mark", []ran{{command: "make", stdout: long(40)}}, claim{command: "make", output: "line 0 of the output\n[… 812 bytes left out …]\nline 39 of the output"}, report.Supported, ""},
+		{"trimmed with words", []ran{{command: "make", stdout: long(40)}}, claim{command: "make", output: "line 0 of the output\n(37 lines omitted)\nline 39 of the output"}, report.Supported, ""},
+		{"a line cut in a word", []ran{{command: "make", stdout: "compiling the very long name of it\n"}}, claim{command: "make", output: "compiling the ver…"}, report.Supported, ""},
+		{"lines left out unmarked", []ran{{command: "make", stdout: long(9)}}, claim{command: "make", output: "line 2 of the output\nline 7 of the output"}, report.Supported, ""},
+		{"stderr quoted first", []ran{{command: "t", stdout: "out\n", stderr: "warn\n"}}, claim{command: "t", output: "warn\nout"}, report.Supported, ""},
+		{"dots that are the program's", []ran{{command: "t", stdout: "matched ./... here\n"}}, claim{command: "t", output: "matched ./... here"}, report.Supported, ""},
+		{"the command echoed in the quote", suite, claim{command: "go test ./...", output: "$ go test ./...\n" + okLine}, report.Supported, ""},
+		{"nothing was printed", []ran{{command: "go vet ./..."}}, claim{command: "go vet ./...", output: "(no output)"}, report.Supported, ""},
+		{"nothing was printed, exit quoted", []ran{{command: "go vet ./..."}}, claim{command: "go vet ./...", output: "[E1] exit=0 duration=0.3s\n(no output)"}, report.Supported, ""},
+		{"a failure with its exit", broken, claim{command: "go test ./...", output: failText + "exit=1", result: "FAIL"}, report.Supported, ""},
+		{"a failure the program names", broken, claim{command: "go test ./...", output: "FAIL\texit status 1", result: "FAIL", extra: "**Evidence:** E1"}, report.Absent, "quoted output"},
+		{"a failure of the output alone", []ran{{command: "./sum 1 2", stdout: "4\n"}}, claim{command: "./sum 1 2", output: "4", result: "FAIL"}, report.Supported, ""},
+		{"a refusal that is meant", tool, claim{title: "rejects negative n", command: "./tool -n -5", output: "[E1] exit=2 duration=0.0s\nerror: n must be positive"}, report.Supported, ""},
+		{"a refusal with its exit in the title", tool, claim{title: "must fail with exit code 2", command: "./tool -n -5", output: "error: n must be positive"}, report.Supported, ""},
+		{"the exit echoed by the command", []ran{{command: `./tool -n -5; echo "exit=$?"`, stdout: "exit=2\n", stderr: "error: n\n"}}, claim{title: "rejects negative n", command: `./tool -n -5; echo "exit=$?"`, output: "error: n\nexit=2"}, report.Supported, ""},
+		{"cited, command shortened", []ran{{command: "python3 - <<'EOF'\nimport sum\nprint(sum.add(1, 2))\nEOF", stdout: "3\n"}}, claim{command: "python3 - <<'EOF'\n...\nEOF", output: "3", extra: "**Evidence:** E1"}, report.Supported, ""},
+		{"cited, no command", suite, claim{output: okLine, extra: "**Evidence:** E1"}, report.Supported, ""},
+		{"cited, no output", suite, claim{command: "go test ./...", extra: "**Evidence:** E1"}, report.Supported, ""},
+		{"a wrong id beside a real command", suite, claim{command: "go test ./...", output: okLine, extra: "**Evidence:** E9"}, report.Supported, ""},
+		{"two commands of a block ran one by one", []ran{{command: "go vet ./..."}, {command: "go test ./...", stdout: okLine}}, claim{command: "go vet ./...\ngo test ./...", output: okLine}, report.Supported, ""},
+		{"two prompts", []ran{{command: "go vet ./..."}, {command: "go test ./...", stdout: okLine}}, claim{command: "$ go vet ./...\n$ go test ./...", output: okLine}, report.Supported, ""},
+		{"fixed on the second try", []ran{{command: "sh probe.sh", exit: 2, stderr: "syntax error\n"}, {command: "sh probe.sh", stdout: "held\n"}}, claim{command: "sh probe.sh", output: "held"}, report.Supported, ""},
+		{"a pipe under pipefail", []ran{{command: "go test ./... | cat", stdout: okLine}}, claim{command: "go test ./... | cat", output: okLine}, report.Supported, ""},
+		{"&& echo masks nothing", []ran{{command: "go vet ./... && echo clean", stdout: "clean\n"}}, claim{command: "go vet ./... && echo clean", output: "clean"}, report.Supported, ""},
+		{"|| exit masks nothing", []ran{{command: "for i in 1 2; do go test ./... || exit 1; done", stdout: okLine}}, claim{command: "for i in 1 2; do go test ./... || exit 1; done", output: okLine}, report.Supported, ""},
+		{"a server and its client", []ran{{command: "./srv & sleep 1; curl -s localhost:1; kill %1", stdout: "hello\n"}}, claim{command: "./srv & sleep 1; curl -s localhost:1; kill %1", output: "hello"}, report.Supported, ""},
+		{"looking before testing", []ran{{command: "ls; go test ./...", stdout: "a.go\n" + okLine}}, claim{command: "ls; go test ./...", output: okLine}, report.Supported, ""},
+
+		// Less than is claimed.
+		{"|| true", []ran{{command: "go test ./... || true", stdout: failText}}, claim{command: "go test ./... || true", output: "FAIL"}, report.Related, "hides its exit"},
+		{"; true", []ran{{command: "go test ./...; true", stdout: okLine}}, claim{command: "go test ./...; true", output: okLine}, report.Related, "hides its exit"},
+		{"|| echo", []ran{{command: "go test ./... || echo failed", stdout: okLine}}, claim{command: "go test ./... || echo failed", output: okLine}, report.Related, "hides its exit"},
+		{"&& || echo", []ran{{command: "go test ./... && echo PASS || echo FAIL", stdout: "PASS\n"}}, claim{command: "go test ./... && echo PASS || echo FAIL", output: "PASS"}, report.Related, "hides its exit"},
+		{"; echo done", []ran{{command: "go test ./...; echo done", stdout: "done\n"}}, claim{command: "go test ./...; echo done", output: "done"}, report.Related, "hides its exit"},
+		{"the exit echoed and not quoted", []ran{{command: "go test ./...; echo $?", stdout: "FAIL\n1\n"}}, claim{command: "go test ./...; echo $?", output: "FAIL"}, report.Related, "hides its exit"},
+		{"the exit echoed and bad", []ran{{command: "go test ./...; echo $?", stdout: "FAIL\n1\n"}}, claim{command: "go test ./...; echo $?", output: "FAIL\n1"}, report.Related, "exit 1"},
+		{"set +e", []ran{{command: "set +e\ngo test ./...\nls", stdout: "a.go\n"}}, claim{command: "set +e\ngo test ./...\nls", output: "a.go"}, report.Related, "set +e"},
+		{"set +o pipefail", []ran{{command: "set +o pipefail; go test ./... | cat", stdout: okLine}}, claim{command: "set +o pipefail; go test ./... | cat", output: okLine}, report.Related, "pipefail"},
+		{"a gate's pipe without pipefail", []ran{{stdout: okLine, change: argv("bash", "-c", "go test ./... | cat")}}, claim{command: "go test ./... | cat", output: okLine}, report.Related, "pipefail"},
+		{"a test before another command", []ran{{command: "go test ./...; go vet ./...", stdout: okLine}}, claim{command: "go test ./...; go vet ./...", output: okLine}, report.Related, "decides the exit"},
+		{"a test in the background", []ran{{command: "go test ./... &", stdout: okLine}}, claim{command: "go test ./... &", output: okLine}, report.Related, "background"},
+		{"a test as a condition", []ran{{command: "if go test ./...; then echo good; else echo bad; fi", stdout: "good\n"}}, claim{command: "if go test ./...; then echo good; else echo bad; fi", output: "good"}, report.Related, "condition"},
+		{"a loop that forgets", []ran{{command: "for i in 1 2; do go test ./...; done", stdout: okLine}}, claim{command: "for i in 1 2; do go test ./...; done", output: okLine}, report.Related, "last round"},
+		{"echo around a test", []ran{{command: `echo "$(go test ./...)"`, stdout: okLine}}, claim{command: `echo "$(go test ./...)"`, output: okLine}, report.Related, "echo"},
+		{"masked though claimed bare", []ran{{command: "go test ./... || true", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Related, ""},
+		{"a part of what ran", []ran{{command: "go build ./... && go test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Related, "part"},
+		{"a filter left out", []ran{{command: "go test ./... | grep -v FAIL", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Related, "part"},
+		{"a setting left out", []ran{{command: "GOFLAGS=-run=None go test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Related, "part"},
+		{"another exit", broken, claim{command: "go test ./...", output: "[E1] exit=0 duration=1s\n--- stdout ---\nFAIL", result: "FAIL"}, report.Related, "exit 1, not 0"},
+		{"a PASS on a failure", broken, claim{title: "suite", command: "go test ./...", output: "FAIL"}, report.Related, "does not say that it should"},
+		{"a PASS on a failure with its exit only", broken, claim{title: "suite", command: "go test ./...", output: "[E1] exit=1\nFAIL"}, report.Related, "does not say that it should"},
+		{"a PASS on a failure that is meant, its exit not said", tool, claim{title: "rejects negative n", command: "./tool -n -5", output: "error: n must be positive"}, report.Related, "does not say that it should"},
+		{"a PASS on an unexpected failure", broken, claim{title: "suite", command: "go test ./...", output: "[E1] exit=1\nFAIL", extra: "**Expected vs Actual:** the failure was not expected"}, report.Related, "does not say that it should"},
+		{"a PASS on a timeout", []ran{{command: "go test ./...", exit: 137, stdout: okLine, change: func(r *Record) { r.TimedOut = true }}}, claim{title: "expected to fail with exit 137", command: "go test ./...", output: okLine}, report.Related, "time limit"},
+		{"an early lucky run", []ran{{command: "go test ./...", stdout: okLine}, {command: "go test ./...", exit: 1, stdout: failText}}, claim{command: "go test ./...", output: okLine, extra: "**Evidence:** E1"}, report.Related, "later"},
+		{"a cited run of the base", []ran{{command: "go test ./...", stdout: okLine, change: onBase}}, claim{command: "go test ./...", output: okLine, extra: "**Evidence:** E1"}, report.Related, "another tree"},
+		{"described, not quoted", suite, claim{command: "go test ./...", extra: "**Output observed:** every test of the suite passes"}, report.Related, "described"},
+		{"nothing quoted, nothing cited", suite, claim{command: "go test ./..."}, report.Related, "no output is quoted"},
+		{"stderr left out", []ran{{command: "go vet ./...", stderr: "# pkg\n"}}, claim{command: "go vet ./...", output: "(no output)"}, report.Related, "stderr"},
+
+		// Made up.
+		{"never ran", suite, claim{command: "go test -race ./...", output: okLine}, report.Absent, "not in the log"},
+		{"another folder's tests", suite, claim{command: "go test ./internal/...", output: okLine}, report.Absent, "not in the log"},
+		{"a word more", []ran{{command: "go test ./pkg", stdout: okLine}}, claim{command: "go test ./pkg2", output: okLine}, report.Absent, "not in the log"},
+		{"an id that is not in the log", suite, claim{output: okLine, extra: "**Evidence:** E7"}, report.Absent, "E7"},
+		{"an id of another command", suite, claim{command: "npm test", output: okLine, extra: "**Evidence:** E1"}, report.Absent, "another command"},
+		{"refused", []ran{{command: "sudo make test", change: refused}}, claim{command: "sudo make test", output: okLine}, report.Absent, "refused"},
+		{"refused and cited", []ran{{command: "sudo make test", change: refused}}, claim{output: okLine, extra: "**Evidence:** E1"}, report.Absent, "refused"},
+		{"printed, not run", []ran{{command: `echo "go test ./... ok"`, stdout: "go test ./... ok\n"}}, claim{command: "go test ./...", output: "ok"}, report.Absent, "not in the log"},
+		{"printed as it would look", []ran{{command: `echo "go test ./..."; echo "ok pkg/sum 0.012s"`, stdout: "go test ./...\nok pkg/sum 0.012s\n"}}, claim{command: "go test ./...", output: okLine}, report.Absent, "not in the log"},
+		{"an old log shown", []ran{{command: "cat test.log", stdout: okLine}}, claim{command: "go test ./...", output: okLine, extra: "**Evidence:** E1"}, report.Absent, "another command"},
+		{"a command in a comment", []ran{{command: "true # go test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Absent, "not in the log"},
+		{"a command in a here-document", []ran{{command: "cat <<'E'\ngo test ./...\nE", stdout: "go test ./...\n"}}, claim{command: "go test ./...", output: "go test ./..."}, report.Absent, "not in the log"},
+		{"the base's run", []ran{{command: "cd /prepared/base && go test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Absent, "not in the log"},
+		{"the base's run by variable", []ran{{command: `cd "$YCBOT_BASE" && go test ./...`, stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Absent, "not in the log"},
+		{"the base's record", []ran{{command: "go test ./...", stdout: okLine, change: onBase}}, claim{command: "go test ./...", output: okLine}, report.Absent, "not in the log"},
+		{"altered output", broken, claim{command: "go test ./...", output: okLine, result: "PASS"}, report.Absent, "quoted output"},
+		{"an altered number", []ran{{command: "pytest", stdout: "11 passed, 1 failed\n"}}, claim{command: "pytest", output: "11 passed, 0 failed"}, report.Absent, "quoted output"},
+		{"the end of a number", []ran{{command: "pytest", exit: 1, stdout: "10 failed\n"}}, claim{command: "pytest", output: "0 failed", result: "FAIL"}, report.Absent, "quoted output"},
+		{"the start of a number", []ran{{command: "bench", stdout: "took 1.25 s\n"}}, claim{command: "bench", output: "took 1"}, report.Absent, "quoted output"},
+		{"ok out of not ok", []ran{{command: "prove", stdout: "not ok 1 - adds\n"}}, claim{command: "prove", output: "ok 1 - adds"}, report.Absent, "quoted output"},
+		{"a word's beginning", []ran{{command: "t", stdout: "successless\n"}}, claim{command: "t", output: "success"}, report.Absent, "quoted output"},
+		{"a word's end", []ran{{command: "t", stdout: "unsuccessful\n"}}, claim{command: "t", output: "successful"}, report.Absent, "quoted output"},
+		{"one line of many altered", []ran{{command: "make", stdout: long(9)}}, claim{command: "make", output: "line 0 of the output\nall tests pass\nline 8 of the output"}, report.Absent, "all tests pass"},
+		{"lines turned round", []ran{{command: "make", stdout: long(9)}}, claim{command: "make", output: "line 8 of the output\nline 0 of the output"}, report.Absent, "order"},
+		{"an altered end behind a cut", []ran{{command: "make", stdout: long(9)}}, claim{command: "make", output: "line 0 of the output\n...\nBUILD SUCCESSFUL"}, report.Absent, "BUILD"},
+		{"silence that was none", broken, claim{command: "go test ./...", output: "(no output)"}, report.Absent, "nothing was printed"},
+		{"one of two never ran", suite, claim{command: "$ go test ./...\n$ npm test", output: okLine}, report.Absent, "npm test"},
+		{"an empty log", nil, claim{command: "go test ./...", output: okLine}, report.Absent, "not in the log"},
+		{"a cut command that was not cited", []ran{{command: "python3 - <<'EOF'\nprint(3)\nEOF", stdout: "3\n"}}, claim{command: "python3 - <<'EOF'\n...\nEOF", output: "3"}, report.Absent, "not in the log"},
+		{"a cut command that begins elsewhere", []ran{{command: "cat notes; python3 - <<'EOF'\nprint(3)\nEOF", stdout: "3\n"}}, claim{command: "python3 - <<'EOF'\n...\nEOF", output: "3", extra: "**Evidence:** E1"}, report.Absent, "another command"},
+		{"a command that is all cut", suite, claim{command: "go ... ./...", output: okLine, extra: "**Evidence:** E1"}, report.Absent, "another command"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.claim.result == "" {
+				tt.claim.result = "PASS"
+			}
+			if tt.claim.title == "" {
+				tt.claim.title = "it holds"
+			}
+			checks := report.ParseAgentReport(tt.claim.text()).Checks
+			if len(checks) != 1 {
+				t.Fatalf("%d checks in\n%s", len(checks), tt.claim.text())
+			}
+			got, err := auditor(tt.log).Audit(checks)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got[0].Support != tt.want {
+				t.Fatalf("%+v, want %s\n%+v", got[0], tt.want, checks[0])
+			}
+			if !strings.Contains(got[0].Reason, tt.reason) || (tt.want == report.Supported) != (got[0].Reason == "") {
+				t.Errorf("reason %q, want %q", got[0].Reason, tt.reason)
+			}
+			if (tt.want != report.Absent) != (len(got[0].Records) > 0) && tt.want != report.Absent {
+				t.Errorf("records %q for %s", got[0].Records, got[0].Support)
+			}
+		})
+	}
+}
+
+// A masked exit is told apart from other shortcomings, for the report.
+func TestAuditMasked(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]bool{
+		"go test ./... || true":             true,
+		"go test ./... || :":                true,
+		"(go test ./...) || echo no":        true,
+		"go test ./... || exit 0":           true,
+		"bash -c 'go test ./...; true'":     true,
+		"go test ./... || { echo x; }":      true,
+		"go test ./... && ls || true":       true,
+		"x=$(go test ./...); echo \"$x\"":   true,
+		"go test ./... | cat || true":       true,
+		"go test ./... > log; cat log":      true,
+		"go test ./...":                     false,
+		"go test ./... | tail -3":           false,
+		"cd x; go test ./...":               false,
+		"mkdir -p o; go build -o o ./...":   false,
+		"set -e; go build ./...; ls":        false,
+		"go test ./... || { ls; exit 1; }":  false,
+		"curl -s localhost; echo":           false,
+		"test -f x || exit 1; go vet ./...": false,
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			if got := maskOf(Record{Command: command}); (got != "") != want {
+				t.Errorf("maskOf(%q) = %q, want masked %v", command, got, want)
+			}
+		})
+	}
+}
+
+// Only the agent's own records answer for a command that it does not cite.
+func TestAuditOwnRecords(t *testing.T) {
+	t.Parallel()
+	a := auditor([]ran{{command: "go test ./...", stdout: okLine, change: func(r *Record) { r.Agent = "gate" }}})
+	a.Agent = "verification"
+	checks := report.ParseAgentReport(claim{command: "go test ./...", output: okLine, result: "PASS"}.text()).Checks
+	got, err := a.Audit(checks)
+	if err != nil || got[0].Support != report.Absent {
+		t.Errorf("uncited record of the gate: %+v %v, want absent", got, err)
+	}
+	checks[0].EvidenceIDs = []string{"E1"}
+	if got, err = a.Audit(checks); err != nil || got[0].Support != report.Supported {
+		t.Errorf("cited record of the gate: %+v %v, want supported", got, err)
+	}
+}
+
+// An output that cannot be read is a fault of ours and never a verdict.
+func TestAuditUnreadable(t *testing.T) {
+	t.Parallel()
+	a := auditor([]ran{{command: "ls"}})
+	a.Output = func(Record) ([]byte, []byte, error) { return nil, nil, fmt.Errorf("spill gone") }
+	_, err := a.Audit(report.ParseAgentReport(claim{command: "ls", output: "x", result: "PASS"}.text()).Checks)
+	if err == nil || !strings.Contains(err.Error(), "E1") {
+		t.Errorf("error %v, want one that names E1", err)
+	}
+}
+
+// A long line that is made to be searched again and again is read in no time.
+func TestAuditLongLine(t *testing.T) {
+	t.Parallel()
+	c := report.AgentCheck{Commands: []string{"t"}, Output: "ok then", Quoted: true, Result: report.ResultPass}
+	got, err := auditor([]ran{{command: "t", stdout: strings.Repeat("not ok then ", 80_000)}}).Audit([]report.AgentCheck{c})
+	if err != nil || got[0].Support != report.Absent {
+		t.Errorf("%+v %v, want absent", got, err)
+	}
+}
+
+// A long chain of commands is read in no time.
+func TestAuditLongChain(t *testing.T) {
+	t.Parallel()
+	chain := strings.Repeat("true && ", 300) + "go test ./..."
+	got, err := auditor([]ran{{command: chain, stdout: okLine}}).Audit(report.ParseAgentReport(claim{command: chain, output: okLine, result: "PASS"}.text()).Checks)
+	if err != nil || got[0].Support != report.Supported {
+		t.Errorf("%+v %v, want supported", got, err)
+	}
+}
+
+// No reply and no command, however broken, ends the audit.
+func FuzzAudit(f *testing.F) {
+	f.Add("go test ./... | tail", "ok", "cd x && go test")
+	f.Add("if x; then", "…", "()0")
+	f.Add("$(", "[E1] exit=", "a && b || c; d &")
+	f.Fuzz(func(t *testing.T, command, output, logged string) {
+		a := auditor([]ran{{command: logged, stdout: output}})
+		c := report.AgentCheck{Commands: []string{command}, Output: output, Quoted: true, Result: report.ResultPass}
+		got, err := a.Audit([]report.AgentCheck{c})
+		if err != nil || len(got) != 1 {
+			t.Errorf("%v %v", got, err)
+		}
+	})
+}

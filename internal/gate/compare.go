@@ -1,0 +1,111 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// compare tells how two runs of the tests differ. Nothing has been run again
+// yet: what it calls regressed may still prove to be flaky.
+//
+// A package that did not compile or ended early on base says nothing about its
+// tests there, so that tests of it that fail on the head count as pre-existing
+// (the package failed before as well), never as new.
+func compare(base, head Suite) Comparison {
+	c := Comparison{Base: base.count(), Head: head.count()}
+	for id, h := range head {
+		b, onBase := base[id]
+		add := func(list *[]Case) { *list = append(*list, newCase(id, h)) }
+		switch {
+		case h.Status == Failed && packageEnded(base, id):
+			add(&c.PreExisting)
+		case h.Status == Failed && !onBase:
+			add(&c.NewFailing)
+		case h.Status == Failed && b.Status == Failed:
+			add(&c.PreExisting)
+		case h.Status == Failed && b.Status == Passed:
+			add(&c.Regressed)
+		case h.Status == Failed: // skipped or not run on base
+			add(&c.NewFailing)
+		case h.Status == Passed && onBase && (b.Status == Failed || b.Status == Skipped) && named(id, b, h):
+			add(&c.Fixed)
+		case h.Status == Skipped && onBase && b.Status == Passed && id.Test != "":
+			add(&c.Skipped)
+		case h.Status == NotRun && onBase && b.Status == Passed:
+			add(&c.NotRun)
+		}
+	}
+	for id, b := range base {
+		if _, onHead := head[id]; onHead || id.Test == "" && id.Command == "" {
+			continue
+		}
+		if packageEnded(head, id) {
+			if b.Status == Passed {
+				c.NotRun = append(c.NotRun, newCase(id, b))
+			}
+			continue
+		}
+		c.Removed = append(c.Removed, newCase(id, b))
+	}
+	c.sort()
+	return c
+}
+
+// named leaves out packages: one whose tests were all skipped or absent and now
+// run is no test that was fixed.
+func named(id ID, b, h Test) bool {
+	return id.Test != "" || id.Command != "" || b.Status == Failed && h.Status == Passed
+}
+
+// packageEnded says whether id's package did not compile, panicked outside of a
+// test or was cut off in s, so that s cannot tell what id would have done.
+func packageEnded(s Suite, id ID) bool {
+	if id.Test == "" {
+		return false
+	}
+	p, ok := s[ID{Unit: id.Unit, Package: id.Package}]
+	if !ok || p.Status != Failed && p.Status != NotRun {
+		return false
+	}
+	t, ok := s[id]
+	return !ok || t.Status == NotRun
+}
+
+func newCase(id ID, t Test) Case {
+	return Case{ID: id, Output: t.Output, Evidence: []string{t.Evidence}, Broken: t.Broken}
+}
+
+func (c *Comparison) lists() []*[]Case {
+	return []*[]Case{&c.Regressed, &c.NewFailing, &c.Fixed, &c.PreExisting, &c.Flaky, &c.FlakyNew, &c.Removed, &c.Skipped, &c.NotRun, &c.Unknown}
+}
+
+func (c *Comparison) sort() {
+	for _, list := range c.lists() {
+		sortCases(*list)
+	}
+}
+
+func sortCases(cases []Case) {
+	slices.SortFunc(cases, func(a, b Case) int {
+		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package),
+			cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
+	})
+}
+
+// Leaves drops tests that fail only because a subtest of theirs, also in the
+// list, fails.
+func Leaves(cases []Case) []Case {
+	parents := map[ID]bool{}
+	for _, c := range cases {
+		for up, ok := c.ID.parent(); ok; up, ok = up.parent() {
+			parents[up] = true
+		}
+	}
+	var out []Case
+	for _, c := range cases {
+		if !parents[c.ID] {
+			out = append(out, c)
+		}
+	}
+	return out
+}

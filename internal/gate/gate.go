@@ -1,0 +1,305 @@
+// Package gate is what is known of a change without a model: it builds and
+// tests both sides, compares them test by test, lays the change's tests over
+// the base's sources, probes what changed, and concludes.
+//
+// Everything it claims rests on commands in the evidence log. It works in four
+// trees of its own: base and head, in which it sets up, builds and tests; and,
+// where the change brings tests, a copy of the prepared base under them. Code of
+// the head never writes into a cache that commands of the base read.
+//
+// The verdict is a pure function of [Facts]; see [Decide].
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// Agent is the name under which the gate's commands stand in the evidence log.
+const Agent = "gate"
+
+// A Gate holds what every run of it needs.
+type Gate struct {
+	Sandbox  sandbox.Sandbox
+	Log      *evidence.Log
+	Mirror   *workspace.Mirror
+	Network  Network
+	Limits   Limits
+	Go       *GoToolchain   // nil: no Go on this machine
+	CacheDir string         // of this project, kept between runs, written by the harness's own commands only
+	Shared   string         // the same for all projects
+	Scratch  string         // of this run; the caller removes it
+	Progress func(Progress) // told of each step as it begins and ends; may be nil
+	Now      func() time.Time
+}
+
+// A Network says when commands may use the network.
+type Network string
+
+// When commands may use the network. The zero value is as NetworkSetup.
+const (
+	NetworkNone  Network = "none"
+	NetworkSetup Network = "setup"
+	NetworkFull  Network = "full"
+)
+
+// of returns what a command gets that asks for want.
+func (n Network) of(want sandbox.Network) sandbox.Network {
+	switch n {
+	case NetworkNone:
+		return sandbox.NetworkNone
+	case NetworkFull:
+		return sandbox.NetworkHost
+	default:
+		return want
+	}
+}
+
+// An Input is one change to judge.
+type Input struct {
+	Change       change.Change
+	Base, Head   *workspace.Tree // fresh worktrees, which the gate prepares and works in
+	Commands     Commands        // from the base's configuration; a kind that is not named is detected
+	Env          []string        // "NAME=value", from the base's configuration
+	RequireRepro bool            // require_fail_to_pass
+	// Prepared is called once a side, when its setup and build are done and
+	// before a test has written into it, to take copies. May be nil.
+	Prepared func(context.Context, Side, *workspace.Tree) error
+}
+
+// Commands are the shell commands that the configuration names, by kind. A nil
+// list leaves the kind to detection, an empty one leaves it out.
+type Commands struct {
+	Setup, Build, Test, Lint []string
+}
+
+// A Progress is one step that begins or has ended.
+type Progress struct {
+	Stage   Stage
+	Side    Side
+	Unit    string
+	Command string
+	Done    bool
+	Step    Step // when Done
+}
+
+// runner is one run of the gate.
+type runner struct {
+	*Gate
+	in       Input
+	res      *Result
+	plan     map[Side]*plan
+	suites   map[Side]Suite
+	packages []goPackageInfo // of the head
+	affected map[string]bool // import paths of the head that the change affects
+	facts    Facts
+	longest  time.Duration // the slowest package of the base's tests
+}
+
+// Run judges a change. It returns what it found out also when ctx ends on the
+// way: Result.Verdict then is what stands without the rest, and the error says
+// why it stopped. Other errors are infrastructure.
+func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
+	r := &runner{
+		Gate: g, in: in,
+		res:    &Result{Toolchains: map[string]string{}},
+		plan:   map[Side]*plan{},
+		suites: map[Side]Suite{},
+	}
+	err := r.steps(ctx)
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	if err != nil {
+		r.facts.Incomplete = stopped(context.Cause(ctx))
+	}
+	r.conclude()
+	return r.res, err
+}
+
+// steps is the gate from beginning to end.
+func (r *runner) steps(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		r.detect,
+		r.prepareBase,
+		r.prepareHead,
+		r.list,
+		r.testBase,
+		r.testHead,
+		r.compare,
+		r.failToPass,
+		r.probe,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if r.facts.Nothing != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// stopped words the reason for which a context ended.
+func stopped(cause error) string {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return "the time limit was reached"
+	}
+	if cause == nil || errors.Is(cause, context.Canceled) {
+		return "it was cancelled"
+	}
+	return cause.Error()
+}
+
+func (r *runner) tree(side Side) *workspace.Tree {
+	if side == Base {
+		return r.in.Base
+	}
+	return r.in.Head
+}
+
+// A command is one thing to run at a side.
+type command struct {
+	stage   Stage
+	unit    string   // folder in the repository, "." for its top
+	text    string   // for people
+	argv    []string // what is run
+	env     []string
+	network sandbox.Network
+	perTest bool // argv is "go test -json"
+	timeout time.Duration
+	cache   string // Go's build cache; empty: the side's own
+}
+
+// exec runs c in tree and records the step. stdout, which may be nil, sees all
+// of the command's standard output.
+func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c command, stdout io.Writer) (Step, error) {
+	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text})
+	home := filepath.Join(r.Scratch, string(side), "home")
+	cache := c.cache
+	if cache == "" {
+		cache = r.buildCache(side)
+	}
+	if err := mkdirs(home, cache, r.modCache()); err != nil {
+		return Step{}, err
+	}
+	run := sandbox.Command{
+		Argv: c.argv, Env: append(r.goEnv(cache, c), r.in.Env...), Home: home,
+		Writable: []string{tree.Dir, cache}, ReadOnly: []string{r.Mirror.Dir},
+		Network: r.Network.of(c.network), Timeout: c.timeout, Stdout: stdout,
+	}
+	if c.stage == StageSetup {
+		run.Writable = append(run.Writable, r.modCache())
+		run.ReadOnly = append(run.ReadOnly, r.hostModCache()...)
+	} else {
+		run.ReadOnly = append(run.ReadOnly, r.modCache())
+	}
+	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
+		Agent: Agent, Task: string(side) + "/" + string(c.stage), Command: c.text,
+		Root: tree.Dir, Cwd: c.unit, Tree: tree.OID, Run: run,
+	})
+	step := Step{
+		Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Evidence: rec.ID,
+		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.perTest,
+	}
+	if err != nil {
+		return step, fmt.Errorf("%s %s: %w", side, c.text, err)
+	}
+	if step.Failed() {
+		both := string(res.Stdout.Bytes)
+		if c.perTest {
+			both = ""
+		}
+		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), tree.Dir)
+		step.Environment = environment(step.Output)
+	}
+	r.res.Steps = append(r.res.Steps, step)
+	if c.stage != StageList {
+		r.restore(ctx, side, tree, c)
+	}
+	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Done: true, Step: step})
+	return step, nil
+}
+
+// restore puts tracked files back that a command changed, as code generators and
+// careless tests do, so that later commands see the commit that is judged.
+func (r *runner) restore(ctx context.Context, side Side, tree *workspace.Tree, c command) {
+	if tree != r.tree(side) {
+		return // an overlay differs from its commit on purpose
+	}
+	changed, err := tree.Restore(ctx)
+	switch {
+	case err != nil:
+		r.note("%s: tracked files could not be checked after %q: %v", side, c.text, err)
+	case len(changed) > 0:
+		r.note("%s: %q changed %s, which %s put back", side, c.text, listed(changed, 3), plural(len(changed), "was", "were"))
+	}
+}
+
+func (r *runner) progress(p Progress) {
+	if r.Progress != nil {
+		r.Progress(p)
+	}
+}
+
+func (r *runner) note(format string, args ...any) {
+	r.res.Notes = append(r.res.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *runner) notCovered(format string, args ...any) {
+	r.res.NotCovered = append(r.res.NotCovered, fmt.Sprintf(format, args...))
+}
+
+// conclude turns what was found out into the verdict.
+func (r *runner) conclude() {
+	f, t := &r.facts, &r.res.Tests
+	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
+	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))
+	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
+	for _, c := range Leaves(t.PreExisting) {
+		if c.ID.Test != "" || c.ID.Command != "" {
+			f.FailBoth++
+		}
+	}
+	for _, s := range r.res.Steps {
+		f.Builds += b2i(s.Side == Head && (s.Stage == StageBuild || s.Stage == StageTest))
+	}
+	for id, test := range r.suites[Head] {
+		if !test.Leaf || test.Status != Passed && test.Status != Failed {
+			continue
+		}
+		passed := test.Status == Passed
+		f.Ran++
+		f.Passed += b2i(passed)
+		if id.Command != "" || r.affected[id.Package] {
+			f.AffectedRan++
+			f.AffectedPassed += b2i(passed)
+		}
+	}
+	for _, p := range r.res.Probes {
+		f.Probes += b2i(p.Ran)
+		f.ProbeRegressed += len(Leaves(p.Regressed))
+		f.ProbeNew += len(Leaves(p.NewFlaky))
+	}
+	if r.res.FailToPass.State == "" {
+		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
+	}
+	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	r.res.Verdict, r.res.Reasons = Decide(*f)
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

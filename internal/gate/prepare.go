@@ -1,0 +1,245 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+)
+
+// Limits are how long one command may take: Step in any case, and on the head
+// ten times as long as the same took on the base, and Grace on top, before it
+// counts as hanging. Zero means ten minutes and one.
+type Limits struct{ Step, Grace time.Duration }
+
+const hangFactor = 10
+
+func (l Limits) step() time.Duration  { return cmp.Or(l.Step, 10*time.Minute) }
+func (l Limits) grace() time.Duration { return cmp.Or(l.Grace, time.Minute) }
+
+// hang is how long the head may take for what took the base so long.
+func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base + l.grace() }
+
+// prepareBase sets the base up and builds it.
+func (r *runner) prepareBase(ctx context.Context) error {
+	if err := r.seedCache(); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx, Base); err != nil {
+		return err
+	}
+	if err := r.warm(ctx); err != nil {
+		return err
+	}
+	return r.splitCache()
+}
+
+// warm compiles the base and its tests, also for the race detector, so that
+// the standard library and all dependencies are in the project's cache, this
+// time and next time. It compiles and runs nothing; whether it works is the
+// later steps' affair.
+func (r *runner) warm(ctx context.Context) error {
+	if r.Go == nil || r.facts.Unprepared != "" {
+		return nil
+	}
+	modes := [][]string{nil}
+	if r.Go.Race && slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return !isDoc(f.Path) && !isTestFile(f.Path) }) {
+		modes = append(modes, []string{"-race"})
+	}
+	for _, m := range r.plan[Base].modules {
+		for _, mode := range modes {
+			args := slices.Concat([]string{"list", "-e", "-export", "-test", "-deps", "-f={{with .Error}}{{.}}{{end}}"}, mode, []string{"./..."})
+			c := m.command(StageWarm, args...)
+			c.timeout, c.cache = r.Limits.step(), r.projectCache()
+			if _, err := r.exec(ctx, Base, r.in.Base, c, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// prepareHead does the same with the head, and compares the builds.
+func (r *runner) prepareHead(ctx context.Context) error {
+	if err := r.prepare(ctx, Head); err != nil {
+		return err
+	}
+	base, head := r.broken(Base), r.broken(Head)
+	for _, b := range head {
+		if slices.Contains(base, b) {
+			r.res.BrokenBoth = append(r.res.BrokenBoth, b)
+		} else {
+			r.res.Broken = append(r.res.Broken, b)
+		}
+	}
+	r.compareLint()
+	return nil
+}
+
+// prepare runs setup, build and lint at one side.
+func (r *runner) prepare(ctx context.Context, side Side) error {
+	tree, p := r.tree(side), r.plan[side]
+	shared := ""
+	if side == Base {
+		shared = r.projectCache()
+	}
+	for _, c := range p.setup {
+		step, err := r.withRetry(ctx, side, r.limited(side, c))
+		if err != nil {
+			return err
+		}
+		if step.Failed() && step.Environment != "" && r.facts.Unprepared == "" {
+			r.facts.Unprepared = fmt.Sprintf("%s: %s: %s", side, c.text, step.Environment)
+		}
+	}
+	for _, c := range p.build {
+		if _, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil); err != nil {
+			return err
+		}
+	}
+	if r.in.Prepared != nil {
+		if err := r.in.Prepared(ctx, side, tree); err != nil {
+			return fmt.Errorf("prepared snapshot of %s: %w", side, err)
+		}
+	}
+	for _, c := range p.lint {
+		if _, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil); err != nil {
+			return err
+		}
+	}
+	r.settle(side)
+	return nil
+}
+
+// compiling lets the harness's own Go commands, which compile and run nothing,
+// write to the project's build cache.
+func compiling(c command, shared string) command {
+	if c.argv[0] == "go" && (c.stage == StageBuild || c.stage == StageLint) {
+		c.cache = shared
+	}
+	return c
+}
+
+// withRetry asks a second time where the first failure was the environment's.
+func (r *runner) withRetry(ctx context.Context, side Side, c command) (Step, error) {
+	step, err := r.exec(ctx, side, r.tree(side), c, nil)
+	if err != nil || !step.Failed() || step.Environment == "" {
+		return step, err
+	}
+	return r.exec(ctx, side, r.tree(side), c, nil)
+}
+
+// settle forgives a setup that failed for want of a network where everything
+// was there nevertheless: all of the side's Go code, tests included, compiles.
+func (r *runner) settle(side Side) {
+	if !strings.HasPrefix(r.facts.Unprepared, string(side)+":") {
+		return
+	}
+	for _, s := range r.res.Steps {
+		compiled := s.Stage == StageBuild || s.Stage == StageLint
+		if s.Side == side && compiled && (s.Failed() || !strings.Contains(s.Command, "go ")) {
+			return
+		}
+	}
+	if len(r.in.Commands.Setup) == 0 {
+		r.note("%s; all that is needed was there already", r.facts.Unprepared)
+		r.facts.Unprepared = ""
+	}
+}
+
+// limited gives c its time limit.
+func (r *runner) limited(side Side, c command) command {
+	if c.timeout != 0 {
+		return c
+	}
+	c.timeout = r.Limits.step()
+	if side == Base {
+		return c
+	}
+	for _, s := range r.res.Steps {
+		if s.Side == Base && s.Stage == c.stage && s.Unit == c.unit && s.Command == c.text && !s.TimedOut {
+			c.timeout = min(r.Limits.step(), r.Limits.hang(s.Duration))
+		}
+	}
+	return c
+}
+
+// goHeading is the line that the go command writes above the errors of a package.
+var goHeading = regexp.MustCompile(`(?m)^# (\S+)(?: \[.*\])?$`)
+
+// broken lists what does not build at a side: Go packages by import path where
+// the output names them, else commands.
+func (r *runner) broken(side Side) []string {
+	var out []string
+	for _, s := range r.res.Steps {
+		if s.Side != side || !s.Failed() || s.Stage != StageBuild && s.Stage != StageSetup {
+			continue
+		}
+		if s.Stage == StageSetup && s.Environment != "" {
+			continue
+		}
+		named := goHeading.FindAllStringSubmatch(s.Output, -1)
+		for _, m := range named {
+			out = append(out, m[1])
+		}
+		if len(named) == 0 {
+			out = append(out, ID{Unit: s.Unit, Command: s.Command}.String())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// place is the position in a line of a compiler or linter.
+var place = regexp.MustCompile(`:\d+(:\d+)?:`)
+
+// compareLint keeps the complaints of the head that the base does not have.
+func (r *runner) compareLint() {
+	seen := map[string]int{}
+	for _, s := range r.stepsOf(StageLint, Base) {
+		for _, line := range complaints(s) {
+			seen[place.ReplaceAllString(line, ":")]++
+		}
+	}
+	for _, s := range r.stepsOf(StageLint, Head) {
+		for _, line := range complaints(s) {
+			key := place.ReplaceAllString(line, ":")
+			if seen[key] > 0 {
+				seen[key]--
+				continue
+			}
+			r.res.Lint = append(r.res.Lint, Case{ID: ID{Unit: s.Unit, Command: s.Command}, Output: line, Evidence: []string{s.Evidence}})
+		}
+	}
+}
+
+// complaints returns the lines of a failed lint step that say something.
+func complaints(s Step) []string {
+	if !s.Failed() {
+		return nil
+	}
+	var out []string
+	for line := range strings.Lines(s.Output) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "vet: "))
+		if line != "" && !strings.HasPrefix(line, "# ") {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// stepsOf returns the steps of one stage at one side.
+func (r *runner) stepsOf(stage Stage, side Side) []Step {
+	var out []Step
+	for _, s := range r.res.Steps {
+		if s.Stage == stage && s.Side == side {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+package gate
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// rounds is how often a disagreement is run again at each side, in turns.
+const rounds = 2
+
+// slowPackage is how long a package's tests may take to be run again whole;
+// of slower ones only the tests in question are.
+const slowPackage = 30 * time.Second
+
+// A history is what every run of a side said of a test, the first one included.
+type history map[Side][]Suite
+
+// rerun runs what both sides disagree about again, base and head in turns, and
+// settles what is a regression and what is flaky.
+func (r *runner) rerun(ctx context.Context) error {
+	t := &r.res.Tests
+	var ids []ID
+	for _, list := range [][]Case{t.Regressed, t.NewFailing, t.Fixed} {
+		for _, c := range list {
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	h := history{Base: {r.suites[Base]}, Head: {r.suites[Head]}}
+	for range rounds {
+		for _, side := range []Side{Base, Head} {
+			suite, err := r.again(ctx, side, ids, true)
+			if err != nil {
+				return err
+			}
+			h[side] = append(h[side], suite)
+		}
+	}
+	if alone := passedAlone(ids, h, r.slow); len(alone) > 0 {
+		// Among the other tests they failed: only that tells flaky from dependent.
+		suite, err := r.again(ctx, Head, alone, false)
+		if err != nil {
+			return err
+		}
+		h[Head] = replaceAlone(h[Head], alone, suite)
+	}
+	*t = settleAll(*t, h)
+	return nil
+}
+
+// slow says whether id's package is too slow to be run again whole.
+func (r *runner) slow(id ID) bool {
+	return id.Test != "" && r.suites[Head][ID{Unit: id.Unit, Package: id.Package}].Elapsed > slowPackage
+}
+
+// again runs the tests of ids once more at one side, with narrow only those
+// tests of slow packages. Packages that the side does not have are left out.
+func (r *runner) again(ctx context.Context, side Side, ids []ID, narrow bool) (Suite, error) {
+	out := Suite{}
+	for _, c := range r.againCommands(side, ids, narrow) {
+		suite, _, err := r.runTests(ctx, side, c)
+		maps.Copy(out, suite)
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (r *runner) againCommands(side Side, ids []ID, narrow bool) []command {
+	var out []command
+	whole := map[string][]string{}    // packages by unit
+	named := map[ID]map[string]bool{} // top-level tests by package
+	for _, id := range ids {
+		switch pkg := (ID{Unit: id.Unit, Package: id.Package}); {
+		case id.Command != "":
+			out = append(out, r.commandOf(side, id)...)
+		case !r.has(side, pkg):
+		case narrow && r.slow(id):
+			if named[pkg] == nil {
+				named[pkg] = map[string]bool{}
+			}
+			named[pkg][id.Top()] = true
+		case !slices.Contains(whole[id.Unit], id.Package):
+			whole[id.Unit] = append(whole[id.Unit], id.Package)
+		}
+	}
+	for _, unit := range slices.Sorted(maps.Keys(whole)) {
+		out = append(out, r.goTest(side, unit, StageRerun, append([]string{"-count=1"}, slices.Sorted(slices.Values(whole[unit]))...)...))
+	}
+	for pkg, tests := range named {
+		out = append(out, r.goTest(side, pkg.Unit, StageRerun, "-count=1", "-run="+only(tests), pkg.Package))
+	}
+	return out
+}
+
+// only is the pattern for -run that names exactly these top-level tests.
+func only(tests map[string]bool) string {
+	names := slices.Sorted(maps.Keys(tests))
+	for i, n := range names {
+		names[i] = regexp.QuoteMeta(n)
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+func (r *runner) has(side Side, pkg ID) bool {
+	_, ok := r.suites[side][pkg]
+	return ok
+}
+
+// commandOf finds the test command that an identity without tests stands for.
+func (r *runner) commandOf(side Side, id ID) []command {
+	for _, c := range r.plan[side].test {
+		if c.unit == id.Unit && (c.text == id.Command || c.perTest && strings.HasSuffix(id.Command, lastArg(c.argv))) {
+			c.stage = StageRerun
+			return []command{c}
+		}
+	}
+	return nil
+}
+
+// goTest is "go test -json" with args in the module at unit.
+func (r *runner) goTest(side Side, unit string, stage Stage, args ...string) command {
+	m := goModule{dir: unit}
+	for _, have := range r.plan[side].modules {
+		if have.dir == unit {
+			m = have
+		}
+	}
+	c := m.command(stage, append([]string{"test", "-json"}, args...)...)
+	c.perTest = true
+	if side == Head {
+		c = r.hanging(c)
+	}
+	return c
+}
+
+// passedAlone returns the tests of slow packages that failed on the head at
+// first and never when they were run by themselves.
+func passedAlone(ids []ID, h history, slow func(ID) bool) []ID {
+	var out []ID
+	for _, id := range ids {
+		if h[Head][0][id].Status == Failed && slow(id) && seen(h[Head][1:], id, Failed) == 0 && seen(h[Head][1:], id, Passed) > 0 {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// replaceAlone puts what ids did among the other tests in place of what they
+// did alone.
+func replaceAlone(runs []Suite, ids []ID, among Suite) []Suite {
+	out := slices.Clone(runs)
+	for i := 1; i < len(out); i++ {
+		out[i] = maps.Clone(out[i])
+		for _, id := range ids {
+			delete(out[i], id)
+			if t, ok := among[id]; ok && i == 1 {
+				out[i][id] = t
+			}
+		}
+	}
+	return out
+}
+
+// seen counts the runs in which id ended with a status.
+func seen(runs []Suite, id ID, s Status) int {
+	n := 0
+	for _, run := range runs {
+		if t, ok := run[id]; ok && t.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// settleAll decides the disagreements of c by all runs of both sides.
+//
+//   - It passed once on the head, or failed once on base: flaky, and of a test
+//     that only the head has, flaky new.
+//   - It did not turn up again: its name is made up at random, and says nothing;
+//     the test that it is part of has its own result.
+//   - Else it stays what it was.
+func settleAll(c Comparison, h history) Comparison {
+	out := c
+	out.Regressed, out.NewFailing, out.Fixed = nil, nil, nil
+	for _, k := range c.Regressed {
+		k.Evidence = gather(h, k.ID)
+		switch {
+		case seen(h[Head], k.ID, Passed) > 0, seen(h[Base], k.ID, Failed) > 0, seen(h[Head][1:], k.ID, Failed) == 0:
+			out.Flaky = append(out.Flaky, k)
+		default:
+			out.Regressed = append(out.Regressed, k)
+		}
+	}
+	for _, k := range c.NewFailing {
+		k.Evidence = gather(h, k.ID)
+		switch {
+		case seen(h[Head], k.ID, Passed) > 0:
+			out.FlakyNew = append(out.FlakyNew, k)
+		case seen(h[Head][1:], k.ID, Failed) == 0:
+			out.Flaky = append(out.Flaky, k)
+		default:
+			out.NewFailing = append(out.NewFailing, k)
+		}
+	}
+	for _, k := range c.Fixed {
+		k.Evidence = gather(h, k.ID)
+		if seen(h[Head], k.ID, Failed) > 0 || seen(h[Base], k.ID, Passed) > 0 {
+			out.Flaky = append(out.Flaky, k)
+		} else {
+			out.Fixed = append(out.Fixed, k)
+		}
+	}
+	out.sort()
+	return out
+}
+
+// gather lists the evidence of all runs of a test, the head's first.
+func gather(h history, id ID) []string {
+	var out []string
+	for _, side := range []Side{Head, Base} {
+		for _, run := range h[side] {
+			if t, ok := run[id]; ok && t.Evidence != "" && !slices.Contains(out, t.Evidence) {
+				out = append(out, t.Evidence)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,440 @@
+package gate
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+var update = flag.Bool("update", false, "write what the scenarios give into their files")
+
+// TestScenarios runs the gate over small repositories. Each file of
+// testdata/scenarios says in its comment what it promises. base/ is the
+// repository before the change, head/ is laid over it (head/REMOVED names what
+// goes), input holds settings, want the verdict and what it rests on.
+func TestScenarios(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/scenarios/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	w := newWorld(t)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			s := readScenario(t, file)
+			got := facts(w.run(t, s))
+			if *update {
+				s.write(t, file, got)
+				return
+			}
+			if diff := cmp.Diff(s.want, got); diff != "" {
+				t.Errorf("%s\n-want +got\n%s", s.archive.Comment, diff)
+			}
+		})
+	}
+}
+
+// A world is what all scenarios share.
+type world struct {
+	git          *workspace.Git
+	box          sandbox.Sandbox
+	tools        *GoToolchain
+	plain, raced string // Gate.Shared, without and with what the race detector needs
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	tools, err := FindGo(t.Context(), os.Environ())
+	if err != nil || tools == nil {
+		t.Skipf("go is needed: %v", err)
+	}
+	git, err := workspace.NewGit("git", env, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Skipf("git is needed: %v", err)
+	}
+	git.Temp = t.TempDir()
+	box, err := sandbox.Detect(t.Context(), sandbox.Options{
+		PATH: os.Getenv("PATH"), TempDir: t.TempDir(), Toolchains: []string{tools.Root}, Now: time.Now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{git: git, box: box, tools: tools, plain: t.TempDir(), raced: t.TempDir()}
+	compiledStd(t, filepath.Join(w.plain, "go-build"))
+	if tools.Race {
+		compiledStd(t, filepath.Join(w.raced, "go-build"), "-race")
+	}
+	return w
+}
+
+// compiledStd makes a seed that holds the standard library, out of the build
+// cache that this test was compiled with.
+func compiledStd(t *testing.T, seed string, mode ...string) {
+	t.Helper()
+	args := slices.Concat([]string{"list", "-export", "-deps", "-f={{.Export}}"}, mode, []string{"testing", "testing/internal/testdeps", "os", "strings", "time"})
+	exports := map[string]bool{}
+	for _, f := range strings.Fields(goOutput(t, args...)) {
+		exports[strings.TrimSuffix(filepath.Base(f), "-d")] = true
+	}
+	actions, err := filepath.Glob(filepath.Join(strings.TrimSpace(goOutput(t, "env", "GOCACHE")), "*", "*-a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range actions {
+		data, err := os.ReadFile(a)
+		if err != nil {
+			continue // trimmed by somebody
+		}
+		// "v1 <action> <output> <size> <time>"
+		if f := strings.Fields(string(data)); len(f) == 5 && exports[f[2]] {
+			out := filepath.Join(filepath.Dir(filepath.Dir(a)), f[2][:2], f[2]+"-d")
+			copyFile(t, a, filepath.Join(seed, f[1][:2], filepath.Base(a)))
+			copyFile(t, out, filepath.Join(seed, f[2][:2], filepath.Base(out)))
+		}
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func goOutput(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = string(filepath.Separator)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &stderr)
+	}
+	return string(out)
+}
+
+// A scenario is one file of testdata/scenarios.
+type scenario struct {
+	archive *txtar.Archive
+	base    map[string][]byte
+	head    map[string][]byte
+	removed []string
+	input   map[string][]string // "key: value" lines
+	want    string
+}
+
+func readScenario(t *testing.T, file string) *scenario {
+	t.Helper()
+	ar, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scenario{archive: ar, base: map[string][]byte{}, head: map[string][]byte{}, input: map[string][]string{}}
+	for _, f := range ar.Files {
+		side, name, _ := strings.Cut(f.Name, "/")
+		switch {
+		case f.Name == "want":
+			s.want = string(f.Data)
+		case f.Name == "input":
+			for line := range strings.Lines(string(f.Data)) {
+				key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+				s.input[key] = append(s.input[key], strings.TrimSpace(value))
+			}
+		case f.Name == "head/REMOVED":
+			s.removed = strings.Fields(string(f.Data))
+		case side == "base":
+			s.base[name] = f.Data
+		case side == "head":
+			s.head[name] = f.Data
+		default:
+			t.Fatalf("%s: what is %q?", file, f.Name)
+		}
+	}
+	for key := range s.input {
+		if !slices.Contains([]string{"setup", "build", "lint", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "none", "needs", "grace", "step", "timeout"}, key) {
+			t.Fatalf("%s: input %q", file, key)
+		}
+	}
+	return s
+}
+
+func (s *scenario) write(t *testing.T, file, want string) {
+	t.Helper()
+	s.archive.Files = slices.DeleteFunc(s.archive.Files, func(f txtar.File) bool { return f.Name == "want" })
+	s.archive.Files = append(s.archive.Files, txtar.File{Name: "want", Data: []byte(want)})
+	if err := os.WriteFile(file, txtar.Format(s.archive), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *scenario) has(key string) bool { return len(s.input[key]) > 0 }
+
+func (s *scenario) duration(t *testing.T, key string) time.Duration {
+	t.Helper()
+	if !s.has(key) {
+		return 0
+	}
+	d, err := time.ParseDuration(s.input[key][0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// userGit is the environment of a user's git, whose own configuration must not
+// matter to a test.
+func userGit() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.org", "GIT_AUTHOR_DATE=1700000000 +0000",
+		"GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.org", "GIT_COMMITTER_DATE=1700000000 +0000",
+	}
+}
+
+func commit(t *testing.T, dir string) string {
+	t.Helper()
+	out := ""
+	for _, args := range [][]string{{"add", "-A", "-f"}, {"commit", "-q", "--allow-empty", "-m", "one"}, {"rev-parse", "HEAD"}} {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir, cmd.Env = dir, userGit()
+		b, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %s: %v\n%s", args[0], err, b)
+		}
+		out = strings.TrimSpace(string(b))
+	}
+	return out
+}
+
+func lay(t *testing.T, dir string, files map[string][]byte) {
+	t.Helper()
+	for name, data := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// repository makes the scenario's repository, its mirror and the change.
+func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mirror, change.Change) {
+	t.Helper()
+	ctx := t.Context()
+	src := filepath.Join(dir, "src")
+	lay(t, src, s.base)
+	cmd := exec.CommandContext(ctx, "git", "init", "-q", "-b", "main")
+	cmd.Dir, cmd.Env = src, userGit()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
+	base := commit(t, src)
+	lay(t, src, s.head)
+	for _, name := range s.removed {
+		if err := os.Remove(filepath.Join(src, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head := commit(t, src)
+	repo, err := w.git.Discover(ctx, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mirror, err := w.git.OpenMirror(ctx, filepath.Join(dir, "mirror.git"), repo.Format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mirror.Import(ctx, repo, base, head); err != nil {
+		t.Fatal(err)
+	}
+	files, err := mirror.Diff(ctx, base, head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mirror, change.Change{Repo: "o/r", BaseSHA: base, HeadSHA: head, MergeBase: base, Files: files}
+}
+
+// run lets the gate judge a scenario.
+func (w *world) run(t *testing.T, s *scenario) *Result {
+	t.Helper()
+	w.skip(t, s)
+	dir := t.TempDir()
+	mirror, ch := w.repository(t, s, dir)
+	in := Input{
+		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: s.input["env"],
+		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
+	}
+	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
+		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tree.Close() })
+		*side = tree
+	}
+	log, err := evidence.Open(filepath.Join(dir, "run"), "r", evidence.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	tools := *w.tools
+	g := &Gate{
+		Sandbox: w.box, Log: log, Mirror: mirror, Go: &tools, Network: Network(strings.Join(s.input["network"], "")),
+		CacheDir: filepath.Join(dir, "cache"), Shared: w.plain, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace")},
+	}
+	if tools.Race = s.has("race"); tools.Race {
+		g.Shared = w.raced
+	}
+	if s.has("none") {
+		g.Go = nil
+	}
+	if s.has("goproxy") {
+		tools.proxy, tools.modCache = s.input["goproxy"][0], ""
+	}
+	ctx := t.Context()
+	if limit := s.duration(t, "timeout"); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	res, err := g.Run(ctx, in)
+	if err != nil && res == nil {
+		t.Fatal(err)
+	}
+	grounded(t, log, res)
+	if testing.Verbose() {
+		for _, st := range res.Steps {
+			t.Logf("%-8s %s %s [%s] exit %d %s\n%s", st.Evidence, st.Side, st.Command, st.Unit, st.Exit, st.Duration, st.Output)
+		}
+		logOutputs(t, res)
+	}
+	return res
+}
+
+func (w *world) skip(t *testing.T, s *scenario) {
+	t.Helper()
+	if s.has("race") && !w.tools.Race {
+		t.Skip("the race detector needs cgo and a C compiler")
+	}
+	if s.has("needs") && w.box.Status().Tier == sandbox.TierNone {
+		t.Skip("bubblewrap does not work here")
+	}
+}
+
+// grounded checks the promise that every claim rests on a record of the log.
+func grounded(t *testing.T, log *evidence.Log, res *Result) {
+	t.Helper()
+	check := func(what string, ids []string) {
+		if len(ids) == 0 {
+			t.Errorf("%s: no evidence", what)
+		}
+		for _, id := range ids {
+			if _, ok := log.Record(id); !ok {
+				t.Errorf("%s: evidence %q is not in the log", what, id)
+			}
+		}
+	}
+	for _, s := range res.Steps {
+		check(s.Command, []string{s.Evidence})
+	}
+	for _, list := range res.Tests.lists() {
+		for _, c := range *list {
+			check(c.ID.String(), c.Evidence)
+		}
+	}
+	for _, p := range res.Probes {
+		check(p.Title, p.Evidence)
+	}
+	for _, c := range slices.Concat(res.FailToPass.Proven, res.FailToPass.PassOnBase, res.Lint) {
+		check(c.ID.String(), c.Evidence)
+	}
+}
+
+func logOutputs(t *testing.T, res *Result) {
+	t.Helper()
+	for _, list := range res.Tests.lists() {
+		for _, c := range *list {
+			t.Logf("%s %v\n%s", c.ID, c.Evidence, c.Output)
+		}
+	}
+}
+
+// facts are the essentials of a result, a line each.
+func facts(r *Result) string {
+	var b strings.Builder
+	line := func(what string, values ...string) {
+		for _, v := range values {
+			fmt.Fprintf(&b, "%s: %s\n", what, v)
+		}
+	}
+	cases := func(what string, list []Case) {
+		for _, c := range list {
+			name := c.ID.String()
+			if c.Broken {
+				name += " (does not compile)"
+			}
+			line(what, name)
+		}
+	}
+	line("verdict", string(r.Verdict))
+	line("reason", r.Reasons...)
+	line("broken", r.Broken...)
+	line("broken on both", r.BrokenBoth...)
+	t := r.Tests
+	cases("regressed", t.Regressed)
+	cases("new failing", t.NewFailing)
+	cases("fixed", t.Fixed)
+	cases("pre-existing", t.PreExisting)
+	cases("flaky", t.Flaky)
+	cases("flaky new", t.FlakyNew)
+	cases("removed", t.Removed)
+	cases("skipped", t.Skipped)
+	cases("not run", t.NotRun)
+	cases("unknown", t.Unknown)
+	line("fail-to-pass", string(r.FailToPass.State))
+	cases("  proven", r.FailToPass.Proven)
+	cases("  passes on base", r.FailToPass.PassOnBase)
+	line("  dropped", r.FailToPass.Dropped...)
+	for _, p := range r.Probes {
+		line("probe", fmt.Sprintf("%s, ran=%v", p.Title, p.Ran))
+		cases("  regressed", p.Regressed)
+		cases("  new flaky", p.NewFlaky)
+		cases("  flaky", p.Flaky)
+	}
+	for _, c := range r.Lint {
+		line("lint", c.Output)
+	}
+	line("not covered", r.NotCovered...)
+	line("note", r.Notes...)
+	return b.String()
+}

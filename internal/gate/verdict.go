@@ -1,0 +1,116 @@
+package gate
+
+import "fmt"
+
+// A Verdict is what the gate alone concludes. The strings are those of a report.
+type Verdict string
+
+// The gate's verdicts. It has no ERROR: a gate that cannot go on returns an error.
+const (
+	Pass    Verdict = "PASS"
+	Fail    Verdict = "FAIL"
+	Partial Verdict = "PARTIAL"
+)
+
+// Facts is what a verdict depends on, and nothing else.
+type Facts struct {
+	Nothing        string // why nothing could be run; empty where something ran
+	Incomplete     string // why the gate stopped before its end, such as its time limit
+	Unprepared     string // why a side could not be set up for reasons that are not the change's
+	Builds         int    // build and test steps that ran on the head
+	BrokenHead     int    // packages or commands that only the head breaks
+	BrokenBoth     int    // the same on both sides
+	Regressed      int    // passed on base each time, fail on head each time
+	NewFailing     int    // new on the head, fail there each time
+	FlakyNew       int    // new on the head, gave both results
+	Unknown        int    // fail on the head, with no base to compare
+	FailBoth       int    // fail on both sides
+	Ran            int    // tests that passed or failed on the head
+	Passed         int    // of these, passed
+	AffectedRan    int    // of Ran, in what the change affects
+	AffectedPassed int    // of Passed, in what the change affects
+	Runnable       bool   // a line that can run changed
+	Probes         int    // probes that came to a result
+	ProbeRegressed int    // tests that only the head fails under a probe
+	ProbeNew       int    // new tests that fail under a probe
+	Repro          ReproState
+	RequireRepro   bool // require_fail_to_pass
+}
+
+// Decide is the verdict of the gate and, unless it is PASS, every reason for
+// it, the worst ones first.
+func Decide(f Facts) (Verdict, []string) {
+	var fail, partial []string
+	failIf := func(bad bool, format string, args ...any) {
+		if bad {
+			fail = append(fail, fmt.Sprintf(format, args...))
+		}
+	}
+	partialIf := func(bad bool, format string, args ...any) {
+		if bad {
+			partial = append(partial, fmt.Sprintf(format, args...))
+		}
+	}
+
+	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", count(f.BrokenHead, "package or command", "packages or commands"))
+	failIf(f.Regressed > 0, "%s on base and fail%s with the change", count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
+	failIf(f.NewFailing > 0, "%s of the change fail%s", count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
+	failIf(f.ProbeRegressed > 0, "%s under the probe on base and fail%s with the change", count(f.ProbeRegressed, "test passes", "tests pass"), s(f.ProbeRegressed))
+	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
+
+	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
+	partialIf(f.Incomplete != "", "not finished: %s", f.Incomplete)
+	partialIf(f.Unprepared != "", "environment: %s", f.Unprepared)
+	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", count(f.BrokenBoth, "package or command", "packages or commands"))
+	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
+	partialIf(f.Unknown > 0, "%s with the change, and base could not be run to compare", count(f.Unknown, "test fails", "tests fail"))
+	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
+	partialIf(f.ProbeNew > 0, "%s of the change fail%s when repeated, shuffled or raced", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
+	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
+	if f.Nothing == "" && len(fail) == 0 { // what is missing for PASS is no news beside FAIL
+		partialIf(f.Builds == 0, "nothing was built or tested on the head")
+		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
+		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")
+		partialIf(f.Runnable && f.Probes == 0, "no probe of the changed code could be run")
+	}
+
+	switch {
+	case len(fail) > 0:
+		return Fail, append(fail, partial...)
+	case len(partial) > 0:
+		return Partial, partial
+	default:
+		return Pass, nil
+	}
+}
+
+// lacksRepro says that the change's tests were run without it and none needed
+// it, or that there are none.
+func lacksRepro(s ReproState) bool {
+	return s == ReproPassOnBase || s == ReproNoTests
+}
+
+// unclearRepro says that it could not be found out.
+func unclearRepro(s ReproState) bool {
+	switch s {
+	case ReproNeedsAPI, ReproNeedsDeps, ReproEnvironment, ReproUnsupported, ReproNotRun, "":
+		return true
+	default:
+		return false
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// s is the ending of a verb after n things.
+func s(n int) string {
+	if n == 1 {
+		return "s"
+	}
+	return ""
+}

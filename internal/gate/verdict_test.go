@@ -1,0 +1,72 @@
+package gate
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestDecide is the list of the gate's rules. Each row changes one thing of a
+// change that is good in every respect.
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	good := Facts{
+		Builds: 2, Ran: 10, Passed: 10, AffectedRan: 4, AffectedPassed: 4,
+		Runnable: true, Probes: 1, Repro: ReproProven,
+	}
+	for _, tt := range []struct {
+		rule   string
+		change func(*Facts)
+		want   Verdict
+		reason string // part of the first reason
+	}{
+		{"builds, passes, regresses nothing, probed", func(*Facts) {}, Pass, ""},
+
+		{"a build that only the head breaks", func(f *Facts) { f.BrokenHead = 1 }, Fail, "breaks the build"},
+		{"a regression", func(f *Facts) { f.Regressed = 1 }, Fail, "1 test passes on base and fails with the change"},
+		{"two regressions", func(f *Facts) { f.Regressed = 2 }, Fail, "2 tests pass on base and fail with the change"},
+		{"a new failing test", func(f *Facts) { f.NewFailing = 1 }, Fail, "1 new test of the change fails"},
+		{"a regression that only the probe shows", func(f *Facts) { f.ProbeRegressed = 1 }, Fail, "under the probe"},
+		{"a regression beside an environment that fails most tests", func(f *Facts) { f.Regressed, f.FailBoth, f.Passed = 1, 6, 3 }, Fail, "passes on base"},
+		{"a regression found before the time was up", func(f *Facts) { f.Regressed, f.Incomplete = 1, "time limit" }, Fail, "passes on base"},
+
+		{"pre-existing failures, at most half", func(f *Facts) { f.FailBoth, f.Passed = 5, 5 }, Pass, ""},
+		{"more than half of the tests fail on both sides", func(f *Facts) { f.FailBoth, f.Passed = 6, 4 }, Partial, "environment: 6 of 10"},
+		{"the build is broken on both sides", func(f *Facts) { f.BrokenBoth = 1 }, Partial, "with and without the change"},
+		{"nothing that can be run", func(f *Facts) { *f = Facts{Nothing: "no toolchain was recognised", Runnable: true} }, Partial, "nothing could be run: no toolchain"},
+		{"out of time", func(f *Facts) { f.Incomplete = "the time limit of 20m" }, Partial, "not finished"},
+		{"dependencies that cannot be had", func(f *Facts) { f.Unprepared = "head: no route to the registry" }, Partial, "environment"},
+		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, and base could not be run"},
+		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 new test of the change is flaky"},
+		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "when repeated, shuffled or raced"},
+
+		{"a build and nothing else", func(f *Facts) { f.Ran, f.Passed, f.AffectedRan, f.AffectedPassed = 0, 0, 0, 0 }, Partial, "no test passes on the head"},
+		{"what the change affects has tests and none passes", func(f *Facts) { f.AffectedPassed = 0 }, Partial, "no test of what the change affects passes"},
+		{"what the change affects has no tests, the suite has", func(f *Facts) { f.AffectedRan, f.AffectedPassed = 0, 0 }, Pass, ""},
+		{"a runnable line changed and no probe ran", func(f *Facts) { f.Probes = 0 }, Partial, "no probe"},
+		{"no runnable line changed and no probe ran", func(f *Facts) { f.Runnable, f.Probes, f.Repro = false, 0, ReproNothing }, Pass, ""},
+
+		{"tests that do not need the change", func(f *Facts) { f.Repro = ReproPassOnBase }, Pass, ""},
+		{"no tests in the change", func(f *Facts) { f.Repro = ReproNoTests }, Pass, ""},
+		{"required, and the tests do not need the change", func(f *Facts) { f.RequireRepro, f.Repro = true, ReproPassOnBase }, Fail, "require_fail_to_pass"},
+		{"required, and no tests in the change", func(f *Facts) { f.RequireRepro, f.Repro = true, ReproNoTests }, Fail, "require_fail_to_pass"},
+		{"required, and the tests need the change's API", func(f *Facts) { f.RequireRepro, f.Repro = true, ReproNeedsAPI }, Partial, "could not be shown"},
+		{"required and proven", func(f *Facts) { f.RequireRepro = true }, Pass, ""},
+		{"required, and only comments changed", func(f *Facts) { f.RequireRepro, f.Runnable, f.Repro = true, false, ReproNothing }, Pass, ""},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			t.Parallel()
+			f := good
+			tt.change(&f)
+			got, reasons := Decide(f)
+			if got != tt.want {
+				t.Fatalf("verdict %s %q, want %s", got, reasons, tt.want)
+			}
+			if (got == Pass) != (len(reasons) == 0) {
+				t.Errorf("%s with the reasons %q", got, reasons)
+			}
+			if tt.reason != "" && !strings.Contains(reasons[0], tt.reason) {
+				t.Errorf("first reason %q, want one with %q", reasons[0], tt.reason)
+			}
+		})
+	}
+}

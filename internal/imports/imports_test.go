@@ -1,0 +1,205 @@
+package imports
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ycbot/ycbot/"
+
+// everywhere may be imported by all packages; change and redact stand on nothing.
+const everywhere = "internal/redact internal/telemetry internal/change"
+
+// A row says which packages of this module a package may import, beside
+// those of everywhere.
+type row struct {
+	pkg     string // a last element "..." stands for all packages below
+	imports string // separated by spaces; "*" is anything, "..." as in pkg
+}
+
+// table is the architecture. Data flows downwards, imports do too. The first
+// block is the way of a change through the program, the second what it stands
+// on. Change it on purpose or not at all.
+var table = []row{
+	{"cmd/ycbot", "*"},
+	{"action", "internal/event internal/job internal/report internal/config"},
+	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
+	{"internal/event", ""},
+	{"internal/job", "internal/event internal/config"},
+	{"internal/queue", "internal/job internal/store"},
+	{"internal/run", "agent agents internal/gate internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config"},
+	{"internal/gate", "internal/sandbox internal/workspace internal/evidence"},
+	{"agents", ""},
+	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
+	{"internal/tool", "internal/sandbox internal/workspace internal/evidence internal/report"},
+	{"internal/evidence", "internal/sandbox internal/workspace internal/report"},
+	{"internal/report", ""},
+	{"internal/publish", "internal/report internal/github internal/store"},
+
+	{"internal/policy", ""},
+	{"internal/sandbox", "internal/sandbox/..."},
+	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
+	{"internal/workspace", ""},
+	{"internal/model", ""},
+	{"internal/model/openai", "internal/model"},
+	{"internal/model/anthropic", "internal/model"},
+	{"internal/model/script", "internal/model"},
+	{"internal/github", ""},
+	{"internal/transcript", "internal/journal internal/store"},
+	{"internal/journal", "internal/store"},
+	{"internal/store", ""},
+	{"internal/config", ""},
+	{"internal/telemetry", ""},
+	{"internal/redact", "-"},
+	{"internal/change", "-"},
+
+	{"internal/githubtest", ""},
+	{"internal/imports", ""},
+	{"test/...", "*"}, // programs for development, not part of ycbot
+}
+
+// TestImports holds the table. Test files are exempt, except that what only
+// tests need, a package whose name ends in "test", stays out of the program.
+func TestImports(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		if strings.HasSuffix(f.name, "_test.go") {
+			continue
+		}
+		r, ok := rowOf(f.pkg)
+		if !ok {
+			t.Errorf("%s: package %s is not in the table of internal/imports: add a row that says what it may import, and one to the table in the design", f.name, f.pkg)
+			continue
+		}
+		for _, imported := range f.imports {
+			own, ok := strings.CutPrefix(imported.path, module)
+			switch {
+			case !ok:
+			case strings.HasSuffix(own, "test") && !strings.HasPrefix(f.pkg, "test/"):
+				t.Errorf("%s imports %s, which is for tests only", f.name, own)
+			case !r.allows(own):
+				t.Errorf("%s imports %s: %s may import %s", f.name, own, f.pkg, r.says())
+			}
+		}
+	}
+}
+
+// TestTable proves the reading of the table: who is let in, and who is not.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		pkg, imports string
+		want         bool
+	}{
+		{"internal/run", "agent", true},
+		{"internal/run", "internal/github", false},
+		{"agent", "internal/github", false},
+		{"agent", "internal/redact", true},
+		{"agent", "internal/model", true},
+		{"agent", "internal/model/openai", false},
+		{"internal/model/openai", "internal/model", true},
+		{"internal/model", "internal/model/openai", false},
+		{"internal/sandbox", "internal/sandbox/bwrap", true},
+		{"internal/sandbox/bwrap", "internal/sandbox", true},
+		{"internal/gate", "internal/sandbox/bwrap", false},
+		{"internal/change", "internal/redact", false},
+		{"internal/redact", "internal/telemetry", false},
+		{"internal/telemetry", "internal/redact", true},
+		{"internal/journal", "internal/transcript", false},
+		{"app", "agent", false},
+		{"cmd/ycbot", "app", true},
+	} {
+		r, ok := rowOf(test.pkg)
+		if !ok || r.allows(test.imports) != test.want {
+			t.Errorf("%s imports %s: want %v (row found: %v)", test.pkg, test.imports, test.want, ok)
+		}
+	}
+	for _, pkg := range []string{"internal/new", "internal/model/new", "internal", "test"} {
+		if r, ok := rowOf(pkg); ok {
+			t.Errorf("package %s has the row of %s", pkg, r.pkg)
+		}
+	}
+}
+
+// rowOf finds the row of a package, its own before one for many.
+func rowOf(pkg string) (row, bool) {
+	i := slices.IndexFunc(table, func(r row) bool { return r.pkg == pkg })
+	if i < 0 {
+		i = slices.IndexFunc(table, func(r row) bool { return covers(r.pkg, pkg) })
+	}
+	if i < 0 {
+		return row{}, false
+	}
+	return table[i], true
+}
+
+func (r row) allows(pkg string) bool {
+	if r.imports == "*" {
+		return true
+	}
+	matches := func(p string) bool { return covers(p, pkg) }
+	return slices.ContainsFunc(strings.Fields(r.imports), matches) ||
+		r.imports != "-" && slices.Contains(strings.Fields(everywhere), pkg)
+}
+
+// says tells what a row allows, for people.
+func (r row) says() string {
+	switch r.imports {
+	case "-":
+		return "nothing of the module"
+	case "":
+		return everywhere
+	}
+	return r.imports + " " + everywhere
+}
+
+// covers reports whether pkg is meant by the pattern of a row.
+func covers(pattern, pkg string) bool {
+	if above, ok := strings.CutSuffix(pattern, "..."); ok {
+		return strings.HasPrefix(pkg, above)
+	}
+	return pattern == pkg
+}
+
+// vague are names that say nothing of what a package does.
+var vague = []string{"util", "utils", "common", "helper", "helpers", "types", "manager", "managers", "service", "services", "misc"}
+
+// TestNames holds that a package is named for what it does.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		for _, name := range slices.Compact(append(strings.Split(f.pkg, "/"), strings.TrimSuffix(f.clause, "_test"))) {
+			if slices.Contains(vague, name) {
+				t.Errorf("%s: a package named %s; name it for the one thing that it does", f.name, name)
+			}
+		}
+	}
+}
+
+// blanks are the packages that are imported for what their start-up does.
+var blanks = []struct{ pkg, imports string }{
+	{"internal/store", "modernc.org/sqlite"}, // registers the database driver
+}
+
+// TestNothingRunsByItself holds that no code outside cmd and tests runs because
+// it is linked in: no init functions, no imports for their effect alone.
+func TestNothingRunsByItself(t *testing.T) {
+	t.Parallel()
+	for _, f := range sources(t) {
+		if strings.HasSuffix(f.name, "_test.go") || strings.HasPrefix(f.name, "cmd/") {
+			continue
+		}
+		for _, line := range f.inits {
+			t.Errorf("%s:%d: an init function; do it where it is needed, or in cmd", f.name, line)
+		}
+		for _, imported := range f.imports {
+			known := slices.ContainsFunc(blanks, func(b struct{ pkg, imports string }) bool {
+				return b.pkg == f.pkg && b.imports == imported.path
+			})
+			if imported.blank && imported.path != "embed" && !known { // go:embed into a string needs embed by name only
+				t.Errorf("%s imports %s for its effect; wire it in cmd, or list it in internal/imports with the reason", f.name, imported.path)
+			}
+		}
+	}
+}

@@ -1,0 +1,159 @@
+// Package journal is a run's memory: an append-only file of what was finished,
+// one JSON object a line, so that a run that was killed continues where it was
+// and nothing is paid for twice.
+//
+// An entry is on disk when Append returns. A process that dies in the middle of
+// a line leaves a torn last line; Open cuts it. Entries are never changed or
+// removed. The kinds and keys that are in use stand with the packages that
+// write them.
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// An Entry is one finished thing.
+type Entry struct {
+	Seq  int             `json:"seq"` // position, from 1
+	Time time.Time       `json:"time"`
+	Kind string          `json:"kind"` // what sort of thing, such as "stage"
+	Key  string          `json:"key"`  // which one; the first entry of a kind and key counts
+	Data json.RawMessage `json:"data"`
+}
+
+// A Journal is open for appending. It is safe for concurrent use by one process.
+type Journal struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	file    *os.File
+	entries []Entry
+	index   map[[2]string]int // kind and key to position in entries
+}
+
+// Open opens the journal at path, creating it with mode 0600 where there is none.
+// A torn last line is cut; any other line that cannot be read is an error that names it.
+func Open(path string, now func() time.Time) (*Journal, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j := &Journal{now: now, file: file, index: map[[2]string]int{}}
+	if err := j.load(path); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) load(path string) error {
+	data, err := io.ReadAll(j.file)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	end := bytes.LastIndexByte(data, '\n') + 1
+	for n, line := range bytes.Split(bytes.TrimSuffix(data[:end], []byte("\n")), []byte("\n")) {
+		if end == 0 {
+			break
+		}
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return fmt.Errorf("journal %s:%d: %w", path, n+1, err)
+		}
+		j.add(e)
+	}
+	if err := j.file.Truncate(int64(end)); err != nil {
+		return fmt.Errorf("journal: cut torn line: %w", err)
+	}
+	if _, err := j.file.Seek(int64(end), io.SeekStart); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}
+
+func (j *Journal) add(e Entry) {
+	j.entries = append(j.entries, e)
+	k := [2]string{e.Kind, e.Key}
+	if _, ok := j.index[k]; !ok {
+		j.index[k] = len(j.entries) - 1
+	}
+}
+
+// Append stores data under kind and key and returns when it is on disk.
+func (j *Journal) Append(kind, key string, data any) error {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	e := Entry{Seq: len(j.entries) + 1, Time: j.now().UTC(), Kind: kind, Key: key, Data: raw}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	}
+	if _, err := j.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	}
+	if err := j.file.Sync(); err != nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	}
+	j.add(e)
+	return nil
+}
+
+// Lookup returns the data of the first entry with this kind and key.
+func (j *Journal) Lookup(kind, key string) (json.RawMessage, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i, ok := j.index[[2]string{kind, key}]
+	if !ok {
+		return nil, false
+	}
+	return j.entries[i].Data, true
+}
+
+// Entries returns a copy of the entries of one kind in the order they were
+// appended, or of all for "".
+func (j *Journal) Entries(kind string) []Entry {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var out []Entry
+	for _, e := range j.entries {
+		if kind == "" || e.Kind == kind {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Close closes the file. Appending afterwards is an error.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.file.Close()
+}
+
+// Once returns what fn gave when it was first done under this kind and key.
+// Where the journal has no such entry it calls fn and appends the result before
+// returning it; an error of fn is returned and not recorded, so that it is tried again.
+func Once[T any](j *Journal, kind, key string, fn func() (T, error)) (T, error) {
+	var v T
+	if raw, ok := j.Lookup(kind, key); ok {
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return v, fmt.Errorf("journal %s %s: %w", kind, key, err)
+		}
+		return v, nil
+	}
+	v, err := fn()
+	if err != nil {
+		return v, err
+	}
+	return v, j.Append(kind, key, v)
+}

@@ -1,0 +1,133 @@
+package journal
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func clock() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+func open(t *testing.T, path string) *Journal {
+	t.Helper()
+	j, err := Open(path, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// What was done once is read back after a restart, not done again.
+func TestOnceAcrossRestart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	calls := 0
+	work := func() (map[string]int, error) { calls++; return map[string]int{"n": calls}, nil }
+	for range 3 {
+		j := open(t, path)
+		got, err := Once(j, "stage", "checkout", work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(map[string]int{"n": 1}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("done %d times, want 1", calls)
+	}
+}
+
+// An error is not recorded: the next attempt does the work.
+func TestOnceTriesErrorsAgain(t *testing.T) {
+	t.Parallel()
+	j := open(t, filepath.Join(t.TempDir(), "journal.jsonl"))
+	boom := errors.New("boom")
+	if _, err := Once(j, "stage", "gate", func() (int, error) { return 0, boom }); !errors.Is(err, boom) {
+		t.Fatalf("err = %v, want %v", err, boom)
+	}
+	got, err := Once(j, "stage", "gate", func() (int, error) { return 7, nil })
+	if got != 7 || err != nil {
+		t.Errorf("got %d, %v; want 7", got, err)
+	}
+}
+
+// A process that died in the middle of a line leaves a journal that opens at
+// every possible length, keeps the whole lines and can be appended to.
+func TestTornLastLine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := open(t, path)
+	for _, key := range []string{"a", "b"} {
+		if err := j.Append("stage", key, key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := strings.Index(string(whole), "\n") + 1
+	for n := range len(whole) {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		torn := open(t, path)
+		want := 0
+		if n >= first {
+			want = 1
+		}
+		if got := len(torn.Entries("")); got != want {
+			t.Fatalf("cut at %d: %d entries, want %d", n, got, want)
+		}
+		if err := torn.Append("stage", "c", 3); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(open(t, path).Entries("stage")); got != want+1 {
+			t.Fatalf("cut at %d: %d entries after append, want %d", n, got, want+1)
+		}
+	}
+}
+
+// A damaged line that is not the last one is not passed over.
+func TestDamagedLine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(path, []byte("{\"seq\":1}\n{\"se\n{\"seq\":3}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(path, clock)
+	if err == nil || !strings.Contains(err.Error(), "journal.jsonl:2") {
+		t.Errorf("err = %v, want one that names line 2", err)
+	}
+}
+
+// The journal only grows: what was written stays, byte for byte.
+func TestAppendOnly(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	var before []byte
+	for i := range 5 {
+		j := open(t, path)
+		if err := j.Append("stage", "same", i); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(after), string(before)) || len(after) <= len(before) {
+			t.Fatalf("append %d rewrote the file", i)
+		}
+		before = after
+		if raw, _ := j.Lookup("stage", "same"); string(raw) != "0" {
+			t.Errorf("lookup = %s, want the first entry", raw)
+		}
+	}
+}

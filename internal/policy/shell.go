@@ -1,0 +1,376 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// CheckShell refuses the few commands that are never part of a verification:
+// wiping a file system or a home, writing to a raw device, fork bombs, killing
+// every process, taking the machine down, and asking for more privilege.
+//
+// It looks at each command of the script, behind wrappers such as env, timeout
+// and xargs, and into the literal text of sh -c and eval. What is computed at
+// run time, and what an interpreter does, it cannot see. A script that does not
+// parse is not refused for that: bash will say so itself, and note says what
+// could not be checked.
+func CheckShell(command string) (denial *Denial, note string) {
+	c := checker{}
+	c.script(command, 0)
+	return c.denial, c.note
+}
+
+const maxNesting = 8
+
+// A checker walks scripts until it finds the first reason to refuse.
+type checker struct {
+	denial *Denial
+	note   string
+}
+
+func (c *checker) deny(rule, reason string) {
+	if c.denial == nil {
+		c.denial = &Denial{
+			Code: CodeHardFloor, Rule: rule, Reason: reason,
+			Hint: "no check needs this; work inside the worktree and $TMPDIR",
+		}
+	}
+}
+
+func (c *checker) script(src string, depth int) {
+	if depth > maxNesting {
+		c.note = "scripts nested too deeply to be checked"
+		return
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	if err != nil {
+		c.note = "not checked, because it does not parse: " + err.Error()
+		return
+	}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.Redirect:
+			c.redirect(x)
+		case *syntax.FuncDecl:
+			if callsItself(x) {
+				c.deny("fork bomb", "the function "+x.Name.Value+" starts itself again and again")
+			}
+		case *syntax.CallExpr:
+			c.argv(words(x.Args), depth)
+		}
+		return c.denial == nil
+	})
+}
+
+// dynamic stands for a word that is computed at run time.
+const dynamic = "\x00"
+
+// words returns the values of literal words. Of the others only the forms of
+// the home directory are told apart, since those are what rm is feared for.
+func words(ws []*syntax.Word) []string {
+	var out []string
+	for _, w := range ws {
+		out = append(out, value(w))
+	}
+	return out
+}
+
+func value(w *syntax.Word) string {
+	var b strings.Builder
+	if !parts(&b, w.Parts, false) {
+		return dynamic
+	}
+	return b.String()
+}
+
+func parts(b *strings.Builder, ps []syntax.WordPart, quoted bool) bool {
+	for _, p := range ps {
+		switch x := p.(type) {
+		case *syntax.Lit:
+			unescape(b, x.Value, quoted)
+		case *syntax.SglQuoted:
+			if x.Dollar && strings.Contains(x.Value, `\`) {
+				return false
+			}
+			b.WriteString(x.Value)
+		case *syntax.DblQuoted:
+			if !parts(b, x.Parts, true) {
+				return false
+			}
+		case *syntax.ParamExp:
+			if x.Param == nil || x.Param.Value != "HOME" || x.Exp != nil || x.Repl != nil || x.Slice != nil || x.Index != nil {
+				return false
+			}
+			b.WriteString("~")
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// unescape resolves backslashes: s\udo is sudo.
+func unescape(b *strings.Builder, s string, quoted bool) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch {
+		case s[i] == '\n':
+		case quoted && !strings.ContainsRune("$`\"\\", rune(s[i])):
+			b.WriteByte('\\')
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+}
+
+// argv checks one simple command.
+func (c *checker) argv(args []string, depth int) {
+	if len(args) == 0 || c.denial != nil || depth > maxNesting {
+		return
+	}
+	name, rest := path.Base(args[0]), args[1:]
+	switch name {
+	case "sudo", "doas", "pkexec", "su", "runuser":
+		c.deny("privilege", name+" asks for more privilege")
+	case "shutdown", "reboot", "halt", "poweroff", "kexec":
+		c.deny("machine down", name+" takes the machine down")
+	case "init", "telinit":
+		if len(rest) > 0 && (rest[0] == "0" || rest[0] == "6") {
+			c.deny("machine down", name+" "+rest[0]+" takes the machine down")
+		}
+	case "systemctl":
+		for _, a := range rest {
+			if slices.Contains([]string{"reboot", "poweroff", "halt", "kexec"}, a) {
+				c.deny("machine down", "systemctl "+a+" takes the machine down")
+			}
+		}
+	case "kill":
+		c.kill(rest)
+	case "rm":
+		c.remove(rest)
+	case "dd":
+		for _, a := range rest {
+			if of, ok := strings.CutPrefix(a, "of="); ok {
+				c.device(of, "dd")
+			}
+		}
+	case "tee", "shred", "wipefs", "blkdiscard", "cp":
+		for _, a := range rest {
+			c.device(a, name)
+		}
+	case "eval":
+		c.literal(strings.Join(rest, " "), depth)
+	case "sh", "bash", "dash", "zsh", "ksh", "ash":
+		c.shell(rest, depth)
+	case "find":
+		c.find(rest, depth)
+	default:
+		if name == "mkfs" || strings.HasPrefix(name, "mkfs.") || name == "mkswap" {
+			c.deny("file system", name+" makes a new file system")
+		}
+		c.wrapped(name, rest, depth)
+	}
+}
+
+func (c *checker) literal(src string, depth int) {
+	if strings.Contains(src, dynamic) {
+		c.note = "part of it is computed at run time and was not checked"
+		return
+	}
+	c.script(src, depth+1)
+}
+
+// shell looks into sh -c 'text'.
+func (c *checker) shell(rest []string, depth int) {
+	for i, a := range rest {
+		if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") {
+			if i > 0 && strings.HasSuffix(rest[i-1], "o") {
+				continue // the name of an option, as in -euo pipefail
+			}
+			return
+		}
+		if strings.HasPrefix(a, "--") || !strings.Contains(a, "c") {
+			continue
+		}
+		for _, text := range rest[i+1:] {
+			if text == "pipefail" || strings.HasPrefix(text, "-") {
+				continue
+			}
+			c.literal(text, depth)
+			return
+		}
+	}
+}
+
+func (c *checker) find(rest []string, depth int) {
+	for i, a := range rest {
+		switch a {
+		case "-exec", "-execdir", "-ok", "-okdir":
+			c.argv(rest[i+1:], depth+1)
+		case "-delete":
+			for _, root := range rest[:i] {
+				if strings.HasPrefix(root, "-") {
+					break
+				}
+				if precious(root) {
+					c.deny("wipe", "find -delete of "+root)
+				}
+			}
+		}
+	}
+}
+
+// wrappers run the command that follows them; the number says how many
+// operands of their own come first.
+func wrappers(name string) (operands int, ok bool) {
+	switch name {
+	case "env", "nohup", "nice", "ionice", "time", "command", "exec", "builtin", "setsid", "stdbuf", "xargs", "busybox", "unshare", "setpriv", "fakeroot":
+		return 0, true
+	case "timeout", "flock", "taskset", "chroot":
+		return 1, true
+	}
+	return 0, false
+}
+
+// valueFlags are flags of wrappers whose value is the next word.
+var valueFlags = regexp.MustCompile(`^-(u|C|n|k|s|I|L|P|d|E|a|c|o|e|i)$`)
+
+func (c *checker) wrapped(name string, rest []string, depth int) {
+	operands, ok := wrappers(name)
+	if !ok {
+		return
+	}
+	for i := 0; i < len(rest); i++ {
+		switch a := rest[i]; {
+		case name == "env" && (a == "-S" || a == "--split-string") && i+1 < len(rest):
+			c.literal(rest[i+1], depth)
+			return
+		case strings.HasPrefix(a, "-"):
+			if valueFlags.MatchString(a) && (name != "env" || a == "-u" || a == "-C") && name != "exec" && name != "command" && name != "time" {
+				i++
+			}
+		case strings.Contains(a, "=") && name == "env":
+		case operands > 0:
+			operands--
+		default:
+			c.argv(rest[i:], depth+1)
+			return
+		}
+	}
+}
+
+// kill refuses process -1, which is every process.
+func (c *checker) kill(rest []string) {
+	seenSignal := false
+	for i, a := range rest {
+		switch {
+		case a == "--":
+			seenSignal = true
+		case a == "-1" && (seenSignal || i > 0):
+			c.deny("kill all", "kill -1 ends every process")
+		case a == "-s" || a == "-n" || strings.HasPrefix(a, "-"):
+			seenSignal = true
+		}
+	}
+}
+
+func (c *checker) remove(rest []string) {
+	recursive, flags := false, true
+	for _, a := range rest {
+		switch {
+		case flags && a == "--":
+			flags = false
+		case flags && a == "--no-preserve-root":
+			c.deny("wipe", "rm --no-preserve-root")
+		case flags && a == "--recursive":
+			recursive = true
+		case flags && strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--"):
+			recursive = recursive || strings.ContainsAny(a, "rR")
+		}
+	}
+	if !recursive {
+		return
+	}
+	for _, a := range rest {
+		if !strings.HasPrefix(a, "-") && precious(a) {
+			c.deny("wipe", fmt.Sprintf("rm -r of %s", a))
+		}
+	}
+}
+
+var (
+	userHome = regexp.MustCompile(`^(~[^/]*|/home(/[^/]+)?|/root|/Users(/[^/]+)?)$`)
+	system   = regexp.MustCompile(`^/(bin|boot|dev|etc|lib|lib32|lib64|libx32|opt|proc|run|sbin|srv|sys|usr|var|System|Library|Applications)(/[^/]*)?$`)
+)
+
+// precious tells whether a path is the root, a system directory or a home, or
+// everything directly in one.
+func precious(p string) bool {
+	if p == "" || p == dynamic {
+		return false
+	}
+	for _, all := range []string{"/*", "/.*", "/{*,.*}", "/."} {
+		if p == all {
+			return true
+		}
+		p = strings.TrimSuffix(p, all)
+	}
+	if p = path.Clean(p); p == "/" {
+		return true
+	}
+	if strings.HasPrefix(p, "/var/tmp") || strings.HasPrefix(p, "/dev/shm/") || strings.HasPrefix(p, "/run/user/") {
+		return false
+	}
+	return userHome.MatchString(p) || system.MatchString(p)
+}
+
+var rawDevice = regexp.MustCompile(`^/dev/(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|md\d|dm-\d|mapper/|loop\d|mem$|kmem$|port$)`)
+
+func (c *checker) device(p, how string) {
+	if rawDevice.MatchString(p) {
+		c.deny("raw device", how+" writes to "+p)
+	}
+}
+
+func (c *checker) redirect(r *syntax.Redirect) {
+	switch r.Op {
+	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+		if r.Word != nil {
+			c.device(value(r.Word), "a redirection")
+		}
+	default:
+	}
+}
+
+// callsItself finds the fork bomb: a function that calls itself in a pipe or in
+// the background.
+func callsItself(f *syntax.FuncDecl) bool {
+	if f.Name == nil { // the nameless function of other shells
+		return false
+	}
+	name, found := f.Name.Value, false
+	calls := func(s *syntax.Stmt) bool {
+		call, ok := s.Cmd.(*syntax.CallExpr)
+		return ok && len(call.Args) > 0 && value(call.Args[0]) == name
+	}
+	syntax.Walk(f.Body, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.Stmt:
+			found = found || (x.Background && calls(x))
+		case *syntax.BinaryCmd:
+			found = found || (x.Op == syntax.Pipe && (calls(x.X) || calls(x.Y)))
+		}
+		return !found
+	})
+	return found
+}

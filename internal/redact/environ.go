@@ -1,0 +1,79 @@
+package redact
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// SecretsFrom picks the variables of environ ("NAME=value") that look like
+// credentials: by a word of the name, or by a password in a URL, of which it
+// takes the password. Values that could not be told from ordinary text, such as
+// short ones, numbers and paths of key files, are left out.
+func SecretsFrom(environ []string) map[string]string {
+	out := map[string]string{}
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		value = strings.TrimSpace(value)
+		switch {
+		case len(value) < minSecret:
+		case secretName(name) && !ordinary(value):
+			out[name] = value
+		default:
+			if pw := urlPassword(value); len(pw) >= minSecret {
+				out[name] = pw
+			}
+		}
+	}
+	return out
+}
+
+// secretWords end a word of a credential's name, so that GITHUBTOKEN counts and
+// AUTHOR, KEYBOARD or TOKENIZERS do not.
+var secretWords = []string{"TOKEN", "KEY", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "AUTH", "PAT"}
+
+// placeWords end the name of a variable that says where a credential is, or
+// what it is called.
+var placeWords = []string{"FILE", "PATH", "DIR", "SOCK", "ALGORITHM", "TYPE", "NAME", "URL", "URI", "HOST"}
+
+func secretName(name string) bool {
+	words := strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	if len(words) == 0 || slices.Contains(placeWords, words[len(words)-1]) {
+		return false
+	}
+	return slices.ContainsFunc(words, func(w string) bool {
+		if w == "MONKEY" || w == "HOTKEY" {
+			return false
+		}
+		if w == "AUTH" || w == "PAT" {
+			return true
+		}
+		return slices.ContainsFunc(secretWords, func(s string) bool {
+			return s != "AUTH" && s != "PAT" && strings.HasSuffix(w, s)
+		})
+	})
+}
+
+// ordinary tells values that stand in every log: a number, a path, an address
+// without a password.
+func ordinary(value string) bool {
+	if strings.Trim(value, "0123456789.,") == "" {
+		return true
+	}
+	if strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 && !strings.ContainsAny(value, "+= \n") {
+		return true
+	}
+	return strings.Contains(value, "://")
+}
+
+func urlPassword(value string) string {
+	if !strings.Contains(value, "://") {
+		return ""
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.User == nil {
+		return ""
+	}
+	pw, _ := u.User.Password()
+	return pw
+}

@@ -1,0 +1,149 @@
+// Package redact takes secrets out of text before it is stored, shown or sent.
+//
+// It knows the values that it is given, in the forms that programs print them
+// in (as they are, base64, hex, URL and JSON), and the shapes of the tokens that
+// everybody uses. It works on whole texts: a value that is spread over two
+// calls is not found. What is left is text for people, so a replaced value
+// keeps its name: [redacted:NAME], or [redacted:token] for a shape.
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// minSecret is the shortest value that is looked for; shorter ones would eat
+// ordinary words.
+const minSecret = 8
+
+// minLine is the shortest line of a value of several lines that is looked for
+// by itself.
+const minLine = 16
+
+// A Redactor replaces secrets. It is safe for concurrent use; a nil Redactor
+// knows the shapes of tokens only.
+type Redactor struct {
+	values *strings.Replacer // nil: no values
+}
+
+// New makes a Redactor for the values of secrets, by name. Values of less than
+// eight bytes are left out.
+func New(secrets map[string]string) *Redactor {
+	type form struct{ text, name string }
+	var all []form
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		for _, text := range forms(secrets[name]) {
+			all = append(all, form{text, name})
+		}
+	}
+	if len(all) == 0 {
+		return &Redactor{}
+	}
+	// At one place the first that matches wins; that has to be the longest.
+	slices.SortStableFunc(all, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
+	pairs := make([]string, 0, 2*len(all))
+	for _, f := range all {
+		pairs = append(pairs, f.text, "[redacted:"+f.name+"]")
+	}
+	return &Redactor{values: strings.NewReplacer(pairs...)}
+}
+
+// String returns s without its secrets.
+func (r *Redactor) String(s string) string {
+	if r != nil && r.values != nil {
+		s = r.values.Replace(s)
+	}
+	return string(tokens([]byte(s)))
+}
+
+// Bytes returns b without its secrets. It does not change b, which may be what
+// it returns.
+func (r *Redactor) Bytes(b []byte) []byte {
+	if r != nil && r.values != nil {
+		if s := r.values.Replace(string(b)); s != string(b) {
+			b = []byte(s)
+		}
+	}
+	return tokens(b)
+}
+
+// forms returns how value may stand in a text.
+func forms(value string) []string {
+	value = strings.TrimSpace(value)
+	if len(value) < minSecret {
+		return nil
+	}
+	out := encodings(value)
+	if strings.ContainsAny(value, "\r\n") {
+		for line := range strings.Lines(value) {
+			if line = strings.TrimSpace(line); len(line) >= minLine && !strings.HasPrefix(line, "-----") {
+				out = append(out, line)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func encodings(value string) []string {
+	out := []string{
+		value,
+		hex.EncodeToString([]byte(value)),
+		strings.ToUpper(hex.EncodeToString([]byte(value))),
+		url.QueryEscape(value),
+		url.PathEscape(value),
+		strings.ReplaceAll(url.QueryEscape(value), "+", "%20"),
+	}
+	for _, escaped := range out[3:6] {
+		out = append(out, lowerPercent(escaped))
+	}
+	out = append(out, jsonForms(value)...)
+	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		out = append(out, enc.EncodeToString([]byte(value)))
+		for shift := range 3 {
+			out = append(out, inBase64(enc, value, shift))
+		}
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return len(s) < minSecret })
+}
+
+// inBase64 is what value looks like inside the base64 of a longer text in which
+// it begins shift bytes after a multiple of three: without the characters at
+// both ends that depend on its neighbours.
+func inBase64(enc *base64.Encoding, value string, shift int) string {
+	text := enc.WithPadding(base64.NoPadding).EncodeToString([]byte(strings.Repeat("\x00", shift) + value))
+	first := (shift*8 + 5) / 6
+	return text[first : (shift+len(value))*8/6]
+}
+
+func jsonForms(value string) []string {
+	var out []string
+	for _, html := range []bool{true, false} {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(html)
+		if enc.Encode(value) != nil {
+			continue // a string can always be encoded
+		}
+		out = append(out, strings.Trim(strings.TrimSpace(b.String()), `"`))
+	}
+	return out
+}
+
+// lowerPercent spells the %XX of a URL in lower case.
+func lowerPercent(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:i+3], bytes.ToLower(b[i+1:i+3]))
+		}
+	}
+	return string(b)
+}

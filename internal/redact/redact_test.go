@@ -1,0 +1,198 @@
+package redact_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/redact"
+)
+
+const secret = `s3cr3t/"Värdé"+<&>x`
+
+// A known value is found in every form that programs print it in.
+func TestKnownValues(t *testing.T) {
+	t.Parallel()
+	r := redact.New(map[string]string{"API_KEY": secret, "SHORT": "hunter2", "LINES": "first line of the key\nsecond line of the key\n"})
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	for name, in := range map[string]string{
+		"plain":               secret,
+		"hex":                 hex.EncodeToString([]byte(secret)),
+		"HEX":                 fmt.Sprintf("%X", secret),
+		"query":               url.QueryEscape(secret),
+		"path":                url.PathEscape(secret),
+		"lower percent":       strings.ToLower(url.QueryEscape("")) + "s3cr3t%2f%22V%c3%a4rd%c3%a9%22%2b%3c%26%3ex",
+		"json":                `s3cr3t/\"Värdé\"+<&>x`,
+		"json for html":       `s3cr3t/\"Värdé\"+\u003c\u0026\u003ex`,
+		"base64":              b64(secret),
+		"base64 url":          base64.URLEncoding.EncodeToString([]byte(secret)),
+		"base64 raw":          base64.RawStdEncoding.EncodeToString([]byte(secret)),
+		"base64 at 1":         b64("x" + secret + "tail"),
+		"base64 at 2":         b64("xy" + secret + "ta"),
+		"base64 at 3":         b64("xyz" + secret + "t"),
+		"base64 url at 1":     base64.URLEncoding.EncodeToString([]byte("x" + secret + "tail")),
+		"first of two lines":  "first line of the key",
+		"second of two lines": "  > second line of the key",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := r.String("before " + in + " after")
+			if !strings.Contains(got, "[redacted:API_KEY]") && !strings.Contains(got, "[redacted:LINES]") {
+				t.Fatalf("%q became %q", in, got)
+			}
+			if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+				t.Errorf("neighbours were changed: %q", got)
+			}
+			if b := r.Bytes([]byte("before " + in + " after")); string(b) != got {
+				t.Errorf("Bytes gives %q, String %q", b, got)
+			}
+			// At most the characters that a neighbour shares stay of base64.
+			if rest := strings.TrimSuffix(strings.TrimPrefix(got, "before "), " after"); len(rest) > len("[redacted:API_KEY]")+12 {
+				t.Errorf("too much is left: %q", rest)
+			}
+		})
+	}
+	if got := r.String("hunter2"); got != "hunter2" {
+		t.Errorf("a value of seven bytes was replaced: %q", got)
+	}
+}
+
+// Where one secret contains another, the longer one is replaced whole.
+func TestLongestWins(t *testing.T) {
+	t.Parallel()
+	r := redact.New(map[string]string{"A": "password", "B": "password-and-more"})
+	if got, want := r.String("password-and-more password"), "[redacted:B] [redacted:A]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+const pem = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB12\n\nMIIEowIBAAKCAQEA0123+/==\nabcd\n-----END RSA PRIVATE KEY-----"
+
+// Tokens that everybody knows are found without being told, and ordinary text
+// stays what it is. A nil Redactor does this, too.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	var r *redact.Redactor
+	const gone = "[redacted:token]"
+	long := "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
+	for _, tt := range []struct{ in, want string }{
+		{"ghp_" + long, gone},
+		{"token=gho_" + long + ";", "token=" + gone + ";"},
+		{"https://x-access-token:ghs_" + long + "@github.com/o/r", "https://x-access-token:" + gone + "@github.com/o/r"},
+		{"github_pat_11ABCDEFG0" + long + "_" + long, gone},
+		{"sk-" + long, gone},
+		{"sk-proj-" + long + "_" + long, gone},
+		{"sk-ant-api03-" + long + "-" + long, gone},
+		{"key AKIAIOSFODNN7EXAMPLE.", "key " + gone + "."},
+		{"xoxb-123456789012-abcdefABCDEF", gone},
+		{"a " + pem + " b", "a " + gone + " b"},
+		{`"key":"` + strings.ReplaceAll(pem, "\n", `\n`) + `","x":1`, `"key":"` + gone + `","x":1`},
+		{"-----BEGIN PRIVATE KEY-----\nMIIEvQ\n[cut]", gone + "[cut]"},
+		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U", gone},
+		{"Authorization: Bearer abc.def-ghi_123", "Authorization: Bearer " + gone},
+		{"> authorization: basic dXNlcjpwYXNzd29yZA==\n", "> authorization: basic " + gone + "\n"},
+		{`{"Authorization": "token abcdef0123456789"}`, `{"Authorization": "token ` + gone + `"}`},
+		{`map[Authorization:[Bearer abcdefgh12345678]]`, `map[Authorization:[Bearer ` + gone + `]]`},
+		{"AUTHORIZATION: BEARER abcdefgh12345678", "AUTHORIZATION: BEARER " + gone},
+	} {
+		if got := r.String(tt.in); got != tt.want {
+			t.Errorf("%q:\n got %q\nwant %q", tt.in, got, tt.want)
+		}
+	}
+	for _, same := range []string{
+		"commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+		"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+		"h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+		"ok  \tgithub.com/o/r/internal/task-runner-with-a-long-name\t0.012s",
+		"task-0123456789abcdef0123456789abcdef",
+		"sk-learn-is-a-library-with-a-long-name-2024",
+		"desk-0123456789abcdef0123456789abcdef0123",
+		"Authorization: Bearer <token>",
+		"the Authorization header",
+		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+		"-----BEGIN PUBLIC KEY-----",
+		"ghp_short xox-box AKIA eyJ sk-",
+		"MAKIAVELLI0123456789ABCDEF",
+		"123e4567-e89b-12d3-a456-426614174000",
+		"",
+	} {
+		if got := r.String(same); got != same {
+			t.Errorf("ordinary text %q became %q", same, got)
+		}
+	}
+}
+
+// What was redacted stays as it is, and the input is never written to.
+func TestTwice(t *testing.T) {
+	t.Parallel()
+	r := redact.New(map[string]string{"API_KEY": secret})
+	in := []byte("x " + secret + " ghp_" + strings.Repeat("a1", 20))
+	before := bytes.Clone(in)
+	once := r.Bytes(in)
+	if !bytes.Equal(in, before) {
+		t.Error("the input was changed")
+	}
+	if twice := r.Bytes(once); !bytes.Equal(once, twice) {
+		t.Errorf("%q became %q", once, twice)
+	}
+}
+
+// A full stream of ordinary output with many secrets to look for takes well
+// under a second; the limit is loose, because machines are.
+func TestFastEnough(t *testing.T) {
+	t.Parallel()
+	secrets := map[string]string{}
+	for i := range 20 {
+		secrets[fmt.Sprintf("KEY_%d", i)] = fmt.Sprintf("secret-value-%d-%d", i, i*7919)
+	}
+	r := redact.New(secrets)
+	in := bytes.Repeat([]byte("--- PASS: TestSomething/with_a_name (0.00s) task-1 sk- eyJ -----BEGIN \n"), 1<<20/72)
+	start := time.Now()
+	if got := r.Bytes(in); !bytes.Equal(got, in) {
+		t.Error("ordinary output was changed")
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("%v for %d bytes", took, len(in))
+	}
+}
+
+func BenchmarkBytes(b *testing.B) {
+	secrets := map[string]string{}
+	for i := range 20 {
+		secrets[fmt.Sprintf("KEY_%d", i)] = fmt.Sprintf("secret-value-%d-%d", i, i*7919)
+	}
+	r := redact.New(secrets)
+	in := bytes.Repeat([]byte("--- PASS: TestSomething/with_a_name (0.00s) task-1 sk- eyJ -----BEGIN \n"), 1<<20/72)
+	b.SetBytes(int64(len(in)))
+	for b.Loop() {
+		r.Bytes(in)
+	}
+}
+
+// Credentials are picked by name, ordinary variables stay.
+func TestSecretsFrom(t *testing.T) {
+	t.Parallel()
+	got := redact.SecretsFrom([]string{
+		"GITHUB_TOKEN=ghs_0123456789", "OPENAI_API_KEY=sk-0123456789", "GITHUBTOKEN=0123456789abc", "npm_config__auth=bmFtZTpwYXNz",
+		"DB_PASSWORD= correct horse ", "CLIENT_SECRET=abcdefgh", "GITHUB_PAT=abcdefgh1", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+		"DATABASE_URL=postgres://ycbot:in-the-url@db/ycbot", "YCBOT_APP_PRIVATE_KEY=-----BEGIN", "EMPTY_TOKEN=", "MALFORMED",
+		"PIN_SECRET=1234", "MAX_KEY=1234567890", "TOKENIZERS_PARALLELISM=disabled", "GIT_AUTHOR_NAME=A. Developer", "KEYBOARD=de-latin1-nodeadkeys",
+		"SSH_AUTH_SOCK=/tmp/ssh-XXX/agent.1", "YCBOT_APP_PRIVATE_KEY_FILE=/etc/ycbot/key.pem", "GOOGLE_APPLICATION_CREDENTIALS=/home/u/key.json",
+		"PATH=/usr/bin:/bin", "HOME=/home/someone", "MONKEY=bananas-and-more", "AUTH_URL=https://login.example.org",
+	})
+	want := map[string]string{
+		"GITHUB_TOKEN": "ghs_0123456789", "OPENAI_API_KEY": "sk-0123456789", "GITHUBTOKEN": "0123456789abc", "npm_config__auth": "bmFtZTpwYXNz",
+		"DB_PASSWORD": "correct horse", "CLIENT_SECRET": "abcdefgh", "GITHUB_PAT": "abcdefgh1", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+		"DATABASE_URL": "in-the-url", "YCBOT_APP_PRIVATE_KEY": "-----BEGIN",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

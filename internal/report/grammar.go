@@ -1,0 +1,280 @@
+package report
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// An AgentReport is an agent's final reply, read leniently in everything but
+// the one line that counts: a PASS that is not written exactly is no PASS.
+type AgentReport struct {
+	Checks   []AgentCheck
+	Verdict  Verdict     // empty where Form is FormNone or FormEcho
+	Form     VerdictForm // how the verdict was written
+	Problems []string    // what the reply does wrong, one sentence each, for the corrective turn
+}
+
+// An AgentCheck is one "### Check:" block. It is a claim until the log carries it.
+type AgentCheck struct {
+	Title       string
+	Adversarial bool
+	Commands    []string // verbatim; a block of several lines without prompts is one element
+	Output      string   // what is quoted as output
+	Quoted      bool     // Output stood in a fence or code span, so it claims to be verbatim
+	Remark      string   // prose beside a quoted output, such as "exit=1, as it should"
+	Expected    string   // the text of "Expected vs Actual"
+	Result      Result   // SKIP where the block gives none, or PASS without command and evidence
+	EvidenceIDs []string
+	Line        int // 1-based line of the heading
+}
+
+// A VerdictForm says how a verdict line was written.
+type VerdictForm string
+
+// The forms of a verdict line.
+const (
+	FormStrict    VerdictForm = "strict"    // exactly "VERDICT: X" as the last line that is not empty
+	FormDecorated VerdictForm = "decorated" // bold, lower case, a full stop and the like; FAIL and PARTIAL only
+	FormNone      VerdictForm = "none"
+	FormEcho      VerdictForm = "echo" // the alternatives repeated instead of one chosen
+)
+
+// ParseAgentReport reads an agent's final reply. It never fails: what cannot be
+// read is a problem in the result. A PASS beside a failing check is read as
+// FAIL, because a contradiction is resolved downwards.
+func ParseAgentReport(text string) AgentReport {
+	lines := strings.Split(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "\n")
+	p := grammar{lines: lines}
+	p.run()
+	r := AgentReport{Checks: p.checks, Problems: p.problems}
+	r.Verdict, r.Form = p.verdict()
+	switch r.Form {
+	case FormNone:
+		r.Problems = append(r.Problems, "the last line is not one of VERDICT: PASS, VERDICT: FAIL, VERDICT: PARTIAL")
+	case FormEcho:
+		r.Problems = append(r.Problems, "the last line repeats the alternatives instead of choosing one")
+	case FormStrict, FormDecorated:
+	}
+	failing := slices.ContainsFunc(r.Checks, func(c AgentCheck) bool { return c.Result == ResultFail })
+	if r.Verdict == Pass && failing {
+		r.Verdict = Fail
+		r.Problems = append(r.Problems, "VERDICT: PASS contradicts a check with Result: FAIL")
+	}
+	return r
+}
+
+var (
+	headingLine = regexp.MustCompile(`^\s*(#{1,6})\s+\S`)
+	checkLine   = regexp.MustCompile(`(?i)^\s*(?:#{1,6}\s+[*_]{0,2}|[*_]{2})\s*(?:\d+[.)]\s*)?check\b\s*#?\d*[*_]*\s*[:.–—-]\s*(.*)$`)
+	labelLine   = regexp.MustCompile(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+)?([*_]{0,3})(commands?(?: run)?|ran|outputs?(?: observed)?|observed(?: output)?|expected(?: vs\.?| versus)? actual|expected|actual|result|evidence)(?:\s*\([^)]*\))?[*_]{0,3}\s*:(.*)$`)
+	fenceLine   = regexp.MustCompile("^[\\s>]*(?:[-+*]\\s+)?(`{3,}|~{3,})([^`]*)$")
+	resultWord  = regexp.MustCompile(`(?i)^[\s*_` + "`" + `✅❌]*(pass|fail|skip|skipped|partial|passed|failed)\b`)
+	adversarial = regexp.MustCompile(`(?i)\s*[\[(]\s*adversarial\s*[\])]\s*`)
+	citedID     = regexp.MustCompile(`\bE[1-9][0-9]*\b`)
+	headerID    = regexp.MustCompile(`(?m)^\s*\[(E[1-9][0-9]*)\] exit=`)
+)
+
+// A grammar is one pass over the lines of a reply.
+type grammar struct {
+	lines    []string
+	checks   []AgentCheck
+	problems []string
+	open     bool // a fence is never closed
+
+	cur    *AgentCheck
+	level  int // heading level of cur
+	field  string
+	blocks map[string]*fieldText // what was collected for cur, by field
+}
+
+// A fieldText is the content of one field: what was fenced and what was not.
+type fieldText struct {
+	fenced []string // one element a fence
+	plain  []string
+}
+
+func (p *grammar) run() {
+	for i := 0; i < len(p.lines); i++ {
+		line := p.lines[i]
+		if m := fenceLine.FindStringSubmatch(line); m != nil {
+			if end := p.fenceEnd(i, m[1]); end > 0 {
+				p.fenced(p.lines[i+1 : end])
+				i = end
+				continue
+			}
+			p.open = true
+			continue
+		}
+		p.line(i, line)
+	}
+	p.closeCheck()
+	if p.open {
+		p.problems = append(p.problems, "a code fence is never closed")
+	}
+}
+
+// fenceEnd returns the line that closes the fence opened at line i, 0 for none.
+func (p *grammar) fenceEnd(i int, mark string) int {
+	for j := i + 1; j < len(p.lines); j++ {
+		m := fenceLine.FindStringSubmatch(p.lines[j])
+		if m != nil && strings.HasPrefix(m[1], mark) && strings.TrimSpace(m[2]) == "" {
+			return j
+		}
+	}
+	return 0
+}
+
+func (p *grammar) fenced(content []string) {
+	if p.cur == nil || p.field == "" {
+		return
+	}
+	b := p.block(p.field)
+	b.fenced = append(b.fenced, strings.Join(content, "\n"))
+}
+
+func (p *grammar) line(i int, line string) {
+	if m := checkLine.FindStringSubmatch(line); m != nil {
+		p.openCheck(i+1, line, m[1])
+		return
+	}
+	if p.cur == nil {
+		return
+	}
+	if m := labelLine.FindStringSubmatch(line); m != nil && p.label(strings.ToLower(m[2]), m[1] != "", m[3]) {
+		return
+	}
+	if m := headingLine.FindStringSubmatch(line); m != nil {
+		p.field = ""
+		if len(m[1]) <= p.level {
+			p.closeCheck()
+		}
+		return
+	}
+	if p.field != "" && !isVerdictLine(line) {
+		p.block(p.field).plain = append(p.block(p.field).plain, line)
+	}
+}
+
+func (p *grammar) openCheck(line int, raw, title string) {
+	p.closeCheck()
+	p.level = len(strings.TrimLeft(raw, " \t")) - len(strings.TrimLeft(raw, " \t#"))
+	if p.level == 0 || p.level > 6 {
+		p.level = 6
+	}
+	if h := headingLine.FindStringSubmatch(raw); h != nil {
+		p.level = len(h[1])
+	}
+	p.cur = &AgentCheck{Line: line, Adversarial: adversarial.MatchString(title)}
+	title = strings.Trim(adversarial.ReplaceAllString(title, " "), " \t*_")
+	p.cur.Title = strings.Join(strings.Fields(title), " ")
+	p.blocks = map[string]*fieldText{}
+}
+
+// label opens a field. A plain "Result:" that names no result is output of a
+// program, not a label.
+func (p *grammar) label(name string, bold bool, rest string) bool {
+	rest = strings.TrimSpace(strings.TrimLeft(rest, "*_"))
+	switch {
+	case name == "result":
+		if !resultWord.MatchString(rest) && !bold {
+			return false
+		}
+		p.result(rest)
+		p.field = ""
+		return true
+	case strings.HasPrefix(name, "command"), name == "ran":
+		p.field = "command"
+	case strings.HasPrefix(name, "output"), strings.HasPrefix(name, "observed"):
+		p.field = "output"
+	case name == "evidence":
+		p.field = "evidence"
+	default:
+		p.field = "expected"
+		if name == "expected" || name == "actual" {
+			rest = strings.ToUpper(name[:1]) + name[1:] + ": " + rest
+		}
+	}
+	b := p.block(p.field)
+	b.plain = append(b.plain, rest)
+	return true
+}
+
+func (p *grammar) result(rest string) {
+	m := resultWord.FindStringSubmatch(rest)
+	got := ResultSkip
+	if m != nil {
+		switch strings.ToLower(m[1]) {
+		case "pass", "passed":
+			got = ResultPass
+		case "fail", "failed":
+			got = ResultFail
+		}
+		if alternatives(rest) > 1 {
+			got = ResultSkip
+		}
+	}
+	switch {
+	case p.cur.Result == "":
+		p.cur.Result = got
+	case p.cur.Result != got:
+		p.problem("gives more than one result")
+		if got == ResultFail || p.cur.Result == ResultPass {
+			p.cur.Result = got
+		}
+	}
+}
+
+func (p *grammar) block(field string) *fieldText {
+	if p.blocks[field] == nil {
+		p.blocks[field] = &fieldText{}
+	}
+	return p.blocks[field]
+}
+
+func (p *grammar) problem(text string) {
+	p.problems = append(p.problems, "check \""+p.cur.Title+"\" "+text)
+}
+
+// closeCheck finishes the current check.
+func (p *grammar) closeCheck() {
+	if p.cur == nil {
+		return
+	}
+	c := p.cur
+	var transcript string
+	c.Commands, transcript = claimCommands(p.block("command"))
+	c.Output, c.Quoted, c.Remark = claimOutput(p.block("output"))
+	if c.Output == "" && transcript != "" {
+		c.Output, c.Quoted = transcript, true
+	}
+	c.Expected = strings.TrimSpace(strings.Join(slices.Concat(p.block("expected").plain, p.block("expected").fenced), "\n"))
+	cited := strings.Join(p.block("evidence").plain, " ") + " " + strings.Join(p.block("evidence").fenced, " ")
+	c.EvidenceIDs = citedID.FindAllString(cited, -1)
+	for _, m := range headerID.FindAllStringSubmatch(c.Output+"\n"+strings.ReplaceAll(c.Remark, "`", ""), -1) {
+		c.EvidenceIDs = append(c.EvidenceIDs, m[1])
+	}
+	c.EvidenceIDs = distinct(c.EvidenceIDs)
+	if c.Result == "" {
+		c.Result = ResultSkip
+		p.problem("has no result line")
+	}
+	if len(c.Commands) == 0 && len(c.EvidenceIDs) == 0 && c.Result != ResultSkip {
+		p.problem("names no command")
+		if c.Result == ResultPass {
+			c.Result = ResultSkip
+		}
+	}
+	p.checks = append(p.checks, *c)
+	p.cur, p.field, p.blocks = nil, "", nil
+}
+
+func distinct(in []string) []string {
+	var out []string
+	for _, s := range in {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

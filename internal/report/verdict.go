@@ -1,0 +1,197 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// RunnerCompleted is the outcome of an agent that came to an end of its own.
+const RunnerCompleted = "runner_completed"
+
+// An AgentOutcome is what one agent that owes a verdict left behind, after the
+// audit of its claims and the re-execution of its failing checks.
+type AgentOutcome struct {
+	Agent    string        // name, for the reasons
+	Outcome  string        // runner_* of the subagent runner
+	Cause    string        // for people: what cap or fault ended it; empty for RunnerCompleted
+	Verdict  Verdict       // as ParseAgentReport read it
+	Form     VerdictForm   // likewise
+	Checks   []JudgedCheck // in the order of the reply
+	Tripwire []string      // tracked files or refs that its commands changed
+	Denied   int           // calls that were refused
+	Failed   int           // commands of its own that the log has as failed
+}
+
+// A JudgedCheck is an agent's check with what audit and re-execution made of it.
+type JudgedCheck struct {
+	Check
+	Adversarial bool
+	Reason      string // why Support is not better
+}
+
+// Combine computes the verdict of a run and why it is not better. Gate is what
+// the gate concluded, empty or ERROR where it did not get that far.
+//
+// Nothing an agent says raises the gate's verdict. What an agent says lowers it
+// only as far as the log and the re-execution carry it; reasons are empty for
+// PASS alone.
+func Combine(gate Verdict, gateReasons []string, agents ...AgentOutcome) (Verdict, []string) {
+	verdict, reasons := gate, slices.Clone(gateReasons)
+	if gate.Validate() != nil {
+		verdict, reasons = Error, append(reasons, "the gate came to no conclusion")
+	}
+	for _, a := range agents {
+		v, why := a.judge()
+		verdict = Worst(verdict, v)
+		for _, w := range why {
+			reasons = append(reasons, a.name()+": "+w)
+		}
+	}
+	if verdict == Pass {
+		return Pass, nil
+	}
+	return verdict, reasons
+}
+
+func (a AgentOutcome) name() string {
+	if a.Agent == "" {
+		return "agent"
+	}
+	return a.Agent
+}
+
+// judge is the verdict that one agent's work carries. An agent that did not get
+// to one makes PARTIAL; where the gate did not conclude either, its ERROR is
+// the worse of the two.
+func (a AgentOutcome) judge() (Verdict, []string) {
+	if a.Outcome != RunnerCompleted {
+		return Partial, []string{a.ending()}
+	}
+	failing := a.standing()
+	switch {
+	case a.Form == FormEcho:
+		return Partial, []string{"its last line repeats the alternatives instead of choosing a verdict"}
+	case a.Form != FormStrict && a.Form != FormDecorated, a.Verdict.Validate() != nil, a.Verdict == Error:
+		return Partial, []string{"no verdict line after one corrective turn"}
+	case len(failing) > 0:
+		return Fail, failing
+	case a.Verdict == Fail:
+		return Partial, a.fallen()
+	case a.Verdict == Partial:
+		return Partial, []string{a.limited()}
+	}
+	if why := a.shortOfPass(); len(why) > 0 {
+		return Partial, why
+	}
+	return Pass, nil
+}
+
+func (a AgentOutcome) ending() string {
+	s := "did not complete (" + a.Outcome + ")"
+	if a.Outcome == "" {
+		s = "did not complete"
+	}
+	if a.Cause != "" {
+		s += ": " + a.Cause
+	}
+	return s
+}
+
+// standing returns the failing checks that the log carries and that the change
+// is answerable for. They stand whichever verdict the line names.
+func (a AgentOutcome) standing() []string {
+	var out []string
+	for _, c := range a.Checks {
+		if c.Result == ResultFail && c.Support == Supported && c.Reproduction.blames() {
+			out = append(out, fmt.Sprintf("check %q fails (%s)", c.Title, c.Reproduction))
+		}
+	}
+	return out
+}
+
+// blames tells whether a failure that reproduces like this is the change's.
+func (r Reproduction) blames() bool {
+	switch r {
+	case Introduced, HeadOnly, Unfulfilled:
+		return true
+	case PreExisting, NotReproduced, NotRun:
+	}
+	return false
+}
+
+// fallen says why a FAIL does not stand.
+func (a AgentOutcome) fallen() []string {
+	var out []string
+	for _, c := range a.Checks {
+		if c.Result != ResultFail {
+			continue
+		}
+		switch {
+		case c.Support != Supported:
+			out = append(out, c.unsupported("failing"))
+		case c.Reproduction == PreExisting:
+			out = append(out, fmt.Sprintf("check %q fails on the base as well", c.Title))
+		case c.Reproduction == NotReproduced:
+			out = append(out, fmt.Sprintf("check %q passed when it was run again", c.Title))
+		default:
+			out = append(out, fmt.Sprintf("check %q was not run again", c.Title))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "VERDICT: FAIL names no failing check")
+	}
+	return out
+}
+
+func (c JudgedCheck) unsupported(kind string) string {
+	s := fmt.Sprintf("%s check %q is not carried by the log", kind, c.Title)
+	if c.Support == Related {
+		s = fmt.Sprintf("%s check %q is carried by the log in part", kind, c.Title)
+	}
+	if c.Reason != "" {
+		s += ": " + c.Reason
+	}
+	return s
+}
+
+// limited words a PARTIAL. One that shows neither a failed attempt nor a
+// refused call is marked: giving up without trying is not a limit.
+func (a AgentOutcome) limited() string {
+	if a.Denied == 0 && a.Failed == 0 {
+		return "VERDICT: PARTIAL, unsupported: no command failed and no call was refused"
+	}
+	return "VERDICT: PARTIAL"
+}
+
+// shortOfPass lists what a PASS would need and does not have.
+func (a AgentOutcome) shortOfPass() []string {
+	var why []string
+	if a.Form != FormStrict {
+		why = append(why, "its PASS is not in the strict form")
+	}
+	passed, attacked := 0, 0
+	for _, c := range a.Checks {
+		switch {
+		case c.Result == ResultFail:
+			why = append(why, fmt.Sprintf("check %q fails beside VERDICT: PASS", c.Title))
+		case c.Result == ResultPass && c.Support != Supported:
+			why = append(why, c.unsupported("passing"))
+		case c.Result == ResultPass:
+			passed++
+			if c.Adversarial {
+				attacked++
+			}
+		}
+	}
+	if passed == 0 {
+		why = append(why, "no passing check that the log carries")
+	}
+	if attacked == 0 {
+		why = append(why, "no adversarial check that the log carries")
+	}
+	if len(a.Tripwire) > 0 {
+		why = append(why, "its commands changed tracked files or refs: "+strings.Join(a.Tripwire, ", "))
+	}
+	return why
+}

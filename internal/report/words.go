@@ -1,0 +1,356 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+)
+
+// gateOnly is how every rendering says that no model took part.
+const gateOnly = "no model: gate only"
+
+// Summary says on one line how r ended, for logs.
+func Summary(r *Report) string {
+	parts := []string{r.tally().String(), plural(r.Usage.Commands, "command"), duration(r.Timings.DurationMS), r.modelWords()}
+	why, _ := r.why()
+	return fmt.Sprintf("%s@%s %s: %s (%s)", plain(r.subject()), plain(change.Short(r.HeadSHA)), plain(string(r.Verdict)),
+		clip(plain(why), 300), strings.Join(parts, "; "))
+}
+
+// subject names what was verified: "owner/name#7".
+func (r *Report) subject() string {
+	if r.PR == 0 {
+		return r.Repo
+	}
+	return fmt.Sprintf("%s#%d", r.Repo, r.PR)
+}
+
+func (r *Report) modelWords() string {
+	if r.Model == "" {
+		return gateOnly
+	}
+	return "model " + plain(r.Model)
+}
+
+// why says in one sentence how the verdict came about, and returns the reasons
+// that it does not tell.
+func (r *Report) why() (sentence string, rest []string) {
+	sentence, rest = r.ending(), r.Reasons
+	if len(rest) > 0 && plain(rest[0]) != "" {
+		sentence, rest = rest[0], rest[1:]
+	}
+	if r.Outcome == Cancelled && !strings.HasPrefix(sentence, "cancelled") {
+		sentence = "cancelled before it was done: " + sentence
+	}
+	return sentence, rest
+}
+
+// ending is the sentence for a report without reasons.
+func (r *Report) ending() string {
+	if r.Outcome == Cancelled {
+		return "cancelled before it was done"
+	}
+	if r.Outcome == TimedOut {
+		return "the run's time limit passed"
+	}
+	switch r.Verdict {
+	case Pass:
+		return r.proof()
+	case Fail:
+		if fs := r.failures(); len(fs) > 0 && plain(fs[0].Title) != "" {
+			return fs[0].Title
+		}
+		return "a check failed"
+	case Partial:
+		return "something that PASS needs could not be had"
+	}
+	return "the run did not get to a verdict"
+}
+
+// proof is what carries a PASS, in few words.
+func (r *Report) proof() string {
+	var parts []string
+	if slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Kind == KindBuild && c.Result == ResultPass }) {
+		parts = append(parts, "it builds")
+	}
+	if t := r.Tests; t != nil {
+		parts = append(parts, plural(t.HeadPassed, "test")+verb(t.HeadPassed, " passes", " pass")+" and nothing regressed")
+		if n := len(t.FailToPass); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s of the change %s without it", plural(n, "test"), verb(n, "fails", "fail")))
+		}
+	}
+	if n := r.passed(KindProbe); n > 0 {
+		parts = append(parts, plural(n, "probe")+" held")
+	}
+	if n := r.passed(KindAgent); n > 0 {
+		parts = append(parts, plural(n, "check")+" of the agents held")
+	}
+	if len(parts) == 0 {
+		return "every check passed"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *Report) passed(k Kind) int {
+	n := 0
+	for _, c := range r.Checks {
+		if c.Kind == k && c.Result == ResultPass {
+			n++
+		}
+	}
+	return n
+}
+
+// A tally counts checks by result.
+type tally struct{ passed, failed, known, skipped int }
+
+func (r *Report) tally() tally {
+	var t tally
+	for _, c := range r.Checks {
+		switch {
+		case c.Result == ResultPass:
+			t.passed++
+		case c.Result == ResultSkip:
+			t.skipped++
+		case c.Reproduction == PreExisting:
+			t.known++
+		default:
+			t.failed++
+		}
+	}
+	return t
+}
+
+func (t tally) String() string {
+	total := t.passed + t.failed + t.known + t.skipped
+	if total == 0 {
+		return "no checks"
+	}
+	parts := []string{fmt.Sprintf("%d passed", t.passed), fmt.Sprintf("%d failed", t.failed)}
+	if t.known > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed before too", t.known))
+	}
+	if t.skipped > 0 {
+		parts = append(parts, fmt.Sprintf("%d skipped", t.skipped))
+	}
+	return plural(total, "check") + ": " + strings.Join(parts, ", ")
+}
+
+// failures returns the failing checks that say something about this change, those
+// that can move the verdict first.
+func (r *Report) failures() []Check {
+	var out []Check
+	for _, c := range r.Checks {
+		if c.Result == ResultFail && c.Reproduction != PreExisting {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Check) int { return cmp.Compare(a.weight(), b.weight()) })
+	return out
+}
+
+// weight orders failures for a reader: what is proven against the change comes
+// first, what changes no verdict last.
+func (c Check) weight() int {
+	switch {
+	case c.Kind == KindLint, c.Kind == KindMutation:
+		return 2
+	case c.Reproduction == NotReproduced, c.Support == Absent:
+		return 1
+	}
+	return 0
+}
+
+// others returns the checks that failures leaves out: passed, failing before
+// too, skipped.
+func (r *Report) others() []Check {
+	var out []Check
+	for _, c := range r.Checks {
+		if c.Result != ResultFail || c.Reproduction == PreExisting {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Check) int { return cmp.Compare(a.order(), b.order()) })
+	return out
+}
+
+func (c Check) order() int {
+	return slices.Index([]Result{ResultPass, ResultFail, ResultSkip}, c.Result)
+}
+
+// reproduced says what running a failing check again showed.
+func (c Check) reproduced() string {
+	switch c.Reproduction {
+	case Introduced:
+		return "introduced: fails on head, passes on base"
+	case PreExisting:
+		return "pre-existing: fails on base too"
+	case Unfulfilled:
+		return "unfulfilled: still fails, though the change says that it mends it"
+	case NotReproduced:
+		return "not reproduced: passed on head when run again"
+	case HeadOnly:
+		return "head only: base cannot run it"
+	}
+	return "not run again"
+}
+
+// support says how well the log carries a check.
+func (c Check) support() string {
+	switch c.Support {
+	case Supported:
+		return "supported"
+	case Related:
+		return "related: the log has it in part"
+	}
+	return "absent from the log"
+}
+
+// skipReason is the line that says why a check did not run.
+func (c Check) skipReason() string {
+	if ls := outputLines(c.Actual); len(ls) > 0 {
+		return ls[0]
+	}
+	return "not run"
+}
+
+var evidenceID = regexp.MustCompile(`^E[1-9][0-9]*$`)
+
+// spill names the file of the run directory that has the whole output of c,
+// empty where c has no recorded execution.
+func (c Check) spill() string {
+	for _, id := range c.Evidence {
+		if evidenceID.MatchString(id) {
+			return "spill/" + id + ".stdout"
+		}
+	}
+	return ""
+}
+
+// ends says how many lines of an output are shown. The end of an output says
+// more than its beginning.
+type ends struct{ head, tail int }
+
+// What is shown of the output of a failing check and of a finding's detail, and
+// of each line in characters.
+var (
+	outputEnds = ends{14, 26}
+	detailEnds = ends{8, 8}
+)
+
+const outputLine = 400
+
+// excerpt cuts ls to what a reader looks at; from names the file with the rest.
+func (e ends) excerpt(ls []string, from string) []string {
+	left := len(ls) - e.head - e.tail
+	var out []string
+	for i, l := range ls {
+		switch {
+		case left <= 1, i < e.head, i >= e.head+left:
+			out = append(out, clip(l, outputLine))
+		case i == e.head:
+			mark := fmt.Sprintf("… %d lines left out", left)
+			if from != "" {
+				mark += ": " + from
+			}
+			out = append(out, mark)
+		}
+	}
+	return out
+}
+
+// A group is a list of tests with what they have in common.
+type group struct {
+	name  string
+	tests []string
+}
+
+// groups returns what the comparison names, what concerns the change first.
+func (t *Tests) groups() []group {
+	all := []group{
+		{"regressed (passed on base)", t.Regressed},
+		{"new failing", t.NewFailing},
+		{"not run on head", t.NotRun},
+		{"fail-to-pass (fail without the change, pass with it)", t.FailToPass},
+		{"of the change, pass on base too", t.PassOnBase},
+		{"fixed", t.Fixed},
+		{"pre-existing failures (not counted)", t.PreExisting},
+		{"flaky (not counted)", t.Flaky},
+		{"only on base", t.Removed},
+	}
+	return slices.DeleteFunc(all, func(g group) bool { return len(g.tests) == 0 })
+}
+
+// line is the comparison in numbers. What speaks for or against the change is
+// always told, the rest where there is some.
+func (t *Tests) line() string {
+	parts := []string{
+		fmt.Sprintf("%d passed on head (base %d)", t.HeadPassed, t.BasePassed),
+		fmt.Sprintf("%d regressed", len(t.Regressed)),
+		fmt.Sprintf("%d new failing", len(t.NewFailing)),
+		fmt.Sprintf("%d pre-existing", len(t.PreExisting)),
+		fmt.Sprintf("%d flaky", len(t.Flaky)),
+	}
+	for _, g := range []struct {
+		n    int
+		name string
+	}{
+		{len(t.FailToPass), "fail-to-pass"},
+		{len(t.Fixed), "fixed"},
+		{len(t.NotRun), "not run"},
+		{len(t.Removed), "only on base"},
+		{t.HeadSkipped, "skipped"},
+	} {
+		if g.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", g.n, g.name))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func plural(n int, word string) string {
+	return fmt.Sprintf("%d %s", n, verb(n, word, word+"s"))
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// duration is ms for people: 400ms, 12.3s, 2m5s.
+func duration(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	if d < time.Second {
+		return fmt.Sprintf("%dms", ms)
+	}
+	if d < time.Minute {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// tokens is n for people: 950, 45.2k, 1.3M.
+func tokens(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprint(n)
+}
+
+// dollars has no dollar sign: on GitHub two of them begin a formula.
+func dollars(usd float64) string {
+	if usd != 0 && usd < 0.1 {
+		return fmt.Sprintf("%.4f USD", usd)
+	}
+	return fmt.Sprintf("%.2f USD", usd)
+}

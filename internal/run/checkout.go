@@ -1,0 +1,199 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// configFile is where a repository keeps its configuration.
+const configFile = ".github/ycbot.yml"
+
+// A source is what the checkout stage found: the change, and what is said about it.
+type source struct {
+	Change  change.Change      `json:"change"`
+	BaseRef string             `json:"base_ref"` // as a person names it
+	HeadRef string             `json:"head_ref"`
+	Commits []workspace.Commit `json:"commits"` // from merge base to head, newest first
+	Notes   []string           `json:"notes"`
+}
+
+// checkout resolves base and head, brings them into the mirror, and finds out
+// what differs.
+func (s *session) checkout(ctx context.Context) (source, error) {
+	src, err := s.resolve(ctx)
+	if err != nil {
+		return source{}, err
+	}
+	c := &src.Change
+	if c.MergeBase, err = s.mirror.MergeBase(ctx, c.BaseSHA, c.HeadSHA); err != nil {
+		return source{}, &UsageError{err}
+	}
+	if c.Files, err = s.mirror.Diff(ctx, c.MergeBase, c.HeadSHA); err != nil {
+		return source{}, err
+	}
+	if src.Commits, err = s.mirror.Log(ctx, c.MergeBase, c.HeadSHA, maxCommits); err != nil {
+		return source{}, err
+	}
+	if len(src.Commits) > 0 {
+		c.Title = src.Commits[0].Subject
+	}
+	if c.Dirty {
+		c.Title = "uncommitted changes"
+	}
+	if slices.Contains(c.Paths(), configFile) && s.job.Config == nil {
+		src.Notes = append(src.Notes, "the change alters "+configFile+", which has no effect on its own verification: the base's is used")
+	}
+	return src, nil
+}
+
+// maxCommits bounds how many commit messages of a change are read.
+const maxCommits = 25
+
+// resolve finds the commits that the job names and imports them.
+func (s *session) resolve(ctx context.Context) (source, error) {
+	base, head, err := s.refs(ctx)
+	if err != nil {
+		return source{}, &UsageError{err}
+	}
+	if s.mirror, err = s.Git.OpenMirror(ctx, filepath.Join(s.project, "mirror.git"), s.repo.Format); err != nil {
+		return source{}, err
+	}
+	if err := s.mirror.Import(ctx, s.repo, base.OID, head.OID); err != nil {
+		return source{}, err
+	}
+	src := source{BaseRef: base.Name, HeadRef: head.Name}
+	src.Change = change.Change{Repo: s.repo.Name, BaseSHA: base.OID, HeadSHA: head.OID, Task: s.job.Task}
+	if s.job.Dirty {
+		snap, err := s.mirror.Snapshot(ctx, s.repo, "uncommitted changes")
+		if err != nil {
+			return source{}, err
+		}
+		src.Change.HeadSHA, src.Change.Dirty, src.HeadRef = snap.Commit, true, "working tree"
+		src.Notes = append(src.Notes, snap.Notes...)
+		if !snap.Dirty {
+			src.Notes = append(src.Notes, "the working tree has no uncommitted changes")
+		}
+	}
+	return src, nil
+}
+
+// refs is the rule for what is compared with what. With --dirty and no base
+// named, uncommitted work is compared like committed work is.
+func (s *session) refs(ctx context.Context) (base, head workspace.Ref, err error) {
+	named := func(name string) (workspace.Ref, error) {
+		oid, err := s.repo.Resolve(ctx, name)
+		return workspace.Ref{Name: name, OID: oid}, err
+	}
+	if s.job.Dirty && s.job.Head != "" {
+		return base, head, errors.New("--dirty takes the working tree as the head: leave --head out")
+	}
+	switch {
+	case s.job.Base == "" && s.job.Head == "" && !s.job.Dirty:
+		return s.repo.DefaultRange(ctx)
+	case s.job.Base == "" && s.job.Dirty:
+		return s.dirtyRange(ctx)
+	}
+	headName := s.job.Head
+	if headName == "" {
+		headName = "HEAD"
+	}
+	if head, err = named(headName); err != nil {
+		return base, head, err
+	}
+	if s.job.Base != "" {
+		base, err = named(s.job.Base)
+		return base, head, err
+	}
+	base, _, err = s.repo.DefaultRange(ctx)
+	return base, head, err
+}
+
+// dirtyRange compares the working tree with where its branch left the default
+// branch; on the default branch itself, with its last commit.
+func (s *session) dirtyRange(ctx context.Context) (base, head workspace.Ref, err error) {
+	oid, err := s.repo.Resolve(ctx, "HEAD")
+	if err != nil {
+		return base, head, err
+	}
+	head = workspace.Ref{Name: "HEAD", OID: oid}
+	base, _, err = s.repo.DefaultRange(ctx)
+	if err != nil || base.Name == "HEAD~1" {
+		return head, head, nil //nolint:nilerr // without a default branch there is still the last commit
+	}
+	return base, head, nil
+}
+
+// ready opens what the stages after checkout need, also in a run that is continued.
+func (s *session) ready(ctx context.Context, src source) (err error) {
+	s.src = src
+	if s.mirror == nil {
+		if s.mirror, err = s.Git.OpenMirror(ctx, filepath.Join(s.project, "mirror.git"), s.repo.Format); err != nil {
+			return err
+		}
+	}
+	if err := s.newTrees(ctx); err != nil {
+		return err
+	}
+	if err := s.loadConfig(ctx, src.Change.BaseSHA); err != nil {
+		return err
+	}
+	return s.brief()
+}
+
+// loadConfig reads the configuration: that of the base commit over the user's,
+// or the file that was named instead of the repository's.
+func (s *session) loadConfig(ctx context.Context, baseSHA string) error {
+	c, err := s.userConfig()
+	if err != nil {
+		return err
+	}
+	name, data := configFile+" at "+change.Short(baseSHA), []byte(nil)
+	if s.job.Config != nil {
+		name, data = s.job.Config.Name, s.job.Config.Data
+	} else {
+		data, err = s.mirror.ReadFile(ctx, baseSHA, configFile)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if c, err = c.With(name, data); err != nil {
+		return &UsageError{err}
+	}
+	s.config = c
+	return nil
+}
+
+// userConfig reads the user's own file, over which the repository's is laid.
+func (s *session) userConfig() (*config.Config, error) {
+	name := filepath.Join(s.Home, "config.yml")
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return config.Default(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Parse(name, data)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	return c, nil
+}
+
+// baseEnv is the configuration's environment in the form of os.Environ.
+func baseEnv(c *config.Config) []string {
+	var out []string
+	for k, v := range c.Env {
+		out = append(out, k+"="+v)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,201 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// report concludes: it turns what the stages found into the report and writes
+// it. stop is the context whose end may have broken the run off; result is nil
+// and failure set where the gate did not get to one.
+func (s *session) report(stop context.Context, result *gate.Result, failure error) (*report.Report, error) {
+	if result == nil {
+		result = &gate.Result{Verdict: gate.Partial}
+	}
+	rep := s.facts()
+	rep.Outcome = outcome(stop, failure)
+	s.conclude(rep, result, context.Cause(stop), failure)
+	rep.Timings.DurationMS = s.Now().Sub(s.began).Milliseconds()
+	if err := s.writeReport(rep); err != nil {
+		return nil, err
+	}
+	return rep, nil
+}
+
+// outcome says how the run ended.
+func outcome(stop context.Context, failure error) report.Outcome {
+	var limit *timeLimit
+	switch cause := context.Cause(stop); {
+	case errors.As(cause, &limit) && failure != nil:
+		return report.TimedOut
+	case cause != nil && failure != nil:
+		return report.Cancelled
+	case failure != nil:
+		return report.Errored
+	default:
+		return report.Completed
+	}
+}
+
+// conclude fills in verdict and reasons, checks and findings.
+func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failure error) {
+	rep.Verdict, rep.Reasons = report.Verdict(result.Verdict), result.Reasons
+	switch rep.Outcome {
+	case report.Cancelled:
+		rep.Verdict = report.Error
+		rep.Reasons = append([]string{"cancelled before there was a verdict: " + cancelWord(cause)}, notUnfinished(result.Reasons)...)
+	case report.TimedOut:
+		rep.Reasons = append(notUnfinished(rep.Reasons), "not finished: "+cause.Error())
+		if len(result.Steps) == 0 {
+			rep.Verdict = report.Error
+		}
+	case report.Errored:
+		rep.Verdict = report.Error
+		rep.Reasons = []string{"could not verify: " + failure.Error()}
+	case report.Completed:
+	}
+	b := &builder{result: result}
+	b.build()
+	rep.Checks, rep.Findings, rep.Tests = b.checks, b.findings, b.tests()
+	rep.NotCovered = append(rep.NotCovered, result.NotCovered...)
+	rep.Notes = append(rep.Notes, result.Notes...)
+	rep.Versions.Toolchains = result.Toolchains
+	if c := s.src.Change; c.BaseSHA != c.MergeBase {
+		rep.NotCovered = append(rep.NotCovered, "the change merged into the base as it is now: base has moved since the change left it")
+	}
+}
+
+// notUnfinished leaves out that the gate did not finish, which the caller says better.
+func notUnfinished(reasons []string) []string {
+	return slices.DeleteFunc(slices.Clone(reasons), func(r string) bool { return strings.HasPrefix(r, "not finished: ") })
+}
+
+func cancelWord(cause error) string {
+	if cause == nil || errors.Is(cause, context.Canceled) {
+		return "it was stopped from outside"
+	}
+	return cause.Error()
+}
+
+// facts fills in what does not depend on what was found.
+func (s *session) facts() *report.Report {
+	rep := &report.Report{
+		Schema: report.Schema, RunID: s.id, Trigger: s.job.Trigger, Actor: s.job.Actor, Trust: s.job.Trust,
+		Sandbox: sandboxFacts(s.Sandbox.Status()), Notes: s.src.Notes,
+		Timings:   report.Timings{Started: s.began.UTC(), Stages: s.stages},
+		Versions:  report.Versions{Ycbot: s.Version, Git: s.Git.Version(), OS: s.OS},
+		ReportDir: s.dir,
+	}
+	rep.FromChange(s.src.Change)
+	for _, r := range s.log.Records() {
+		if r.Executed {
+			rep.Usage.Commands++
+		}
+	}
+	zero := 0.0
+	rep.Usage.CostUSD = &zero
+	rep.NotCovered = []string{"what no test or probe exercises: no model looked at the change"}
+	rep.Reproduce = s.reproduce()
+	if s.Network == NetworkFull {
+		rep.Notes = append(rep.Notes, "all commands of the change could use the network (--network full)")
+	}
+	return rep
+}
+
+// reproduce is the command that verifies the same range again.
+func (s *session) reproduce() string {
+	c := s.src.Change
+	cmd := "ycbot run --base " + c.BaseSHA + " --head " + c.HeadSHA
+	if c.Dirty {
+		cmd = "ycbot run --dirty --base " + c.BaseSHA
+	}
+	if s.job.Config != nil {
+		cmd += " --config " + quote(s.job.Config.Name)
+	}
+	return cmd
+}
+
+func quote(word string) string {
+	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func sandboxFacts(st sandbox.Status) report.Sandbox {
+	out := report.Sandbox{Tier: string(st.Tier), Layers: st.Layers, Missing: st.Missing}
+	for _, c := range st.SelfTest {
+		out.SelfTest = append(out.SelfTest, report.Canary(c))
+	}
+	return out
+}
+
+// writeReport writes report.json, report.md and, last of all, SHA256SUMS.
+func (s *session) writeReport(rep *report.Report) error {
+	js, err := rep.JSON()
+	if err != nil {
+		return err
+	}
+	if err := s.write("report.json", js); err != nil {
+		return err
+	}
+	if err := s.write("report.md", []byte(rep.Markdown())); err != nil {
+		return err
+	}
+	return nil
+}
+
+// seal ends the run: nothing is written to its directory after SHA256SUMS, which
+// "sha256sum -c" reads.
+func (s *session) seal(rep *report.Report) error {
+	s.emit(Event{Type: RunDone, Run: s.id, Verdict: string(rep.Verdict), Text: string(rep.Outcome)})
+	if s.emitErr != nil {
+		return s.emitErr
+	}
+	var lines []string
+	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Base(path) == "SHA256SUMS" {
+			return err
+		}
+		sum, err := fileSum(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(s.dir, path)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, sum+"  "+filepath.ToSlash(rel)+"\n")
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("SHA256SUMS: %w", err)
+	}
+	return s.write("SHA256SUMS", []byte(strings.Join(lines, "")))
+}
+
+func fileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,140 @@
+// Package run performs one job from checkout to report. The Action, the App and
+// the command line all end here, so this is the package to read first: [Runner.Run]
+// is the list of stages, and each stage is a file of that name.
+//
+// A run keeps everything it does in one directory, of which it is the only
+// writer: journal.jsonl holds the result of each stage that is finished (kind
+// "stage", key the stage's name), so that the same run started again continues
+// after the last one; events.jsonl tells what happened when, evidence.jsonl and
+// spill/ what was executed. SHA256SUMS is written last.
+//
+// A run's trees lie elsewhere, in the folder of the project under the harness's
+// home, and are removed when it ends; a crash leaves them to the sweeper.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A Runner holds what every run needs.
+type Runner struct {
+	Home    string // the harness's own files: projects, their mirrors, caches and runs
+	Git     *workspace.Git
+	Sandbox sandbox.Sandbox
+	Go      *gate.GoToolchain // nil: no Go on this machine
+	Network Network
+	Redact  func([]byte) []byte // takes secrets out of all that is written
+	Observe func(Event)         // sees each event after it was written; may be nil
+	Version string
+	OS      string // such as "linux/amd64"
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// A Network says when commands of the change may use the network.
+type Network string
+
+// When commands may use the network. The zero value is as NetworkSetup.
+const (
+	NetworkNone  Network = "none"
+	NetworkSetup Network = "setup" // while dependencies are fetched
+	NetworkFull  Network = "full"
+)
+
+// A Job says what to verify.
+type Job struct {
+	ID      string // of the run; made up where empty, kept by a run that is continued
+	Dir     string // a folder in the repository
+	Base    string // ref; empty: the default range
+	Head    string // ref; empty: HEAD
+	Dirty   bool   // the working tree is the head
+	Task    string // what the change is said to do
+	Config  *ConfigFile
+	Out     string        // run directory; empty: a new one under Home
+	Timeout time.Duration // of the whole run; 0: the configuration's
+	Trigger string
+	Actor   string
+	Trust   string
+}
+
+// A ConfigFile is a configuration that was named explicitly.
+type ConfigFile struct {
+	Name string
+	Data []byte
+}
+
+// Run verifies a change. A failing verdict is a report, not an error; so is a
+// run that was cancelled, ran out of time or met a fault of the infrastructure
+// once its range was known: Report.Outcome tells. An error means that there is
+// nothing to report on: what the caller gave ([UsageError]) or a run directory,
+// mirror or journal that cannot be used.
+func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
+	s, err := r.open(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	src, err := stage(ctx, s, "checkout", s.checkout)
+	if err == nil {
+		err = s.ready(ctx, src)
+	}
+	if err != nil {
+		return nil, s.discard(err)
+	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	result, failure := stage(ctx, s, "gate", s.gate)
+	rep, err := stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {
+		return s.report(ctx, result, failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rep, s.seal(rep)
+}
+
+// A UsageError is a mistake of whoever asked for the run. Its text says what is
+// wrong and what to do.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// stage returns what fn gives, or gave when this run was begun before: its
+// result is in the journal before the next stage begins. What a stage gives
+// beside an error is returned and not recorded.
+func stage[T any](ctx context.Context, s *session, name string, fn func(context.Context) (T, error)) (T, error) {
+	began := s.Now()
+	s.emit(Event{Type: StageStart, Stage: name})
+	var kept T // what fn gave beside an error
+	v, err := journal.Once(s.journal, "stage", name, func() (T, error) {
+		var err error
+		kept, err = fn(ctx)
+		return kept, err
+	})
+	if err != nil {
+		v = kept
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	took := s.Now().Sub(began)
+	s.stages = append(s.stages, report.Stage{Name: name, DurationMS: took.Milliseconds()})
+	s.emit(Event{Type: StageDone, Stage: name, DurationMS: took.Milliseconds(), Error: errText(err)})
+	return v, errors.Join(err, s.emitErr)
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

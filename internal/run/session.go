@@ -1,0 +1,267 @@
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A session is one run in progress: its directory and what it has open.
+type session struct {
+	*Runner
+	job     Job
+	dir     string // run directory
+	fresh   bool   // nothing was in it before
+	id      string
+	project string // the project's folder under Home
+	trees   string // folder of the run's worktrees, and of what its commands may write besides
+	repo    *workspace.Repository
+	journal *journal.Journal
+	events  *os.File
+	log     *evidence.Log
+	began   time.Time
+	stages  []report.Stage
+	emitErr error
+
+	// What the stages leave for those after them.
+	src    source
+	config *config.Config
+	mirror *workspace.Mirror
+	lock   *workspace.Lock
+	laid   []*workspace.Tree
+}
+
+// identity is what must be the same for a run to be continued.
+type identity struct {
+	Run    string `json:"run"`
+	Root   string `json:"root"`
+	Base   string `json:"base"`
+	Head   string `json:"head"`
+	Dirty  bool   `json:"dirty"`
+	Task   string `json:"task"`
+	Config string `json:"config"`
+}
+
+func (i identity) same(j identity) bool {
+	i.Run, j.Run = "", ""
+	return i == j
+}
+
+// open finds the repository, makes or finds the run directory and opens what a
+// run writes.
+func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
+	repo, err := r.Git.Discover(ctx, job.Dir)
+	if err != nil {
+		return nil, &UsageError{err}
+	}
+	s := &session{
+		Runner: r, job: job, repo: repo, began: r.Now(), id: job.ID,
+		project: filepath.Join(r.Home, "projects", workspace.Slug(repo.Root)),
+	}
+	if s.id == "" {
+		s.id = newID(s.began)
+	}
+	if err := s.directory(); err != nil {
+		return nil, err
+	}
+	if err := s.openFiles(); err != nil {
+		s.close()
+		return nil, fmt.Errorf("run directory %s: %w", s.dir, err)
+	}
+	return s, nil
+}
+
+// newID is the name of a run: when it began, and something at random.
+func newID(now time.Time) string {
+	var b [4]byte
+	rand.Read(b[:]) //nolint:errcheck // never fails, as its documentation says
+	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
+}
+
+// runFiles are the names that a run directory may hold; a folder with anything
+// else in it is no run directory.
+var runFiles = []string{
+	"report.json", "report.md", "brief.md", "journal.jsonl", "events.jsonl", "evidence.jsonl", "spill",
+	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", "SHA256SUMS",
+}
+
+// directory chooses the run directory and makes it. One that was named and
+// holds a finished run is emptied; one with a run that was broken off is kept.
+func (s *session) directory() error {
+	s.dir = s.job.Out
+	if s.dir == "" {
+		s.dir = filepath.Join(s.project, "runs", s.id)
+	}
+	dir, err := filepath.Abs(s.dir)
+	if err != nil {
+		return err
+	}
+	s.dir = dir
+	if rel, err := filepath.Rel(s.repo.Root, dir); err == nil && filepath.IsLocal(rel) && s.job.Dirty {
+		return &UsageError{fmt.Errorf("--out %s lies in the working tree that --dirty verifies: name a folder outside of it", s.job.Out)}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &UsageError{fmt.Errorf("run directory: %w", err)}
+	}
+	have, err := os.ReadDir(dir)
+	if err != nil {
+		return &UsageError{fmt.Errorf("run directory: %w", err)}
+	}
+	s.fresh = len(have) == 0
+	finished := false
+	for _, e := range have {
+		if !slices.Contains(runFiles, e.Name()) {
+			return &UsageError{fmt.Errorf("--out %s holds %q, which is not a run's: name an empty or new folder", dir, e.Name())}
+		}
+		finished = finished || e.Name() == "SHA256SUMS"
+	}
+	if finished || !s.continues() {
+		for _, e := range have {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("run directory: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// continues says whether the directory holds this same job, broken off, and
+// takes over its run's name.
+func (s *session) continues() bool {
+	j, err := journal.Open(filepath.Join(s.dir, "journal.jsonl"), s.Now)
+	if err != nil {
+		return false
+	}
+	defer j.Close() //nolint:errcheck // only read
+	raw, ok := j.Lookup("run", "identity")
+	var was identity
+	if !ok || json.Unmarshal(raw, &was) != nil || !was.same(s.identity()) {
+		return false
+	}
+	s.id = was.Run
+	return true
+}
+
+func (s *session) identity() identity {
+	i := identity{Run: s.id, Root: s.repo.Root, Base: s.job.Base, Head: s.job.Head, Dirty: s.job.Dirty, Task: s.job.Task}
+	if s.job.Config != nil {
+		i.Config = string(s.job.Config.Data)
+	}
+	return i
+}
+
+func (s *session) openFiles() (err error) {
+	if s.journal, err = journal.Open(filepath.Join(s.dir, "journal.jsonl"), s.Now); err != nil {
+		return err
+	}
+	if s.events, err = os.OpenFile(filepath.Join(s.dir, "events.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	if s.log, err = evidence.Open(s.dir, s.id, evidence.Options{Redact: s.Redact, Now: s.Now}); err != nil {
+		return err
+	}
+	if _, resumed := s.journal.Lookup("run", "identity"); resumed {
+		s.emit(Event{Type: RunResumed, Run: s.id})
+		return nil
+	}
+	s.emit(Event{Type: RunStart, Run: s.id})
+	return s.journal.Append("run", "identity", s.identity())
+}
+
+// close removes the run's trees and closes its files. What cannot be removed is
+// left to the sweeper.
+func (s *session) close() {
+	for _, t := range slices.Backward(s.laid) {
+		if err := t.Close(); err != nil {
+			s.Log.Warn("remove worktree", "dir", t.Dir, "error", err)
+		}
+	}
+	s.lock.Release()
+	if s.trees != "" {
+		if err := os.RemoveAll(s.trees); err != nil {
+			s.Log.Warn("remove worktrees", "dir", s.trees, "error", err)
+		}
+	}
+	var errs []error
+	if s.log != nil {
+		errs = append(errs, s.log.Close())
+	}
+	if s.events != nil {
+		errs = append(errs, s.events.Close())
+	}
+	if s.journal != nil {
+		errs = append(errs, s.journal.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		s.Log.Warn("close run", "run", s.id, "error", err)
+	}
+}
+
+// discard removes the run directory of a run that came to nothing because of
+// what it was given: there is nothing in it to look at.
+func (s *session) discard(err error) error {
+	var usage *UsageError
+	if s.fresh && errors.As(err, &usage) {
+		if rmErr := os.RemoveAll(s.dir); rmErr != nil {
+			s.Log.Warn("remove run directory", "dir", s.dir, "error", rmErr)
+		}
+	}
+	return err
+}
+
+// newTrees chooses the folder of this attempt's worktrees: what an earlier one
+// left, because it was killed, is the sweeper's.
+func (s *session) newTrees(ctx context.Context) (err error) {
+	for n := 1; ; n++ {
+		dir := filepath.Join(s.project, "worktrees", s.id)
+		if n > 1 {
+			dir += "-" + strconv.Itoa(n)
+		}
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			s.trees = dir
+			break
+		}
+	}
+	s.lock, err = workspace.LockRun(ctx, s.trees)
+	return err
+}
+
+func (s *session) redact(b []byte) []byte {
+	if s.Redact == nil {
+		return b
+	}
+	return s.Redact(b)
+}
+
+// limit gives the run its time. What is left of a cancelled or expired run is a
+// report that says so.
+func (s *session) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	timeout := s.job.Timeout
+	if timeout == 0 {
+		timeout = s.config.Limits.Under(config.Limits{}).Timeout
+	}
+	return context.WithTimeoutCause(ctx, timeout, &timeLimit{timeout})
+}
+
+// timeLimit is the cause of a run's end by its own time limit.
+type timeLimit struct{ limit time.Duration }
+
+func (e *timeLimit) Error() string {
+	return "the time limit of " + strings.TrimSuffix(e.limit.String(), "0s") + " was reached"
+}

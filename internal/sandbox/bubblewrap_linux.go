@@ -1,0 +1,332 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// boxedID is the uid and gid that commands have inside: an ordinary user's also
+// when this program runs as root, because tests behave differently as root.
+const boxedID = "1000"
+
+// A bubblewrap sandbox runs each command in namespaces of its own.
+//
+// When this program is killed outright, the kernel kills bubblewrap and, with it,
+// the first process inside and all others there. Bubblewrap asks for that once
+// more right after it has started the command; killed in those microseconds, the
+// command would go on until it ends by itself.
+type bubblewrap struct {
+	o       Options
+	program string
+	flags   []string // namespaces, as far as this bubblewrap knows the flags
+	private []string // what is hidden in the system directories
+	passwd  []byte   // the host's users with the sandbox's own among them
+	group   []byte
+	status  Status
+}
+
+// newBubblewrap finds bubblewrap, runs the self-test and fails unless all that
+// the tier promises holds.
+func newBubblewrap(ctx context.Context, o Options) (Sandbox, error) {
+	program, err := findBubblewrap(o.PATH)
+	if err != nil {
+		return nil, err
+	}
+	b := &bubblewrap{
+		o:       o,
+		program: program,
+		flags: []string{
+			"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
+			"--uid", boxedID, "--gid", boxedID, "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+		},
+		private: privatePaths(o.Hide),
+		passwd:  accounts("/etc/passwd", userName+":x:"+boxedID+":"+boxedID+"::"+boxedHome+":/bin/sh"),
+		group:   accounts("/etc/group", userName+":x:"+boxedID+":"),
+	}
+	if err := b.trial(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.selfTest(ctx); err != nil {
+		return nil, fmt.Errorf("self-test of bubblewrap: %w", err)
+	}
+	return b, nil
+}
+
+// findBubblewrap looks for bwrap in the system directories of path: a program
+// from elsewhere may be the change's own.
+func findBubblewrap(path string) (string, error) {
+	for _, dir := range filepath.SplitList(path) {
+		if !slices.Contains(systemBin, filepath.Clean(dir)) {
+			continue
+		}
+		if file := filepath.Join(dir, "bwrap"); executable(file) == nil {
+			return file, nil
+		}
+	}
+	return "", errors.New("no bubblewrap (bwrap) in the system directories of PATH; install the package bubblewrap")
+}
+
+// trial runs a program that does nothing through the whole set-up.
+func (b *bubblewrap) trial(ctx context.Context) error {
+	flags := b.flags
+	b.flags = append(slices.Clip(flags), "--disable-userns")
+	err := b.runTrue(ctx)
+	if err != nil && strings.Contains(err.Error(), "Unknown option") {
+		b.flags = flags
+		err = b.runTrue(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("bubblewrap does not work here: %w; user namespaces must be allowed "+
+			"(Ubuntu 24.04 and later: an AppArmor profile for bwrap with \"userns,\"; containers: a seccomp profile that permits them)", err)
+	}
+	return err
+}
+
+func (b *bubblewrap) runTrue(ctx context.Context) error {
+	res, err := b.Run(ctx, Command{Argv: []string{"/bin/true"}})
+	if err == nil && res.Exit != 0 {
+		err = fmt.Errorf("/bin/true: exit %d: %s", res.Exit, bytes.TrimSpace(res.Stderr.Bytes))
+	}
+	return err
+}
+
+// Status implements [Sandbox].
+func (b *bubblewrap) Status() Status { return b.status }
+
+// Run implements [Sandbox].
+func (b *bubblewrap) Run(ctx context.Context, c Command) (Result, error) {
+	res, _, err := b.run(ctx, c)
+	return res, err
+}
+
+func (b *bubblewrap) run(ctx context.Context, c Command) (Result, report, error) {
+	if err := c.check(); err != nil {
+		return Result{Exit: -1}, report{}, err
+	}
+	l, err := b.launch(c)
+	if err != nil {
+		return Result{Exit: -1}, report{}, err
+	}
+	defer l.close()
+	res, err := watch(ctx, b.o, job{cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout})
+	rep, repErr := l.report()
+	switch {
+	case err != nil:
+		return res, rep, err
+	case repErr != nil:
+		return res, rep, repErr
+	case rep.Exit != nil:
+		res.Exit, res.Signal = *rep.Exit, ""
+		if n := res.Exit - 128; n > 0 {
+			res.Signal = unix.SignalName(syscall.Signal(n))
+		}
+		return res, rep, nil
+	case res.TimedOut || res.OutputLimit || res.Signal != "":
+		return res, rep, nil // bubblewrap was killed along
+	}
+	return res, rep, notExecuted(&res, c.Argv[0])
+}
+
+// notExecuted tells a program that could not be executed, which is a Result,
+// from a set-up that went wrong. Only bubblewrap can have written the text.
+func notExecuted(res *Result, program string) error {
+	text := strings.TrimSpace(string(res.Stderr.Bytes))
+	why, ok := strings.CutPrefix(text, "bwrap: execvp ")
+	if !ok {
+		res.Exit = -1
+		return errors.New(text)
+	}
+	cause := error(fs.ErrInvalid)
+	switch {
+	case strings.HasSuffix(why, unix.ENOENT.Error()), strings.HasSuffix(why, "No such file or directory"):
+		cause = fs.ErrNotExist
+		if !strings.Contains(program, "/") {
+			cause = exec.ErrNotFound
+		}
+	case strings.HasSuffix(why, "Permission denied"):
+		cause = fs.ErrPermission
+	}
+	res.notRun(program, cause)
+	return nil
+}
+
+// args is what bubblewrap is told, but for the command itself.
+func (b *bubblewrap) args(c Command, passwdFD, groupFD, statusFD string) ([]string, error) {
+	args := slices.Clone(b.flags)
+	if c.Network != NetworkHost {
+		args = append(args, "--unshare-net")
+	}
+	args = append(args, "--json-status-fd", statusFD)
+	args = append(args, systemArgs()...)
+	args = append(args, hideArgs(b.private)...)
+	args = append(args,
+		"--ro-bind-data", passwdFD, "/etc/passwd", "--ro-bind-data", groupFD, "/etc/group",
+		"--dev", "/dev", "--proc", "/proc", "--dir", "/home", "--dir", "/var", "--perms", "1777", "--tmpfs", boxedTemp, "--symlink", boxedTemp, "/var/tmp")
+	home := c.Home
+	if home == "" {
+		home = boxedHome
+		args = append(args, "--perms", "0700", "--tmpfs", home)
+	}
+	mounts, err := mountArgs(c, b.o.Toolchains, b.private)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, mounts...)
+	args = append(args, "--remount-ro", "/", "--chdir", workingDir(c, home))
+	for _, kv := range environment(b.o, c, home, boxedTemp) {
+		name, value, _ := strings.Cut(kv, "=")
+		args = append(args, "--setenv", name, value)
+	}
+	return args, nil
+}
+
+// A launch is a bubblewrap that is ready to start.
+type launch struct {
+	cmd    *exec.Cmd
+	files  []*os.File // what bubblewrap gets
+	status *os.File   // where bubblewrap writes what it did
+	docs   *json.Decoder
+	rep    report
+}
+
+// launch prepares c. Everything but the command goes through a file: an
+// argument list has a limit, and it can be read in the process table.
+func (b *bubblewrap) launch(c Command) (_ *launch, err error) {
+	l := &launch{}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	// The numbers that the files of ExtraFiles get.
+	const argsFD, passwdFD, groupFD, statusFD = "3", "4", "5", "6"
+	args, err := b.args(c, passwdFD, groupFD, statusFD)
+	if err != nil {
+		return nil, err
+	}
+	for _, data := range [][]byte{[]byte(strings.Join(args, "\x00") + "\x00"), b.passwd, b.group} {
+		f, err := memoryFile(data)
+		if err != nil {
+			return nil, err
+		}
+		l.files = append(l.files, f)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("pipe: %w", err)
+	}
+	l.status, l.docs = r, json.NewDecoder(io.LimitReader(r, 1<<16))
+	l.files = append(l.files, w)
+	l.cmd = &exec.Cmd{
+		Path: b.program,
+		Args: slices.Concat([]string{"bwrap", "--args", argsFD, "--"}, c.Argv),
+		// Not nil, which would be this program's own: the first process inside
+		// keeps the environment that bubblewrap was started with in its /proc.
+		Env:        []string{},
+		Dir:        "/",
+		ExtraFiles: l.files,
+	}
+	return l, nil
+}
+
+// closeFiles leaves the status with bubblewrap as its only writer.
+func (l *launch) closeFiles() {
+	for _, f := range l.files {
+		f.Close()
+	}
+	l.files = nil
+}
+
+func (l *launch) close() {
+	l.closeFiles()
+	if l.status != nil {
+		l.status.Close()
+	}
+}
+
+// A report is what bubblewrap says about a command that ended.
+type report struct {
+	PidOne int   `json:"child-pid"` // first process inside, by its number outside
+	Exit   *int  `json:"exit-code"` // nil: the program was never executed, or bubblewrap was killed
+	Mnt    int64 `json:"mnt-namespace"`
+	PID    int64 `json:"pid-namespace"`
+	Net    int64 `json:"net-namespace"`
+	IPC    int64 `json:"ipc-namespace"`
+	UTS    int64 `json:"uts-namespace"`
+}
+
+// pidOne is the first process inside, 0 when there was none. Bubblewrap must have
+// ended; the process may still be there.
+func (l *launch) pidOne() int {
+	l.closeFiles()
+	// What is wrong with the document is seen by report.
+	_ = l.docs.Decode(&l.rep)
+	return l.rep.PidOne
+}
+
+// report reads what bubblewrap wrote; nothing of the command may be alive.
+func (l *launch) report() (report, error) {
+	l.closeFiles()
+	for {
+		// The documents have different fields, so one value takes them all.
+		err := l.docs.Decode(&l.rep)
+		if errors.Is(err, io.EOF) {
+			return l.rep, nil
+		}
+		if err != nil {
+			return l.rep, fmt.Errorf("status of bubblewrap: %w", err)
+		}
+	}
+}
+
+// memoryFile is an unnamed file that holds data, to be read from its beginning.
+func memoryFile(data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("ycbot", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memfd: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "memfd")
+	if _, err = f.Write(data); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("memfd: %w", err)
+	}
+	return f, nil
+}
+
+// accounts is an account file of the host with own in place of whoever has the
+// same number there.
+func accounts(file, own string) []byte {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		data = []byte("root:x:0:0::/:/bin/sh\n") // an image without accounts
+	}
+	id := func(line string) string {
+		if f := strings.Split(line, ":"); len(f) > 2 {
+			return f[2]
+		}
+		return ""
+	}
+	lines := []string{}
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && id(line) != id(own) {
+			lines = append(lines, line)
+		}
+	}
+	return []byte(strings.Join(append(lines, own), "\n") + "\n")
+}

@@ -1,0 +1,78 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// ModeAuto asks [Detect] for the best tier that the machine gives.
+const ModeAuto = "auto"
+
+// Options are what a sandbox is made from. Now and TempDir are required.
+type Options struct {
+	Mode       string           // "auto" (also when empty) or a tier that is required: "full", "strong", "basic", "none"
+	PATH       string           // where bubblewrap is looked for; directories outside the system are not believed
+	Home       string           // the operator's home directory, which must stay unreadable; may be empty
+	TZ         string           // the operator's TZ; empty: commands get none
+	TempDir    string           // where scratch directories are made
+	Toolchains []string         // directories such as /usr/local/go or ~/.cargo: readable, their bin directories lead PATH
+	Hide       []string         // paths that stay hidden although they lie in a system directory, such as the program's data
+	Now        func() time.Time // clock of Result.Started and Result.Duration
+	Log        *slog.Logger     // may be nil
+
+	OutputLimit int64         // bytes a stream may have before its command is killed; 0: 256 MiB
+	Grace       time.Duration // between SIGTERM and SIGKILL; 0: 2 s
+}
+
+const (
+	defaultOutputLimit = 256 << 20
+	defaultGrace       = 2 * time.Second
+)
+
+// Detect makes the sandbox that o.Mode asks for, after it was tried out on this
+// machine. A mode that cannot be had is an error that says what to do; "auto"
+// falls back to tier none, and Status tells why.
+func Detect(ctx context.Context, o Options) (Sandbox, error) {
+	if o.Now == nil || o.TempDir == "" {
+		return nil, errors.New("sandbox: Now and TempDir are required")
+	}
+	if o.OutputLimit <= 0 {
+		o.OutputLimit = defaultOutputLimit
+	}
+	if o.Grace <= 0 {
+		o.Grace = defaultGrace
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := prepareProcess(); err != nil {
+		return nil, fmt.Errorf("sandbox: prepare process: %w", err)
+	}
+	switch o.Mode {
+	case "", ModeAuto:
+		box, err := newBubblewrap(ctx, o)
+		if err == nil {
+			return box, nil
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		o.Log.WarnContext(ctx, "no namespaces for commands", "error", err)
+		return newNone(o, err.Error()), nil
+	case string(TierNone):
+		return newNone(o, "not asked for"), nil
+	case string(TierBasic):
+		box, err := newBubblewrap(ctx, o)
+		if err != nil {
+			return nil, fmt.Errorf("sandbox tier basic: %w", err)
+		}
+		return box, nil
+	case string(TierFull), string(TierStrong):
+		return nil, fmt.Errorf("sandbox tier %s: not available: it needs Landlock, seccomp and limits inside bubblewrap, "+
+			"which this version does not set up; ask for auto, basic or none", o.Mode)
+	}
+	return nil, fmt.Errorf("sandbox mode %q: want auto, full, strong, basic or none", o.Mode)
+}

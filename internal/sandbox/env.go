@@ -1,0 +1,149 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	userName  = "ycbot"
+	boxedHome = "/home/" + userName // HOME in the bubblewrap tier when a Command names none
+	boxedTemp = "/tmp"
+)
+
+// systemBin is where programs of the system lie, in the order of the search.
+var systemBin = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+
+// environment is everything that a command finds in its environment. It starts
+// from nothing: no variable of this program is passed on.
+func environment(o Options, c Command, home, temp string) []string {
+	env := []string{
+		"PATH=" + strings.Join(append(binDirs(o.Toolchains), systemBin...), ":"),
+		"HOME=" + home,
+		"TMPDIR=" + temp,
+		"LANG=C.UTF-8",
+		"TERM=dumb",
+		"CI=true",
+		"USER=" + userName,
+		"LOGNAME=" + userName,
+	}
+	if o.TZ != "" {
+		env = append(env, "TZ="+o.TZ)
+	}
+	// Tools that ask for their directory trust PWD; both tiers must agree on it.
+	env = append(env, "PWD="+workingDir(c, home))
+	return lastWins(append(env, c.Env...))
+}
+
+func workingDir(c Command, home string) string {
+	if c.Dir == "" {
+		return home
+	}
+	return c.Dir
+}
+
+// binDirs returns where the toolchains keep their programs.
+func binDirs(toolchains []string) []string {
+	var out []string
+	for _, dir := range toolchains {
+		if bin := filepath.Join(dir, "bin"); isDir(bin) {
+			dir = bin
+		}
+		if !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}
+
+// lastWins keeps the last value of each variable, at the place of its first.
+func lastWins(env []string) []string {
+	at := map[string]int{}
+	var out []string
+	for _, kv := range env {
+		name, _, _ := strings.Cut(kv, "=")
+		if i, ok := at[name]; ok {
+			out[i] = kv
+			continue
+		}
+		at[name] = len(out)
+		out = append(out, kv)
+	}
+	return out
+}
+
+// check finds what is wrong with a command before anything is started.
+func (c Command) check() error {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return errors.New("command: no program")
+	}
+	for _, s := range slices.Concat(c.Argv, c.Env) {
+		if strings.ContainsRune(s, 0) {
+			return fmt.Errorf("command %s: zero byte in an argument or variable", c.Argv[0])
+		}
+	}
+	for _, kv := range c.Env {
+		if name, _, ok := strings.Cut(kv, "="); !ok || name == "" {
+			return fmt.Errorf("command %s: variable %q: want NAME=value", c.Argv[0], kv)
+		}
+	}
+	writable := c.Writable
+	if c.Home != "" {
+		writable = append(slices.Clone(writable), c.Home)
+	}
+	for _, dir := range writable {
+		if !filepath.IsAbs(dir) || !isDir(dir) {
+			return fmt.Errorf("command %s: writable %s: not an absolute path of a directory", c.Argv[0], dir)
+		}
+	}
+	for _, path := range c.ReadOnly {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("command %s: read-only %s: not an absolute path", c.Argv[0], path)
+		}
+	}
+	if c.Dir == "" {
+		return nil
+	}
+	if !filepath.IsAbs(c.Dir) || !isDir(c.Dir) {
+		return fmt.Errorf("command %s: directory %s: not an absolute path of a directory", c.Argv[0], c.Dir)
+	}
+	for _, root := range slices.Concat(writable, c.ReadOnly) {
+		if within(root, c.Dir) {
+			return nil
+		}
+	}
+	return fmt.Errorf("command %s: directory %s: in none of its writable and read-only directories", c.Argv[0], c.Dir)
+}
+
+// within tells whether path is root or lies below it, by their names.
+func within(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// removeTree removes what a command left behind, directories without write
+// permission included. Nothing of the command may run any more.
+func removeTree(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	// Best effort: what cannot be opened up shows as the error of RemoveAll.
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			if os.Chmod(path, 0o700) == nil && err != nil {
+				return nil
+			}
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}

@@ -1,0 +1,253 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// prepareProcess makes this program the subreaper of its descendants, so that a
+// daemon orphaned by a command becomes its child instead of escaping, and keeps
+// file descriptors that this program inherited from passing on to commands.
+// Doing it again changes nothing.
+func prepareProcess() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become subreaper: %w", err)
+	}
+	// Without close_range (kernel before 5.11) the descriptors stay as they are;
+	// those that Go opens are closed on exec anyway.
+	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC)
+	return nil
+}
+
+// family knows the commands that run. There is one for the whole program,
+// because children and orphans belong to the program and not to a Sandbox: two
+// of them must not take each other's commands for orphans.
+//
+// The lock is held while a command is started and while orphans are looked for,
+// so a new command is never seen before it is registered. Only processes that
+// were adopted are waited for; all others belong to os/exec.
+var family = &kin{members: map[int]*member{}}
+
+type kin struct {
+	mu      sync.Mutex
+	members map[int]*member // by process id of the first process
+}
+
+// A member is one running command. Its first process leads a session.
+type member struct {
+	pid    int
+	marker []byte
+}
+
+func (k *kin) start(cmd *exec.Cmd, marker string) (*member, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	m := &member{pid: cmd.Process.Pid, marker: []byte(marker)}
+	k.members[m.pid] = m
+	return m, nil
+}
+
+func (k *kin) forget(m *member) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.members, m.pid)
+}
+
+// terminate asks all processes of m to end, but for the first skip generations.
+func (k *kin) terminate(m *member, skip int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	procs := processes()
+	for _, p := range k.of(m, procs) {
+		if procs.depth(p.pid, m.pid) >= skip {
+			_ = unix.Kill(p.pid, unix.SIGTERM) // it may have ended by itself
+		}
+	}
+}
+
+// end kills all processes of m and returns when none is alive; m's first
+// process may still have to be waited for by its owner. The process table
+// cannot be read in one moment, so it takes two looks that find nothing.
+func (k *kin) end(m *member, patience time.Duration) error {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		if childless() {
+			return nil
+		}
+		left := k.kill(m)
+		if left == 0 {
+			left = k.kill(m)
+		}
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-deadline.C:
+			return fmt.Errorf("process %d: %d processes of it do not die", m.pid, left)
+		}
+	}
+}
+
+// endInit ends the first process of a pid namespace, and with it all that live
+// there, after bubblewrap has ended: it is this program's child then, or gone.
+func (k *kin) endInit(pid int, patience time.Duration) error {
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil)
+		if got == pid || errors.Is(err, unix.ECHILD) {
+			return nil
+		}
+		_ = unix.Kill(pid, unix.SIGKILL) // it is not reaped, so the number is still its own
+		select {
+		case <-time.After(pause):
+		case <-deadline.C:
+			return fmt.Errorf("process %d: the namespace does not end", pid)
+		}
+	}
+}
+
+// childless tells that this program has no children at all, and so no orphans.
+// It is exact and much cheaper than the process table.
+func childless() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
+	return errors.Is(err, unix.ECHILD)
+}
+
+// kill sends SIGKILL to what is alive of m, reaps what was adopted, and returns
+// how many processes it found.
+func (k *kin) kill(m *member) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n := 0
+	self := os.Getpid()
+	for _, p := range k.of(m, processes()) {
+		if p.state == 'Z' && p.pid == m.pid {
+			continue // its owner is about to wait for it
+		}
+		n++
+		if p.state != 'Z' {
+			_ = unix.Kill(p.pid, unix.SIGKILL)
+		}
+		if p.ppid == self && p.pid != m.pid {
+			_, _ = unix.Wait4(p.pid, nil, unix.WNOHANG, nil) // else in the next round
+		}
+	}
+	return n
+}
+
+// of returns the processes of m: those below its first process, and orphans
+// that are not known to be of another running command.
+func (k *kin) of(m *member, procs table) []proc {
+	self := os.Getpid()
+	session, _ := unix.Getsid(0)
+	var out []proc
+	if p, ok := procs[m.pid]; ok && p.ppid == self {
+		out = append(out, p)
+	}
+	for _, p := range procs {
+		if p.ppid != self || p.session == session || k.members[p.pid] != nil {
+			continue
+		}
+		if owner := k.owner(p); owner == nil || owner == m {
+			out = append(out, p)
+		}
+	}
+	children := map[int][]proc{}
+	for _, p := range procs {
+		children[p.ppid] = append(children[p.ppid], p)
+	}
+	for i := 0; i < len(out); i++ {
+		out = append(out, children[out[i].pid]...)
+	}
+	return out
+}
+
+// owner returns the running command that an orphan is known to come from. A
+// process that left the session and cleared its environment has none, and ends
+// with whichever command ends first; only tier none has such orphans.
+func (k *kin) owner(p proc) *member {
+	if m := k.members[p.session]; m != nil {
+		return m
+	}
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+	if err != nil || len(env) == 0 {
+		return nil
+	}
+	for _, m := range k.members {
+		if len(m.marker) > 0 && bytes.Contains(env, m.marker) {
+			return m
+		}
+	}
+	return nil
+}
+
+type proc struct {
+	pid, ppid, session int
+	state              byte
+}
+
+// A table is the processes of the machine at one moment.
+type table map[int]proc
+
+func processes() table {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // a part is better than nothing
+	procs := table{}
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		if err != nil {
+			continue // it has ended
+		}
+		// "pid (name) state ppid pgrp session …"; the name may hold anything.
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(f) < 4 {
+			continue
+		}
+		ppid, _ := strconv.Atoi(f[1])
+		session, _ := strconv.Atoi(f[3])
+		procs[pid] = proc{pid: pid, ppid: ppid, session: session, state: f[0][0]}
+	}
+	return procs
+}
+
+// depth is how many generations pid is below top; a large number for a process
+// that is not below it.
+func (t table) depth(pid, top int) int {
+	const far = 1 << 20
+	for n := range len(t) {
+		if pid == top {
+			return n
+		}
+		p, ok := t[pid]
+		if !ok {
+			return far
+		}
+		pid = p.ppid
+	}
+	return far
+}

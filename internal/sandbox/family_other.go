@@ -1,0 +1,41 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// prepareProcess has nothing to do: there is no subreaper here.
+func prepareProcess() error { return nil }
+
+// family ends commands by their process group, which is all that this system
+// offers: a daemon that leaves the group survives, and Status says so.
+var family kin
+
+type kin struct{}
+
+type member struct{ pid int }
+
+func (kin) start(cmd *exec.Cmd, _ string) (*member, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &member{pid: cmd.Process.Pid}, nil
+}
+
+func (kin) forget(*member) {}
+
+func (kin) terminate(m *member, _ int) { _ = unix.Kill(-m.pid, unix.SIGTERM) }
+
+func (kin) end(m *member, _ time.Duration) error {
+	_ = unix.Kill(-m.pid, unix.SIGKILL) // the group may be empty by now
+	return nil
+}
+
+func (kin) endInit(int, time.Duration) error { return nil } // no namespaces here

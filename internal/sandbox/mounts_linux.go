@@ -1,0 +1,208 @@
+package sandbox
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// systemDirs is what a command sees of the host, read-only. It is a list of
+// what is allowed: mounting more and hiding parts of it always forgets one.
+var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"}
+
+// privateDepth tells how deep to look for files that only their owner may read.
+// The command has the uid of this program, so it could read what is this
+// program's own; what every user may read stays visible.
+var privateDepth = map[string]int{"/etc": 8, "/usr/local/etc": 3, "/opt": 3}
+
+// A mount is one path of the host in the sandbox, under the same name.
+type mount struct {
+	path   string
+	access access
+}
+
+type access int
+
+const (
+	hidden access = iota + 1
+	readable
+	writable
+)
+
+// systemArgs mounts the system directories.
+func systemArgs() []string {
+	var args []string
+	for _, dir := range systemDirs {
+		info, err := os.Lstat(dir)
+		if err != nil {
+			continue
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			if target, err := os.Readlink(dir); err == nil {
+				args = append(args, "--symlink", target, dir)
+			}
+			continue
+		}
+		args = append(args, "--ro-bind", dir, dir)
+	}
+	return args
+}
+
+// privatePaths finds what to hide in the system directories.
+func privatePaths(hide []string) []string {
+	var out []string
+	for _, root := range slices.Sorted(maps.Keys(privateDepth)) {
+		// What cannot be read here cannot be read by the command either.
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.Type()&fs.ModeSymlink != 0 {
+				return nil
+			}
+			info, err := d.Info()
+			if err != nil {
+				return nil
+			}
+			switch {
+			case d.IsDir() && info.Mode().Perm()&0o005 != 0o005:
+				out = append(out, path)
+				return fs.SkipDir
+			case !d.IsDir() && info.Mode().Perm()&0o004 == 0:
+				out = append(out, path)
+			case d.IsDir() && strings.Count(path[len(root):], "/") >= privateDepth[root]:
+				return fs.SkipDir
+			}
+			return nil
+		})
+	}
+	for _, path := range hide {
+		if slices.ContainsFunc(systemDirs, func(dir string) bool { return within(dir, path) }) {
+			out = append(out, filepath.Clean(path))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// hideArgs covers paths: files with a device that nobody can open, directories
+// with empty ones.
+func hideArgs(paths []string) []string {
+	var args []string
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil || info.Mode()&fs.ModeSymlink != 0:
+		case info.IsDir():
+			args = append(args, "--tmpfs", path)
+		default:
+			args = append(args, "--ro-bind", "/dev/null", path)
+		}
+	}
+	return args
+}
+
+// mountArgs mounts what a command names, parents before what lies in them.
+func mountArgs(c Command, toolchains, private []string) ([]string, error) {
+	want := map[string]access{}
+	for _, dir := range toolchains {
+		// A toolchain behind a link finds itself by its real name, too.
+		for _, path := range []string{dir, resolved(dir)} {
+			if _, err := os.Lstat(path); err == nil && filepath.IsAbs(path) {
+				want[filepath.Clean(path)] = readable
+			}
+		}
+	}
+	for _, path := range c.ReadOnly {
+		if _, err := os.Lstat(path); err == nil {
+			want[filepath.Clean(path)] = readable
+		}
+	}
+	if c.Network == NetworkHost {
+		// Names are resolved by a file that is often a link into /run.
+		if path := resolved("/etc/resolv.conf"); isFile(path) {
+			want[path] = readable
+		}
+	}
+	for _, dir := range c.Writable {
+		want[filepath.Clean(dir)] = writable
+	}
+	if c.Home != "" {
+		want[filepath.Clean(c.Home)] = writable
+	}
+	above := coverage(private)
+	var args []string
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		over := above.nearest(path)
+		if err := stable(path, over); err != nil {
+			return nil, fmt.Errorf("command %s: %w", c.Argv[0], err)
+		}
+		switch {
+		case want[path] == writable && over.access == writable, want[path] == readable && over.access == readable:
+			continue // it is there already
+		case want[path] == writable:
+			args = append(args, "--bind", path, path)
+		default:
+			args = append(args, "--ro-bind", path, path)
+		}
+		above = append(above, mount{path, want[path]})
+	}
+	return args, nil
+}
+
+// stable refuses a path below a writable one that leads elsewhere: an earlier
+// command could have put a link there, and the mount would follow it.
+func stable(path string, over mount) error {
+	if over.access != writable {
+		return nil
+	}
+	rel, err := filepath.Rel(over.path, path)
+	if err != nil {
+		return err
+	}
+	if resolved(path) != filepath.Join(resolved(over.path), rel) {
+		return fmt.Errorf("%s: a link inside the writable %s", path, over.path)
+	}
+	return nil
+}
+
+// covers is the mounts so far, parents before what lies in them.
+type covers []mount
+
+func coverage(private []string) covers {
+	all := covers{{"/", hidden}, {boxedTemp, hidden}, {boxedHome, hidden}, {"/dev", hidden}, {"/proc", hidden}}
+	for _, dir := range systemDirs {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			all = append(all, mount{dir, readable})
+		}
+	}
+	for _, path := range private {
+		all = append(all, mount{path, hidden})
+	}
+	return all
+}
+
+// nearest is the mount that path lies in.
+func (m covers) nearest(path string) mount {
+	var best mount
+	for _, x := range m {
+		if within(x.path, path) && len(x.path) >= len(best.path) {
+			best = x
+		}
+	}
+	return best
+}
+
+// resolved is path with its links followed, or path itself where that fails.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

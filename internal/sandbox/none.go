@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// A none sandbox hides nothing from a command.
+type none struct {
+	o      Options
+	status Status
+}
+
+// newNone makes the sandbox of tier none; why says why there are no namespaces.
+func newNone(o Options, why string) *none {
+	s := Status{
+		Tier: TierNone,
+		Layers: []string{
+			"environment of its own",
+			"session of its own",
+			"home and temp in scratch",
+		},
+		Missing: []string{
+			"namespaces: " + why,
+			"landlock, seccomp, limits: need the namespaces",
+		},
+	}
+	if runtime.GOOS == "linux" {
+		s.Layers = append(s.Layers, "subreaper")
+		s.Missing = append(s.Missing, "die with parent: only the first process of a command ends when ycbot is killed")
+	} else {
+		s.Missing = append(s.Missing, "subreaper: not on "+runtime.GOOS+"; a process that leaves its group survives")
+	}
+	return &none{o: o, status: s}
+}
+
+// Status implements [Sandbox].
+func (n *none) Status() Status { return n.status }
+
+// Run implements [Sandbox]. Writable, ReadOnly and Network are not enforced.
+func (n *none) Run(ctx context.Context, c Command) (res Result, err error) {
+	if err := c.check(); err != nil {
+		return Result{Exit: -1}, err
+	}
+	scratch, err := os.MkdirTemp(n.o.TempDir, "ycbot-run-")
+	if err != nil {
+		return Result{Exit: -1}, fmt.Errorf("scratch: %w", err)
+	}
+	defer func() {
+		if rmErr := removeTree(scratch); rmErr != nil {
+			err = errors.Join(err, fmt.Errorf("scratch: %w", rmErr))
+		}
+	}()
+	home, temp := filepath.Join(scratch, "home"), filepath.Join(scratch, "tmp")
+	for _, dir := range []string{home, temp} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return Result{Exit: -1}, fmt.Errorf("scratch: %w", err)
+		}
+	}
+	if c.Home != "" {
+		home = c.Home
+	}
+	env := environment(n.o, c, home, temp)
+	dir := workingDir(c, home)
+	program, err := lookup(c.Argv[0], dir, env)
+	if err != nil {
+		res := Result{Started: n.o.Now()}
+		res.notRun(c.Argv[0], err)
+		return res, nil
+	}
+	cmd := &exec.Cmd{Path: program, Args: c.Argv, Env: env, Dir: dir}
+	res, err = watch(ctx, n.o, job{cmd: cmd, marker: scratch, timeout: c.Timeout, tee: c.Stdout})
+	if errors.Is(err, syscall.ENOEXEC) {
+		// A script without a first line that names its interpreter: as a shell does it.
+		cmd := &exec.Cmd{Path: "/bin/sh", Args: append([]string{"sh", program}, c.Argv[1:]...), Env: env, Dir: dir}
+		res, err = watch(ctx, n.o, job{cmd: cmd, marker: scratch, timeout: c.Timeout, tee: c.Stdout})
+	}
+	if errors.Is(err, errNotStarted) && isDir(dir) {
+		// What remains is a file that the kernel does not execute.
+		res.notRun(c.Argv[0], err)
+		return res, nil
+	}
+	return res, err
+}
+
+// lookup finds a program as a shell would, in the PATH of env.
+func lookup(name, dir string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return name, executable(name)
+	}
+	found := exec.ErrNotFound
+	for _, kv := range env {
+		path, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok {
+			continue
+		}
+		for _, p := range filepath.SplitList(path) {
+			if !filepath.IsAbs(p) {
+				p = filepath.Join(dir, p)
+			}
+			file := filepath.Join(p, name)
+			err := executable(file)
+			if err == nil {
+				return file, nil
+			}
+			if errors.Is(err, fs.ErrPermission) {
+				found = err
+			}
+		}
+	}
+	return "", found
+}
+
+func executable(file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() || info.Mode()&0o111 == 0 {
+		return &fs.PathError{Op: "exec", Path: file, Err: fs.ErrPermission}
+	}
+	return nil
+}

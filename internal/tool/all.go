@@ -1,0 +1,14 @@
+package tool
+
+// FileTools returns the tools that read files.
+func FileTools(t Trees) []Tool {
+	return []Tool{ReadFile(t), ReadManyFiles(t), ListDir(t), ListProjectStructure(t), Glob(t), Grep(t)}
+}
+
+// GitTools returns the tools that read history.
+func GitTools(r Repo) []Tool {
+	return []Tool{
+		ListGitChangedFiles(r), GitBranchStatus(r), GitShowFileAtRev(r), GitDiffFiles(r),
+		GitLogFile(r), GitBlameLines(r), GitMergeBase(r),
+	}
+}

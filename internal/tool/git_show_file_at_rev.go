@@ -1,0 +1,37 @@
+package tool
+
+import (
+	"context"
+	"strings"
+)
+
+type showArgs struct {
+	Path        string `json:"path" jsonschema:"File, relative to the root of the project."`
+	Rev         string `json:"rev" jsonschema:"head, base, merge_base or a commit id, also with ~N behind it."`
+	Offset      int    `json:"offset,omitempty" jsonschema:"First line, counted from 1."`
+	Limit       int    `json:"limit,omitempty" jsonschema:"How many lines, at most 2000."`
+	LineNumbers bool   `json:"line_numbers,omitempty" jsonschema:"Put the number before each line."`
+}
+
+// GitShowFileAtRev makes the tool git_show_file_at_rev.
+func GitShowFileAtRev(r Repo) Tool {
+	return define("git_show_file_at_rev", GitRead, true, func(ctx context.Context, in showArgs) (Result, error) {
+		name, err := repoPath(in.Path)
+		if err != nil {
+			return Result{}, err
+		}
+		rev, err := r.commit(ctx, in.Rev)
+		if err != nil {
+			return Result{}, err
+		}
+		out, err := r.Git(ctx, "cat-file", "blob", rev+":"+name)
+		if ctx.Err() != nil {
+			return Result{}, ctx.Err()
+		}
+		if err != nil {
+			return Result{}, Badf("%s is no file at %s", show(in.Path), in.Rev)
+		}
+		text, err := readLinesOf(strings.NewReader(string(out)), in.Path, readFileArgs{Offset: in.Offset, Limit: in.Limit, LineNumbers: in.LineNumbers})
+		return Result{Text: text}, err
+	})
+}

@@ -1,0 +1,98 @@
+package tool
+
+import (
+	"maps"
+	"slices"
+)
+
+// known is every tool name that means something, whether it exists or not.
+// Tools that change the project are here so that a call of one is told apart
+// from a call of nothing.
+func known() map[string]Class {
+	return map[string]Class{
+		"read_file": Read, "read_many_files": Read, "list_dir": Read, "list_project_structure": Read, "glob": Read, "grep": Read,
+		"list_git_changed_files": GitRead, "git_branch_status": GitRead, "git_show_file_at_rev": GitRead, "git_diff_files": GitRead,
+		"git_log_file": GitRead, "git_blame_lines": GitRead, "git_merge_base": GitRead,
+		"todo_write": Session, "submit_result": Session,
+		"pr_read": Read, "pr_review_context": Read,
+		"run_bash": Exec, "run_tests": Exec,
+		"fetch_url": Net,
+		"Agent":     Delegate, "subagents_run": Delegate, "get_subagent_result": Delegate,
+
+		"write_file": Write, "edit_file": Write, "apply_diff": Write, "mkdir": Write, "copy_file": Write, "move_file": Write, "delete_file": Write,
+		"git_commit": GitWrite, "git_checkpoint": GitWrite, "rollback": GitWrite, "git_stage_files": GitWrite, "git_unstage_files": GitWrite,
+		"git":            GitWrite, // the free form, which can write
+		"enter_worktree": GitWrite, "exit_worktree": GitWrite,
+		"pr_add_comment": Publish,
+	}
+}
+
+// aliases are other systems' spellings.
+func aliases() map[string]string {
+	return map[string]string{
+		"read": "read_file", "Read": "read_file", "read_workspace_file": "read_file",
+		"Grep": "grep", "workspace_search": "grep",
+		"Glob": "glob",
+		"LS":   "list_dir", "ls": "list_dir", "list_workspace_files": "list_dir",
+		"bash": "run_bash", "Bash": "run_bash", "shell_exec": "run_bash",
+		"web_fetch": "fetch_url", "WebFetch": "fetch_url",
+		"TodoWrite": "todo_write",
+		"Task":      "Agent", "task": "Agent", "spawn_agent": "Agent",
+		"subagents.run": "subagents_run",
+		"write":         "write_file", "Write": "write_file",
+		"edit": "edit_file", "Edit": "edit_file", "MultiEdit": "edit_file", "NotebookEdit": "edit_file",
+		"apply_patch": "apply_diff",
+	}
+}
+
+// Canonical returns ycbot's name for a tool name of any of the systems whose
+// agent files it reads. A name that it does not know comes back as it is.
+func Canonical(name string) string {
+	if c, ok := aliases()[name]; ok {
+		return c
+	}
+	return name
+}
+
+// ClassOf returns the class of a tool name, in any spelling; false for a name
+// that means nothing.
+func ClassOf(name string) (Class, bool) {
+	c, ok := known()[Canonical(name)]
+	return c, ok
+}
+
+// Resolve returns ycbot's name for a tool and whether it means anything.
+func Resolve(name string) (canonical string, ok bool) {
+	canonical = Canonical(name)
+	_, ok = known()[canonical]
+	return canonical, ok
+}
+
+// Mutators returns the names of tools that change the project, its history or
+// what others see. They are never offered and refused when they are called.
+func Mutators() []string {
+	var out []string
+	for name, class := range known() {
+		if class == Write || class == GitWrite || class == Publish {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Names returns every name that means something, aliases included, sorted.
+func Names() []string {
+	return slices.Sorted(maps.Keys(merged()))
+}
+
+func merged() map[string]bool {
+	out := map[string]bool{}
+	for n := range known() {
+		out[n] = true
+	}
+	for n := range aliases() {
+		out[n] = true
+	}
+	return out
+}

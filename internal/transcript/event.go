@@ -1,0 +1,157 @@
+// Package transcript is what happened while agents worked: the events, the log
+// that keeps them, and what people and programs read of them afterwards.
+//
+// events.jsonl holds one event a line in the order in which they were
+// persisted. Events are deterministic but for their times: a run that is
+// resumed emits the events of what it replays again, and [Log.Append] knows them
+// by [Event.Key] and drops them. Transcripts and sidechains are pure functions
+// of the events and are never written while the run goes.
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A Type says what an event is. The strings are stored: do not change them.
+type Type string
+
+// The events of an agent. N is the number of the model's answer, from 1, in the
+// events that end something the number of answers.
+const (
+	TurnStart       Type = "turn_start"        // Text the task, Meta who and with what
+	IterationStart  Type = "iteration_start"   // N, Max
+	ContentToken    Type = "content_token"     // Text a piece of the answer; not kept
+	ReasoningToken  Type = "reasoning_token"   // Text; not kept
+	ContentReset    Type = "content_reset"     // the answer broke off and is asked again; not kept
+	Message         Type = "assistant_message" // Text, Calls, Usage of one whole answer
+	UserMessage     Type = "user_message"      // Text that the host put in, Reason why
+	ToolStart       Type = "tool_start"        // Call
+	ToolResult      Type = "tool_result"       // Call, Text the answer, Errored, Evidence, DurationMS
+	CallDenied      Type = "denied"            // Call, Denied; its tool_result follows
+	IterCap         Type = "iter_cap"          // Max
+	Failure         Type = "error"             // Text
+	TurnDone        Type = "turn_done"         // Done
+	TurnInterrupted Type = "turn_interrupted"  // Reason, Orphaned, Text the partial answer, Done
+
+	SubagentStart    Type = "subagent_start"    // Text the task, Meta
+	SubagentProgress Type = "subagent_progress" // Text one line; not kept
+	SubagentDone     Type = "subagent_done"     // Done
+)
+
+// Transient reports whether events of this type are shown and not kept.
+func (t Type) Transient() bool {
+	switch t {
+	case ContentToken, ReasoningToken, ContentReset, SubagentProgress:
+		return true
+	}
+	return false
+}
+
+// An Event is one thing that happened. Which fields are set depends on the type.
+type Event struct {
+	Type   Type      `json:"type"`
+	Time   time.Time `json:"time"`
+	Agent  string    `json:"agent"` // name of the agent that it happened to
+	ID     string    `json:"id"`    // and its id in the run
+	Parent string    `json:"parent,omitempty"`
+
+	N          int      `json:"n,omitempty"`
+	Max        int      `json:"max,omitempty"`
+	Text       string   `json:"text,omitempty"`
+	Reason     string   `json:"reason,omitempty"`
+	Call       *Call    `json:"call,omitempty"`
+	Calls      []Call   `json:"calls,omitempty"`
+	Errored    bool     `json:"errored,omitempty"`
+	Evidence   []string `json:"evidence,omitempty"`
+	Denied     *Denied  `json:"denied,omitempty"`
+	DurationMS int64    `json:"duration_ms,omitempty"`
+	Orphaned   []string `json:"orphaned,omitempty"` // ids of calls that got no answer of their own
+	Usage      *Usage   `json:"usage,omitempty"`
+	Meta       *Meta    `json:"meta,omitempty"`
+	Done       *Done    `json:"done,omitempty"`
+}
+
+// A Call is one tool call.
+type Call struct {
+	ID    string `json:"id"`
+	Index int    `json:"index"` // position among the calls of its message
+	Name  string `json:"name"`
+	Args  string `json:"args"`
+}
+
+// Denied says why a call was refused.
+type Denied struct {
+	Code   string `json:"code"`
+	Tool   string `json:"tool"`
+	Target string `json:"target"`
+	Rule   string `json:"rule"`
+	Source string `json:"source"`
+	Hint   string `json:"hint"`
+}
+
+// Usage counts tokens.
+type Usage struct {
+	Input     int  `json:"input"`
+	Output    int  `json:"output"`
+	Cached    int  `json:"cached"`
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// Meta is what an agent was started with.
+type Meta struct {
+	Model       string   `json:"model,omitempty"`
+	Description string   `json:"description,omitempty"`
+	Source      string   `json:"source,omitempty"`      // builtin, project, user, operator
+	SourcePath  string   `json:"source_path,omitempty"` // file of the definition
+	Background  bool     `json:"background"`
+	Isolation   string   `json:"isolation,omitempty"`
+	Tools       []string `json:"tools,omitempty"` // the tools that it was really given
+	Max         int      `json:"max_iterations,omitempty"`
+}
+
+// Done is how an agent's work ended.
+type Done struct {
+	Outcome    string   `json:"outcome"`
+	Status     string   `json:"status,omitempty"`
+	Verdict    string   `json:"verdict,omitempty"`
+	Text       string   `json:"text,omitempty"` // the string that the parent got
+	Iterations int      `json:"iterations"`
+	ToolCalls  int      `json:"tool_calls"`
+	Usage      Usage    `json:"usage"`
+	CostUSD    *float64 `json:"cost_usd"` // null: the model's price is unknown
+	DurationMS int64    `json:"duration_ms"`
+	Isolation  string   `json:"isolation,omitempty"`
+	Error      string   `json:"error,omitempty"`
+}
+
+// Key names what the event tells, the same each time a resumed run tells it again.
+func (e Event) Key() string {
+	key := fmt.Sprintf("%s %s %d", e.ID, e.Type, e.N)
+	switch {
+	case e.Call != nil:
+		key += fmt.Sprintf(".%d", e.Call.Index)
+	case e.Done != nil:
+		key += " " + e.Done.Outcome
+	case e.Type == UserMessage:
+		key += " " + e.Reason
+	}
+	return key
+}
+
+// Envelope is the form in which consumers get the event of a subagent.
+func (e Event) Envelope() ([]byte, error) {
+	var inner any = e
+	if e.Type == SubagentDone && e.Done != nil {
+		inner = map[string]any{"type": e.Type, "kind": "subagent", "payload": map[string]any{
+			"subagent_id":     e.ID,
+			"iterations":      e.Done.Iterations,
+			"tool_calls_made": e.Done.ToolCalls,
+			"cost_usd":        e.Done.CostUSD,
+			"duration_ms":     e.Done.DurationMS,
+			"isolation":       e.Done.Isolation,
+		}}
+	}
+	return json.Marshal(map[string]any{"type": "subagent_event", "agentType": e.Agent, "sessionId": e.ID, "event": inner})
+}

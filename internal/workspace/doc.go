@@ -1,0 +1,34 @@
+// Package workspace brings commits out of the user's repository and lays them
+// out as folders in which untrusted commands may run.
+//
+// There are four things. A [Git] runs the git command in one hardened way. A
+// [Repository] is the user's; it is only ever looked at. A [Mirror] is a bare
+// repository of the harness's own that holds what a run needs, without remotes
+// or credentials. A [Tree] is a worktree made from the mirror, or a copy of one.
+//
+// # The user's repository never changes
+//
+// Git runs inside it for four questions only: where it is, what its settings
+// say, which refs there are, what HEAD is. All else goes through a view: a
+// short-lived git directory of ours with a configuration of ours, which borrows
+// the user's object store by alternates and, for snapshots, works on a copy of
+// the user's index. So no hook, filter, helper or monitor that the user's
+// configuration names can be run, and a partial clone fetches nothing by itself.
+//
+// # Trees are hostile
+//
+// After a command ran in a tree, git is not run in it again. What changed is
+// found by comparing bytes with the commit's objects, and every path is walked
+// without following symbolic links.
+//
+// # Who may do what at once
+//
+// Several processes may share one mirror: what alters it holds a lock on the
+// file next to it. Every open Tree holds a shared lock on the ".lock" file of
+// the folder it lies in; [Sweep] removes only folders whose lock is free.
+//
+// The layout below the home folder is
+//
+//	projects/<slug>/mirror.git
+//	projects/<slug>/worktrees/<run>/<name>
+package workspace

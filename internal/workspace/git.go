@@ -1,0 +1,348 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// ErrNoGit means that there is no usable git command.
+var ErrNoGit = errors.New("no usable git command")
+
+// ErrTooLarge means that git's answer was longer than the caller wanted to have.
+var ErrTooLarge = errors.New("too large")
+
+// Oldest git whose behaviour this package relies on.
+const minMajor, minMinor = 2, 36
+
+// maxOutput bounds what one git command may answer: a repository of a million
+// files is listed in less.
+const maxOutput = 1 << 30
+
+// A Git runs the git command with fixed settings and an environment of its own.
+// It is safe for concurrent use.
+type Git struct {
+	// Excludes names the operator's own file of ignore patterns (usually
+	// ~/.config/git/ignore), which Snapshot respects beside the repository's;
+	// may be empty.
+	Excludes string
+	// Temp is where short-lived views are made; empty: the system's folder.
+	Temp string
+
+	path    string
+	env     []string
+	version string
+	log     *slog.Logger
+}
+
+// NewGit looks at the git command at path (a name is looked up in the PATH of
+// env) and returns ErrNoGit when it is missing or too old. Of env, variables
+// that would steer git itself or the dynamic linker are left out.
+func NewGit(path string, env []string, log *slog.Logger) (*Git, error) {
+	g := &Git{env: cleanEnv(env), log: log}
+	found, err := lookPath(path, g.env)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
+	}
+	g.path = found
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := g.run(ctx, call{args: []string{"version"}})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoGit, err)
+	}
+	m := regexp.MustCompile(`(\d+)\.(\d+)(\.[0-9A-Za-z.-]+)?`).FindStringSubmatch(string(out))
+	if m == nil {
+		return nil, fmt.Errorf("%w: %s answers %q to \"version\"", ErrNoGit, found, out)
+	}
+	g.version = m[0]
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
+	if major < minMajor || major == minMajor && minor < minMinor {
+		return nil, fmt.Errorf("%w: git %s is too old, %d.%d or newer is needed", ErrNoGit, g.version, minMajor, minMinor)
+	}
+	return g, nil
+}
+
+// Version returns git's version, such as "2.39.5".
+func (g *Git) Version() string { return g.version }
+
+// cleanEnv keeps what the operator gives and fills in what git cannot do without.
+func cleanEnv(env []string) []string {
+	out := []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/nonexistent"}
+	for _, kv := range env {
+		name, _, ok := strings.Cut(kv, "=")
+		if !ok || name == "" || hasAnyPrefix(name, "GIT_", "LD_", "DYLD_", "SSH_ASKPASS", "XDG_", "LC_", "BASH_ENV", "PERL5") {
+			continue
+		}
+		out = append(out, kv)
+	}
+	return append(out,
+		"LC_ALL=C",
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_SYSTEM="+os.DevNull,
+		"GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_ATTR_NOSYSTEM=1",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_OPTIONAL_LOCKS=0",
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_NO_LAZY_FETCH=1",
+		"GIT_LFS_SKIP_SMUDGE=1",
+		"GIT_SSH_COMMAND=ssh -oBatchMode=yes",
+	)
+}
+
+func hasAnyPrefix(s string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// lookPath finds an executable the way the given environment would, not ours.
+func lookPath(name string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return exec.LookPath(name)
+	}
+	if name == "" {
+		name = "git"
+	}
+	var dirs string
+	for _, kv := range env {
+		if p, ok := strings.CutPrefix(kv, "PATH="); ok {
+			dirs = p
+		}
+	}
+	for dir := range strings.SplitSeq(dirs, ":") {
+		if strings.HasPrefix(dir, "/") {
+			if p, err := exec.LookPath(dir + "/" + name); err == nil {
+				return p, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%q is not in %s", name, dirs)
+}
+
+// fixedArgs stand before every git command. What git would run by itself is
+// named here and switched off, although our own repositories never name any.
+var fixedArgs = []string{
+	"--no-pager",
+	"--literal-pathspecs",
+	"-c", "safe.directory=*", // nothing that a repository configures is run, so its owner does not matter
+	"-c", "safe.bareRepository=explicit",
+	"-c", "core.fsmonitor=false",
+	"-c", "core.hooksPath=" + os.DevNull,
+	"-c", "core.attributesFile=" + os.DevNull,
+	"-c", "core.untrackedCache=false",
+	"-c", "core.askPass=",
+	"-c", "credential.helper=",
+	"-c", "core.sshCommand=ssh -oBatchMode=yes",
+	"-c", "submodule.recurse=false",
+	"-c", "protocol.ext.allow=never",
+	"-c", "log.showSignature=false",
+	"-c", "i18n.logOutputEncoding=UTF-8",
+	"-c", "gc.auto=0",
+	"-c", "maintenance.auto=false",
+	"-c", "fetch.writeCommitGraph=false",
+	"-c", "advice.detachedHead=false",
+}
+
+// A call is one git command.
+type call struct {
+	dir      string   // working directory; empty: the root, so that git finds no repository by itself
+	gitDir   string   // repository; empty: found from dir
+	env      []string // more environment
+	protocol string   // transports allowed, colon-separated; empty: none at all
+	stdin    io.Reader
+	max      int64 // bytes of output; 0: maxOutput
+	args     []string
+}
+
+// A gitError is a git command that did not end well.
+type gitError struct {
+	verb   string
+	exit   int // -1 when it was killed or never started
+	stderr string
+	err    error
+}
+
+func (e *gitError) Error() string {
+	if e.stderr == "" {
+		return "git " + e.verb + ": " + e.err.Error()
+	}
+	return "git " + e.verb + ": " + e.stderr
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// exitCode returns the exit code that err tells of, or -1.
+func exitCode(err error) int {
+	var ge *gitError
+	if errors.As(err, &ge) {
+		return ge.exit
+	}
+	return -1
+}
+
+// run runs a git command and returns its output. When that is longer than
+// c.max the beginning is returned together with ErrTooLarge.
+func (g *Git) run(ctx context.Context, c call) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	limit := c.max
+	if limit == 0 {
+		limit = maxOutput
+	}
+	out := &capped{max: limit, full: cancel}
+	err := g.stream(ctx, c, out)
+	if out.over {
+		return out.buf.Bytes(), fmt.Errorf("git %s: %w: more than %d bytes", verb(c.args), ErrTooLarge, limit)
+	}
+	return out.buf.Bytes(), err
+}
+
+// line runs a git command that answers one line; only the final newline is cut.
+func (g *Git) line(ctx context.Context, c call) (string, error) {
+	out, err := g.run(ctx, c)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// stream runs a git command that writes to stdout.
+func (g *Git) stream(ctx context.Context, c call, stdout io.Writer) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	args := fixedArgs
+	if c.gitDir != "" {
+		args = append([]string{"--git-dir=" + c.gitDir}, args...)
+	}
+	args = append(args[:len(args):len(args)], c.args...)
+	cmd := exec.CommandContext(ctx, g.path, args...)
+	cmd.Dir = c.dir
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+	protocol := c.protocol
+	if protocol == "" {
+		protocol = "none"
+	}
+	cmd.Env = append(g.env[:len(g.env):len(g.env)], "GIT_ALLOW_PROTOCOL="+protocol)
+	cmd.Env = append(cmd.Env, c.env...)
+	cmd.Stdin = c.stdin
+	cmd.Stdout = stdout
+	stderr := &capped{max: 8 << 10, keep: true}
+	cmd.Stderr = stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	g.log.DebugContext(ctx, "git", "verb", verb(c.args), "git_dir", c.gitDir, "error", err)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("git %s: %w", verb(c.args), context.Cause(ctx))
+	}
+	return &gitError{
+		verb:   verb(c.args),
+		exit:   cmd.ProcessState.ExitCode(),
+		stderr: strings.TrimSpace(stderr.buf.String()),
+		err:    err,
+	}
+}
+
+// pump runs git commands at once, each one's output being the next one's input.
+func (g *Git) pump(ctx context.Context, calls ...call) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var in *os.File
+	for i, c := range calls {
+		r, w, err := os.Pipe()
+		if err != nil {
+			if in != nil {
+				in.Close() // ends the command that writes to it
+			}
+			return errors.Join(err, group.Wait())
+		}
+		from := in
+		in = r
+		if from != nil {
+			c.stdin = from
+		}
+		last := i == len(calls)-1
+		group.Go(func() error {
+			defer w.Close()
+			if from != nil {
+				defer from.Close()
+			}
+			if last {
+				r.Close()
+				return g.stream(ctx, c, io.Discard)
+			}
+			return g.stream(ctx, c, w)
+		})
+	}
+	return group.Wait()
+}
+
+// verb returns the git command among args, for messages.
+func verb(args []string) string {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "-c" {
+			i++
+			continue
+		}
+		return args[i]
+	}
+	return ""
+}
+
+// A capped buffer keeps the first max bytes. With keep it swallows the rest,
+// otherwise the rest is an error and full is called.
+type capped struct {
+	buf  bytes.Buffer
+	max  int64
+	keep bool
+	over bool
+	full func()
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	room := c.max - int64(c.buf.Len())
+	if int64(len(p)) <= room {
+		return c.buf.Write(p)
+	}
+	c.buf.Write(p[:max(room, 0)])
+	if c.keep {
+		return len(p), nil
+	}
+	c.over = true
+	c.full()
+	return 0, ErrTooLarge
+}
+
+var hexOID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// checkOIDs refuses what is no full object id: names are resolved by
+// Repository.Resolve alone, and no id can be taken for an option.
+func checkOIDs(oids ...string) error {
+	for _, oid := range oids {
+		if !hexOID.MatchString(oid) {
+			return fmt.Errorf("%q is no full object id", oid)
+		}
+	}
+	return nil
+}

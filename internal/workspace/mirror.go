@@ -1,0 +1,264 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// A Mirror is a bare repository of the harness's own. It has no remotes, no
+// credentials and no configuration but ours, and is safe for concurrent use by
+// several processes. It may be shown read-only to untrusted commands.
+type Mirror struct {
+	Dir    string
+	Format string // object format, "sha1" or "sha256"
+
+	git *Git
+
+	mu       sync.Mutex
+	source   *Repository     // where the last import came from
+	complete map[string]bool // commits whose whole tree is known to be here, in a partial mirror
+}
+
+// Files of ours in a mirror.
+const (
+	stampFile   = "ycbot-mirror"  // format of the layout and of the objects; do not change
+	partialFile = "ycbot-partial" // exists: some history has no file contents
+	pinsDir     = "refs/ycbot/pins"
+)
+
+// errDamaged means that a mirror lacks what it should have; it is made anew.
+var errDamaged = errors.New("mirror is damaged")
+
+// OpenMirror opens the mirror at dir, making it when there is none and making
+// it anew when it is broken or for another object format ("" means sha1).
+func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if objectFormat == "" {
+		objectFormat = "sha1"
+	}
+	m := &Mirror{Dir: abs, Format: objectFormat, git: g, complete: map[string]bool{}}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := m.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
+	why := m.check(ctx)
+	if why == nil {
+		return m, nil
+	}
+	if ctx.Err() != nil {
+		return nil, why
+	}
+	if !errors.Is(why, os.ErrNotExist) {
+		g.log.WarnContext(ctx, "mirror is made anew", "dir", abs, "error", why)
+	}
+	return m, m.create(ctx)
+}
+
+// lock keeps everybody else from altering the mirror.
+func (m *Mirror) lock(ctx context.Context) (*Lock, error) {
+	return acquire(ctx, m.Dir+".lock", syscall.LOCK_EX)
+}
+
+// registryLock is what the name of a mirror is followed by in the name of the
+// file that is locked while its list of worktrees changes. Git reads the whole
+// list when it adds to it, and stumbles over one that another git is at.
+const registryLock = ".worktrees.lock"
+
+func (m *Mirror) stamp() string { return "1 " + m.Format + "\n" }
+
+func (m *Mirror) path(name string) string { return filepath.Join(m.Dir, filepath.FromSlash(name)) }
+
+// check says what is wrong with the mirror, nil when nothing is. It puts our
+// configuration back first: no other is ever used.
+func (m *Mirror) check(ctx context.Context) error {
+	stamp, err := os.ReadFile(m.path(stampFile))
+	if err != nil {
+		return err
+	}
+	if string(stamp) != m.stamp() {
+		return fmt.Errorf("%w: its stamp is %q", errDamaged, stamp)
+	}
+	want := []byte(configText(m.Format, true))
+	if have, err := os.ReadFile(m.path("config")); err != nil || !bytes.Equal(have, want) {
+		if err := os.WriteFile(m.path("config"), want, 0o600); err != nil {
+			return err
+		}
+	}
+	m.removeStale()
+	if _, err := m.run(ctx, "rev-parse", "--is-bare-repository"); err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	pins := m.pins()
+	types, err := m.git.objectTypes(ctx, m.Dir, pins)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	for i, typ := range types {
+		if typ != "commit" {
+			return fmt.Errorf("%w: %s is gone", errDamaged, pins[i])
+		}
+	}
+	return nil
+}
+
+// removeStale removes what a git command that was killed has left. The lock is
+// held, so nobody is at it.
+func (m *Mirror) removeStale() {
+	for _, name := range []string{"packed-refs.lock", "config.lock", "shallow.lock", "HEAD.lock"} {
+		_ = os.Remove(m.path(name))
+	}
+	for _, pattern := range []string{"refs/ycbot/pins/*.lock", "refs/tags/*.lock", "objects/pack/tmp_*"} {
+		found, _ := filepath.Glob(filepath.Join(globQuote(m.Dir), filepath.FromSlash(pattern)))
+		for _, f := range found {
+			_ = os.Remove(f)
+		}
+	}
+}
+
+// create makes the mirror in one step, so that nobody sees half of one.
+func (m *Mirror) create(ctx context.Context) error {
+	tmp, err := os.MkdirTemp(filepath.Dir(m.Dir), ".new-mirror-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	made := filepath.Join(tmp, "git")
+	if _, err := m.git.run(ctx, call{args: []string{"init", "-q", "--bare", "--template=", "--object-format=" + m.Format, made}}); err != nil {
+		return fmt.Errorf("make mirror: %w", err)
+	}
+	for name, text := range map[string]string{"config": configText(m.Format, true), stampFile: m.stamp(), "HEAD": "ref: refs/heads/none\n"} {
+		if err := os.WriteFile(filepath.Join(made, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(m.Dir, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	m.mu.Lock()
+	clear(m.complete)
+	m.mu.Unlock()
+	return os.Rename(made, m.Dir)
+}
+
+// run runs a git command in the mirror.
+func (m *Mirror) run(ctx context.Context, args ...string) ([]byte, error) {
+	return m.git.run(ctx, call{gitDir: m.Dir, args: args})
+}
+
+// pins returns the commits that the mirror keeps.
+func (m *Mirror) pins() []string {
+	entries, err := os.ReadDir(m.path(pinsDir))
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if hexOID.MatchString(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+// pin keeps commits from ever being cleaned away.
+func (m *Mirror) pin(ctx context.Context, commits []string) error {
+	var in strings.Builder
+	for _, c := range commits {
+		fmt.Fprintf(&in, "update %s/%s %s\n", pinsDir, c, c)
+	}
+	if _, err := m.git.run(ctx, call{gitDir: m.Dir, stdin: strings.NewReader(in.String()), args: []string{"update-ref", "--stdin"}}); err != nil {
+		return err
+	}
+	for _, c := range commits {
+		if err := touch(m.path(pinsDir + "/" + c)); err != nil { // Sweep goes by the time of last use
+			return err
+		}
+	}
+	return nil
+}
+
+// maxPacks is how many packs a mirror may have before they are put together.
+const maxPacks = 40
+
+// tidy keeps a mirror that is used for years fast. Nothing is ever dropped.
+func (m *Mirror) tidy(ctx context.Context) {
+	packs, _ := filepath.Glob(filepath.Join(globQuote(m.Dir), "objects", "pack", "*.pack"))
+	if len(packs) <= maxPacks {
+		return
+	}
+	if _, err := m.run(ctx, "repack", "-q", "-d", "--geometric=2"); err != nil {
+		m.git.log.WarnContext(ctx, "mirror was not repacked", "dir", m.Dir, "error", err)
+	}
+}
+
+// objectTypes returns the type of each named object, "" for those that are missing.
+func (g *Git) objectTypes(ctx context.Context, gitDir string, names []string) ([]string, error) {
+	infos, err := g.objectInfos(ctx, gitDir, names)
+	out := make([]string, len(infos))
+	for i, info := range infos {
+		out[i] = info.typ
+	}
+	return out, err
+}
+
+type objectInfo struct{ oid, typ string }
+
+func (g *Git) objectInfos(ctx context.Context, gitDir string, names []string) ([]objectInfo, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	out, err := g.run(ctx, call{
+		gitDir: gitDir,
+		stdin:  strings.NewReader(strings.Join(names, "\n") + "\n"),
+		args:   []string{"cat-file", "--batch-check=%(objectname) %(objecttype)"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(names) {
+		return nil, fmt.Errorf("git cat-file: %d answers to %d questions", len(lines), len(names))
+	}
+	infos := make([]objectInfo, len(names))
+	for i, l := range lines {
+		oid, typ, _ := strings.Cut(l, " ")
+		if typ != "missing" {
+			infos[i] = objectInfo{oid, typ}
+		}
+	}
+	return infos, nil
+}
+
+var notSlug = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// Slug names the folder that a repository's mirror and worktrees lie in: its
+// own folder's name, and eight digits of a hash of its path, so that two
+// repositories of one name stay apart.
+func Slug(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	name := strings.Trim(notSlug.ReplaceAllString(filepath.Base(root), "-"), "-.")
+	if len(name) > 64 {
+		name = name[:64]
+	}
+	if name == "" {
+		name = "repository"
+	}
+	return name + "-" + hex.EncodeToString(sum[:4])
+}

@@ -1,0 +1,233 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+)
+
+// Why two commits have no merge base.
+var (
+	ErrNoCommonHistory = errors.New("no common history")
+	ErrShallow         = errors.New("history is cut off")
+)
+
+// maxFile bounds what ReadFile returns.
+const maxFile = 64 << 20
+
+// Modes of a tree's entries, as git writes them.
+const (
+	modeFile    = "100644"
+	modeExec    = "100755"
+	modeLink    = "120000"
+	modeGitlink = "160000"
+)
+
+// An Entry is one file, symbolic link or submodule of a commit.
+type Entry struct {
+	Path string
+	Mode string // "100644", "100755" (executable), "120000" (symbolic link) or "160000" (submodule)
+	OID  string
+	Size int64 // bytes of content; 0 for submodules
+}
+
+// A Commit is what a commit object says. All its text is the author's.
+type Commit struct {
+	OID     string
+	Tree    string
+	Parents []string
+	Author  string
+	Email   string
+	Date    time.Time // the author's
+	Subject string
+	Body    string
+}
+
+// MergeBase returns the best common ancestor of two commits.
+func (m *Mirror) MergeBase(ctx context.Context, a, b string) (string, error) {
+	if err := checkOIDs(a, b); err != nil {
+		return "", err
+	}
+	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"merge-base", a, b}})
+	switch {
+	case err == nil:
+		return oid, nil
+	case exitCode(err) != 1:
+		return "", fmt.Errorf("merge base of %s and %s: %w", change.Short(a), change.Short(b), err)
+	case len(readLines(m.path("shallow"))) > 0:
+		return "", fmt.Errorf("merge base of %s and %s: %w: the clone is shallow; git fetch --unshallow (in Actions: fetch-depth: 0) brings the rest",
+			change.Short(a), change.Short(b), ErrShallow)
+	}
+	return "", fmt.Errorf("merge base of %s and %s: %w: name a base that the change started from, --base REF", change.Short(a), change.Short(b), ErrNoCommonHistory)
+}
+
+// Diff returns what differs from a to b, with renames found.
+func (m *Mirror) Diff(ctx context.Context, a, b string) ([]change.File, error) {
+	if err := m.need(ctx, a, b); err != nil {
+		return nil, fmt.Errorf("diff: %w", err)
+	}
+	out, err := m.run(ctx, "diff-tree", "-r", "-z", "--raw", "--numstat", "-M", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", a, b)
+	if err != nil {
+		return nil, fmt.Errorf("diff %s %s: %w", change.Short(a), change.Short(b), err)
+	}
+	files, err := parseDiff(out)
+	if err != nil {
+		return nil, fmt.Errorf("diff %s %s: %w", change.Short(a), change.Short(b), err)
+	}
+	return files, nil
+}
+
+// Patch returns the difference as text, of some paths only when any are named.
+// A patch of more than limit bytes is cut at the end of a line and returned
+// together with ErrTooLarge.
+func (m *Mirror) Patch(ctx context.Context, a, b string, limit int64, paths ...string) ([]byte, error) {
+	if err := m.need(ctx, a, b); err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	args := []string{"diff-tree", "-r", "-p", "-M", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", a, b, "--"}
+	out, err := m.git.run(ctx, call{gitDir: m.Dir, max: max(limit, 1), args: append(args, paths...)})
+	if errors.Is(err, ErrTooLarge) {
+		out = out[:strings.LastIndexByte(string(out), '\n')+1]
+	}
+	if err != nil {
+		return out, fmt.Errorf("patch %s %s: %w", change.Short(a), change.Short(b), err)
+	}
+	return out, nil
+}
+
+// ReadFile returns a file's content as it is stored; of a symbolic link, where
+// it points. The error wraps fs.ErrNotExist when the commit has no such file.
+func (m *Mirror) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
+	fail := func(err error) ([]byte, error) {
+		return nil, fmt.Errorf("read %s:%q: %w", change.Short(commit), path, err)
+	}
+	if !validPath(path) {
+		return fail(fs.ErrInvalid)
+	}
+	if err := m.need(ctx, commit); err != nil {
+		return fail(err)
+	}
+	out, err := m.run(ctx, "ls-tree", "-z", "-l", "--full-tree", commit, "--", path)
+	if err != nil {
+		return fail(err)
+	}
+	if len(out) == 0 {
+		return fail(fs.ErrNotExist)
+	}
+	if kind := strings.Fields(string(out))[1]; kind != "blob" {
+		return fail(fmt.Errorf("it is a %s: %w", map[string]string{"tree": "folder", "commit": "submodule"}[kind], fs.ErrInvalid))
+	}
+	e, err := parseEntries(out)
+	if err != nil {
+		return fail(err)
+	}
+	data, err := m.git.run(ctx, call{gitDir: m.Dir, max: maxFile, args: []string{"cat-file", "blob", e[0].OID}})
+	if err != nil {
+		return fail(err)
+	}
+	return data, nil
+}
+
+// validPath reports whether path is one that a tree can hold.
+func validPath(path string) bool {
+	for elem := range strings.SplitSeq(path, "/") {
+		if elem == "" || elem == "." || elem == ".." {
+			return false
+		}
+	}
+	return !strings.Contains(path, "\x00")
+}
+
+// Files returns all files of a commit, in git's order.
+func (m *Mirror) Files(ctx context.Context, commit string) ([]Entry, error) {
+	if err := m.need(ctx, commit); err != nil {
+		return nil, fmt.Errorf("files: %w", err)
+	}
+	out, err := m.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", change.Short(commit), err)
+	}
+	return parseEntries(out)
+}
+
+// parseEntries reads "mode type oid size\tpath" records.
+func parseEntries(out []byte) ([]Entry, error) {
+	var entries []Entry
+	for rec := range strings.SplitSeq(string(out), "\x00") {
+		if rec == "" {
+			continue
+		}
+		head, path, ok := strings.Cut(rec, "\t")
+		f := strings.Fields(head)
+		if !ok || len(f) != 4 {
+			return nil, fmt.Errorf("git ls-tree: unexpected record %q", rec)
+		}
+		e := Entry{Path: path, Mode: f[0], OID: f[2]}
+		if e.Mode == "100664" { // written by very old versions of git
+			e.Mode = modeFile
+		}
+		e.Size, _ = strconv.ParseInt(f[3], 10, 64)
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// commitFormat holds the fields of Commit, each ended by NUL.
+const commitFormat = "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%b%x00"
+
+// Describe returns what a commit says.
+func (m *Mirror) Describe(ctx context.Context, commit string) (Commit, error) {
+	if err := checkOIDs(commit); err != nil {
+		return Commit{}, err
+	}
+	commits, err := m.log(ctx, "-1", commit)
+	if err == nil && len(commits) != 1 {
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return Commit{}, fmt.Errorf("describe %s: %w", change.Short(commit), err)
+	}
+	return commits[0], nil
+}
+
+// Log returns the commits that head has and base has not, newest first, at most
+// limit of them.
+func (m *Mirror) Log(ctx context.Context, base, head string, limit int) ([]Commit, error) {
+	if err := checkOIDs(base, head); err != nil {
+		return nil, err
+	}
+	commits, err := m.log(ctx, "--max-count="+strconv.Itoa(limit), base+".."+head)
+	if err != nil {
+		return nil, fmt.Errorf("log %s..%s: %w", change.Short(base), change.Short(head), err)
+	}
+	return commits, nil
+}
+
+func (m *Mirror) log(ctx context.Context, args ...string) ([]Commit, error) {
+	out, err := m.run(ctx, append([]string{"log", "-z", "--no-color", "--no-show-signature", "--no-notes", "--no-mailmap", commitFormat}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	const fields = 8
+	parts := strings.Split(string(out), "\x00")
+	var commits []Commit
+	for len(parts) > fields {
+		p := parts[:fields]
+		seconds, _ := strconv.ParseInt(p[5], 10, 64)
+		commits = append(commits, Commit{
+			OID: p[0], Tree: p[1], Parents: strings.Fields(p[2]), Author: p[3], Email: p[4],
+			Date: time.Unix(seconds, 0).UTC(), Subject: p[6], Body: strings.TrimRight(p[7], "\n"),
+		})
+		parts = parts[fields:]
+		if parts[0] == "" { // -z ends each record with one more
+			parts = parts[1:]
+		}
+	}
+	return commits, nil
+}

@@ -1,0 +1,168 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// ErrNotRepository means that a folder lies in no git work tree.
+var ErrNotRepository = errors.New("not in a git repository")
+
+// A Repository is the user's. It is read, never written.
+type Repository struct {
+	Root      string // top folder of the work tree
+	GitDir    string // its own git directory; of a linked worktree, the one inside CommonDir
+	CommonDir string // where objects and configuration are
+	Name      string // "owner/name" from the URL of origin when it looks like one, else Root's last element
+	Format    string // object format, "sha1" or "sha256"
+	Shallow   bool   // history is cut off
+	Partial   bool   // objects are missing that its remote is to supply when asked
+
+	git    *Git
+	remote Remote // where a partial clone gets what it lacks
+	crlf   string // core.autocrlf, as set
+	sparse bool   // core.sparseCheckout
+	nomode bool   // core.fileMode is false
+}
+
+// Discover finds the repository that dir lies in.
+func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(abs); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotRepository, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("%w: %s is a file: name a folder", ErrNotRepository, abs)
+	}
+	r := &Repository{git: g}
+	// One question a call: a folder's name may hold newlines.
+	for _, q := range []struct {
+		to  *string
+		arg string
+	}{
+		{&r.Root, "--show-toplevel"},
+		{&r.GitDir, "--absolute-git-dir"},
+		{&r.CommonDir, "--git-common-dir"},
+		{&r.Format, "--show-object-format"},
+	} {
+		*q.to, err = g.line(ctx, call{dir: abs, args: []string{"rev-parse", "--path-format=absolute", q.arg}})
+		if err != nil {
+			return nil, notRepository(ctx, abs, err)
+		}
+	}
+	if r.Root == "" {
+		return nil, notRepository(ctx, abs, errors.New("must be run in a work tree"))
+	}
+	shallow, err := os.Stat(filepath.Join(r.CommonDir, "shallow"))
+	r.Shallow = err == nil && shallow.Size() > 0
+	return r, r.settings(ctx)
+}
+
+// notRepository explains why git found nothing at dir.
+func notRepository(ctx context.Context, dir string, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "not a git repository"):
+		return fmt.Errorf("%w: %s: change to a repository, name one with -C, or run git init and commit", ErrNotRepository, dir)
+	case strings.Contains(text, "must be run in a work tree"), strings.Contains(text, "safe.bareRepository"):
+		return fmt.Errorf("%w: %s has no work tree: clone it and run there", ErrNotRepository, dir)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrNotRepository, dir, err)
+}
+
+// settings reads, as data, the few settings of the user's that matter here.
+func (r *Repository) settings(ctx context.Context) error {
+	out, err := r.git.run(ctx, call{gitDir: r.GitDir, args: []string{
+		"config", "-z", "--get-regexp",
+		`^(remote\..*\.(url|promisor)|http\..*extraheader|extensions\.partialclone|core\.(autocrlf|sparsecheckout|filemode))$`,
+	}})
+	if err != nil && exitCode(err) != 1 { // 1: none of them is set
+		return fmt.Errorf("read settings of %s: %w", r.Root, err)
+	}
+	urls := map[string]string{}
+	promisor := ""
+	for rec := range strings.SplitSeq(string(out), "\x00") {
+		key, value, hasValue := strings.Cut(rec, "\n")
+		on := !hasValue || isTrue(value)
+		switch {
+		case strings.HasSuffix(key, ".extraheader"):
+			r.remote.Settings = append(r.remote.Settings, key+"="+value)
+		case key == "extensions.partialclone":
+			promisor = value
+		case key == "core.autocrlf":
+			r.crlf = value
+		case key == "core.sparsecheckout":
+			r.sparse = on
+		case key == "core.filemode":
+			r.nomode = !on
+		default:
+			name, ok := strings.CutPrefix(key, "remote.")
+			if !ok {
+				continue
+			}
+			if n, ok := strings.CutSuffix(name, ".url"); ok && urls[n] == "" {
+				urls[n] = value
+			} else if n, ok := strings.CutSuffix(name, ".promisor"); ok && on && promisor == "" {
+				promisor = n
+			}
+		}
+	}
+	r.Partial = promisor != ""
+	r.remote.URL = r.absoluteURL(urls[promisor])
+	r.Name = filepath.Base(r.Root)
+	if name, ok := nameFromURL(urls["origin"]); ok {
+		r.Name = name
+	}
+	return nil
+}
+
+func isTrue(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "1":
+		return true
+	}
+	return false
+}
+
+// absoluteURL makes a relative path among a repository's remotes absolute.
+func (r *Repository) absoluteURL(u string) string {
+	if u == "" || strings.Contains(u, ":") || filepath.IsAbs(u) {
+		return u
+	}
+	return filepath.Join(r.Root, u)
+}
+
+var (
+	scpURL   = regexp.MustCompile(`^(?:[^/@]+@)?[^/:]+:([^:]*)$`)
+	ownerSeg = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+)
+
+// nameFromURL returns "owner/name" of a hosted repository's URL.
+func nameFromURL(raw string) (string, bool) {
+	path := ""
+	if strings.Contains(raw, "://") {
+		u, err := url.Parse(raw)
+		if err != nil || u.Host == "" || u.Scheme == "file" {
+			return "", false
+		}
+		path = u.Path
+	} else if m := scpURL.FindStringSubmatch(raw); m != nil {
+		path = m[1]
+	}
+	owner, name, ok := strings.Cut(strings.TrimSuffix(strings.Trim(path, "/"), ".git"), "/")
+	if !ok || !ownerSeg.MatchString(owner) || !ownerSeg.MatchString(name) {
+		return "", false
+	}
+	return owner + "/" + name, true
+}

@@ -1,0 +1,252 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+)
+
+// A Tree is a folder with the files of a commit, in which commands may run.
+// Its methods are safe for concurrent use, but what they find holds only while
+// no command runs in it.
+type Tree struct {
+	Dir    string
+	Commit string
+	OID    string   // of the commit's tree object
+	Notes  []string // what the folder does not hold although the commit names it
+
+	mirror   *Mirror
+	registry string // the worktree's own folder in the mirror
+	pointer  []byte // what the file .git must hold
+	lock     *Lock
+
+	mu    sync.Mutex
+	wants []want // what tracked files must be, by path
+}
+
+// closeTime bounds how long a tree may take to be removed.
+const closeTime = 2 * time.Minute
+
+// Worktree lays a commit out in dir, which must not exist. Conversions of line
+// endings and encodings are done as the commit's attributes say; filters are
+// not run, so that files under Git LFS stay pointers, and submodules stay empty
+// folders.
+func (m *Mirror) Worktree(ctx context.Context, dir, commit string) (*Tree, error) {
+	if err := m.need(ctx, commit); err != nil {
+		return nil, fmt.Errorf("worktree of %s: %w", change.Short(commit), err)
+	}
+	t, err := m.register(ctx, dir, commit)
+	if err != nil {
+		return nil, fmt.Errorf("worktree of %s: %w", change.Short(commit), err)
+	}
+	if err := t.checkout(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("worktree of %s: %w", change.Short(commit), err), t.Close())
+	}
+	return t, nil
+}
+
+// register makes an empty worktree that the mirror knows.
+func (m *Mirror) register(ctx context.Context, dir, commit string) (*Tree, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if filepath.Base(abs) == lockName {
+		return nil, fmt.Errorf("%s: %w", abs, fs.ErrInvalid)
+	}
+	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}})
+	if err != nil {
+		return nil, fmt.Errorf("the mirror does not have it: %w", fs.ErrNotExist)
+	}
+	lock, err := LockRun(ctx, filepath.Dir(abs))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Lstat(abs); err == nil {
+		lock.Release()
+		return nil, fmt.Errorf("%s: %w", abs, fs.ErrExist)
+	}
+	t := &Tree{Dir: abs, Commit: commit, OID: oid, mirror: m, lock: lock}
+	if err := t.add(ctx); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return t, nil
+}
+
+// add tells the mirror of the tree.
+func (t *Tree) add(ctx context.Context) error {
+	lock, err := acquire(ctx, t.mirror.Dir+registryLock, syscall.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if _, err := t.mirror.run(ctx, "worktree", "add", "-q", "--detach", "--no-checkout", t.Dir, t.Commit); err != nil {
+		return err
+	}
+	if t.pointer, err = os.ReadFile(filepath.Join(t.Dir, ".git")); err != nil {
+		return err
+	}
+	registry, ok := bytes.CutPrefix(bytes.TrimSuffix(t.pointer, []byte("\n")), []byte("gitdir: "))
+	if !ok {
+		return fmt.Errorf("worktree: .git says %q", t.pointer)
+	}
+	t.registry = string(registry)
+	return nil
+}
+
+// forget is the opposite of add.
+func (t *Tree) forget(ctx context.Context) error {
+	if t.registry == "" {
+		return nil
+	}
+	lock, err := acquire(ctx, t.mirror.Dir+registryLock, syscall.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := os.RemoveAll(t.registry); err != nil {
+		return err
+	}
+	t.registry = ""
+	return nil
+}
+
+// checkout writes the files. It is the only time that git runs in a tree, and
+// nothing has run there before.
+func (t *Tree) checkout(ctx context.Context) error {
+	_, err := t.mirror.git.run(ctx, call{
+		dir: t.Dir, gitDir: t.registry,
+		env:  []string{"GIT_WORK_TREE=" + t.Dir},
+		args: []string{"read-tree", "--reset", "-u", t.Commit},
+	})
+	if err != nil {
+		return err
+	}
+	entries, err := t.mirror.Files(ctx, t.Commit)
+	if err != nil {
+		return err
+	}
+	t.wants = make([]want, len(entries))
+	for i, e := range entries {
+		t.wants[i] = want{Entry: e, from: t.Commit, sum: e.OID}
+	}
+	if err := t.baseline(ctx); err != nil {
+		return err
+	}
+	t.note()
+	return nil
+}
+
+// note says what a reader of the folder might miss.
+func (t *Tree) note() {
+	var modules, pointers []string
+	lfs := t.usesLFS()
+	for _, w := range t.wants {
+		switch {
+		case w.Mode == modeGitlink:
+			modules = append(modules, w.Path)
+		case lfs && w.Mode != modeLink && w.Size < 1024 && w.Size > int64(len(pointerHead)) && t.beginsWith(w.Path, pointerHead):
+			pointers = append(pointers, w.Path)
+		}
+	}
+	if len(modules) > 0 {
+		t.Notes = append(t.Notes, "submodules are empty folders: "+some(modules))
+	}
+	if len(pointers) > 0 {
+		t.Notes = append(t.Notes, "files under Git LFS are pointers without their content: "+some(pointers))
+	}
+}
+
+func (t *Tree) usesLFS() bool {
+	for _, w := range t.wants {
+		if filepath.Base(w.Path) != ".gitattributes" || w.Mode == modeGitlink || w.Size > 1<<20 {
+			continue
+		}
+		if data, err := t.read(w.Path, int(w.Size)); err == nil && bytes.Contains(data, []byte("filter=lfs")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *Tree) beginsWith(path, head string) bool {
+	data, err := t.read(path, len(head))
+	return err == nil && string(data) == head
+}
+
+// read returns the first n bytes of a file.
+func (t *Tree) read(path string, n int) ([]byte, error) {
+	f, err := t.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, n)
+	n, err = f.Read(data)
+	return data[:n], err
+}
+
+// some names a few of many.
+func some(list []string) string {
+	const few = 5
+	var b strings.Builder
+	for i, s := range list[:min(few, len(list))] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", s)
+	}
+	if len(list) > few {
+		fmt.Fprintf(&b, " and %d more", len(list)-few)
+	}
+	return b.String()
+}
+
+// Open opens a regular file of the tree for reading. Symbolic links are
+// followed as long as they stay inside.
+func (t *Tree) Open(name string) (*os.File, error) {
+	root, err := os.OpenRoot(t.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	// Without O_NONBLOCK a named pipe would never be opened.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("open %q: not a regular file: %w", name, fs.ErrInvalid)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close removes the tree and the mirror's knowledge of it, whatever commands
+// have done to its permissions. It is safe to call twice.
+func (t *Tree) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	err := errors.Join(removeAll(ctx, t.Dir), t.forget(ctx))
+	t.lock.Release()
+	if err != nil {
+		return fmt.Errorf("remove worktree %s: %w", t.Dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,285 @@
+package workspace
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
+)
+
+// A view is a git directory of ours onto the user's objects and refs. Its
+// configuration is ours, so that git can be run in it without running anything
+// that the user configured, and what a partial clone lacks is just missing.
+type view struct {
+	dir  string
+	head string            // full name of the branch that HEAD names; empty when detached
+	refs map[string]string // full name to object id
+	syms map[string]string // symbolic refs: full name to full name
+}
+
+// A Ref is a commit and the name it was found by.
+type Ref struct {
+	Name string // as a person would say it: "origin/main", "HEAD~1"
+	OID  string
+}
+
+// view makes one; the caller closes it.
+func (r *Repository) view(ctx context.Context) (*view, error) {
+	dir, err := os.MkdirTemp(r.git.Temp, "ycbot-view-")
+	if err != nil {
+		return nil, err
+	}
+	v := &view{dir: dir, refs: map[string]string{}, syms: map[string]string{}}
+	if err := v.fill(ctx, r); err != nil {
+		v.close()
+		return nil, fmt.Errorf("look into %s: %w", r.Root, err)
+	}
+	return v, nil
+}
+
+func (v *view) close() { _ = os.RemoveAll(v.dir) }
+
+func (v *view) fill(ctx context.Context, r *Repository) error {
+	for _, d := range []string{"objects/info", "objects/pack", "refs/heads", "info"} {
+		if err := os.MkdirAll(filepath.Join(v.dir, d), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := v.write("config", configText(r.Format, false)); err != nil {
+		return err
+	}
+	if err := v.write("objects/info/alternates", quoteC(filepath.Join(r.CommonDir, "objects"))+"\n"); err != nil {
+		return err
+	}
+	if err := copyIfThere(filepath.Join(r.CommonDir, "shallow"), filepath.Join(v.dir, "shallow")); err != nil {
+		return err
+	}
+	out, err := r.git.run(ctx, call{gitDir: r.GitDir, args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}})
+	if err != nil {
+		return err
+	}
+	var packed strings.Builder
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		f := strings.Split(lines.Text(), " ")
+		if len(f) != 3 {
+			return fmt.Errorf("git for-each-ref: unexpected line %q", lines.Text())
+		}
+		v.refs[f[1]] = f[0]
+		if f[2] != "" {
+			v.syms[f[1]] = f[2]
+		}
+		packed.WriteString(f[0] + " " + f[1] + "\n")
+	}
+	if err := v.write("packed-refs", packed.String()); err != nil {
+		return err
+	}
+	return v.fillHead(ctx, r)
+}
+
+func (v *view) fillHead(ctx context.Context, r *Repository) error {
+	head, err := r.git.line(ctx, call{gitDir: r.GitDir, args: []string{"symbolic-ref", "-q", "HEAD"}})
+	switch {
+	case err == nil:
+		v.head = head
+		return v.write("HEAD", "ref: "+head+"\n")
+	case exitCode(err) != 1: // 1: detached
+		return err
+	}
+	oid, err := r.git.line(ctx, call{gitDir: r.GitDir, args: []string{"rev-parse", "--verify", "HEAD"}})
+	if err != nil {
+		return err
+	}
+	return v.write("HEAD", oid+"\n")
+}
+
+func (v *view) write(name, text string) error {
+	return os.WriteFile(filepath.Join(v.dir, name), []byte(text), 0o600)
+}
+
+// configText is the whole configuration of a repository of ours.
+//
+// checkStat and trustctime make an index hold for a copy of the tree it was
+// made for: the copy's files have other inodes and change times.
+func configText(format string, bare bool) string {
+	version, extension := 0, ""
+	if format == "sha256" {
+		version, extension = 1, "[extensions]\n\tobjectformat = sha256\n"
+	}
+	stat := ""
+	if bare {
+		stat = "\tcheckStat = minimal\n\ttrustctime = false\n"
+	}
+	return fmt.Sprintf("[core]\n\trepositoryformatversion = %d\n\tbare = %t\n\tfilemode = true\n%s"+
+		"\tlogAllRefUpdates = false\n\thooksPath = /dev/null\n\tfsmonitor = false\n"+
+		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[submodule]\n\trecurse = false\n%s",
+		version, bare, stat, extension)
+}
+
+// quoteC quotes a path the way git reads it in its own files.
+func quoteC(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20 || c == 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// copyIfThere copies a file with its modification time; a missing one is fine.
+func copyIfThere(from, to string) error {
+	data, err := os.ReadFile(from)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// Resolve returns the id of the commit that ref names. A branch that only
+// origin has may be named without "origin/".
+func (r *Repository) Resolve(ctx context.Context, ref string) (string, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer v.close()
+	return r.resolve(ctx, v, ref)
+}
+
+func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, error) {
+	if ref == "" || strings.ContainsAny(ref, "\x00\n") {
+		return "", fmt.Errorf("no commit %q here: that is no name of one", ref)
+	}
+	var first error
+	for _, name := range []string{ref, "origin/" + ref} {
+		oid, err := r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}})
+		if err == nil {
+			return oid, nil
+		}
+		if ctx.Err() != nil {
+			return "", err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return "", fmt.Errorf("no commit %q here: %s", ref, r.missingHint(v, ref))
+}
+
+// missingHint says what would bring a commit that is not here.
+func (r *Repository) missingHint(v *view, ref string) string {
+	switch {
+	case v.head != "" && v.refs[v.head] == "" && strings.HasPrefix(ref, "HEAD"):
+		return "the branch " + short(v.head) + " has no commit yet"
+	case r.Shallow:
+		return "the clone is shallow; git fetch --unshallow brings the rest of its history"
+	case hexOID.MatchString(ref):
+		return "git fetch origin " + ref + " brings it when the remote has it"
+	}
+	return "git fetch brings new branches and tags; git branch -a and git tag list what is here"
+}
+
+// short cuts the well-known beginnings off a ref's full name.
+func short(ref string) string {
+	for _, p := range []string{"refs/heads/", "refs/remotes/", "refs/tags/"} {
+		if s, ok := strings.CutPrefix(ref, p); ok {
+			return s
+		}
+	}
+	return ref
+}
+
+// DefaultRange returns what is verified when nobody says: HEAD, against the
+// default branch (origin/HEAD, else main, else master) or, on that branch
+// itself, against the commit before.
+func (r *Repository) DefaultRange(ctx context.Context) (base, head Ref, err error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return base, head, err
+	}
+	defer v.close()
+	head.Name = "HEAD"
+	if v.head != "" {
+		head.Name = short(v.head)
+	}
+	if head.OID, err = r.resolve(ctx, v, "HEAD"); err != nil {
+		return base, head, err
+	}
+	branch := v.defaultBranch()
+	if branch == "" {
+		return base, head, errors.New("no default branch here (no origin/HEAD, main or master): name what to compare with, --base REF")
+	}
+	onIt := v.head != "" && branchName(v.head) == branchName(branch) || v.head == "" && v.refs[branch] == head.OID
+	if !onIt {
+		base.Name = short(branch)
+		base.OID, err = r.resolve(ctx, v, branch)
+		return base, head, err
+	}
+	base.Name = "HEAD~1"
+	base.OID, err = r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"}})
+	if err == nil || ctx.Err() != nil {
+		return base, head, err
+	}
+	if v.isShallow(head.OID) {
+		return base, head, fmt.Errorf("the commit before %s is not here: the clone is shallow; git fetch --unshallow brings it", change.Short(head.OID))
+	}
+	return base, head, fmt.Errorf("%s is the first commit of %s and has nothing before it: name what to compare with, --base REF", change.Short(head.OID), head.Name)
+}
+
+func (v *view) defaultBranch() string {
+	if to := v.syms["refs/remotes/origin/HEAD"]; to != "" && v.refs[to] != "" {
+		return to
+	}
+	for _, name := range []string{"main", "master"} {
+		for _, p := range []string{"refs/heads/", "refs/remotes/origin/"} {
+			if v.refs[p+name] != "" {
+				return p + name
+			}
+		}
+	}
+	return ""
+}
+
+func branchName(ref string) string { return strings.TrimPrefix(short(ref), "origin/") }
+
+func (v *view) isShallow(oid string) bool {
+	for _, s := range readLines(filepath.Join(v.dir, "shallow")) {
+		if s == oid {
+			return true
+		}
+	}
+	return false
+}
+
+// readLines returns the non-empty lines of a file, none when it is missing.
+func readLines(path string) []string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(data))
+}

@@ -1,0 +1,457 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/change"
+)
+
+func TestNewGitWithoutGit(t *testing.T) {
+	t.Parallel()
+	log := slog.New(slog.DiscardHandler)
+	if _, err := NewGit("git", []string{"PATH=" + t.TempDir()}, log); !errors.Is(err, ErrNoGit) {
+		t.Errorf("no git in PATH: %v, want ErrNoGit", err)
+	}
+	old := filepath.Join(t.TempDir(), "git")
+	if err := os.WriteFile(old, []byte("#!/bin/sh\necho git version 2.17.1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewGit(old, nil, log); !errors.Is(err, ErrNoGit) || !strings.Contains(err.Error(), "2.36") {
+		t.Errorf("old git: %v, want ErrNoGit that names the version needed", err)
+	}
+}
+
+func TestDiscover(t *testing.T) {
+	t.Parallel()
+	g := newGit(t)
+	dir := newRepo(t)
+	user(t, dir, "remote", "add", "origin", "git@github.com:acme/widget.git")
+	r := must[*Repository](t)(g.Discover(t.Context(), filepath.Join(dir, "src")))
+	if r.Root != dir || r.Name != "acme/widget" || r.Format != "sha1" || r.Shallow || r.Partial {
+		t.Errorf("got %+v", r)
+	}
+	bare := filepath.Join(dir, "evil.git")
+	user(t, dir, "init", "-q", "--bare", bare)
+	for _, at := range []string{t.TempDir(), filepath.Join(dir, "README"), filepath.Join(dir, "missing"), bare, filepath.Join(dir, ".git")} {
+		if _, err := g.Discover(t.Context(), at); !errors.Is(err, ErrNotRepository) {
+			t.Errorf("Discover(%s): %v, want ErrNotRepository", at, err)
+		}
+	}
+}
+
+func TestNameFromURL(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"https://github.com/o/r.git":        "o/r",
+		"https://user:pw@github.com/o/r":    "o/r",
+		"ssh://git@ghe.example.org:22/o/r/": "o/r",
+		"git@github.com:o/r.git":            "o/r",
+		"https://gitlab.com/a/b/c":          "",
+		"/srv/git/o/r":                      "",
+		"file:///o/r":                       "",
+		"../up":                             "",
+		"":                                  "",
+		"https://github.com/o/r x":          "",
+	} {
+		if got, _ := nameFromURL(raw); got != want {
+			t.Errorf("nameFromURL(%q) = %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	r := must[*Repository](t)(newGit(t).Discover(t.Context(), dir))
+	for _, ref := range []string{"HEAD", "topic", "main", "v1", "HEAD~1", "refs/heads/main", user(t, dir, "rev-parse", "HEAD")[:10]} {
+		if got, want := must[string](t)(r.Resolve(t.Context(), ref)), user(t, dir, "rev-parse", ref+"^{commit}"); got != want {
+			t.Errorf("Resolve(%s) = %s, want %s", ref, got, want)
+		}
+	}
+	for _, ref := range []string{"", "nope", "--all", "-h", "HEAD:README", "HEAD^{tree}", "a\nb", "a\x00b", strings.Repeat("1", 40)} {
+		oid, err := r.Resolve(t.Context(), ref)
+		if err == nil || !strings.Contains(err.Error(), "no commit") {
+			t.Errorf("Resolve(%q) = %s, %v", ref, oid, err)
+		}
+	}
+}
+
+// A branch that only the remote has is found by the name people use.
+func TestResolveRemoteBranch(t *testing.T) {
+	t.Parallel()
+	up := newRepo(t)
+	clone := filepath.Join(t.TempDir(), "c")
+	user(t, up, "clone", "-q", up, clone)
+	r := must[*Repository](t)(newGit(t).Discover(t.Context(), clone))
+	if got, want := must[string](t)(r.Resolve(t.Context(), "main")), user(t, up, "rev-parse", "main"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestDefaultRange(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	clone := filepath.Join(t.TempDir(), "clone") // origin/HEAD is topic
+	user(t, dir, "clone", "-q", dir, clone)
+	lone := t.TempDir()
+	user(t, lone, "init", "-q", "-b", "main")
+	unborn := t.TempDir()
+	user(t, unborn, "init", "-q", "-b", "main")
+	write(t, lone, map[string]string{"a": "a"})
+	commit(t, lone, "only")
+	odd := t.TempDir()
+	user(t, odd, "init", "-q", "-b", "trunk")
+	commit(t, odd, "x")
+	shallow := filepath.Join(t.TempDir(), "shallow")
+	user(t, dir, "clone", "-q", "--depth=1", "file://"+dir, shallow)
+
+	g := newGit(t)
+	for _, tt := range []struct {
+		name, dir string
+		prepare   []string
+		base      string // what git calls the base
+		baseName  string
+		headName  string
+		err       string
+	}{
+		{"topic", dir, nil, "main", "main", "topic", ""},
+		{"on main", dir, []string{"checkout", "-q", "main"}, "main~1", "HEAD~1", "main", ""},
+		{"detached", dir, []string{"checkout", "-q", "--detach", "topic"}, "main", "main", "HEAD", ""},
+		{"detached on main", dir, []string{"checkout", "-q", "--detach", "main"}, "main~1", "HEAD~1", "HEAD", ""},
+		{"origin/HEAD", clone, []string{"checkout", "-q", "-b", "mine"}, "origin/topic", "origin/topic", "mine", ""},
+		{"first commit", lone, nil, "", "", "", "has nothing before it"},
+		{"unborn", unborn, nil, "", "", "", "has no commit yet"},
+		{"no default branch", odd, nil, "", "", "", "--base"},
+		{"shallow", shallow, nil, "", "", "", "--unshallow"},
+	} {
+		if tt.prepare != nil {
+			user(t, tt.dir, tt.prepare...)
+		}
+		r := must[*Repository](t)(g.Discover(t.Context(), tt.dir))
+		base, head, err := r.DefaultRange(t.Context())
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s: error %v, want one with %q", tt.name, err, tt.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		want := []Ref{{tt.baseName, user(t, tt.dir, "rev-parse", tt.base)}, {tt.headName, user(t, tt.dir, "rev-parse", "HEAD")}}
+		if d := cmp.Diff(want, []Ref{base, head}); d != "" {
+			t.Errorf("%s: (-want +got)\n%s", tt.name, d)
+		}
+	}
+}
+
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	user(t, dir, "mv", "old.txt", "new.txt")
+	user(t, dir, "rm", "-q", "README")
+	user(t, dir, "rm", "-q", "link")
+	write(t, dir, map[string]string{"link": "a file now\n", "bin": "\x00\x01", "-dash\nnew ünï ": "x\n", "sub dir/a\tb\"c": "y\n"})
+	if err := os.Chmod(filepath.Join(dir, "run.sh"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, dir, "four")
+	_, m, head := imported(t, dir)
+	base := must[string](t)(m.MergeBase(t.Context(), user(t, dir, "rev-parse", "main"), head))
+
+	want := []change.File{
+		{Path: "-dash\nnew ünï ", Status: change.Added, Added: 1},
+		{Path: "README", Status: change.Deleted, Deleted: 1},
+		{Path: "bin", Status: change.Added, Binary: true},
+		{Path: "link", Status: change.Retyped, Added: 1, Deleted: 1},
+		{Path: "new.txt", OldPath: "old.txt", Status: change.Renamed},
+		{Path: "run.sh", Status: change.Modified},
+		{Path: "src/a.go", Status: change.Modified, Added: 2},
+		{Path: "src/b.go", Status: change.Added, Added: 1},
+		{Path: "sub dir/a\tb\"c", Status: change.Added, Added: 1},
+	}
+	if d := cmp.Diff(want, must[[]change.File](t)(m.Diff(t.Context(), base, head))); d != "" {
+		t.Errorf("Diff (-want +got)\n%s", d)
+	}
+
+	for name, want := range map[string]string{"-dash\nnew ünï ": "x\n", "src/b.go": "package a\n"} {
+		if got := must[[]byte](t)(m.ReadFile(t.Context(), head, name)); string(got) != want {
+			t.Errorf("ReadFile(%q) = %q, want %q", name, got, want)
+		}
+	}
+	for _, name := range []string{"nope", "src/nope", "README/x", ":x", "*"} {
+		if _, err := m.ReadFile(t.Context(), head, name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("ReadFile(%q): %v, want ErrNotExist", name, err)
+		}
+	}
+	for _, name := range []string{"", "src", "../x", "/etc/passwd", "src//a.go", "./src/a.go"} {
+		if _, err := m.ReadFile(t.Context(), head, name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("ReadFile(%q): %v, want ErrInvalid", name, err)
+		}
+	}
+	if _, err := m.ReadFile(t.Context(), "--help", "a"); err == nil {
+		t.Error("an option was taken for a commit")
+	}
+
+	patch := must[[]byte](t)(m.Patch(t.Context(), base, head, 1<<20, "src/a.go"))
+	if !strings.Contains(string(patch), "+var X = 1") || strings.Contains(string(patch), "b.go") {
+		t.Errorf("Patch of one path:\n%s", patch)
+	}
+	patch, err := m.Patch(t.Context(), base, head, 100)
+	if !errors.Is(err, ErrTooLarge) || len(patch) > 100 || !strings.HasSuffix(string(patch), "\n") {
+		t.Errorf("Patch cut: %q, %v", patch, err)
+	}
+
+	c := must[Commit](t)(m.Describe(t.Context(), user(t, dir, "rev-parse", "HEAD~1")))
+	if c.Subject != "three" || c.Body != "why it is so" || c.Author != "Ann" || c.Email != "ann@example.org" || len(c.Parents) != 1 || c.Date.Unix() != 1700000000 ||
+		c.Tree != user(t, dir, "rev-parse", "HEAD~1^{tree}") {
+		t.Errorf("Describe: %+v", c)
+	}
+	var subjects []string
+	for _, c := range must[[]Commit](t)(m.Log(t.Context(), base, head, 10)) {
+		subjects = append(subjects, c.Subject)
+	}
+	if d := cmp.Diff([]string{"four", "three"}, subjects); d != "" {
+		t.Error(d)
+	}
+	if got := must[[]Commit](t)(m.Log(t.Context(), base, head, 1)); len(got) != 1 {
+		t.Errorf("Log of at most one: %d", len(got))
+	}
+	if got, want := paths(must[[]Entry](t)(m.Files(t.Context(), head))), 8; len(got) != want {
+		t.Errorf("Files: %q, want %d", got, want)
+	}
+}
+
+func TestMergeBaseErrors(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	user(t, dir, "checkout", "-q", "--orphan", "other")
+	other := commit(t, dir, "unrelated")
+	r, m, _ := imported(t, dir)
+	main := user(t, dir, "rev-parse", "main")
+	if err := m.Import(t.Context(), r, main); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.MergeBase(t.Context(), main, other); !errors.Is(err, ErrNoCommonHistory) {
+		t.Errorf("got %v, want ErrNoCommonHistory", err)
+	}
+	if err := m.Import(t.Context(), r, strings.Repeat("2", 40)); err == nil || !strings.Contains(err.Error(), "no commit") {
+		t.Errorf("import of a missing commit: %v", err)
+	}
+}
+
+// What a person is told to do about a shallow clone helps, also in the mirror
+// that was made from it.
+func TestShallow(t *testing.T) {
+	t.Parallel()
+	up := newRepo(t)
+	user(t, up, "checkout", "-q", "main")
+	write(t, up, map[string]string{"more": "m\n"})
+	commit(t, up, "on main")
+	clone := filepath.Join(t.TempDir(), "clone")
+	user(t, up, "clone", "-q", "--depth=1", "--no-single-branch", "file://"+up, clone)
+	g := newGit(t)
+	r, m := open(t, g, clone)
+	if !r.Shallow {
+		t.Error("not seen to be shallow")
+	}
+	base, head := user(t, clone, "rev-parse", "main"), user(t, clone, "rev-parse", "origin/topic")
+	if err := m.Import(t.Context(), r, base, head); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.MergeBase(t.Context(), base, head); !errors.Is(err, ErrShallow) || !strings.Contains(err.Error(), "--unshallow") {
+		t.Errorf("got %v, want ErrShallow with what to do", err)
+	}
+	if got := must[[]Commit](t)(m.Log(t.Context(), base, head, 10)); len(got) != 1 {
+		t.Errorf("Log of a shallow history: %+v", got)
+	}
+	if tree := worktree(t, m, "head", head); read(t, tree.Dir, "src/b.go") != "package a\n" {
+		t.Error("wrong content")
+	}
+
+	_, other := open(t, g, clone)
+	if err := errors.Join(other.Import(t.Context(), r, base, head), other.Fetch(t.Context(), Remote{URL: "file://" + up}, base, head)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := must[string](t)(other.MergeBase(t.Context(), base, head)), user(t, up, "merge-base", "main", "topic"); got != want {
+		t.Errorf("after a fetch from elsewhere: merge base %s, want %s", got, want)
+	}
+
+	user(t, clone, "fetch", "-q", "--unshallow")
+	r = must[*Repository](t)(g.Discover(t.Context(), clone))
+	if err := m.Import(t.Context(), r, base, head); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := must[string](t)(m.MergeBase(t.Context(), base, head)), user(t, up, "merge-base", "main", "topic"); got != want {
+		t.Errorf("merge base %s, want %s", got, want)
+	}
+	if _, err := os.Stat(m.path("shallow")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the mirror is still shallow: %v", err)
+	}
+}
+
+// A partial clone's missing contents come from its own remote, and never
+// through the clone.
+func TestPartial(t *testing.T) {
+	t.Parallel()
+	for _, filter := range []string{"blob:none", "tree:0"} {
+		t.Run(filter, func(t *testing.T) {
+			t.Parallel()
+			up := newRepo(t)
+			user(t, up, "config", "uploadpack.allowFilter", "true")
+			user(t, up, "config", "uploadpack.allowAnySHA1InWant", "true")
+			clone := filepath.Join(t.TempDir(), "clone")
+			user(t, up, "clone", "-q", "--filter="+filter, "--no-checkout", "file://"+up, clone)
+			before := fingerprint(t, clone)
+			r, m, head := imported(t, clone)
+			if !r.Partial {
+				t.Error("not seen to be partial")
+			}
+			main := must[string](t)(r.Resolve(t.Context(), "main"))
+			if err := m.Import(t.Context(), r, main); err != nil {
+				t.Fatal(err)
+			}
+			if tree := worktree(t, m, "head", head); read(t, tree.Dir, "src/b.go") != "package a\n" {
+				t.Error("wrong content")
+			}
+			first := must[string](t)(r.Resolve(t.Context(), "main~1")) // its README is in no imported tree
+			if got := must[[]change.File](t)(m.Diff(t.Context(), first, head)); len(got) != 4 {
+				t.Errorf("Diff from an older commit: %+v", got)
+			}
+			if d := cmp.Diff(before, fingerprint(t, clone)); d != "" {
+				t.Errorf("the clone changed:\n%s", d)
+			}
+		})
+	}
+}
+
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	up := newRepo(t)
+	m := must[*Mirror](t)(newGit(t).OpenMirror(t.Context(), filepath.Join(t.TempDir(), "p", "mirror.git"), ""))
+	head := user(t, up, "rev-parse", "HEAD")
+	if err := m.Fetch(t.Context(), Remote{URL: "file://" + up}, head); err != nil {
+		t.Fatal(err)
+	}
+	if c := must[Commit](t)(m.Describe(t.Context(), head)); c.Subject != "three" {
+		t.Errorf("got %+v", c)
+	}
+	if text := read(t, m.Dir, "config"); strings.Contains(text, "remote") || strings.Contains(text, up) {
+		t.Errorf("the mirror remembers its remote:\n%s", text)
+	}
+	err := m.Fetch(t.Context(), Remote{URL: "https://me:secret@127.0.0.1:1/o/r"}, strings.Repeat("3", 40))
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("error %v, want one without the password", err)
+	}
+	marker := filepath.Join(t.TempDir(), "marker")
+	if err := m.Fetch(t.Context(), Remote{URL: "ext::touch " + marker}, head[:39]+"0"); err == nil {
+		t.Error("ext:: was fetched from")
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("a command in the URL ran")
+	}
+}
+
+// The tags of imported history come too, so that git describe works; tags of
+// other history do not, and moved and deleted tags follow.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	user(t, dir, "tag", "light")
+	user(t, dir, "checkout", "-q", "--orphan", "other")
+	commit(t, dir, "unrelated")
+	user(t, dir, "tag", "elsewhere")
+	user(t, dir, "checkout", "-q", "topic")
+	r, m, head := imported(t, dir)
+	tree := worktree(t, m, "t", head)
+	if got := user(t, tree.Dir, "describe", "--tags"); got != "light" {
+		t.Errorf("git describe: %q", got)
+	}
+	if got := user(t, tree.Dir, "tag", "-l"); got != "light\nv1" {
+		t.Errorf("tags %q", got)
+	}
+	user(t, dir, "tag", "-d", "light")
+	user(t, dir, "tag", "-f", "v1", "HEAD~1")
+	if err := m.Import(t.Context(), r, head); err != nil {
+		t.Fatal(err)
+	}
+	if got := user(t, tree.Dir, "describe", "--tags"); !strings.HasPrefix(got, "v1-1-g") {
+		t.Errorf("git describe: %q", got)
+	}
+}
+
+func TestSHA256(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t, "--object-format=sha256")
+	write(t, dir, map[string]string{"README": "dirty\n"})
+	r, m, head := imported(t, dir)
+	if r.Format != "sha256" || len(head) != 64 {
+		t.Fatalf("format %s, head %s", r.Format, head)
+	}
+	s := must[Snapshot](t)(m.Snapshot(t.Context(), r, "wip"))
+	tree := worktree(t, m, "t", s.Commit)
+	if got := must[[]string](t)(tree.Changed(t.Context())); len(got) > 0 || read(t, tree.Dir, "README") != "dirty\n" {
+		t.Errorf("changed %q", got)
+	}
+	// The same path, then another format: the mirror is made anew.
+	m2 := must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))
+	if pins := m2.pins(); len(pins) != 0 {
+		t.Errorf("pins of another object format: %q", pins)
+	}
+}
+
+// A broken mirror is no reason to give up: it is only a cache.
+func TestBrokenMirror(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	r, m, head := imported(t, dir)
+	packs, _ := filepath.Glob(m.path("objects/pack/*"))
+	for _, p := range packs {
+		if err := os.Remove(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Opened before it broke.
+	if err := m.Import(t.Context(), r, head); err != nil {
+		t.Fatal(err)
+	}
+	worktree(t, m, "a", head)
+	// Opened after.
+	if err := os.RemoveAll(m.path("objects")); err != nil {
+		t.Fatal(err)
+	}
+	m = must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))
+	if err := m.Import(t.Context(), r, head); err != nil {
+		t.Fatal(err)
+	}
+	worktree(t, m, "b", head)
+	// Somebody else's configuration is not used.
+	marker := filepath.Join(t.TempDir(), "marker")
+	write(t, m.Dir, map[string]string{"config": "[core]\n\tfsmonitor = touch " + marker + "\n[filter \"x\"]\n\tsmudge = touch " + marker + "\n"})
+	m = must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))
+	if got := read(t, m.Dir, "config"); got != configText("sha1", true) {
+		t.Errorf("config:\n%s", got)
+	}
+}
+
+func TestSlug(t *testing.T) {
+	t.Parallel()
+	for root, want := range map[string]string{"/a/widget": "widget-", "/a/..": "repository-", "/a/x y/z ü!": "z-", "/": "repository-"} {
+		got := Slug(root)
+		if !strings.HasPrefix(got, want) || len(got) != len(want)+8 {
+			t.Errorf("Slug(%q) = %q", root, got)
+		}
+	}
+	if Slug("/a/x") == Slug("/b/x") {
+		t.Error("two repositories share a slug")
+	}
+}
