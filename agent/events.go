@@ -26,7 +26,21 @@ const (
 	EventSubagentStart    = transcript.SubagentStart
 	EventSubagentProgress = transcript.SubagentProgress
 	EventSubagentDone     = transcript.SubagentDone
+
+	EventRunStart     = transcript.RunStart
+	EventRunResumed   = transcript.RunResumed
+	EventStageStart   = transcript.StageStart
+	EventStageDone    = transcript.StageDone
+	EventCommandStart = transcript.CommandStart
+	EventCommandDone  = transcript.CommandDone
+	EventRunDone      = transcript.RunDone
 )
+
+// A Step is what an event of the run itself is about.
+type Step = transcript.Step
+
+// A Call is one tool call, as events tell of it.
+type Call = transcript.Call
 
 // EventType is what an event is.
 type EventType = transcript.Type
@@ -35,7 +49,9 @@ type EventType = transcript.Type
 type EventLog = transcript.Log
 
 // OpenEvents opens events.jsonl for appending; see transcript.Open.
-func OpenEvents(path string) (*EventLog, error) { return transcript.Open(path) }
+func OpenEvents(path string, redact func([]byte) []byte) (*EventLog, error) {
+	return transcript.Open(path, redact)
+}
 
 // ReadEvents reads an events.jsonl.
 func ReadEvents(r io.Reader) ([]Event, error) { return transcript.Read(r) }

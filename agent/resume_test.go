@@ -95,7 +95,7 @@ func live(t *testing.T, dir string) *life {
 		}
 	}
 	var err error
-	if l.log, err = agent.OpenEvents(filepath.Join(dir, "events.jsonl")); err != nil {
+	if l.log, err = agent.OpenEvents(filepath.Join(dir, "events.jsonl"), nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

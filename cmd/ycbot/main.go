@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
@@ -27,7 +28,7 @@ import (
 
 func main() {
 	os.Exit(ycbot(os.Args[1:], program{
-		env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, platform: runtime.GOOS + "/" + runtime.GOARCH,
+		env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: http.DefaultClient, platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}))
 }
 
@@ -38,6 +39,7 @@ type program struct {
 	stdout, stderr *os.File
 	now            func() time.Time
 	platform       string
+	client         *http.Client
 	code           int // exit code of a command that did its work
 }
 

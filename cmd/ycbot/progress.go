@@ -1,16 +1,19 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/gate"
-	"github.com/ycbot/ycbot/internal/run"
 )
 
 // A progress shows a run while it goes: a line for each command that is done
@@ -23,15 +26,20 @@ type progress struct {
 	live bool
 
 	mu      sync.Mutex
-	current string // what runs
-	since   time.Time
+	current map[string]running // by agent
 	closed  bool
 	stop    chan struct{}
 	done    chan struct{}
 }
 
+// running is something that has begun.
+type running struct {
+	text  string
+	since time.Time
+}
+
 func newProgress(out *os.File, now func() time.Time) *progress {
-	p := &progress{out: out, now: now, live: term.IsTerminal(int(out.Fd())), stop: make(chan struct{}), done: make(chan struct{})}
+	p := &progress{out: out, now: now, live: term.IsTerminal(int(out.Fd())), current: map[string]running{}, stop: make(chan struct{}), done: make(chan struct{})}
 	go p.tick()
 	return p
 }
@@ -56,60 +64,102 @@ func (p *progress) tick() {
 }
 
 // event shows one event of the run.
-func (p *progress) event(e run.Event) {
+func (p *progress) event(e agent.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return
 	}
-	if e.Stage == string(gate.StageList) || e.Stage == string(gate.StageWarm) {
-		return // the gate's housekeeping
-	}
 	switch e.Type {
-	case run.RunStart:
-		p.line("run " + e.Run)
-	case run.RunResumed:
-		p.line("run " + e.Run + " goes on where it was broken off")
-	case run.CommandStart:
-		p.current, p.since = label(e), p.now()
-		if p.live {
-			p.draw()
-		} else {
-			p.line(label(e) + "  …")
+	case agent.EventRunStart:
+		p.line("run " + e.Text)
+	case agent.EventRunResumed:
+		p.line("run " + e.Text + " goes on where it was broken off")
+	case agent.EventStageStart:
+		if e.Step.Stage == "checkout" {
+			p.begin("", "checkout")
 		}
-	case run.CommandDone:
-		p.current = ""
-		p.line(label(e) + "  " + ending(e))
-	case run.StageStart:
-		if e.Stage == "checkout" {
-			p.current, p.since = "checkout", p.now()
-			p.draw()
+	case agent.EventStageDone:
+		if e.Step.Stage == "checkout" {
+			p.end("", "checkout", e.Reason == "", "ok "+took(e.DurationMS))
 		}
-	case run.StageDone:
-		if e.Stage == "checkout" {
-			p.current = ""
-			if e.Error == "" {
-				p.line("checkout  ok " + took(e.DurationMS))
-			}
+	case agent.EventCommandStart:
+		p.begin("", label(e.Step))
+	case agent.EventCommandDone:
+		p.end("", label(e.Step), true, ending(e))
+	case agent.EventSubagentStart:
+		p.line("agent " + e.Agent + " starts")
+	case agent.EventToolStart:
+		p.begin(e.ID, "agent "+e.Agent+" "+call(e.Call))
+	case agent.EventToolResult:
+		how := "ok "
+		if e.Errored {
+			how = "refused or wrong "
 		}
-	case run.RunDone:
+		p.end(e.ID, "agent "+e.Agent+" "+call(e.Call), true, how+took(e.DurationMS))
+	case agent.EventSubagentDone:
+		p.line(fmt.Sprintf("agent %s %s after %d answers and %d calls, %s", e.Agent, strings.TrimPrefix(e.Done.Outcome, "runner_"),
+			e.Done.Iterations, e.Done.ToolCalls, took(e.Done.DurationMS)))
 	}
 }
 
-func label(e run.Event) string {
+// begin shows that something of an agent, or of the gate for "", has begun.
+func (p *progress) begin(id, text string) {
+	if housekeeping(text) {
+		return
+	}
+	p.current[id] = running{text, p.now()}
+	if p.live {
+		p.draw()
+	} else {
+		p.line(text + "  …")
+	}
+}
+
+// end shows how it ended.
+func (p *progress) end(id, text string, show bool, how string) {
+	if housekeeping(text) {
+		return
+	}
+	delete(p.current, id)
+	if show {
+		p.line(text + "  " + how)
+	}
+}
+
+// housekeeping tells commands of the gate that nobody need see.
+func housekeeping(text string) bool {
+	for _, stage := range []gate.Stage{gate.StageList, gate.StageWarm} {
+		if strings.Contains(text, " "+string(stage)+" ") && strings.Contains(text, "go list") {
+			return true
+		}
+	}
+	return false
+}
+
+func label(s *agent.Step) string {
 	where := ""
-	if e.Unit != "" && e.Unit != "." {
-		where = " (" + e.Unit + ")"
+	if s.Unit != "" && s.Unit != "." {
+		where = " (" + s.Unit + ")"
 	}
-	return fmt.Sprintf("%s %-5s %s%s", e.Side, strings.ReplaceAll(e.Stage, "_", "-"), e.Command, where)
+	return fmt.Sprintf("%s %-5s %s%s", s.Side, strings.ReplaceAll(s.Stage, "_", "-"), s.Command, where)
 }
 
-func ending(e run.Event) string {
+// call shows a tool call in one line: of commands the command, of others the arguments.
+func call(c *agent.Call) string {
+	var args struct{ Command string }
+	if json.Unmarshal([]byte(c.Args), &args) == nil && args.Command != "" {
+		return "$ " + args.Command
+	}
+	return c.Name + " " + c.Args
+}
+
+func ending(e agent.Event) string {
 	switch {
-	case e.TimedOut:
+	case e.Step.TimedOut:
 		return "timed out after " + took(e.DurationMS)
-	case e.Exit != nil && *e.Exit != 0:
-		return fmt.Sprintf("exit %d %s", *e.Exit, took(e.DurationMS))
+	case e.Step.Exit != nil && *e.Step.Exit != 0:
+		return fmt.Sprintf("exit %d %s", *e.Step.Exit, took(e.DurationMS))
 	default:
 		return "ok " + took(e.DurationMS)
 	}
@@ -130,12 +180,18 @@ func (p *progress) line(text string) {
 	p.draw()
 }
 
-// draw writes the live line. p.mu is held.
+// draw writes the live line: what has been running longest, and how many more.
+// p.mu is held.
 func (p *progress) draw() {
-	if !p.live || p.closed || p.current == "" {
+	if !p.live || p.closed || len(p.current) == 0 {
 		return
 	}
-	text := "ycbot: " + printable(p.current) + "  " + p.now().Sub(p.since).Round(time.Second).String()
+	all := slices.Collect(maps.Values(p.current))
+	slices.SortFunc(all, func(a, b running) int { return a.since.Compare(b.since) })
+	text := "ycbot: " + printable(all[0].text) + "  " + p.now().Sub(all[0].since).Round(time.Second).String()
+	if len(all) > 1 {
+		text += fmt.Sprintf("  and %d more", len(all)-1)
+	}
 	if w, _, err := term.GetSize(int(p.out.Fd())); err == nil && w > 0 && len([]rune(text)) >= w {
 		text = string([]rune(text)[:max(w-2, 0)]) + "…"
 	}

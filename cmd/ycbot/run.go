@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,14 +29,21 @@ type runOptions struct {
 	timeout          timeLimit
 	sandbox, network choice
 	format, failOn   choice
+	model, baseURL   string
+	provider         choice
+	agents           []string
+	coordinator      bool
+	maxTokens        int
+	maxCost          float64
 }
 
 func runCommand(p *program) *cobra.Command {
 	o := &runOptions{
-		sandbox: choice{"auto", []string{"auto", "full", "strong", "basic", "none"}},
-		network: choice{"setup", []string{"none", "setup", "full"}},
-		format:  choice{"text", []string{"text", "json", "markdown"}},
-		failOn:  choice{"", []string{"fail", "partial", "never"}},
+		sandbox:  choice{"auto", []string{"auto", "full", "strong", "basic", "none"}},
+		network:  choice{"setup", []string{"none", "setup", "full"}},
+		format:   choice{"text", []string{"text", "json", "markdown"}},
+		failOn:   choice{"", []string{"fail", "partial", "never"}},
+		provider: choice{"", []string{"openai", "script"}},
 	}
 	cmd := &cobra.Command{
 		Use:   "run",
@@ -66,7 +74,14 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.BoolVar(&o.dirty, "dirty", false, "verify the working tree with its uncommitted changes")
 	f.StringVar(&o.task, "task", "", "what the change is meant to do, as `TEXT`")
 	f.StringVar(&o.taskFile, "task-file", "", "the same from `FILE`, or - for standard input")
+	f.StringVar(&o.model, "model", "", "the `MODEL` that agents ask (default $YCBOT_MODEL; without one the gate alone decides)")
+	f.Var(&o.provider, "provider", "how it is asked: openai (any endpoint that speaks its chat completions), or script\nto play the scenario file that --base-url names (default $YCBOT_PROVIDER, else openai)")
+	f.StringVar(&o.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, $OPENAI_BASE_URL, else OpenAI's); the key comes\nfrom $YCBOT_API_KEY or $OPENAI_API_KEY")
 	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
+	f.StringSliceVar(&o.agents, "agents", nil, "run these agents besides verification, as `A,B`")
+	f.BoolVar(&o.coordinator, "coordinator", false, "let a model plan the verification, which may send out read-only helpers")
+	f.IntVar(&o.maxTokens, "max-tokens", 0, "token limit of all agents together, `N` (default 400000, or the configuration's)")
+	f.Float64Var(&o.maxCost, "max-cost-usd", 0, "cost limit of all agents together, `X` (default 3, or the configuration's)")
 	f.Var(&o.sandbox, "sandbox", "how commands of the change are contained; a `TIER` that cannot be had is an error:\nauto, full, strong, basic, none")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
 	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m, or the configuration's)")
@@ -90,6 +105,9 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	show := newProgress(p.stderr, p.now)
 	defer show.close()
 	runner.Observe = show.event
+	if job.Cast, err = p.cast(o); err != nil {
+		return err
+	}
 	rep, err := runner.Run(ctx, job)
 	show.close()
 	if err != nil {
@@ -136,16 +154,20 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	if err != nil {
 		return nil, fmt.Errorf("%w: install git and try again", err)
 	}
+	temp := filepath.Join(home, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return nil, fmt.Errorf("YCBOT_HOME: %w", err)
+	}
+	git.Temp = temp
+	if dir := cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(p.getenv("HOME"), ".config")); filepath.IsAbs(dir) {
+		git.Excludes = filepath.Join(dir, "git", "ignore")
+	}
 	if _, err := git.Discover(ctx, o.dir); err != nil {
 		return nil, err // before the time it takes to try the sandbox out
 	}
 	goTools, err := gate.FindGo(ctx, p.env)
 	if err != nil {
 		log.Warn("go is not usable", "error", err)
-	}
-	temp := filepath.Join(home, "tmp")
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return nil, fmt.Errorf("YCBOT_HOME: %w", err)
 	}
 	box, err := sandbox.Detect(ctx, sandbox.Options{
 		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,

@@ -57,7 +57,8 @@ type world struct {
 	git          *workspace.Git
 	box          sandbox.Sandbox
 	tools        *GoToolchain
-	plain, raced string // Gate.Shared, without and with what the race detector needs
+	plain, raced string // Gate.CacheDir, without and with what the race detector needs
+	shared       string // Gate.Shared
 }
 
 func newWorld(t *testing.T) *world {
@@ -78,19 +79,26 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{git: git, box: box, tools: tools, plain: t.TempDir(), raced: t.TempDir()}
+	w := &world{git: git, box: box, tools: tools, plain: t.TempDir(), raced: t.TempDir(), shared: t.TempDir()}
 	compiledStd(t, filepath.Join(w.plain, "go-build"))
+	vetted(t, filepath.Join(w.plain, "go-build"))
+	if err := mkdirs(filepath.Join(w.shared, "go-build")); err != nil { // there is a seed already
+		t.Fatal(err)
+	}
 	if tools.Race {
 		compiledStd(t, filepath.Join(w.raced, "go-build"), "-race")
 	}
 	return w
 }
 
-// compiledStd makes a seed that holds the standard library, out of the build
-// cache that this test was compiled with.
+// usedStd is what the scenarios import of the standard library.
+var usedStd = []string{"errors", "flag", "fmt", "io/fs", "os", "path/filepath", "strings", "syscall", "testing", "time"}
+
+// compiledStd makes a build cache that holds the standard library, out of the
+// one that this test was compiled with, and what vet has to know of it.
 func compiledStd(t *testing.T, seed string, mode ...string) {
 	t.Helper()
-	args := slices.Concat([]string{"list", "-export", "-deps", "-f={{.Export}}"}, mode, []string{"testing", "testing/internal/testdeps", "os", "strings", "time"})
+	args := slices.Concat([]string{"list", "-export", "-deps", "-f={{.Export}}"}, mode, usedStd, []string{"testing/internal/testdeps"})
 	exports := map[string]bool{}
 	for _, f := range strings.Fields(goOutput(t, args...)) {
 		exports[strings.TrimSuffix(filepath.Base(f), "-d")] = true
@@ -109,6 +117,24 @@ func compiledStd(t *testing.T, seed string, mode ...string) {
 			out := filepath.Join(filepath.Dir(filepath.Dir(a)), f[2][:2], f[2]+"-d")
 			copyFile(t, a, filepath.Join(seed, f[1][:2], filepath.Base(a)))
 			copyFile(t, out, filepath.Join(seed, f[2][:2], filepath.Base(out)))
+		}
+	}
+}
+
+// vetted lets vet and the vetting part of "go test" look at the standard library.
+func vetted(t *testing.T, cache string) {
+	t.Helper()
+	dir := t.TempDir()
+	src := "package m\n\nimport (\n"
+	for _, p := range usedStd {
+		src += "\t_ \"" + p + "\"\n"
+	}
+	lay(t, dir, map[string][]byte{"go.mod": []byte("module m\n\ngo 1.21\n"), "a_test.go": []byte(src + ")\n")})
+	for _, args := range [][]string{{"vet", "."}, {"test", "-exec=true", "."}} {
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOCACHE="+cache, "GOWORK=off", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
 		}
 	}
 }
@@ -309,11 +335,11 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	tools := *w.tools
 	g := &Gate{
 		Sandbox: w.box, Log: log, Mirror: mirror, Go: &tools, Network: Network(strings.Join(s.input["network"], "")),
-		CacheDir: filepath.Join(dir, "cache"), Shared: w.plain, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
+		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace")},
 	}
 	if tools.Race = s.has("race"); tools.Race {
-		g.Shared = w.raced
+		g.CacheDir = w.raced
 	}
 	if s.has("none") {
 		g.Go = nil

@@ -54,5 +54,9 @@ func fence(text string) string {
 
 // write stores a file of the run directory, without secrets.
 func (s *session) write(name string, data []byte) error {
-	return os.WriteFile(filepath.Join(s.dir, name), s.redact(data), 0o600)
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, s.redact(data), 0o600)
 }

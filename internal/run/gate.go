@@ -4,30 +4,61 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // gate builds, tests and compares both sides.
 func (s *session) gate(ctx context.Context) (*gate.Result, error) {
-	base, err := s.worktree(ctx, "base", s.src.Change.MergeBase)
+	in, err := s.gateInput(ctx)
 	if err != nil {
 		return nil, err
+	}
+	return s.gateOf(s.log).Run(ctx, in)
+}
+
+// gateOf makes the gate of this run, which records in log.
+func (s *session) gateOf(log *evidence.Log) *gate.Gate {
+	return &gate.Gate{
+		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Go: s.Go, Network: gate.Network(s.Network),
+		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
+		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
+	}
+}
+
+// gateInput lays both sides out. Where agents follow, a snapshot of each is
+// taken when it is prepared.
+func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
+	base, err := s.worktree(ctx, "base", s.src.Change.MergeBase)
+	if err != nil {
+		return gate.Input{}, err
 	}
 	head, err := s.worktree(ctx, "head", s.src.Change.HeadSHA)
 	if err != nil {
-		return nil, err
+		return gate.Input{}, err
 	}
-	g := &gate.Gate{
-		Sandbox: s.Sandbox, Log: s.log, Mirror: s.mirror, Go: s.Go,
-		Network: gate.Network(s.Network), CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"), Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
-	}
-	return g.Run(ctx, gate.Input{
+	in := gate.Input{
 		Change: s.src.Change, Base: base, Head: head,
 		Commands:     gate.Commands(s.config.Commands),
 		Env:          baseEnv(s.config),
 		RequireRepro: s.config.RequireFailToPass,
-	})
+	}
+	if s.job.Cast != nil {
+		in.Prepared = s.snapshot
+	}
+	return in, nil
+}
+
+// snapshot keeps a copy of a prepared tree, for agents and for what is run again.
+func (s *session) snapshot(ctx context.Context, side gate.Side, tree *workspace.Tree) error {
+	t, err := tree.Copy(ctx, filepath.Join(s.trees, "prepared-"+string(side)))
+	if err != nil {
+		return err
+	}
+	s.laid = append(s.laid, t)
+	s.snapshots[side] = t
+	return nil
 }
 
 // worktree lays a commit out in a folder of the run, which goes with it.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -21,13 +22,17 @@ import (
 // report concludes: it turns what the stages found into the report and writes
 // it. stop is the context whose end may have broken the run off; result is nil
 // and failure set where the gate did not get to one.
-func (s *session) report(stop context.Context, result *gate.Result, failure error) (*report.Report, error) {
+func (s *session) report(stop context.Context, result *gate.Result, judged *judgement, failure, agentsFailure error) (*report.Report, error) {
 	if result == nil {
-		result = &gate.Result{Verdict: gate.Partial}
+		result = &gate.Result{}
 	}
 	rep := s.facts()
-	rep.Outcome = outcome(stop, failure)
+	rep.Outcome = outcome(stop, errors.Join(failure, agentsFailure))
 	s.conclude(rep, result, context.Cause(stop), failure)
+	s.concludeAgents(rep, result, judged, agentsFailure)
+	if err := s.writeTranscripts(rep); err != nil {
+		return nil, err
+	}
 	rep.Timings.DurationMS = s.Now().Sub(s.began).Milliseconds()
 	if err := s.writeReport(rep); err != nil {
 		return nil, err
@@ -59,12 +64,14 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 		rep.Reasons = append([]string{"cancelled before there was a verdict: " + cancelWord(cause)}, notUnfinished(result.Reasons)...)
 	case report.TimedOut:
 		rep.Reasons = append(notUnfinished(rep.Reasons), "not finished: "+cause.Error())
+		rep.Verdict = report.Worst(rep.Verdict, report.Partial)
 		if len(result.Steps) == 0 {
 			rep.Verdict = report.Error
 		}
 	case report.Errored:
-		rep.Verdict = report.Error
-		rep.Reasons = []string{"could not verify: " + failure.Error()}
+		if failure != nil {
+			rep.Verdict, rep.Reasons = report.Error, []string{"could not verify: " + failure.Error()}
+		}
 	case report.Completed:
 	}
 	b := &builder{result: result}
@@ -107,7 +114,9 @@ func (s *session) facts() *report.Report {
 	}
 	zero := 0.0
 	rep.Usage.CostUSD = &zero
-	rep.NotCovered = []string{"what no test or probe exercises: no model looked at the change"}
+	if s.job.Cast == nil {
+		rep.NotCovered = []string{"what no test or probe exercises: no model looked at the change"}
+	}
 	rep.Reproduce = s.reproduce()
 	if s.Network == NetworkFull {
 		rep.Notes = append(rep.Notes, "all commands of the change could use the network (--network full)")
@@ -161,9 +170,9 @@ func (s *session) writeReport(rep *report.Report) error {
 // seal ends the run: nothing is written to its directory after SHA256SUMS, which
 // "sha256sum -c" reads.
 func (s *session) seal(rep *report.Report) error {
-	s.emit(Event{Type: RunDone, Run: s.id, Verdict: string(rep.Verdict), Text: string(rep.Outcome)})
-	if s.emitErr != nil {
-		return s.emitErr
+	s.tell(agent.Event{Type: agent.EventRunDone, Text: string(rep.Verdict), Reason: string(rep.Outcome)})
+	if err := s.failed(); err != nil {
+		return err
 	}
 	var lines []string
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {

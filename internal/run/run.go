@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
@@ -34,7 +35,7 @@ type Runner struct {
 	Go      *gate.GoToolchain // nil: no Go on this machine
 	Network Network
 	Redact  func([]byte) []byte // takes secrets out of all that is written
-	Observe func(Event)         // sees each event after it was written; may be nil
+	Observe func(agent.Event)   // sees each event after it was written; may be nil
 	Version string
 	OS      string // such as "linux/amd64"
 	Now     func() time.Time
@@ -62,6 +63,7 @@ type Job struct {
 	Config  *ConfigFile
 	Out     string        // run directory; empty: a new one under Home
 	Timeout time.Duration // of the whole run; 0: the configuration's
+	Cast    *Cast         // the model side; nil: gate only
 	Trigger string
 	Actor   string
 	Trust   string
@@ -94,8 +96,9 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	result, failure := stage(ctx, s, "gate", s.gate)
+	judged, agentsFailure := stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
 	rep, err := stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {
-		return s.report(ctx, result, failure)
+		return s.report(ctx, result, judged, failure, agentsFailure)
 	})
 	if err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func (e *UsageError) Unwrap() error { return e.Err }
 // beside an error is returned and not recorded.
 func stage[T any](ctx context.Context, s *session, name string, fn func(context.Context) (T, error)) (T, error) {
 	began := s.Now()
-	s.emit(Event{Type: StageStart, Stage: name})
+	s.tell(agent.Event{Type: agent.EventStageStart, Step: &agent.Step{Stage: name}})
 	var kept T // what fn gave beside an error
 	v, err := journal.Once(s.journal, "stage", name, func() (T, error) {
 		var err error
@@ -126,10 +129,10 @@ func stage[T any](ctx context.Context, s *session, name string, fn func(context.
 		v = kept
 		err = fmt.Errorf("%s: %w", name, err)
 	}
-	took := s.Now().Sub(began)
-	s.stages = append(s.stages, report.Stage{Name: name, DurationMS: took.Milliseconds()})
-	s.emit(Event{Type: StageDone, Stage: name, DurationMS: took.Milliseconds(), Error: errText(err)})
-	return v, errors.Join(err, s.emitErr)
+	took := s.Now().Sub(began).Milliseconds()
+	s.stages = append(s.stages, report.Stage{Name: name, DurationMS: took})
+	s.tell(agent.Event{Type: agent.EventStageDone, Step: &agent.Step{Stage: name}, DurationMS: took, Reason: errText(err)})
+	return v, errors.Join(err, s.failed())
 }
 
 func errText(err error) string {

@@ -7,16 +7,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -33,11 +35,13 @@ type session struct {
 	trees   string // folder of the run's worktrees, and of what its commands may write besides
 	repo    *workspace.Repository
 	journal *journal.Journal
-	events  *os.File
+	events  *agent.EventLog
 	log     *evidence.Log
 	began   time.Time
 	stages  []report.Stage
-	emitErr error
+
+	mu      sync.Mutex
+	failure error // of writing an event
 
 	// What the stages leave for those after them.
 	src    source
@@ -45,6 +49,10 @@ type session struct {
 	mirror *workspace.Mirror
 	lock   *workspace.Lock
 	laid   []*workspace.Tree
+
+	modelName string
+	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
+	closers   []io.Closer                   // what stages opened
 }
 
 // identity is what must be the same for a run to be continued.
@@ -72,7 +80,8 @@ func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
 	}
 	s := &session{
 		Runner: r, job: job, repo: repo, began: r.Now(), id: job.ID,
-		project: filepath.Join(r.Home, "projects", workspace.Slug(repo.Root)),
+		project:   filepath.Join(r.Home, "projects", workspace.Slug(repo.Root)),
+		snapshots: map[gate.Side]*workspace.Tree{},
 	}
 	if s.id == "" {
 		s.id = newID(s.began)
@@ -170,17 +179,17 @@ func (s *session) openFiles() (err error) {
 	if s.journal, err = journal.Open(filepath.Join(s.dir, "journal.jsonl"), s.Now); err != nil {
 		return err
 	}
-	if s.events, err = os.OpenFile(filepath.Join(s.dir, "events.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+	if s.events, err = agent.OpenEvents(filepath.Join(s.dir, "events.jsonl"), s.redact); err != nil {
 		return err
 	}
 	if s.log, err = evidence.Open(s.dir, s.id, evidence.Options{Redact: s.Redact, Now: s.Now}); err != nil {
 		return err
 	}
 	if _, resumed := s.journal.Lookup("run", "identity"); resumed {
-		s.emit(Event{Type: RunResumed, Run: s.id})
+		s.tell(agent.Event{Type: agent.EventRunResumed, Text: s.id})
 		return nil
 	}
-	s.emit(Event{Type: RunStart, Run: s.id})
+	s.tell(agent.Event{Type: agent.EventRunStart, Text: s.id})
 	return s.journal.Append("run", "identity", s.identity())
 }
 
@@ -194,11 +203,14 @@ func (s *session) close() {
 	}
 	s.lock.Release()
 	if s.trees != "" {
-		if err := os.RemoveAll(s.trees); err != nil {
+		if err := workspace.RemoveAll(context.Background(), s.trees); err != nil {
 			s.Log.Warn("remove worktrees", "dir", s.trees, "error", err)
 		}
 	}
 	var errs []error
+	for _, c := range s.closers {
+		errs = append(errs, c.Close())
+	}
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}
@@ -225,21 +237,20 @@ func (s *session) discard(err error) error {
 	return err
 }
 
-// newTrees chooses the folder of this attempt's worktrees: what an earlier one
-// left, because it was killed, is the sweeper's.
+// newTrees makes the folder of the run's worktrees. What an earlier attempt at
+// the run left there, because it was killed, goes, but for the scratch files of
+// agents: their conversations go on.
 func (s *session) newTrees(ctx context.Context) (err error) {
-	for n := 1; ; n++ {
-		dir := filepath.Join(s.project, "worktrees", s.id)
-		if n > 1 {
-			dir += "-" + strconv.Itoa(n)
-		}
-		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-			s.trees = dir
-			break
+	s.trees = filepath.Join(s.project, "worktrees", s.id)
+	if s.lock, err = workspace.LockRun(ctx, s.trees); err != nil {
+		return err
+	}
+	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "agents", "again", "scratch/base", "scratch/head"} {
+		if err := workspace.RemoveAll(ctx, filepath.Join(s.trees, name)); err != nil {
+			return err
 		}
 	}
-	s.lock, err = workspace.LockRun(ctx, s.trees)
-	return err
+	return s.mirror.Prune(ctx)
 }
 
 func (s *session) redact(b []byte) []byte {
@@ -264,4 +275,14 @@ type timeLimit struct{ limit time.Duration }
 
 func (e *timeLimit) Error() string {
 	return "the time limit of " + strings.TrimSuffix(e.limit.String(), "0s") + " was reached"
+}
+
+// scratchLog is an evidence log that nobody reads.
+func scratchLog(dir, id string, now func() time.Time) (*evidence.Log, error) {
+	return evidence.Open(dir, id, evidence.Options{Now: now})
+}
+
+// configLimits are the operator's limits for the agents.
+func configLimits(c *Cast) config.Limits {
+	return config.Limits{Tokens: c.MaxTokens, CostUSD: c.MaxCostUSD}
 }

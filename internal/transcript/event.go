@@ -40,6 +40,17 @@ const (
 	SubagentDone     Type = "subagent_done"     // Done
 )
 
+// The events of the run itself. They have no ID; Step says what they are about.
+const (
+	RunStart     Type = "run_start"   // Text the run's id
+	RunResumed   Type = "run_resumed" // the same, of a run that was begun before
+	StageStart   Type = "stage_start"
+	StageDone    Type = "stage_done" // DurationMS, Reason why it did not end well
+	CommandStart Type = "command_start"
+	CommandDone  Type = "command_done" // DurationMS, Evidence
+	RunDone      Type = "run_done"     // Text the verdict, Reason the outcome
+)
+
 // Transient reports whether events of this type are shown and not kept.
 func (t Type) Transient() bool {
 	switch t {
@@ -53,8 +64,8 @@ func (t Type) Transient() bool {
 type Event struct {
 	Type   Type      `json:"type"`
 	Time   time.Time `json:"time"`
-	Agent  string    `json:"agent"` // name of the agent that it happened to
-	ID     string    `json:"id"`    // and its id in the run
+	Agent  string    `json:"agent,omitempty"` // name of the agent that it happened to
+	ID     string    `json:"id,omitempty"`    // and its id in the run; empty: the run itself
 	Parent string    `json:"parent,omitempty"`
 
 	N          int      `json:"n,omitempty"`
@@ -71,6 +82,17 @@ type Event struct {
 	Usage      *Usage   `json:"usage,omitempty"`
 	Meta       *Meta    `json:"meta,omitempty"`
 	Done       *Done    `json:"done,omitempty"`
+	Step       *Step    `json:"step,omitempty"`
+}
+
+// A Step is a stage of the run, or a command of one that no agent asked for.
+type Step struct {
+	Stage    string `json:"stage"`
+	Side     string `json:"side,omitempty"` // base or head
+	Unit     string `json:"unit,omitempty"` // folder in the repository
+	Command  string `json:"command,omitempty"`
+	Exit     *int   `json:"exit,omitempty"`
+	TimedOut bool   `json:"timed_out,omitempty"`
 }
 
 // A Call is one tool call.

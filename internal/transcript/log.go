@@ -13,19 +13,25 @@ import (
 // A Log is events.jsonl, open for appending. It is safe for concurrent use by
 // one process.
 type Log struct {
+	redact func([]byte) []byte
+
 	mu   sync.Mutex
 	file *os.File
 	seen map[string]bool
 }
 
 // Open opens the log at path, creating it with mode 0600 where there is none.
-// A torn last line is cut.
-func Open(path string) (*Log, error) {
+// A torn last line is cut. Each line passes redact, which may be nil, before it
+// is written.
+func Open(path string, redact func([]byte) []byte) (*Log, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("events: %w", err)
 	}
-	l := &Log{file: file, seen: map[string]bool{}}
+	if redact == nil {
+		redact = func(b []byte) []byte { return b }
+	}
+	l := &Log{redact: redact, file: file, seen: map[string]bool{}}
 	if err := l.load(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -56,7 +62,7 @@ func (l *Log) load() error {
 
 // Append keeps e and reports whether it is new, which is when it may be shown.
 // Transient events are new and not kept; an event that the log has already, from
-// before the run was resumed, is not new.
+// before the run was resumed, is not new. Events of the run itself are always new.
 func (l *Log) Append(e Event) (fresh bool, err error) {
 	if e.Type.Transient() {
 		return true, nil
@@ -67,10 +73,10 @@ func (l *Log) Append(e Event) (fresh bool, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.seen[e.Key()] {
+	if e.ID != "" && l.seen[e.Key()] {
 		return false, nil
 	}
-	if _, err := l.file.Write(append(line, '\n')); err != nil {
+	if _, err := l.file.Write(append(l.redact(line), '\n')); err != nil {
 		return false, fmt.Errorf("events %s: %w", e.Key(), err)
 	}
 	l.seen[e.Key()] = true

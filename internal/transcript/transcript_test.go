@@ -158,7 +158,7 @@ func TestLog(t *testing.T) {
 	all := story()
 	tell := func(from int, want int) {
 		t.Helper()
-		l, err := transcript.Open(path)
+		l, err := transcript.Open(path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

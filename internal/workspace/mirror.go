@@ -157,6 +157,13 @@ func (m *Mirror) create(ctx context.Context) error {
 	return os.Rename(made, m.Dir)
 }
 
+// Git runs a git command that reads the mirror and returns its standard output.
+// Path arguments are taken literally. It is for fixed commands of the harness:
+// nothing that a model or a change wrote may stand where git takes options.
+func (m *Mirror) Git(ctx context.Context, args ...string) ([]byte, error) {
+	return m.run(ctx, append([]string{"--literal-pathspecs"}, args...)...)
+}
+
 // run runs a git command in the mirror.
 func (m *Mirror) run(ctx context.Context, args ...string) ([]byte, error) {
 	return m.git.run(ctx, call{gitDir: m.Dir, args: args})

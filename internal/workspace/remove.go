@@ -14,6 +14,11 @@ import (
 // maxDepth bounds how many folders are held open, one inside the other.
 const maxDepth = 100
 
+// RemoveAll removes a folder of trees and scratch files that commands may have
+// filled, whatever they have done to its permissions. No symbolic link is
+// followed. A missing folder is fine.
+func RemoveAll(ctx context.Context, dir string) error { return removeAll(ctx, dir) }
+
 // removeAll removes a folder and everything in it, also where permissions
 // forbid that. No symbolic link is followed. A missing folder is fine.
 func removeAll(ctx context.Context, dir string) error {

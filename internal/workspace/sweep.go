@@ -194,3 +194,16 @@ func (w *sweeper) pins(mirror string) error {
 	}
 	return err
 }
+
+// Prune makes the mirror forget worktrees whose folders are gone.
+func (m *Mirror) Prune(ctx context.Context) error {
+	lock, err := acquire(ctx, m.Dir+registryLock, syscall.LOCK_EX)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if _, err := m.run(ctx, "worktree", "prune", "--expire=now"); err != nil {
+		return fmt.Errorf("prune worktrees: %w", err)
+	}
+	return nil
+}

@@ -197,6 +197,13 @@ func TestConverted(t *testing.T) {
 	if got := must[[]string](t)(tree.Changed(t.Context())); len(got) > 0 {
 		t.Errorf("still changed: %q", got)
 	}
+	older := worktree(t, m, "older", user(t, dir, "rev-parse", "HEAD~1"))
+	if err := older.Overlay(t.Context(), head, []string{"a.bat"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := must[[]string](t)(older.Changed(t.Context())); len(got) > 0 || read(t, older.Dir, "a.bat") != "one\r\ntwo\r\n" {
+		t.Errorf("laid over another: changed %q", got)
+	}
 	if got := must[[]byte](t)(m.ReadFile(t.Context(), head, "a.bat")); string(got) != "one\ntwo\n" {
 		t.Errorf("the object is %q", got)
 	}

@@ -24,6 +24,7 @@ type bench struct {
 	scratch string   // a module to download from
 	total   time.Time
 	runs    []time.Duration
+	cpu     time.Duration
 	spent   map[string]time.Duration // in commands, by side and stage
 }
 
@@ -84,6 +85,7 @@ func (s *bench) ycbot(t *testing.T, dir, out, base, head string) *report.Report 
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
+	s.cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	data, err := os.ReadFile(filepath.Join(out, "report.json"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.Bytes())
@@ -135,7 +137,7 @@ func (s *bench) summarize(t *testing.T, rows []row) {
 	for _, d := range s.runs {
 		all += d
 	}
-	t.Logf("%d runs in %s; %s in ycbot, median %s, longest %s", len(rows), time.Since(s.total).Round(time.Second), all.Round(time.Second),
+	t.Logf("%d runs in %s; %s in ycbot (processor time %s), median %s, longest %s", len(rows), time.Since(s.total).Round(time.Second), all.Round(time.Second), s.cpu.Round(time.Second),
 		s.runs[len(s.runs)/2].Round(time.Millisecond), s.runs[len(s.runs)-1].Round(time.Millisecond))
 	var commands time.Duration
 	for _, task := range slices.Sorted(maps.Keys(s.spent)) {

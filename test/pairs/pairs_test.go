@@ -23,26 +23,26 @@ const committed = "../../docs/pairs.md"
 // A pair is two adjacent releases of a module.
 type pair struct{ module, from, to string }
 
-// study is what is studied. The comment says what makes the pair worth it.
+// study is what is studied. The comment says what is special about a pair.
 var study = []pair{
-	{"github.com/spf13/pflag", "v1.0.8", "v1.0.9"},
-	{"github.com/go-chi/chi/v5", "v5.2.2", "v5.2.3"},           // new API and its tests
-	{"github.com/hashicorp/golang-lru/v2", "v2.0.6", "v2.0.7"}, // new API and its tests
-	{"github.com/hashicorp/go-version", "v1.2.0", "v1.2.1"},    //
-	{"github.com/Masterminds/semver/v3", "v3.3.0", "v3.3.1"},   //
-	{"github.com/mitchellh/mapstructure", "v1.4.1", "v1.4.2"},  //
-	{"github.com/tidwall/gjson", "v1.17.0", "v1.17.1"},         //
-	{"gopkg.in/yaml.v3", "v3.0.0", "v3.0.1"},                   //
-	{"github.com/sirupsen/logrus", "v1.9.2", "v1.9.3"},         //
-	{"github.com/rivo/uniseg", "v0.4.3", "v0.4.4"},             //
+	{"github.com/Masterminds/semver/v3", "v3.3.0", "v3.3.1"},
+	{"github.com/mitchellh/mapstructure", "v1.4.1", "v1.4.2"},
+	{"github.com/rivo/uniseg", "v0.4.3", "v0.4.4"},
+	{"github.com/tidwall/match", "v1.1.0", "v1.1.1"},
+	{"github.com/sirupsen/logrus", "v1.9.2", "v1.9.3"},         // a panic takes the rest of its package along
 	{"github.com/mattn/go-runewidth", "v0.0.20", "v0.0.21"},    // a generated table
-	{"github.com/google/go-cmp", "v0.5.8", "v0.5.9"},           // golden file
-	{"github.com/yuin/goldmark", "v1.7.12", "v1.7.13"},         // the tests' data only
-	{"github.com/pelletier/go-toml/v2", "v2.2.1", "v2.2.2"},    // a refactoring
+	{"github.com/google/go-cmp", "v0.5.8", "v0.5.9"},           // a golden file
+	{"github.com/yuin/goldmark", "v1.7.12", "v1.7.13"},         // of the tests, only data
+	{"github.com/hashicorp/go-version", "v1.2.0", "v1.2.1"},    // a new function and its tests
+	{"github.com/spf13/pflag", "v1.0.8", "v1.0.9"},             // the same
+	{"github.com/hashicorp/golang-lru/v2", "v2.0.6", "v2.0.7"}, // the same, and a fix in another package
+	{"github.com/gorilla/mux", "v1.7.3", "v1.7.4"},             // removed tests, new tests in new files
+	{"github.com/dustin/go-humanize", "v1.0.0", "v1.0.1"},      // the first go.mod
+	{"github.com/spf13/cobra", "v1.8.0", "v1.8.1"},             // a newer dependency
+	{"gopkg.in/yaml.v3", "v3.0.0", "v3.0.1"},                   // an incomplete go.sum
 	{"github.com/google/uuid", "v1.3.0", "v1.3.1"},             // a fix without a test
-	{"github.com/spf13/cobra", "v1.8.0", "v1.8.1"},             // a new version of a dependency
-	{"github.com/stretchr/testify", "v1.8.3", "v1.8.4"},        // workflows only
-	{"github.com/gorilla/mux", "v1.7.3", "v1.7.4"},             //
+	{"github.com/pelletier/go-toml/v2", "v2.2.1", "v2.2.2"},    // a refactoring
+	{"github.com/stretchr/testify", "v1.8.3", "v1.8.4"},        // nothing but a workflow
 }
 
 // TestPairs holds that no release is judged FAIL against the one before it,

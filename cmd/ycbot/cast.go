@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/openai"
+	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/tool"
+)
+
+// cast reads from flags and environment which model is asked; nil means none:
+// nobody named one, or --no-model was given.
+func (p *program) cast(o *runOptions) (*run.Cast, error) {
+	provider := cmp.Or(o.provider.value, p.getenv("YCBOT_PROVIDER"), "openai")
+	name := cmp.Or(o.model, p.getenv("YCBOT_MODEL"))
+	baseURL := cmp.Or(o.baseURL, p.getenv("YCBOT_BASE_URL"))
+	if !slices.Contains(o.provider.words, provider) {
+		return nil, fmt.Errorf("YCBOT_PROVIDER %q: want one of %s", provider, strings.Join(o.provider.words, ", "))
+	}
+	if err := o.agentNames(); err != nil {
+		return nil, err
+	}
+	if o.noModel || provider == "openai" && name == "" {
+		if !o.noModel && (o.coordinator || len(o.agents) > 0 || o.provider.value != "" || o.baseURL != "") {
+			return nil, &usageError{errors.New("no model is named: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out")}
+		}
+		return nil, nil //nolint:nilnil // gate only is no fault
+	}
+	if o.maxTokens < 0 || o.maxCost < 0 {
+		return nil, &usageError{errors.New("--max-tokens and --max-cost-usd: want numbers above zero")}
+	}
+	c := &run.Cast{Agents: o.agents, Coordinator: o.coordinator, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost}
+	if provider == "script" {
+		return p.scripted(c, baseURL)
+	}
+	return p.openAI(c, name, baseURL)
+}
+
+// agentNames checks --agents against the cast.
+func (o *runOptions) agentNames() error {
+	defs, err := agents.Builtins(tool.Resolve)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, d := range defs {
+		known = append(known, d.Name)
+	}
+	for _, name := range o.agents {
+		if _, ok := agents.Find(defs, name); !ok {
+			return &usageError{fmt.Errorf("--agents: there is no agent %q; there are %s", name, strings.Join(known, ", "))}
+		}
+	}
+	return nil
+}
+
+// scripted plays a scenario file.
+func (p *program) scripted(c *run.Cast, file string) (*run.Cast, error) {
+	if file == "" {
+		return nil, &usageError{errors.New("--provider script plays a scenario: name its file with --base-url FILE")}
+	}
+	m, err := script.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	c.Model = func(record func(context.Context, model.Exchange) error) (model.Model, error) {
+		return run.Recorded(m, record), nil
+	}
+	c.Price = func(model.Usage) (float64, bool) { return 0, true }
+	return c, nil
+}
+
+// openAI asks an endpoint that speaks chat completions.
+func (p *program) openAI(c *run.Cast, name, baseURL string) (*run.Cast, error) {
+	key := cmp.Or(p.getenv("YCBOT_API_KEY"), p.getenv("OPENAI_API_KEY"))
+	baseURL = cmp.Or(baseURL, p.getenv("OPENAI_BASE_URL"))
+	if key == "" && baseURL == "" {
+		return nil, fmt.Errorf("model %s: there is no key for it: set YCBOT_API_KEY or OPENAI_API_KEY, name an endpoint that needs none with --base-url, or give --no-model", name)
+	}
+	prices, err := openai.ListPrices()
+	if err != nil {
+		return nil, err
+	}
+	c.Model = func(record func(context.Context, model.Exchange) error) (model.Model, error) {
+		return openai.New(openai.Options{
+			BaseURL: baseURL, Key: key, Model: name, HTTPClient: p.client, Now: p.now, Log: p.log(), Record: record,
+		})
+	}
+	c.Price = agent.Price(func(u model.Usage) (float64, bool) { return prices.Cost(name, u) })
+	return c, nil
+}

@@ -1,0 +1,45 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// Prepare sets both sides up and builds them, calling in.Prepared for each, and
+// does no more. It is for a run that has its result and needs the trees again.
+func (g *Gate) Prepare(ctx context.Context, in Input) error {
+	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, plan: map[Side]*plan{}, suites: map[Side]Suite{}}
+	for _, step := range []func(context.Context) error{r.detect, r.prepareBase, r.prepareHead} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("gate: %w", err)
+		}
+	}
+	return nil
+}
+
+// Shell is the template for commands of an agent in dir, a copy of a prepared
+// snapshot: the environment that the gate's own commands have, with caches of
+// its own below home, and the base to read.
+func (g *Gate) Shell(_ context.Context, dir, base, home string) (sandbox.Command, error) {
+	cache := filepath.Join(home, "go-build")
+	if err := mkdirs(home); err != nil {
+		return sandbox.Command{}, err
+	}
+	if _, err := os.Stat(cache); err != nil && exists(g.projectCache()) {
+		if err := copyWhole(g.projectCache(), cache); err != nil {
+			return sandbox.Command{}, fmt.Errorf("build cache: %w", err)
+		}
+	}
+	if err := mkdirs(cache, g.modCache()); err != nil {
+		return sandbox.Command{}, err
+	}
+	return sandbox.Command{
+		Env: append(g.goEnv(cache, command{}), "GOFLAGS=-buildvcs=false"), Home: home,
+		Writable: []string{dir}, ReadOnly: []string{base, g.Mirror.Dir, g.modCache()},
+		Network: g.Network.of(sandbox.NetworkNone),
+	}, nil
+}

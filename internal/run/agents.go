@@ -1,0 +1,287 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// Names of the agents that the host itself dispatches.
+const (
+	exploreAgent      = "Explore"
+	verificationAgent = "verification"
+	coordinatorAgent  = "coordinator"
+)
+
+// A change of so many files or lines is looked around in before it is verified.
+const (
+	largeFiles = 6
+	largeLines = 250
+)
+
+// A Cast is the model side of a run; nil means gate only.
+type Cast struct {
+	// Model makes the model. Each exchange with a provider is given to record
+	// before its answer is used.
+	Model func(record func(context.Context, model.Exchange) error) (model.Model, error)
+	// Price tells what usage costs; nil: the cost is not known.
+	Price       agent.Price
+	Agents      []string // that run besides verification, by name
+	Coordinator bool     // a model stands in front and may add read-only helpers
+	MaxTokens   int      // of all agents together; 0: the configuration's
+	MaxCostUSD  float64  // the same
+}
+
+// A judgement is what the agents stage came to.
+type judgement struct {
+	Agents  []report.AgentOutcome `json:"agents"` // those that owe a verdict
+	Results []agent.Result        `json:"results"`
+	Denied  []report.Denial       `json:"denied"`
+	Usage   model.Usage           `json:"usage"`
+	CostUSD float64               `json:"cost_usd"`
+	CostOK  bool                  `json:"cost_known"`
+}
+
+// A host coordinates the agents of one run: it dispatches them, waits for all,
+// and holds what they claim against the log.
+type host struct {
+	*session
+	cast   *Cast
+	model  model.Model
+	runner *agent.Runner
+	gate   *gate.Gate
+	input  gate.Input
+	result *gate.Result
+
+	base, head *workspace.Tree // prepared snapshots, which nothing changes
+	seats      map[string]*seat
+}
+
+// agents has the change verified by agents, after the gate. It does nothing in
+// a run without a model.
+func (s *session) agents(ctx context.Context, result *gate.Result) (*judgement, error) {
+	if s.job.Cast == nil || result == nil {
+		return nil, nil //nolint:nilnil // gate only is no fault
+	}
+	h, err := s.host(ctx, result)
+	if err != nil {
+		return nil, err
+	}
+	return h.run(ctx)
+}
+
+func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) {
+	h := &host{session: s, cast: s.job.Cast, result: result, seats: map[string]*seat{}}
+	log, err := openModelLog(filepath.Join(s.dir, "model.jsonl"), s.redact)
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, log)
+	m, err := h.cast.Model(log.record)
+	if err != nil {
+		return nil, err
+	}
+	s.modelName = m.Name()
+	h.model = &discreet{Model: m, redact: s.redact}
+	if err := h.prepared(ctx); err != nil {
+		return nil, err
+	}
+	defs, err := agents.Builtins(tool.Resolve)
+	if err != nil {
+		return nil, err
+	}
+	limits := s.config.Limits.Under(configLimits(h.cast))
+	h.runner = &agent.Runner{
+		RunID: s.id, Specs: specs(defs), Provision: h.provision,
+		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
+		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
+	}
+	return h, nil
+}
+
+// specs turns definitions into what the runner takes.
+func specs(defs []agents.Definition) []agent.Spec {
+	var out []agent.Spec
+	for _, d := range defs {
+		spec := agent.Spec{
+			Name: d.Name, Description: d.Description, Prompt: d.Prompt, Source: "builtin", SourcePath: d.Source,
+			Tools: d.Tools, Model: d.Model, Background: d.Background, MaxIterations: d.MaxIterations,
+			Timeout: d.Timeout, OutputTokens: d.MaxOutputTokens,
+		}
+		if d.AllTools {
+			spec.Tools = nil
+		}
+		out = append(out, spec)
+	}
+	return out
+}
+
+// prepared makes sure that there are snapshots of both sides after setup and
+// build. In a run that is continued after the gate they are made again, without
+// a trace in the log: it has those commands already.
+func (h *host) prepared(ctx context.Context) error {
+	h.base, h.head = h.snapshots[gate.Base], h.snapshots[gate.Head]
+	if h.base != nil && h.head != nil {
+		h.gate, h.input = h.gateOf(h.log), gate.Input{}
+		return nil
+	}
+	dir, err := os.MkdirTemp(h.trees, "again-")
+	if err != nil {
+		return err
+	}
+	log, err := scratchLog(dir, h.id, h.Now)
+	if err != nil {
+		return err
+	}
+	defer log.Close() //nolint:errcheck // nobody reads it
+	h.gate = h.gateOf(log)
+	h.gate.Progress = nil
+	input, err := h.gateInput(ctx)
+	if err != nil {
+		return err
+	}
+	if err := h.gate.Prepare(ctx, input); err != nil {
+		return fmt.Errorf("prepare again: %w", err)
+	}
+	h.base, h.head = h.snapshots[gate.Base], h.snapshots[gate.Head]
+	if h.base == nil || h.head == nil {
+		return errors.New("prepared snapshots are missing")
+	}
+	return nil
+}
+
+// run dispatches the agents, one after the other where one tells the next what
+// it found, and judges what those that owe a verdict reply.
+func (h *host) run(ctx context.Context) (*judgement, error) {
+	if err := h.runner.Resume(ctx); err != nil {
+		return nil, err
+	}
+	notes := ""
+	if h.large() {
+		res, err := h.dispatch(ctx, exploreAgent, h.explorePrompt())
+		if err != nil {
+			return nil, err
+		}
+		notes = section("What an agent found that looked around", res.Text)
+	}
+	if h.cast.Coordinator {
+		text, err := h.coordinate(ctx, notes)
+		if err != nil {
+			return nil, err
+		}
+		notes += section("What the coordinator wants looked at", text)
+	}
+	var owing []agent.Result
+	for _, name := range h.owing() {
+		res, err := h.dispatch(ctx, name, h.verificationPrompt(notes))
+		if err != nil {
+			return nil, err
+		}
+		owing = append(owing, res)
+	}
+	h.runner.Drain()
+	if cause := context.Cause(ctx); cause != nil {
+		j, err := h.judge(context.WithoutCancel(ctx), owing, true)
+		return j, errors.Join(cause, err)
+	}
+	return h.judge(ctx, owing, false)
+}
+
+// owing lists the agents whose reply must end in a verdict.
+func (h *host) owing() []string {
+	out := []string{verificationAgent}
+	for _, name := range slices.Concat(h.config.Agents.Run, h.cast.Agents) {
+		if spec, ok := h.runner.Find(name); ok && spec.Name != exploreAgent && !slices.Contains(out, spec.Name) {
+			out = append(out, spec.Name)
+		}
+	}
+	return out
+}
+
+// dispatch runs one agent and waits for it. Work that went wrong is a result;
+// only what makes going on senseless is an error.
+func (h *host) dispatch(ctx context.Context, name, prompt string) (agent.Result, error) {
+	res, err := h.runner.Run(ctx, agent.Order{Agent: name, Prompt: prompt})
+	if err != nil && ctx.Err() == nil {
+		return res, fmt.Errorf("agent %s: %w", name, err)
+	}
+	return res, nil
+}
+
+// large says whether a change is looked around in first.
+func (h *host) large() bool {
+	lines := 0
+	for _, f := range h.src.Change.Files {
+		lines += f.Added + f.Deleted
+	}
+	return len(h.src.Change.Files) >= largeFiles || lines >= largeLines
+}
+
+// coordinate lets a model plan the verification, with read-only helpers that it
+// may start itself. What it says is a hint for the verification, no verdict.
+func (h *host) coordinate(ctx context.Context, notes string) (string, error) {
+	spec, ok := h.runner.Find(coordinatorAgent)
+	if !ok {
+		return "", errors.New("there is no coordinator among the agents")
+	}
+	const id = "coordinator"
+	st, err := h.provision(ctx, spec, agent.Record{ID: id, Order: agent.Order{Agent: coordinatorAgent}})
+	if err != nil {
+		return "", err
+	}
+	delegate, err := h.runner.Tools(ctx, id, []string{exploreAgent})
+	if err != nil {
+		return "", err
+	}
+	cfg := st.Config
+	cfg.Name, cfg.ID = coordinatorAgent, id
+	cfg.Tools = append(pick(cfg.Tools, spec.Tools), delegate...)
+	cfg.Aliases = merged(cfg.Aliases, agent.SpawnAliases())
+	cfg.MaxIterations, cfg.Timeout, cfg.Budget = spec.MaxIterations, spec.Timeout, h.runner.Budget
+	cfg.Journal, cfg.Now, cfg.Log = h.journal, h.Now, h.Log
+	history := []model.Message{{Role: model.User, Text: h.coordinatorPrompt(notes)}}
+	end, err := agent.Turn(ctx, &cfg, &history, h.emit)
+	h.runner.Drain()
+	if err != nil && ctx.Err() == nil {
+		h.Log.Warn("coordinator", "error", err)
+	}
+	return end.Text, nil
+}
+
+// pick keeps the tools that a definition names; nil names all of them.
+func pick(tools []tool.Tool, names []string) []tool.Tool {
+	if names == nil {
+		return tools
+	}
+	return slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return !slices.Contains(names, t.Name) })
+}
+
+func merged(a, b map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range []map[string]string{a, b} {
+		for k, v := range m {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// section is a part of a prompt that quotes what an agent wrote.
+func section(title, text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return "\n## " + title + "\n\n" + fence(text)
+}

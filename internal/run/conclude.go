@@ -1,0 +1,127 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// concludeAgents brings what the agents came to into the report. The verdict
+// becomes the worst of the gate's and theirs; nothing raises it.
+func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *judgement, failure error) {
+	if s.job.Cast == nil {
+		return
+	}
+	rep.Model = s.modelName
+	if j != nil {
+		s.addAgents(rep, j)
+	}
+	if rep.Outcome == report.Cancelled || rep.Verdict == report.Error {
+		return
+	}
+	var outcomes []report.AgentOutcome
+	switch {
+	case j != nil:
+		outcomes = j.Agents
+	case failure != nil && rep.Outcome == report.Errored:
+		outcomes = []report.AgentOutcome{{Agent: verificationAgent, Outcome: string(agent.Errored), Cause: cause(failure)}}
+		rep.Outcome = report.Completed // the gate did conclude: the reason says what is missing
+	case failure != nil:
+		outcomes = []report.AgentOutcome{{Agent: verificationAgent, Outcome: string(agent.TimedOut), Cause: failure.Error()}}
+	}
+	gateVerdict := report.Verdict(result.Verdict)
+	verdict, reasons := report.Combine(gateVerdict, rep.Reasons, outcomes...)
+	rep.Verdict, rep.Reasons = report.Worst(rep.Verdict, verdict), reasons
+}
+
+// cause words why no agent could work.
+func cause(err error) string {
+	switch {
+	case errors.Is(err, model.ErrAuth), errors.Is(err, model.ErrDown), errors.Is(err, model.ErrRequest):
+		return "the model could not be asked: " + err.Error()
+	default:
+		return err.Error()
+	}
+}
+
+func (s *session) addAgents(rep *report.Report, j *judgement) {
+	for _, a := range j.Agents {
+		for _, k := range a.Checks {
+			c := k.Check
+			c.ID = "C" + strconv.Itoa(len(rep.Checks)+1)
+			if k.Adversarial {
+				c.Title += " [adversarial]"
+			}
+			rep.Checks = append(rep.Checks, c)
+		}
+		for _, path := range a.Tripwire {
+			rep.Findings = append(rep.Findings, report.Finding{
+				Severity: report.SeverityWarning, Title: "a command of agent " + a.Agent + " changed a tracked file, which was put back", Path: path,
+			})
+		}
+	}
+	for _, r := range j.Results {
+		if rep.Model == "" {
+			rep.Model = r.Model // of a stage that was finished before the run was continued
+		}
+		rep.Subagents = append(rep.Subagents, report.Subagent{
+			ID: r.ID, Agent: r.Agent, Model: r.Model, Status: string(r.Status), Outcome: string(r.Outcome), Verdict: r.Verdict,
+			Iterations: r.Iterations, ToolCalls: r.ToolCalls, Tokens: r.Usage.Input + r.Usage.Output, CostUSD: r.CostUSD,
+			DurationMS: r.DurationMS, Isolation: r.Isolation, Transcript: transcriptPath(r.Agent, r.ID),
+		})
+	}
+	rep.Denied = append(rep.Denied, j.Denied...)
+	rep.Usage.InputTokens, rep.Usage.OutputTokens, rep.Usage.CachedTokens = j.Usage.Input, j.Usage.Output, j.Usage.Cached
+	rep.Usage.CostUSD = nil
+	if j.CostOK {
+		rep.Usage.CostUSD = &j.CostUSD
+	}
+}
+
+func transcriptPath(name, id string) string { return "subagents/" + name + "-" + id + ".md" }
+
+// writeTranscripts renders the transcript and the sidechain of each agent from
+// the events. What cannot be rendered is said in the report, which is worth more.
+func (s *session) writeTranscripts(rep *report.Report) error {
+	file, err := os.Open(filepath.Join(s.dir, "events.jsonl"))
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	events, err := agent.ReadEvents(file)
+	if err != nil {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("the transcripts are missing: %v", err))
+		return nil
+	}
+	names := map[string]string{}
+	for _, e := range events {
+		if e.ID != "" && names[e.ID] == "" {
+			names[e.ID] = e.Agent
+		}
+	}
+	sidechains := filepath.Join("sessions", s.id, "sidechains")
+	for _, id := range agent.EventIDs(events) {
+		if id == "" {
+			continue
+		}
+		if err := s.write(transcriptPath(names[id], id), []byte(agent.Markdown(events, id))); err != nil {
+			return err
+		}
+		chain, err := agent.Sidechain(events, id)
+		if err != nil {
+			rep.Notes = append(rep.Notes, fmt.Sprintf("the sidechain of %s is missing: %v", id, err))
+			continue
+		}
+		if err := s.write(filepath.Join(sidechains, id+".jsonl"), chain); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/ycbot/ycbot/internal/model"
+)
+
+// A modelLog is model.jsonl: every exchange with a provider, for replay.
+type modelLog struct {
+	redact func([]byte) []byte
+
+	mu   sync.Mutex
+	file *os.File
+}
+
+func openModelLog(path string, redact func([]byte) []byte) (*modelLog, error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("model log: %w", err)
+	}
+	return &modelLog{redact: redact, file: file}, nil
+}
+
+func (l *modelLog) record(_ context.Context, e model.Exchange) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("model log: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.file.Write(append(l.redact(line), '\n')); err != nil {
+		return fmt.Errorf("model log: %w", err)
+	}
+	return nil
+}
+
+func (l *modelLog) Close() error { return l.file.Close() }
+
+// Recorded makes a model that is not a provider's write to model.jsonl as well.
+func Recorded(m model.Model, record func(context.Context, model.Exchange) error) model.Model {
+	return &recorded{m, record}
+}
+
+type recorded struct {
+	model.Model
+	write func(context.Context, model.Exchange) error
+}
+
+func (r *recorded) Generate(ctx context.Context, req *model.Request, on func(model.Delta)) (*model.Response, error) {
+	resp, err := r.Model.Generate(ctx, req, on)
+	e := model.Exchange{Agent: req.Agent, ID: req.ID, Model: r.Name(), N: model.Answers(req.Messages) + 1, Attempt: 1, Response: resp}
+	var jsonErr error
+	if e.Request, jsonErr = json.Marshal(req); jsonErr != nil {
+		return nil, fmt.Errorf("model log: %w", jsonErr)
+	}
+	if err != nil {
+		e.Response, e.Error = nil, err.Error()
+	}
+	if logErr := r.write(ctx, e); logErr != nil {
+		return nil, logErr
+	}
+	return resp, err
+}
+
+// discreet takes secrets out of what a model says, before anybody sees or keeps it.
+type discreet struct {
+	model.Model
+	redact func([]byte) []byte
+}
+
+func (d *discreet) Generate(ctx context.Context, req *model.Request, on func(model.Delta)) (*model.Response, error) {
+	resp, err := d.Model.Generate(ctx, req, on)
+	if resp != nil {
+		resp.Message.Text = string(d.redact([]byte(resp.Message.Text)))
+		for i, c := range resp.Message.Calls {
+			resp.Message.Calls[i].Args = string(d.redact([]byte(c.Args)))
+		}
+	}
+	return resp, err
+}

@@ -1,0 +1,83 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate"
+)
+
+// The prompts below are what the host says. What comes from the change stands in
+// the brief, fenced there.
+
+func (h *host) explorePrompt() string {
+	return "Look around in the code that the following change touches, so that another agent can test it: what it is part of, who uses it, how it is built, run and tested, and what nothing tests.\n\n" +
+		h.briefing()
+}
+
+func (h *host) coordinatorPrompt(notes string) string {
+	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + h.briefing() + notes
+}
+
+func (h *host) verificationPrompt(notes string) string {
+	return "Verify the following change.\n\n" + h.briefing() + h.gateNotes() + notes
+}
+
+// briefing is brief.md.
+func (h *host) briefing() string {
+	data, err := os.ReadFile(filepath.Join(h.dir, "brief.md"))
+	if err != nil {
+		return fmt.Sprintf("(the brief cannot be read: %v)\n", err)
+	}
+	return string(data)
+}
+
+// gateNotes tells what the gate found, so that no agent repeats it.
+func (h *host) gateNotes() string {
+	var b strings.Builder
+	r := h.result
+	fmt.Fprintf(&b, "\n## What the gate found\n\nIts verdict: %s.\n", r.Verdict)
+	for _, reason := range r.Reasons {
+		b.WriteString("- " + reason + "\n")
+	}
+	b.WriteString("\nIts commands, which are in the log:\n\n")
+	var steps strings.Builder
+	for _, s := range r.Steps {
+		if s.Stage != gate.StageList && s.Stage != gate.StageWarm {
+			fmt.Fprintf(&steps, "[%s] exit=%d %s: %s\n", s.Evidence, s.Exit, s.Side, s.Command)
+		}
+	}
+	b.WriteString(fence(steps.String()))
+	var cases strings.Builder
+	for _, g := range []struct {
+		title string
+		cases []gate.Case
+	}{
+		{"passes on base, fails on head", r.Tests.Regressed},
+		{"new, fails on head", r.Tests.NewFailing},
+		{"fails on both", r.Tests.PreExisting},
+		{"flaky", r.Tests.Flaky},
+		{"fails without the change, passes with it", r.FailToPass.Proven},
+		{"passes without the change as well", r.FailToPass.PassOnBase},
+	} {
+		for i, k := range gate.Leaves(g.cases) {
+			if i == 20 {
+				fmt.Fprintf(&cases, "%s: and %d more\n", g.title, len(g.cases)-i)
+				break
+			}
+			fmt.Fprintf(&cases, "%s: %s\n", g.title, k.ID)
+		}
+	}
+	if cases.Len() > 0 {
+		b.WriteString("\nTests worth knowing:\n\n" + fence(cases.String()))
+	}
+	if len(r.NotCovered) > 0 {
+		b.WriteString("\nIt did not cover:\n\n")
+		for _, n := range r.NotCovered {
+			b.WriteString("- " + n + "\n")
+		}
+	}
+	return b.String()
+}

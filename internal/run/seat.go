@@ -1,0 +1,217 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/policy"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A seat is what one agent works with, and what is remembered of it.
+type seat struct {
+	tree    *workspace.Tree // its own copy of the head; nil: it runs nothing
+	home    string          // scratch of its commands, TMPDIR included
+	command sandbox.Command // the template of its commands
+
+	mu      sync.Mutex
+	changed []string // tracked files that its commands changed, which were restored
+}
+
+// provision makes the seat of an agent: tools that read the prepared snapshots,
+// and for one that executes a copy of the head's, which is its own.
+func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
+	granted := policy.Grant(policy.ModeVerify, h.job.Trust, true)
+	executes := granted.Has(string(tool.Exec)) && slices.Contains(spec.Tools, "run_bash")
+	roots, err := h.roots()
+	if err != nil {
+		return nil, err
+	}
+	st := &seat{}
+	var todos tool.Todos
+	tools := slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos)})
+	where := agents.Circumstances{}
+	isolation := agents.InProcess
+	if executes {
+		if err := h.lodge(ctx, st, rec.ID); err != nil {
+			return nil, err
+		}
+		roots.trees.HeadDir, roots.trees.BaseDir = st.tree.Dir, h.base.Dir
+		tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos), tool.Bash(h.shell(st, spec.Name, rec.ID))})
+		where.Exec, where.Cwd, where.Base = true, st.tree.Dir, h.base.Dir
+		isolation = agents.Worktree
+	}
+	tools = h.guarded(tools)
+	for _, t := range pick(tools, spec.Tools) {
+		where.Tools = append(where.Tools, t.Name)
+	}
+	h.mu.Lock()
+	h.seats[rec.ID] = st
+	h.mu.Unlock()
+	return &agent.Seat{
+		Config: agent.Config{
+			System: agents.Contract(where) + spec.Prompt,
+			Model:  h.model, Tools: tools, Known: mutators(), Aliases: aliases(),
+			Decide: decide(granted), Price: h.cast.Price, Corrective: corrective(spec.Name),
+		},
+		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
+		Isolation: isolation,
+		Close:     func(context.Context) error { roots.close(); return nil },
+	}, nil
+}
+
+// roots opens what file tools may read.
+type roots struct {
+	trees tool.Trees
+	open  []*os.Root
+}
+
+func (h *host) roots() (*roots, error) {
+	r := &roots{}
+	for _, d := range []struct {
+		dir string
+		to  **os.Root
+	}{{h.head.Dir, &r.trees.Head}, {h.base.Dir, &r.trees.Base}, {filepath.Join(h.dir, "spill"), &r.trees.Spill}} {
+		root, err := os.OpenRoot(d.dir)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		*d.to = root
+		r.open = append(r.open, root)
+	}
+	return r, nil
+}
+
+func (r *roots) close() {
+	for _, root := range r.open {
+		_ = root.Close()
+	}
+}
+
+// history is what the git tools read.
+func (h *host) history() tool.Repo {
+	c := h.src.Change
+	return tool.Repo{Git: h.mirror.Git, Head: c.HeadSHA, Base: c.BaseSHA, MergeBase: c.MergeBase}
+}
+
+// lodge gives an agent its copy of the head and a scratch folder. Both have the
+// same place when a run is continued, because its conversation names them.
+func (h *host) lodge(ctx context.Context, st *seat, id string) error {
+	dir := filepath.Join(h.trees, "agents", id)
+	tree, err := h.head.Copy(ctx, dir)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.laid = append(h.laid, tree)
+	h.mu.Unlock()
+	st.tree, st.home = tree, filepath.Join(h.trees, "scratch", "agents", id)
+	if err := os.MkdirAll(filepath.Join(st.home, "tmp"), 0o700); err != nil {
+		return err
+	}
+	st.command, err = h.gate.Shell(ctx, tree.Dir, h.base.Dir, st.home)
+	if err != nil {
+		return err
+	}
+	st.command.Env = append(st.command.Env, baseEnv(h.config)...)
+	st.command.Env = append(st.command.Env, "TMPDIR="+filepath.Join(st.home, "tmp"), "YCBOT_BASE="+h.base.Dir)
+	return nil
+}
+
+// shell runs an agent's commands.
+func (h *host) shell(st *seat, name, id string) *tool.Shell {
+	return &tool.Shell{
+		Log: h.log, Sandbox: h.Sandbox, Template: st.command, Root: st.tree.Dir, Tree: st.tree.OID, Agent: name, Task: id,
+		Refuse: func(command string) *tool.Denied {
+			d, _ := policy.CheckShell(command)
+			if d == nil {
+				return nil
+			}
+			return &tool.Denied{Code: d.Code, Rule: d.Rule, Source: "ycbot", Hint: d.Hint}
+		},
+		After: func(ctx context.Context) ([]string, error) {
+			changed, err := st.tree.Restore(ctx)
+			st.mu.Lock()
+			st.changed = append(st.changed, changed...)
+			st.mu.Unlock()
+			return changed, err
+		},
+	}
+}
+
+// guarded takes secrets out of what tools answer, before anybody sees or keeps it.
+func (h *host) guarded(tools []tool.Tool) []tool.Tool {
+	out := slices.Clone(tools)
+	for i, t := range out {
+		out[i].Run = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
+			res, err := t.Run(ctx, args)
+			res.Text = string(h.redact([]byte(res.Text)))
+			return res, err
+		}
+	}
+	return out
+}
+
+// mutators are the names that are known and never granted.
+func mutators() map[string]tool.Class {
+	out := map[string]tool.Class{}
+	for _, name := range tool.Mutators() {
+		class, _ := tool.ClassOf(name)
+		out[name] = class
+	}
+	return out
+}
+
+// aliases are the spellings of other systems for the tools.
+func aliases() map[string]string {
+	out := map[string]string{}
+	for _, name := range tool.Names() {
+		if canonical := tool.Canonical(name); canonical != name {
+			out[name] = canonical
+		}
+	}
+	return out
+}
+
+// decide is the policy for the calls of an agent.
+func decide(granted policy.Set) func(context.Context, tool.Tool, json.RawMessage) *tool.Denied {
+	return func(_ context.Context, t tool.Tool, args json.RawMessage) *tool.Denied {
+		if t.Class == tool.Delegate { // a coordinator's; no other agent is offered one
+			return nil
+		}
+		d := policy.Decide(policy.Call{Known: true, Offered: true, Class: string(t.Class), Mode: policy.ModeVerify}, granted)
+		if d == nil {
+			return nil
+		}
+		return &tool.Denied{Code: d.Code, Tool: t.Name, Target: string(args), Rule: d.Rule, Source: "ycbot", Hint: d.Hint}
+	}
+}
+
+// corrective asks once for what a reply that owes a verdict lacks.
+func corrective(name string) func(string) (string, bool) {
+	if name == exploreAgent || name == coordinatorAgent {
+		return nil
+	}
+	return func(final string) (string, bool) {
+		r := report.ParseAgentReport(final)
+		if r.Form == report.FormStrict || r.Form == report.FormDecorated && r.Verdict != report.Pass {
+			return "", false
+		}
+		text := "Your reply does not end in a verdict line that can be read. Write the whole report again, with its checks, and end it with one line that is exactly \"VERDICT: PASS\", \"VERDICT: FAIL\" or \"VERDICT: PARTIAL\"."
+		for _, p := range r.Problems {
+			text += fmt.Sprintf("\n- %s", p)
+		}
+		return text, true
+	}
+}
