@@ -3,6 +3,7 @@
 // its verdict rests on.
 //
 //	ycbot run             verify HEAD against the default branch
+//	ycbot demo            verify two made pull requests, offline
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot version
 package main
@@ -108,7 +109,7 @@ func ycbot(args []string, p program) int {
 	root.SetErr(p.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(&p), worktreeCommand(&p), versionCommand(&p))
+	root.AddCommand(runCommand(&p), demoCommand(&p), worktreeCommand(&p), versionCommand(&p))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return p.code

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+var update = flag.Bool("update", false, "write what the scripts compare with anew")
+
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"ycbot": main}) }
 
 // TestScript runs the real program in scratch repositories: each script is a
@@ -25,6 +28,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, ".home"))
 			e.Setenv("YCBOT_HOME", home)
@@ -32,6 +36,9 @@ func TestScript(t *testing.T) {
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("GOFLAGS", "")
 			if err := os.MkdirAll(filepath.Join(e.WorkDir, ".home"), 0o700); err != nil {
+				return err
+			}
+			if err := scenarios(e.WorkDir); err != nil {
 				return err
 			}
 			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"),
@@ -47,7 +54,7 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"change": change, "fingerprint": fingerprint, "interrupt": interrupt,
+			"change": change, "fingerprint": fingerprint, "interrupt": interrupt, "conclusion": conclusion,
 		},
 	})
 }

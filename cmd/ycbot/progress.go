@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 
 // A progress shows a run while it goes: a line for each command that is done
 // and, on a terminal, one live line for the command that runs; elsewhere, as in
-// the log of a CI job, a line when it begins. It owns the
+// the log of a CI job, a line for one that takes long. It owns the
 // goroutine that keeps the live line's clock going, until close.
 type progress struct {
 	out  *os.File
@@ -34,8 +35,9 @@ type progress struct {
 
 // running is something that has begun.
 type running struct {
-	text  string
-	since time.Time
+	text      string
+	since     time.Time
+	announced bool
 }
 
 func newProgress(out *os.File, now func() time.Time) *progress {
@@ -46,10 +48,11 @@ func newProgress(out *os.File, now func() time.Time) *progress {
 
 func (p *progress) tick() {
 	defer close(p.done)
+	every := 100 * time.Millisecond
 	if !p.live {
-		return
+		every = time.Second
 	}
-	t := time.NewTicker(100 * time.Millisecond)
+	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
 		select {
@@ -57,6 +60,7 @@ func (p *progress) tick() {
 			return
 		case <-t.C:
 			p.mu.Lock()
+			p.announce()
 			p.draw()
 			p.mu.Unlock()
 		}
@@ -92,11 +96,7 @@ func (p *progress) event(e agent.Event) {
 	case agent.EventToolStart:
 		p.begin(e.ID, "agent "+e.Agent+" "+call(e.Call))
 	case agent.EventToolResult:
-		how := "ok "
-		if e.Errored {
-			how = "refused or wrong "
-		}
-		p.end(e.ID, "agent "+e.Agent+" "+call(e.Call), true, how+took(e.DurationMS))
+		p.end(e.ID, "agent "+e.Agent+" "+call(e.Call), true, answer(e)+" "+took(e.DurationMS))
 	case agent.EventSubagentDone:
 		p.line(fmt.Sprintf("agent %s %s after %d answers and %d calls, %s", e.Agent, strings.TrimPrefix(e.Done.Outcome, "runner_"),
 			e.Done.Iterations, e.Done.ToolCalls, took(e.Done.DurationMS)))
@@ -108,11 +108,24 @@ func (p *progress) begin(id, text string) {
 	if housekeeping(text) {
 		return
 	}
-	p.current[id] = running{text, p.now()}
-	if p.live {
-		p.draw()
-	} else {
-		p.line(text + "  …")
+	p.current[id] = running{text: text, since: p.now()}
+	p.draw()
+}
+
+// long is how long a command runs before a log says that it does.
+const long = 3 * time.Second
+
+// announce writes a line for what has been running long, once. p.mu is held.
+func (p *progress) announce() {
+	if p.live || p.closed {
+		return
+	}
+	for id, r := range p.current {
+		if !r.announced && p.now().Sub(r.since) >= long {
+			r.announced = true
+			p.current[id] = r
+			p.line(r.text + "  …")
+		}
 	}
 }
 
@@ -153,6 +166,20 @@ func call(c *agent.Call) string {
 	}
 	return c.Name + " " + c.Args
 }
+
+// answer tells in a word what became of a call.
+func answer(e agent.Event) string {
+	if m := exitCode.FindStringSubmatch(e.Text); m != nil && m[1] != "0" {
+		return "exit " + m[1]
+	}
+	if e.Errored {
+		return "refused or wrong"
+	}
+	return "ok"
+}
+
+// exitCode is in the first line of a command's answer.
+var exitCode = regexp.MustCompile(`^\[E\d+\] exit=(-?\d+) `)
 
 func ending(e agent.Event) string {
 	switch {

@@ -37,14 +37,18 @@ type runOptions struct {
 	maxCost          float64
 }
 
-func runCommand(p *program) *cobra.Command {
-	o := &runOptions{
+func newRunOptions() *runOptions {
+	return &runOptions{
 		sandbox:  choice{"auto", []string{"auto", "full", "strong", "basic", "none"}},
 		network:  choice{"setup", []string{"none", "setup", "full"}},
 		format:   choice{"text", []string{"text", "json", "markdown"}},
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
 		provider: choice{"", []string{"openai", "script"}},
 	}
+}
+
+func runCommand(p *program) *cobra.Command {
+	o := newRunOptions()
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Verify a change of this repository",
@@ -92,29 +96,33 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	return cmd
 }
 
-// run does "ycbot run": it wires the parts, runs, prints, and sets the exit code.
+// run does "ycbot run": it verifies, prints, and sets the exit code.
 func (p *program) run(ctx context.Context, o *runOptions) error {
 	job, err := p.job(o)
 	if err != nil {
 		return err
 	}
-	runner, err := p.runner(ctx, o)
-	if err != nil {
-		return err
-	}
-	show := newProgress(p.stderr, p.now)
-	defer show.close()
-	runner.Observe = show.event
 	if job.Cast, err = p.cast(o); err != nil {
 		return err
 	}
-	rep, err := runner.Run(ctx, job)
-	show.close()
+	rep, err := p.verify(ctx, o, job)
 	if err != nil {
 		return err
 	}
 	p.code = report.Exit(rep.Verdict, o.failOn.value, rep.Outcome)
 	return p.print(rep, o.format.value)
+}
+
+// verify wires what a run needs and shows its progress.
+func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*report.Report, error) {
+	runner, err := p.runner(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	show := newProgress(p.stderr, p.now)
+	defer show.close()
+	runner.Observe = show.event
+	return runner.Run(ctx, job)
 }
 
 // job reads what the flags say of the change.

@@ -9,23 +9,25 @@ import (
 // yet: what it calls regressed may still prove to be flaky.
 //
 // A package that did not compile or ended early on base says nothing about its
-// tests there, so that tests of it that fail on the head count as pre-existing
-// (the package failed before as well), never as new.
+// tests there, so that tests of it that fail on the head are neither new nor
+// pre-existing but unknown. Failures that move along with their package, to
+// another name of it, are not new.
 func compare(base, head Suite) Comparison {
 	c := Comparison{Base: base.count(), Head: head.count()}
+	moved := movedFailures(base, head)
 	for id, h := range head {
 		b, onBase := base[id]
 		add := func(list *[]Case) { *list = append(*list, newCase(id, h)) }
 		switch {
-		case h.Status == Failed && packageEnded(base, id):
-			add(&c.PreExisting)
-		case h.Status == Failed && !onBase:
-			add(&c.NewFailing)
 		case h.Status == Failed && b.Status == Failed:
 			add(&c.PreExisting)
 		case h.Status == Failed && b.Status == Passed:
 			add(&c.Regressed)
-		case h.Status == Failed: // skipped or not run on base
+		case h.Status == Failed && silent(base, id):
+			add(&c.Unknown)
+		case h.Status == Failed && !onBase && moved[id.Test] && !hasPackage(base, id):
+			add(&c.PreExisting)
+		case h.Status == Failed: // not on base, or skipped there
 			add(&c.NewFailing)
 		case h.Status == Passed && onBase && (b.Status == Failed || b.Status == Skipped) && named(id, b, h):
 			add(&c.Fixed)
@@ -36,7 +38,7 @@ func compare(base, head Suite) Comparison {
 		}
 	}
 	for id, b := range base {
-		if _, onHead := head[id]; onHead || id.Test == "" && id.Command == "" {
+		if _, onHead := head[id]; onHead || id.Test == "" && id.Command == "" || b.Cut || b.Status == NotRun {
 			continue
 		}
 		if packageEnded(head, id) {
@@ -57,18 +59,49 @@ func named(id ID, b, h Test) bool {
 	return id.Test != "" || id.Command != "" || b.Status == Failed && h.Status == Passed
 }
 
-// packageEnded says whether id's package did not compile, panicked outside of a
-// test or was cut off in s, so that s cannot tell what id would have done.
+// packageEnded says whether id's package did not compile, panicked or was cut
+// off in s, so that s cannot tell what id would have done.
 func packageEnded(s Suite, id ID) bool {
-	if id.Test == "" {
-		return false
-	}
 	p, ok := s[ID{Unit: id.Unit, Package: id.Package}]
-	if !ok || p.Status != Failed && p.Status != NotRun {
+	if !ok || id.Test == "" || !p.Broken && !p.Cut {
 		return false
 	}
 	t, ok := s[id]
 	return !ok || t.Status == NotRun
+}
+
+// silent says that s cannot tell what id would have done, because its package
+// or all of its module's tests could not be run to their end.
+func silent(s Suite, id ID) bool {
+	if s[id].Status == NotRun || packageEnded(s, id) {
+		return true
+	}
+	if hasPackage(s, id) {
+		return false
+	}
+	for have, t := range s {
+		if t.Cut && have.Command != "" && have.Unit == id.Unit && have != id {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPackage(s Suite, id ID) bool {
+	_, ok := s[ID{Unit: id.Unit, Package: id.Package}]
+	return ok
+}
+
+// movedFailures names the tests that failed on base in packages that the head
+// does not have.
+func movedFailures(base, head Suite) map[string]bool {
+	out := map[string]bool{}
+	for id, t := range base {
+		if t.Status == Failed && id.Test != "" && !hasPackage(head, id) {
+			out[id.Test] = true
+		}
+	}
+	return out
 }
 
 func newCase(id ID, t Test) Case {

@@ -113,16 +113,51 @@ func shellCommand(stage Stage, text string) command {
 	if stage == StageSetup {
 		c.network = sandbox.NetworkHost
 	}
-	if words, ok := plainWords(text); ok && stage == StageTest && len(words) > 1 && words[0] == "go" && words[1] == "test" {
-		c.perTest = true
-		if !slices.Contains(words, "-json") {
-			words = slices.Insert(words, 2, "-json")
-		}
-		c.argv, c.text = words, strings.Join(words, " ")
+	if flags, packages, ok := goTestWords(text); ok && stage == StageTest {
+		c.perTest, c.flags = true, flags
+		c.argv = slices.Concat([]string{"go", "test", "-json"}, flags, packages)
+		c.text = strings.Join(c.argv, " ")
 		return c
 	}
 	c.argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text}
 	return c
+}
+
+// goSwitches are the flags of "go test" that take no value ("go help build",
+// "go help testflag"). All others do.
+var goSwitches = []string{
+	"a", "asan", "benchmem", "buildvcs", "cover", "failfast", "fullpath", "json", "linkshared", "modcacherw", "msan", "race", "short", "trimpath", "v", "work", "x",
+}
+
+// goTestWords splits a plain "go test" into its flags, without -json, and its
+// packages. It leaves alone what runs elsewhere, runs no tests or passes
+// arguments on to them.
+func goTestWords(text string) (flags, packages []string, ok bool) {
+	words, ok := plainWords(text)
+	if !ok || len(words) < 2 || words[0] != "go" || words[1] != "test" {
+		return nil, nil, false
+	}
+	words = words[2:]
+	for i := 0; i < len(words); i++ {
+		if !strings.HasPrefix(words[i], "-") {
+			packages = append(packages, words[i])
+			continue
+		}
+		name, _, value := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
+		switch {
+		case slices.Contains([]string{"C", "args", "c", "n", "list", "exec", "o"}, name):
+			return nil, nil, false
+		case name == "json":
+		case value || slices.Contains(goSwitches, name):
+			flags = append(flags, words[i])
+		case i+1 == len(words):
+			return nil, nil, false
+		default:
+			flags = append(flags, words[i], words[i+1])
+			i++
+		}
+	}
+	return flags, packages, true
 }
 
 // plainWords splits a command that is nothing but words: no quotes, variables,

@@ -53,6 +53,8 @@ func (r *runner) reproducible() (ReproState, string) {
 		return ReproNothing, "no line that can run changed: there is nothing to reproduce"
 	case len(files) == 0 || len(pkgs) == 0:
 		return ReproNoTests, "the change brings no tests"
+	case !slices.ContainsFunc(pkgs, func(p goPackageInfo) bool { return len(r.goTests(Base, p.unit, StageFailToPass)) > 0 }):
+		return ReproNeedsAPI, "the base has no module that the change's tests could run in: no reproduction claimed"
 	case len(r.suites[Base]) == 0:
 		return ReproEnvironment, "the base's tests could not be run"
 	}
@@ -141,6 +143,7 @@ func (r *runner) runOverlay(ctx context.Context, tree *workspace.Tree, pkgs []go
 		for _, p := range rest {
 			bad := r.uncompilable(suite[ID{Unit: p.unit, Package: p.ImportPath}], p)
 			if len(bad) > 0 {
+				r.missing = r.missing || missingDeps.MatchString(suite[ID{Unit: p.unit, Package: p.ImportPath}].Output)
 				drop, retry = append(drop, bad...), append(retry, p)
 			}
 		}
@@ -167,16 +170,17 @@ func (r *runner) overlayTests(ctx context.Context, tree *workspace.Tree, pkgs []
 		byUnit[p.unit] = append(byUnit[p.unit], p.ImportPath)
 	}
 	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
-		c := r.goTest(Base, unit, StageFailToPass, append([]string{"-count=1"}, byUnit[unit]...)...)
-		c = r.hanging(c)
-		c.timeout = r.Limits.step()
-		stream := newGoStream(unit)
-		step, err := r.exec(ctx, Base, tree, c, stream)
-		r.res.FailToPass.Evidence = append(r.res.FailToPass.Evidence, step.Evidence)
-		if err != nil {
-			return nil, err
+		for _, c := range r.goTests(Base, unit, StageFailToPass, append([]string{"-count=1"}, byUnit[unit]...)...) {
+			c = r.hanging(c)
+			c.timeout = r.Limits.step()
+			stream := newGoStream(unit)
+			step, err := r.exec(ctx, Base, tree, c, stream)
+			if err != nil {
+				return nil, err
+			}
+			r.res.FailToPass.Evidence = append(r.res.FailToPass.Evidence, step.Evidence)
+			out.add(stream.suite(step.Evidence, tree.Dir))
 		}
-		maps.Copy(out, stream.suite(step.Evidence, tree.Dir))
 	}
 	return out, nil
 }
@@ -213,7 +217,7 @@ func (r *runner) judgeOverlay(over Suite) {
 	rep := &r.res.FailToPass
 	base, head := r.suites[Base], r.suites[Head]
 	fresh := r.changedTests()
-	deps, broken, failed := false, len(rep.Dropped) > 0, false
+	deps, broken, failed := r.missing, len(rep.Dropped) > 0, false
 	for id, o := range over {
 		h, ok := head[id]
 		switch {

@@ -103,6 +103,7 @@ type runner struct {
 	affected map[string]bool // import paths of the head that the change affects
 	facts    Facts
 	longest  time.Duration // the slowest package of the base's tests
+	missing  bool          // tests of the change import what the base does not provide
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -175,7 +176,8 @@ type command struct {
 	argv    []string // what is run
 	env     []string
 	network sandbox.Network
-	perTest bool // argv is "go test -json"
+	perTest bool     // argv is "go test -json"
+	flags   []string // of "go test", which also hold when tests are run again
 	timeout time.Duration
 	cache   string // Go's build cache; empty: the side's own
 }

@@ -34,6 +34,7 @@ type goStream struct {
 
 type goPackage struct {
 	result      Status // of the package itself; empty while it runs
+	said        Status // what the test program itself says at its end; empty: it did not come to it
 	failedBuild string
 	elapsed     time.Duration
 	output      tail
@@ -41,9 +42,10 @@ type goPackage struct {
 }
 
 type goTest struct {
-	status  Status
-	elapsed time.Duration
-	output  tail
+	status   Status
+	reported bool // the line that tells its end was printed
+	elapsed  time.Duration
+	output   tail
 }
 
 func newGoStream(unit string) *goStream {
@@ -97,11 +99,11 @@ func (g *goStream) event(line []byte) {
 		return
 	}
 	p := g.pkg(e.Package)
-	if e.Test == "" {
+	t := p.tests[e.Test]
+	if e.Test == "" || t != nil && t.endsUnreported(e) {
 		p.event(e)
 		return
 	}
-	t := p.tests[e.Test]
 	if t == nil {
 		t = &goTest{}
 		p.tests[e.Test] = t
@@ -118,10 +120,22 @@ func (g *goStream) pkg(path string) *goPackage {
 	return p
 }
 
+// endsUnreported tells the result of a package that test2json takes for that of
+// the test that was running when the program ended.
+func (t *goTest) endsUnreported(e goEvent) bool {
+	return !t.reported && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip")
+}
+
 func (p *goPackage) event(e goEvent) {
 	switch e.Action {
 	case "output":
 		p.output.add(e.Output)
+		switch e.Output {
+		case "PASS\n":
+			p.said = Passed
+		case "FAIL\n":
+			p.said = Failed
+		}
 	case "pass":
 		p.result = Passed
 	case "skip":
@@ -134,16 +148,22 @@ func (p *goPackage) event(e goEvent) {
 	}
 }
 
+// event keeps the worst result of a test that runs several times, as with -count.
 func (t *goTest) event(e goEvent) {
+	result := Status("")
 	switch e.Action {
 	case "output":
 		t.output.add(e.Output)
+		t.reported = t.reported || strings.HasPrefix(strings.TrimLeft(e.Output, " "), "--- ")
 	case "pass", "bench":
-		t.status = Passed
+		result = Passed
 	case "fail":
-		t.status = Failed
+		result = Failed
 	case "skip":
-		t.status = Skipped
+		result = Skipped
+	}
+	if result != "" && rank(result) > rank(t.status) {
+		t.status = result
 	}
 	if e.Elapsed > 0 {
 		t.elapsed = seconds(e.Elapsed)
@@ -164,15 +184,19 @@ func (g *goStream) suite(evidence, wd string) Suite {
 }
 
 func (g *goStream) addPackage(s Suite, path string, p *goPackage, evidence, wd string) {
+	result := p.result
+	if result == Passed && p.said == Failed {
+		result = Failed // the program exits with success in spite of what its tests say
+	}
 	failing := false
 	for name, t := range p.tests {
 		status := t.status
 		switch {
-		case status == "" && p.result == Passed:
+		case status == "" && result == Passed && p.said == Passed:
 			status = Passed // the package's own result decides
 		case status == "":
 			status = NotRun
-		case status == Failed && p.result == Passed:
+		case status == Failed && result == Passed:
 			status = Passed // a suite library ran a failing test inside of a passing one
 		}
 		failing = failing || status == Failed
@@ -185,15 +209,15 @@ func (g *goStream) addPackage(s Suite, path string, p *goPackage, evidence, wd s
 	}
 	markParents(s, g.unit, path)
 	id := ID{Unit: g.unit, Package: path}
-	res := Test{Status: p.result, Evidence: evidence, Elapsed: p.elapsed}
+	res := Test{Status: result, Evidence: evidence, Elapsed: p.elapsed, Cut: p.said == "" && result != Skipped}
 	switch {
-	case p.result == "":
+	case result == "":
 		res.Status = NotRun
 		res.Output = clean(p.output.text(), wd)
-	case p.result == Failed && !failing:
+	case result == Failed && !failing:
 		res.Output = clean(g.packageOutput(p), wd)
 		res.Broken = p.failedBuild != "" || strings.Contains(p.output.text(), "[build failed]") || strings.Contains(p.output.text(), "[setup failed]")
-	case p.result == Failed:
+	case result == Failed:
 		res.Status = Passed // explained by its failing tests
 	}
 	s[id] = res

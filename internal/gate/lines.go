@@ -72,6 +72,8 @@ func tokens(src []byte) ([]string, bool) {
 		case tok == token.EOF:
 			return out, ok
 		case tok == token.COMMENT && !strings.HasPrefix(lit, "//go:") && !strings.HasPrefix(lit, "// +build"):
+		case (tok == token.RPAREN || tok == token.RBRACE) && len(out) > 0 && (out[len(out)-1] == ";" || out[len(out)-1] == ", "):
+			out[len(out)-1] = tok.String() + " " // what ends a line before them is layout
 		case tok == token.SEMICOLON:
 			out = append(out, ";") // written or implied by the end of a line
 		default:

@@ -33,7 +33,8 @@ func (r *runner) list(ctx context.Context) error {
 		if r.Go == nil {
 			break
 		}
-		c := m.command(StageList, "list", "-e", "-json="+listFields, "./...")
+		args := slices.Concat([]string{"list", "-e", "-json=" + listFields}, r.tags(), []string{"./..."})
+		c := m.command(StageList, args...)
 		c.timeout = r.Limits.step()
 		var out bytes.Buffer
 		if _, err := r.exec(ctx, Head, r.in.Head, c, &out); err != nil {
@@ -50,6 +51,21 @@ func (r *runner) list(ctx context.Context) error {
 	}
 	r.affected = affected(r.packages, r.in.Change.Paths())
 	r.res.Runnable = r.runnable(ctx)
+	return nil
+}
+
+// tags are the build tags that the configuration's test commands set.
+func (r *runner) tags() []string {
+	for _, c := range r.plan[Head].test {
+		for i, f := range c.flags {
+			switch name, _, value := strings.Cut(strings.TrimLeft(f, "-"), "="); {
+			case name == "tags" && value:
+				return []string{f}
+			case name == "tags" && i+1 < len(c.flags):
+				return []string{"-tags=" + c.flags[i+1]}
+			}
+		}
+	}
 	return nil
 }
 

@@ -69,6 +69,10 @@ func (r *runner) prepareHead(ctx context.Context) error {
 	if err := r.prepare(ctx, Head); err != nil {
 		return err
 	}
+	r.compareLint()
+	if r.facts.Unprepared != "" {
+		return nil // a build that lacks its dependencies is nobody's fault
+	}
 	base, head := r.broken(Base), r.broken(Head)
 	for _, b := range head {
 		if slices.Contains(base, b) {
@@ -77,7 +81,6 @@ func (r *runner) prepareHead(ctx context.Context) error {
 			r.res.Broken = append(r.res.Broken, b)
 		}
 	}
-	r.compareLint()
 	return nil
 }
 
@@ -93,14 +96,14 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 		if err != nil {
 			return err
 		}
-		if step.Failed() && step.Environment != "" && r.facts.Unprepared == "" {
-			r.facts.Unprepared = fmt.Sprintf("%s: %s: %s", side, c.text, step.Environment)
-		}
+		r.unprepared(step)
 	}
 	for _, c := range p.build {
-		if _, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil); err != nil {
+		step, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil)
+		if err != nil {
 			return err
 		}
+		r.unprepared(step)
 	}
 	if r.in.Prepared != nil {
 		if err := r.in.Prepared(ctx, side, tree); err != nil {
@@ -114,6 +117,13 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	}
 	r.settle(side)
 	return nil
+}
+
+// unprepared keeps the first reason for which a side cannot be judged.
+func (r *runner) unprepared(s Step) {
+	if s.Failed() && s.Environment != "" && r.facts.Unprepared == "" {
+		r.facts.Unprepared = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, s.Environment)
+	}
 }
 
 // compiling lets the harness's own Go commands, which compile and run nothing,
@@ -180,9 +190,6 @@ func (r *runner) broken(side Side) []string {
 		if s.Side != side || !s.Failed() || s.Stage != StageBuild && s.Stage != StageSetup {
 			continue
 		}
-		if s.Stage == StageSetup && s.Environment != "" {
-			continue
-		}
 		named := goHeading.FindAllStringSubmatch(s.Output, -1)
 		for _, m := range named {
 			out = append(out, m[1])
@@ -225,8 +232,13 @@ func complaints(s Step) []string {
 	}
 	var out []string
 	for line := range strings.Lines(s.Output) {
+		more := len(out) > 0 && strings.TrimLeft(line, " \t") != line
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "vet: "))
-		if line != "" && !strings.HasPrefix(line, "# ") {
+		switch {
+		case line == "" || strings.HasPrefix(line, "# "):
+		case more:
+			out[len(out)-1] += "; " + line
+		default:
 			out = append(out, line)
 		}
 	}

@@ -102,8 +102,11 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 				args = append(args, p)
 			}
 		}
-		c := r.goTest(side, unit, StageProbe, args...)
-		return r.runTests(ctx, side, c)
+		commands := r.goTests(side, unit, StageProbe, args...)
+		if len(commands) == 0 {
+			return Suite{}, Step{}, nil
+		}
+		return r.runTests(ctx, side, commands[0])
 	}
 	p := Probe{Title: title}
 	head, step, err := run(Head)
@@ -119,10 +122,11 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 	switch {
 	case step.TimedOut:
 		p.Ran, p.Note = false, "it did not end in its time"
-	case !step.Failed():
-		p.Note = "nothing failed"
 	case !r.newFailures(head):
-		p.Note = "nothing failed that does not fail without it"
+		p.Note = "nothing failed"
+		if step.Failed() {
+			p.Note = "nothing failed that does not fail without it"
+		}
 	default:
 		if err := r.judgeProbe(&p, head, run); err != nil {
 			return err
@@ -154,7 +158,9 @@ func (r *runner) judgeProbe(p *Probe, first Suite, run func(Side) (Suite, Step, 
 		if err != nil {
 			return err
 		}
-		p.Evidence = append(p.Evidence, step.Evidence)
+		if step.Evidence != "" {
+			p.Evidence = append(p.Evidence, step.Evidence)
+		}
 		h[side] = append(h[side], suite)
 	}
 	for id, t := range first {

@@ -39,7 +39,7 @@ func (r *runner) rerun(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			h[side] = append(h[side], suite)
+			h[side] = append(h[side], stillFailing(suite, r.suites[Base]))
 		}
 	}
 	if alone := passedAlone(ids, h, r.slow); len(alone) > 0 {
@@ -65,7 +65,7 @@ func (r *runner) again(ctx context.Context, side Side, ids []ID, narrow bool) (S
 	out := Suite{}
 	for _, c := range r.againCommands(side, ids, narrow) {
 		suite, _, err := r.runTests(ctx, side, c)
-		maps.Copy(out, suite)
+		out.add(suite)
 		if err != nil {
 			return out, err
 		}
@@ -92,10 +92,10 @@ func (r *runner) againCommands(side Side, ids []ID, narrow bool) []command {
 		}
 	}
 	for _, unit := range slices.Sorted(maps.Keys(whole)) {
-		out = append(out, r.goTest(side, unit, StageRerun, append([]string{"-count=1"}, slices.Sorted(slices.Values(whole[unit]))...)...))
+		out = append(out, r.goTests(side, unit, StageRerun, append([]string{"-count=1"}, slices.Sorted(slices.Values(whole[unit]))...)...)...)
 	}
 	for pkg, tests := range named {
-		out = append(out, r.goTest(side, pkg.Unit, StageRerun, "-count=1", "-run="+only(tests), pkg.Package))
+		out = append(out, r.goTests(side, pkg.Unit, StageRerun, "-count=1", "-run="+only(tests), pkg.Package)...)
 	}
 	return out
 }
@@ -125,20 +125,26 @@ func (r *runner) commandOf(side Side, id ID) []command {
 	return nil
 }
 
-// goTest is "go test -json" with args in the module at unit.
-func (r *runner) goTest(side Side, unit string, stage Stage, args ...string) command {
-	m := goModule{dir: unit}
-	for _, have := range r.plan[side].modules {
-		if have.dir == unit {
-			m = have
+// goTests are "go test -json" with args in the module at unit, once for each set
+// of flags that its tests are run with. A side that has no such tests has none.
+func (r *runner) goTests(side Side, unit string, stage Stage, args ...string) []command {
+	var out []command
+	for _, c := range r.plan[side].test {
+		if !c.perTest || c.unit != unit {
+			continue
+		}
+		before, _, _ := strings.Cut(c.text, "go test") // settings
+		c.stage = stage
+		c.argv = slices.Concat([]string{"go", "test", "-json"}, c.flags, args)
+		c.text = before + strings.Join(c.argv, " ")
+		if side == Head {
+			c = r.hanging(c)
+		}
+		if !slices.ContainsFunc(out, func(have command) bool { return have.text == c.text }) {
+			out = append(out, c)
 		}
 	}
-	c := m.command(stage, append([]string{"test", "-json"}, args...)...)
-	c.perTest = true
-	if side == Head {
-		c = r.hanging(c)
-	}
-	return c
+	return out
 }
 
 // passedAlone returns the tests of slow packages that failed on the head at
@@ -184,8 +190,8 @@ func seen(runs []Suite, id ID, s Status) int {
 //
 //   - It passed once on the head, or failed once on base: flaky, and of a test
 //     that only the head has, flaky new.
-//   - It did not turn up again: its name is made up at random, and says nothing;
-//     the test that it is part of has its own result.
+//   - It did not turn up again: where it is part of another test, its name is made
+//     up at random, and that other test has its own result; else nothing is known.
 //   - Else it stays what it was.
 func settleAll(c Comparison, h history) Comparison {
 	out := c
@@ -193,8 +199,10 @@ func settleAll(c Comparison, h history) Comparison {
 	for _, k := range c.Regressed {
 		k.Evidence = gather(h, k.ID)
 		switch {
-		case seen(h[Head], k.ID, Passed) > 0, seen(h[Base], k.ID, Failed) > 0, seen(h[Head][1:], k.ID, Failed) == 0:
+		case seen(h[Head], k.ID, Passed) > 0, seen(h[Base], k.ID, Failed) > 0:
 			out.Flaky = append(out.Flaky, k)
+		case seen(h[Head][1:], k.ID, Failed) == 0:
+			out.lost(k)
 		default:
 			out.Regressed = append(out.Regressed, k)
 		}
@@ -204,8 +212,10 @@ func settleAll(c Comparison, h history) Comparison {
 		switch {
 		case seen(h[Head], k.ID, Passed) > 0:
 			out.FlakyNew = append(out.FlakyNew, k)
-		case seen(h[Head][1:], k.ID, Failed) == 0:
+		case seen(h[Base], k.ID, Failed) > 0:
 			out.Flaky = append(out.Flaky, k)
+		case seen(h[Head][1:], k.ID, Failed) == 0:
+			out.lost(k)
 		default:
 			out.NewFailing = append(out.NewFailing, k)
 		}
@@ -220,6 +230,32 @@ func settleAll(c Comparison, h history) Comparison {
 	}
 	out.sort()
 	return out
+}
+
+// lost files a failure that did not turn up again.
+func (c *Comparison) lost(k Case) {
+	if _, part := k.ID.parent(); part {
+		c.Flaky = append(c.Flaky, k)
+		return
+	}
+	c.Unknown = append(c.Unknown, k)
+}
+
+// stillFailing marks packages whose failure a test explains in a run as failed
+// when that test is not one that failed on base before: a crash that hits no
+// test in one run and a test in another is still the same crash.
+func stillFailing(run, base Suite) Suite {
+	for id, t := range run {
+		if id.Test == "" || t.Status != Failed || base[id].Status == Failed {
+			continue
+		}
+		pkg := ID{Unit: id.Unit, Package: id.Package}
+		if p, ok := run[pkg]; ok {
+			p.Status = Failed
+			run[pkg] = p
+		}
+	}
+	return run
 }
 
 // gather lists the evidence of all runs of a test, the head's first.

@@ -107,10 +107,18 @@ type Test struct {
 	Elapsed  time.Duration `json:"elapsed"`
 	Leaf     bool          `json:"leaf"`             // has no subtests, so that it counts as one test
 	Broken   bool          `json:"broken,omitempty"` // package level: it did not compile
+	Cut      bool          `json:"cut,omitempty"`    // package level: its program ended before it had run all tests
 }
 
 // A Suite is the test results of one side.
 type Suite map[ID]Test
+
+// add puts the results of other in, of tests that both have the worse one.
+func (s Suite) add(other Suite) {
+	for id, t := range other {
+		merge(s, id, t)
+	}
+}
 
 // count returns how many leaf tests have each status.
 func (s Suite) count() map[Status]int {
@@ -144,8 +152,8 @@ type Comparison struct {
 	FlakyNew    []Case `json:"flaky_new"`    // the same, of tests that the change brings
 	Removed     []Case `json:"removed"`      // only on base
 	Skipped     []Case `json:"skipped"`      // passed on base, skipped on head
-	NotRun      []Case `json:"not_run"`      // passed on base, not run on head because its package ended early
-	Unknown     []Case `json:"unknown"`      // failed on head, and base could not be run to compare
+	NotRun      []Case `json:"not_run"`      // passed on base, is there on head and did not run
+	Unknown     []Case `json:"unknown"`      // failed on head, which could not be compared with base or seen again
 }
 
 // A Reproduction is what the change's tests say over the base's sources.

@@ -3,7 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
-	"maps"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +23,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 			c = r.hanging(c)
 		}
 		suite, step, err := r.runTests(ctx, side, c)
-		maps.Copy(r.suites[side], suite)
+		r.suites[side].add(suite)
 		if err != nil {
 			return err
 		}
@@ -35,8 +35,31 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		for _, t := range r.suites[Base] {
 			r.longest = max(r.longest, t.Elapsed)
 		}
+		return nil
 	}
+	for _, c := range r.plan[Head].test {
+		if !c.perTest {
+			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.text)
+		}
+	}
+	r.adopt()
 	return nil
+}
+
+// adopt lets the listed packages belong to the unit under which their tests
+// ran: a command of the configuration runs at the top, wherever the modules are.
+func (r *runner) adopt() {
+	ranIn := map[string]string{}
+	for id := range r.suites[Head] {
+		if id.Package != "" {
+			ranIn[id.Package] = id.Unit
+		}
+	}
+	for i, p := range r.packages {
+		if unit, ok := ranIn[p.ImportPath]; ok && !hasPackage(r.suites[Head], ID{Unit: p.unit, Package: p.ImportPath}) {
+			r.packages[i].unit = unit
+		}
+	}
 }
 
 // hanging lets "go test" itself end a package that takes far longer than the
@@ -44,13 +67,18 @@ func (r *runner) test(ctx context.Context, side Side) error {
 // that hangs.
 func (r *runner) hanging(c command) command {
 	limit := r.Limits.hang(r.longest).Round(time.Second)
-	if r.longest == 0 || limit >= r.Limits.step() || slices.ContainsFunc(c.argv, func(a string) bool { return strings.HasPrefix(a, "-timeout") }) {
+	if r.longest == 0 || limit >= r.Limits.step() || slices.ContainsFunc(c.flags, setsTimeout) {
 		return c
 	}
 	flag := "-timeout=" + limit.String()
 	c.argv = slices.Insert(slices.Clone(c.argv), 3, flag)
 	c.text = strings.Replace(c.text, "-json", "-json "+flag, 1)
 	return c
+}
+
+func setsTimeout(flag string) bool {
+	name := strings.TrimPrefix(strings.TrimLeft(flag, "-"), "test.")
+	return strings.HasPrefix(flag, "-") && (name == "timeout" || strings.HasPrefix(name, "timeout="))
 }
 
 // runTests runs one test command and returns what each test said. For a
@@ -65,10 +93,13 @@ func (r *runner) runTests(ctx context.Context, side Side, c command) (Suite, Ste
 	c.timeout = r.Limits.step() + r.Limits.grace() // "go test" has a limit of its own
 	step, err := r.exec(ctx, side, tree, c, stream)
 	suite := stream.suite(step.Evidence, tree.Dir)
-	if err == nil && step.Failed() && !step.TimedOut && !anyFailed(suite) {
-		// The go command itself refused: say so as one test, the same on both sides.
+	if err == nil && step.Failed() && (step.TimedOut || !anyFailed(suite)) {
+		// The go command itself refused or was ended: say so as one test, the same on both sides.
 		t := commandTest(step)
-		t.Output = clean(joinOutput(stream.other.String(), step.Output), tree.Dir)
+		t.Output, t.Cut = clean(joinOutput(stream.other.String(), step.Output), tree.Dir), true
+		if step.TimedOut {
+			t.Status = NotRun
+		}
 		suite[ID{Unit: c.unit, Command: strings.TrimSpace("go test " + lastArg(c.argv))}] = t
 	}
 	return suite, step, err
@@ -101,11 +132,110 @@ func (r *runner) compare(ctx context.Context) error {
 		r.attributeNothing()
 		return nil
 	}
-	if err := r.rerun(ctx); err != nil {
+	err := r.reveal(ctx)
+	if err == nil {
+		err = r.rerun(ctx)
+	}
+	if err != nil {
 		r.unconfirmed()
 		return err
 	}
+	r.vanished()
 	return nil
+}
+
+// reveal runs tests by themselves on base that a panic kept from running there
+// and that fail on the head, so that they can be compared.
+func (r *runner) reveal(ctx context.Context) error {
+	t := &r.res.Tests
+	named := map[ID]map[string]bool{} // top-level tests by package
+	for _, k := range t.Unknown {
+		pkg := ID{Unit: k.ID.Unit, Package: k.ID.Package}
+		if p := r.suites[Base][pkg]; k.ID.Test != "" && p.Cut && !p.Broken {
+			if named[pkg] == nil {
+				named[pkg] = map[string]bool{}
+			}
+			named[pkg][k.ID.Top()] = true
+		}
+	}
+	alone := Suite{}
+	for pkg, tests := range named {
+		for _, c := range r.goTests(Base, pkg.Unit, StageRerun, "-count=1", "-run="+only(tests), pkg.Package) {
+			suite, _, err := r.runTests(ctx, Base, c)
+			if err != nil {
+				return err
+			}
+			alone.add(suite)
+		}
+	}
+	unknown := t.Unknown
+	t.Unknown = nil
+	for _, k := range unknown {
+		on, there := alone[k.ID]
+		_, ran := alone[ID{Unit: k.ID.Unit, Package: k.ID.Package}]
+		switch {
+		case on.Status == Failed:
+			k.Evidence = append(k.Evidence, on.Evidence)
+			t.PreExisting = append(t.PreExisting, k)
+		case on.Status == Passed:
+			r.suites[Base][k.ID] = on
+			t.Regressed = append(t.Regressed, k)
+		case on.Status == Skipped, ran && !there && !packageEnded(alone, k.ID):
+			t.NewFailing = append(t.NewFailing, k)
+		default:
+			t.Unknown = append(t.Unknown, k)
+		}
+	}
+	t.sort()
+	return nil
+}
+
+// vanished finds the tests that passed on base, are there on the head and did
+// not run, although nothing failed that could have kept them from it: a program
+// that ends with success before its tests do, or leaves some out, has not passed.
+func (r *runner) vanished() {
+	failing := map[ID]bool{}
+	for id, t := range r.suites[Head] {
+		if t.Status == Failed {
+			failing[ID{Unit: id.Unit, Package: id.Package}] = true
+		}
+	}
+	missing := func(k Case) bool {
+		pkg := ID{Unit: k.ID.Unit, Package: k.ID.Package}
+		top, ran := r.suites[Head][ID{Unit: k.ID.Unit, Package: k.ID.Package, Test: k.ID.Top()}]
+		return k.ID.Test != "" && !failing[pkg] && hasPackage(r.suites[Head], pkg) &&
+			(!ran || top.Status == NotRun) && r.declares(k.ID)
+	}
+	t := &r.res.Tests
+	removed := t.Removed
+	t.Removed = nil
+	for _, k := range removed {
+		if missing(k) && r.suites[Base][k.ID].Status == Passed {
+			t.NotRun = append(t.NotRun, k)
+		} else {
+			t.Removed = append(t.Removed, k)
+		}
+	}
+	t.sort()
+	for _, k := range Leaves(t.NotRun) {
+		r.facts.Vanished += b2i(missing(k))
+	}
+}
+
+// declares says whether the head's source has the top-level test that id names.
+func (r *runner) declares(id ID) bool {
+	for _, p := range r.packages {
+		if p.ImportPath != id.Package {
+			continue
+		}
+		for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			src, err := readInTree(r.in.Head.Dir, path.Join(p.Dir, name))
+			if _, ok := testFuncs(src)[id.Top()]; err == nil && ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // attributeNothing takes the blame from failures that have no base to compare

@@ -11,7 +11,9 @@ import (
 // the change: the failure says nothing about it.
 var environments = regexp.MustCompile(`(?i)dial tcp|lookup [^ ]+( on [^ ]+)?: |no such host|network is unreachable|connection refused|i/o timeout|TLS handshake timeout|` +
 	`temporary failure in name resolution|could not resolve host|unrecognized import path|module lookup disabled by GOPROXY=off|` +
-	`requires go >= |EAI_AGAIN|ENOTFOUND|ECONNREFUSED|no space left on device|command not found|executable file not found`)
+	`requires go >= |EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|connection reset by peer|no space left on device|command not found|executable file not found|` +
+	`could not read Username|terminal prompts disabled|Permission denied \(publickey|Host key verification failed|` +
+	`\b(429 Too Many Requests|50[0234] (Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout))`)
 
 // environment returns the line of output that shows such a failure, or "".
 func environment(output string) string {

@@ -24,6 +24,7 @@ type Facts struct {
 	NewFailing     int    // new on the head, fail there each time
 	FlakyNew       int    // new on the head, gave both results
 	Unknown        int    // fail on the head, with no base to compare
+	Vanished       int    // passed on base, are there on the head and did not run
 	FailBoth       int    // fail on both sides
 	Ran            int    // tests that passed or failed on the head
 	Passed         int    // of these, passed
@@ -63,7 +64,8 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Unprepared != "", "environment: %s", f.Unprepared)
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", count(f.BrokenBoth, "package or command", "packages or commands"))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
-	partialIf(f.Unknown > 0, "%s with the change, and base could not be run to compare", count(f.Unknown, "test fails", "tests fail"))
+	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
+	partialIf(f.Vanished > 0, "%s on base and did not run with the change, although still there", count(f.Vanished, "test passes", "tests pass"))
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
 	partialIf(f.ProbeNew > 0, "%s of the change fail%s when repeated, shuffled or raced", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")

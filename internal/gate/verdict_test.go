@@ -35,7 +35,8 @@ func TestDecide(t *testing.T) {
 		{"nothing that can be run", func(f *Facts) { *f = Facts{Nothing: "no toolchain was recognised", Runnable: true} }, Partial, "nothing could be run: no toolchain"},
 		{"out of time", func(f *Facts) { f.Incomplete = "the time limit of 20m" }, Partial, "not finished"},
 		{"dependencies that cannot be had", func(f *Facts) { f.Unprepared = "head: no route to the registry" }, Partial, "environment"},
-		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, and base could not be run"},
+		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, which could not be compared"},
+		{"tests that are there and did not run", func(f *Facts) { f.Vanished = 2 }, Partial, "2 tests pass on base and did not run"},
 		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 new test of the change is flaky"},
 		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "when repeated, shuffled or raced"},
 

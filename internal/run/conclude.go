@@ -56,6 +56,9 @@ func (s *session) addAgents(rep *report.Report, j *judgement) {
 		for _, k := range a.Checks {
 			c := k.Check
 			c.ID = "C" + strconv.Itoa(len(rep.Checks)+1)
+			if c.Support == report.Absent {
+				c.Result = report.ResultSkip // it counts for nothing, whatever it says of itself
+			}
 			if k.Adversarial {
 				c.Title += " [adversarial]"
 			}

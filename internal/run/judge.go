@@ -2,6 +2,9 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -146,22 +149,26 @@ func (h *host) again(ctx context.Context, st *seat, r evidence.Record, of *works
 		return evidence.Record{}, err
 	}
 	defer tree.Close() //nolint:errcheck // the sweeper removes what is left
-	home := dir + "-home"
-	if err := copyScratch(filepath.Join(st.home, "tmp"), filepath.Join(home, "tmp")); err != nil {
+	home, temp := dir+"-home", filepath.Join(h.Home, "tmp", "r-"+first8(h.id+r.ID+task))
+	defer os.RemoveAll(temp) //nolint:errcheck // the next run of this name begins with removing it
+	if err := errors.Join(os.RemoveAll(temp), copyScratch(st.temp, temp)); err != nil {
 		return evidence.Record{}, err
 	}
 	x := evidence.Execution{Agent: "host", Task: task, Command: r.Command, Root: tree.Dir, Cwd: r.Cwd, Tree: tree.OID}
-	x.Run, err = h.gate.Shell(ctx, tree.Dir, h.base.Dir, home)
-	if err != nil {
+	if x.Run, err = h.template(ctx, tree, home, temp); err != nil {
 		return evidence.Record{}, err
 	}
-	x.Run.Env = append(x.Run.Env, baseEnv(h.config)...)
-	x.Run.Env = append(x.Run.Env, "TMPDIR="+filepath.Join(home, "tmp"), "YCBOT_BASE="+h.base.Dir)
-	moved := strings.NewReplacer(st.tree.Dir, tree.Dir, st.home, home).Replace(r.Command)
+	moved := strings.NewReplacer(st.tree.Dir, tree.Dir, st.home, home, st.temp, temp).Replace(r.Command)
 	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", moved}
 	x.Run.Timeout = rerunTime
 	rec, _, err := h.log.Run(ctx, h.Sandbox, x)
 	return rec, err
+}
+
+// first8 is a short name for a longer one.
+func first8(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:4])
 }
 
 // rerunTime is how long a command may take when it is run again.

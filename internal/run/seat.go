@@ -21,7 +21,8 @@ import (
 // A seat is what one agent works with, and what is remembered of it.
 type seat struct {
 	tree    *workspace.Tree // its own copy of the head; nil: it runs nothing
-	home    string          // scratch of its commands, TMPDIR included
+	home    string          // HOME of its commands
+	temp    string          // TMPDIR of its commands: a short path, because sockets in it must have one
 	command sandbox.Command // the template of its commands
 
 	mu      sync.Mutex
@@ -117,16 +118,27 @@ func (h *host) lodge(ctx context.Context, st *seat, id string) error {
 	h.laid = append(h.laid, tree)
 	h.mu.Unlock()
 	st.tree, st.home = tree, filepath.Join(h.trees, "scratch", "agents", id)
-	if err := os.MkdirAll(filepath.Join(st.home, "tmp"), 0o700); err != nil {
-		return err
+	st.temp = filepath.Join(h.Home, "tmp", "a-"+id)
+	h.mu.Lock()
+	h.temps = append(h.temps, st.temp)
+	h.mu.Unlock()
+	st.command, err = h.template(ctx, tree, st.home, st.temp)
+	return err
+}
+
+// template is what the commands of an agent have in common.
+func (h *host) template(ctx context.Context, tree *workspace.Tree, home, temp string) (sandbox.Command, error) {
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return sandbox.Command{}, err
 	}
-	st.command, err = h.gate.Shell(ctx, tree.Dir, h.base.Dir, st.home)
+	c, err := h.gate.Shell(ctx, tree.Dir, h.base.Dir, home)
 	if err != nil {
-		return err
+		return sandbox.Command{}, err
 	}
-	st.command.Env = append(st.command.Env, baseEnv(h.config)...)
-	st.command.Env = append(st.command.Env, "TMPDIR="+filepath.Join(st.home, "tmp"), "YCBOT_BASE="+h.base.Dir)
-	return nil
+	c.Writable = append(c.Writable, temp)
+	c.Env = append(c.Env, baseEnv(h.config)...)
+	c.Env = append(c.Env, "TMPDIR="+temp, "YCBOT_BASE="+h.base.Dir)
+	return c, nil
 }
 
 // shell runs an agent's commands.

@@ -53,6 +53,7 @@ type session struct {
 	modelName string
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
 	closers   []io.Closer                   // what stages opened
+	temps     []string                      // folders of agents outside of trees
 }
 
 // identity is what must be the same for a run to be continued.
@@ -202,6 +203,11 @@ func (s *session) close() {
 		}
 	}
 	s.lock.Release()
+	for _, dir := range s.temps {
+		if err := workspace.RemoveAll(context.Background(), dir); err != nil {
+			s.Log.Warn("remove scratch", "dir", dir, "error", err)
+		}
+	}
 	if s.trees != "" {
 		if err := workspace.RemoveAll(context.Background(), s.trees); err != nil {
 			s.Log.Warn("remove worktrees", "dir", s.trees, "error", err)

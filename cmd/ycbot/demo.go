@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/run"
+)
+
+//go:embed demo/*.txtar
+var demoFiles embed.FS
+
+// A demoChange is one of the made pull requests.
+type demoChange struct {
+	branch, title string
+	want          report.Verdict
+	says          string
+}
+
+// demoChanges are shown in this order.
+var demoChanges = []demoChange{
+	{"good", "refuse to sell no ticket at all", report.Pass, "The first pull request mends a bug and brings a test for it."},
+	{"bad", "compute what is left only once", report.Fail, "The second one passes all tests, its own included, and hides a bug."},
+}
+
+func demoCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Verify two made pull requests, offline and without a key",
+		Long: `Verify two made pull requests of a small Go repository, one that is good and one
+that hides a bug. The model is scripted: it says what a file of this program has
+it say. The gate, the sandbox, the agents' tools, the evidence, its audit and
+the reports are the real ones. Needs Go and git; takes no network and no key.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context()) },
+	}
+}
+
+// demo makes the repository below the harness's home and verifies both changes.
+func (p *program) demo(ctx context.Context) error {
+	home, err := p.home()
+	if err != nil {
+		return err
+	}
+	repo, err := p.demoRepository(ctx, filepath.Join(home, "demo"))
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	fmt.Fprintf(p.stderr, "ycbot demo: two made pull requests in %s.\n"+
+		"The model is scripted; everything else is real.\n", repo)
+	for _, c := range demoChanges {
+		fmt.Fprintf(p.stderr, "\n%s\n", c.says)
+		if err := p.demoRun(ctx, repo, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoRun verifies one of the changes and prints its report.
+func (p *program) demoRun(ctx context.Context, repo string, c demoChange) error {
+	text, err := demoFiles.ReadFile("demo/" + c.branch + ".txtar")
+	if err != nil {
+		return err
+	}
+	m, err := script.Parse(text)
+	if err != nil {
+		return err
+	}
+	o := newRunOptions()
+	o.dir, o.base, o.head, o.task = repo, "main", c.branch, c.title
+	job, err := p.job(o)
+	if err != nil {
+		return err
+	}
+	job.Cast = &run.Cast{
+		Model: func(record func(context.Context, model.Exchange) error) (model.Model, error) {
+			return run.Recorded(m, record), nil
+		},
+		Price: func(model.Usage) (float64, bool) { return 0, true },
+	}
+	rep, err := p.verify(ctx, o, job)
+	if err != nil {
+		return err
+	}
+	if rep.Outcome != report.Completed {
+		p.code = report.Exit(rep.Verdict, "", rep.Outcome)
+		return p.print(rep, "text")
+	}
+	if rep.Verdict != c.want {
+		p.code = report.ExitError
+		fmt.Fprintf(p.stderr, "ycbot demo: the verdict of %q is %s, and should be %s on a machine that has what Go needs\n", c.branch, rep.Verdict, c.want)
+	}
+	if err := p.print(rep, "text"); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stderr, "All files of this run: %s\n", rep.ReportDir)
+	return err
+}
+
+// demoRepository makes the repository anew: main, and a branch for each change.
+func (p *program) demoRepository(ctx context.Context, dir string) (string, error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	data, err := demoFiles.ReadFile("demo/repository.txtar")
+	if err != nil {
+		return "", err
+	}
+	files := txtar.Parse(data).Files
+	git := func(args ...string) error {
+		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd.Env = []string{
+			"PATH=" + p.getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+			"GIT_AUTHOR_DATE=2026-01-05T10:00:00Z", "GIT_COMMITTER_DATE=2026-01-05T10:00:00Z",
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
+		}
+		return nil
+	}
+	commit := func(branch, title string) error {
+		for _, f := range files {
+			name, ok := strings.CutPrefix(f.Name, branch+"/")
+			if !ok {
+				continue
+			}
+			path := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path, f.Data, 0o600); err != nil {
+				return err
+			}
+		}
+		if err := git("add", "-A"); err != nil {
+			return err
+		}
+		return git("commit", "-q", "-m", title)
+	}
+	if err := git("init", "-q", "-b", "main"); err != nil {
+		return "", err
+	}
+	if err := commit("base", "a box office"); err != nil {
+		return "", err
+	}
+	for _, c := range demoChanges {
+		if err := git("checkout", "-q", "-b", c.branch, "main"); err != nil {
+			return "", err
+		}
+		if err := commit(c.branch, c.title); err != nil {
+			return "", err
+		}
+	}
+	return dir, git("checkout", "-q", "main")
+}
