@@ -177,8 +177,9 @@ func (r *Runner) Run(ctx context.Context, o Order) (Result, error) {
 	return r.Wait(ctx, id)
 }
 
-// Resume starts the background tasks again that a process before this one began
-// and did not finish.
+// Resume takes up the tasks of a process before this one: those that have a
+// result are known again, and those in the background that have none go on.
+// Others go on when whoever waits for them asks again.
 func (r *Runner) Resume(ctx context.Context) error {
 	if r.Journal == nil {
 		return nil
@@ -188,7 +189,7 @@ func (r *Runner) Resume(ctx context.Context) error {
 		if err := json.Unmarshal(e.Data, &o); err != nil {
 			return fmt.Errorf("journal %s %s: %w", e.Kind, e.Key, err)
 		}
-		if !o.Background {
+		if _, ended := r.Journal.Lookup(kindTaskDone, e.Key); !ended && !o.Background {
 			continue
 		}
 		if _, err := r.Start(ctx, o); err != nil {

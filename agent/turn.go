@@ -153,8 +153,10 @@ func interruption(ctx context.Context) (Outcome, string) {
 	switch {
 	case errors.Is(cause, errTimeout):
 		return TimedOut, cause.Error()
-	case errors.Is(cause, context.DeadlineExceeded):
+	case cause == context.DeadlineExceeded: //nolint:errorlint // itself: another has words of its own
 		return TimedOut, "the run's time is over"
+	case errors.Is(cause, context.DeadlineExceeded):
+		return TimedOut, cause.Error()
 	case cause == nil || errors.Is(cause, context.Canceled):
 		return Canceled, "canceled"
 	}

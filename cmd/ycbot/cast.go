@@ -38,7 +38,7 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	if o.maxTokens < 0 || o.maxCost < 0 {
 		return nil, &usageError{errors.New("--max-tokens and --max-cost-usd: want numbers above zero")}
 	}
-	c := &run.Cast{Agents: o.agents, Coordinator: o.coordinator, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost}
+	c := &run.Cast{Name: provider + " " + name, Agents: o.agents, Coordinator: o.coordinator, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost}
 	if provider == "script" {
 		return p.scripted(c, baseURL)
 	}

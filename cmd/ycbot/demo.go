@@ -80,6 +80,7 @@ func (p *program) demoRun(ctx context.Context, repo string, c demoChange) error 
 	}
 	o := newRunOptions()
 	o.dir, o.base, o.head, o.task = repo, "main", c.branch, c.title
+	o.noRace = "the demo leaves the race detector out, for which the standard library would be compiled once more"
 	job, err := p.job(o)
 	if err != nil {
 		return err

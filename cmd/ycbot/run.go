@@ -35,6 +35,7 @@ type runOptions struct {
 	coordinator      bool
 	maxTokens        int
 	maxCost          float64
+	noRace           string // why the race detector is left out; empty: it is not
 }
 
 func newRunOptions() *runOptions {
@@ -175,7 +176,10 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	}
 	goTools, err := gate.FindGo(ctx, p.env)
 	if err != nil {
-		log.Warn("go is not usable", "error", err)
+		log.WarnContext(ctx, "go is not usable", "error", err)
+	}
+	if goTools != nil && o.noRace != "" {
+		goTools.Race, goTools.NoRace = false, o.noRace
 	}
 	box, err := sandbox.Detect(ctx, sandbox.Options{
 		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -164,7 +165,7 @@ func goTestWords(text string) (flags, packages []string, ok bool) {
 // redirections or second command.
 func plainWords(text string) ([]string, bool) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 || file.Stmts[0].Background {
+	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 || file.Stmts[0].Background || file.Stmts[0].Negated {
 		return nil, false
 	}
 	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
@@ -189,6 +190,9 @@ func (r *runner) describe() {
 	}
 	if r.Go != nil {
 		r.res.Toolchains["go"] = r.Go.Version
+	}
+	if r.Sandbox.Status().Tier == sandbox.TierNone && os.Geteuid() == 0 {
+		r.note("commands run as root, without a sandbox that gives them another user: tests that expect to be refused something may fail on both sides")
 	}
 	for _, m := range r.plan[Head].modules {
 		add("Go module %s (%s)", m.path, path.Join(m.dir, "go.mod"))

@@ -30,7 +30,7 @@ func (r *runner) failToPass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer tree.Close() //nolint:errcheck // the sweeper removes what is left
+	defer tree.Close()
 	over, err := r.runOverlay(ctx, tree, pkgs)
 	if err != nil {
 		return err
@@ -196,14 +196,14 @@ func (r *runner) uncompilable(t Test, p goPackageInfo) []string {
 	}
 	var out []string
 	for _, m := range errorPlace.FindAllStringSubmatch(t.Output, -1) {
-		name := m[1]
-		if path.Dir(name) == "." {
-			name = path.Join(p.Dir, name)
-		} else if p.unit != "." && !strings.HasPrefix(name, p.unit+"/") {
-			name = path.Join(p.unit, name)
-		}
-		if slices.Contains(r.res.FailToPass.Files, name) && !slices.Contains(r.res.FailToPass.Dropped, name) && !slices.Contains(out, name) {
-			out = append(out, name)
+		// The go command names files from the folder that it runs in, where that is shorter.
+		for _, name := range []string{path.Join(p.unit, m[1]), m[1], path.Join(p.Dir, m[1])} {
+			if slices.Contains(r.res.FailToPass.Files, name) {
+				if !slices.Contains(r.res.FailToPass.Dropped, name) && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+				break
+			}
 		}
 	}
 	return out

@@ -19,6 +19,7 @@ type GoToolchain struct {
 	Root    string // GOROOT
 	Version string // such as "go1.26.8"
 	Race    bool   // the race detector can be linked: cgo is on and its compiler is there
+	NoRace  string // why Race is not set, for people
 	// Download settings of the operator, for the setup phase only.
 	modCache, proxy, sumDB, noSumDB, noProxy, private string
 }
@@ -43,12 +44,16 @@ func FindGo(ctx context.Context, env []string) (*GoToolchain, error) {
 		return nil, fmt.Errorf("%s env: %w", bin, err)
 	}
 	cc, _, _ := strings.Cut(v["CC"], " ")
-	return &GoToolchain{
+	found := &GoToolchain{
 		Root: v["GOROOT"], Version: v["GOVERSION"],
 		Race:     v["CGO_ENABLED"] == "1" && lookPath(env, cc) != "" && raceArch(v["GOOS"], v["GOARCH"]),
 		modCache: v["GOMODCACHE"], proxy: v["GOPROXY"], sumDB: v["GOSUMDB"],
 		noSumDB: v["GONOSUMDB"], noProxy: v["GONOPROXY"], private: v["GOPRIVATE"],
-	}, nil
+	}
+	if !found.Race {
+		found.NoRace = "the race detector needs cgo and a C compiler"
+	}
+	return found, nil
 }
 
 // raceArch follows the list in https://go.dev/doc/articles/race_detector.
@@ -130,7 +135,8 @@ func findModules(root string, files []string) (mods []goModule, problems []strin
 			continue
 		}
 		m := goModule{dir: path.Dir(f), path: modfile.ModulePath(data)}
-		if mod, err := modfile.ParseLax(f, data, nil); err == nil {
+		// ParseLax would leave replacements out. What cannot be parsed has none; the go command says why.
+		if mod, err := modfile.Parse(f, data, nil); err == nil {
 			for _, r := range mod.Replace {
 				if strings.HasPrefix(r.New.Path, ".") {
 					m.replaces = append(m.replaces, path.Join(m.dir, r.New.Path))
@@ -181,7 +187,7 @@ func readInTree(root, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close() //nolint:errcheck // only read
+	defer r.Close()
 	return r.ReadFile(filepath.FromSlash(name))
 }
 

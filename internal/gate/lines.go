@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"go/ast"
+	"go/build/constraint"
 	"go/parser"
 	"go/scanner"
 	"go/token"
@@ -21,17 +22,14 @@ func (r *runner) runnable(ctx context.Context) bool {
 }
 
 func (r *runner) runnableFile(ctx context.Context, f change.File) bool {
-	if isTestFile(f.Path) || isDoc(f.Path) && !r.embedded(f.Path) {
+	inert := func(name string) bool { return isTestFile(name) || isDoc(name) && !r.embedded(name) }
+	if inert(f.Path) && (f.Status != change.Renamed || inert(f.OldPath)) {
 		return false
 	}
-	if path.Ext(f.Path) != ".go" || f.Status == change.Added || f.Status == change.Deleted {
-		return true
+	if path.Ext(f.Path) != ".go" || f.Status != change.Modified {
+		return true // a Go file under another name may be in another package, or for another system
 	}
-	old := f.OldPath
-	if old == "" {
-		old = f.Path
-	}
-	before, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, old)
+	before, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, f.Path)
 	if err != nil {
 		return true // what cannot be read may be runnable
 	}
@@ -52,7 +50,7 @@ func (r *runner) embedded(name string) bool {
 // sameTokens compares two Go files without comments and layout. Comments that
 // the toolchain obeys count: directives, and all of a file that uses cgo.
 func sameTokens(a, b []byte) bool {
-	if bytes.Contains(a, []byte(`import "C"`)) || bytes.Contains(b, []byte(`import "C"`)) {
+	if bytes.Contains(a, []byte(`"C"`)) || bytes.Contains(b, []byte(`"C"`)) {
 		return bytes.Equal(a, b)
 	}
 	ta, oka := tokens(a)
@@ -71,7 +69,7 @@ func tokens(src []byte) ([]string, bool) {
 		switch {
 		case tok == token.EOF:
 			return out, ok
-		case tok == token.COMMENT && !strings.HasPrefix(lit, "//go:") && !strings.HasPrefix(lit, "// +build"):
+		case tok == token.COMMENT && !strings.HasPrefix(lit, "//go:") && !constraint.IsPlusBuild(lit):
 		case (tok == token.RPAREN || tok == token.RBRACE) && len(out) > 0 && (out[len(out)-1] == ";" || out[len(out)-1] == ", "):
 			out[len(out)-1] = tok.String() + " " // what ends a line before them is layout
 		case tok == token.SEMICOLON:
@@ -111,7 +109,7 @@ func isTestFile(name string) bool {
 func inTestData(name string) bool {
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
 		switch part {
-		case "testdata", "__snapshots__", "tap-snapshots", "__fixtures__":
+		case "testdata", "_testdata", "_test", "__snapshots__", "tap-snapshots", "__fixtures__":
 			return true
 		}
 	}

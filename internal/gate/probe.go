@@ -47,7 +47,7 @@ func (r *runner) probeGo(ctx context.Context) error {
 	race := r.Go.Race && raceFits(ctx, r.Now(), elapsed)
 	switch {
 	case !r.Go.Race:
-		r.notCovered("data races: the race detector needs cgo and a C compiler")
+		r.notCovered("data races: %s", r.Go.NoRace)
 	case !race:
 		r.notCovered("data races: the tests are too slow for the race detector in the time left")
 	}
@@ -229,6 +229,6 @@ func firstLine(s string) string {
 // seed is the order of the tests for a tree: the same at each run of it.
 func seed(oid string) uint32 {
 	h := fnv.New32a()
-	h.Write([]byte(oid)) //nolint:errcheck // a hash takes everything
+	h.Write([]byte(oid))
 	return h.Sum32()%1_000_000 + 1
 }

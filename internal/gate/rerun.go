@@ -39,7 +39,7 @@ func (r *runner) rerun(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			h[side] = append(h[side], stillFailing(suite, r.suites[Base]))
+			h[side] = append(h[side], stillFailing(suite, r.suites[Base], append(slices.Clone(t.Regressed), t.NewFailing...)...))
 		}
 	}
 	if alone := passedAlone(ids, h, r.slow); len(alone) > 0 {
@@ -241,19 +241,21 @@ func (c *Comparison) lost(k Case) {
 	c.Unknown = append(c.Unknown, k)
 }
 
-// stillFailing marks packages whose failure a test explains in a run as failed
-// when that test is not one that failed on base before: a crash that hits no
-// test in one run and a test in another is still the same crash.
-func stillFailing(run, base Suite) Suite {
-	for id, t := range run {
-		if id.Test == "" || t.Status != Failed || base[id].Status == Failed {
+// stillFailing marks those packages of failures whose failure a test explains in
+// a run as failed when that test is not one that failed on base before: a crash
+// that hits no test in one run and a test in another is still the same crash.
+func stillFailing(run, base Suite, failures ...Case) Suite {
+	for _, k := range failures {
+		p, ok := run[k.ID]
+		if !ok || k.ID.Test != "" || k.ID.Command != "" {
 			continue
 		}
-		pkg := ID{Unit: id.Unit, Package: id.Package}
-		if p, ok := run[pkg]; ok {
-			p.Status = Failed
-			run[pkg] = p
+		for id, t := range run {
+			if id.Test != "" && id.Unit == k.ID.Unit && id.Package == k.ID.Package && t.Status == Failed && base[id].Status != Failed {
+				p.Status = Failed
+			}
 		}
+		run[k.ID] = p
 	}
 	return run
 }

@@ -86,6 +86,9 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	if tools.Race {
+		if err := os.CopyFS(w.raced, os.DirFS(w.plain)); err != nil {
+			t.Fatal(err)
+		}
 		compiledStd(t, filepath.Join(w.raced, "go-build"), "-race")
 	}
 	return w
@@ -338,7 +341,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace")},
 	}
-	if tools.Race = s.has("race"); tools.Race {
+	if tools.Race, tools.NoRace = s.has("race"), "not asked for"; tools.Race {
 		g.CacheDir = w.raced
 	}
 	if s.has("none") {

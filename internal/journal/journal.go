@@ -30,6 +30,10 @@ type Entry struct {
 
 // A Journal is open for appending. It is safe for concurrent use by one process.
 type Journal struct {
+	// Redact takes secrets out of the JSON of what is appended, before anybody can
+	// look it up; nil: nothing is taken out. It is set before the first Append.
+	Redact func([]byte) []byte
+
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -91,6 +95,9 @@ func (j *Journal) Append(kind, key string, data any) error {
 	if err != nil {
 		return fmt.Errorf("journal %s %s: %w", kind, key, err)
 	}
+	if j.Redact != nil {
+		raw = j.Redact(raw)
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	e := Entry{Seq: len(j.entries) + 1, Time: j.now().UTC(), Kind: kind, Key: key, Data: raw}
@@ -143,17 +150,23 @@ func (j *Journal) Close() error {
 // Once returns what fn gave when it was first done under this kind and key.
 // Where the journal has no such entry it calls fn and appends the result before
 // returning it; an error of fn is returned and not recorded, so that it is tried again.
+// What is returned has always been through the journal, so that it is the same
+// the first time as later.
 func Once[T any](j *Journal, kind, key string, fn func() (T, error)) (T, error) {
-	var v T
-	if raw, ok := j.Lookup(kind, key); ok {
-		if err := json.Unmarshal(raw, &v); err != nil {
-			return v, fmt.Errorf("journal %s %s: %w", kind, key, err)
+	raw, ok := j.Lookup(kind, key)
+	if !ok {
+		v, err := fn()
+		if err != nil {
+			return v, err
 		}
-		return v, nil
+		if err := j.Append(kind, key, v); err != nil {
+			return v, err
+		}
+		raw, _ = j.Lookup(kind, key)
 	}
-	v, err := fn()
-	if err != nil {
-		return v, err
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return v, fmt.Errorf("journal %s %s: %w", kind, key, err)
 	}
-	return v, j.Append(kind, key, v)
+	return v, nil
 }

@@ -26,7 +26,7 @@ var shapes = []shape{
 	{
 		[]byte("-----BEGIN "), false,
 		// Without its end (a log that was cut) up to what no key contains.
-		regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s\\:,]|-[A-Za-z0-9])*` +
+		regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,]|\\+[nrt]|-[A-Za-z0-9])*` +
 			`(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?`), nil,
 	},
 	authorization("uthorization"),
@@ -90,7 +90,7 @@ func (s shape) replace(b []byte) []byte {
 		}
 		i += at
 		at = i + len(s.literal)
-		if s.anchor && i > 0 && isWord(b[i-1]) {
+		if s.anchor && i > 0 && isWord(b[i-1]) && !escaped(b[:i]) {
 			continue
 		}
 		m := s.expr.FindSubmatchIndex(b[i:])
@@ -108,6 +108,13 @@ func (s shape) replace(b []byte) []byte {
 		return b
 	}
 	return append(out, b[done:]...)
+}
+
+// escaped says whether text ends in an escape such as JSON's \n, whose letter is
+// no part of the word that follows.
+func escaped(text []byte) bool {
+	n := len(text)
+	return n > 1 && text[n-2] == '\\' && bytes.IndexByte([]byte("nrtbf"), text[n-1]) >= 0
 }
 
 func isWord(c byte) bool {

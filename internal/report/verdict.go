@@ -133,7 +133,7 @@ func (a AgentOutcome) fallen() []string {
 		case c.Reproduction == PreExisting:
 			out = append(out, fmt.Sprintf("check %q fails on the base as well", c.Title))
 		case c.Reproduction == NotReproduced:
-			out = append(out, fmt.Sprintf("check %q passed when it was run again", c.Title))
+			out = append(out, fmt.Sprintf("check %q did not fail like that when it was run again", c.Title))
 		default:
 			out = append(out, fmt.Sprintf("check %q was not run again", c.Title))
 		}

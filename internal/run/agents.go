@@ -33,6 +33,7 @@ const (
 
 // A Cast is the model side of a run; nil means gate only.
 type Cast struct {
+	Name string // provider and model, by which a run that is continued knows that it is the same
 	// Model makes the model. Each exchange with a provider is given to record
 	// before its answer is used.
 	Model func(record func(context.Context, model.Exchange) error) (model.Model, error)
@@ -52,6 +53,8 @@ type judgement struct {
 	Usage   model.Usage           `json:"usage"`
 	CostUSD float64               `json:"cost_usd"`
 	CostOK  bool                  `json:"cost_known"`
+
+	NotCovered []string `json:"not_covered"`
 }
 
 // A host coordinates the agents of one run: it dispatches them, waits for all,
@@ -67,13 +70,14 @@ type host struct {
 
 	base, head *workspace.Tree // prepared snapshots, which nothing changes
 	seats      map[string]*seat
+	planner    *agent.Result // the coordinator's, where there was one
 }
 
-// agents has the change verified by agents, after the gate. It does nothing in
-// a run without a model.
+// agents has the change verified by agents, after the gate: where that came to
+// no result there is nothing to build on.
 func (s *session) agents(ctx context.Context, result *gate.Result) (*judgement, error) {
-	if s.job.Cast == nil || result == nil {
-		return nil, nil //nolint:nilnil // gate only is no fault
+	if result == nil {
+		return nil, errors.New("the gate came to no result")
 	}
 	h, err := s.host(ctx, result)
 	if err != nil {
@@ -145,7 +149,7 @@ func (h *host) prepared(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() //nolint:errcheck // nobody reads it
+	defer log.Close()
 	h.gate = h.gateOf(log)
 	h.gate.Progress = nil
 	input, err := h.gateInput(ctx)
@@ -169,21 +173,23 @@ func (h *host) run(ctx context.Context) (*judgement, error) {
 		return nil, err
 	}
 	notes := ""
-	if h.large() {
+	var owing, helpers []agent.Result
+	if h.large() || h.asked(exploreAgent) {
 		res, err := h.dispatch(ctx, exploreAgent, h.explorePrompt())
 		if err != nil {
 			return nil, err
 		}
+		helpers = append(helpers, res)
 		notes = section("What an agent found that looked around", res.Text)
 	}
-	if h.cast.Coordinator {
-		text, err := h.coordinate(ctx, notes)
+	if h.asked(coordinatorAgent) {
+		res, err := h.coordinate(ctx, notes)
 		if err != nil {
 			return nil, err
 		}
-		notes += section("What the coordinator wants looked at", text)
+		helpers = append(helpers, res)
+		notes += section("What the coordinator wants looked at", res.Text)
 	}
-	var owing []agent.Result
 	for _, name := range h.owing() {
 		res, err := h.dispatch(ctx, name, h.verificationPrompt(notes))
 		if err != nil {
@@ -193,32 +199,46 @@ func (h *host) run(ctx context.Context) (*judgement, error) {
 	}
 	h.runner.Drain()
 	if cause := context.Cause(ctx); cause != nil {
-		j, err := h.judge(context.WithoutCancel(ctx), owing, true)
+		j, err := h.judge(context.WithoutCancel(ctx), owing, helpers, true)
 		return j, errors.Join(cause, err)
 	}
-	return h.judge(ctx, owing, false)
+	return h.judge(ctx, owing, helpers, false)
+}
+
+// asked says whether somebody wants an agent by its name.
+func (h *host) asked(name string) bool {
+	return slices.ContainsFunc(slices.Concat(h.config.Agents.Run, h.cast.Agents), func(n string) bool {
+		spec, ok := h.runner.Find(n)
+		return ok && spec.Name == name
+	}) || name == coordinatorAgent && h.cast.Coordinator
 }
 
 // owing lists the agents whose reply must end in a verdict.
 func (h *host) owing() []string {
 	out := []string{verificationAgent}
 	for _, name := range slices.Concat(h.config.Agents.Run, h.cast.Agents) {
-		if spec, ok := h.runner.Find(name); ok && spec.Name != exploreAgent && !slices.Contains(out, spec.Name) {
+		if spec, ok := h.runner.Find(name); ok && !helps(spec.Name) && !slices.Contains(out, spec.Name) {
 			out = append(out, spec.Name)
 		}
 	}
 	return out
 }
 
+// helps tells the agents whose reply owes no verdict.
+func helps(name string) bool { return name == exploreAgent || name == coordinatorAgent }
+
 // dispatch runs one agent and waits for it. Work that went wrong is a result;
 // only what makes going on senseless is an error.
 func (h *host) dispatch(ctx context.Context, name, prompt string) (agent.Result, error) {
-	res, err := h.runner.Run(ctx, agent.Order{Agent: name, Prompt: prompt})
+	res, err := h.runner.Run(ctx, agent.Order{Agent: name, Prompt: h.discreetly(prompt)})
 	if err != nil && ctx.Err() == nil {
 		return res, fmt.Errorf("agent %s: %w", name, err)
 	}
 	return res, nil
 }
+
+// discreetly takes secrets out of a prompt, whatever they come from.
+func (h *host) discreetly(prompt string) string { return string(h.redact([]byte(prompt))) }
 
 // large says whether a change is looked around in first.
 func (h *host) large() bool {
@@ -231,33 +251,35 @@ func (h *host) large() bool {
 
 // coordinate lets a model plan the verification, with read-only helpers that it
 // may start itself. What it says is a hint for the verification, no verdict.
-func (h *host) coordinate(ctx context.Context, notes string) (string, error) {
+func (h *host) coordinate(ctx context.Context, notes string) (agent.Result, error) {
+	const id = "coordinator"
+	res := agent.Result{ID: id, Agent: coordinatorAgent, Model: h.model.Name(), Isolation: agents.InProcess}
 	spec, ok := h.runner.Find(coordinatorAgent)
 	if !ok {
-		return "", errors.New("there is no coordinator among the agents")
+		return res, errors.New("there is no coordinator among the agents")
 	}
-	const id = "coordinator"
 	st, err := h.provision(ctx, spec, agent.Record{ID: id, Order: agent.Order{Agent: coordinatorAgent}})
 	if err != nil {
-		return "", err
+		return res, err
 	}
+	defer st.Close(ctx)
 	delegate, err := h.runner.Tools(ctx, id, []string{exploreAgent})
 	if err != nil {
-		return "", err
+		return res, err
 	}
 	cfg := st.Config
 	cfg.Name, cfg.ID = coordinatorAgent, id
 	cfg.Tools = append(pick(cfg.Tools, spec.Tools), delegate...)
 	cfg.Aliases = merged(cfg.Aliases, agent.SpawnAliases())
-	cfg.MaxIterations, cfg.Timeout, cfg.Budget = spec.MaxIterations, spec.Timeout, h.runner.Budget
+	cfg.MaxIterations, cfg.Timeout, cfg.OutputTokens, cfg.Budget = spec.MaxIterations, spec.Timeout, spec.OutputTokens, h.runner.Budget
 	cfg.Journal, cfg.Now, cfg.Log = h.journal, h.Now, h.Log
-	history := []model.Message{{Role: model.User, Text: h.coordinatorPrompt(notes)}}
-	end, err := agent.Turn(ctx, &cfg, &history, h.emit)
+	history := []model.Message{{Role: model.User, Text: h.discreetly(h.coordinatorPrompt(notes))}}
+	began := h.Now()
+	res.End, res.Err = agent.Turn(ctx, &cfg, &history, h.emit)
 	h.runner.Drain()
-	if err != nil && ctx.Err() == nil {
-		h.Log.Warn("coordinator", "error", err)
-	}
-	return end.Text, nil
+	res.Status, res.DurationMS = res.Outcome.Status(), h.Now().Sub(began).Milliseconds()
+	h.planner = &res
+	return res, nil
 }
 
 // pick keeps the tools that a definition names; nil names all of them.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -139,6 +140,9 @@ func (s *session) ready(ctx context.Context, src source) (err error) {
 			return err
 		}
 	}
+	if err := s.unmoved(ctx); err != nil {
+		return err
+	}
 	if err := s.newTrees(ctx); err != nil {
 		return err
 	}
@@ -146,6 +150,22 @@ func (s *session) ready(ctx context.Context, src source) (err error) {
 		return err
 	}
 	return s.brief()
+}
+
+// unmoved makes sure that a working tree is still the one that a run which is
+// continued began with.
+func (s *session) unmoved(ctx context.Context) error {
+	if !s.job.Dirty || s.fresh {
+		return nil
+	}
+	snap, err := s.mirror.Snapshot(ctx, s.repo, "uncommitted changes")
+	if err != nil {
+		return err
+	}
+	if snap.Commit != s.src.Change.HeadSHA {
+		return &UsageError{fmt.Errorf("the working tree is not the one that the run in %s began with: remove that folder or name another with --out", s.dir)}
+	}
+	return nil
 }
 
 // loadConfig reads the configuration: that of the base commit over the user's,

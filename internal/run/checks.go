@@ -272,7 +272,7 @@ func (b *builder) lint() {
 		f := report.Finding{Severity: report.SeverityWarning, Title: k.Output, Evidence: k.Evidence}
 		if m := linted.FindStringSubmatch(k.Output); m != nil {
 			f.Path, f.Title = m[1], m[3]
-			f.Line, _ = strconv.Atoi(m[2]) //nolint:errcheck // digits; out of range is no line
+			f.Line, _ = strconv.Atoi(m[2])
 			if k.ID.Unit != "." {
 				f.Path = k.ID.Unit + "/" + f.Path
 			}

@@ -44,7 +44,7 @@ func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *jud
 // cause words why no agent could work.
 func cause(err error) string {
 	switch {
-	case errors.Is(err, model.ErrAuth), errors.Is(err, model.ErrDown), errors.Is(err, model.ErrRequest):
+	case errors.Is(err, model.ErrAuth), errors.Is(err, model.ErrDown), errors.Is(err, model.ErrRequest), errors.Is(err, model.ErrOverflow):
 		return "the model could not be asked: " + err.Error()
 	default:
 		return err.Error()
@@ -81,6 +81,7 @@ func (s *session) addAgents(rep *report.Report, j *judgement) {
 		})
 	}
 	rep.Denied = append(rep.Denied, j.Denied...)
+	rep.NotCovered = append(rep.NotCovered, j.NotCovered...)
 	rep.Usage.InputTokens, rep.Usage.OutputTokens, rep.Usage.CachedTokens = j.Usage.Input, j.Usage.Output, j.Usage.Cached
 	rep.Usage.CostUSD = nil
 	if j.CostOK {
@@ -97,7 +98,7 @@ func (s *session) writeTranscripts(rep *report.Report) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	events, err := agent.ReadEvents(file)
 	if err != nil {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("the transcripts are missing: %v", err))

@@ -1,9 +1,12 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 
@@ -19,11 +22,23 @@ type modelLog struct {
 }
 
 func openModelLog(path string, redact func([]byte) []byte) (*modelLog, error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("model log: %w", err)
 	}
+	if err := cutTorn(file); err != nil {
+		return nil, errors.Join(fmt.Errorf("model log: %w", err), file.Close())
+	}
 	return &modelLog{redact: redact, file: file}, nil
+}
+
+// cutTorn removes a last line that a crash cut off.
+func cutTorn(file *os.File) error {
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return err
+	}
+	return file.Truncate(int64(bytes.LastIndexByte(data, '\n') + 1))
 }
 
 func (l *modelLog) record(_ context.Context, e model.Exchange) error {

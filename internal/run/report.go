@@ -19,8 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// report concludes: it turns what the stages found into the report and writes
-// it. stop is the context whose end may have broken the run off; result is nil
+// report concludes: it turns what the stages found into the report. stop is the context whose end may have broken the run off; result is nil
 // and failure set where the gate did not get to one.
 func (s *session) report(stop context.Context, result *gate.Result, judged *judgement, failure, agentsFailure error) (*report.Report, error) {
 	if result == nil {
@@ -34,9 +33,6 @@ func (s *session) report(stop context.Context, result *gate.Result, judged *judg
 		return nil, err
 	}
 	rep.Timings.DurationMS = s.Now().Sub(s.began).Milliseconds()
-	if err := s.writeReport(rep); err != nil {
-		return nil, err
-	}
 	return rep, nil
 }
 
@@ -152,7 +148,7 @@ func sandboxFacts(st sandbox.Status) report.Sandbox {
 	return out
 }
 
-// writeReport writes report.json, report.md and, last of all, SHA256SUMS.
+// writeReport writes report.json and report.md.
 func (s *session) writeReport(rep *report.Report) error {
 	js, err := rep.JSON()
 	if err != nil {
@@ -167,16 +163,20 @@ func (s *session) writeReport(rep *report.Report) error {
 	return nil
 }
 
-// seal ends the run: nothing is written to its directory after SHA256SUMS, which
+// seal writes the report and ends the run: nothing is written to its directory after SHA256SUMS, which
 // "sha256sum -c" reads.
 func (s *session) seal(rep *report.Report) error {
+	rep.ReportDir = s.dir
+	if err := s.writeReport(rep); err != nil {
+		return err
+	}
 	s.tell(agent.Event{Type: agent.EventRunDone, Text: string(rep.Verdict), Reason: string(rep.Outcome)})
 	if err := s.failed(); err != nil {
 		return err
 	}
 	var lines []string
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Base(path) == "SHA256SUMS" {
+		if name := d.Name(); err != nil || d.IsDir() || name == "SHA256SUMS" || name == sumsDraft {
 			return err
 		}
 		sum, err := fileSum(path)
@@ -193,8 +193,15 @@ func (s *session) seal(rep *report.Report) error {
 	if err != nil {
 		return fmt.Errorf("SHA256SUMS: %w", err)
 	}
-	return s.write("SHA256SUMS", []byte(strings.Join(lines, "")))
+	// It says that the run is finished, so it is there as a whole or not at all.
+	if err := s.write(sumsDraft, []byte(strings.Join(lines, ""))); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(s.dir, sumsDraft), filepath.Join(s.dir, "SHA256SUMS"))
 }
+
+// sumsDraft is SHA256SUMS while it is written.
+const sumsDraft = ".SHA256SUMS"
 
 func fileSum(path string) (string, error) {
 	f, err := os.Open(path)

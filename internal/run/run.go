@@ -96,7 +96,11 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	result, failure := stage(ctx, s, "gate", s.gate)
-	judged, agentsFailure := stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
+	var judged *judgement
+	var agentsFailure error
+	if job.Cast != nil {
+		judged, agentsFailure = stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
+	}
 	rep, err := stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {
 		return s.report(ctx, result, judged, failure, agentsFailure)
 	})

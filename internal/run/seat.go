@@ -7,11 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
-	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
@@ -24,16 +22,13 @@ type seat struct {
 	home    string          // HOME of its commands
 	temp    string          // TMPDIR of its commands: a short path, because sockets in it must have one
 	command sandbox.Command // the template of its commands
-
-	mu      sync.Mutex
-	changed []string // tracked files that its commands changed, which were restored
 }
 
 // provision makes the seat of an agent: tools that read the prepared snapshots,
 // and for one that executes a copy of the head's, which is its own.
 func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
-	granted := policy.Grant(policy.ModeVerify, h.job.Trust, true)
-	executes := granted.Has(string(tool.Exec)) && slices.Contains(spec.Tools, "run_bash")
+	may := agent.Permit(h.job.Trust, true)
+	executes := may.Allow(tool.Exec) && slices.Contains(spec.Tools, "run_bash")
 	roots, err := h.roots()
 	if err != nil {
 		return nil, err
@@ -48,7 +43,7 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 			return nil, err
 		}
 		roots.trees.HeadDir, roots.trees.BaseDir = st.tree.Dir, h.base.Dir
-		tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos), tool.Bash(h.shell(st, spec.Name, rec.ID))})
+		tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos), tool.Bash(h.shell(st, may, spec.Name, rec.ID))})
 		where.Exec, where.Cwd, where.Base = true, st.tree.Dir, h.base.Dir
 		isolation = agents.Worktree
 	}
@@ -63,7 +58,7 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
 			Model:  h.model, Tools: tools, Known: mutators(), Aliases: aliases(),
-			Decide: decide(granted), Price: h.cast.Price, Corrective: corrective(spec.Name),
+			Decide: may.Decide, Price: h.cast.Price, Corrective: corrective(spec.Name),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: isolation,
@@ -109,19 +104,18 @@ func (h *host) history() tool.Repo {
 // lodge gives an agent its copy of the head and a scratch folder. Both have the
 // same place when a run is continued, because its conversation names them.
 func (h *host) lodge(ctx context.Context, st *seat, id string) error {
-	dir := filepath.Join(h.trees, "agents", id)
-	tree, err := h.head.Copy(ctx, dir)
+	tree, err := h.head.Copy(ctx, filepath.Join(h.trees, agentTrees, id))
 	if err != nil {
 		return err
 	}
 	h.mu.Lock()
 	h.laid = append(h.laid, tree)
 	h.mu.Unlock()
+	if err := takeOver(ctx, h.trees, id); err != nil {
+		return err
+	}
 	st.tree, st.home = tree, filepath.Join(h.trees, "scratch", "agents", id)
-	st.temp = filepath.Join(h.Home, "tmp", "a-"+id)
-	h.mu.Lock()
-	h.temps = append(h.temps, st.temp)
-	h.mu.Unlock()
+	st.temp = filepath.Join(h.temps(), first8(id))
 	st.command, err = h.template(ctx, tree, st.home, st.temp)
 	return err
 }
@@ -141,22 +135,34 @@ func (h *host) template(ctx context.Context, tree *workspace.Tree, home, temp st
 	return c, nil
 }
 
+// kindChanged entries of the journal, with an agent's id as key, are tracked
+// files that a command of the agent changed and that were put back: what was
+// seen once counts, also after a crash. It is stored: do not change it.
+const kindChanged = "changed"
+
+// changed lists the tracked files that commands of an agent changed.
+func (h *host) changed(id string) []string {
+	var all []string
+	for _, e := range h.journal.Entries(kindChanged) {
+		var paths []string
+		if e.Key == id && json.Unmarshal(e.Data, &paths) == nil {
+			all = append(all, paths...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // shell runs an agent's commands.
-func (h *host) shell(st *seat, name, id string) *tool.Shell {
+func (h *host) shell(st *seat, may agent.Permissions, name, id string) *tool.Shell {
 	return &tool.Shell{
 		Log: h.log, Sandbox: h.Sandbox, Template: st.command, Root: st.tree.Dir, Tree: st.tree.OID, Agent: name, Task: id,
-		Refuse: func(command string) *tool.Denied {
-			d, _ := policy.CheckShell(command)
-			if d == nil {
-				return nil
-			}
-			return &tool.Denied{Code: d.Code, Rule: d.Rule, Source: "ycbot", Hint: d.Hint}
-		},
+		Refuse: may.Shell,
 		After: func(ctx context.Context) ([]string, error) {
 			changed, err := st.tree.Restore(ctx)
-			st.mu.Lock()
-			st.changed = append(st.changed, changed...)
-			st.mu.Unlock()
+			if err == nil && len(changed) > 0 {
+				err = h.journal.Append(kindChanged, id, changed)
+			}
 			return changed, err
 		},
 	}
@@ -196,23 +202,9 @@ func aliases() map[string]string {
 	return out
 }
 
-// decide is the policy for the calls of an agent.
-func decide(granted policy.Set) func(context.Context, tool.Tool, json.RawMessage) *tool.Denied {
-	return func(_ context.Context, t tool.Tool, args json.RawMessage) *tool.Denied {
-		if t.Class == tool.Delegate { // a coordinator's; no other agent is offered one
-			return nil
-		}
-		d := policy.Decide(policy.Call{Known: true, Offered: true, Class: string(t.Class), Mode: policy.ModeVerify}, granted)
-		if d == nil {
-			return nil
-		}
-		return &tool.Denied{Code: d.Code, Tool: t.Name, Target: string(args), Rule: d.Rule, Source: "ycbot", Hint: d.Hint}
-	}
-}
-
 // corrective asks once for what a reply that owes a verdict lacks.
 func corrective(name string) func(string) (string, bool) {
-	if name == exploreAgent || name == coordinatorAgent {
+	if helps(name) {
 		return nil
 	}
 	return func(final string) (string, bool) {

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,7 @@ type session struct {
 	job     Job
 	dir     string // run directory
 	fresh   bool   // nothing was in it before
+	span    string // commits that base and head name
 	id      string
 	project string // the project's folder under Home
 	trees   string // folder of the run's worktrees, and of what its commands may write besides
@@ -53,7 +55,6 @@ type session struct {
 	modelName string
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
 	closers   []io.Closer                   // what stages opened
-	temps     []string                      // folders of agents outside of trees
 }
 
 // identity is what must be the same for a run to be continued.
@@ -62,9 +63,12 @@ type identity struct {
 	Root   string `json:"root"`
 	Base   string `json:"base"`
 	Head   string `json:"head"`
+	Range  string `json:"range"` // what the refs stood for, so that what is new is verified and not what was
 	Dirty  bool   `json:"dirty"`
 	Task   string `json:"task"`
 	Config string `json:"config"`
+	Model  string `json:"model"` // who is asked, and which agents
+	Where  string `json:"where"` // sandbox and network, which the evidence depends on
 }
 
 func (i identity) same(j identity) bool {
@@ -87,6 +91,9 @@ func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
 	if s.id == "" {
 		s.id = newID(s.began)
 	}
+	if base, head, err := s.refs(ctx); err == nil { // else checkout says what is wrong
+		s.span = base.OID + ".." + head.OID
+	}
 	if err := s.directory(); err != nil {
 		return nil, err
 	}
@@ -100,7 +107,7 @@ func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
 // newID is the name of a run: when it began, and something at random.
 func newID(now time.Time) string {
 	var b [4]byte
-	rand.Read(b[:]) //nolint:errcheck // never fails, as its documentation says
+	rand.Read(b[:])
 	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
 }
 
@@ -108,7 +115,7 @@ func newID(now time.Time) string {
 // else in it is no run directory.
 var runFiles = []string{
 	"report.json", "report.md", "brief.md", "journal.jsonl", "events.jsonl", "evidence.jsonl", "spill",
-	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", "SHA256SUMS",
+	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", "SHA256SUMS", sumsDraft,
 }
 
 // directory chooses the run directory and makes it. One that was named and
@@ -141,11 +148,17 @@ func (s *session) directory() error {
 		}
 		finished = finished || e.Name() == "SHA256SUMS"
 	}
-	if finished || !s.continues() {
-		for _, e := range have {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("run directory: %w", err)
-			}
+	if !finished && s.continues() {
+		return nil
+	}
+	// The journal goes first: without it, what is left of a folder that was being
+	// emptied is never taken for a run that was broken off.
+	if err := os.RemoveAll(filepath.Join(dir, "journal.jsonl")); err != nil {
+		return fmt.Errorf("run directory: %w", err)
+	}
+	for _, e := range have {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return fmt.Errorf("run directory: %w", err)
 		}
 	}
 	return nil
@@ -158,7 +171,7 @@ func (s *session) continues() bool {
 	if err != nil {
 		return false
 	}
-	defer j.Close() //nolint:errcheck // only read
+	defer j.Close()
 	raw, ok := j.Lookup("run", "identity")
 	var was identity
 	if !ok || json.Unmarshal(raw, &was) != nil || !was.same(s.identity()) {
@@ -169,17 +182,33 @@ func (s *session) continues() bool {
 }
 
 func (s *session) identity() identity {
-	i := identity{Run: s.id, Root: s.repo.Root, Base: s.job.Base, Head: s.job.Head, Dirty: s.job.Dirty, Task: s.job.Task}
+	i := identity{
+		Run: s.id, Root: s.repo.Root, Base: s.job.Base, Head: s.job.Head, Range: s.span, Dirty: s.job.Dirty, Task: digest(s.job.Task),
+		Where: fmt.Sprintf("%s %s", s.Sandbox.Status().Tier, s.Network),
+	}
 	if s.job.Config != nil {
-		i.Config = string(s.job.Config.Data)
+		i.Config = digest(string(s.job.Config.Data))
+	}
+	if c := s.job.Cast; c != nil {
+		i.Model = digest(fmt.Sprintf("%s %q %t", c.Name, c.Agents, c.Coordinator))
 	}
 	return i
+}
+
+// digest stands for a text in the journal; none for none.
+func digest(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 func (s *session) openFiles() (err error) {
 	if s.journal, err = journal.Open(filepath.Join(s.dir, "journal.jsonl"), s.Now); err != nil {
 		return err
 	}
+	s.journal.Redact = s.Redact
 	if s.events, err = agent.OpenEvents(filepath.Join(s.dir, "events.jsonl"), s.redact); err != nil {
 		return err
 	}
@@ -203,14 +232,11 @@ func (s *session) close() {
 		}
 	}
 	s.lock.Release()
-	for _, dir := range s.temps {
-		if err := workspace.RemoveAll(context.Background(), dir); err != nil {
-			s.Log.Warn("remove scratch", "dir", dir, "error", err)
-		}
-	}
 	if s.trees != "" {
-		if err := workspace.RemoveAll(context.Background(), s.trees); err != nil {
-			s.Log.Warn("remove worktrees", "dir", s.trees, "error", err)
+		for _, dir := range []string{s.temps(), s.trees} {
+			if err := workspace.RemoveAll(context.Background(), dir); err != nil {
+				s.Log.Warn("remove worktrees", "dir", dir, "error", err)
+			}
 		}
 	}
 	var errs []error
@@ -231,6 +257,11 @@ func (s *session) close() {
 	}
 }
 
+// temps is the folder for what commands of agents have in TMPDIR. It lies outside
+// of the trees, because sockets in it must have a short path, and keeps its name
+// when the run is continued.
+func (s *session) temps() string { return filepath.Join(s.Home, "tmp", "y-"+first8(s.id)) }
+
 // discard removes the run directory of a run that came to nothing because of
 // what it was given: there is nothing in it to look at.
 func (s *session) discard(err error) error {
@@ -245,16 +276,19 @@ func (s *session) discard(err error) error {
 
 // newTrees makes the folder of the run's worktrees. What an earlier attempt at
 // the run left there, because it was killed, goes, but for the scratch files of
-// agents: their conversations go on.
+// agents and what they added to their trees: their conversations go on.
 func (s *session) newTrees(ctx context.Context) (err error) {
 	s.trees = filepath.Join(s.project, "worktrees", s.id)
 	if s.lock, err = workspace.LockRun(ctx, s.trees); err != nil {
 		return err
 	}
-	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "agents", "again", "scratch/base", "scratch/head"} {
+	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "again", "scratch/base", "scratch/head"} {
 		if err := workspace.RemoveAll(ctx, filepath.Join(s.trees, name)); err != nil {
 			return err
 		}
+	}
+	if err := setAside(ctx, filepath.Join(s.trees, agentTrees), filepath.Join(s.trees, earlierTrees)); err != nil {
+		return err
 	}
 	return s.mirror.Prune(ctx)
 }
@@ -282,6 +316,9 @@ type timeLimit struct{ limit time.Duration }
 func (e *timeLimit) Error() string {
 	return "the time limit of " + strings.TrimSuffix(e.limit.String(), "0s") + " was reached"
 }
+
+// Is lets it be told as what it is wherever a context's own deadline is.
+func (e *timeLimit) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // scratchLog is an evidence log that nobody reads.
 func scratchLog(dir, id string, now func() time.Time) (*evidence.Log, error) {

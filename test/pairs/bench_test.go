@@ -49,6 +49,15 @@ func newStudy(t *testing.T) *bench {
 	return s
 }
 
+// race says whether tests can be linked with the race detector.
+func (s *bench) race(t *testing.T) bool {
+	t.Helper()
+	cgo, cc, _ := strings.Cut(strings.TrimSpace(string(command(t, s.scratch, s.env, "go", "env", "CGO_ENABLED", "CC"))), "\n")
+	program, _, _ := strings.Cut(cc, " ")
+	_, err := exec.LookPath(program)
+	return cgo == "1" && err == nil
+}
+
 // command runs a program and returns its standard output.
 func command(t *testing.T, dir string, env []string, argv ...string) []byte {
 	t.Helper()

@@ -53,6 +53,9 @@ func TestPairs(t *testing.T) {
 		t.Skip("the study of module pairs runs with -pairs (make pairs); it needs the module proxy and some minutes")
 	}
 	s := newStudy(t)
+	if !s.race(t) {
+		t.Skip("no C compiler: docs/pairs.md is a table of runs with the race detector")
+	}
 	var rows []row
 	for _, p := range study {
 		t.Run(strings.ReplaceAll(p.module, "/", "_"), func(t *testing.T) { rows = append(rows, s.pair(t, p)...) })
@@ -74,6 +77,7 @@ func TestPairs(t *testing.T) {
 
 // pair studies p in both directions.
 func (s *bench) pair(t *testing.T, p pair) []row {
+	t.Helper()
 	from, to := s.download(t, p.module, p.from), s.download(t, p.module, p.to)
 	repo := newRepo(t, s.env)
 	repo.commit(t, p.from, func() { repo.fill(t, from) })
@@ -88,6 +92,7 @@ func (s *bench) pair(t *testing.T, p pair) []row {
 
 // run lets ycbot judge head against base.
 func (s *bench) run(t *testing.T, repo repo, p pair, d direction, base, head string) row {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
 	rep := s.ycbot(t, repo.dir, out, base, head)
 	s.add(t, out, rep)

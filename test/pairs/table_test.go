@@ -155,7 +155,7 @@ ycbot without a model on adjacent releases of well-known Go modules, as the modu
 - *forward*: base is the older release, head the newer one. Expected is PASS.
 - *undone*: base is the newer release, head the same with its sources (not its tests, their data, go.mod or documents) put back to those of the older one. Where forward proves fail-to-pass tests, expected is FAIL with just these; where the newer tests do not build over the older sources, FAIL with the package; else no test notices, and expected is PASS or PARTIAL. A release that changes no source has nothing to undo.
 
-Repeat it with ` + "`make pairs`" + `, which fails where a verdict or a list of tests is another one than here. After a change that is meant, write the table anew with ` + "`go test ./test/pairs -pairs -timeout 30m -update`" + `; explanations stay. Times are of one machine with two cores, beginning with an empty ` + "`YCBOT_HOME`" + `, and are not compared.
+Repeat it with ` + "`make pairs`" + `, which fails where a verdict or a list of tests is another one than here. After a change that is meant, write the table anew with ` + "`go test ./test/pairs -pairs -timeout 30m -update`" + `; explanations stay. The race detector is part of it, so a C compiler is needed. Times are those of one busy machine with two cores, beginning with an empty ` + "`YCBOT_HOME`" + `, and are not compared.
 
 `
 

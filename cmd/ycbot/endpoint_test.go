@@ -1,0 +1,181 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/script"
+)
+
+// An endpoint is a server that speaks chat completions, strictly: a request that
+// OpenAI's own description or model.Validate would refuse fails the test. What it
+// answers a scenario says.
+type endpoint struct {
+	t      *testing.T
+	key    string
+	says   *script.Model
+	router routers.Router
+	faults []string // of the first requests, "" for none: 401, 429, 500, cut
+	url    string
+
+	mu     sync.Mutex
+	bodies []string
+}
+
+func newEndpoint(t *testing.T, key, scenario string, faults ...string) *endpoint {
+	t.Helper()
+	says, err := script.Parse([]byte(scenario))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromFile("../../internal/model/openai/testdata/openai-openapi-cut.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc.Servers = openapi3.Servers{{URL: "/v1"}}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &endpoint{t: t, key: key, says: says, router: router, faults: faults}
+	srv := httptest.NewServer(e)
+	t.Cleanup(srv.Close)
+	e.url = srv.URL + "/v1"
+	return e
+}
+
+func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the client went away
+	}
+	r.Body = io.NopCloser(strings.NewReader(string(body)))
+	if got := r.Header.Get("Authorization"); got != "Bearer "+e.key {
+		e.t.Errorf("Authorization: %q", got)
+	}
+	e.mu.Lock()
+	n := len(e.bodies)
+	e.bodies = append(e.bodies, string(body))
+	e.mu.Unlock()
+	req, err := e.read(r, body)
+	if err != nil {
+		e.t.Errorf("request %d: %v\n%s", n+1, err, body)
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	fault := ""
+	if n < len(e.faults) {
+		fault = e.faults[n]
+	} else if len(e.faults) > 0 && e.faults[len(e.faults)-1] == "401" {
+		fault = "401"
+	}
+	switch fault {
+	case "", "cut":
+		e.answer(w, r, req, fault == "cut")
+	default:
+		w.Header().Set("Retry-After", "0")
+		w.Header().Set("Retry-After-Ms", "1")
+		var code int
+		fmt.Sscan(fault, &code)
+		w.WriteHeader(code)
+		fmt.Fprintf(w, `{"error":{"message":"the key %s is not welcome","type":"x","code":null,"param":null}}`, e.key)
+	}
+}
+
+// read holds a request against the description and returns the conversation.
+func (e *endpoint) read(r *http.Request, body []byte) (*model.Request, error) {
+	route, params, err := e.router.FindRoute(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := openapi3filter.ValidateRequest(r.Context(), &openapi3filter.RequestValidationInput{
+		Request: r, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true},
+	}); err != nil {
+		return nil, err
+	}
+	var in struct {
+		Messages []struct {
+			Role       string
+			Content    string
+			ToolCallID string `json:"tool_call_id"`
+			ToolCalls  []struct {
+				ID       string
+				Function struct{ Name, Arguments string }
+			} `json:"tool_calls"`
+		}
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, err
+	}
+	req := &model.Request{}
+	for _, m := range in.Messages {
+		if m.Role == "system" {
+			req.System = m.Content
+			continue
+		}
+		msg := model.Message{Role: model.Role(m.Role), Text: m.Content, CallID: m.ToolCallID}
+		for _, c := range m.ToolCalls {
+			msg.Calls = append(msg.Calls, model.Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
+		}
+		req.Messages = append(req.Messages, msg)
+	}
+	return req, model.Validate(req.Messages)
+}
+
+// answer streams what the scenario says; one that is cut breaks off halfway.
+func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, req *model.Request, cut bool) {
+	resp, err := e.says.Generate(r.Context(), req, nil)
+	if err != nil {
+		e.t.Errorf("endpoint: %v", err)
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(choices []any, usage any) {
+		data, err := json.Marshal(map[string]any{
+			"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, "usage": usage,
+		})
+		if err != nil {
+			e.t.Error(err)
+		}
+		fmt.Fprintf(w, "data: %s\n\n", data)
+		w.(http.Flusher).Flush()
+	}
+	choice := func(delta map[string]any, finish any) []any {
+		return []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}
+	}
+	text := resp.Message.Text
+	send(choice(map[string]any{"role": "assistant", "content": text[:len(text)/2]}, nil), nil)
+	if cut {
+		panic(http.ErrAbortHandler)
+	}
+	send(choice(map[string]any{"content": text[len(text)/2:]}, nil), nil)
+	finish := "stop"
+	for i, c := range resp.Message.Calls {
+		finish = "tool_calls"
+		send(choice(map[string]any{"tool_calls": []any{map[string]any{"index": i, "id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": ""}}}}, nil), nil)
+		send(choice(map[string]any{"tool_calls": []any{map[string]any{"index": i, "function": map[string]any{"arguments": c.Args}}}}, nil), nil)
+	}
+	send(choice(map[string]any{}, finish), nil)
+	send([]any{}, map[string]any{"prompt_tokens": resp.Usage.Input, "completion_tokens": resp.Usage.Output, "total_tokens": resp.Usage.Input + resp.Usage.Output})
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+func (e *endpoint) requests() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.bodies
+}

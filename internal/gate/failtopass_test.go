@@ -1,0 +1,132 @@
+package gate
+
+import (
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/change"
+)
+
+// TestTravels holds what is part of the tests, so that it is laid over the base
+// with them, and what is part of what they test.
+func TestTravels(t *testing.T) {
+	t.Parallel()
+	r := &runner{packages: []goPackageInfo{{Dir: "a", EmbedFiles: []string{"tmpl/page.txt"}}}}
+	withTests := map[string]bool{"a": true}
+	for name, want := range map[string]bool{
+		"a/a_test.go": true, "x/x_test.go": true, "x/testdata/in.json": true, "testdata/deep/y.go": true, "web/__snapshots__/s": true,
+		"a/golden.json": true, "a/cases/odd name/1.in": true, "b/golden.json": false, "top.json": false,
+		"a/a.go": false, "a/asm.s": false, "a/x.c": false, "a/go.mod": false, "go.sum": false, "a/README.md": false, "a/tmpl/page.txt": false, "a/vendor/x/y.json": false,
+	} {
+		if got := r.travels(name, withTests); got != want {
+			t.Errorf("%s travels: %v, want %v", name, got, want)
+		}
+	}
+	for name, want := range map[string]bool{"Makefile": false, "cases/1.in": true, "main.go": false} {
+		if got := r.travels(name, map[string]bool{".": true}); got != want {
+			t.Errorf("with tests at the top, %s travels: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestOverlayFiles holds that both names of what was renamed travel, and whose
+// tests are run.
+func TestOverlayFiles(t *testing.T) {
+	t.Parallel()
+	r := &runner{packages: []goPackageInfo{
+		{Dir: "a", ImportPath: "m/a", TestGoFiles: []string{"a_test.go"}},
+		{Dir: "b", ImportPath: "m/b"},
+		{Dir: "c", ImportPath: "m/c", XTestGoFiles: []string{"c_test.go"}},
+	}}
+	r.in.Change.Files = []change.File{
+		{Path: "a/new_test.go", OldPath: "a/old_test.go", Status: change.Renamed},
+		{Path: "a/a.go", Status: change.Modified},
+		{Path: "b/testdata/x", Status: change.Added},
+		{Path: "c/testdata/gone", Status: change.Deleted},
+	}
+	files, pkgs := r.overlay()
+	sameStrings(t, "files", files, []string{"a/new_test.go", "a/old_test.go", "b/testdata/x", "c/testdata/gone"})
+	var got []string
+	for _, p := range pkgs {
+		got = append(got, p.ImportPath)
+	}
+	sameStrings(t, "packages", got, []string{"m/a", "m/c"})
+}
+
+// TestUncompilable holds that the files that a compiler or linter names are
+// found, in whichever form it names them from the module's folder.
+func TestUncompilable(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what, unit, dir, output string
+		files                   []string
+		want                    []string
+	}{
+		{"at the top", ".", ".", "# m [m.test]\n./a_test.go:3:1: undefined: X", []string{"a_test.go", "b_test.go"}, []string{"a_test.go"}},
+		{"an import that is missing", ".", ".", "# m\na_test.go:6:2: no required module provides package x", []string{"a_test.go"}, []string{"a_test.go"}},
+		{"below the top", ".", "p", "p/a_test.go:3:1: undefined: X\np/b_test.go:1:1: undefined: Y\np/a_test.go:4:1: undefined: X", []string{"p/a_test.go", "p/b_test.go"}, []string{"p/a_test.go", "p/b_test.go"}},
+		{"by vet", ".", "p", "vet: p/a_test.go:3:1: undefined: X", []string{"p/a_test.go"}, []string{"p/a_test.go"}},
+		{"in a nested module", "sub", "sub/p", "p/a_test.go:3:1: undefined: X", []string{"sub/p/a_test.go"}, []string{"sub/p/a_test.go"}},
+		{"at the top of a nested module", "sub", "sub", "./a_test.go:3:1: undefined: X", []string{"sub/a_test.go", "a_test.go"}, []string{"sub/a_test.go"}},
+		{"in a folder of the module's own name", "sub", "sub/sub", "sub/a_test.go:3:1: undefined: X", []string{"sub/sub/a_test.go", "sub/a_test.go"}, []string{"sub/sub/a_test.go"}},
+		{"by its whole path", "sub/deep", "sub/deep/p", "sub/deep/p/a_test.go:3:1: undefined: X", []string{"sub/deep/p/a_test.go"}, []string{"sub/deep/p/a_test.go"}},
+		{"the base's own", ".", ".", "./old_test.go:3:1: undefined: X", []string{"a_test.go"}, nil},
+		{"no test file", ".", ".", "./a.go:3:1: undefined: X", []string{"a_test.go"}, nil},
+	} {
+		r := &runner{res: &Result{FailToPass: Reproduction{Files: tt.files}}}
+		broken := Test{Status: Failed, Broken: true, Output: tt.output}
+		p := goPackageInfo{unit: tt.unit, Dir: tt.dir}
+		sameStrings(t, tt.what, r.uncompilable(broken, p), tt.want)
+		r.res.FailToPass.Dropped = tt.files
+		sameStrings(t, tt.what+", dropped before", r.uncompilable(broken, p), nil)
+		broken.Broken = false
+		r.res.FailToPass.Dropped = nil
+		sameStrings(t, tt.what+", but it compiled", r.uncompilable(broken, p), nil)
+	}
+}
+
+// TestJudgeOverlay holds what the change's tests over the base's sources say.
+func TestJudgeOverlay(t *testing.T) {
+	t.Parallel()
+	s := func(lines ...string) Suite { return suiteOf(lines...) }
+	for _, tt := range []struct {
+		what             string
+		over, base, head Suite
+		flaky            []Case
+		dropped          bool
+		missing          bool
+		want             ReproState
+		proven           int
+	}{
+		{what: "fails there, passes here", over: s("fail m TestA"), base: s("pass m TestB"), head: s("pass m TestA"), want: ReproProven, proven: 1},
+		{what: "an old failure that the change repairs", over: s("fail m TestA"), base: s("fail m TestA"), head: s("pass m TestA"), want: ReproProven, proven: 1},
+		{what: "proven beside one that needs the API", over: s("fail m TestA"), base: s(), head: s("pass m TestA"), dropped: true, want: ReproProven, proven: 1},
+		{what: "passes there as well", over: s("pass m TestA"), base: s(), head: s("pass m TestA"), want: ReproPassOnBase},
+		{what: "fails on both", over: s("fail m TestA"), base: s(), head: s("fail m TestA"), want: ReproEnvironment},
+		{what: "flaky", over: s("fail m TestA"), base: s(), head: s("pass m TestA"), flaky: casesOf("m TestA"), want: ReproEnvironment},
+		{what: "skipped on the head", over: s("fail m TestA"), base: s(), head: s("skip m TestA"), want: ReproEnvironment},
+		{what: "did not run there: neither failed nor without need of the change", over: s("not_run m TestA", "fail! m"), base: s(), head: s("pass m TestA"), want: ReproEnvironment},
+		{what: "does not compile", over: s("fail# m"), base: s(), head: s("pass m", "pass m TestA"), want: ReproNeedsAPI},
+		{what: "was dropped, and the rest passes", over: s("pass m TestB"), base: s("pass m TestB"), head: s("pass m TestB", "pass m TestA"), dropped: true, want: ReproNeedsAPI},
+		{what: "was dropped for an import", over: s("pass m TestB"), base: s("pass m TestB"), head: s("pass m TestB"), dropped: true, missing: true, want: ReproNeedsDeps},
+		{what: "nothing ran", over: s(), base: s(), head: s(), want: ReproPassOnBase},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			r := &runner{res: &Result{}, suites: map[Side]Suite{Base: tt.base, Head: tt.head}, missing: tt.missing}
+			r.res.Tests.Flaky = tt.flaky
+			if tt.dropped {
+				r.res.FailToPass.Dropped = []string{"x_test.go"}
+			}
+			r.judgeOverlay(tt.over)
+			rep := r.res.FailToPass
+			if rep.State != tt.want || len(rep.Proven) != tt.proven || rep.Note == "" {
+				t.Errorf("%s %q, %d proven; want %s, %d", rep.State, rep.Note, len(rep.Proven), tt.want, tt.proven)
+			}
+		})
+	}
+	r := &runner{res: &Result{}, suites: map[Side]Suite{Base: {}, Head: {}}}
+	r.judgeOverlay(Suite{id("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package y"}})
+	if r.res.FailToPass.State != ReproNeedsDeps {
+		t.Errorf("a missing module: %s", r.res.FailToPass.State)
+	}
+}

@@ -1,0 +1,191 @@
+package gate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// modulesIn lays files out and finds their modules.
+func modulesIn(t *testing.T, files map[string]string) ([]goModule, []string) {
+	t.Helper()
+	dir := t.TempDir()
+	bytes, names := map[string][]byte{}, []string{}
+	for name, text := range files {
+		bytes[name] = []byte(text)
+		names = append(names, name)
+	}
+	lay(t, dir, bytes)
+	return findModules(dir, names)
+}
+
+// TestModules holds what is known of each go.mod: its module, whether it is of
+// the workspace and vendored, and whom it replaces.
+func TestModules(t *testing.T) {
+	t.Parallel()
+	mods, problems := modulesIn(t, map[string]string{
+		"go.work":                          "go 1.21\n\nuse ./lib\nuse (\n\t.\n\t./tools/x/\n)\n",
+		"go.mod":                           "module m\n\ngo 1.21\n",
+		"lib/go.mod":                       "module example.org/lib\n\nreplace m => ../\n\nreplace example.org/x v1 => ../tools/x\n\nreplace example.org/far => example.org/near v1.0.0\n",
+		"lib/vendor/modules.txt":           "",
+		"lib/vendor/example.org/go.mod":    "module v\n",
+		"tools/x/go.mod":                   "module \"example.org/x\"\n",
+		"alone/go.mod":                     "module example.org/alone\n\nfrobnicate\n",
+		"a/testdata/go.mod":                "module t\n",
+		"_hidden/go.mod":                   "module h\n",
+		".git2/go.mod":                     "module h\n",
+		"web/node_modules/thing/go.mod":    "module n\n",
+		"notgo.mod":                        "module n\n",
+		"deep/testdatax/vendored/x/go.mod": "module d\n",
+	})
+	if len(problems) > 0 {
+		t.Errorf("problems %q", problems)
+	}
+	got := map[string]string{}
+	for _, m := range mods {
+		got[m.dir] = fmt.Sprintf("%s workspace=%v nowork=%v vendored=%v %v", m.path, m.workspace, m.noWork, m.vendored, m.replaces)
+	}
+	for dir, want := range map[string]string{
+		".":                         "m workspace=true nowork=false vendored=false []",
+		"lib":                       "example.org/lib workspace=true nowork=false vendored=true [. tools/x]",
+		"tools/x":                   "example.org/x workspace=true nowork=false vendored=false []",
+		"alone":                     "example.org/alone workspace=false nowork=true vendored=false []",
+		"deep/testdatax/vendored/x": "d workspace=false nowork=true vendored=false []",
+	} {
+		if got[dir] != want {
+			t.Errorf("%s: %q, want %q", dir, got[dir], want)
+		}
+	}
+	if len(got) != 5 {
+		t.Errorf("modules %v", got)
+	}
+}
+
+// TestModulesOfHostileTrees holds that a go.mod that leads out of the tree is
+// not read, and that a go.work that cannot be parsed is said.
+func TestModulesOfHostileTrees(t *testing.T) {
+	t.Parallel()
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("module secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	lay(t, dir, map[string][]byte{"go.work": []byte("use (")})
+	mods, problems := findModules(dir, []string{"go.mod", "go.work"})
+	if len(mods) != 0 || len(problems) != 2 {
+		t.Errorf("modules %+v, problems %q", mods, problems)
+	}
+}
+
+func TestOwner(t *testing.T) {
+	t.Parallel()
+	dirs := func(names ...string) (mods []goModule) {
+		for _, n := range names {
+			mods = append(mods, goModule{dir: n})
+		}
+		return mods
+	}
+	for _, order := range [][]goModule{dirs(".", "a", "a/b", "abc"), dirs("abc", "a/b", "a", ".")} {
+		for name, want := range map[string]string{
+			"x.go": ".", "a/x.go": "a", "a": "a", "a/b/c/x.go": "a/b", "ab/x.go": ".", "abc/x.go": "abc", "a/bc/x.go": "a", "c/a/b/x.go": ".",
+		} {
+			if m, ok := owner(order, name); !ok || m.dir != want {
+				t.Errorf("%s belongs to %q (%v), want %q", name, m.dir, ok, want)
+			}
+		}
+	}
+	if m, ok := owner(dirs("a", "b"), "c/x.go"); ok {
+		t.Errorf("c/x.go belongs to %q", m.dir)
+	}
+}
+
+// TestChooseModules holds which modules a change can affect.
+func TestChooseModules(t *testing.T) {
+	t.Parallel()
+	mods := []goModule{
+		{dir: "."}, {dir: "lib"}, {dir: "uses", replaces: []string{"lib"}}, {dir: "far", replaces: []string{"uses"}},
+		{dir: "other"}, {dir: "work", workspace: true}, {dir: "up", replaces: []string{"."}},
+	}
+	for _, tt := range []struct{ changed, chosen, left string }{
+		{"README.md", ". work up", "lib uses far other"},
+		{"lib/a.go", ". lib uses far work up", "other"},
+		{"uses/a.go", ". uses far work up", "lib other"},
+		{"other/x/y.txt", ". other work up", "lib uses far"},
+	} {
+		chosen, left := chooseModules(mods, []string{tt.changed})
+		names := func(list []goModule) string {
+			var out []string
+			for _, m := range list {
+				out = append(out, m.dir)
+			}
+			return strings.Join(out, " ")
+		}
+		if names(chosen) != tt.chosen || names(left) != tt.left {
+			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.changed, names(chosen), names(left), tt.chosen, tt.left)
+		}
+	}
+}
+
+// TestModuleCommand holds that a module outside of the workspace is built
+// without it, and that people are told.
+func TestModuleCommand(t *testing.T) {
+	t.Parallel()
+	c := goModule{dir: "alone", noWork: true}.command(StageTest, "test", "-json", "./...")
+	if c.unit != "alone" || c.text != "GOWORK=off go test -json ./..." || strings.Join(c.env, " ") != "GOWORK=off" {
+		t.Errorf("%+v", c)
+	}
+	c = goModule{dir: "."}.command(StageBuild, "build", "./...")
+	if strings.Join(c.env, " ") != "GOFLAGS=-buildvcs=false" || strings.Join(c.argv, " ") != "go build ./..." {
+		t.Errorf("%+v", c)
+	}
+	r := &runner{Gate: &Gate{}, plan: map[Side]*plan{Head: {}}}
+	r.plan[Head].addGo([]goModule{{dir: "alone", noWork: true}})
+	again := r.goTests(Head, "alone", StageRerun, "-count=1", "m")
+	if len(again) != 1 || again[0].text != "GOWORK=off go test -json -count=1 m" || strings.Join(again[0].env, " ") != "GOWORK=off" {
+		t.Errorf("%+v", again)
+	}
+}
+
+// TestGoEnv holds that only setup can fetch, and that the operator's download
+// settings reach no other command.
+func TestGoEnv(t *testing.T) {
+	t.Parallel()
+	cache := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(cache, "cache", "download"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g := &Gate{Shared: "/s", Go: &GoToolchain{modCache: cache, proxy: "https://p.example.org", sumDB: "sum.example.org", private: "corp.example.org"}}
+	setup := strings.Join(g.goEnv("/c", command{stage: StageSetup}), " ")
+	if want := "GOPROXY=file://" + cache + "/cache/download,https://p.example.org GOSUMDB=sum.example.org"; !strings.Contains(setup, want) {
+		t.Errorf("setup: %s", setup)
+	}
+	for _, stage := range []Stage{StageBuild, StageTest, StageLint, StageProbe} {
+		env := strings.Join(g.goEnv("/c", command{stage: stage, env: []string{"GOWORK=off"}}), " ")
+		if env != "GOCACHE=/c GOMODCACHE=/s/go-mod GOTOOLCHAIN=local GOTELEMETRY=off GOPROXY=off GOWORK=off" {
+			t.Errorf("%s: %s", stage, env)
+		}
+	}
+	if env := (&Gate{}).goEnv("/c", command{}); env != nil {
+		t.Errorf("without Go: %v", env)
+	}
+}
+
+func TestFindGo(t *testing.T) {
+	t.Parallel()
+	if tools, err := FindGo(t.Context(), []string{"PATH=" + t.TempDir() + ":."}); tools != nil || err != nil {
+		t.Errorf("without go: %+v %v", tools, err)
+	}
+	tools, err := FindGo(t.Context(), os.Environ())
+	if err != nil || tools == nil || !filepath.IsAbs(tools.Root) || !strings.HasPrefix(tools.Version, "go") && !strings.HasPrefix(tools.Version, "devel") {
+		t.Errorf("%+v %v", tools, err)
+	}
+	tools, err = FindGo(t.Context(), append(os.Environ(), "CGO_ENABLED=0"))
+	if err != nil || tools.Race {
+		t.Errorf("the race detector without cgo: %v %v", tools.Race, err)
+	}
+}

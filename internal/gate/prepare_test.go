@@ -1,0 +1,170 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestBroken holds what is said not to build: packages where the go command
+// names them, else the command.
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	step := func(stage Stage, unit, cmd, out string, exit int) Step {
+		return Step{Side: Head, Stage: stage, Unit: unit, Command: cmd, Output: out, Exit: exit}
+	}
+	r := &runner{res: &Result{Steps: []Step{
+		step(StageBuild, ".", "go build ./...", "# m/b\nb.go:1: x\n# m/a [m/a.test]\na.go:1: y\n# m/b\n", 1),
+		step(StageBuild, "sub", "go build ./...", "go: errors parsing go.mod", 1),
+		step(StageBuild, ".", "make", "# a remark of make\nno rule", 2),
+		step(StageSetup, ".", "npm ci", "lock file does not match", 1),
+		step(StageBuild, ".", "fine", "", 0),
+		step(StageTest, ".", "go test", "# m/t\n", 1),
+		{Side: Base, Stage: StageBuild, Unit: ".", Command: "base", Exit: 1},
+		{Side: Head, Stage: StageBuild, Unit: ".", Command: "slow", TimedOut: true},
+	}}}
+	sameStrings(t, "head", r.broken(Head), []string{"m/a", "m/b", "make", "npm ci", "slow", "sub: go build ./..."})
+	sameStrings(t, "base", r.broken(Base), []string{"base"})
+}
+
+// TestCompareLint holds that a complaint is the same wherever in its file it
+// moved to, that each counts as often as it is made, and that lines that go on
+// belong to theirs.
+func TestCompareLint(t *testing.T) {
+	t.Parallel()
+	lint := func(side Side, exit int, out string) Step {
+		return Step{Side: side, Stage: StageLint, Unit: ".", Command: "vet", Exit: exit, Output: out, Evidence: "E1"}
+	}
+	r := &runner{res: &Result{Steps: []Step{
+		lint(Base, 1, "# m\nvet: ./a.go:3:4: old one\na.go:9: twice"),
+		lint(Head, 1, "# m\n# [m]\n./a.go:30:4: old one\na.go:10: twice\na.go:20: twice\nb.go:1:2: new\n\thave (int)\n\twant ()\n"),
+		lint(Head, 0, "chatter"),
+	}}}
+	r.compareLint()
+	var got []string
+	for _, k := range r.res.Lint {
+		got = append(got, k.Output)
+	}
+	sameStrings(t, "new complaints", got, []string{"a.go:20: twice", "b.go:1:2: new; have (int); want ()"})
+}
+
+// TestSettleSetup holds that a setup without a network is forgiven where
+// everything was there nevertheless, and only there.
+func TestSettleSetup(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what     string
+		commands Commands
+		steps    []Step
+		forgiven bool
+	}{
+		{"all compiled", Commands{}, []Step{{Side: Head, Stage: StageBuild, Command: "go build ./..."}, {Side: Head, Stage: StageLint, Command: "go vet ./..."}}, true},
+		{"the build failed", Commands{}, []Step{{Side: Head, Stage: StageBuild, Command: "go build ./...", Exit: 1}}, false},
+		{"tests did not compile", Commands{}, []Step{{Side: Head, Stage: StageLint, Command: "go vet ./...", Exit: 1}}, false},
+		{"a build that says nothing about Go", Commands{}, []Step{{Side: Head, Stage: StageBuild, Command: "make"}}, false},
+		{"a setup that the configuration asks for", Commands{Setup: []string{"npm ci"}}, nil, false},
+	} {
+		r := &runner{in: Input{Commands: tt.commands}, res: &Result{Steps: tt.steps}, facts: Facts{Unprepared: "head: no such host"}}
+		r.settle(Base)
+		if r.facts.Unprepared == "" {
+			t.Errorf("%s: the other side's success forgives", tt.what)
+		}
+		r.settle(Head)
+		if (r.facts.Unprepared == "") != tt.forgiven {
+			t.Errorf("%s: forgiven %v", tt.what, !tt.forgiven)
+		}
+	}
+}
+
+// TestLimited holds that the head gets ten times what the base took, and never
+// more than a step may.
+func TestLimited(t *testing.T) {
+	t.Parallel()
+	r := &runner{Gate: &Gate{}, res: &Result{Steps: []Step{
+		{Side: Base, Stage: StageBuild, Unit: ".", Command: "make", Duration: 2 * time.Second},
+		{Side: Base, Stage: StageTest, Unit: ".", Command: "slow", Duration: 5 * time.Minute},
+		{Side: Base, Stage: StageTest, Unit: ".", Command: "cut", Duration: time.Second, TimedOut: true},
+	}}}
+	for _, tt := range []struct {
+		side  Side
+		stage Stage
+		text  string
+		want  time.Duration
+	}{
+		{Head, StageBuild, "make", 80 * time.Second}, {Head, StageTest, "slow", 10 * time.Minute}, {Head, StageTest, "cut", 10 * time.Minute},
+		{Head, StageTest, "make", 10 * time.Minute}, {Base, StageBuild, "make", 10 * time.Minute},
+	} {
+		if got := r.limited(tt.side, command{stage: tt.stage, unit: ".", text: tt.text}).timeout; got != tt.want {
+			t.Errorf("%s %s: %s, want %s", tt.side, tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestEnvironment holds which failures say nothing about the change.
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]bool{
+		"go: x@v1: Get \"https://proxy/\": dial tcp: lookup proxy on 10.0.0.1:53: no such host": true,
+		"go: example.org/x@v1.0.0: module lookup disabled by GOPROXY=off":                       true,
+		"go: go.mod requires go >= 1.99 (running go 1.26; GOTOOLCHAIN=local)":                   true,
+		"npm ERR! code ENOTFOUND":                                            true,
+		"bash: line 1: protoc: command not found":                            true,
+		"fatal: could not read Username for 'https://github.com'":            true,
+		"git@github.com: Permission denied (publickey).":                     true,
+		"reading https://proxy/x: 503 Service Unavailable":                   true,
+		"write /tmp/x: no space left on device":                              true,
+		"a.go:1:2: undefined: x":                                             false,
+		"go: module x: no required module provides package y":                false,
+		"verifying x@v1: checksum mismatch":                                  false,
+		"open /etc/x: permission denied":                                     false,
+		"exit status 1":                                                      false,
+		"make: *** No rule to make target 'all'.  Stop.":                     false,
+		"go: example.org/x@v1.2.3: invalid version: unknown revision v1.2.3": false,
+	} {
+		if got := environment("first\n" + out + "\nlast"); (got != "") != want || want && got != out {
+			t.Errorf("%q: %q, want %v", out, got, want)
+		}
+	}
+}
+
+// TestCaches holds that each side has a copy of its own, that the first
+// project's cache becomes the seed of the next, and that no copy is half there.
+func TestCaches(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	gate := func(project string) *Gate {
+		return &Gate{Go: &GoToolchain{}, Shared: filepath.Join(dir, "shared"), CacheDir: filepath.Join(dir, project), Scratch: filepath.Join(dir, project+"-run")}
+	}
+	g := gate("one")
+	if err := g.seedCache(); err != nil || exists(g.projectCache()) {
+		t.Fatalf("without a seed: %v", err)
+	}
+	if err := g.splitCache(); err != nil || exists(g.seed()) || !exists(g.buildCache(Head)) {
+		t.Fatalf("without a cache: %v", err)
+	}
+	lay(t, g.projectCache(), map[string][]byte{"aa/x-a": []byte("std")})
+	if err := g.splitCache(); err != nil {
+		t.Fatal(err)
+	}
+	lay(t, g.buildCache(Head), map[string][]byte{"aa/x-a": []byte("evil"), "bb/y-a": []byte("evil")})
+	second := gate("two")
+	if err := second.seedCache(); err != nil {
+		t.Fatal(err)
+	}
+	for _, cache := range []string{g.projectCache(), g.buildCache(Base), g.seed(), second.projectCache()} {
+		data, err := os.ReadFile(filepath.Join(cache, "aa/x-a"))
+		if err != nil || string(data) != "std" || exists(filepath.Join(cache, "bb")) {
+			t.Errorf("%s: %q %v", cache, data, err)
+		}
+	}
+	lay(t, second.projectCache(), map[string][]byte{"cc/z-a": []byte("two")})
+	if err := second.splitCache(); err != nil || exists(filepath.Join(second.seed(), "cc")) {
+		t.Errorf("the seed changed: %v", err)
+	}
+	for _, where := range []string{dir, g.Shared, g.CacheDir, g.Scratch, filepath.Join(g.Scratch, "head")} {
+		if left, err := filepath.Glob(filepath.Join(where, "*.part-*")); err != nil || len(left) > 0 {
+			t.Errorf("left over: %v %v", left, err)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+// Eval measures agents: it has ycbot verify changes of which it is known
+// whether they are good, and counts how often FAIL was right and how many bad
+// ones were found.
+//
+//	go run ./test/eval -model M [-base-url URL] [-provider P] [-cases WORDS] [-pairs] [-jobs N] [-out DIR]
+//
+// It asks a real endpoint and costs money; docs/eval.md says more. The same
+// command again goes on where the last one ended. Exit codes: 0 each case has a
+// verdict, 1 some have none, 3 it could not begin, 130 interrupted.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+const (
+	exitOK          = 0
+	exitNoVerdict   = 1
+	exitSetup       = 3
+	exitInterrupted = 130
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := eval(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// options are the flags, with what the environment adds to them.
+type options struct {
+	model, provider, baseURL string
+	cases, out, home         string
+	pairs                    bool
+	jobs                     int
+	maxCost                  float64
+	env                      []string
+}
+
+// eval is main without its globals; it returns the exit code.
+func eval(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
+	o, err := parse(args, env, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitOK
+	}
+	var e *evaluation
+	if err == nil {
+		e, err = prepare(ctx, o, stderr)
+	}
+	if err == nil {
+		err = e.run(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "eval: interrupted; the same command goes on from here")
+		return exitInterrupted
+	case err != nil:
+		fmt.Fprintln(stderr, "eval:", strings.TrimSpace(err.Error()))
+		return exitSetup
+	}
+	if _, err := fmt.Fprintf(stdout, "%s\n%s\n", e.results.text(), filepath.Join(o.out, "results.md")); err != nil {
+		return exitSetup
+	}
+	if n := e.results.Total.NoVerdict; n > 0 {
+		fmt.Fprintf(stderr, "eval: %d cases came to no verdict; the same command tries them again\n", n)
+		return exitNoVerdict
+	}
+	return exitOK
+}
+
+// parse reads the flags and says what is missing.
+func parse(args, env []string, stderr io.Writer) (options, error) {
+	o := options{env: env}
+	f := flag.NewFlagSet("eval", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.model, "model", getenv(env, "YCBOT_MODEL"), "the `MODEL` that agents ask")
+	f.StringVar(&o.provider, "provider", cmp.Or(getenv(env, "YCBOT_PROVIDER"), "openai"), "how it is asked, as of ycbot run: `openai` or script")
+	f.StringVar(&o.baseURL, "base-url", cmp.Or(getenv(env, "YCBOT_BASE_URL"), getenv(env, "OPENAI_BASE_URL")), "the provider's `URL`; of script, a scenario file")
+	f.StringVar(&o.cases, "cases", "", "only cases whose names contain one of these `WORDS`, separated by commas")
+	f.BoolVar(&o.pairs, "pairs", false, "also the release pairs; needs the module proxy")
+	f.IntVar(&o.jobs, "jobs", 1, "how many cases are verified at a time, `N`")
+	f.Float64Var(&o.maxCost, "max-cost-usd", 0, "cost limit of each case, `X` (default that of ycbot run)")
+	f.StringVar(&o.out, "out", "", "results go to `DIR` (default $YCBOT_HOME/eval/MODEL); what is finished there is not run again")
+	f.StringVar(&o.home, "home", "", "YCBOT_HOME of the runs, `DIR`: its caches can be shared (default home in -out)")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case f.NArg() > 0:
+		return o, fmt.Errorf("%q is one argument too many", f.Arg(0))
+	case o.provider == "script" && o.baseURL == "":
+		return o, errors.New("-provider script plays a scenario: name its file with -base-url FILE")
+	case o.provider == "script":
+		o.model = "script"
+		file, err := filepath.Abs(o.baseURL)
+		if err != nil {
+			return o, err
+		}
+		o.baseURL = file
+	case o.model == "":
+		return o, errors.New("no model is named: make eval MODEL=NAME, or go run ./test/eval -model NAME")
+	case o.baseURL == "" && getenv(env, "YCBOT_API_KEY") == "" && getenv(env, "OPENAI_API_KEY") == "":
+		return o, fmt.Errorf("there is no key for %s: set YCBOT_API_KEY or OPENAI_API_KEY, or name an endpoint that needs none with -base-url", o.model)
+	}
+	if o.jobs < 1 || o.maxCost < 0 {
+		return o, errors.New("-jobs and -max-cost-usd: want numbers above zero")
+	}
+	return o, o.folders()
+}
+
+// folders makes the folders' names absolute.
+func (o *options) folders() error {
+	if o.out == "" {
+		home := cmp.Or(getenv(o.env, "YCBOT_HOME"), filepath.Join(getenv(o.env, "HOME"), ".ycbot"))
+		if !filepath.IsAbs(home) {
+			return errors.New("neither YCBOT_HOME nor HOME is an absolute path: say where results go with -out DIR")
+		}
+		o.out = filepath.Join(home, "eval", regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(o.model, "-"))
+	}
+	o.home = cmp.Or(o.home, filepath.Join(o.out, "home"))
+	var err error
+	if o.out, err = filepath.Abs(o.out); err == nil {
+		o.home, err = filepath.Abs(o.home)
+	}
+	return err
+}
+
+// endpoint is the base URL without user, password and query.
+func (o options) endpoint() string {
+	u, err := url.Parse(o.baseURL)
+	if err != nil || o.provider == "script" {
+		return o.baseURL
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+func getenv(env []string, name string) string {
+	v := ""
+	for _, kv := range env {
+		if k, val, ok := strings.Cut(kv, "="); ok && k == name {
+			v = val
+		}
+	}
+	return v
+}
