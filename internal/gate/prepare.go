@@ -103,7 +103,9 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 		if err != nil {
 			return err
 		}
-		r.unprepared(step)
+		if side == Base { // what the head's build prints is in the change's hands
+			r.unprepared(step)
+		}
 	}
 	if r.in.Prepared != nil {
 		if err := r.in.Prepared(ctx, side, tree); err != nil {

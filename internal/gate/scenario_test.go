@@ -207,7 +207,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "none", "needs", "grace", "step", "timeout"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "none", "needs", "grace", "step", "timeout"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -321,6 +321,9 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	in := Input{
 		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: s.input["env"],
 		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
+	}
+	if !s.has("lint") && !s.has("vet") {
+		in.Commands.Lint = []string{} // to save time
 	}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
 		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)

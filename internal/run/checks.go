@@ -79,7 +79,7 @@ func (b *builder) stage(stage gate.Stage) {
 				c.Result, c.Reproduction = report.ResultFail, report.Introduced
 				c.Actual = fmt.Sprintf("%d new complaints; lint changes no verdict", len(b.result.Lint))
 			}
-		case head.Environment != "":
+		case head.Environment != "" && (stage == gate.StageSetup || onBase && base.Failed()):
 			c.Result, c.Actual = report.ResultSkip, "environment: "+head.Environment
 		default:
 			c.Result, c.Actual = report.ResultFail, head.Output

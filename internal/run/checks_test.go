@@ -1,0 +1,128 @@
+package run
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/gate"
+)
+
+// What the gate found becomes checks and findings, each failure with what it is
+// compared with base.
+func TestBuilder(t *testing.T) {
+	t.Parallel()
+	step := func(stage gate.Stage, side gate.Side, id string, exit int) gate.Step {
+		return gate.Step{Stage: stage, Side: side, Unit: ".", Command: "do " + string(stage), Evidence: id, Exit: exit, Output: "out of " + id}
+	}
+	perTest := func(s gate.Step) gate.Step { s.PerTest = true; return s }
+	test := func(name string) gate.Case {
+		return gate.Case{ID: gate.ID{Unit: ".", Package: "p", Test: name}, Output: name + " said", Evidence: []string{"E9"}}
+	}
+	for _, tc := range []struct {
+		name   string
+		result gate.Result
+		checks []string // kind result reproduction support: title | actual
+		finds  []string // severity path:line title
+	}{
+		{name: "nothing"},
+		{
+			name: "all is well, and a setup that worked is no news",
+			result: gate.Result{Steps: []gate.Step{
+				step(gate.StageSetup, gate.Base, "E1", 0), step(gate.StageSetup, gate.Head, "E2", 0),
+				step(gate.StageBuild, gate.Base, "E3", 0), step(gate.StageBuild, gate.Head, "E4", 0),
+			}},
+			checks: []string{"build PASS none supported: build: do build | exit 0"},
+		},
+		{
+			name:   "only the head breaks",
+			result: gate.Result{Steps: []gate.Step{step(gate.StageBuild, gate.Base, "E1", 0), step(gate.StageBuild, gate.Head, "E2", 1)}},
+			checks: []string{"build FAIL introduced supported: build: do build | out of E2"},
+		},
+		{
+			name:   "both break",
+			result: gate.Result{Steps: []gate.Step{step(gate.StageBuild, gate.Base, "E1", 1), step(gate.StageBuild, gate.Head, "E2", 1)}},
+			checks: []string{"build FAIL pre-existing supported: build: do build | out of E2"},
+		},
+		{
+			name:   "base does not have the command",
+			result: gate.Result{Steps: []gate.Step{step(gate.StageSetup, gate.Head, "E2", 1)}},
+			checks: []string{"build FAIL head-only supported: setup: do setup | out of E2"},
+		},
+		{
+			name: "an environment's failure blames nobody",
+			result: gate.Result{Steps: []gate.Step{func() gate.Step {
+				s := step(gate.StageBuild, gate.Head, "E1", 1)
+				s.Environment = "no registry"
+				return s
+			}()}},
+			checks: []string{"build SKIP none supported: build: do build | environment: no registry"},
+		},
+		{
+			name: "tests told apart",
+			result: gate.Result{
+				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
+				Tests: gate.Comparison{Regressed: []gate.Case{test("TestA")}, NewFailing: []gate.Case{test("TestB")}, PreExisting: []gate.Case{test("TestC")}},
+			},
+			checks: []string{
+				"test FAIL none supported: test: do test | 1 regressed, 1 new and failing, 1 failing on both sides",
+				"test FAIL introduced supported: p TestA: regressed | TestA said",
+				"test FAIL head-only supported: p TestB: new and failing | TestB said",
+			},
+		},
+		{
+			name: "tests that fail on both sides only",
+			result: gate.Result{
+				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
+				Tests: gate.Comparison{PreExisting: []gate.Case{test("TestC")}},
+			},
+			checks: []string{"test PASS none supported: test: do test | 1 failing on both sides"},
+		},
+		{
+			name: "lint",
+			result: gate.Result{
+				Steps: []gate.Step{step(gate.StageLint, gate.Base, "E1", 1), step(gate.StageLint, gate.Head, "E2", 1)},
+				Lint:  []gate.Case{{ID: gate.ID{Unit: "sub", Command: "vet"}, Output: "./a.go:3:1: unused", Evidence: []string{"E2"}}, {ID: gate.ID{Unit: "."}, Output: "odd"}},
+			},
+			checks: []string{"lint FAIL introduced supported: lint: do lint | 2 new complaints; lint changes no verdict"},
+			finds:  []string{"warning sub/a.go:3 unused", "warning :0 odd"},
+		},
+		{
+			name: "fail-to-pass and probes",
+			result: gate.Result{
+				Steps:      []gate.Step{{Stage: gate.StageFailToPass, Side: gate.Base, Command: "over base", Evidence: "E3", Exit: 1}},
+				FailToPass: gate.Reproduction{State: gate.ReproPassOnBase, Note: "both ways", Evidence: []string{"E3"}, PassOnBase: []gate.Case{test("TestD")}},
+				Probes: []gate.Probe{
+					{Title: "shuffled", Ran: true, Evidence: []string{"E4"}, Regressed: []gate.Case{test("TestE")}},
+					{Title: "raced", Note: "no race detector"},
+				},
+			},
+			checks: []string{
+				"fail_to_pass SKIP none supported: the change's tests fail without the change | both ways",
+				"probe FAIL introduced supported: probe: tests of what changed, shuffled | p TestE\nTestE said",
+				"probe SKIP none : probe: tests of what changed, raced | no race detector",
+			},
+			finds: []string{"info :0 p TestD also passes without the change"},
+		},
+	} {
+		b := &builder{result: &tc.result}
+		b.build()
+		var checks, finds []string
+		for i, c := range b.checks {
+			if want := "C" + string(rune('1'+i)); c.ID != want {
+				t.Errorf("%s: id %s, want %s", tc.name, c.ID, want)
+			}
+			checks = append(checks, string(c.Kind)+" "+string(c.Result)+" "+string(c.Reproduction)+" "+string(c.Support)+": "+c.Title+" | "+c.Actual)
+		}
+		for _, f := range b.findings {
+			finds = append(finds, string(f.Severity)+" "+f.Path+":"+string(rune('0'+f.Line))+" "+f.Title)
+		}
+		if diff := cmp.Diff(tc.checks, checks); diff != "" {
+			t.Errorf("%s: checks (-want +got):\n%s", tc.name, diff)
+		}
+		if diff := cmp.Diff(tc.finds, finds); diff != "" {
+			t.Errorf("%s: findings (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
