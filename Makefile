@@ -6,7 +6,7 @@ LINT = $(shell \
 	if [ "$$(golangci-lint version --short 2>/dev/null)" = "$(LINT_VERSION)" ]; then echo golangci-lint; \
 	else echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); fi)
 
-.PHONY: test race lint lint-tool build pairs clean
+.PHONY: test race lint lint-tool build pairs eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/summary ./...
@@ -26,6 +26,9 @@ build: ## bin/ycbot
 
 pairs: ## releases of well-known modules against docs/pairs.md; needs the module proxy and some minutes
 	@go run ./test/summary -timeout=60m ./test/pairs -pairs
+
+eval: ## agents against a real endpoint: MODEL=NAME and a key in the environment; costs money, see docs/eval.md
+	@go run ./test/eval -pairs -model "$(MODEL)" $(ARGS)
 
 clean:
 	rm -rf bin dist

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -87,8 +88,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Retry-After", "0")
 		w.Header().Set("Retry-After-Ms", "1")
-		var code int
-		fmt.Sscan(fault, &code)
+		code, err := strconv.Atoi(fault)
+		if err != nil {
+			e.t.Error(err)
+		}
 		w.WriteHeader(code)
 		fmt.Fprintf(w, `{"error":{"message":"the key %s is not welcome","type":"x","code":null,"param":null}}`, e.key)
 	}

@@ -95,11 +95,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 	if !bytes.Contains(want, []byte("verdict: FAIL")) || bytes.Count(want, []byte("introduced")) != 4 || !bytes.Contains(want, []byte("changed a tracked file")) {
 		t.Fatalf("the undisturbed run came to something else:\n%s", want)
 	}
-	step := 11
-	if *everyKill {
-		step = 1
-	}
-	for k := 1; k < calm.written(t); k += step {
+	for _, k := range moments(calm.written(t)) {
 		t.Run(fmt.Sprintf("after %d lines", k), func(t *testing.T) {
 			t.Parallel()
 			r := newKilled(t)
@@ -119,6 +115,18 @@ func TestKilledRunGoesOn(t *testing.T) {
 			r.clean(t)
 		})
 	}
+}
+
+// moments are numbers of lines after which a run that writes so many is killed:
+// some on the way and, because much happens there, more towards the end.
+func moments(lines int) []int {
+	var all []int
+	for k := 1; k < lines; k++ {
+		if *everyKill || k%13 == 1 || k > lines-24 && k%4 == 0 {
+			all = append(all, k)
+		}
+	}
+	return all
 }
 
 // A killed is a repository with a scenario, and a folder for one run's files.

@@ -27,8 +27,10 @@ func TestCompare(t *testing.T) {
 		{"removed with its package", s("pass m", "pass m TestA"), s(), "removed m TestA"},
 		{"a failing test that is removed", s("pass m", "fail m TestA"), s("pass m"), "removed m TestA"},
 		{"newly skipped", s("pass m", "pass m TestA"), s("pass m", "skip m TestA"), "skipped m TestA"},
-		{"a panic on the head takes others along", s("pass m", "pass m TestA", "pass m TestB", "pass m TestC", "skip m TestD"), s("pass! m", "fail m TestA", "not_run m TestB"),
-			"regressed m TestA; not-run m TestB; not-run m TestC"},
+		{
+			"a panic on the head takes others along", s("pass m", "pass m TestA", "pass m TestB", "pass m TestC", "skip m TestD"), s("pass! m", "fail m TestA", "not_run m TestB"),
+			"regressed m TestA; not-run m TestB; not-run m TestC",
+		},
 		{"the head does not compile", s("pass m", "pass m TestA"), s("fail!# m"), "regressed m; not-run m TestA"},
 		{"a package that exits early with success", s("pass m", "pass m TestA"), s("pass! m"), "not-run m TestA"},
 		{"base did not compile: unknown", s("fail!# m"), s("pass m", "fail m TestA"), "fixed m; unknown m TestA"},
@@ -38,8 +40,10 @@ func TestCompare(t *testing.T) {
 		{"the go command refused base: unknown", s("fail! go test ./...:"), s("pass m", "fail m TestA"), "unknown m TestA"},
 		{"the go command refuses the head", s("pass m", "pass m TestA"), s("fail! go test ./...:"), "new go test ./...; removed m TestA"},
 		{"the go command refuses both", s("fail! go test ./...:"), s("fail! go test ./...:"), "pre-existing go test ./..."},
-		{"an old failure under its package's new name", s("pass m", "fail m TestA", "pass m TestB"), s("pass n", "fail n TestA", "fail n TestB"),
-			"new n TestB; pre-existing n TestA; removed m TestA; removed m TestB"},
+		{
+			"an old failure under its package's new name", s("pass m", "fail m TestA", "pass m TestB"), s("pass n", "fail n TestA", "fail n TestB"),
+			"new n TestB; pre-existing n TestA; removed m TestA; removed m TestB",
+		},
 		{"the same name in another package that was there", s("pass m", "pass n", "fail m TestA"), s("pass n", "fail n TestA"), "new n TestA; removed m TestA"},
 		{"commands", s("pass a:", "fail b:", "pass c:"), s("fail a:", "fail b:", "pass c:"), "regressed a; pre-existing b"},
 	} {

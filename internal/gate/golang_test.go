@@ -108,8 +108,13 @@ func TestOwner(t *testing.T) {
 func TestChooseModules(t *testing.T) {
 	t.Parallel()
 	mods := []goModule{
-		{dir: "."}, {dir: "lib"}, {dir: "uses", replaces: []string{"lib"}}, {dir: "far", replaces: []string{"uses"}},
-		{dir: "other"}, {dir: "work", workspace: true}, {dir: "up", replaces: []string{"."}},
+		{dir: "."},
+		{dir: "lib"},
+		{dir: "uses", replaces: []string{"lib"}},
+		{dir: "far", replaces: []string{"uses"}},
+		{dir: "other"},
+		{dir: "work", workspace: true},
+		{dir: "up", replaces: []string{"."}},
 	}
 	for _, tt := range []struct{ changed, chosen, left string }{
 		{"README.md", ". work up", "lib uses far other"},

@@ -72,41 +72,65 @@ func TestStream(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		{"passes and fails", join(did("m", "TestA", "pass"), did("m", "TestB", "fail"), did("m", "TestC", "skip"), "out m - FAIL", "fail m"),
-			"m TestA pass; m TestB fail; m TestC skip; m pass"},
+		{
+			"passes and fails", join(did("m", "TestA", "pass"), did("m", "TestB", "fail"), did("m", "TestC", "skip"), "out m - FAIL", "fail m"),
+			"m TestA pass; m TestB fail; m TestC skip; m pass",
+		},
 		{"no test files", join("out m - ? m [no test files]", "skip m"), "m skip"},
-		{"subtests", join("run m TestA", did("m", "TestA/x", "pass"), did("m", "TestA/y", "fail"), "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m"),
-			"m TestA fail+; m TestA/x pass; m TestA/y fail; m pass"},
-		{"interleaved packages", join("run m TestA", "run n TestA", "out n TestA --- FAIL: TestA", "fail n TestA", "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m", "out n - FAIL", "fail n"),
-			"m TestA pass; m pass; n TestA fail; n pass"},
-		{"unnamed subtests belong to their parent, numbered ones share a name, the worst counts",
+		{
+			"subtests", join("run m TestA", did("m", "TestA/x", "pass"), did("m", "TestA/y", "fail"), "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m"),
+			"m TestA fail+; m TestA/x pass; m TestA/y fail; m pass",
+		},
+		{
+			"interleaved packages", join("run m TestA", "run n TestA", "out n TestA --- FAIL: TestA", "fail n TestA", "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m", "out n - FAIL", "fail n"),
+			"m TestA pass; m pass; n TestA fail; n pass",
+		},
+		{
+			"unnamed subtests belong to their parent, numbered ones share a name, the worst counts",
 			join("run m TestA", did("m", "TestA/#00", "pass"), did("m", "TestA/#01", "fail"), did("m", "TestA/row", "fail"), did("m", "TestA/row#01", "pass"), did("m", "TestA/a#b", "pass"), "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m"),
-			"m TestA fail+; m TestA/a#b pass; m TestA/row fail; m pass"},
+			"m TestA fail+; m TestA/a#b pass; m TestA/row fail; m pass",
+		},
 		{"of several runs of a test the worst counts", join(did("m", "TestA", "fail"), did("m", "TestA", "pass"), "out m - FAIL", "fail m"), "m TestA fail; m pass"},
-		{"it does not compile", join("build m # m", "build m a.go:1: undefined", "raw {\"Action\":\"build-fail\",\"ImportPath\":\"m\"}", "out m - FAIL m [build failed]", "failbuild m m"),
-			"m fail!#"},
+		{
+			"it does not compile", join("build m # m", "build m a.go:1: undefined", "raw {\"Action\":\"build-fail\",\"ImportPath\":\"m\"}", "out m - FAIL m [build failed]", "failbuild m m"),
+			"m fail!#",
+		},
 		{"an import is missing", join("out m - FAIL m [setup failed]", "fail m"), "m fail!#"},
-		{"a panic in a test: the rest did not run", join("run m TestP", "pause m TestP", "run m TestA", "out m TestA --- FAIL: TestA", "out m TestA panic: x", "fail m TestA", "out m - FAIL m 0.1s", "fail m"),
-			"m TestA fail; m TestP not_run; m pass!"},
-		{"a panic outside of tests, or a hang: the package fails", join("run m TestA", "out m TestA panic: test timed out after 1s", "out m - FAIL m 1s", "fail m"),
-			"m TestA not_run; m fail!"},
+		{
+			"a panic in a test: the rest did not run", join("run m TestP", "pause m TestP", "run m TestA", "out m TestA --- FAIL: TestA", "out m TestA panic: x", "fail m TestA", "out m - FAIL m 0.1s", "fail m"),
+			"m TestA fail; m TestP not_run; m pass!",
+		},
+		{
+			"a panic outside of tests, or a hang: the package fails", join("run m TestA", "out m TestA panic: test timed out after 1s", "out m - FAIL m 1s", "fail m"),
+			"m TestA not_run; m fail!",
+		},
 		{"TestMain exits with failure before the tests", join("out m - no database", "out m - FAIL m 0.1s", "fail m"), "m fail!"},
 		{"TestMain fails after the tests", join(did("m", "TestA", "pass"), "out m - PASS", "out m - leak!", "fail m"), "m TestA pass; m fail"},
 		{"TestMain exits with success before the tests", join("out m - ok m 0.1s", "pass m"), "m pass!"},
-		{"TestMain exits with success after failures", join(did("m", "TestA", "fail"), did("m", "TestB", "pass"), "out m - FAIL", "out m - ok m 0.1s", "pass m"),
-			"m TestA fail; m TestB pass; m pass"},
-		{"the program exits with success inside of a test: what test2json says of the test is the package's", join("run m TestA", "out m TestA ok m 0.1s", "pass m TestA"),
-			"m TestA not_run; m pass!"},
-		{"phantom failures inside of a passing test", join("run m TestA", did("m", "TestInner", "fail"), "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m"),
-			"m TestA pass; m TestInner pass; m pass"},
+		{
+			"TestMain exits with success after failures", join(did("m", "TestA", "fail"), did("m", "TestB", "pass"), "out m - FAIL", "out m - ok m 0.1s", "pass m"),
+			"m TestA fail; m TestB pass; m pass",
+		},
+		{
+			"the program exits with success inside of a test: what test2json says of the test is the package's", join("run m TestA", "out m TestA ok m 0.1s", "pass m TestA"),
+			"m TestA not_run; m pass!",
+		},
+		{
+			"phantom failures inside of a passing test", join("run m TestA", did("m", "TestInner", "fail"), "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m"),
+			"m TestA pass; m TestInner pass; m pass",
+		},
 		{"a failure that is printed in the words of the framework, and the program's own end", join("out m - FAIL", did("m", "TestA", "pass"), "out m - PASS", "pass m"), "m TestA pass; m pass"},
-		{"a phantom that never ends", join("run m TestA", "run m TestInner", "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m"),
-			"m TestA pass; m TestInner pass; m pass"},
+		{
+			"a phantom that never ends", join("run m TestA", "run m TestInner", "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m"),
+			"m TestA pass; m TestInner pass; m pass",
+		},
 		{"cut off: killed, or the output had a limit", join(did("m", "TestA", "pass"), "run m TestB"), "m TestA pass; m TestB not_run; m not_run!"},
 		{"benchmarks, unknown actions, lines that are no events", join("raw go: downloading x", "raw {", "raw {}", "raw ", "raw null", "raw {\"Action\":\"attr\",\"Package\":\"m\",\"Test\":\"TestA\"}",
 			"run m BenchmarkA", "bench m BenchmarkA", did("m", "TestA", "pass"), "out m - PASS", "pass m"), "m BenchmarkA pass; m TestA pass; m pass"},
-		{"events that a test prints are output", join("run m TestA", `out m TestA {"Action":"pass","Package":"m","Test":"TestA"}`, "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m"),
-			"m TestA fail; m pass"},
+		{
+			"events that a test prints are output", join("run m TestA", `out m TestA {"Action":"pass","Package":"m","Test":"TestA"}`, "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m"),
+			"m TestA fail; m pass",
+		},
 		{"a forged pass does not undo a failure", join(did("m", "TestA", "fail"), "out m - FAIL", "fail m", "pass m TestA"), "m TestA fail; m pass"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {

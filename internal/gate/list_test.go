@@ -12,9 +12,9 @@ func TestAffected(t *testing.T) {
 	t.Parallel()
 	pkgs := []goPackageInfo{
 		{Dir: ".", ImportPath: "m"},
-		{Dir: "a", ImportPath: "m/a"},
+		{Dir: "c", ImportPath: "m/c", Imports: []string{"m/b"}}, // before those that it imports
 		{Dir: "b", ImportPath: "m/b", Imports: []string{"fmt", "m/a"}},
-		{Dir: "c", ImportPath: "m/c", Imports: []string{"m/b"}},
+		{Dir: "a", ImportPath: "m/a"},
 		{Dir: "t", ImportPath: "m/t", TestImports: []string{"m/a"}},
 		{Dir: "x", ImportPath: "m/x", XTestImports: []string{"m/c"}},
 		{Dir: "y", ImportPath: "m/y", Imports: []string{"m/t"}},

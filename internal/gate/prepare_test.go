@@ -92,8 +92,11 @@ func TestLimited(t *testing.T) {
 		text  string
 		want  time.Duration
 	}{
-		{Head, StageBuild, "make", 80 * time.Second}, {Head, StageTest, "slow", 10 * time.Minute}, {Head, StageTest, "cut", 10 * time.Minute},
-		{Head, StageTest, "make", 10 * time.Minute}, {Base, StageBuild, "make", 10 * time.Minute},
+		{Head, StageBuild, "make", 80 * time.Second},
+		{Head, StageTest, "slow", 10 * time.Minute},
+		{Head, StageTest, "cut", 10 * time.Minute},
+		{Head, StageTest, "make", 10 * time.Minute},
+		{Base, StageBuild, "make", 10 * time.Minute},
 	} {
 		if got := r.limited(tt.side, command{stage: tt.stage, unit: ".", text: tt.text}).timeout; got != tt.want {
 			t.Errorf("%s %s: %s, want %s", tt.side, tt.text, got, tt.want)

@@ -169,8 +169,10 @@ func TestAgain(t *testing.T) {
 		narrow bool
 		want   []string
 	}{
-		{Head, true, []string{"rerun: make check", "rerun: go test -json -short -count=1 m", "rerun: go test -json -tags=x -count=1 m",
-			"rerun: go test -json -short -count=1 -run=^(TestB)$ n", "rerun: go test -json -tags=x -count=1 -run=^(TestB)$ n"}},
+		{Head, true, []string{
+			"rerun: make check", "rerun: go test -json -short -count=1 m", "rerun: go test -json -tags=x -count=1 m",
+			"rerun: go test -json -short -count=1 -run=^(TestB)$ n", "rerun: go test -json -tags=x -count=1 -run=^(TestB)$ n",
+		}},
 		{Head, false, []string{"rerun: make check", "rerun: go test -json -short -count=1 m n", "rerun: go test -json -tags=x -count=1 m n"}},
 		{Base, true, nil},
 	} {

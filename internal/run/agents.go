@@ -262,7 +262,11 @@ func (h *host) coordinate(ctx context.Context, notes string) (agent.Result, erro
 	if err != nil {
 		return res, err
 	}
-	defer st.Close(ctx)
+	defer func() {
+		if err := st.Close(ctx); err != nil {
+			h.Log.WarnContext(ctx, "coordinator's seat", "error", err)
+		}
+	}()
 	delegate, err := h.runner.Tools(ctx, id, []string{exploreAgent})
 	if err != nil {
 		return res, err

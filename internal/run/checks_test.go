@@ -15,6 +15,7 @@ func TestBuilder(t *testing.T) {
 	step := func(stage gate.Stage, side gate.Side, id string, exit int) gate.Step {
 		return gate.Step{Stage: stage, Side: side, Unit: ".", Command: "do " + string(stage), Evidence: id, Exit: exit, Output: "out of " + id}
 	}
+	environment := func(s gate.Step) gate.Step { s.Environment = "no registry"; return s }
 	perTest := func(s gate.Step) gate.Step { s.PerTest = true; return s }
 	test := func(name string) gate.Case {
 		return gate.Case{ID: gate.ID{Unit: ".", Package: "p", Test: name}, Output: name + " said", Evidence: []string{"E9"}}
@@ -50,13 +51,9 @@ func TestBuilder(t *testing.T) {
 			checks: []string{"build FAIL head-only supported: setup: do setup | out of E2"},
 		},
 		{
-			name: "an environment's failure blames nobody",
-			result: gate.Result{Steps: []gate.Step{func() gate.Step {
-				s := step(gate.StageBuild, gate.Head, "E1", 1)
-				s.Environment = "no registry"
-				return s
-			}()}},
-			checks: []string{"build SKIP none supported: build: do build | environment: no registry"},
+			name:   "an environment's failure blames nobody",
+			result: gate.Result{Steps: []gate.Step{environment(step(gate.StageSetup, gate.Head, "E1", 1))}},
+			checks: []string{"build SKIP none supported: setup: do setup | environment: no registry"},
 		},
 		{
 			name: "tests told apart",
@@ -125,4 +122,3 @@ func TestBuilder(t *testing.T) {
 		}
 	}
 }
-

@@ -36,6 +36,9 @@ func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *jud
 	case failure != nil:
 		outcomes = []report.AgentOutcome{{Agent: verificationAgent, Outcome: string(agent.TimedOut), Cause: failure.Error()}}
 	}
+	if len(outcomes) == 0 {
+		outcomes = []report.AgentOutcome{{Agent: verificationAgent, Cause: "no agent looked at the change"}}
+	}
 	gateVerdict := report.Verdict(result.Verdict)
 	verdict, reasons := report.Combine(gateVerdict, rep.Reasons, outcomes...)
 	rep.Verdict, rep.Reasons = report.Worst(rep.Verdict, verdict), reasons

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +23,8 @@ import (
 // only a run that was cancelled, or whose gate came to nothing, has none.
 func TestConclude(t *testing.T) {
 	t.Parallel()
-	supported := report.Check{Title: "attack", Result: report.ResultPass, Support: report.Supported, Evidence: []string{"E1"}}
-	failing := report.Check{Title: "bug", Result: report.ResultFail, Support: report.Supported, Reproduction: report.Introduced, Evidence: []string{"E2"}}
+	supported := report.Check{Kind: report.KindAgent, Reproduction: report.NotRun, Title: "attack", Result: report.ResultPass, Support: report.Supported, Evidence: []string{"E1"}}
+	failing := report.Check{Kind: report.KindAgent, Title: "bug", Result: report.ResultFail, Support: report.Supported, Reproduction: report.Introduced, Evidence: []string{"E2"}}
 	agents := func(v report.Verdict, o agent.Outcome, checks ...report.Check) *judgement {
 		a := report.AgentOutcome{Agent: "verification", Outcome: string(o), Verdict: v, Form: report.FormStrict}
 		for _, c := range checks {
@@ -104,7 +105,7 @@ func TestConclude(t *testing.T) {
 // bare is a session that has got as far as its gate.
 func bare(t *testing.T) *session {
 	t.Helper()
-	git, err := workspace.NewGit("git", []string{"PATH=/usr/local/bin:/usr/bin:/bin"}, nil)
+	git, err := workspace.NewGit("git", []string{"PATH=/usr/local/bin:/usr/bin:/bin"}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git: %v", err)
 	}

@@ -33,12 +33,11 @@ func setAside(ctx context.Context, current, earlier string) error {
 	}
 	for _, d := range trees {
 		from, to := filepath.Join(current, d.Name()), filepath.Join(earlier, d.Name())
+		move := func() error { return os.Rename(from, to) }
 		if _, err := os.Lstat(to); err == nil {
-			err = workspace.RemoveAll(ctx, from)
-		} else {
-			err = os.Rename(from, to)
+			move = func() error { return workspace.RemoveAll(ctx, from) }
 		}
-		if err != nil {
+		if err := move(); err != nil {
 			return err
 		}
 	}

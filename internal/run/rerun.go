@@ -232,7 +232,7 @@ func (h *host) promised(c report.AgentCheck) bool {
 	}
 	text := fold(c.Expected + " " + c.Remark + " " + c.Title)
 	for _, q := range quotedText.FindAllStringSubmatch(text, -1) {
-		if quote := strings.TrimSpace(q[1] + q[2]); len(strings.Fields(quote)) >= 3 && strings.Contains(task, quote) {
+		if quote := strings.TrimRight(strings.TrimSpace(q[1]+q[2]), ".,;:!?…"); len(strings.Fields(quote)) >= 3 && strings.Contains(task, quote) {
 			return true
 		}
 	}

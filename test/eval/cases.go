@@ -219,12 +219,13 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])[:16]
 }
 
-// choose keeps the cases whose names contain one of the comma-separated words.
+// choose keeps the cases whose names contain one of the comma-separated words, all of them for none.
 func choose(all []Case, words string) []Case {
-	if words == "" {
+	wanted := strings.FieldsFunc(words, func(r rune) bool { return r == ',' })
+	if len(wanted) == 0 {
 		return all
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool {
-		return !slices.ContainsFunc(strings.Split(words, ","), func(w string) bool { return strings.Contains(c.Name, w) })
+		return !slices.ContainsFunc(wanted, func(w string) bool { return strings.Contains(c.Name, w) })
 	})
 }

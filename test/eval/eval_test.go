@@ -22,14 +22,14 @@ var everyCase = flag.Bool("all", false, "let the gate judge every made case, not
 // perfect is a model that tries the edge of the case "paging" and reports what
 // it saw, whichever attempt it is given.
 const perfect = `-- verification --
-> run_bash {"command": "n=$(go run ./cmd/pages 20 10); echo \"$n pages\"; test \"$n\" = 2", "description": "a whole number of pages"}
+> run_bash {"command": "go run ./cmd/pages 20 10 && test \"$(go run ./cmd/pages 20 10)\" = 2", "description": "a whole number of pages"}
 > run_bash {"command": "test \"$(go run ./cmd/pages 20 10)\" = 2 && echo PASS || echo FAIL", "description": "the same as a word"}
 ---
 ### Check: a whole number of pages has no empty page [adversarial]
-**Command run:** ` + "`n=$(go run ./cmd/pages 20 10); echo \"$n pages\"; test \"$n\" = 2`" + `
+**Command run:** ` + "`go run ./cmd/pages 20 10 && test \"$(go run ./cmd/pages 20 10)\" = 2`" + `
 **Output observed:**
 ` + "```\n{{output 1}}\n```" + `
-**Expected vs Actual:** 2 pages; it says {{output 1}}
+**Expected vs Actual:** 2; it says {{output 1}}
 **Evidence:** {{evidence 1}}
 **Result: {{output 2}}**
 
@@ -61,16 +61,23 @@ func TestYcbot(t *testing.T) {
 		t.Skip("verifies some cases with the real program")
 	}
 	env := append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "YCBOT_MODEL=", "YCBOT_PROVIDER=", "YCBOT_BASE_URL=", "OPENAI_BASE_URL=", "YCBOT_API_KEY=", "OPENAI_API_KEY=")
+	if !*everyCase {
+		env = append(env, "CGO_ENABLED=0") // the race detector would double the time, and is not what this is about
+	}
 	shared := t.TempDir()
+	program, home := filepath.Join(shared, "ycbot"), filepath.Join(shared, "home")
+	if err := build(t.Context(), env, program); err != nil {
+		t.Fatal(err)
+	}
 	scenario, out := filepath.Join(shared, "scenario.txtar"), filepath.Join(shared, "out")
-	// with evaluates the case "paging" with a scripted model.
-	with := func(t *testing.T, model, out string) (code int, res Results, stdout, stderr string) {
+	// with evaluates cases with a scripted model.
+	with := func(t *testing.T, model, cases, out string) (code int, res Results, stdout, stderr string) {
 		t.Helper()
 		if err := os.WriteFile(scenario, []byte(model), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var o, e bytes.Buffer
-		code = eval(t.Context(), []string{"-provider", "script", "-base-url", scenario, "-cases", "paging", "-home", filepath.Join(shared, "home"), "-out", out, "-jobs", "2"}, env, &o, &e)
+		code = eval(t.Context(), []string{"-provider", "script", "-base-url", scenario, "-cases", cases, "-ycbot", program, "-home", home, "-out", out, "-jobs", "2"}, env, &o, &e)
 		data, err := os.ReadFile(filepath.Join(out, "results.json"))
 		if err != nil {
 			t.Fatalf("%v\n%s", err, e.String())
@@ -82,14 +89,14 @@ func TestYcbot(t *testing.T) {
 	}
 	// A provider that gives no answer says nothing about agents: no case counts
 	// as finished, and the same command tries them again.
-	code, res, _, stderr := with(t, down, out)
-	if code != exitNoVerdict || res.Total.NoVerdict != 2 || !strings.Contains(stderr, "2 cases came to no verdict") {
+	code, res, _, stderr := with(t, down, "paging/bad", out)
+	if code != exitNoVerdict || res.Total.NoVerdict != 1 || !strings.Contains(stderr, "1 without a verdict") {
 		t.Fatalf("no endpoint: exit %d, %+v\n%s", code, res, stderr)
 	}
-	code, res, stdout, stderr := with(t, perfect, out)
+	code, res, stdout, stderr := with(t, perfect, "paging", out)
 	want := Score{Cases: 2, Good: 1, Bad: 1, TrueFails: 1, Precision: new(1.0), Recall: new(1.0)}
 	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" {
-		t.Fatalf("perfect: exit %d (-want +got):\n%s\n%s", code, diff, stderr)
+		t.Fatalf("perfect: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
 	if i := slices.IndexFunc(res.Cases, func(r Result) bool { return r.Bad }); !slices.ContainsFunc(res.Cases[i].Checks, func(c Check) bool {
 		return c.Result == report.ResultFail && c.Support == report.Supported && c.Reproduction == report.Introduced
@@ -105,17 +112,17 @@ func TestYcbot(t *testing.T) {
 		t.Error(err)
 	}
 	// What is finished is not run again, whatever the model would say now.
-	code, again, _, stderr := with(t, down, out)
+	code, again, _, stderr := with(t, down, "paging", out)
 	if diff := cmp.Diff(res, again); code != exitOK || diff != "" || !strings.Contains(stderr, "2 of them finished already") {
 		t.Errorf("again: exit %d (-first +again):\n%s\n%s", code, diff, stderr)
 	}
 	// A bad change that is let through lowers recall; without any FAIL there is no precision.
-	code, res, _, stderr = with(t, lazy, filepath.Join(shared, "lazy"))
-	if diff := cmp.Diff(Score{Cases: 2, Good: 1, Bad: 1, Recall: new(0.0)}, numbers(res.Total)); code != exitOK || diff != "" {
-		t.Errorf("lazy: exit %d (-want +got):\n%s\n%s", code, diff, stderr)
+	code, res, stdout, stderr = with(t, lazy, "paging/bad", filepath.Join(shared, "lazy"))
+	if diff := cmp.Diff(Score{Cases: 1, Bad: 1, Recall: new(0.0)}, numbers(res.Total)); code != exitOK || diff != "" {
+		t.Errorf("lazy: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
 	t.Run("gate", func(t *testing.T) {
-		gateAlone(t, filepath.Join(out, "ycbot"), append(env, "YCBOT_HOME="+filepath.Join(shared, "home")))
+		gateAlone(t, program, append(env, "YCBOT_HOME="+home))
 	})
 }
 
@@ -125,10 +132,10 @@ func numbers(s Score) Score {
 }
 
 // gateAlone holds that the gate passes the made cases, the bad ones too, so that
-// what is measured is the agents. The two of "paging" have shown it above.
+// what is measured is the agents. That of "paging" has shown it above.
 func gateAlone(t *testing.T, program string, env []string) {
 	t.Helper()
-	few := []string{"labels/bad", "lease/bad", "median/good"}
+	few := []string{"lease/bad", "median/good"}
 	all, err := seededCases()
 	if err != nil {
 		t.Fatal(err)

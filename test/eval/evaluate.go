@@ -27,7 +27,6 @@ import (
 // An evaluation runs cases and keeps their results.
 type evaluation struct {
 	options
-	binary string // ycbot
 	todo   []Case
 	stderr io.Writer
 
@@ -41,11 +40,14 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 	if err := os.MkdirAll(o.out, 0o700); err != nil {
 		return nil, err
 	}
-	e := &evaluation{options: o, binary: filepath.Join(o.out, "ycbot"), stderr: stderr}
-	if _, err := releases.Command(ctx, ".", o.env, "go", "build", "-trimpath", "-buildvcs=false", "-o", e.binary, "github.com/ycbot/ycbot/cmd/ycbot"); err != nil {
-		return nil, err
+	if o.ycbot == "" {
+		o.ycbot = filepath.Join(o.out, "ycbot")
+		if err := build(ctx, o.env, o.ycbot); err != nil {
+			return nil, err
+		}
 	}
-	program, err := os.ReadFile(e.binary)
+	e := &evaluation{options: o, stderr: stderr}
+	program, err := os.ReadFile(o.ycbot)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +56,9 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 		return nil, err
 	}
 	if o.pairs {
+		if err := releases.Scratch(filepath.Join(o.out, "scratch")); err != nil {
+			return nil, err
+		}
 		all = append(all, releaseCases(e.download)...)
 	}
 	chosen := choose(all, o.cases)
@@ -74,13 +79,15 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 	return e, nil
 }
 
-// download fetches a version of a module.
+// build builds ycbot; the same sources give the same program.
+func build(ctx context.Context, env []string, program string) error {
+	_, err := releases.Command(ctx, ".", env, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "github.com/ycbot/ycbot/cmd/ycbot")
+	return err
+}
+
+// download fetches a version of a module. Cases may do so at the same time.
 func (e *evaluation) download(ctx context.Context, module, version string) (releases.Files, error) {
-	scratch := filepath.Join(e.out, "scratch")
-	if err := releases.Scratch(scratch); err != nil {
-		return releases.Files{}, err
-	}
-	return releases.Download(ctx, scratch, e.env, module, version)
+	return releases.Download(ctx, filepath.Join(e.out, "scratch"), e.env, module, version)
 }
 
 // run verifies the cases. A case that fails keeps no other from running.
@@ -122,7 +129,7 @@ func (e *evaluation) verify(ctx context.Context, c Case) Result {
 		r.Error = err.Error()
 		return r
 	}
-	if err := e.ycbot(ctx, c, repo, &r); err != nil {
+	if err := e.judge(ctx, c, repo, &r); err != nil {
 		r.Error = err.Error()
 	}
 	return r
@@ -143,8 +150,8 @@ func (e *evaluation) repository(ctx context.Context, c Case, dir string) (string
 	return dir, c.fill(ctx, repo)
 }
 
-// ycbot runs the program and reads its report into r.
-func (e *evaluation) ycbot(ctx context.Context, c Case, repo string, r *Result) error {
+// judge runs the program and reads its report into r.
+func (e *evaluation) judge(ctx context.Context, c Case, repo string, r *Result) error {
 	out := filepath.Join(e.out, filepath.FromSlash(r.Run))
 	args := []string{"run", "-C", repo, "--base", "before", "--head", "after", "--task", c.Task, "--format", "json", "--out", out, "--provider", e.provider, "--model", e.model}
 	if e.baseURL != "" {
@@ -153,7 +160,7 @@ func (e *evaluation) ycbot(ctx context.Context, c Case, repo string, r *Result) 
 	if e.maxCost > 0 {
 		args = append(args, "--max-cost-usd", strconv.FormatFloat(e.maxCost, 'f', -1, 64))
 	}
-	cmd := exec.CommandContext(ctx, e.binary, args...)
+	cmd := exec.CommandContext(ctx, e.ycbot, args...)
 	cmd.Env = append(e.env[:len(e.env):len(e.env)], "YCBOT_HOME="+e.home)
 	// A group of its own: ycbot ends in order at the first signal and at once at
 	// the second, and the terminal would send one more.

@@ -42,7 +42,7 @@ func main() {
 // options are the flags, with what the environment adds to them.
 type options struct {
 	model, provider, baseURL string
-	cases, out, home         string
+	cases, out, home, ycbot  string
 	pairs                    bool
 	jobs                     int
 	maxCost                  float64
@@ -74,7 +74,7 @@ func eval(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 		return exitSetup
 	}
 	if n := e.results.Total.NoVerdict; n > 0 {
-		fmt.Fprintf(stderr, "eval: %d cases came to no verdict; the same command tries them again\n", n)
+		fmt.Fprintf(stderr, "eval: %d without a verdict; the same command tries again\n", n)
 		return exitNoVerdict
 	}
 	return exitOK
@@ -93,6 +93,7 @@ func parse(args, env []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.jobs, "jobs", 1, "how many cases are verified at a time, `N`")
 	f.Float64Var(&o.maxCost, "max-cost-usd", 0, "cost limit of each case, `X` (default that of ycbot run)")
 	f.StringVar(&o.out, "out", "", "results go to `DIR` (default $YCBOT_HOME/eval/MODEL); what is finished there is not run again")
+	f.StringVar(&o.ycbot, "ycbot", "", "the `PROGRAM` to measure (default: built from this module)")
 	f.StringVar(&o.home, "home", "", "YCBOT_HOME of the runs, `DIR`: its caches can be shared (default home in -out)")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -131,8 +132,14 @@ func (o *options) folders() error {
 	}
 	o.home = cmp.Or(o.home, filepath.Join(o.out, "home"))
 	var err error
-	if o.out, err = filepath.Abs(o.out); err == nil {
-		o.home, err = filepath.Abs(o.home)
+	if o.out, err = filepath.Abs(o.out); err != nil {
+		return err
+	}
+	if o.home, err = filepath.Abs(o.home); err != nil {
+		return err
+	}
+	if o.ycbot != "" {
+		o.ycbot, err = filepath.Abs(o.ycbot)
 	}
 	return err
 }

@@ -100,6 +100,8 @@ func readResults(file string, setup Setup) (*Results, error) {
 	switch {
 	case old.Schema != schema:
 		return nil, fmt.Errorf("%s is not of this program: give another folder with -out", file)
+	case old.Setup != setup && !slices.ContainsFunc(old.Cases, Result.finished):
+		return res, nil // nothing there that was worth anything
 	case old.Setup != setup:
 		return nil, fmt.Errorf("%s is of another model, endpoint or version of ycbot (%s, %s): give another folder with -out", file, old.Setup.Model, old.Setup.Ycbot)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/test/releases"
 )
 
 // A bench is what the runs of one study share.
@@ -34,16 +35,10 @@ func newStudy(t *testing.T) *bench {
 	dir := t.TempDir()
 	s := &bench{
 		binary: filepath.Join(dir, "ycbot"), scratch: filepath.Join(dir, "scratch"), total: time.Now(), spent: map[string]time.Duration{},
-		env: append(os.Environ(), "YCBOT_HOME="+filepath.Join(dir, "home"),
-			"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
-			"GIT_AUTHOR_NAME=pairs", "GIT_AUTHOR_EMAIL=pairs@example.com", "GIT_AUTHOR_DATE=2026-01-01T00:00:00Z",
-			"GIT_COMMITTER_NAME=pairs", "GIT_COMMITTER_EMAIL=pairs@example.com", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z"),
+		env: append(releases.GitEnv(os.Environ(), "pairs"), "YCBOT_HOME="+filepath.Join(dir, "home")),
 	}
 	command(t, "../..", s.env, "go", "build", "-trimpath", "-o", s.binary, "./cmd/ycbot")
-	if err := os.Mkdir(s.scratch, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.scratch, "go.mod"), []byte("module scratch\n"), 0o644); err != nil {
+	if err := releases.Scratch(s.scratch); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -61,26 +56,21 @@ func (s *bench) race(t *testing.T) bool {
 // command runs a program and returns its standard output.
 func command(t *testing.T, dir string, env []string, argv ...string) []byte {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, env
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	out, err := releases.Command(t.Context(), dir, env, argv...)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s%s", strings.Join(argv, " "), err, out, stderr.Bytes())
+		t.Fatal(err)
 	}
 	return out
 }
 
-// download lets the go command fetch and verify a version, and returns the
-// folder of its module cache that holds it.
-func (s *bench) download(t *testing.T, module, version string) moduleFiles {
+// download fetches a version and returns where it lies.
+func (s *bench) download(t *testing.T, module, version string) releases.Files {
 	t.Helper()
-	var m moduleFiles
-	if err := json.Unmarshal(command(t, s.scratch, s.env, "go", "mod", "download", "-json", module+"@"+version), &m); err != nil {
+	f, err := releases.Download(t.Context(), s.scratch, s.env, module, version)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return f
 }
 
 // ycbot runs the program as its users do and returns its report.
@@ -136,7 +126,7 @@ func (s *bench) add(t *testing.T, out string, rep *report.Report) {
 }
 
 // summarize says how long the study took, and with what.
-func (s *bench) summarize(t *testing.T, rows []row) {
+func (s *bench) summarize(t *testing.T) {
 	t.Helper()
 	if len(s.runs) == 0 {
 		return
@@ -146,7 +136,7 @@ func (s *bench) summarize(t *testing.T, rows []row) {
 	for _, d := range s.runs {
 		all += d
 	}
-	t.Logf("%d runs in %s; %s in ycbot (processor time %s), median %s, longest %s", len(rows), time.Since(s.total).Round(time.Second), all.Round(time.Second), s.cpu.Round(time.Second),
+	t.Logf("%d runs in %s; %s in ycbot (processor time %s), median %s, longest %s", len(s.runs), time.Since(s.total).Round(time.Second), all.Round(time.Second), s.cpu.Round(time.Second),
 		s.runs[len(s.runs)/2].Round(time.Millisecond), s.runs[len(s.runs)-1].Round(time.Millisecond))
 	var commands time.Duration
 	for _, task := range slices.Sorted(maps.Keys(s.spent)) {

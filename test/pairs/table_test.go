@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/test/releases"
 )
 
 // A direction is the way in which a pair is taken.
@@ -101,6 +103,39 @@ func explain(rows, old []row) {
 			}
 		}
 	}
+}
+
+// of says whether r is a run of p.
+func (r row) of(p releases.Pair) bool {
+	return r.Module == p.Module && r.From == p.From && r.To == p.To
+}
+
+// pick returns the rows of those pairs that ran.
+func pick(old, ran []row) []row {
+	var out []row
+	for _, o := range old {
+		if slices.ContainsFunc(ran, func(r row) bool { return r.of(releases.Pair{Module: o.Module, From: o.From, To: o.To}) }) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// merge is the whole table: what ran now, and the old rows of other pairs, in
+// the order of the study.
+func merge(study []releases.Pair, old, ran []row) []row {
+	var out []row
+	for _, p := range study {
+		of := func(rows []row) []row {
+			return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !r.of(p) })
+		}
+		now := of(ran)
+		if len(now) == 0 {
+			now = of(old)
+		}
+		out = append(out, now...)
+	}
+	return out
 }
 
 // surprise says in which way r is not what is expected of it, and nothing where
@@ -288,6 +323,24 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestMerge holds that pairs which did not run keep their rows, that those which
+// ran lose their old ones, and that pairs which are no longer studied go.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	at := func(module string, d direction, verdict string) row {
+		return row{Module: module, Direction: d, Verdict: verdict}
+	}
+	old := []row{at("gone", forward, "PASS"), at("b", forward, "PASS"), at("b", undone, "FAIL"), at("a", forward, "PASS")}
+	ran := []row{at("c", forward, "PASS"), at("b", forward, "PARTIAL")}
+	got := merge([]releases.Pair{{Module: "a"}, {Module: "b"}, {Module: "c"}}, old, ran)
+	if diff := cmp.Diff([]row{old[3], ran[1], ran[0]}, got); diff != "" {
+		t.Errorf("merge (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(old[1:3], pick(old, ran)); diff != "" {
+		t.Errorf("pick (-want +got):\n%s", diff)
+	}
+}
+
 // TestListOf holds how tests are named in the table.
 func TestListOf(t *testing.T) {
 	t.Parallel()
@@ -347,14 +400,16 @@ func TestCommitted(t *testing.T) {
 	if diff := cmp.Diff(render(rows), string(data)); diff != "" {
 		t.Errorf("docs/pairs.md is not as -update writes it (-want +got):\n%s", diff)
 	}
-	var want, got []pair
-	want = append(want, study...)
+	var want, got []releases.Pair
+	for _, p := range releases.Study() {
+		want = append(want, releases.Pair{Module: p.Module, From: p.From, To: p.To})
+	}
 	for _, r := range rows {
 		if r.Direction == forward {
-			got = append(got, pair{r.Module, r.From, r.To})
+			got = append(got, releases.Pair{Module: r.Module, From: r.From, To: r.To})
 		}
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(pair{})); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pairs in docs/pairs.md (-want +got):\n%s", diff)
 	}
 	for _, problem := range unexplained(rows) {
