@@ -44,7 +44,7 @@ func TestBuiltins(t *testing.T) {
 			t.Errorf("%s: isolation %q, runs commands %v", d.Name, d.Isolation, runs)
 		}
 	}
-	if diff := cmp.Diff([]string{"Explore", "verification"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Explore", "coordinator", "verification"}, got); diff != "" {
 		t.Errorf("built-in agents (-want +got):\n%s", diff)
 	}
 	v, ok := Find(defs, "Verification")

@@ -24,6 +24,11 @@ type goEvent struct {
 
 // goStream turns the output of "go test -json" into results while it comes.
 // It is an io.Writer for a command's standard output.
+//
+// It does not believe a program that ends with success before its tests did, or
+// in spite of them. A program that prints the framework's own lines with their
+// framing can still make up results of its own tests, as any test can be
+// written to pass: that is for whoever reads the change.
 type goStream struct {
 	unit     string
 	line     []byte

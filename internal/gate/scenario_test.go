@@ -35,6 +35,11 @@ func TestScenarios(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenarios: %v", err)
 	}
+	if testing.Short() { // most of the time goes into the go command, not into this package
+		files = slices.DeleteFunc(files, func(f string) bool {
+			return !slices.Contains(shortScenarios, strings.TrimSuffix(filepath.Base(f), ".txtar"))
+		})
+	}
 	w := newWorld(t)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
@@ -51,6 +56,9 @@ func TestScenarios(t *testing.T) {
 		})
 	}
 }
+
+// shortScenarios are those that -short leaves: each stage of the gate once.
+var shortScenarios = []string{"good", "regressed", "flaky", "race", "needs_api", "commands_regress", "time_limit", "nothing"}
 
 // A world is what all scenarios share.
 type world struct {
