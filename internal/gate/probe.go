@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -115,7 +116,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		return err
 	}
 	if race && !anyRan(head) {
-		r.note("the race detector could not be used: %s", firstLine(step.Output))
+		r.note("the race detector could not be used: %s", cmp.Or(firstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, unit, pkgs, false)
 	}
 	p.Ran = anyRan(head)
