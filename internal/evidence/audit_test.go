@@ -91,7 +91,7 @@ func TestAudit(t *testing.T) {
 		{"verbatim", suite, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
 		{"blanks folded", suite, claim{command: "go  test   ./...", output: "ok pkg/sum 0.012s"}, report.Supported, ""},
 		{"prompt", suite, claim{command: "$ go test ./...", output: okLine}, report.Supported, ""},
-		{"cd in the claim", suite, claim{command: "cd /work/tree && go test ./...", output: okLine}, report.Supported, ""},
+		{"cd in the claim", suite, claim{command: "cd /src/tree && go test ./...", output: okLine}, report.Supported, ""},
 		{"cd in the log", []ran{{command: "cd sub && go test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
 		{"cd on a line of its own", []ran{{command: "cd sub\ngo test ./...", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},
 		{"stderr joined in the log", []ran{{command: "go test ./... 2>&1", stdout: okLine}}, claim{command: "go test ./...", output: okLine}, report.Supported, ""},

@@ -158,14 +158,14 @@ func TestStreamOutput(t *testing.T) {
 	t.Parallel()
 	g := newGoStream("sub")
 	in := events(t, join(
-		"build m/b # m/b", "build m/b /work/tree/b.go:1:2: undefined: x", "failbuild m/b m/b",
-		"run m TestA", "out m TestA === RUN   TestA", "out m TestA     /work/tree/a_test.go:3: wrong", "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m",
+		"build m/b # m/b", "build m/b /src/tree/b.go:1:2: undefined: x", "failbuild m/b m/b",
+		"run m TestA", "out m TestA === RUN   TestA", "out m TestA     /src/tree/a_test.go:3: wrong", "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m",
 		"run m/c TestC", "out m/c TestC panic: lost", "out m/c - FAIL m/c", "fail m/c", "raw go: warning",
 	)...)
 	if _, err := g.Write([]byte(in)); err != nil {
 		t.Fatal(err)
 	}
-	s := g.suite("E7", "/work/tree")
+	s := g.suite("E7", "/src/tree")
 	for id, want := range map[ID]string{
 		{Unit: "sub", Package: "m", Test: "TestA"}: "    a_test.go:3: wrong\n--- FAIL: TestA",
 		{Unit: "sub", Package: "m/b"}:              "# m/b\nb.go:1:2: undefined: x",

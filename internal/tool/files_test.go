@@ -85,7 +85,7 @@ func hostile(t *testing.T) Trees {
 	if err := syscall.Mkfifo(filepath.Join(head, "pipe"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return Trees{Head: root(t, head), Base: root(t, base), Spill: root(t, spill), HeadDir: "/work/tree", BaseDir: "/work/base"}
+	return Trees{Head: root(t, head), Base: root(t, base), Spill: root(t, spill), HeadDir: "/src/tree", BaseDir: "/work/base"}
 }
 
 // A file is read when it is the project's own text; every way out, every
@@ -101,7 +101,7 @@ func TestReadFile(t *testing.T) {
 		{"text", m{"path": "a.go"}, "package a\n\nfunc A() int { return 1 }\n"},
 		{"dot slash", m{"path": "./sub/../a.go"}, "package a\n\nfunc A() int { return 1 }\n"},
 		{"base", m{"path": "a.go", "side": "base"}, "return 0"},
-		{"as commands see it", m{"path": "/work/tree/a.go"}, "return 1"},
+		{"as commands see it", m{"path": "/src/tree/a.go"}, "return 1"},
 		{"the base as commands see it", m{"path": "/work/base/a.go"}, "return 0"},
 		{"numbers", m{"path": "a.go", "line_numbers": true, "offset": 3}, "     3\tfunc A() int { return 1 }\n"},
 		{"a piece", m{"path": "a.go", "offset": 1, "limit": 1}, "package a\n[… more from line 2 on: read it with offset=2 …]\n"},
@@ -122,7 +122,7 @@ func TestReadFile(t *testing.T) {
 		{"named pipe", m{"path": "pipe"}, "error: “pipe” is no regular file but a named pipe"},
 		{"parent", m{"path": "../x"}, "error: “../x” is outside of the project"},
 		{"absolute", m{"path": "/etc/passwd"}, "error: “/etc/passwd” is outside of the project"},
-		{"absolute that looks inside", m{"path": "/work/tree/../../etc/passwd"}, "error: “/work/tree/../../etc/passwd” is outside"},
+		{"absolute that looks inside", m{"path": "/src/tree/../../etc/passwd"}, "error: “/src/tree/../../etc/passwd” is outside"},
 		{"private", m{"path": ".env"}, "error: “.env” is not read"},
 		{"private, example", m{"path": ".env.example"}, "TOKEN=needle-example\n"},
 		{"private by name", m{"path": "config/credentials.json"}, "error: “config/credentials.json” is not read"},
