@@ -65,7 +65,6 @@ type host struct {
 	model  model.Model
 	runner *agent.Runner
 	gate   *gate.Gate
-	input  gate.Input
 	result *gate.Result
 
 	base, head *workspace.Tree // prepared snapshots, which nothing changes
@@ -138,7 +137,7 @@ func specs(defs []agents.Definition) []agent.Spec {
 func (h *host) prepared(ctx context.Context) error {
 	h.base, h.head = h.snapshots[gate.Base], h.snapshots[gate.Head]
 	if h.base != nil && h.head != nil {
-		h.gate, h.input = h.gateOf(h.log), gate.Input{}
+		h.gate = h.gateOf(h.log)
 		return nil
 	}
 	dir, err := os.MkdirTemp(h.trees, "again-")

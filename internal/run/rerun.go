@@ -89,11 +89,11 @@ func (h *host) again(ctx context.Context, st *seat, r evidence.Record, of *works
 	if err := errors.Join(os.RemoveAll(temp), copyScratch(st.temp, temp)); err != nil {
 		return evidence.Record{}, err
 	}
-	x := evidence.Execution{Agent: "host", Task: task, Command: r.Command, Root: tree.Dir, Cwd: r.Cwd, Tree: tree.OID}
+	moved := strings.NewReplacer(st.tree.Dir, tree.Dir, st.home, home, st.temp, temp).Replace(r.Command)
+	x := evidence.Execution{Agent: "host", Task: task, Command: moved, Root: tree.Dir, Cwd: r.Cwd, Tree: tree.OID} // what ran is what the log says
 	if x.Run, err = h.template(ctx, tree, home, temp); err != nil {
 		return evidence.Record{}, err
 	}
-	moved := strings.NewReplacer(st.tree.Dir, tree.Dir, st.home, home, st.temp, temp).Replace(r.Command)
 	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", moved}
 	x.Run.Timeout = rerunTime
 	rec, _, err := h.log.Run(ctx, h.Sandbox, x)

@@ -85,7 +85,7 @@ func hostile(t *testing.T) Trees {
 	if err := syscall.Mkfifo(filepath.Join(head, "pipe"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return Trees{Head: root(t, head), Base: root(t, base), Spill: root(t, spill), HeadDir: "/src/tree", BaseDir: "/work/base"}
+	return Trees{Head: root(t, head), Base: root(t, base), Spill: root(t, spill), HeadDir: "/src/tree", BaseDir: "/src/base"}
 }
 
 // A file is read when it is the project's own text; every way out, every
@@ -102,7 +102,7 @@ func TestReadFile(t *testing.T) {
 		{"dot slash", m{"path": "./sub/../a.go"}, "package a\n\nfunc A() int { return 1 }\n"},
 		{"base", m{"path": "a.go", "side": "base"}, "return 0"},
 		{"as commands see it", m{"path": "/src/tree/a.go"}, "return 1"},
-		{"the base as commands see it", m{"path": "/work/base/a.go"}, "return 0"},
+		{"the base as commands see it", m{"path": "/src/base/a.go"}, "return 0"},
 		{"numbers", m{"path": "a.go", "line_numbers": true, "offset": 3}, "     3\tfunc A() int { return 1 }\n"},
 		{"a piece", m{"path": "a.go", "offset": 1, "limit": 1}, "package a\n[… more from line 2 on: read it with offset=2 …]\n"},
 		{"behind the end", m{"path": "a.go", "offset": 9}, "error: “a.go” has 3 lines"},
