@@ -459,8 +459,10 @@ func neighbours(t *testing.T, newSandbox maker) {
 		t.Fatal(err)
 	}
 	sb, other := newSandbox(t, nil), newSandbox(t, nil)
-	// One daemon in the session, one that left it.
-	const text = `(sleep 1000 & echo $! >a); (setsid sleep 1000 & echo $! >b); echo ready; read x <fifo; kill -0 $(<a) && kill -0 $(<b)`
+	// One daemon in the session, one that left it, and one that left it and is
+	// always about to become another program.
+	const text = `echo 'exec sh ./again' >again; (sleep 1000 & echo $! >a); (setsid sleep 1000 & echo $! >b)
+		(setsid sh ./again & echo $! >c); echo ready; read x <fifo; kill -0 $(<a) && kill -0 $(<b) && kill -0 $(<c)`
 	ready := make(chan struct{})
 	var once sync.Once
 	done := make(chan sandbox.Result)
@@ -476,8 +478,10 @@ func neighbours(t *testing.T, newSandbox maker) {
 		done <- res
 	}()
 	<-ready
-	for _, s := range []sandbox.Sandbox{sb, other} {
-		run(t, s, sandbox.Command{Argv: bash("setsid sleep 1000 & exit 0")})
+	for range 5 {
+		for _, s := range []sandbox.Sandbox{sb, other} {
+			run(t, s, sandbox.Command{Argv: bash("setsid sleep 1000 & exit 0")})
+		}
 	}
 	if err := os.WriteFile(fifo, []byte("go\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"strconv"
@@ -72,7 +73,8 @@ func (k *kin) terminate(m *member, skip int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	procs := processes()
-	for _, p := range k.of(m, procs) {
+	mine, _ := k.of(m, procs)
+	for _, p := range mine {
 		if procs.depth(p.pid, m.pid) >= skip {
 			_ = unix.Kill(p.pid, unix.SIGTERM) // it may have ended by itself
 		}
@@ -131,13 +133,13 @@ func childless() bool {
 }
 
 // kill sends SIGKILL to what is alive of m, reaps what was adopted, and returns
-// how many processes it found.
+// how many processes it found, with those that may be of m.
 func (k *kin) kill(m *member) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	n := 0
 	self := os.Getpid()
-	for _, p := range k.of(m, processes()) {
+	mine, n := k.of(m, processes())
+	for _, p := range mine {
 		if p.state == 'Z' && p.pid == m.pid {
 			continue // its owner is about to wait for it
 		}
@@ -153,11 +155,11 @@ func (k *kin) kill(m *member) int {
 }
 
 // of returns the processes of m: those below its first process, and orphans
-// that are not known to be of another running command.
-func (k *kin) of(m *member, procs table) []proc {
+// that are not known to be of another running command. The second result counts
+// the orphans that do not show whose they are at this moment.
+func (k *kin) of(m *member, procs table) (out []proc, unclear int) {
 	self := os.Getpid()
 	session, _ := unix.Getsid(0)
-	var out []proc
 	if p, ok := procs[m.pid]; ok && p.ppid == self {
 		out = append(out, p)
 	}
@@ -165,7 +167,10 @@ func (k *kin) of(m *member, procs table) []proc {
 		if p.ppid != self || p.session == session || k.members[p.pid] != nil {
 			continue
 		}
-		if owner := k.owner(p); owner == nil || owner == m {
+		switch owner, clear := k.owner(p); {
+		case !clear:
+			unclear++
+		case owner == nil || owner == m:
 			out = append(out, p)
 		}
 	}
@@ -176,26 +181,45 @@ func (k *kin) of(m *member, procs table) []proc {
 	for i := 0; i < len(out); i++ {
 		out = append(out, children[out[i].pid]...)
 	}
-	return out
+	return out, unclear
 }
 
 // owner returns the running command that an orphan is known to come from. A
 // process that left the session and cleared its environment has none, and ends
-// with whichever command ends first; only tier none has such orphans.
-func (k *kin) owner(p proc) *member {
-	if m := k.members[p.session]; m != nil {
-		return m
+// with whichever command ends first; only tier none has such orphans. The second
+// result is false while the process is in the middle of execve or of its end,
+// when it has no environment to look at.
+func (k *kin) owner(p proc) (_ *member, clear bool) {
+	if m := k.members[p.session]; m != nil || p.state == 'Z' {
+		return m, true
 	}
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/environ")
+	dir := "/proc/" + strconv.Itoa(p.pid)
+	env, err := os.ReadFile(dir + "/environ")
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, true
+	}
 	if err != nil || len(env) == 0 {
-		return nil
+		return nil, bare(dir)
 	}
 	for _, m := range k.members {
 		if len(m.marker) > 0 && bytes.Contains(env, m.marker) {
-			return m
+			return m, true
 		}
 	}
-	return nil
+	return nil, true
+}
+
+// bare tells a process whose environment is empty from one that has none yet, or
+// no more: where in its memory the environment lies is known then, and is
+// nothing (proc_pid_stat(5), fields 50 and 51).
+func bare(dir string) bool {
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		return false // it has just ended
+	}
+	const envStart, envEnd = 50 - 3, 51 - 3 // behind the name the fields begin with the third
+	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	return len(f) > envEnd && f[envEnd] != "0" && f[envStart] == f[envEnd]
 }
 
 type proc struct {
