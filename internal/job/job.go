@@ -1,0 +1,104 @@
+// Package job says what work an event calls for, and why none where it calls for none.
+//
+// Everything here is pure, and done in two steps. [Admit] looks at the event
+// alone, when it is received. [Authorize] looks at what the first stage of the
+// run asked GitHub for, such as the permission of the person who asks and the
+// head of the pull request as it is then, and at the repository's configuration.
+// Both answer with a [Decision]; each reason to do nothing is a [Code].
+//
+// A job is asked for by a person (a comment, a label, a button, a dispatch) or
+// comes by itself (a push to a pull request, the merge queue). A person needs the
+// permission that the configuration's allow names, and then gets what was asked
+// for; drafts, paths_ignore and outsiders bound only what comes by itself.
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/event"
+)
+
+// A Job is work on one commit. It is stored: do not rename the keys.
+type Job struct {
+	ID           string     `json:"id"` // see Identity
+	Verb         event.Verb `json:"verb"`
+	Trigger      Trigger    `json:"trigger"`
+	Event        string     `json:"event"`            // as GitHub calls it, such as "pull_request_target"
+	Action       string     `json:"action,omitempty"` // as GitHub calls it, such as "opened"
+	Repo         event.Repo `json:"repo"`
+	Number       int        `json:"number,omitempty"`   // of the pull request; 0: none
+	Ref          string     `json:"ref,omitempty"`      // that a dispatch without a pull request is about
+	BaseSHA      string     `json:"base_sha,omitempty"` // as the event has it, then as Authorize pinned it
+	HeadSHA      string     `json:"head_sha,omitempty"` // the same; empty until Authorize where the event names none
+	Want         string     `json:"want,omitempty"`     // commit that the person named, or its beginning
+	Full         bool       `json:"full,omitempty"`     // take nothing over from earlier runs
+	Words        string     `json:"words,omitempty"`    // of the person, about what to look at
+	Actor        event.User `json:"actor"`
+	Request      string     `json:"request,omitempty"` // of a person; empty: it comes by itself
+	Comment      int64      `json:"comment,omitempty"` // that asks
+	Again        string     `json:"again,omitempty"`   // identity of the job that is asked for again
+	Installation int64      `json:"installation,omitempty"`
+	At           time.Time  `json:"at,omitzero"` // text that is newer is not read; zero: not told
+
+	// Set by Authorize.
+	Trust    Level `json:"trust,omitempty"`
+	GateOnly bool  `json:"gate_only,omitempty"` // no model
+	// NeedsFull: nothing of the head is executed unless the sandbox has tier full,
+	// whatever the operator's settings are.
+	NeedsFull bool `json:"needs_full,omitempty"`
+}
+
+// A Trigger is what a job came from. The strings stand in reports: do not change them.
+type Trigger string
+
+// The triggers.
+const (
+	TriggerCLI         Trigger = "cli"
+	TriggerPullRequest Trigger = "pull_request" // also a label
+	TriggerComment     Trigger = "comment"
+	TriggerRerequest   Trigger = "rerequest" // also a button of the check run
+	TriggerMergeGroup  Trigger = "merge_group"
+	TriggerDispatch    Trigger = "dispatch"
+)
+
+// A Level is how far a head is trusted. The strings stand in reports: do not change them.
+type Level string
+
+// The levels.
+const (
+	Trusted   Level = "trusted"   // author and head repository have write permission
+	Untrusted Level = "untrusted" // all else
+)
+
+// Asked tells whether a person asks for the job, and not a push.
+func (j Job) Asked() bool { return j.Request != "" }
+
+// Identity is the work itself as a hash: repository, pull request, base, head,
+// and the request where a person asks. Two events that call for the same work
+// have the same. Admit sets ID from it, and ID stays when Authorize pins commits.
+func (j Job) Identity() string {
+	repo := "name " + strings.ToLower(j.Repo.FullName())
+	if j.Repo.ID != 0 { // it outlives a new name
+		repo = "id " + strconv.FormatInt(j.Repo.ID, 10)
+	}
+	h := sha256.New()
+	for _, field := range []string{"ycbot.job/v1", repo, strconv.Itoa(j.Number), j.BaseSHA, j.HeadSHA, j.Request} {
+		h.Write([]byte(strconv.Itoa(len(field)) + ":" + field + ",")) // a length before each: no two lists read the same
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// A Decision says what becomes of an event or job: it is run, or Skip says why not.
+type Decision struct {
+	Job  Job
+	Run  bool
+	Skip *Skip // nil where Run
+}
+
+func run(j Job) Decision { return Decision{Job: j, Run: true} }
+
+func skip(j Job, s Skip) Decision { return Decision{Job: j, Skip: &s} }

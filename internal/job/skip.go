@@ -1,0 +1,151 @@
+package job
+
+import (
+	"fmt"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/event"
+)
+
+// A Skip says why there is no run.
+type Skip struct {
+	Code   Code
+	Text   string // Markdown for people: what, why, what to do; nothing in it was written by strangers
+	Notify Notify
+	Number int // of the pull request or issue that a comment goes to; 0: there is none
+}
+
+// A Notify says where a Skip is told. It is told once, in one place.
+type Notify string
+
+// The places.
+const (
+	NotifyNone    Notify = "none"    // only in the log: nobody waits for an answer
+	NotifySummary Notify = "summary" // job summary of the Action, list of runs of the App
+	NotifyComment Notify = "comment" // one comment, kept up to date instead of followed by another
+)
+
+// A Code is a reason to do nothing. The strings are stored and documented: do
+// not change them.
+type Code string
+
+// Reasons that the event alone gives; see Admit.
+const (
+	CodeEdited        Code = "edited"          // the comment was edited; only new ones are read
+	CodeNoCommand     Code = "no-command"      // the comment does not begin with /verify
+	CodeSelf          Code = "self"            // ycbot did it itself
+	CodeBot           Code = "bot"             // a bot asked; only people may
+	CodeNotPull       Code = "not-a-pull"      // the command stands on an issue
+	CodeHelp          Code = "help"            // /verify help: the answer is the help
+	CodeUnknown       Code = "unknown-command" // begins with /verify and goes on as no command does: the answer is the help
+	CodeAppOnly       Code = "app-only"        // needs the GitHub App; an Action cannot hear or do it
+	CodeOtherLabel    Code = "other-label"     // another label than the one that asks for a run
+	CodeOtherApp      Code = "other-app"       // the check belongs to another app
+	CodeUnknownButton Code = "unknown-button"  // a button that this version does not have
+	CodeNoPull        Code = "no-pull"         // the check names no pull request, or several
+	CodeBadInput      Code = "bad-input"       // an input of workflow_dispatch cannot be read
+	CodePublishOnly   Code = "publish-only"    // workflow_run starts no run; it publishes what another run left
+)
+
+// Reasons that GitHub's answers and the configuration give; see Authorize.
+const (
+	CodeNoPermission  Code = "no-permission"  // the person has less than the permission of allow, or it could not be learnt
+	CodeClosed        Code = "closed"         // the pull request is closed or merged
+	CodeHeadUnknown   Code = "head-unknown"   // GitHub did not tell the head commit
+	CodeSuperseded    Code = "superseded"     // the head moved after the event
+	CodeSHARequired   Code = "sha-required"   // an outsider's pull request, and no commit was named
+	CodeSHAShort      Code = "sha-short"      // an outsider's pull request, and fewer than 12 digits
+	CodeSHAMismatch   Code = "sha-mismatch"   // the commit that was named is not the head
+	CodeNotConfigured Code = "not-configured" // on.pull_request does not have the action
+	CodeDraft         Code = "draft"          // a draft, and on.drafts is false
+	CodePathsIgnored  Code = "paths-ignored"  // all changed paths match on.paths_ignore
+	CodeOutsider      Code = "outsider"       // an outsider's pull request, and on.outsiders is never
+	CodeUsageUnknown  Code = "usage-unknown"  // what was used could not be learnt, so limits cannot be held
+	CodeRunsPerDay    Code = "runs-per-day"   // limits.runs_per_day is reached
+	CodeCostPerPR     Code = "cost-per-pr"    // limits.cost_usd_per_pr is reached
+	CodeCoolDown      Code = "cool-down"      // asked for too often within the cool-down
+)
+
+// silent is a Skip that nobody waits for.
+func silent(code Code, text string) Skip { return Skip{Code: code, Text: text, Notify: NotifyNone} }
+
+// told is a Skip that is told where j came from: a comment answers a comment and
+// a label, which people set on the pull request's page; all else has a summary.
+func (j Job) told(code Code, text string) Skip {
+	s := Skip{Code: code, Text: text, Notify: NotifySummary}
+	if j.Number != 0 && (j.Trigger == TriggerComment || j.labeled()) {
+		s.Notify, s.Number = NotifyComment, j.Number
+	}
+	return s
+}
+
+// again says how a person can have a run of the pull request all the same.
+func again(sha string) string {
+	if sha == "" {
+		return "Someone with the permission can ask for one with the comment `/verify`."
+	}
+	return "Someone with the permission can ask for one with the comment `/verify " + change.Short(sha) + "`."
+}
+
+func (j Job) helped(c event.Command) Skip {
+	if c.Reason == "" {
+		return j.told(CodeHelp, event.Help())
+	}
+	return j.told(CodeUnknown, "Nothing was run, because the command was not understood: "+c.Reason+".\n\n"+event.Help())
+}
+
+func (j Job) appOnly(what string) Skip {
+	return j.told(CodeAppOnly, what+" works in the GitHub App only: a workflow cannot reach the run of another one. "+
+		"In Actions, look at the workflow's runs, and cancel there.")
+}
+
+func (j Job) noPermission(p string, allow config.Permission) Skip {
+	has := "yours could not be learnt"
+	if p != "" {
+		has = "you have " + role(p)
+	}
+	return j.told(CodeNoPermission, fmt.Sprintf("Nothing was done: this needs the permission `%s` on this repository, and %s. "+
+		"Ask someone who has it (`allow` in `.github/ycbot.yml`).", allow, has))
+}
+
+// role names a permission; the name of a custom role is somebody's text.
+func role(p string) string {
+	switch p {
+	case "admin", "maintain", "write", "triage", "read", "none":
+		return "`" + p + "`"
+	}
+	return "a role of your organization's own"
+}
+
+func (j Job) superseded(now string) Skip {
+	text := fmt.Sprintf("Not verified: the head was `%s` when this was asked for and is `%s` now. ", change.Short(j.HeadSHA), change.Short(now))
+	if j.Asked() {
+		return j.told(CodeSuperseded, text+again(now))
+	}
+	return j.told(CodeSuperseded, text+"The newer commit has an event of its own.")
+}
+
+func (j Job) shaRequired(head string) Skip {
+	return j.told(CodeSHARequired, "Nothing was run: this pull request comes from a fork, or its author has no write permission, "+
+		"so the commit must be named, with 12 hex digits or more. "+
+		fmt.Sprintf("The head is `%s` now. When you have looked at that commit, %s.", head, j.name(head)))
+}
+
+func (j Job) shaShort(head string) Skip {
+	return j.told(CodeSHAShort, fmt.Sprintf("Nothing was run: `%s` has %d hex digits. This pull request comes from a fork, or its author "+
+		"has no write permission, so the commit must be named with 12 or more. The head is `%s` now.", j.Want, len(j.Want), head))
+}
+
+func (j Job) shaMismatch(head string) Skip {
+	return j.told(CodeSHAMismatch, fmt.Sprintf("Nothing was run: you named `%s`, and the head of this pull request is `%s`. "+
+		"Look at what was pushed, then %s.", j.Want, head, j.name(head)))
+}
+
+// name says how to ask again and name the commit.
+func (j Job) name(head string) string {
+	if j.Trigger == TriggerDispatch {
+		return fmt.Sprintf("start the workflow again with the input `%s` as `%s`", InputSHA, change.Short(head))
+	}
+	return fmt.Sprintf("comment `/verify %s`", change.Short(head))
+}
