@@ -171,12 +171,18 @@ func read(dir, prev string) (records []Record, torn []byte, err error) {
 // written. Records taken off the end are not noticed: compare n, or the last
 // hash, with what is known from elsewhere.
 func Verify(dir, runID string) (n int, err error) {
+	records, err := ReadVerified(dir, runID)
+	return len(records), err
+}
+
+// ReadVerified returns the records of a run's log after it was checked as [Verify] does.
+func ReadVerified(dir, runID string) ([]Record, error) {
 	records, torn, err := read(dir, origin(runID))
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	if len(torn) > 0 {
-		return 0, fmt.Errorf("evidence %s: record E%d: cut off", filepath.Join(dir, logName), len(records)+1)
+		return nil, fmt.Errorf("evidence %s: record E%d: cut off", filepath.Join(dir, logName), len(records)+1)
 	}
 	for _, r := range records {
 		for _, out := range []Output{r.Stdout, r.Stderr} {
@@ -184,11 +190,11 @@ func Verify(dir, runID string) (n int, err error) {
 				continue
 			}
 			if _, err := ReadOutput(dir, out); err != nil {
-				return 0, fmt.Errorf("evidence %s: record %s: %w", filepath.Join(dir, logName), r.ID, err)
+				return nil, fmt.Errorf("evidence %s: record %s: %w", filepath.Join(dir, logName), r.ID, err)
 			}
 		}
 	}
-	return len(records), nil
+	return records, nil
 }
 
 // ReadOutput returns the content of a spill file after it was checked.

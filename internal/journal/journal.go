@@ -56,21 +56,29 @@ func Open(path string, now func() time.Time) (*Journal, error) {
 	return j, nil
 }
 
+// Read returns a journal that was written to its end; nothing can be appended.
+// A torn last line is an error.
+func Read(path string) (*Journal, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j := &Journal{index: map[[2]string]int{}}
+	end, err := j.parse(path, data)
+	if err == nil && end < len(data) {
+		err = fmt.Errorf("journal %s: its last line is cut off", path)
+	}
+	return j, err
+}
+
 func (j *Journal) load(path string) error {
 	data, err := io.ReadAll(j.file)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	end := bytes.LastIndexByte(data, '\n') + 1
-	for n, line := range bytes.Split(bytes.TrimSuffix(data[:end], []byte("\n")), []byte("\n")) {
-		if end == 0 {
-			break
-		}
-		var e Entry
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("journal %s:%d: %w", path, n+1, err)
-		}
-		j.add(e)
+	end, err := j.parse(path, data)
+	if err != nil {
+		return err
 	}
 	if err := j.file.Truncate(int64(end)); err != nil {
 		return fmt.Errorf("journal: cut torn line: %w", err)
@@ -79,6 +87,22 @@ func (j *Journal) load(path string) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	return nil
+}
+
+// parse reads whole lines and returns where they end.
+func (j *Journal) parse(path string, data []byte) (end int, err error) {
+	end = bytes.LastIndexByte(data, '\n') + 1
+	for n, line := range bytes.Split(bytes.TrimSuffix(data[:end], []byte("\n")), []byte("\n")) {
+		if end == 0 {
+			break
+		}
+		var e Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return 0, fmt.Errorf("journal %s:%d: %w", path, n+1, err)
+		}
+		j.add(e)
+	}
+	return end, nil
 }
 
 func (j *Journal) add(e Entry) {
@@ -100,6 +124,9 @@ func (j *Journal) Append(kind, key string, data any) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.file == nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, os.ErrClosed)
+	}
 	e := Entry{Seq: len(j.entries) + 1, Time: j.now().UTC(), Kind: kind, Key: key, Data: raw}
 	line, err := json.Marshal(e)
 	if err != nil {

@@ -125,7 +125,7 @@ func (r *Report) validate() error {
 		return err
 	}
 	if err := errors.Join(
-		oneOf("outcome", r.Outcome, Completed, Cancelled, TimedOut, Errored),
+		oneOf("outcome", r.Outcome, Completed, Cancelled, TimedOut, Errored, Refused),
 		oneOf("trigger", r.Trigger, "cli", "pull_request", "comment", "rerequest", "merge_group", "dispatch"),
 		oneOf("trust", r.Trust, "trusted", "untrusted", "local"),
 		oneOf("sandbox.tier", r.Sandbox.Tier, tiers()...),

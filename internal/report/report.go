@@ -103,6 +103,7 @@ const (
 	Cancelled Outcome = "cancelled" // a signal, a stop or a newer head
 	TimedOut  Outcome = "timed_out" // the run's own time limit
 	Errored   Outcome = "error"     // infrastructure
+	Refused   Outcome = "refused"   // nothing was executed: trust needs more than the machine gives
 )
 
 // Changes counts what the change touches.

@@ -43,7 +43,7 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	if src.Commits, err = s.mirror.Log(ctx, c.MergeBase, c.HeadSHA, maxCommits); err != nil {
 		return source{}, err
 	}
-	if len(src.Commits) > 0 {
+	if len(src.Commits) > 0 && c.Title == "" {
 		c.Title = src.Commits[0].Subject
 	}
 	if c.Dirty {
@@ -60,11 +60,14 @@ const maxCommits = 25
 
 // resolve finds the commits that the job names and imports them.
 func (s *session) resolve(ctx context.Context) (source, error) {
+	if s.job.Pull != nil {
+		return s.fetch(ctx)
+	}
 	base, head, err := s.refs(ctx)
 	if err != nil {
 		return source{}, &UsageError{err}
 	}
-	if s.mirror, err = s.Git.OpenMirror(ctx, filepath.Join(s.project, "mirror.git"), s.repo.Format); err != nil {
+	if err := s.openMirror(ctx); err != nil {
 		return source{}, err
 	}
 	if err := s.mirror.Import(ctx, s.repo, base.OID, head.OID); err != nil {
@@ -133,10 +136,10 @@ func (s *session) dirtyRange(ctx context.Context) (base, head workspace.Ref, err
 }
 
 // ready opens what the stages after checkout need, also in a run that is continued.
-func (s *session) ready(ctx context.Context, src source) (err error) {
+func (s *session) ready(ctx context.Context, src source) error {
 	s.src = src
 	if s.mirror == nil {
-		if s.mirror, err = s.Git.OpenMirror(ctx, filepath.Join(s.project, "mirror.git"), s.repo.Format); err != nil {
+		if err := s.openMirror(ctx); err != nil {
 			return err
 		}
 	}
@@ -208,10 +211,14 @@ func (s *session) userConfig() (*config.Config, error) {
 	return c, nil
 }
 
-// baseEnv is the configuration's environment in the form of os.Environ.
-func baseEnv(c *config.Config) []string {
+// env is the configuration's environment in the form of os.Environ; commands of
+// an untrusted head have none of it.
+func (s *session) env() []string {
+	if s.job.Trust == untrusted {
+		return nil
+	}
 	var out []string
-	for k, v := range c.Env {
+	for k, v := range s.config.Env {
 		out = append(out, k+"="+v)
 	}
 	slices.Sort(out)

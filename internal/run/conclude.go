@@ -16,7 +16,7 @@ import (
 // concludeAgents brings what the agents came to into the report. The verdict
 // becomes the worst of the gate's and theirs; nothing raises it.
 func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *judgement, failure error) {
-	if s.job.Cast == nil {
+	if !s.around.Model || rep.Outcome == report.Refused {
 		return
 	}
 	rep.Model = s.modelName

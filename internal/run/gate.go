@@ -11,12 +11,19 @@ import (
 
 // gate builds, tests and compares both sides.
 func (s *session) gate(ctx context.Context) (*gate.Result, error) {
+	if why := s.around.refused(); why != "" {
+		return refusal(why), nil
+	}
 	in, err := s.gateInput(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return s.gateOf(s.log).Run(ctx, in)
 }
+
+// untrusted is the trust of a head whose author, or whose repository, has no
+// write permission.
+const untrusted = "untrusted"
 
 // gateOf makes the gate of this run, which records in log.
 func (s *session) gateOf(log *evidence.Log) *gate.Gate {
@@ -41,7 +48,7 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 	in := gate.Input{
 		Change: s.src.Change, Base: base, Head: head,
 		Commands:     gate.Commands(s.config.Commands),
-		Env:          baseEnv(s.config),
+		Env:          s.env(),
 		RequireRepro: s.config.RequireFailToPass,
 	}
 	if s.job.Cast != nil {

@@ -27,6 +27,9 @@ func (s *session) report(stop context.Context, result *gate.Result, judged *judg
 	}
 	rep := s.facts()
 	rep.Outcome = outcome(stop, errors.Join(failure, agentsFailure))
+	if rep.Outcome == report.Completed && s.around.refused() != "" {
+		rep.Outcome = report.Refused
+	}
 	s.conclude(rep, result, context.Cause(stop), failure)
 	s.concludeAgents(rep, result, judged, agentsFailure)
 	if err := s.writeTranscripts(rep); err != nil {
@@ -68,7 +71,7 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 		if failure != nil {
 			rep.Verdict, rep.Reasons = report.Error, []string{"could not verify: " + failure.Error()}
 		}
-	case report.Completed:
+	case report.Completed, report.Refused:
 	}
 	b := &builder{result: result}
 	b.build()
@@ -96,25 +99,25 @@ func cancelWord(cause error) string {
 // facts fills in what does not depend on what was found.
 func (s *session) facts() *report.Report {
 	rep := &report.Report{
-		Schema: report.Schema, RunID: s.id, Trigger: s.job.Trigger, Actor: s.job.Actor, Trust: s.job.Trust,
-		Sandbox: sandboxFacts(s.Sandbox.Status()), Notes: s.src.Notes,
+		Schema: report.Schema, RunID: s.id, Trigger: s.around.Trigger, Actor: s.around.Actor, Trust: s.around.Trust,
+		Sandbox: sandboxFacts(s.around.Sandbox), Notes: s.src.Notes,
 		Timings:   report.Timings{Started: s.began.UTC(), Stages: s.stages},
-		Versions:  report.Versions{Ycbot: s.Version, Git: s.Git.Version(), OS: s.OS},
+		Versions:  s.around.Versions,
 		ReportDir: s.dir,
 	}
 	rep.FromChange(s.src.Change)
-	for _, r := range s.log.Records() {
+	for _, r := range s.records() {
 		if r.Executed {
 			rep.Usage.Commands++
 		}
 	}
 	zero := 0.0
 	rep.Usage.CostUSD = &zero
-	if s.job.Cast == nil {
+	if !s.around.Model {
 		rep.NotCovered = []string{"what no test or probe exercises: no model looked at the change"}
 	}
 	rep.Reproduce = s.reproduce()
-	if s.Network == NetworkFull {
+	if s.around.Network == NetworkFull {
 		rep.Notes = append(rep.Notes, "all commands of the change could use the network (--network full)")
 	}
 	return rep
@@ -123,12 +126,15 @@ func (s *session) facts() *report.Report {
 // reproduce is the command that verifies the same range again.
 func (s *session) reproduce() string {
 	c := s.src.Change
+	if c.PR != 0 {
+		return fmt.Sprintf("ycbot run --pr %d --repo %s --head %s", c.PR, c.Repo, c.HeadSHA)
+	}
 	cmd := "ycbot run --base " + c.BaseSHA + " --head " + c.HeadSHA
 	if c.Dirty {
 		cmd = "ycbot run --dirty --base " + c.BaseSHA
 	}
-	if s.job.Config != nil {
-		cmd += " --config " + quote(s.job.Config.Name)
+	if s.around.Config != "" {
+		cmd += " --config " + quote(s.around.Config)
 	}
 	return cmd
 }

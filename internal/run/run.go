@@ -59,6 +59,7 @@ type Job struct {
 	Base    string // ref; empty: the default range
 	Head    string // ref; empty: HEAD
 	Dirty   bool   // the working tree is the head
+	Pull    *Pull  // a pull request, in place of Dir, Base, Head and Dirty
 	Task    string // what the change is said to do
 	Config  *ConfigFile
 	Out     string        // run directory; empty: a new one under Home
@@ -66,7 +67,8 @@ type Job struct {
 	Cast    *Cast         // the model side; nil: gate only
 	Trigger string
 	Actor   string
-	Trust   string
+	Trust   string       // of the head: trusted, untrusted or local
+	Require sandbox.Tier // the least in which the change may be executed; empty: any
 }
 
 // A ConfigFile is a configuration that was named explicitly.
@@ -98,7 +100,7 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 	result, failure := stage(ctx, s, "gate", s.gate)
 	var judged *judgement
 	var agentsFailure error
-	if job.Cast != nil {
+	if job.Cast != nil && s.around.refused() == "" {
 		judged, agentsFailure = stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
 	}
 	rep, err := stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {

@@ -130,7 +130,7 @@ func (h *host) template(ctx context.Context, tree *workspace.Tree, home, temp st
 		return sandbox.Command{}, err
 	}
 	c.Writable = append(c.Writable, temp)
-	c.Env = append(c.Env, baseEnv(h.config)...)
+	c.Env = append(c.Env, h.env()...)
 	c.Env = append(c.Env, "TMPDIR="+temp, "YCBOT_BASE="+h.base.Dir)
 	return c, nil
 }

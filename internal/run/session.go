@@ -33,13 +33,16 @@ type session struct {
 	fresh   bool   // nothing was in it before
 	span    string // commits that base and head name
 	id      string
-	project string // the project's folder under Home
-	trees   string // folder of the run's worktrees, and of what its commands may write besides
-	repo    *workspace.Repository
+	project string                // the project's folder under Home
+	trees   string                // folder of the run's worktrees, and of what its commands may write besides
+	repo    *workspace.Repository // nil for a pull request
+	root    string                // what stands for the repository
 	journal *journal.Journal
 	events  *agent.EventLog
 	log     *evidence.Log
+	read    []evidence.Record // in place of log, where nothing is written
 	began   time.Time
+	around  circumstances
 	stages  []report.Stage
 
 	mu      sync.Mutex
@@ -79,21 +82,14 @@ func (i identity) same(j identity) bool {
 // open finds the repository, makes or finds the run directory and opens what a
 // run writes.
 func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
-	repo, err := r.Git.Discover(ctx, job.Dir)
-	if err != nil {
-		return nil, &UsageError{err}
-	}
-	s := &session{
-		Runner: r, job: job, repo: repo, began: r.Now(), id: job.ID,
-		project:   filepath.Join(r.Home, "projects", workspace.Slug(repo.Root)),
-		snapshots: map[gate.Side]*workspace.Tree{},
-	}
+	s := &session{Runner: r, job: job, began: r.Now(), id: job.ID, snapshots: map[gate.Side]*workspace.Tree{}}
 	if s.id == "" {
-		s.id = newID(s.began)
+		s.id = NewID(s.began)
 	}
-	if base, head, err := s.refs(ctx); err == nil { // else checkout says what is wrong
-		s.span = base.OID + ".." + head.OID
+	if err := s.locate(ctx); err != nil {
+		return nil, err
 	}
+	s.project = filepath.Join(r.Home, "projects", workspace.Slug(s.root))
 	if err := s.directory(); err != nil {
 		return nil, err
 	}
@@ -104,8 +100,26 @@ func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
 	return s, nil
 }
 
-// newID is the name of a run: when it began, and something at random.
-func newID(now time.Time) string {
+// locate finds the repository, and what the range stands for now.
+func (s *session) locate(ctx context.Context) (err error) {
+	if p := s.job.Pull; p != nil {
+		s.root, s.span = strings.TrimSuffix(p.From.URL, ".git"), p.Base+".."+p.Head
+		return nil
+	}
+	if s.repo, err = s.Git.Discover(ctx, s.job.Dir); err != nil {
+		return &UsageError{err}
+	}
+	s.root = s.repo.Root
+	if base, head, err := s.refs(ctx); err == nil { // else checkout says what is wrong
+		s.span = base.OID + ".." + head.OID
+	}
+	return nil
+}
+
+func (s *session) mirrorDir() string { return filepath.Join(s.project, "mirror.git") }
+
+// NewID is the name of a run: when it began, and something at random.
+func NewID(now time.Time) string {
 	var b [4]byte
 	rand.Read(b[:])
 	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
@@ -130,7 +144,7 @@ func (s *session) directory() error {
 		return err
 	}
 	s.dir = dir
-	if rel, err := filepath.Rel(s.repo.Root, dir); err == nil && filepath.IsLocal(rel) && s.job.Dirty {
+	if rel, err := filepath.Rel(s.root, dir); err == nil && filepath.IsLocal(rel) && s.job.Dirty {
 		return &UsageError{fmt.Errorf("--out %s lies in the working tree that --dirty verifies: name a folder outside of it", s.job.Out)}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -183,7 +197,7 @@ func (s *session) continues() bool {
 
 func (s *session) identity() identity {
 	i := identity{
-		Run: s.id, Root: s.repo.Root, Base: s.job.Base, Head: s.job.Head, Range: s.span, Dirty: s.job.Dirty, Task: digest(s.job.Task),
+		Run: s.id, Root: s.root, Base: s.job.Base, Head: s.job.Head, Range: s.span, Dirty: s.job.Dirty, Task: digest(s.job.Task),
 		Where: fmt.Sprintf("%s %s", s.Sandbox.Status().Tier, s.Network),
 	}
 	if s.job.Config != nil {
@@ -213,6 +227,9 @@ func (s *session) openFiles() (err error) {
 		return err
 	}
 	if s.log, err = evidence.Open(s.dir, s.id, evidence.Options{Redact: s.Redact, Now: s.Now}); err != nil {
+		return err
+	}
+	if s.around, err = journal.Once(s.journal, "run", "circumstances", s.circumstances); err != nil {
 		return err
 	}
 	if _, resumed := s.journal.Lookup("run", "identity"); resumed {

@@ -1,0 +1,89 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A Pull is a pull request whose commits were pinned before the run: by object
+// id, so that what is verified is what somebody looked at. All text of it was
+// written by strangers.
+type Pull struct {
+	Repo             string // "owner/name"
+	Number           int    // 0: a range of a merge queue
+	From             workspace.Remote
+	Base, Head       string // object ids
+	BaseRef, HeadRef string // as people name them
+	Title, Body      string
+	Said             []Said // what else belongs to the task: linked issues, the discussion so far
+	Asked            string // words of the person who asked for this run
+}
+
+// A Said is a text and where it comes from.
+type Said struct {
+	Where string // such as "issue #12" or "comment of alice"
+	Text  string
+}
+
+// fetch brings the commits of the pull request into the mirror.
+func (s *session) fetch(ctx context.Context) (source, error) {
+	p := s.job.Pull
+	if err := s.openMirror(ctx); err != nil {
+		return source{}, err
+	}
+	if err := s.mirror.Fetch(ctx, p.From, p.Base, p.Head); err != nil {
+		return source{}, fmt.Errorf("fetch %s and %s of %s: %w", change.Short(p.Base), change.Short(p.Head), p.Repo, err)
+	}
+	return source{
+		BaseRef: p.BaseRef, HeadRef: p.HeadRef,
+		Change: change.Change{Repo: p.Repo, PR: p.Number, BaseSHA: p.Base, HeadSHA: p.Head, Title: p.Title, Task: p.task()},
+	}, nil
+}
+
+// task is what the change is said to do.
+func (p *Pull) task() string {
+	var b strings.Builder
+	write := func(heading, text string) {
+		if text = strings.TrimSpace(text); text == "" {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		if heading != "" {
+			b.WriteString(heading + ":\n")
+		}
+		b.WriteString(text)
+	}
+	write("", p.Title)
+	write("", p.Body)
+	for _, said := range p.Said {
+		write(said.Where, said.Text)
+	}
+	write("Asked of this run", p.Asked)
+	return b.String()
+}
+
+// format is the object format that an id is of.
+func format(oid string) string {
+	if len(oid) == 64 {
+		return "sha256"
+	}
+	return "sha1"
+}
+
+// openMirror opens the project's mirror.
+func (s *session) openMirror(ctx context.Context) (err error) {
+	kind := ""
+	if s.repo != nil {
+		kind = s.repo.Format
+	} else {
+		kind = format(s.job.Pull.Head)
+	}
+	s.mirror, err = s.Git.OpenMirror(ctx, s.mirrorDir(), kind)
+	return err
+}

@@ -1,0 +1,59 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// circumstances are what a run was begun with and its report needs: they are in
+// the journal, so that a report can be made from the run directory alone.
+type circumstances struct {
+	Began    time.Time       `json:"began"`
+	Trigger  string          `json:"trigger"`
+	Actor    string          `json:"actor"`
+	Trust    string          `json:"trust"`
+	Require  sandbox.Tier    `json:"require"`
+	Sandbox  sandbox.Status  `json:"sandbox"`
+	Network  Network         `json:"network"`
+	Model    bool            `json:"model"` // agents were asked for
+	Config   string          `json:"config"`
+	Versions report.Versions `json:"versions"`
+}
+
+func (s *session) circumstances() (circumstances, error) {
+	c := circumstances{
+		Began: s.began.UTC(), Trigger: s.job.Trigger, Actor: s.job.Actor, Trust: s.job.Trust, Require: s.job.Require,
+		Sandbox: s.Sandbox.Status(), Network: s.Network, Model: s.job.Cast != nil,
+		Versions: report.Versions{Ycbot: s.Version, Git: s.Git.Version(), OS: s.OS},
+	}
+	if s.job.Config != nil {
+		c.Config = s.job.Config.Name
+	}
+	return c, nil
+}
+
+// tiers from the weakest to the strongest.
+var tiers = []sandbox.Tier{sandbox.TierNone, sandbox.TierBasic, sandbox.TierStrong, sandbox.TierFull}
+
+// refused says why nothing of the change may be executed; "" where it may be.
+func (c circumstances) refused() string {
+	have := c.Sandbox.Tier
+	if c.Require == "" || slices.Index(tiers, have) >= slices.Index(tiers, c.Require) {
+		return ""
+	}
+	return fmt.Sprintf("nothing of the change was executed: a head of this trust (%s) needs sandbox tier %s, and this machine gives %s",
+		c.Trust, c.Require, have)
+}
+
+// refusal is the gate's result where nothing may be executed.
+func refusal(why string) *gate.Result {
+	return &gate.Result{
+		Verdict: gate.Verdict(report.Partial), Reasons: []string{why},
+		NotCovered: []string{"build, tests and probes: nothing was executed"},
+	}
+}
