@@ -42,7 +42,7 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	if provider == "script" {
 		return p.scripted(c, baseURL)
 	}
-	return p.openAI(c, name, baseURL)
+	return p.openAI(c, name, baseURL, o.key)
 }
 
 // agentNames checks --agents against the cast.
@@ -80,8 +80,8 @@ func (p *program) scripted(c *run.Cast, file string) (*run.Cast, error) {
 }
 
 // openAI asks an endpoint that speaks chat completions.
-func (p *program) openAI(c *run.Cast, name, baseURL string) (*run.Cast, error) {
-	key := cmp.Or(p.getenv("YCBOT_API_KEY"), p.getenv("OPENAI_API_KEY"))
+func (p *program) openAI(c *run.Cast, name, baseURL, key string) (*run.Cast, error) {
+	key = cmp.Or(key, p.getenv("YCBOT_API_KEY"), p.getenv("OPENAI_API_KEY"))
 	baseURL = cmp.Or(baseURL, p.getenv("OPENAI_BASE_URL"))
 	if key == "" && baseURL == "" {
 		return nil, fmt.Errorf("model %s: there is no key for it: set YCBOT_API_KEY or OPENAI_API_KEY, name an endpoint that needs none with --base-url, or give --no-model", name)

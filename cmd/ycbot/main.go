@@ -4,6 +4,9 @@
 //
 //	ycbot run             verify HEAD against the default branch
 //	ycbot demo            verify two made pull requests, offline
+//	ycbot check           recompute the verdict of a finished run
+//	ycbot publish         post a finished run
+//	ycbot action          the GitHub Action step
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot version
 package main
@@ -109,7 +112,7 @@ func ycbot(args []string, p program) int {
 	root.SetErr(p.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(&p), demoCommand(&p), worktreeCommand(&p), versionCommand(&p))
+	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), publishCommand(&p), actionCommand(&p), worktreeCommand(&p), versionCommand(&p))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return p.code

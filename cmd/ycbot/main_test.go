@@ -54,15 +54,15 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"change": change, "fingerprint": fingerprint, "interrupt": interrupt, "conclusion": conclusion,
+			"change": changeRepo, "fingerprint": fingerprint, "interrupt": interrupt, "conclusion": conclusion,
 		},
 	})
 }
 
-// change makes the repository "repo" with the files of base/ on main and those
+// changeRepo makes the repository "repo" with the files of base/ on main and those
 // of head/ over them on the branch "change"; head/REMOVED lists what the change
 // removes. It leaves the script in the repository.
-func change(ts *testscript.TestScript, neg bool, args []string) {
+func changeRepo(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: change")
 	}

@@ -35,6 +35,11 @@ type runOptions struct {
 	coordinator      bool
 	maxTokens        int
 	maxCost          float64
+	pr               int    // pull request; 0: none
+	repo             string // of the pull request; empty: origin
+	publish          bool
+	remote           bool   // the change is not in a repository here
+	key              string // of the model's provider; empty: the environment's
 	noRace           string // why the race detector is left out; empty: it is not
 }
 
@@ -66,6 +71,7 @@ Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 ERROR (no verdict), 130 cancelled.
 With --fail-on: 0 or 1, and 3 for ERROR.`,
 		Example: `  ycbot run                          what this branch changes
   ycbot run --dirty                  what is not committed yet
+  ycbot run --pr 7                   a pull request of this repository
   ycbot run --base v1.2.0 --head v1.2.1
   ycbot run --format json --out report/`,
 		Args: noArgs,
@@ -77,6 +83,9 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.base, "base", "", "compare with the merge base of this `REF` and the head")
 	f.StringVar(&o.head, "head", "", "verify this `REF` (default HEAD)")
 	f.BoolVar(&o.dirty, "dirty", false, "verify the working tree with its uncommitted changes")
+	f.IntVar(&o.pr, "pr", 0, "verify pull request `N` on GitHub; needs GITHUB_TOKEN")
+	f.StringVar(&o.repo, "repo", "", "of this repository, `OWNER/NAME` (default: what origin is)")
+	f.BoolVar(&o.publish, "publish", false, "post the result on the pull request: a comment and a commit status")
 	f.StringVar(&o.task, "task", "", "what the change is meant to do, as `TEXT`")
 	f.StringVar(&o.taskFile, "task-file", "", "the same from `FILE`, or - for standard input")
 	f.StringVar(&o.model, "model", "", "the `MODEL` that agents ask (default $YCBOT_MODEL; without one the gate alone decides)")
@@ -99,6 +108,12 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 
 // run does "ycbot run": it verifies, prints, and sets the exit code.
 func (p *program) run(ctx context.Context, o *runOptions) error {
+	if err := o.pullFlags(); err != nil {
+		return err
+	}
+	if o.pr != 0 {
+		return p.runPull(ctx, o)
+	}
 	job, err := p.job(o)
 	if err != nil {
 		return err
@@ -171,8 +186,10 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	if dir := cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(p.getenv("HOME"), ".config")); filepath.IsAbs(dir) {
 		git.Excludes = filepath.Join(dir, "git", "ignore")
 	}
-	if _, err := git.Discover(ctx, o.dir); err != nil {
-		return nil, err // before the time it takes to try the sandbox out
+	if !o.remote {
+		if _, err := git.Discover(ctx, o.dir); err != nil {
+			return nil, err // before the time it takes to try the sandbox out
+		}
 	}
 	goTools, err := gate.FindGo(ctx, p.env)
 	if err != nil {

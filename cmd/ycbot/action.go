@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/action"
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/run"
+)
+
+func actionCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "action",
+		Short: "The GitHub Action step: verify what the workflow's event is about",
+		Long: `The step of the GitHub Action. It reads the event (GITHUB_EVENT_NAME and
+GITHUB_EVENT_PATH) and the inputs (INPUT_*), verifies the pull request that the
+event is about, posts comment and check run as far as the token may, and sets the
+outputs. docs/action.md has workflows.
+
+Exit codes: 0 nothing to complain about, or nothing to do; 1 a verdict that fails
+the step (input fail-on); 3 no verdict; 130 cancelled.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.action(cmd.Context()) },
+	}
+}
+
+func (p *program) action(ctx context.Context) error {
+	in, err := action.ReadInputs(p.getenv)
+	if err != nil {
+		return err
+	}
+	token := cmp.Or(in.Token, p.getenv("GITHUB_TOKEN"))
+	if token == "" {
+		return errors.New("input github-token is empty and GITHUB_TOKEN is not set: leave the input out to use the job's own token")
+	}
+	h, err := p.newHub(token)
+	if err != nil {
+		return err
+	}
+	h.file = in.Config
+	step := action.Step{Getenv: p.getenv, Stdout: p.stdout, Inputs: in, Host: &host{p: p, hub: h, in: in}}
+	p.code, err = step.Run(ctx)
+	return err
+}
+
+// host does what the action's step decides.
+type host struct {
+	p      *program
+	hub    *hub
+	in     action.Inputs
+	poster *poster
+}
+
+// Rules implements [action.Host].
+func (h *host) Rules(ctx context.Context) (job.Rules, error) {
+	self, err := h.hub.client.Self(ctx)
+	if err != nil {
+		return job.Rules{}, err
+	}
+	if self.Type == "User" { // a person's token: that person may ask too
+		self.ID = 0
+	}
+	return job.Rules{Self: self.ID}, nil
+}
+
+// Learn implements [action.Host].
+func (h *host) Learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, *config.Config, error) {
+	facts, err := h.hub.learn(ctx, e, j)
+	return facts, h.hub.config, err
+}
+
+// Reply implements [action.Host].
+func (h *host) Reply(ctx context.Context, j job.Job, s job.Skip) error {
+	if s.Number == 0 || h.in.Comment == publish.Off {
+		return nil
+	}
+	pub := &publish.Publisher{GitHub: h.hub.client, Comment: publish.Sticky, Now: h.p.now, Log: h.p.log()}
+	t := publish.Target{Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}, Number: s.Number, CommandComment: j.Comment}
+	return pub.Reply(ctx, t, string(s.Code), s.Text)
+}
+
+// Begin implements [action.Host].
+func (h *host) Begin(ctx context.Context, j job.Job, dir string) error {
+	if err := makeParent(dir); err != nil {
+		return err
+	}
+	effects, err := h.p.openEffects(dir)
+	if err != nil {
+		return err
+	}
+	h.poster = h.p.newPoster(h.hub.client, h.posting(j, filepath.Base(dir)), effects)
+	return h.poster.begin(ctx)
+}
+
+// posting is what inputs and configuration say of how j is told of.
+func (h *host) posting(j job.Job, runID string) posting {
+	c := h.hub.config.Publish
+	po := posting{
+		Comment: cmp.Or(h.in.Comment, string(c.Comment)), Check: c.Check, Annotations: c.Annotations, Scope: h.in.WorkingDirectory,
+		FailOn: cmp.Or(h.in.FailOn, string(h.hub.config.FailOn)), DetailsURL: h.p.detailsURL(),
+		Target: publish.Target{
+			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Job: j.ID, RunID: runID, CommandComment: j.Comment,
+		},
+	}
+	if h.in.Check != nil {
+		po.Check = *h.in.Check
+	}
+	if h.hub.pull != nil {
+		po.Target.Files = h.hub.pull.Files
+	}
+	return po
+}
+
+// Verify implements [action.Host].
+func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Report, error) {
+	o := h.options(dir)
+	rj := h.hub.job(j)
+	rj.ID, rj.Out, rj.Timeout = filepath.Base(dir), dir, o.timeout.Duration
+	rj.Require = requirement(j, h.in.Sandbox)
+	if h.in.Task != "" {
+		rj.Pull.Said = append(rj.Pull.Said, run.Said{Where: "The task, as the workflow states it", Text: h.in.Task})
+	}
+	if !j.GateOnly {
+		var err error
+		if rj.Cast, err = h.p.cast(o); err != nil {
+			return nil, err
+		}
+	}
+	runner, err := h.p.runner(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	show := newProgress(h.p.stdout, h.p.now)
+	defer show.close()
+	runner.Observe = observers(show.event, h.poster.observe)
+	return runner.Run(ctx, rj)
+}
+
+// options are the inputs as flags of "ycbot run".
+func (h *host) options(dir string) *runOptions {
+	o := newRunOptions()
+	o.remote, o.out = true, dir
+	o.model, o.baseURL, o.agents = h.in.Model, h.in.BaseURL, h.in.Agents
+	o.timeout.Duration, o.maxTokens, o.maxCost = h.in.Timeout, h.in.MaxTokens, h.in.MaxCostUSD
+	o.provider.value = h.in.Provider
+	o.sandbox.value = cmp.Or(h.in.Sandbox, o.sandbox.value)
+	o.network.value = cmp.Or(h.in.Network, o.network.value)
+	o.key = h.in.APIKey
+	return o
+}
+
+// Finish implements [action.Host].
+func (h *host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Report, failure error) (action.Posted, error) {
+	if h.poster == nil {
+		return action.Posted{}, nil
+	}
+	defer h.poster.close()
+	if rep == nil {
+		rep = h.p.remains(dir, failure)
+	}
+	posted, err := h.poster.finish(ctx, dir, rep, publish.Ending{})
+	if rep != nil {
+		h.p.quote(rep.Text(h.p.textOptions()))
+	}
+	return h.p.posted(rep, publish.Ending{}, posted), err
+}
+
+// quote writes text of others to the log of a job, in which no line of it is taken
+// for a workflow command.
+func (p *program) quote(text string) {
+	word := rand.Text()
+	fmt.Fprintf(p.stdout, "::stop-commands::%s\n%s\n::%s::\n", word, text, word)
+}
+
+// remains is the report of a run that failed, made of what it left; nil where it
+// left nothing.
+func (p *program) remains(dir string, failure error) *report.Report {
+	why := "the run ended early"
+	if failure != nil {
+		why = failure.Error()
+	}
+	rep, err := p.salvager().Salvage(dir, why)
+	if err != nil {
+		if !errors.Is(err, run.ErrNothing) {
+			p.log().Warn("report on what the run left", "dir", dir, "error", err)
+		}
+		return nil
+	}
+	return rep
+}
+
+// NewRun implements [action.Host].
+func (h *host) NewRun() string { return run.NewID(h.p.now()) }

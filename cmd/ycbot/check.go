@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/run"
+)
+
+func checkCommand(p *program) *cobra.Command {
+	var expect string
+	cmd := &cobra.Command{
+		Use:   "check DIR",
+		Short: "Check a finished run: is all as it was written, and does the verdict follow from the log",
+		Long: `Check the directory of a finished run, such as the artifact of a workflow:
+whether every file is as the run wrote it, whether the evidence log is unbroken,
+and whether verdict, reasons, checks and findings follow from what is recorded.
+It needs neither model nor network and writes nothing.
+
+A directory that somebody made up as a whole can be told by its digest alone:
+compare it with the one in the check run, or give that with --expect.
+
+Exit codes: 0 intact, 3 not.`,
+		Example: `  ycbot check ycbot-report/
+  ycbot check ycbot-report/ --expect 5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef`,
+		Args: oneDir,
+		RunE: func(_ *cobra.Command, args []string) error { return p.check(args[0], expect) },
+	}
+	cmd.Flags().StringVar(&expect, "expect", "", "the `DIGEST` of SHA256SUMS that the check run shows")
+	return cmd
+}
+
+// oneDir wants the one argument of commands that read a run directory.
+func oneDir(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return &usageError{fmt.Errorf("which run? name its directory: %s DIR", cmd.CommandPath())}
+	case 1:
+		return nil
+	default:
+		return &usageError{fmt.Errorf("%q is one argument too many", args[1])}
+	}
+}
+
+func (p *program) check(dir, expect string) error {
+	c, err := run.Check(dir, expect)
+	if err != nil {
+		return err
+	}
+	for _, problem := range c.Problems {
+		fmt.Fprintln(p.stdout, "not intact: "+printable(problem))
+	}
+	if len(c.Problems) > 0 {
+		p.code = report.ExitError
+		return nil
+	}
+	fmt.Fprintf(p.stdout, "intact: run %s of %s, %d commands in the log\n", printable(c.Report.RunID), printable(c.Report.Repo), c.Records)
+	fmt.Fprintf(p.stdout, "digest: %s\nVERDICT: %s\n", c.Digest, c.Report.Verdict)
+	return nil
+}

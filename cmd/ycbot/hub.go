@@ -1,0 +1,195 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// configPath is where a repository keeps its configuration.
+const configPath = ".github/ycbot.yml"
+
+// A hub is GitHub as one job sees it: what was learnt of the pull request, once,
+// and how to get its commits.
+type hub struct {
+	client *github.Client
+	token  string
+	server string // of the web pages and of git, for where the API does not tell
+	file   string // a configuration at the base in place of configPath; empty: none
+
+	repo   github.Repo
+	pull   *github.Snapshot // nil: no pull request
+	base   string           // name of the base branch, where there is no pull request
+	config *config.Config
+	blob   []byte // what config was read from; nil: there is no such file
+}
+
+// newHub makes a hub for a token.
+func (p *program) newHub(token string) (*hub, error) {
+	c, err := github.New(github.Options{
+		BaseURL: p.getenv("GITHUB_API_URL"), Token: token, Transport: p.client.Transport, Now: p.now, Log: p.log(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &hub{client: c, token: token, server: cmp.Or(p.getenv("GITHUB_SERVER_URL"), "https://github.com")}, nil
+}
+
+// learn asks what the decision about j depends on.
+func (h *hub) learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, error) {
+	h.repo = github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}
+	var f job.Facts
+	var err error
+	switch {
+	case j.Number != 0:
+		f, err = h.learnPull(ctx, e, j)
+	case j.Trigger == job.TriggerMergeGroup:
+		// Who may put a pull request into the queue has write permission.
+		f = job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: j.Repo.ID, BaseRepo: j.Repo.ID}
+		h.base = strings.TrimPrefix(e.MergeGroup.BaseRef, "refs/heads/")
+	default:
+		f, err = h.learnBranch(ctx, j)
+	}
+	if err != nil {
+		return job.Facts{}, err
+	}
+	if j.Asked() {
+		if f.Actor, err = h.permission(ctx, j.Actor.Login); err != nil {
+			return job.Facts{}, err
+		}
+	}
+	return f, h.readConfig(ctx, cmp.Or(f.BaseSHA, j.BaseSHA))
+}
+
+func (h *hub) learnPull(ctx context.Context, e *event.Event, j job.Job) (job.Facts, error) {
+	moment := github.Moment{At: j.At}
+	if e.Pull != nil {
+		moment.Text, moment.Title, moment.Body = true, e.Pull.Title, e.Pull.Body
+	}
+	s, err := h.client.SnapshotAt(ctx, h.repo, j.Number, moment)
+	if err != nil {
+		return job.Facts{}, err
+	}
+	h.pull = s
+	return job.Facts{
+		Author: s.AuthorPermission, Fork: s.Fork(), Draft: s.Draft, Closed: s.State != "open", Paths: change.Change{Files: s.Files}.Paths(),
+		HeadSHA: s.Head.SHA, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID,
+	}, nil
+}
+
+// learnBranch is for a dispatch on a branch: it is compared with the default one.
+func (h *hub) learnBranch(ctx context.Context, j job.Job) (job.Facts, error) {
+	branch, err := h.client.DefaultBranch(ctx, h.repo)
+	if err != nil {
+		return job.Facts{}, err
+	}
+	h.base = branch
+	base, err := h.client.Commit(ctx, h.repo, branch)
+	if err != nil {
+		return job.Facts{}, err
+	}
+	head, err := h.client.Commit(ctx, h.repo, strings.TrimPrefix(j.Ref, "refs/heads/"))
+	if err != nil {
+		return job.Facts{}, err
+	}
+	author, err := h.permission(ctx, j.Actor.Login)
+	return job.Facts{Author: author, HeadSHA: head, BaseSHA: base, HeadRepo: j.Repo.ID, BaseRepo: j.Repo.ID}, err
+}
+
+// permission is that of a person; "" where the token may not ask.
+func (h *hub) permission(ctx context.Context, login string) (string, error) {
+	has, err := h.client.Permission(ctx, h.repo, login)
+	if github.IsForbidden(err) {
+		return "", nil
+	}
+	return has, err
+}
+
+// readConfig reads the configuration at the base commit.
+func (h *hub) readConfig(ctx context.Context, baseSHA string) error {
+	path := cmp.Or(h.file, configPath)
+	data, err := h.client.File(ctx, h.repo, baseSHA, path)
+	switch {
+	case github.IsNotFound(err) && h.file != "":
+		return fmt.Errorf("input config: %s has no file %s at its base %s: only a file that the base has is read", h.repo, path, change.Short(baseSHA))
+	case github.IsNotFound(err):
+		h.config = config.Default()
+		return nil
+	case err != nil:
+		return err
+	}
+	h.blob = data
+	h.config, err = config.Parse(path+" at "+change.Short(baseSHA), data)
+	return err
+}
+
+// job is the run of j.
+func (h *hub) job(j job.Job) run.Job {
+	out := run.Job{Trigger: string(j.Trigger), Actor: j.Actor.Login, Trust: string(j.Trust), Pull: &run.Pull{
+		Repo: h.repo.String(), Number: j.Number, Base: j.BaseSHA, Head: j.HeadSHA, BaseRef: h.base, HeadRef: j.Ref,
+		Asked: j.Words, From: h.remote(),
+	}}
+	if h.file != "" {
+		out.Config = &run.ConfigFile{Name: h.file, Data: h.blob}
+	}
+	if s := h.pull; s != nil {
+		p := out.Pull
+		p.BaseRef, p.HeadRef, p.Title, p.Body = s.Base.Name, s.Head.Name, s.Title, s.Body
+		for _, issue := range s.Linked {
+			p.Said = append(p.Said, run.Said{Where: fmt.Sprintf("Issue #%d, which it says it closes", issue.Number), Text: issue.Title + "\n\n" + issue.Body})
+		}
+	}
+	return out
+}
+
+// remote is where the commits are fetched from. The base repository has those of
+// forks too.
+func (h *hub) remote() workspace.Remote {
+	r := workspace.Remote{URL: strings.TrimRight(h.server, "/") + "/" + h.repo.String() + ".git"}
+	if h.pull != nil && h.pull.Base.CloneURL != "" {
+		r.URL = h.pull.Base.CloneURL
+	}
+	u, err := url.Parse(r.URL)
+	if h.token == "" || err != nil || u.Scheme != "https" && u.Scheme != "http" {
+		return r
+	}
+	credential := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + h.token))
+	r.Settings = []string{"http." + u.Scheme + "://" + u.Host + "/.extraheader=Authorization: Basic " + credential}
+	return r
+}
+
+// requirement is the least tier in which the head of j may be executed. named is
+// the tier that the operator asked for, "" or auto for none.
+func requirement(j job.Job, named string) sandbox.Tier {
+	switch {
+	case j.NeedsFull:
+		return sandbox.TierFull
+	case named != "" && named != "auto":
+		return sandbox.Tier(named)
+	case j.Trust != job.Trusted:
+		return sandbox.TierFull
+	default:
+		return sandbox.TierBasic
+	}
+}
+
+// token is the one that the environment has for GitHub.
+func (p *program) token() (string, error) {
+	if t := cmp.Or(p.getenv("GITHUB_TOKEN"), p.getenv("GH_TOKEN")); t != "" {
+		return t, nil
+	}
+	return "", errors.New("no token for GitHub: set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token)")
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ycbot/ycbot/action"
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/redact"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/run"
+)
+
+// A poster tells people about one run. It owns the goroutine that shows progress,
+// from begin to stop.
+type poster struct {
+	publisher *publish.Publisher
+	posting   posting
+	effects   effects
+
+	news chan string // the latest line of progress; nil: nothing is shown
+	done chan struct{}
+}
+
+// newPoster makes a poster for what po says. The effects file stays open until
+// close.
+func (p *program) newPoster(client publish.GitHub, po posting, e effects) *poster {
+	return &poster{posting: po, effects: e, publisher: &publish.Publisher{
+		GitHub: client, Ledger: &publish.Ledger{Store: e}, Comment: po.Comment, Check: po.Check, Annotations: po.Annotations,
+		Status: po.Status, Scope: po.Scope, FailOn: po.FailOn, DetailsURL: po.DetailsURL,
+		Redact: redact.New(redact.SecretsFrom(p.env)), Now: p.now, Log: p.log(),
+	}}
+}
+
+// begin shows that the run is under way.
+func (s *poster) begin(ctx context.Context) error {
+	if err := s.effects.keep(s.posting); err != nil {
+		return err
+	}
+	if err := s.publisher.Begin(ctx, s.posting.Target); err != nil {
+		return err
+	}
+	s.news, s.done = make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(s.done)
+		for line := range s.news {
+			_ = s.publisher.Progress(ctx, s.posting.Target, line) // the next line says more
+		}
+	}()
+	return nil
+}
+
+// observe passes on what a run does now. It never waits: a line that could not
+// be shown in time gives way to the next.
+func (s *poster) observe(e agent.Event) {
+	line := newsOf(e)
+	if line == "" || s.news == nil {
+		return
+	}
+	select {
+	case <-s.news:
+	default:
+	}
+	select {
+	case s.news <- line:
+	default:
+	}
+}
+
+// newsOf is what is said of an event while the run goes; "" for nothing.
+func newsOf(e agent.Event) string {
+	switch e.Type {
+	case agent.EventStageStart:
+		return "stage: " + e.Step.Stage
+	case agent.EventCommandStart:
+		if text := label(e.Step); !housekeeping(text) {
+			return "running: " + text
+		}
+	case agent.EventSubagentStart:
+		return "agent " + e.Agent + " works"
+	case agent.EventToolStart:
+		return "agent " + e.Agent + ": " + call(e.Call)
+	}
+	return ""
+}
+
+// stop ends the goroutine.
+func (s *poster) stop() {
+	if s.news != nil {
+		close(s.news)
+		<-s.done
+		s.news = nil
+	}
+}
+
+// finish tells how the run in dir ended.
+func (s *poster) finish(ctx context.Context, dir string, rep *report.Report, e publish.Ending) (publish.Posted, error) {
+	s.stop()
+	t := s.posting.Target
+	if rep != nil {
+		if t.RunID == "" {
+			t.RunID = rep.RunID
+		}
+		if c, err := run.Check(dir, ""); err == nil {
+			t.Digest = c.Digest
+		}
+	}
+	return s.publisher.Finish(ctx, t, rep, e)
+}
+
+func (s *poster) close() error {
+	s.stop()
+	return s.effects.Close()
+}
+
+// posted is what the action's step tells of it. What stands in the check run
+// anyway is not repeated in the log.
+func (p *program) posted(rep *report.Report, e publish.Ending, in publish.Posted) action.Posted {
+	out := action.Posted{CommentURL: in.CommentURL, CheckURL: in.CheckURL, Left: in.Left}
+	out.Summary = publish.Summary(rep, e, in, redact.New(redact.SecretsFrom(p.env)))
+	if in.CheckURL == "" {
+		for _, c := range publish.WorkflowCommands(rep) {
+			out.Annotations = append(out.Annotations, action.Annotation{Level: c.Level, File: c.File, Line: c.Line, Title: c.Title, Message: c.Message})
+		}
+	}
+	return out
+}
+
+// salvager makes reports from run directories.
+func (p *program) salvager() run.Salvager {
+	return run.Salvager{Redact: redact.New(redact.SecretsFrom(p.env)).Bytes, Now: p.now, Log: p.log()}
+}
+
+// detailsURL is the page of this workflow run, "" outside of Actions.
+func (p *program) detailsURL() string {
+	server, repo, id := p.getenv("GITHUB_SERVER_URL"), p.getenv("GITHUB_REPOSITORY"), p.getenv("GITHUB_RUN_ID")
+	if server == "" || repo == "" || id == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s/%s/actions/runs/%s", server, repo, id)
+}
+
+// postTime is how long telling people may take.
+const postTime = time.Minute
+
+// observers gives each event to all of fs.
+func observers(fs ...func(agent.Event)) func(agent.Event) {
+	return func(e agent.Event) {
+		for _, f := range fs {
+			f(e)
+		}
+	}
+}
+
+// say writes a line of operation to standard error.
+func (p *program) say(text string) { fmt.Fprintln(p.stderr, "ycbot: "+printable(text)) }
+
+// makeParent makes the folder in which a run directory and its effects file lie.
+func makeParent(dir string) error { return os.MkdirAll(filepath.Dir(dir), 0o700) }
