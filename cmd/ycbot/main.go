@@ -31,8 +31,13 @@ import (
 )
 
 func main() {
+	env := os.Environ()
+	if err := keepPrivate(env); err != nil {
+		fmt.Fprintln(os.Stderr, "ycbot: keep secrets private: "+err.Error())
+		os.Exit(report.ExitError)
+	}
 	os.Exit(ycbot(os.Args[1:], program{
-		env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: http.DefaultClient, platform: runtime.GOOS + "/" + runtime.GOARCH,
+		env: env, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: http.DefaultClient, platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}))
 }
 
