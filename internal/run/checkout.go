@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -24,6 +25,7 @@ type source struct {
 	HeadRef string             `json:"head_ref"`
 	Commits []workspace.Commit `json:"commits"` // from merge base to head, newest first
 	Notes   []string           `json:"notes"`
+	Hidden  []report.Finding   `json:"hidden"` // characters that a reviewer does not see
 }
 
 // checkout resolves base and head, brings them into the mirror, and finds out
@@ -52,6 +54,11 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	if slices.Contains(c.Paths(), configFile) && s.job.Config == nil {
 		src.Notes = append(src.Notes, "the change alters "+configFile+", which has no effect on its own verification: the base's is used")
 	}
+	var notes []string
+	if src.Hidden, notes, err = s.hiddenText(ctx, src); err != nil {
+		return source{}, err
+	}
+	src.Notes = append(src.Notes, notes...)
 	return src, nil
 }
 

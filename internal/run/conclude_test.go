@@ -73,6 +73,7 @@ func TestConclude(t *testing.T) {
 			if tc.model {
 				s.job.Cast = &Cast{}
 			}
+			s.around, _ = s.circumstances()
 			ctx, cancel := context.WithCancelCause(t.Context())
 			if tc.cause != nil {
 				cancel(tc.cause)

@@ -76,6 +76,7 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 	b := &builder{result: result}
 	b.build()
 	rep.Checks, rep.Findings, rep.Tests = b.checks, b.findings, b.tests()
+	rep.Findings = append(rep.Findings, s.src.Hidden...)
 	rep.NotCovered = append(rep.NotCovered, result.NotCovered...)
 	rep.Notes = append(rep.Notes, result.Notes...)
 	rep.Versions.Toolchains = result.Toolchains

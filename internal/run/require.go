@@ -23,6 +23,19 @@ type circumstances struct {
 	Model    bool            `json:"model"` // agents were asked for
 	Config   string          `json:"config"`
 	Versions report.Versions `json:"versions"`
+
+	// What it takes besides to do the same again.
+	Timeout time.Duration `json:"timeout,omitempty"` // 0: the configuration's
+	NoRace  string        `json:"no_race,omitempty"` // why Go's race detector was left out
+	Cast    *castFacts    `json:"cast,omitempty"`
+}
+
+// castFacts are what was said of the agents.
+type castFacts struct {
+	Agents      []string `json:"agents"`
+	Coordinator bool     `json:"coordinator"`
+	MaxTokens   int      `json:"max_tokens"`
+	MaxCostUSD  float64  `json:"max_cost_usd"`
 }
 
 func (s *session) circumstances() (circumstances, error) {
@@ -33,6 +46,13 @@ func (s *session) circumstances() (circumstances, error) {
 	}
 	if s.job.Config != nil {
 		c.Config = s.job.Config.Name
+	}
+	c.Timeout = s.job.Timeout
+	if s.Go != nil && !s.Go.Race {
+		c.NoRace = s.Go.NoRace
+	}
+	if k := s.job.Cast; k != nil {
+		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD}
 	}
 	return c, nil
 }

@@ -95,21 +95,26 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 	if err != nil {
 		return nil, s.discard(err)
 	}
+	rep, err := s.drive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rep, s.seal(rep)
+}
+
+// drive is what comes after the checkout: gate, agents, report.
+func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	result, failure := stage(ctx, s, "gate", s.gate)
 	var judged *judgement
 	var agentsFailure error
-	if job.Cast != nil && s.around.refused() == "" {
+	if s.job.Cast != nil && s.around.refused() == "" {
 		judged, agentsFailure = stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
 	}
-	rep, err := stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {
+	return stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {
 		return s.report(ctx, result, judged, failure, agentsFailure)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return rep, s.seal(rep)
 }
 
 // A UsageError is a mistake of whoever asked for the run. Its text says what is

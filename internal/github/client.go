@@ -1,0 +1,200 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ycbot/ycbot/internal/redact"
+)
+
+// DefaultBaseURL is where the REST API of github.com is.
+const DefaultBaseURL = "https://api.github.com"
+
+// actionsLogin is who posts with the token of a job in Actions.
+const actionsLogin = "github-actions[bot]"
+
+// An App says as which installation of which GitHub App a Client acts.
+type App struct {
+	ID           int64
+	Key          []byte // private key, PEM
+	Installation int64
+}
+
+// Options say where a Client asks and as whom. Either Token or App is given.
+type Options struct {
+	BaseURL   string            // of the REST API, as GITHUB_API_URL has it; empty: DefaultBaseURL
+	Transport http.RoundTripper // nil: http.DefaultTransport
+	Token     string
+	App       *App
+	Now       func() time.Time
+	Wait      func(ctx context.Context, d time.Duration) error // between tries; nil: a timer
+	Timeout   time.Duration                                    // of one try; 0: a minute
+	Log       *slog.Logger                                     // nil: nothing is logged
+}
+
+// A Client makes calls as one identity. It is safe for concurrent use.
+type Client struct {
+	api    *gh.Client
+	app    *gh.Client // as the App itself, nil for a token
+	redact *redact.Redactor
+
+	mu   sync.Mutex
+	self User
+}
+
+// New makes a Client. It asks nothing yet.
+func New(opts Options) (*Client, error) {
+	base, err := baseURL(opts.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Now == nil {
+		return nil, errors.New("github: no clock")
+	}
+	if (opts.Token == "") == (opts.App == nil) {
+		return nil, errors.New("github: either a token or an App is needed")
+	}
+	opts = withDefaults(opts)
+	direct := whole{next: opts.Transport, timeout: opts.Timeout}
+	if opts.App == nil {
+		return &Client{
+			api:    apiClient(base, &conditional{next: newRetry(opts, bearer{token: opts.Token, next: direct}, anyRequest)}),
+			redact: redact.New(map[string]string{"GITHUB_TOKEN": opts.Token}),
+		}, nil
+	}
+	// Only asking for a token is tried again below ghinstallation: all else is
+	// above it, so that each try has a token that is valid then.
+	apps, err := ghinstallation.NewAppsTransport(newRetry(opts, direct, tokenRequest), opts.App.ID, opts.App.Key)
+	if err != nil {
+		return nil, fmt.Errorf("github: key of App %d: %w", opts.App.ID, err)
+	}
+	apps.BaseURL = strings.TrimSuffix(base.String(), "/")
+	installation := ghinstallation.NewFromAppsTransport(apps, opts.App.Installation)
+	return &Client{
+		api: apiClient(base, &conditional{next: newRetry(opts, installation, anyRequest)}),
+		app: apiClient(base, newRetry(opts, apps, anyRequest)),
+	}, nil
+}
+
+func withDefaults(opts Options) Options {
+	if opts.Transport == nil {
+		opts.Transport = http.DefaultTransport
+	}
+	if opts.Wait == nil {
+		opts.Wait = wait
+	}
+	if opts.Timeout == 0 {
+		opts.Timeout = time.Minute
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	return opts
+}
+
+// baseURL is the base with the slash at its end that go-github wants.
+func baseURL(s string) (*url.URL, error) {
+	if s == "" {
+		s = DefaultBaseURL
+	}
+	u, err := url.Parse(strings.TrimRight(s, "/") + "/")
+	switch {
+	case err != nil:
+		return nil, errors.New("github: the base URL is no URL") // the text may hold a password
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return nil, fmt.Errorf("github: base URL %s: want http(s)://HOST/…", u.Redacted())
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("github: base URL %s: want no user, query or fragment", u.Redacted())
+	}
+	return u, nil
+}
+
+func apiClient(base *url.URL, rt http.RoundTripper) *gh.Client {
+	c := gh.NewClient(&http.Client{Transport: rt, CheckRedirect: sameHost})
+	c.BaseURL = base
+	c.UserAgent = "ycbot"
+	return c
+}
+
+// sameHost follows a redirect, as of a renamed repository, only where the token
+// goes to whom it is for and the request stays what it was.
+func sameHost(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case len(via) >= 5:
+		return errors.New("more than 5 redirects")
+	case req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host:
+		return fmt.Errorf("redirect to another host, %s://%s", req.URL.Scheme, req.URL.Host)
+	case req.Method != first.Method:
+		return fmt.Errorf("redirect of a %s that would become a %s", first.Method, req.Method)
+	}
+	return nil
+}
+
+// wait is the Wait of production.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// Self returns who posts: the owner of a personal token, the bot of an App, or
+// github-actions[bot] for the token of a job. The answer is kept.
+//
+// A token of another App's installation cannot be told from a job's token: it
+// too may not ask who it is. Self answers github-actions[bot] for both.
+func (c *Client) Self(ctx context.Context) (User, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.self.ID != 0 {
+		return c.self, nil
+	}
+	u, err := c.whoami(ctx)
+	if err != nil {
+		return User{}, c.fail(err, "who posts")
+	}
+	c.self = user(u)
+	return c.self, nil
+}
+
+func (c *Client) whoami(ctx context.Context) (*gh.User, error) {
+	if c.app != nil {
+		app, _, err := c.app.Apps.Get(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		if !loginPattern.MatchString(app.GetSlug()) {
+			return nil, fmt.Errorf("%q is no name of an App", app.GetSlug())
+		}
+		return c.botUser(ctx, app.GetSlug()+"[bot]")
+	}
+	u, _, err := c.api.Users.Get(ctx, "")
+	if IsForbidden(convert(err)) {
+		return c.botUser(ctx, actionsLogin)
+	}
+	return u, err
+}
+
+func (c *Client) botUser(ctx context.Context, login string) (*gh.User, error) {
+	u, _, err := c.api.Users.Get(ctx, url.PathEscape(login))
+	return u, err
+}
+
+func user(u *gh.User) User {
+	return User{ID: u.GetID(), Login: u.GetLogin(), Type: u.GetType()}
+}

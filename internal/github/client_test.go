@@ -1,0 +1,256 @@
+package github_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/githubtest"
+)
+
+var widgets = github.Repo{Owner: "acme", Name: "widgets"}
+
+// writer is what a job's token may do in the tests.
+func writer() map[string]string {
+	return map[string]string{"issues": "write", "pull_requests": "write", "checks": "write", "statuses": "write"}
+}
+
+// world is a GitHub with acme/widgets and a pull request of alice.
+func world(t *testing.T) (*githubtest.Server, int) {
+	t.Helper()
+	s := githubtest.New(t)
+	s.AddUser("alice", 11, "User")
+	s.AddRepo("acme", "widgets")
+	s.SetPermission(widgets, "alice", "write")
+	s.Push(widgets, githubtest.Commit{Branch: "topic", Message: "Add a", Files: map[string]string{"a.txt": "a\n"}})
+	return s, s.OpenPull(widgets, githubtest.Pull{Title: "A", Body: "Fixes #99", Author: "alice", Head: "topic"})
+}
+
+// waits notes the pauses, by which the server's clock moves on.
+type waits struct {
+	s *githubtest.Server
+	d []time.Duration
+}
+
+func (w *waits) wait(ctx context.Context, d time.Duration) error {
+	w.d = append(w.d, d)
+	w.s.Advance(d)
+	return ctx.Err()
+}
+
+func client(t *testing.T, s *githubtest.Server, token string) (*github.Client, *waits) {
+	t.Helper()
+	w := &waits{s: s}
+	c, err := github.New(github.Options{BaseURL: s.URL, Token: token, Now: s.Now, Wait: w.wait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, w
+}
+
+// actionsClient is a client with the token of a job.
+func actionsClient(t *testing.T, s *githubtest.Server) (*github.Client, *waits) {
+	t.Helper()
+	return client(t, s, s.Token("", writer(), "actions"))
+}
+
+// Whatever a list is, all pages of it are read, in order.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	for range 205 {
+		s.AddComment(widgets, n, "alice", "hello")
+	}
+	c, _ := actionsClient(t, s)
+	got, err := c.Comments(t.Context(), widgets, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.Comments(widgets, n), got); diff != "" {
+		t.Errorf("comments (-there +read):\n%s", diff)
+	}
+	if calls := s.Calls(); len(calls) != 3 {
+		t.Errorf("%d calls, want 3: %v", len(calls), calls)
+	}
+}
+
+// A personal token posts as its owner, a job's token as github-actions[bot], an
+// App as its bot; who it is is asked once.
+func TestSelf(t *testing.T) {
+	t.Parallel()
+	s, _ := world(t)
+	app := s.AddApp(7, "ycbot")
+	id := s.Install(app, writer(), widgets)
+	personal, _ := client(t, s, s.Token("alice", nil, "personal"))
+	actions, _ := actionsClient(t, s)
+	asApp, err := github.New(github.Options{BaseURL: s.URL, App: &github.App{ID: 7, Key: app.Key, Installation: id}, Now: s.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]*github.Client{"alice": personal, "github-actions[bot]": actions, "ycbot[bot]": asApp} {
+		got, err := c.Self(t.Context())
+		if err != nil || got.Login != want || got.ID == 0 {
+			t.Errorf("Self = %+v, %v; want %s", got, err, want)
+		}
+		before := len(s.Calls())
+		if again, err := c.Self(t.Context()); err != nil || again != got || len(s.Calls()) != before {
+			t.Errorf("asked again, Self = %+v, %v after %d calls", again, err, len(s.Calls())-before)
+		}
+	}
+}
+
+// An App's installation writes as the App's bot with one token for all calls.
+func TestApp(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	app := s.AddApp(7, "ycbot")
+	c, err := github.New(github.Options{
+		BaseURL: s.URL + "/api/v3/", Now: s.Now,
+		App: &github.App{ID: 7, Key: app.Key, Installation: s.Install(app, writer(), widgets)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := c.CreateCheckRun(t.Context(), widgets, github.CheckRun{Name: "ycbot", HeadSHA: s.PullHead(widgets, n), Status: "in_progress"})
+	if err != nil || run.AppID != 7 {
+		t.Errorf("check run of App %d, %v", run.AppID, err)
+	}
+	got, err := c.CreateComment(t.Context(), widgets, n, "hi")
+	if err != nil || got.Author.Login != "ycbot[bot]" || got.Author.Type != "Bot" {
+		t.Errorf("comment of %+v, %v", got.Author, err)
+	}
+	tokens := 0
+	for _, call := range s.Calls() {
+		if strings.HasSuffix(call.Path, "/access_tokens") {
+			tokens++
+		}
+	}
+	if tokens != 1 {
+		t.Errorf("%d tokens were made, want 1", tokens)
+	}
+}
+
+// That an App is not installed is an error of its own: nothing is known of
+// what was asked for.
+func TestAppNotInstalled(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	app := s.AddApp(7, "ycbot")
+	c, err := github.New(github.Options{BaseURL: s.URL, App: &github.App{ID: 7, Key: app.Key, Installation: 5}, Now: s.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Pull(t.Context(), widgets, n); !github.IsUnauthorized(err) || github.IsNotFound(err) || !strings.Contains(err.Error(), "installation 5") {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// A token that an App asks for is asked for again when the answer is lost or
+// GitHub has a bad moment: also before a write, which is itself sent once.
+func TestAppTokenIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	app := s.AddApp(7, "ycbot")
+	w := &waits{s: s}
+	c, err := github.New(github.Options{
+		BaseURL: s.URL, Now: s.Now, Wait: w.wait,
+		App: &github.App{ID: 7, Key: app.Key, Installation: s.Install(app, writer(), widgets)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.FailAt(1, githubtest.Status(http.StatusBadGateway))
+	s.FailAt(2, githubtest.After())
+	if _, err := c.CreateComment(t.Context(), widgets, n, "hi"); err != nil || len(s.Comments(widgets, n)) != 1 {
+		t.Errorf("%d comments, %v", len(s.Comments(widgets, n)), err)
+	}
+	s.FailAt(0, githubtest.Status(http.StatusBadGateway))
+	other, err := github.New(github.Options{
+		BaseURL: s.URL, Now: s.Now, Wait: w.wait,
+		App: &github.App{ID: 7, Key: app.Key, Installation: 5},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.Calls())
+	if _, err := other.Pull(t.Context(), widgets, n); err == nil || len(s.Calls())-before != 5 {
+		t.Errorf("%d calls, %v; the tries of the token and of the call must not multiply", len(s.Calls())-before, err)
+	}
+}
+
+// An App with the wrong key is told so.
+func TestAppWithWrongKey(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	app, other := s.AddApp(7, "ycbot"), s.AddApp(8, "other")
+	id := s.Install(app, writer(), widgets)
+	c, err := github.New(github.Options{BaseURL: s.URL, App: &github.App{ID: 7, Key: other.Key, Installation: id}, Now: s.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Pull(t.Context(), widgets, n); !github.IsUnauthorized(err) {
+		t.Errorf("call: %v", err)
+	}
+	if _, err := c.Self(t.Context()); !github.IsUnauthorized(err) {
+		t.Errorf("self: %v", err)
+	}
+	if _, err := github.New(github.Options{App: &github.App{ID: 7, Key: []byte("no key"), Installation: 1}, Now: s.Now}); err == nil {
+		t.Error("no key: no error")
+	}
+}
+
+// The base URL is taken as it is, with or without a slash at its end; /api/v3
+// is not added.
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	for _, base := range []string{"", "/", "/api/v3", "/api/v3/"} {
+		c, err := github.New(github.Options{BaseURL: s.URL + base, Token: s.Token("", nil, "actions"), Now: s.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := c.Pull(t.Context(), widgets, n); err != nil || p.Title != "A" {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+	for _, bad := range []string{"ftp://x", "https://", "https://me:secret@host/", "https://h/?q=secret", "::"} {
+		if _, err := github.New(github.Options{BaseURL: bad, Token: "t", Now: s.Now}); err == nil || strings.Contains(err.Error(), ":secret@") {
+			t.Errorf("%q: err = %v", bad, err)
+		}
+	}
+}
+
+// A read that is asked again is free while nothing changed, and new when something did.
+func TestConditional(t *testing.T) {
+	t.Parallel()
+	s, n := world(t)
+	c, _ := actionsClient(t, s)
+	var bodies []string
+	for range 2 {
+		p, err := c.Pull(t.Context(), widgets, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, p.Body)
+	}
+	s.SetIssue(widgets, n, func(title, _ string) (string, string) { return title, "new" })
+	p, err := c.Pull(t.Context(), widgets, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := append(bodies, p.Body); !cmp.Equal(got, []string{"Fixes #99", "Fixes #99", "new"}) {
+		t.Errorf("bodies %q", got)
+	}
+	var status []int
+	for _, call := range s.Calls() {
+		status = append(status, call.Status)
+	}
+	if !cmp.Equal(status, []int{200, http.StatusNotModified, 200}) {
+		t.Errorf("statuses %v", status)
+	}
+}

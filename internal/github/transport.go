@@ -1,0 +1,253 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+)
+
+const (
+	maxTries    = 5
+	maxWait     = 2 * time.Minute // for one pause
+	maxWaits    = 4 * time.Minute // for all pauses of a request
+	maxResponse = 32 << 20
+	// limitPause is what GitHub asks for after a secondary rate limit that names no time.
+	limitPause = time.Minute
+)
+
+// bearer sends the token.
+type bearer struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+b.token)
+	return b.next.RoundTrip(req)
+}
+
+// whole reads answers to their end, so that one that is cut off counts as lost
+// and one that does not end is an error. One that does not come in time is lost.
+type whole struct {
+	next    http.RoundTripper
+	timeout time.Duration
+}
+
+func (w whole) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithTimeoutCause(req.Context(), w.timeout, errSlow)
+	defer cancel()
+	resp, err := w.read(req.WithContext(ctx))
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+		return nil, fmt.Errorf("%w in %v", errSlow, w.timeout)
+	}
+	return resp, err
+}
+
+func (w whole) read(req *http.Request) (*http.Response, error) {
+	resp, err := w.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	if err != nil {
+		return nil, fmt.Errorf("the answer broke off: %w", err)
+	}
+	if len(body) > maxResponse {
+		return nil, errTooLong
+	}
+	setBody(resp, body)
+	return resp, nil
+}
+
+var (
+	errTooLong = fmt.Errorf("the answer is longer than %d MiB", maxResponse>>20)
+	errSlow    = errors.New("no answer")
+)
+
+func setBody(resp *http.Response, body []byte) {
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.ContentLength = int64(len(body))
+}
+
+// retry tries again: reads whenever no proper answer came, and everything that
+// GitHub refused because there were too many requests.
+type retry struct {
+	next http.RoundTripper
+	when func(*http.Request) bool // else passed on as it is
+	now  func() time.Time
+	wait func(context.Context, time.Duration) error
+	log  *slog.Logger
+}
+
+func newRetry(opts Options, next http.RoundTripper, when func(*http.Request) bool) *retry {
+	return &retry{next: next, when: when, now: opts.Now, wait: opts.Wait, log: opts.Log}
+}
+
+func anyRequest(*http.Request) bool { return true }
+
+// tokenRequest tells requests for the token of an installation. To make one too
+// many does no harm, so that they count as reads.
+func tokenRequest(req *http.Request) bool {
+	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/access_tokens")
+}
+
+func (t *retry) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !t.when(req) {
+		return t.next.RoundTrip(req)
+	}
+	body, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	ctx, waited := req.Context(), time.Duration(0)
+	for try := 1; ; try++ {
+		resp, err := t.next.RoundTrip(replay(req, body))
+		p := t.judge(req, resp, err, try)
+		if !p.again {
+			hideLimits(resp)
+			return resp, err
+		}
+		if try == maxTries || p.d > maxWait || waited+p.d > maxWaits || t.late(ctx, p.d) {
+			return p.giveUp(t.now(), resp, err)
+		}
+		t.log.InfoContext(ctx, "github call is tried again", "method", req.Method, "path", req.URL.Path, "try", try, "wait", p.d, "why", p.why)
+		if err := t.wait(ctx, p.d); err != nil {
+			return nil, err
+		}
+		waited += p.d
+	}
+}
+
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil, nil
+	}
+	defer req.Body.Close()
+	return io.ReadAll(req.Body)
+}
+
+// replay is a copy of req to send, with its body from the start.
+func replay(req *http.Request, body []byte) *http.Request {
+	out := req.Clone(req.Context())
+	if body == nil {
+		out.Body = nil
+		return out
+	}
+	out.Body = io.NopCloser(bytes.NewReader(body))
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	out.ContentLength = int64(len(body))
+	return out
+}
+
+// late tells whether a pause would outlast the context.
+func (t *retry) late(ctx context.Context, d time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && t.now().Add(d).After(deadline)
+}
+
+// A pause is what to do about a try.
+type pause struct {
+	again bool
+	limit bool // GitHub wants fewer requests
+	d     time.Duration
+	why   string
+}
+
+// giveUp is the end of trying: the last answer, or the time that GitHub named.
+func (p pause) giveUp(now time.Time, resp *http.Response, err error) (*http.Response, error) {
+	if p.limit {
+		return nil, &LimitError{Until: now.Add(p.d)}
+	}
+	hideLimits(resp)
+	return resp, err
+}
+
+func (t *retry) judge(req *http.Request, resp *http.Response, err error, try int) pause {
+	repeatable := req.Method == http.MethodGet || req.Method == http.MethodHead || tokenRequest(req)
+	backoff := time.Second << (try - 1)
+	switch {
+	case err != nil:
+		return pause{again: lost(req.Context(), err) && (repeatable || neverSent(err)), d: backoff, why: "no answer"}
+	case resp.StatusCode >= 500:
+		return pause{again: repeatable, d: backoff, why: resp.Status}
+	case resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests:
+		d, limited := t.limited(resp, try)
+		return pause{again: limited, limit: true, d: d, why: "rate limit"}
+	}
+	return pause{}
+}
+
+// lost tells errors of the connection from those that come again.
+func lost(ctx context.Context, err error) bool {
+	var auth *ghinstallation.HTTPError
+	var limit *LimitError
+	return ctx.Err() == nil && !errors.Is(err, errTooLong) && !errors.As(err, &auth) && !errors.As(err, &limit)
+}
+
+// neverSent tells that no connection came about, so that the request cannot
+// have had an effect.
+func neverSent(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// limited tells whether a refusal is a rate limit and how long it lasts.
+func (t *retry) limited(resp *http.Response, try int) (time.Duration, bool) {
+	if d, ok := t.retryAfter(resp.Header.Get("Retry-After")); ok {
+		return d, true
+	}
+	if resp.Header.Get("X-RateLimit-Remaining") == "0" {
+		if reset, err := strconv.ParseInt(resp.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil {
+			// The second that is added is for clocks that differ.
+			return max(time.Unix(reset, 0).Sub(t.now()), 0) + time.Second, true
+		}
+		return limitPause << (try - 1), true
+	}
+	return limitPause << (try - 1), resp.StatusCode == http.StatusTooManyRequests || namesLimit(resp)
+}
+
+// retryAfter reads both forms of the header: seconds and a date.
+func (t *retry) retryAfter(s string) (time.Duration, bool) {
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		return time.Duration(n) * time.Second, true
+	}
+	if at, err := http.ParseTime(s); err == nil {
+		return max(at.Sub(t.now()), 0), true
+	}
+	return 0, false
+}
+
+// namesLimit looks for the words by which GitHub tells a secondary rate limit
+// from a refusal.
+func namesLimit(resp *http.Response) bool {
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return false
+	}
+	setBody(resp, body)
+	text := strings.ToLower(string(body[:min(len(body), 4096)]))
+	return strings.Contains(text, "secondary rate limit") || strings.Contains(text, "abuse detection")
+}
+
+// hideLimits keeps the headers from go-github, which would refuse the next
+// request by itself, by a clock of its own. Here GitHub is asked.
+func hideLimits(resp *http.Response) {
+	if resp == nil {
+		return
+	}
+	for _, h := range []string{"X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Limit", "Retry-After"} {
+		resp.Header.Del(h)
+	}
+}

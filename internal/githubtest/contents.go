@@ -1,0 +1,43 @@
+package githubtest
+
+import (
+	"encoding/base64"
+	"net/url"
+)
+
+// getContents answers with a file at a commit; folders are not among what ycbot
+// asks for.
+func (s *Server) getContents(r *request) reply {
+	dir, path, ref := s.dir(r.repo.Repo), r.PathValue("path"), r.URL.Query().Get("ref")
+	if ref == "" {
+		ref = "main"
+	}
+	oid, err := s.gitTry(dir, nil, "rev-parse", "-q", "--verify", ref+":"+path)
+	if err != nil {
+		return notFound()
+	}
+	text, err := s.gitRaw(dir, nil, "cat-file", "blob", oid)
+	if err != nil {
+		return notFound()
+	}
+	self := s.URL + "/repos/" + r.repo.String() + "/contents/" + url.PathEscape(path)
+	return ok(map[string]any{
+		"type": "file", "encoding": "base64", "size": len(text), "name": path, "path": path, "sha": oid,
+		"content": base64.StdEncoding.EncodeToString([]byte(text)),
+		"url":     self, "git_url": self, "html_url": self, "download_url": self,
+		"_links": map[string]any{"self": self, "git": self, "html": self},
+	})
+}
+
+// getCommit answers with the commit that a branch, tag or id names.
+func (s *Server) getCommit(r *request) reply {
+	ref := r.PathValue("ref")
+	oid, err := s.gitTry(s.dir(r.repo.Repo), nil, "rev-parse", "-q", "--verify", ref+"^{commit}")
+	if err != nil {
+		return invalid("No commit found for SHA: " + ref)
+	}
+	return ok(map[string]any{
+		"sha": oid, "author": nil, "committer": nil, "parents": []any{},
+		"commit": map[string]any{"message": "", "author": map[string]any{"name": "Author"}},
+	})
+}

@@ -1,0 +1,200 @@
+package githubtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/cgi"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/github"
+)
+
+// A Commit is a commit to make on top of a branch.
+type Commit struct {
+	Branch     string            // made where there is none
+	From       string            // where a new branch starts: a branch or an object id; empty: main
+	Message    string            // empty: "change"
+	Files      map[string]string // by path
+	Executable []string          // paths among Files
+	Delete     []string
+}
+
+// gitRun runs git and returns what it prints. A failure ends the test.
+func (s *Server) gitRun(dir string, stdin []byte, args ...string) string {
+	s.t.Helper()
+	out, err := s.gitTry(dir, stdin, args...)
+	if err != nil {
+		s.t.Fatalf("githubtest: git %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+// gitTry is gitRun for what may fail.
+func (s *Server) gitTry(dir string, stdin []byte, args ...string) (string, error) {
+	out, err := s.gitRaw(dir, stdin, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// gitRaw is gitTry with the end of the last line.
+func (s *Server) gitRaw(dir string, stdin []byte, args ...string) (string, error) {
+	cmd := exec.Command("git", args...) //nolint:noctx // ends by itself, and the test's context ends before its cleanup
+	cmd.Dir, cmd.Stdin, cmd.Env = dir, bytes.NewReader(stdin), s.gitEnv()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	return stdout.String(), nil
+}
+
+// gitEnv is the environment of git: none of the user's.
+func (s *Server) gitEnv() []string {
+	path := "/usr/local/bin:/usr/bin:/bin"
+	if git, err := exec.LookPath("git"); err == nil {
+		path = filepath.Dir(git) + ":" + path
+	}
+	return []string{
+		"PATH=" + path, "HOME=" + s.empty, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=Author", "GIT_AUTHOR_EMAIL=author@github.invalid", "GIT_AUTHOR_DATE=1767323045 +0000",
+		"GIT_COMMITTER_NAME=GitHub", "GIT_COMMITTER_EMAIL=noreply@github.invalid", "GIT_COMMITTER_DATE=1767323045 +0000",
+	}
+}
+
+func (s *Server) configure(r github.Repo) {
+	s.t.Helper()
+	for _, kv := range []string{"http.receivepack=true", "uploadpack.allowAnySHA1InWant=true", "gc.auto=0"} {
+		k, v, _ := strings.Cut(kv, "=")
+		s.gitRun(s.dir(r), nil, "config", k, v)
+	}
+}
+
+// Push commits to a branch, moves the pull requests whose head it is, and
+// returns the new commit.
+func (s *Server) Push(repo github.Repo, c Commit) string {
+	s.t.Helper()
+	if c.Message == "" {
+		c.Message = "change"
+	}
+	dir := s.dir(repo)
+	var in bytes.Buffer
+	at := s.Now().Unix()
+	fmt.Fprintf(&in, "commit refs/heads/%s\nauthor Author <author@github.invalid> %d +0000\ncommitter GitHub <noreply@github.invalid> %d +0000\n", c.Branch, at, at)
+	fmt.Fprintf(&in, "data %d\n%s\n", len(c.Message), c.Message)
+	if parent := s.parent(dir, c); parent != "" {
+		fmt.Fprintf(&in, "from %s\n", parent)
+	}
+	for _, p := range c.Delete {
+		fmt.Fprintf(&in, "D %s\n", p)
+	}
+	for _, p := range slices.Sorted(maps.Keys(c.Files)) {
+		mode := "100644"
+		if slices.Contains(c.Executable, p) {
+			mode = "100755"
+		}
+		fmt.Fprintf(&in, "M %s inline %s\ndata %d\n%s\n", mode, p, len(c.Files[p]), c.Files[p])
+	}
+	s.gitRun(dir, in.Bytes(), "fast-import", "--quiet")
+	s.Advance(1e9)
+	s.Sync()
+	return s.Head(repo, c.Branch)
+}
+
+// SetBranch puts a branch elsewhere, as a forced push does.
+func (s *Server) SetBranch(repo github.Repo, branch, oid string) {
+	s.t.Helper()
+	s.gitRun(s.dir(repo), nil, "update-ref", "refs/heads/"+branch, oid)
+	s.Sync()
+}
+
+// parent is what a commit goes on; nothing for the first of a repository.
+func (s *Server) parent(dir string, c Commit) string {
+	if c.From == "" {
+		c.From = "main"
+	}
+	for _, name := range []string{"refs/heads/" + c.Branch, "refs/heads/" + c.From, c.From} {
+		if oid, err := s.gitTry(dir, nil, "rev-parse", "-q", "--verify", name+"^{commit}"); err == nil {
+			return oid
+		}
+	}
+	return ""
+}
+
+// Head is the commit that a branch is at.
+func (s *Server) Head(repo github.Repo, branch string) string {
+	s.t.Helper()
+	return s.gitRun(s.dir(repo), nil, "rev-parse", "--verify", "refs/heads/"+branch)
+}
+
+// Import takes over the branches of a repository on disk.
+func (s *Server) Import(repo github.Repo, dir string) {
+	s.t.Helper()
+	s.gitRun(s.dir(repo), nil, "fetch", "-q", "--force", "--update-head-ok", dir, "+refs/heads/*:refs/heads/*")
+	s.Sync()
+}
+
+// isGit tells git's requests from those to the API.
+func isGit(r *http.Request) bool {
+	for _, end := range []string{"/info/refs", "/git-upload-pack", "/git-receive-pack"} {
+		if strings.HasSuffix(r.URL.Path, end) && strings.Count(r.URL.Path, "/") >= 3 && !strings.HasPrefix(r.URL.Path, "/repos/") {
+			return true
+		}
+	}
+	return false
+}
+
+// gitHandler is git's smart HTTP protocol, by git itself.
+func (s *Server) gitHandler() http.Handler {
+	s.t.Helper()
+	backend := filepath.Join(s.gitRun("", nil, "--exec-path"), "git-http-backend")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 3)
+		write := parts[2] == "git-receive-pack" || r.URL.Query().Get("service") == "git-receive-pack"
+		repo, status := s.gitAccess(r, github.Repo{Owner: parts[0], Name: strings.TrimSuffix(parts[1], ".git")}, write)
+		if status != http.StatusOK {
+			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+			http.Error(w, http.StatusText(status), status)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.URL.Path = "/" + repo.String() + ".git/" + parts[2]
+		env := append(s.gitEnv(), "GIT_PROJECT_ROOT="+s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=git")
+		if v := r.Header.Get("Git-Protocol"); v != "" {
+			env = append(env, "GIT_PROTOCOL="+v)
+		}
+		(&cgi.Handler{Path: backend, Env: env, Stderr: io.Discard}).ServeHTTP(w, r)
+		if parts[2] == "git-receive-pack" {
+			s.Sync()
+		}
+	})
+}
+
+// gitAccess finds the repository and whether the token of the request may have
+// it. Who may not see it is told that there is none.
+func (s *Server) gitAccess(r *http.Request, name github.Repo, write bool) (github.Repo, int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	repo := s.repos[key(name)]
+	_, password, given := r.BasicAuth()
+	t := s.tokens[password]
+	switch {
+	case given && t == nil:
+		return name, http.StatusUnauthorized
+	case repo == nil || repo.gone:
+		return name, http.StatusNotFound
+	case t == nil && (write || !repo.public):
+		return name, http.StatusUnauthorized
+	case t == nil:
+		return repo.Repo, http.StatusOK
+	case !t.covers(repo):
+		return name, http.StatusNotFound
+	case !t.may(repo, "read", "read", "contents") || write && !t.may(repo, "write", "write", "contents"):
+		return name, http.StatusForbidden
+	}
+	return repo.Repo, http.StatusOK
+}

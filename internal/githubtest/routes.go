@@ -1,0 +1,120 @@
+package githubtest
+
+import "net/http"
+
+// routes is what this GitHub can do.
+func (s *Server) routes() *http.ServeMux {
+	m := http.NewServeMux()
+	const repo = "/repos/{owner}/{repo}"
+	read := func(h func(*request) reply, perms ...string) http.HandlerFunc {
+		return s.inRepo(needs("read", "read", h, perms...))
+	}
+	m.HandleFunc("GET /app", route(func(r *request) reply { return ok(s.appJSON(r.app)) }))
+	m.HandleFunc("POST /app/installations/{id}/access_tokens", route(s.createToken))
+	m.HandleFunc("GET /user", route(s.getSelf))
+	m.HandleFunc("GET /users/{login}", route(s.getUser))
+	m.HandleFunc("GET /rate_limit", route(s.getLimit))
+	m.HandleFunc("GET /installation/repositories", route(s.listInstalled))
+
+	m.HandleFunc("GET "+repo, read(func(r *request) reply { return ok(s.repoJSON(r.repo)) }, "metadata"))
+	m.HandleFunc("GET "+repo+"/collaborators/{login}/permission", read(s.getPermission, "metadata"))
+	m.HandleFunc("GET "+repo+"/contents/{path...}", read(s.getContents, "contents"))
+	m.HandleFunc("GET "+repo+"/commits/{ref}", read(s.getCommit, "contents"))
+	m.HandleFunc("GET "+repo+"/branches/{branch}", read(s.getBranch, "contents"))
+	m.HandleFunc("GET "+repo+"/pulls/{number}", read(s.ofPull(func(p *pull) reply { return ok(s.pullJSON(p)) }), "pull_requests"))
+	m.HandleFunc("GET "+repo+"/pulls/{number}/files", read(s.ofPull(func(p *pull) reply { return list(s.pullFiles(p)) }), "pull_requests"))
+	m.HandleFunc("GET "+repo+"/pulls/{number}/commits", read(s.ofPull(func(p *pull) reply { return list(s.pullCommits(p)) }), "pull_requests"))
+
+	m.HandleFunc("GET "+repo+"/issues/{number}", read(s.getIssue, "issues", "pull_requests"))
+	// Patterns for both, a comment and the comments of an issue, would conflict.
+	m.HandleFunc("GET "+repo+"/issues/{number}/{id}", read(func(r *request) reply {
+		switch {
+		case r.PathValue("number") == "comments":
+			return s.getComment(r)
+		case r.PathValue("id") == "comments":
+			return s.listComments(r)
+		}
+		return notFound()
+	}, "issues", "pull_requests"))
+	m.HandleFunc("POST "+repo+"/issues/{number}/comments", s.inRepo(s.createComment))
+	m.HandleFunc("PATCH "+repo+"/issues/comments/{id}", s.inRepo(s.editComment))
+	m.HandleFunc("POST "+repo+"/issues/comments/{id}/reactions", s.inRepo(needs("write", "read", s.createReaction, "issues", "pull_requests")))
+
+	m.HandleFunc("POST "+repo+"/check-runs", s.inRepo(needs("write", "read", s.createCheck, "checks")))
+	m.HandleFunc("GET "+repo+"/check-runs/{id}", read(s.getCheck, "checks"))
+	m.HandleFunc("PATCH "+repo+"/check-runs/{id}", s.inRepo(needs("write", "read", s.updateCheck, "checks")))
+	m.HandleFunc("GET "+repo+"/check-runs/{id}/annotations", read(s.listAnnotations, "checks"))
+	m.HandleFunc("GET "+repo+"/commits/{ref}/check-runs", read(s.listChecks, "checks"))
+	m.HandleFunc("GET "+repo+"/commits/{ref}/statuses", read(s.listStatuses, "statuses"))
+	m.HandleFunc("POST "+repo+"/statuses/{sha}", s.inRepo(needs("write", "write", s.createStatus, "statuses")))
+	return m
+}
+
+func (s *Server) createToken(r *request) reply {
+	in := s.installs[r.int("id")]
+	if in == nil || in.app != r.app {
+		return notFound()
+	}
+	perms := map[string]any{"metadata": "read"}
+	for k, v := range in.perms {
+		if v != "none" {
+			perms[k] = v
+		}
+	}
+	text := s.addToken(&token{who: in.app.bot, app: in.app, kind: "installation", perms: in.perms, repos: append([]*Repo{}, in.repos...)})
+	// Far away, because clients compare it with a clock that is not the server's.
+	return created(map[string]any{"token": text, "expires_at": "2099-01-01T00:00:00Z", "permissions": perms, "repository_selection": "selected"})
+}
+
+func (s *Server) getSelf(r *request) reply {
+	if r.token.kind != "personal" {
+		return r.token.notAccessible()
+	}
+	return ok(r.token.who.json())
+}
+
+func (s *Server) getUser(r *request) reply {
+	a := s.users[r.PathValue("login")]
+	if a == nil {
+		return notFound()
+	}
+	return ok(a.json())
+}
+
+func (s *Server) getIssue(r *request) reply {
+	in := r.repo.issues[int(r.int("number"))]
+	if in == nil {
+		return notFound()
+	}
+	return ok(s.issueJSON(r.repo, in))
+}
+
+func (s *Server) getLimit(*request) reply {
+	core := map[string]any{"limit": 5000, "remaining": s.remain, "reset": s.now.Unix() + 3600, "used": 5000 - s.remain}
+	return ok(map[string]any{"resources": map[string]any{"core": core, "search": core}, "rate": core})
+}
+
+func (s *Server) listInstalled(r *request) reply {
+	if r.token.kind == "personal" {
+		return refuse(http.StatusForbidden, "You must authenticate with an installation access token in order to list repositories for an installation.")
+	}
+	var out []any
+	for _, repo := range r.token.repos {
+		out = append(out, s.repoJSON(repo))
+	}
+	rep := list(out)
+	rep.wrap = "repositories"
+	return rep
+}
+
+// installationOf is the installation that hears of a repository, for webhooks.
+func (s *Server) installationOf(r *Repo) (id int64, ok bool) {
+	for _, in := range s.installs {
+		for _, have := range in.repos {
+			if have == r && (!ok || in.id < id) {
+				id, ok = in.id, true
+			}
+		}
+	}
+	return id, ok
+}
