@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -111,7 +113,7 @@ func (h *host) posting(j job.Job, runID string) posting {
 		Comment: cmp.Or(h.in.Comment, string(c.Comment)), Check: c.Check, Annotations: c.Annotations, Scope: h.in.WorkingDirectory,
 		FailOn: cmp.Or(h.in.FailOn, string(h.hub.config.FailOn)), DetailsURL: h.p.detailsURL(),
 		Target: publish.Target{
-			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Job: j.ID, RunID: runID, CommandComment: j.Comment,
+			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Job: scoped(j.ID, h.in.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
 		},
 	}
 	if h.in.Check != nil {
@@ -121,6 +123,15 @@ func (h *host) posting(j job.Job, runID string) posting {
 		po.Target.Files = h.hub.pull.Files
 	}
 	return po
+}
+
+// scoped tells jobs on the same commit apart that are about parts of a repository.
+func scoped(id, part string) string {
+	if part == "" {
+		return id
+	}
+	sum := sha256.Sum256([]byte(part))
+	return id + "-" + hex.EncodeToString(sum[:4])
 }
 
 // Verify implements [action.Host].

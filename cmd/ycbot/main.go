@@ -8,6 +8,7 @@
 //	ycbot publish         post a finished run
 //	ycbot action          the GitHub Action step
 //	ycbot worktree sweep  remove what crashed runs left behind
+//	ycbot sandbox doctor  tell how commands are contained on this machine
 //	ycbot version
 package main
 
@@ -28,16 +29,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == shimCommand {
+		os.Exit(sandbox.RunShim(os.Args[2:], os.Stdout))
+	}
 	env := os.Environ()
 	if err := keepPrivate(env); err != nil {
 		fmt.Fprintln(os.Stderr, "ycbot: keep secrets private: "+err.Error())
 		os.Exit(report.ExitError)
 	}
 	os.Exit(ycbot(os.Args[1:], program{
-		env: env, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: http.DefaultClient, platform: runtime.GOOS + "/" + runtime.GOARCH,
+		env: env, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: http.DefaultClient, platform: runtime.GOOS + "/" + runtime.GOARCH, shim: shim(),
 	}))
 }
 
@@ -49,6 +54,7 @@ type program struct {
 	now            func() time.Time
 	platform       string
 	client         *http.Client
+	shim           []string // how the sandbox starts this program as its shim
 	code           int // exit code of a command that did its work
 }
 
@@ -117,7 +123,7 @@ func ycbot(args []string, p program) int {
 	root.SetErr(p.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), publishCommand(&p), actionCommand(&p), worktreeCommand(&p), versionCommand(&p))
+	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), publishCommand(&p), actionCommand(&p), worktreeCommand(&p), sandboxCommand(&p), versionCommand(&p))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return p.code

@@ -200,7 +200,7 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	}
 	box, err := sandbox.Detect(ctx, sandbox.Options{
 		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,
-		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), goTools), Now: p.now, Log: log,
+		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), goTools), Shim: p.shim, Now: p.now, Log: log,
 	})
 	if err != nil {
 		return nil, err

@@ -115,8 +115,8 @@ func clip(s string, n int) string {
 var leadingMark = regexp.MustCompile(`^(?:\d{1,9})?([-+=#]+|[.)])(?: |$)`)
 
 // mdText makes untrusted text inert in Markdown: one line of at most about limit
-// characters in which nothing is a link, an image, a mention, HTML, an emphasis
-// or the end of a table cell. Of nothing it makes a dash, as Markdown has no
+// characters in which nothing is a link, an image, a mention, a reference, HTML, an
+// emphasis or the end of a table cell. Of nothing it makes a dash, as Markdown has no
 // empty items.
 func mdText(s string, limit int) string {
 	if s = plain(s); s == "" {
@@ -144,8 +144,8 @@ func mdText(s string, limit int) string {
 }
 
 // mdRune escapes rs[i]. Backslashes are preferred where they do, as the text is
-// also read as it is; a mention survives every escape, so that it is parted by an
-// invisible space, as other bots do.
+// also read as it is; mentions and references survive every escape, so that they are
+// parted by an invisible space, as other bots do.
 func mdRune(rs []rune, i int) string {
 	switch r := rs[i]; r {
 	case '\\', '`', '*', '[', ']', '~':
@@ -167,6 +167,10 @@ func mdRune(rs []rune, i int) string {
 		return "<span>$</span>"
 	case '@':
 		return "@&#8203;"
+	case '#', '-': // #123 and GH-123 link there, and that page back to this one
+		if i+1 < len(rs) && unicode.IsDigit(rs[i+1]) && (r == '#' || i >= 2 && strings.EqualFold(string(rs[i-2:i]), "gh")) {
+			return string(r) + "&#8203;"
+		}
 	case ':', '.': // http://, www.
 		if i+1 < len(rs) && rs[i+1] == '/' && r == ':' || i >= 3 && strings.EqualFold(string(rs[i-3:i]), "www") {
 			return fmt.Sprintf("&#%d;", r)

@@ -60,6 +60,29 @@ func TestMarkdownLimit(t *testing.T) {
 	}
 }
 
+// TestMarkdownWithin: a smaller place is kept to in characters and in bytes,
+// whatever the strings are, and the verdict is still there.
+func TestMarkdownWithin(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]string{"wide": strings.Repeat("漢", 1000), "widest": strings.Repeat("🛑", 1000), "escapes": strings.Repeat("<|`@a", 200)} {
+		for _, limit := range []struct{ runes, bytes int }{{55_000, 0}, {65_535, 60_000}, {20_000, 0}} {
+			md := large(110, func(int) string { return s }).MarkdownWithin(limit.runes, limit.bytes)
+			if n := utf8.RuneCountInString(md); n > limit.runes {
+				t.Errorf("%s: %d characters, want %d", name, n, limit.runes)
+			}
+			if limit.bytes > 0 && len(md) > limit.bytes {
+				t.Errorf("%s: %d bytes, want %d", name, len(md), limit.bytes)
+			}
+			if err := balanced(md); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if !strings.HasPrefix(md, "## ❌ ycbot: FAIL") || !strings.Contains(md, "Left out here") {
+				t.Errorf("%s: the verdict or the pointer is gone", name)
+			}
+		}
+	}
+}
+
 // TestMarkdownCutsTheLeastFirst: what gives way are the notes, long before the
 // first failure.
 func TestMarkdownCutsTheLeastFirst(t *testing.T) {

@@ -30,8 +30,9 @@ const (
 
 // The order in which sections are cut: the highest first.
 const (
-	rankReproduce  = 1
-	rankFailure    = 2 // and one more for each that follows
+	rankTable      = 1 // by a limit under MarkdownLimit only
+	rankReproduce  = 2
+	rankFailure    = 3 // and one more for each that follows
 	rankRun        = rankFailure + mdOpen
 	rankSandbox    = rankRun + 1
 	rankNotCovered = rankRun + 2
@@ -46,21 +47,28 @@ const (
 // failed is open, the rest is folded. It has at most [MarkdownLimit] characters;
 // whole sections give way to a pointer, so that every section that there is can be
 // seen, and no fence or fold is ever left open.
-func (r *Report) Markdown() string {
+func (r *Report) Markdown() string { return r.MarkdownWithin(MarkdownLimit, 0) }
+
+// MarkdownWithin is [Report.Markdown] for a place that takes less: runes characters
+// and, where bytes is not 0, as many bytes in UTF-8. Verdict, reasons and headings
+// are always shown: they fit where runes and bytes are 20 000 and 60 000 at least.
+func (r *Report) MarkdownWithin(runes, bytes int) string {
 	ss := r.mdSections()
-	total := 0
+	inRunes, inBytes := 0, 0
 	for _, s := range ss {
-		total += s.size()
+		n, m := s.size()
+		inRunes, inBytes = inRunes+n, inBytes+m
 	}
 	byRank := slices.Clone(ss)
 	slices.SortStableFunc(byRank, func(a, b *section) int { return cmp.Compare(b.rank, a.rank) })
 	for _, s := range byRank {
-		if total <= MarkdownLimit {
+		if inRunes <= runes && (bytes == 0 || inBytes <= bytes) {
 			break
 		}
-		total -= s.size()
+		n, m := s.size()
 		s.cut()
-		total += s.size()
+		nowN, nowM := s.size()
+		inRunes, inBytes = inRunes-n+nowN, inBytes-m+nowM
 	}
 	var b strings.Builder
 	for i, s := range ss {
@@ -88,7 +96,11 @@ func (s *section) cut() {
 	}
 }
 
-func (s *section) size() int { return utf8.RuneCountInString(s.String()) + 1 }
+// size is how many characters and bytes s takes.
+func (s *section) size() (runes, bytes int) {
+	out := s.String()
+	return utf8.RuneCountInString(out) + 1, len(out) + 1
+}
 
 func (s *section) String() string {
 	out := s.body
@@ -106,7 +118,7 @@ func (s *section) String() string {
 func (r *Report) mdSections() []*section {
 	ss := []*section{{body: r.mdTop()}}
 	if table := r.mdTable(); table != "" {
-		ss = append(ss, &section{body: table})
+		ss = append(ss, &section{rank: rankTable, body: table})
 	}
 	ss = append(ss, r.mdFailures()...)
 	for _, s := range []*section{

@@ -1,0 +1,127 @@
+package publish
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/redact"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// TestAnnotations: what has a place in the change is shown there, at the level that
+// it has; GitHub would refuse anything else.
+func TestAnnotations(t *testing.T) {
+	t.Parallel()
+	files := []change.File{
+		{Path: "calc/div.go", Status: change.Modified},
+		{Path: "calc/div_test.go", Status: change.Added},
+		{Path: "gone.go", Status: change.Deleted},
+		{Path: "../out.go", Status: change.Added},
+	}
+	fail := func(title, out string, r report.Reproduction) report.Check {
+		return report.Check{Title: title, Kind: report.KindTest, Result: report.ResultFail, Support: report.Supported, Reproduction: r, Actual: out, Command: "go test ./calc"}
+	}
+	rep := &report.Report{
+		Checks: []report.Check{
+			{Title: "lint", Kind: report.KindLint, Result: report.ResultFail, Reproduction: report.Introduced, Support: report.Supported, Actual: "calc/div.go:7:2: x"},
+			fail("TestDiv", "--- FAIL: TestDiv\n    div_test.go:12: got 3", report.Introduced),
+			fail("old", "div_test.go:13: old", report.PreExisting),
+			fail("nowhere", "something broke", report.Introduced),
+			fail("elsewhere", "/usr/lib/go/src/fmt/print.go:12: x", report.Introduced),
+			{Title: "passes", Result: report.ResultPass, Actual: "div_test.go:1: x"},
+		},
+		Findings: []report.Finding{
+			{Severity: report.SeverityInfo, Title: "survivor", Path: "calc/div.go", Line: 3, Detail: "-a\n+b"},
+			{Severity: report.SeverityError, Title: "whole file s3cr3tvalue", Path: "calc/div.go"},
+			{Severity: report.SeverityWarning, Title: "odd line", Path: "calc/div.go", Line: -4},
+			{Severity: report.SeverityWarning, Title: "deleted", Path: "gone.go", Line: 1},
+			{Severity: report.SeverityWarning, Title: "outside", Path: "../out.go", Line: 1},
+			{Severity: report.SeverityWarning, Title: "not of the change", Path: "other.go", Line: 1},
+			{Severity: report.SeverityWarning, Title: "twice", Path: "calc/div.go", Line: 5},
+			{Severity: report.SeverityWarning, Title: "twice", Path: "calc/div.go", Line: 5},
+		},
+	}
+	at := func(path string, line int, level, title, message, raw string) github.Annotation {
+		return github.Annotation{Path: path, StartLine: line, EndLine: line, Level: level, Title: title, Message: message, RawDetails: raw}
+	}
+	got := annotations(rep, files, redact.New(map[string]string{"KEY": "s3cr3tvalue"}))
+	want := []github.Annotation{
+		at("calc/div_test.go", 12, "failure", "TestDiv", "--- FAIL: TestDiv\n    div_test.go:12: got 3", "go test ./calc"),
+		at("calc/div.go", 1, "failure", "whole file [redacted:KEY]", "whole file [redacted:KEY]", ""),
+		at("calc/div.go", 7, "warning", "lint", "calc/div.go:7:2: x", ""),
+		at("calc/div.go", 5, "warning", "twice", "twice", ""),
+		at("calc/div.go", 3, "notice", "survivor", "-a\n+b", ""),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for range 300 {
+		rep.Findings = append(rep.Findings, report.Finding{Severity: report.SeverityError, Title: fmt.Sprint("n", len(rep.Findings)), Path: "calc/div.go", Line: 1})
+	}
+	if n := len(annotations(rep, files, nil)); n != annotationMost {
+		t.Errorf("%d annotations", n)
+	}
+}
+
+// TestPlaceIsSure: the end of a path names a file only where one changed file ends so.
+func TestPlaceIsSure(t *testing.T) {
+	t.Parallel()
+	changed := map[string]bool{"a/x.go": true, "b/x.go": true, "b/y.go": true}
+	for in, want := range map[string]string{
+		"x.go:1: m": " 0", "y.go:2: m": "b/y.go 2", "  b/x.go:3:4: m": "b/x.go 3", "/tmp/b/y.go:2": " 0", "y.go:0": " 0", "y.go:99999999999": " 0",
+		"hey.go:5": " 0", "./b/y.go:6: m": "b/y.go 6", "y.go: m": " 0", strings.Repeat("y.go:1 ", 1000): " 0",
+	} {
+		path, line := place([]string{in}, changed)
+		if got := fmt.Sprint(path, " ", line); got != want {
+			t.Errorf("%.40q: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestWorkflowCommands: ten of a level at most, the worst first, places only inside.
+func TestWorkflowCommands(t *testing.T) {
+	t.Parallel()
+	rep := &report.Report{Findings: []report.Finding{{Severity: report.SeverityInfo, Title: "i", Path: "/etc/passwd", Line: 3}}}
+	for i := range 30 {
+		rep.Findings = append(rep.Findings, report.Finding{Severity: report.SeverityError, Title: fmt.Sprint("e", i), Path: "a.go", Line: i})
+	}
+	got := WorkflowCommands(rep)
+	if len(got) != 11 || got[0] != (Command{Level: "error", File: "a.go", Title: "e0", Message: "e0"}) || got[1].Line != 1 {
+		t.Errorf("%d: %+v", len(got), got)
+	}
+	if last := got[len(got)-1]; last != (Command{Level: "notice", Title: "i", Message: "i"}) {
+		t.Errorf("last %+v", last)
+	}
+	if WorkflowCommands(nil) != nil {
+		t.Error("commands of nothing")
+	}
+}
+
+// TestSummary: what was left out is said, also where there is no report.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	s := Summary(nil, Ending{Kind: Stopped}, Posted{Left: []string{"check run: not permitted: 403"}}, nil)
+	for _, want := range []string{"**Stopped**", "ycbot: ERROR", "**Not posted**", "- check run: not permitted: 403"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("no %q in\n%s", want, s)
+		}
+	}
+}
+
+// TestLinksAreAddresses: only what is an address becomes a link.
+func TestLinksAreAddresses(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "javascript:alert(1)", "/x", "https:///x", "https://e.example/a b", "https://e.example/)[x](y", "https://e.example/\n", "https://e.example/<x>"} {
+		if got := link("x", s); got != "" {
+			t.Errorf("%q: %s", s, got)
+		}
+	}
+	if got := link("x", "https://e.example/a?b=c#d"); got != "[x](https://e.example/a?b=c#d)" {
+		t.Error(got)
+	}
+}

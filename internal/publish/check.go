@@ -1,0 +1,284 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+const (
+	// checkLimit is how many characters GitHub takes in a summary and in a text. They
+	// are counted in bytes here, which is safe however GitHub counts them.
+	checkLimit = 65_535
+	// checkRoom is what of it is planned with: names of secrets are longer than secrets were.
+	checkRoom = 60_000
+	// progressEvery is how often progress is shown.
+	progressEvery = 15 * time.Second
+)
+
+// Identifiers of the buttons, as the event names them.
+const (
+	ButtonVerify = "verify"
+	ButtonStop   = "stop"
+)
+
+const (
+	inProgress = "in_progress"
+	completed  = "completed"
+)
+
+func checkKey(t Target) string { return fmt.Sprintf("check/%s@%s/%s", t.Repo, t.HeadSHA, t.Job) }
+
+// beginCheck makes sure that there is a check run of t. One that is completed stays
+// as it is: the same work was asked for again.
+func (p *Publisher) beginCheck(ctx context.Context, t Target) error {
+	j := p.job(t)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	run, err := p.makeCheck(ctx, t, checkKey(t), 0)
+	if err != nil {
+		return err
+	}
+	j.check, j.done, j.last = run.ID, run.Status == completed, p.Now()
+	return nil
+}
+
+// makeCheck returns the check run of t, which it creates where there is none but not.
+func (p *Publisher) makeCheck(ctx context.Context, t Target, key string, not int64) (github.CheckRun, error) {
+	run := github.CheckRun{Status: inProgress}
+	look := func(ctx context.Context) (string, error) {
+		own, _, err := p.runsOf(ctx, t)
+		i := slices.IndexFunc(own, func(r github.CheckRun) bool { return r.ID != not })
+		if err != nil || i < 0 {
+			return "", err
+		}
+		run = own[i]
+		return strconv.FormatInt(run.ID, 10), nil
+	}
+	create := func(ctx context.Context) (string, error) {
+		made, err := p.GitHub.CreateCheckRun(ctx, t.Repo, p.newCheck(t))
+		return strconv.FormatInt(made.ID, 10), err
+	}
+	ref, err := p.Ledger.Ensure(ctx, key, look, create)
+	if err != nil {
+		return run, err
+	}
+	if run.ID, err = strconv.ParseInt(ref, 10, 64); err != nil {
+		return run, fmt.Errorf("%s: %w", key, err)
+	}
+	return run, nil
+}
+
+func (p *Publisher) newCheck(t Target) github.CheckRun {
+	run := github.CheckRun{
+		Name: CheckName, HeadSHA: t.HeadSHA, ExternalID: t.Job, Status: inProgress, Started: p.Now(), DetailsURL: p.DetailsURL,
+		Output: &github.Output{Title: "verifying", Summary: "Verifying `" + short(t.HeadSHA) + "`."},
+	}
+	if p.App {
+		run.Actions = []github.Button{{Label: "Stop", Description: "Stop this run", Identifier: ButtonStop}}
+	}
+	return run
+}
+
+// runsOf returns the check runs of t that may be ours, and those of other jobs on the
+// same commit; newest first, as GitHub shows and requires the newest.
+func (p *Publisher) runsOf(ctx context.Context, t Target) (own, others []github.CheckRun, err error) {
+	all, err := p.GitHub.CheckRuns(ctx, t.Repo, t.HeadSHA, CheckName)
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(all, func(a, b github.CheckRun) int { return cmp.Compare(b.ID, a.ID) })
+	for _, r := range all {
+		switch {
+		case p.AppID != 0 && r.AppID != p.AppID || r.Name != CheckName:
+		case r.ExternalID == t.Job:
+			own = append(own, r)
+		default:
+			others = append(others, r)
+		}
+	}
+	return own, others, nil
+}
+
+// Progress shows how far a run is: at most every 15 s and never after its end; else
+// the text is dropped. Text of others in it is made inert.
+func (p *Publisher) Progress(ctx context.Context, t Target, text string) error {
+	if !p.Check {
+		return nil
+	}
+	j := p.job(t)
+	if !j.mu.TryLock() { // being written
+		return nil
+	}
+	defer j.mu.Unlock()
+	now := p.Now()
+	if j.check == 0 || j.done || now.Sub(j.last) < progressEvery {
+		return nil
+	}
+	j.last = now
+	text = p.Redact.String(text)
+	_, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, github.CheckRun{
+		ID: j.check, Name: CheckName, Status: inProgress, DetailsURL: p.DetailsURL,
+		Output: &github.Output{Title: report.Line(text, titleLimit), Summary: report.InertMarkdown(text, 2000)},
+	})
+	return wrap("progress", t, p.dropRefused("check run", err))
+}
+
+// finishCheck completes the check run of t, and returns its address and what could
+// not be said.
+func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, commentURL string) (string, []string, error) {
+	j := p.job(t)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	own, others, err := p.runsOf(ctx, t)
+	if err != nil {
+		return "", nil, err
+	}
+	if e.Claims && slices.ContainsFunc(others, verified) {
+		return "", []string{"check run: this commit was verified, and claims do not count against that"}, nil
+	}
+	var run github.CheckRun
+	switch {
+	case len(own) > 0:
+		run = own[0]
+	case j.check != 0: // the list is late
+		run = github.CheckRun{ID: j.check, Status: inProgress}
+	default:
+		if run, err = p.makeCheck(ctx, t, checkKey(t), 0); err != nil {
+			return "", nil, err
+		}
+		j.check = run.ID
+	}
+	url, said, err := p.complete(ctx, t, run, p.output(t, e, commentURL), e)
+	if refused(err) && p.AppID == 0 {
+		// Another App's, with the same job: this commit gets one of ours.
+		if run, err = p.makeCheck(ctx, t, checkKey(t)+"/own", run.ID); err != nil {
+			return "", nil, err
+		}
+		url, said, err = p.complete(ctx, t, run, p.output(t, e, commentURL), e)
+	}
+	if err != nil {
+		return url, said, err
+	}
+	j.done = true
+	p.forget(t)
+	return url, said, p.closeExtra(ctx, t, run, own)
+}
+
+// verified tells a check run that says more than claims may overrule.
+func verified(r github.CheckRun) bool {
+	return r.Status == completed && r.Conclusion != neutral && r.Conclusion != cancelled
+}
+
+// closeExtra ends the check runs that another process made for the same job at the
+// same time: none may stay unfinished.
+func (p *Publisher) closeExtra(ctx context.Context, t Target, run github.CheckRun, own []github.CheckRun) error {
+	for _, r := range own {
+		if r.ID == run.ID || r.Status == completed {
+			continue
+		}
+		_, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, github.CheckRun{
+			ID: r.ID, Name: CheckName, Status: completed, Conclusion: cancelled, Completed: p.Now(),
+			Output: &github.Output{Title: "made twice", Summary: "The result stands in the other check run of this commit."},
+		})
+		if err != nil && !refused(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete sends the annotations and then, with the last of them, the end. What is
+// there already is not sent again, as GitHub appends. It must get to the end whatever
+// GitHub dislikes in the output.
+func (p *Publisher) complete(ctx context.Context, t Target, run github.CheckRun, out github.Output, e ending) (string, []string, error) {
+	var said []string
+	notes, err := p.missing(ctx, t, run, out.Annotations)
+	if err != nil {
+		return "", nil, err
+	}
+	out.Annotations = nil
+	for len(notes) > annotationBatch {
+		part := out
+		part.Annotations, notes = notes[:annotationBatch], notes[annotationBatch:]
+		// A run that was completed before stays so while it gets them.
+		up := github.CheckRun{ID: run.ID, Name: CheckName, Status: run.Status, Conclusion: run.Conclusion, Output: &part}
+		if _, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, up); github.IsValidation(err) {
+			said, notes = append(said, left("annotations", err)), nil
+		} else if err != nil {
+			return "", said, err
+		}
+	}
+	out.Annotations = notes
+	end := github.CheckRun{
+		ID: run.ID, Name: CheckName, Status: completed, Conclusion: e.conclusion, Completed: p.Now(), DetailsURL: p.DetailsURL, Output: &out,
+	}
+	if p.App {
+		end.Actions = []github.Button{{Label: "Verify again", Description: "Verify this commit once more", Identifier: ButtonVerify}}
+	}
+	done, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
+	if github.IsValidation(err) {
+		said = append(said, left("check run's text", err))
+		end.Output = &github.Output{Title: out.Title, Summary: "The report could not be shown here."}
+		done, err = p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
+	}
+	return done.HTMLURL, said, err
+}
+
+// missing returns those of notes that run does not have.
+func (p *Publisher) missing(ctx context.Context, t Target, run github.CheckRun, notes []github.Annotation) ([]github.Annotation, error) {
+	if len(notes) == 0 {
+		return nil, nil
+	}
+	there, err := p.GitHub.Annotations(ctx, t.Repo, run.ID)
+	if err != nil && !errors.Is(err, github.ErrCut) {
+		return nil, err
+	}
+	seen := map[github.Annotation]bool{}
+	bare := func(a github.Annotation) github.Annotation {
+		a.RawDetails = ""
+		a.Title, a.Message = strings.TrimSpace(a.Title), strings.TrimSpace(a.Message)
+		return a
+	}
+	for _, a := range there {
+		seen[bare(a)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(notes), func(a github.Annotation) bool { return seen[bare(a)] }), nil
+}
+
+// output is what the check run shows in the end.
+func (p *Publisher) output(t Target, e ending, commentURL string) github.Output {
+	var summary []string
+	if n := notice(t, e); n != "" {
+		summary = append(summary, n)
+	}
+	summary = append(summary, "**"+report.InertMarkdown(p.Redact.String(e.rep.Headline(500)), 1000)+"**",
+		report.InertMarkdown(p.Redact.String(report.Summary(e.rep)), 2000))
+	var links []string
+	for _, l := range []string{link("Comment", commentURL), p.footer(t)} {
+		if l != "" {
+			links = append(links, l)
+		}
+	}
+	text := p.Redact.String(e.rep.MarkdownWithin(checkRoom, checkRoom))
+	if s := strings.Join(links, " · "); s != "" {
+		summary = append(summary, s)
+		text += "\n" + s + "\n"
+	}
+	if len(text) > checkLimit {
+		text = pointer(e)
+	}
+	out := github.Output{Title: e.title, Summary: strings.Join(summary, "\n\n"), Text: text}
+	if p.Annotations {
+		out.Annotations = annotations(e.rep, t.Files, p.Redact)
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package publish
+
+import (
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// An Ending says how a run ended, beside its verdict. The zero Ending is a run that
+// came to its own end.
+type Ending struct {
+	Kind   EndKind
+	By     string // Superseded: the head that there is now, empty where it is not known
+	Claims bool   // the report was made by a job that is not trusted: it is never a success
+}
+
+// An EndKind is a way in which a run ends.
+type EndKind string
+
+// The ways in which a run ends. The strings are stored: do not change them.
+const (
+	Normal     EndKind = ""
+	Superseded EndKind = "superseded" // the head moved
+	Refused    EndKind = "refused"    // execution was required and not permitted here
+	Stopped    EndKind = "stopped"    // somebody stopped it, or the machine did
+)
+
+// of adds to e what rep says itself.
+func (e Ending) of(rep *report.Report) Ending {
+	switch {
+	case e.Kind != Normal:
+	case rep.Outcome == report.Cancelled:
+		e.Kind = Stopped
+	case rep.Outcome == report.Refused:
+		e.Kind = Refused
+	}
+	return e
+}
+
+// An ending is all that is known of an end when it is posted.
+type ending struct {
+	Ending
+	rep               *report.Report
+	head              string // the pull request's head now, empty where it is not known
+	conclusion, title string
+}
+
+// unfinished is the report of a run that did not come to one.
+func unfinished(t Target, e Ending) *report.Report {
+	rep := &report.Report{
+		Schema: report.Schema, RunID: t.RunID, Repo: t.Repo.String(), PR: t.Number, HeadSHA: t.HeadSHA,
+		Verdict: report.Error, Outcome: report.Errored, Reasons: []string{"the run ended before it had anything to report"},
+	}
+	switch e.Kind {
+	case Refused:
+		rep.Outcome, rep.Reasons = report.Refused, []string{"nothing was executed: that is not permitted here"}
+	case Stopped, Superseded:
+		rep.Outcome = report.Cancelled
+	}
+	return rep
+}
+
+// The conclusions of a check run that ycbot uses.
+const (
+	success   = "success"
+	failure   = "failure"
+	neutral   = "neutral"
+	cancelled = "cancelled"
+)
+
+const titleLimit = 140
+
+// Conclusion is how the check run ends, and its title: plain text on one line. A nil
+// rep is a run without a verdict. failOn is that of the configuration; only "partial"
+// makes a difference, as a FAIL is a failure for whoever looks.
+func Conclusion(rep *report.Report, e Ending, failOn string) (conclusion, title string) {
+	if rep == nil {
+		rep = unfinished(Target{}, e)
+	}
+	e = e.of(rep)
+	why := func(prefix string) string { return report.Line(prefix+rep.Headline(titleLimit), titleLimit) }
+	switch e.Kind {
+	case Superseded:
+		if isHex(e.By) {
+			return cancelled, "superseded by " + short(e.By)
+		}
+		return cancelled, "superseded"
+	case Stopped:
+		return cancelled, "stopped"
+	case Refused:
+		if rep.Verdict != report.Fail {
+			return failure, why("not executed: ")
+		}
+	}
+	claimed := ""
+	if e.Claims {
+		claimed = " claimed by a job that is not trusted"
+	}
+	switch rep.Verdict {
+	case report.Pass:
+		if e.Claims {
+			return neutral, "PASS" + claimed
+		}
+		return success, why("PASS: ")
+	case report.Fail:
+		return failure, why("FAIL" + claimed + ": ")
+	case report.Partial:
+		if failOn == "partial" {
+			return failure, why("PARTIAL" + claimed + ": ")
+		}
+		return neutral, why("PARTIAL" + claimed + ": ")
+	}
+	return failure, "could not verify"
+}
+
+// finalStatus is e as a commit status. It has no neutral state, and what was not
+// verified is never a success.
+func finalStatus(e ending, commentURL, detailsURL string) github.Status {
+	s := github.Status{Context: CheckName, State: "error", Description: report.Line(e.title, titleLimit-1), TargetURL: commentURL}
+	switch {
+	case e.conclusion == success:
+		s.State = "success"
+	case e.conclusion == failure && e.rep.Verdict == report.Fail:
+		s.State = "failure"
+	}
+	if s.TargetURL == "" {
+		s.TargetURL = detailsURL
+	}
+	return s
+}

@@ -1,0 +1,28 @@
+package publish
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/github"
+)
+
+// setStatus sets the commit status, unless the newest of ours says it already:
+// GitHub keeps each that is set.
+func (p *Publisher) setStatus(ctx context.Context, t Target, s github.Status) error {
+	me, err := p.me(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := p.GitHub.Statuses(ctx, t.Repo, t.HeadSHA)
+	if err != nil {
+		return err
+	}
+	// Newest first.
+	i := slices.IndexFunc(all, func(o github.Status) bool { return o.Context == s.Context })
+	if i >= 0 && all[i].Creator.ID == me.ID && all[i].State == s.State && all[i].Description == s.Description && all[i].TargetURL == s.TargetURL {
+		return nil
+	}
+	_, err = p.GitHub.CreateStatus(ctx, t.Repo, t.HeadSHA, s)
+	return err
+}
