@@ -342,8 +342,7 @@ func (t *turn) send(e Event) error {
 }
 
 func usage(u model.Usage) *transcript.Usage {
-	v := transcript.Usage(u)
-	return &v
+	return &transcript.Usage{Input: u.Input, Output: u.Output, Cached: u.Cached, Estimated: u.Estimated}
 }
 
 func partial(resp *model.Response) string {

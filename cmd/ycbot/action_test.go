@@ -509,3 +509,55 @@ func TestRunPull(t *testing.T) {
 		t.Errorf("the new head: exit %d\n%s", code, out)
 	}
 }
+
+// A step that is cancelled, as the runner does it with a signal, ends what it
+// began: the check run is cancelled, and the report says what there was.
+func TestActionCancelled(t *testing.T) {
+	t.Parallel()
+	fifo := filepath.Join(t.TempDir(), "started")
+	if err := exec.Command("mkfifo", fifo).Run(); err != nil {
+		t.Skipf("mkfifo: %v", err)
+	}
+	h := newHosted(t, map[string]string{"test.sh": "echo started >" + fifo + "\nexec sleep 1000\n"})
+	cmd := h.command(t, "pull_request", h.opened(), map[string]string{"sandbox": "none"}, "action")
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(fifo); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+		t.Errorf("%v\n%s", err, log.String())
+	}
+	h.one(t, "cancelled", "stopped")
+}
+
+// Out of time, and a provider that is not there: an end that people can see, with
+// what was found.
+func TestActionPartial(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		test   string
+		inputs map[string]string
+		want   string
+	}{
+		{"out of time", "exec sleep 1000\n", map[string]string{"timeout": "3s"}, "time limit"},
+		{"no provider", "true\n", map[string]string{"model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key": "sk-0123456789"}, "could not be asked"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHosted(t, map[string]string{"test.sh": c.test, "x": "y\n"})
+			s := h.step(t, "pull_request", h.opened(), c.inputs)
+			if s.code != 0 || s.outputs["verdict"] != "PARTIAL" {
+				t.Errorf("exit %d, %q\n%s", s.code, s.outputs, s.log)
+			}
+			h.one(t, "neutral", c.want)
+		})
+	}
+}
