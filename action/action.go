@@ -33,8 +33,14 @@ import (
 // none.
 const endTime = 60 * time.Second
 
-// A Host does what the step decides.
+// A Host is asked what the step's decision depends on, and does what it decides.
 type Host interface {
+	Oracle
+	Performer
+}
+
+// An Oracle knows GitHub.
+type Oracle interface {
 	// Rules says who ycbot is here.
 	Rules(ctx context.Context) (job.Rules, error)
 	// Learn asks GitHub what the decision about j depends on, and keeps what the
@@ -42,6 +48,10 @@ type Host interface {
 	Learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, *config.Config, error)
 	// Reply answers a person who asked for what is not done.
 	Reply(ctx context.Context, j job.Job, s job.Skip) error
+}
+
+// A Performer verifies, and tells people.
+type Performer interface {
 	// Begin shows that the run is under way; dir is where it will write.
 	Begin(ctx context.Context, j job.Job, dir string) error
 	// Verify performs the job.

@@ -1,30 +1,32 @@
 package agents
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// names knows a few tools; what ycbot knows is the tool package's business.
+// names knows what the tool package knows, as far as the tests need it.
 func names(name string) (string, bool) {
-	switch name {
-	case "Read", "read":
-		return "read_file", true
-	case "bash", "Bash":
-		return "run_bash", true
-	case "frobnicate":
-		return name, false
+	aliases := map[string]string{
+		"read": "read_file", "Read": "read_file", "Grep": "grep", "Glob": "glob", "LS": "list_dir", "bash": "run_bash", "Bash": "run_bash",
+		"web_fetch": "fetch_url", "WebFetch": "fetch_url", "Task": "Agent", "task": "Agent", "spawn_agent": "Agent",
+		"write": "write_file", "Write": "write_file", "edit": "edit_file", "Edit": "edit_file",
 	}
-	return name, strings.Contains(name, "_") || name == "grep" || name == "glob"
+	if c, ok := aliases[name]; ok {
+		return c, true
+	}
+	known := "read_file read_many_files list_dir list_project_structure glob grep list_git_changed_files git_branch_status git_show_file_at_rev " +
+		"git_diff_files git_log_file git_blame_lines git_merge_base todo_write submit_result run_bash run_tests fetch_url Agent write_file edit_file git_commit git"
+	return name, slices.Contains(strings.Fields(known), name)
 }
 
-// The built-in agents load without a warning, stay within the caps, and the
-// verifier's prompt teaches the form that the report parser reads.
+// The built-in agents load without a warning, stay within the caps, have no
+// more than they need, and the verifier's prompt teaches the form that the
+// report parser reads.
 func TestBuiltins(t *testing.T) {
 	t.Parallel()
 	defs, err := Builtins(names)
@@ -40,111 +42,86 @@ func TestBuiltins(t *testing.T) {
 		if len(d.Prompt) > 12<<10 {
 			t.Errorf("%s: prompt of %d bytes", d.Name, len(d.Prompt))
 		}
-		if runs := slices.Contains(d.Tools, "run_bash"); runs != (d.Isolation == Worktree) {
-			t.Errorf("%s: isolation %q, runs commands %v", d.Name, d.Isolation, runs)
+		if d.Executes() != (d.Isolation == Worktree) || d.Isolation == "" {
+			t.Errorf("%s: isolation %q, runs commands %v", d.Name, d.Isolation, d.Executes())
+		}
+		if d.AllTools || d.Has("fetch_url") || d.Has("Agent") || d.Has("write_file") {
+			t.Errorf("%s: has more than it needs: %v", d.Name, d.Tools)
+		}
+		if d.Executes() != slices.Contains([]string{"verification", "general-purpose"}, d.Name) {
+			t.Errorf("%s runs commands: %v", d.Name, d.Executes())
+		}
+		if d.Origin != Builtin || d.Appends || d.Background != (d.Name == "verification") {
+			t.Errorf("%s: origin %q, appends %v, background %v", d.Name, d.Origin, d.Appends, d.Background)
 		}
 	}
-	if diff := cmp.Diff([]string{"Explore", "coordinator", "verification"}, got); diff != "" {
+	want := []string{"Explore", "Plan", "code-verifier", "coordinator", "general-purpose", "review", "scout", "security_analyst", "verification"}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("built-in agents (-want +got):\n%s", diff)
 	}
-	v, ok := Find(defs, "Verification")
-	if !ok || !v.Background {
-		t.Fatalf("verification: %+v %v", v, ok)
-	}
-	for _, token := range []string{"### Check:", "[adversarial]", "**Command run:**", "**Output observed:**", "**Expected vs Actual:**", "**Evidence:** E", "**Result: PASS**", "**Result: FAIL**", "VERDICT: PASS\n", "VERDICT: FAIL\n", "VERDICT: PARTIAL\n"} {
-		if !strings.Contains(v.Prompt, token) {
-			t.Errorf("the prompt lacks %q", token)
+	for name, tokens := range map[string][]string{
+		"verification":  {"### Check:", "[adversarial]", "**Command run:**", "**Output observed:**", "**Expected vs Actual:**", "**Evidence:** E", "**Result: PASS**", "**Result: FAIL**", "VERDICT: PASS\n", "VERDICT: FAIL\n", "VERDICT: PARTIAL\n"},
+		"code-verifier": {"VERDICT: PASS\n", "VERDICT: FAIL\n", "VERDICT: PARTIAL\n"},
+		"Plan":          {"### Critical Files for Implementation"},
+	} {
+		d, ok := Find(defs, name)
+		for _, token := range tokens {
+			if !ok || !strings.Contains(d.Prompt, token) {
+				t.Errorf("the prompt of %s lacks %q", name, token)
+			}
 		}
-	}
-	if e, ok := Find(defs, "explore"); !ok || e.Name != "Explore" || slices.Contains(e.Tools, "run_bash") {
-		t.Errorf("explore: %+v %v", e, ok)
 	}
 }
 
-// Files of all systems are read, those that are no YAML included.
-func TestParse(t *testing.T) {
+// The roles have the groups that their system gives them.
+func TestBuiltinRoles(t *testing.T) {
 	t.Parallel()
-	base := Definition{Name: "probe", Description: "looks", AllTools: true, MaxIterations: DefaultIterations, Prompt: "Do it.", Source: "probe.md"}
-	with := func(change func(*Definition)) Definition {
-		d := base
-		change(&d)
-		return d
+	defs, err := Builtins(names)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, tt := range []struct {
-		name, text string
-		want       Definition
-		warnings   []string
-	}{
-		{"least", "---\ndescription: looks\n---\nDo it.\n", base, nil},
-		{"name of its own", "---\nname: other-1\ndescription: looks\n---\n\nDo it.\n\n", with(func(d *Definition) { d.Name = "other-1" }), nil},
-		{"CRLF and byte order mark", "\ufeff---\r\ndescription: looks\r\n---\r\nDo it.\r\n", base, nil},
-		{"a rule in the prompt", "---\ndescription: looks\n---\nDo it.\n---\nThen stop.\n", with(func(d *Definition) { d.Prompt = "Do it.\n---\nThen stop." }), nil},
-		{"star that is no YAML", "---\ndescription: looks\ntools: *\n---\nDo it.", base, nil},
-		{"star in a list", "---\ndescription: looks\ntools: [\"*\"]\n---\nDo it.", base, nil},
-		{"colon in the description", "---\nname: probe\ndescription: Runs it: builds, tests\ntools: grep, glob\n---\nDo it.", with(func(d *Definition) {
-			d.Description, d.Tools, d.AllTools = "Runs it: builds, tests", []string{"grep", "glob"}, false
-		}), nil},
-		{"colon and a block list", "---\ndescription: a: b\ntools:\n  - grep\n  - Bash\n---\nDo it.", with(func(d *Definition) {
-			d.Description, d.Tools, d.AllTools = "a: b", []string{"grep", "run_bash"}, false
-		}), nil},
-		{"flow list", "---\ndescription: looks\ntools: [Read, grep]\n---\nDo it.", with(func(d *Definition) { d.Tools, d.AllTools = []string{"read_file", "grep"}, false }), nil},
-		{"block list", "---\ndescription: looks\ntools:\n- Read\n- grep\n---\nDo it.", with(func(d *Definition) { d.Tools, d.AllTools = []string{"read_file", "grep"}, false }), nil},
-		{"blanks, twice the same", "---\ndescription: looks\nallowedTools: Read grep read\n---\nDo it.", with(func(d *Definition) { d.Tools, d.AllTools = []string{"read_file", "grep"}, false }), nil},
-		{"an unknown tool", "---\ndescription: looks\ntools: [grep, frobnicate]\n---\nDo it.", with(func(d *Definition) { d.Tools, d.AllTools = []string{"grep"}, false }), []string{"unknown tools: frobnicate"}},
-		{"background", "---\ndescription: looks\nbackground: yes\n---\nDo it.", with(func(d *Definition) { d.Background = true }), nil},
-		{"not in the background", "---\ndescription: looks\nbackground: off\n---\nDo it.", base, nil},
-		{"steps", "---\ndescription: looks\nmaxSteps: 15\n---\nDo it.", with(func(d *Definition) { d.MaxIterations = 15 }), nil},
-		{"turns above the cap", "---\ndescription: looks\nmax_turns: 500\n---\nDo it.", with(func(d *Definition) { d.MaxIterations = 100 }), []string{"max_turns: 500 is more than 100"}},
-		{"no iterations", "---\ndescription: looks\nmax-iterations: 0\n---\nDo it.", base, []string{`max-iterations: "0" is no number of iterations; 40 are used`}},
-		{"timeout", "---\ndescription: looks\ntimeout: 5m\n---\nDo it.", with(func(d *Definition) { d.Timeout = 5 * time.Minute }), nil},
-		{"timeout in seconds", "---\ndescription: looks\ntimeout_seconds: 90\n---\nDo it.", with(func(d *Definition) { d.Timeout = 90 * time.Second }), nil},
-		{"timeout above the cap", "---\ndescription: looks\ntimeout: 3h\n---\nDo it.", with(func(d *Definition) { d.Timeout = MaxTimeout }), []string{"timeout: 3h0m0s is more than 30m0s"}},
-		{"bad timeout", "---\ndescription: looks\ntimeout: soon\n---\nDo it.", base, []string{`timeout: "soon" is no time, such as 5m or 300`}},
-		{"clone is a worktree", "---\ndescription: looks\nisolation: clone\n---\nDo it.", with(func(d *Definition) { d.Isolation = Worktree }), nil},
-		{"unknown isolation", "---\ndescription: looks\nisolation: vm\n---\nDo it.", base, []string{`isolation: "vm" is neither in_process nor worktree`}},
-		{"tokens", "---\ndescription: looks\nmax_output_tokens: 20000\n---\nDo it.", with(func(d *Definition) { d.MaxOutputTokens = 20000 }), nil},
-		{"model", "---\ndescription: looks\nmodel: small-1\n---\nDo it.", with(func(d *Definition) { d.Model = "small-1" }), nil},
-		{"inherited model", "---\ndescription: looks\nmodel: inherit\n---\nDo it.", base, nil},
-		{"other systems' fields", "---\ndescription: looks\ncolor: blue\n---\nDo it.", base, []string{"color is not used"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got, warnings, err := Parse("probe.md", []byte(tt.text), names)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("definition (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.warnings, warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
-		})
+	for _, role := range []string{"scout", "review", "security_analyst"} {
+		var want []string
+		for _, g := range roleGroups(role) {
+			tools, _ := group(g)
+			want = add(want, tools...)
+		}
+		d, _ := Find(defs, role)
+		if diff := cmp.Diff(want, d.Tools); diff != "" {
+			t.Errorf("tools of %s (-want +got):\n%s", role, diff)
+		}
 	}
 }
 
-// A file that could only be misread is no agent. Above all, one whose tools are
-// all unknown does not get them all.
-func TestParseRefuses(t *testing.T) {
+// A name is found as it is, else by the only one that it can mean.
+func TestFind(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
-		"Do it.":                          "does not begin",
-		"---\ndescription: looks\nDo it.": "does not begin",
-		"---\nname: 1x\ndescription: looks\n---\nDo it.":                   "name",
-		"---\nname: ../x\ndescription: looks\n---\nDo it.":                 "name",
-		"---\nname: probe\n---\nDo it.":                                    "no description",
-		"---\ndescription: looks\n---\n":                                   "no prompt",
-		"---\ndescription: looks\ntools: frobnicate\n---\nDo it.":          "disabled: none of its tools is known (frobnicate)",
-		"---\ndescription: a: b\ntools:\n - frobnicate\n---\nDo it.":       "disabled",
-		"---\ndescription: looks\ntools: [frobnicate, frobnicate]\n---\nx": "disabled",
-		"---\ndescription: looks\ntools:\n---\nDo it.":                     "list of tools is empty",
-		"---\ndescription: looks\ntools: []\n---\nDo it.":                  "list of tools is empty",
-		"---\ndescription: looks\ntools: {a: b}\n---\nDo it.":              "list of tools is empty",
-		"": "does not begin",
+	var defs []Definition
+	for _, n := range []string{"Explore", "Plan", "general-purpose", "security_analyst", "twin", "Twin"} {
+		defs = append(defs, Definition{Name: n})
+	}
+	for name, want := range map[string]string{
+		"Explore": "Explore", "explore": "Explore", "PLAN": "Plan", "general": "general-purpose", "General": "general-purpose",
+		"general_purpose": "general-purpose", "security-analyst": "security_analyst", "twin": "twin", "Twin": "Twin", "TWIN": "", "nobody": "", "": "",
 	} {
-		if _, _, err := Parse("probe.md", []byte(text), names); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
+		if d, ok := Find(defs, name); d.Name != want || ok != (want != "") {
+			t.Errorf("%q: found %q, want %q", name, d.Name, want)
 		}
+	}
+	if d, _ := Find(append(defs, Definition{Name: "general"}), "general"); d.Name != "general" {
+		t.Errorf("an agent named general is hidden by %q", d.Name)
+	}
+}
+
+// A role and its criteria stand before the task, as a list to tick off.
+func TestTask(t *testing.T) {
+	t.Parallel()
+	d := Definition{Role: "review", SuccessCriteria: []string{"a", "b"}}
+	if got, want := d.Task("Do it."), "Your role: review.\n\nYou are done when each of these holds:\n\n- [ ] a\n- [ ] b\n\nDo it."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := (Definition{}).Task("Do it."); got != "Do it." {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -170,14 +147,38 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// No file ends the reader.
+// No file ends the reader, and none that is read breaks what others rely on.
 func FuzzParse(f *testing.F) {
-	f.Add("---\ndescription: a: b\ntools: *\n---\nx")
-	f.Add("---\n&a [*a]: {}\n---\nx")
-	f.Fuzz(func(t *testing.T, text string) {
-		d, _, err := Parse("probe.md", []byte(text), names)
-		if err == nil && (d.Prompt == "" || d.Name == "" || d.MaxIterations > MaxIterations || (!d.AllTools && len(d.Tools) == 0)) {
+	f.Add("---\ndescription: a: b\ntools: *\n---\nx", "claude")
+	f.Add("---\n&a [*a]: {}\n---\nx", "molf")
+	f.Add("---\nname: a\ndescription: a: b\npermission:\n  *: deny\n  bash:\n    \"git *\": allow\n---\nx", "yottacode")
+	f.Add("---\nname: a\ndescription: b\ntools: Bash(git log:*), Read\ndisallowedTools: [Edit]\npermissions: plan\n---\nx", "exathena")
+	f.Add("\ufeff---\r\ndescription: |\r\n  a\r\nrole: scout\r\n---\r\nx", "ycbot")
+	oneLine := regexp.MustCompile(`^[^\n]*$`)
+	f.Fuzz(func(t *testing.T, text, dialect string) {
+		d, problems := Parse("probe.md", []byte(text), Dialect(dialect), names)
+		for _, p := range problems {
+			if p.Line < 0 || p.Line > strings.Count(text, "\n")+1 {
+				t.Errorf("no such line: %s", p)
+			}
+		}
+		if problems.Err() != nil {
+			return
+		}
+		switch {
+		case d.Prompt == "" || d.Description == "" || !agentName.MatchString(d.Name) || !oneLine.MatchString(d.Description):
 			t.Errorf("%+v", d)
+		case d.MaxIterations < 1 || d.MaxIterations > MaxIterations || d.Timeout < 0 || d.Timeout > MaxTimeout || d.MaxBudgetUSD < 0:
+			t.Errorf("caps: %+v", d)
+		case d.AllTools == (len(d.Tools) > 0):
+			t.Errorf("tools: %+v", d)
+		case d.Phase == PhasePlan && d.Executes(), d.Executes() && d.Isolation == InProcess:
+			t.Errorf("runs commands: %+v", d)
+		}
+		for _, tool := range d.Tools {
+			if !d.Permission.mayAllow(tool) || slices.Contains(d.DisallowedTools, tool) {
+				t.Errorf("%s is in spite of a rule: %+v", tool, d)
+			}
 		}
 	})
 }

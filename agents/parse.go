@@ -1,63 +1,77 @@
 package agents
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
 )
 
 var agentName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// Parse reads an agent file. An error means that there is no such agent: no
-// settings, no prompt, no usable name or description, or no tool left of those
-// that it names. All else that is wrong is a warning.
-func Parse(file string, data []byte, names Names) (Definition, []string, error) {
-	fail := func(format string, args ...any) (Definition, []string, error) {
-		return Definition{}, nil, fmt.Errorf("agent file %s: %s", file, fmt.Sprintf(format, args...))
+// Parse reads an agent file. It is an agent if [Problems.Err] of the problems is
+// nil. If not, the file is skipped, or, where Name is set, it is an agent that
+// is disabled, because it cannot be told what it may do.
+func Parse(file string, data []byte, dialect Dialect, names Names) (Definition, Problems) {
+	p := &parser{file: file, names: names, fields: map[string]setting{}, d: Definition{
+		Dialect: dialect, Source: file, MaxIterations: dialect.iterations(), Appends: dialect.appends(),
+	}}
+	p.read(data)
+	p.problems.sort()
+	return p.d, p.problems
+}
+
+// A parser fills a definition.
+type parser struct {
+	file     string
+	names    Names
+	d        Definition
+	fields   map[string]setting // by canonical name
+	problems Problems
+}
+
+func (p *parser) warn(line int, format string, args ...any) {
+	p.problems = append(p.problems, Problem{File: p.file, Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+func (p *parser) fail(line int, format string, args ...any) {
+	p.problems = append(p.problems, Problem{File: p.file, Line: line, Text: fmt.Sprintf(format, args...), Fatal: true})
+}
+
+func (p *parser) read(data []byte) {
+	switch {
+	case len(data) > MaxSize:
+		p.fail(0, "skipped: larger than %d bytes", MaxSize)
+		return
+	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
+		p.fail(0, "skipped: no UTF-8 text")
+		return
 	}
 	head, body, ok := split(string(data))
 	if !ok {
-		return fail("it does not begin with settings between two lines of ---")
+		p.fail(1, "skipped: it does not begin with settings between two lines of ---")
+		return
 	}
-	p := parser{names: names, d: Definition{
-		Name: strings.TrimSuffix(path.Base(file), ".md"), AllTools: true, MaxIterations: DefaultIterations,
-		Prompt: strings.TrimSpace(body), Source: file,
-	}}
-	for _, f := range settings(head) {
-		p.field(f)
+	all, stray := settings(head)
+	for _, line := range stray {
+		p.warn(line, "not used: the line belongs to no setting")
 	}
-	switch {
-	case !agentName.MatchString(p.d.Name):
-		return fail("name %q: want a letter, then letters, digits, _ and -, at most 64", p.d.Name)
-	case p.d.Description == "":
-		return fail("it has no description")
-	case p.d.Prompt == "":
-		return fail("it has no prompt")
-	case !p.d.AllTools && len(p.d.Tools) == 0 && len(p.unknown) == 0:
-		return fail("disabled: its list of tools is empty")
-	case !p.d.AllTools && len(p.d.Tools) == 0:
-		return fail("disabled: none of its tools is known (%s)", strings.Join(p.unknown, ", "))
+	p.collect(all)
+	p.identity()
+	if p.d.Prompt = strings.TrimSpace(body); p.d.Prompt == "" {
+		p.d.Name = ""
+		p.fail(0, "skipped: it has no prompt")
 	}
-	if len(p.unknown) > 0 {
-		p.warn("unknown tools: %s", strings.Join(p.unknown, ", "))
-	}
-	return p.d, p.warnings, nil
-}
-
-// A parser fills a definition field by field.
-type parser struct {
-	names    Names
-	d        Definition
-	unknown  []string
-	warnings []string
-}
-
-func (p *parser) warn(format string, args ...any) {
-	p.warnings = append(p.warnings, fmt.Sprintf(format, args...))
+	p.routing()
+	p.conduct()
+	p.limits()
+	p.toolbox()
+	p.place()
 }
 
 // fold makes max_iterations, max-iterations and maxIterations one key.
@@ -65,94 +79,227 @@ func fold(key string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 }
 
-func (p *parser) field(f setting) {
-	text := strings.Join(strings.Fields(f.text()), " ")
-	switch fold(f.key) {
-	case "name":
-		p.d.Name = text
-	case "description":
-		p.d.Description = text
-	case "tools", "allowedtools":
-		p.tools(f)
-	case "model":
-		if text != "inherit" {
-			p.d.Model = text
-		}
-	case "background":
-		p.d.Background = slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(text))
-	case "maxiterations", "maxsteps", "maxturns":
-		p.iterations(f.key, text)
-	case "timeout", "timeoutseconds":
-		p.timeout(f.key, text)
-	case "maxoutputtokens":
-		if n, err := strconv.Atoi(text); err == nil && n > 0 {
-			p.d.MaxOutputTokens = n
-		} else {
-			p.warn("%s: %q is no number of tokens", f.key, text)
-		}
-	case "isolation":
-		p.isolation(text)
-	default:
-		p.warn("%s is not used", f.key)
+// spellings returns the canonical name of each folded key, which is empty for
+// keys of other systems that mean nothing here.
+func spellings() map[string]string {
+	return map[string]string{
+		"name": "name", "description": "description",
+		"tools": "tools", "allowedtools": "tools",
+		"disallowedtools": "disallowed_tools",
+		"toolgroups":      "tool_groups", "allowedtoolgroups": "tool_groups",
+		"permission": "permission", "permissions": "permissions", // the latter is a phase or a map
+		"phase": "phase", "permissionmode": "phase",
+		"model": "model", "provider": "provider", "background": "background",
+		"maxiterations": "max_iterations", "maxsteps": "max_iterations", "maxturns": "max_iterations",
+		"timeout": "timeout", "timeoutseconds": "timeout",
+		"maxoutputtokens": "max_output_tokens", "maxbudgetusd": "max_budget_usd",
+		"isolation": "isolation", "mode": "mode", "result": "result",
+		"role": "role", "successcriteria": "success_criteria",
+		"prompt": "prompt", "mutating": "mutating",
+		"skills": "", "mcpservers": "", "hooks": "", "memory": "", "effort": "", "color": "", "initialprompt": "", "temperature": "",
 	}
 }
 
-func (p *parser) tools(f setting) {
-	words := f.words()
-	if slices.Contains(words, "*") {
+// collect sorts the settings by what they mean. A field that is given twice, in
+// two spellings too, and that says what an agent may do, ends the agent: it is
+// not for the reader to choose.
+func (p *parser) collect(all []setting) {
+	known := spellings()
+	var ignored []string
+	ignoredLine := 0
+	for _, s := range all {
+		name, ok := known[fold(s.key)]
+		switch {
+		case !ok:
+			p.warn(s.line, "not used: there is no field %q%s", s.key, near(s.key, known))
+			continue
+		case name == "":
+			if len(ignored) == 0 {
+				ignoredLine = s.line
+			}
+			ignored = add(ignored, s.key)
+			continue
+		case name == "permissions" && s.kind == mapping:
+			name = "permission"
+		case name == "permissions":
+			name = "phase"
+		}
+		first, twice := p.fields[name]
+		switch {
+		case !twice:
+			p.fields[name] = s
+		case slices.Contains([]string{"tools", "disallowed_tools", "tool_groups", "permission", "phase"}, name):
+			p.fail(s.line, "disabled: %s, after %s in line %d: say it once", s.key, first.key, first.line)
+		case first.kind != scalar || s.kind != scalar || first.text != s.text:
+			p.warn(s.line, "not used: %s, after %s in line %d", s.key, first.key, first.line)
+		}
+	}
+	if len(ignored) > 0 {
+		p.warn(ignoredLine, "not used by ycbot: %s", strings.Join(ignored, ", "))
+	}
+}
+
+// near names the field that a mistyped one was likely meant to be.
+func near(key string, known map[string]string) string {
+	best, distance := "", 3
+	for k, name := range known {
+		if d := levenshtein.ComputeDistance(fold(key), k); name != "" && (d < distance || d == distance && best != "" && name < best) {
+			best, distance = name, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// text returns a field that is one value, and whether it is there.
+func (p *parser) text(name string) (setting, bool) {
+	s, ok := p.fields[name]
+	if !ok {
+		return s, false
+	}
+	if s.kind != scalar {
+		p.warn(s.line, "%s: want one value", s.key)
+		return s, false
+	}
+	s.text = strings.Join(strings.Fields(s.text), " ")
+	return s, s.text != ""
+}
+
+// atom returns a field that is a word, in lower case and without the colon that
+// stands before words in Elixir.
+func (p *parser) atom(name string) (setting, bool) {
+	s, ok := p.text(name)
+	s.text = strings.ToLower(strings.TrimPrefix(s.text, ":"))
+	return s, ok
+}
+
+// identity reads who the agent is.
+func (p *parser) identity() {
+	name, ok := p.text("name")
+	switch {
+	case ok:
+	case p.d.Dialect.namedByFile():
+		name.text = strings.TrimSuffix(path.Base(p.file), ".md")
+	default:
+		p.fail(name.line, "skipped: it has no name")
 		return
 	}
-	p.d.AllTools = false // also for an empty list: it asks for nothing
-	for _, w := range words {
-		name, known := p.names(w)
-		switch {
-		case !known:
-			p.unknown = append(p.unknown, w)
-		case !slices.Contains(p.d.Tools, name):
-			p.d.Tools = append(p.d.Tools, name)
+	if !agentName.MatchString(name.text) {
+		p.fail(name.line, "skipped: name %q: want a letter, then letters, digits, _ and -, at most 64", name.text)
+		return
+	}
+	description, ok := p.text("description")
+	switch {
+	case ok:
+		p.d.Description = description.text
+	case p.d.Dialect == Yottacode:
+		p.d.Description = "Subagent: " + name.text
+		p.warn(description.line, "it has no description; %q is used", p.d.Description)
+	default:
+		p.fail(description.line, "skipped: it has no description")
+		return
+	}
+	p.d.Name = name.text
+}
+
+// routing reads who answers for the agent.
+func (p *parser) routing() {
+	if s, ok := p.text("model"); ok && !strings.EqualFold(s.text, "inherit") {
+		p.d.Model = s.text
+	}
+	if s, ok := p.atom("provider"); ok && s.text != "inherit" {
+		p.d.Provider = s.text
+	}
+}
+
+// conduct reads how the agent goes about its work.
+func (p *parser) conduct() {
+	p.d.Background = p.flag("background")
+	if p.flag("mutating") {
+		p.warn(p.fields["mutating"].line, "mutating: not used: agents of a verification change nothing")
+	}
+	p.d.Mode = p.oneOf("mode", "react", PlanAndSolve, Reflexion)
+	p.d.Structured = p.oneOf("result", "text", "structured") != ""
+	if s, ok := p.atom("prompt"); ok {
+		switch s.text {
+		case "replace", "append":
+			p.d.Appends = s.text == "append"
+		default:
+			p.warn(s.line, "prompt: %q is neither replace nor append", s.text)
 		}
 	}
-}
-
-func (p *parser) iterations(key, text string) {
-	n, err := strconv.Atoi(text)
-	switch {
-	case err != nil || n <= 0:
-		p.warn("%s: %q is no number of iterations; %d are used", key, text, DefaultIterations)
-	case n > MaxIterations:
-		p.warn("%s: %d is more than %d", key, n, MaxIterations)
-		p.d.MaxIterations = MaxIterations
-	default:
-		p.d.MaxIterations = n
+	if s, ok := p.text("role"); ok {
+		p.d.Role = s.text
+	}
+	if s, ok := p.fields["success_criteria"]; ok {
+		p.d.SuccessCriteria = p.lines(s)
 	}
 }
 
-func (p *parser) timeout(key, text string) {
-	t, err := time.ParseDuration(text)
-	if err != nil {
-		var seconds int
-		if seconds, err = strconv.Atoi(text); err == nil {
-			t = time.Duration(seconds) * time.Second
+// oneOf returns a word, where the first one, which is the default, is empty.
+func (p *parser) oneOf(name string, words ...string) string {
+	s, ok := p.atom(name)
+	switch {
+	case !ok || s.text == words[0]:
+		return ""
+	case !slices.Contains(words, s.text):
+		p.warn(s.line, "%s: %q is none of %s; %s is used", s.key, s.text, strings.Join(words, ", "), words[0])
+		return ""
+	}
+	return s.text
+}
+
+func (p *parser) flag(name string) bool {
+	s, ok := p.atom(name)
+	switch {
+	case !ok || slices.Contains([]string{"false", "no", "off", "0"}, s.text):
+		return false
+	case slices.Contains([]string{"true", "yes", "on", "1"}, s.text):
+		return true
+	}
+	p.warn(s.line, "%s: %q is neither true nor false; false is used", s.key, s.text)
+	return false
+}
+
+// lines returns a list of texts; one text is a list of one.
+func (p *parser) lines(s setting) []string {
+	items := s.items
+	if s.kind == scalar {
+		items = []node{s.node}
+	}
+	var out []string
+	for _, e := range items {
+		if t := strings.Join(strings.Fields(e.text), " "); t != "" {
+			out = append(out, t)
 		}
 	}
-	switch {
-	case err != nil || t <= 0:
-		p.warn("%s: %q is no time, such as 5m or 300", key, text)
-	case t > MaxTimeout:
-		p.warn("%s: %s is more than %s", key, t, MaxTimeout)
-		p.d.Timeout = MaxTimeout
-	default:
-		p.d.Timeout = t
+	if len(out) == 0 {
+		p.warn(s.line, "%s: want a list", s.key)
 	}
+	return out
 }
 
-func (p *parser) isolation(text string) {
-	switch text {
-	case InProcess, Worktree:
-		p.d.Isolation = text
-	case "clone": // another spelling: worktrees share nothing that a clone would not
+// place reads where the agent works; what it may do is known by then.
+func (p *parser) place() {
+	s, ok := p.atom("isolation")
+	if !ok {
+		return
+	}
+	exec := p.d.Executes()
+	switch {
+	case s.text == Worktree, s.text == "clone": // worktrees share nothing that a clone would not
 		p.d.Isolation = Worktree
+	case s.text == InProcess && !exec:
+		p.d.Isolation = InProcess
+	case s.text == InProcess:
+		p.warn(s.line, "isolation: %s is for agents that only read; if the run grants it commands, it has a worktree", InProcess)
+		p.d.Isolation = Worktree
+	case exec:
+		p.fail(s.line, "disabled: isolation: %q is neither %s nor %s, and the agent may run commands", s.text, InProcess, Worktree)
 	default:
-		p.warn("isolation: %q is neither %s nor %s", text, InProcess, Worktree)
+		p.warn(s.line, "isolation: %q is neither %s nor %s; %s is used", s.text, InProcess, Worktree, InProcess)
+		p.d.Isolation = InProcess
 	}
 }

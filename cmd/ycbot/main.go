@@ -55,7 +55,7 @@ type program struct {
 	platform       string
 	client         *http.Client
 	shim           []string // how the sandbox starts this program as its shim
-	code           int // exit code of a command that did its work
+	code           int      // exit code of a command that did its work
 }
 
 // getenv returns the value of a variable, and "" where it is not set.

@@ -40,6 +40,16 @@ type Message struct {
 	Text   string `json:"text,omitempty"`
 	Calls  []Call `json:"calls,omitempty"`   // assistant only
 	CallID string `json:"call_id,omitempty"` // tool only: the Call that Text answers
+	Kept   []Kept `json:"kept,omitempty"`    // assistant only: what its provider wants back as it gave it
+}
+
+// Kept is a part of an answer that means something to its provider alone, such as
+// signed or encrypted reasoning. It goes back byte for byte or not at all: a
+// provider refuses one that was changed. Other APIs than its own leave it out.
+type Kept struct {
+	API string          `json:"api"` // the API that gave it
+	At  int             `json:"at"`  // its place: 0 before the text, 1 after it, 1+n after the n-th call
+	Raw json.RawMessage `json:"raw"`
 }
 
 // A Role says who speaks. The strings are stored: do not change them.
@@ -95,13 +105,17 @@ const (
 type Usage struct {
 	Input     int  `json:"input"` // all input tokens, cached ones included
 	Output    int  `json:"output"`
-	Cached    int  `json:"cached"` // input tokens that the provider had cached
+	Cached    int  `json:"cached"`            // input tokens that the provider had cached
+	Written   int  `json:"written,omitempty"` // input tokens that it put into its cache, where it says so and bills them apart
 	Estimated bool `json:"estimated,omitempty"`
 }
 
 // Add returns u plus v.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Input + v.Input, u.Output + v.Output, u.Cached + v.Cached, u.Estimated || v.Estimated}
+	return Usage{
+		Input: u.Input + v.Input, Output: u.Output + v.Output, Cached: u.Cached + v.Cached, Written: u.Written + v.Written,
+		Estimated: u.Estimated || v.Estimated,
+	}
 }
 
 // The errors of a provider that a caller may have to tell apart. Providers
@@ -119,6 +133,7 @@ type Exchange struct {
 	Time       time.Time       `json:"time"`
 	Agent      string          `json:"agent"`
 	ID         string          `json:"agent_id"`
+	API        string          `json:"api,omitempty"` // which form Request has: chat, responses or messages
 	Model      string          `json:"model"`
 	N          int             `json:"n"`       // number of the answer in its conversation, from 1
 	Attempt    int             `json:"attempt"` // from 1

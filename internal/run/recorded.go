@@ -85,7 +85,7 @@ func (p *past) moved(s *session) *strings.Replacer {
 	return strings.NewReplacer(p.trees, s.trees, filepath.Join(p.home, "tmp", "y-"+first8(p.id)), s.temps())
 }
 
-// wrote is what a recorded command wrote to its two streams.
+// output is what a recorded command wrote to its two streams.
 func (p *past) output(r evidence.Record) (stdout, stderr []byte, err error) {
 	if stdout, err = evidence.ReadOutput(p.dir, r.Stdout); err != nil {
 		return nil, nil, err
@@ -151,7 +151,7 @@ func (p *past) job(dir, out string) (Job, error) {
 // again opens a session in a scratch directory that verifies the same range with
 // the same settings. It is for doing over what the past run did; its trees lie
 // where those would lie that the same run had here.
-func (r *Runner) again(ctx context.Context, p *past, dir string) (*session, error) {
+func (r *Runner) again(ctx context.Context, p *past, dir string, cast *Cast) (*session, error) {
 	like := *r
 	like.Network = p.around.Network
 	if p.around.NoRace != "" && r.Go != nil {
@@ -171,6 +171,7 @@ func (r *Runner) again(ctx context.Context, p *past, dir string) (*session, erro
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(out))
 	}
+	job.Cast = cast
 	s, err := like.open(ctx, job)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(out))

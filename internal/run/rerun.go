@@ -30,11 +30,11 @@ func (h *host) reproduce(ctx context.Context, res agent.Result, c report.AgentCh
 	if !ok || !first.Executed {
 		return report.NotRun, nil
 	}
-	head, err := h.again(ctx, st, first, h.head, "rerun/head")
+	head, err := h.again(ctx, st, first, h.head, rerunHead)
 	if err != nil {
 		return report.NotRun, err
 	}
-	return h.classify(c, first, head, func() (evidence.Record, error) { return h.again(ctx, st, first, h.base, "rerun/base") })
+	return h.classify(c, first, head, func() (evidence.Record, error) { return h.again(ctx, st, first, h.base, rerunBase) })
 }
 
 // classify tells what a failing check is that was run again on the head, and
@@ -78,6 +78,14 @@ func (h *host) seat(id string) *seat {
 	return h.seats[id]
 }
 
+// The name under which commands that the host runs again stand in the log, and
+// what for. They are stored: do not change them.
+const (
+	hostAgent = "host"
+	rerunHead = "rerun/head"
+	rerunBase = "rerun/base"
+)
+
 // again runs a recorded command in a fresh copy of a prepared snapshot. The copy
 // lies where the agent's tree is named in the command, as far as that is text.
 func (h *host) again(ctx context.Context, st *seat, r evidence.Record, of *workspace.Tree, task string) (evidence.Record, error) {
@@ -96,7 +104,7 @@ func (h *host) again(ctx context.Context, st *seat, r evidence.Record, of *works
 		return evidence.Record{}, err
 	}
 	moved := strings.NewReplacer(st.tree.Dir, tree.Dir, st.home, home, st.temp, temp).Replace(r.Command)
-	x := evidence.Execution{Agent: "host", Task: task, Command: moved, Root: tree.Dir, Cwd: r.Cwd, Tree: tree.OID} // what ran is what the log says
+	x := evidence.Execution{Agent: hostAgent, Task: task, Command: moved, Root: tree.Dir, Cwd: r.Cwd, Tree: tree.OID} // what ran is what the log says
 	if x.Run, err = h.template(ctx, tree, home, temp); err != nil {
 		return evidence.Record{}, err
 	}

@@ -24,6 +24,21 @@ import (
 
 // TestMain lets the test binary be the program whose commands attack it.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == shimName {
+		os.Exit(sandbox.RunShim(os.Args[2:], os.Stdout))
+	}
+	if len(os.Args) > 1 {
+		switch args := os.Args[1:]; args[0] {
+		case "suite":
+			os.Exit(suiteMain(args[1], args[2], args[3]))
+		case "attack":
+			os.Exit(attackMain(args[1], args[2]))
+		case "attack-daemon":
+			os.Exit(daemonMain(args[1]))
+		case "attack-capable":
+			os.Exit(capableMain())
+		}
+	}
 	switch role := os.Getenv("SANDBOX_TEST_ROLE"); role {
 	case "":
 		os.Exit(m.Run())
@@ -37,7 +52,7 @@ func TestMain(m *testing.M) {
 func harness(role string) int {
 	mode := strings.TrimPrefix(role, "harness-")
 	sb, err := sandbox.Detect(context.Background(), sandbox.Options{
-		Mode: mode, PATH: systemPath, TempDir: os.TempDir(), Now: time.Now, Home: os.Getenv("HOME"),
+		Mode: mode, PATH: systemPath, TempDir: os.TempDir(), Now: time.Now, Home: os.Getenv("HOME"), Shim: ownShim(),
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -101,8 +116,8 @@ echo looked
 // none shows that the attack is a real one, and what that tier is worth.
 func TestSecretsOfTheHarness(t *testing.T) {
 	t.Parallel()
-	detect(t, "basic", nil)
-	for mode, leaks := range map[string]bool{"basic": false, "none": true} {
+	detect(t, "full", nil)
+	for mode, leaks := range map[string]bool{"full": false, "basic": false, "none": true} {
 		victims := "[0-9]*"
 		if leaks {
 			victims = "PARENT" // the others are not ours to look into
@@ -124,9 +139,19 @@ func TestSecretsOfTheHarness(t *testing.T) {
 // When the program is killed outright nothing of its commands goes on.
 func TestHarnessKilled(t *testing.T) {
 	t.Parallel()
-	detect(t, "basic", nil)
+	for _, mode := range []string{"full", "basic"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			harnessKilled(t, mode)
+		})
+	}
+}
+
+func harnessKilled(t *testing.T, mode string) {
+	t.Helper()
+	detect(t, mode, nil)
 	marker := newMarker(t)
-	cmd, out, stderr := startHarness(t, "basic", "x", daemons+`echo started; exec -a $1 sleep 1000`, marker)
+	cmd, out, stderr := startHarness(t, mode, "x", daemons+`echo started; exec -a $1 sleep 1000`, marker)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	before := named(t, marker)
 	if err := cmd.Process.Kill(); err != nil {
@@ -150,7 +175,7 @@ func TestHarnessKilled(t *testing.T) {
 // outside cannot be signalled by its number.
 func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
-	sb := detect(t, "basic", nil)
+	sb := detect(t, "full", nil)
 	victim := exec.Command("sleep", "1000")
 	if err := victim.Start(); err != nil {
 		t.Fatal(err)
@@ -195,7 +220,7 @@ func TestFiles(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "secret"), filepath.Join(work, "link")); err != nil {
 		t.Fatal(err)
 	}
-	sb := detect(t, "basic", func(o *sandbox.Options) {
+	sb := detect(t, "full", func(o *sandbox.Options) {
 		o.Home, o.Hide, o.Toolchains = home, []string{hide}, []string{cargo}
 	})
 	c := sandbox.Command{
@@ -246,7 +271,7 @@ func TestFiles(t *testing.T) {
 func TestMountThroughLink(t *testing.T) {
 	t.Parallel()
 	toolchain, work := t.TempDir(), t.TempDir()
-	sb := detect(t, "basic", func(o *sandbox.Options) { o.Toolchains = []string{toolchain} })
+	sb := detect(t, "full", func(o *sandbox.Options) { o.Toolchains = []string{toolchain} })
 	run(t, sb, sandbox.Command{Argv: bash("ln -s " + toolchain + " cache"), Dir: work, Writable: []string{work}})
 	cache := filepath.Join(work, "cache")
 	for name, c := range map[string]sandbox.Command{
@@ -272,7 +297,7 @@ func TestTempInsideHome(t *testing.T) {
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	sb := detect(t, "basic", func(o *sandbox.Options) { o.Home, o.TempDir = home, temp })
+	sb := detect(t, "full", func(o *sandbox.Options) { o.Home, o.TempDir = home, temp })
 	if res := run(t, sb, sandbox.Command{Argv: []string{"ls", home}}); res.Exit == 0 {
 		t.Error("the home is there")
 	}
@@ -282,7 +307,7 @@ func TestTempInsideHome(t *testing.T) {
 // reach; with the host's network the listener is reached, so the attack works.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
-	sb := detect(t, "basic", nil)
+	sb := detect(t, "full", nil)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +339,7 @@ func TestNetwork(t *testing.T) {
 // up is said to be missing.
 func TestSelfTest(t *testing.T) {
 	t.Parallel()
-	s := detect(t, "basic", nil).Status()
+	s := detect(t, "full", nil).Status()
 	if len(s.SelfTest) < 15 {
 		t.Errorf("only %d canaries", len(s.SelfTest))
 	}
@@ -329,16 +354,24 @@ func TestSelfTest(t *testing.T) {
 		}
 	}
 	for _, layer := range []string{"landlock", "seccomp", "limits"} {
-		if !slices.ContainsFunc(s.Missing, func(m string) bool { return strings.HasPrefix(m, layer+": ") }) {
-			t.Errorf("%s is not said to be missing: %q", layer, s.Missing)
+		if !slices.Contains(s.Layers, layer) {
+			t.Errorf("no %s among %q", layer, s.Layers)
 		}
+	}
+	if len(s.Missing) > 0 {
+		t.Errorf("missing: %q", s.Missing)
+	}
+	// Without a shim the layers are said to be missing, and the tier is a lower one.
+	s = detect(t, bare, nil).Status()
+	if len(s.Missing) != 1 || !strings.HasPrefix(s.Missing[0], "landlock, seccomp, limits: ") || slices.Contains(s.Layers, "seccomp") {
+		t.Errorf("without a shim: %+v", s)
 	}
 }
 
 // All of this holds for an ordinary user, too.
 func TestAsOrdinaryUser(t *testing.T) {
 	t.Parallel()
-	detect(t, "basic", nil)
+	detect(t, "full", nil)
 	if os.Geteuid() != 0 {
 		t.Skip("not root, so the other tests showed it")
 	}
@@ -365,7 +398,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"TestConformance/basic/timeout", "TestConformance/none/cancel", "TestSecretsOfTheHarness", "TestHarnessKilled", "TestFiles"} {
+	for _, name := range []string{"TestConformance/full/timeout", "TestConformance/basic/timeout", "TestConformance/none/cancel", "TestSecretsOfTheHarness", "TestHarnessKilled", "TestFiles"} {
 		if !bytes.Contains(out, []byte("--- PASS: "+name+" ")) {
 			t.Errorf("%s did not pass:\n%s", name, out)
 		}
@@ -389,7 +422,7 @@ func copyProgram(t *testing.T, to string) {
 // hidden: the command has the same user outside.
 func TestPrivateFilesOfEtc(t *testing.T) {
 	t.Parallel()
-	sb := detect(t, "basic", nil)
+	sb := detect(t, "full", nil)
 	if u, err := user.Current(); err != nil || u.Uid != "0" {
 		t.Skip("only root owns files below /etc")
 	}
@@ -398,29 +431,5 @@ func TestPrivateFilesOfEtc(t *testing.T) {
 	}
 	if res := run(t, sb, sandbox.Command{Argv: []string{"cat", "/etc/shadow"}}); res.Exit == 0 || res.Stdout.Total > 0 {
 		t.Errorf("exit %d, %d bytes read", res.Exit, res.Stdout.Total)
-	}
-}
-
-func BenchmarkRun(b *testing.B) {
-	for _, mode := range []string{"none", "basic"} {
-		b.Run(mode, func(b *testing.B) {
-			sb, err := sandbox.Detect(b.Context(), sandbox.Options{Mode: mode, PATH: systemPath, TempDir: b.TempDir(), Now: time.Now})
-			if err != nil {
-				b.Skip(err)
-			}
-			for b.Loop() {
-				if res, err := sb.Run(b.Context(), sandbox.Command{Argv: []string{"/bin/true"}}); err != nil || res.Exit != 0 {
-					b.Fatal(res.Exit, err)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkDetect(b *testing.B) {
-	for b.Loop() {
-		if _, err := sandbox.Detect(b.Context(), sandbox.Options{Mode: "basic", PATH: systemPath, TempDir: b.TempDir(), Now: time.Now}); err != nil {
-			b.Skip(err)
-		}
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -30,6 +32,7 @@ const boxedID = "1000"
 // command would go on until it ends by itself.
 type bubblewrap struct {
 	o       Options
+	means   means
 	program string
 	flags   []string // namespaces, as far as this bubblewrap knows the flags
 	private []string // what is hidden in the system directories
@@ -39,14 +42,23 @@ type bubblewrap struct {
 }
 
 // newBubblewrap finds bubblewrap, runs the self-test and fails unless all that
-// the tier promises holds.
-func newBubblewrap(ctx context.Context, o Options) (Sandbox, error) {
+// the tier promises holds. The tier is full with all layers of the shim, and
+// basic without one of them; whole asks for the former.
+func newBubblewrap(ctx context.Context, o Options, whole bool) (Sandbox, error) {
 	program, err := findBubblewrap(o.PATH)
 	if err != nil {
 		return nil, err
 	}
+	m, err := meansOf(o)
+	if err != nil {
+		return nil, err
+	}
+	if whole && !m.whole() {
+		return nil, m.errMissing()
+	}
 	b := &bubblewrap{
 		o:       o,
+		means:   m,
 		program: program,
 		flags: []string{
 			"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
@@ -108,20 +120,23 @@ func (b *bubblewrap) Status() Status { return b.status }
 
 // Run implements [Sandbox].
 func (b *bubblewrap) Run(ctx context.Context, c Command) (Result, error) {
-	res, _, err := b.run(ctx, c)
+	res, _, err := b.run(ctx, c, trap{})
 	return res, err
 }
 
-func (b *bubblewrap) run(ctx context.Context, c Command) (Result, report, error) {
+func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report, error) {
 	if err := c.check(); err != nil {
 		return Result{Exit: -1}, report{}, err
 	}
-	l, err := b.launch(c)
+	l, err := b.launch(c, t)
 	if err != nil {
 		return Result{Exit: -1}, report{}, err
 	}
 	defer l.close()
-	res, err := watch(ctx, b.o, job{cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout})
+	res, err := watch(ctx, b.o, job{
+		cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout,
+		guard: newGuard(b.means.limits, b.o.Now(), c.written()),
+	})
 	rep, repErr := l.report()
 	switch {
 	case err != nil:
@@ -133,11 +148,21 @@ func (b *bubblewrap) run(ctx context.Context, c Command) (Result, report, error)
 		if n := res.Exit - 128; n > 0 {
 			res.Signal = unix.SignalName(syscall.Signal(n))
 		}
-		return res, rep, nil
-	case res.TimedOut || res.OutputLimit || res.Signal != "":
+	case res.TimedOut || res.OutputLimit || res.Limit != "" || res.Signal != "":
 		return res, rep, nil // bubblewrap was killed along
+	default:
+		return res, rep, notExecuted(&res, c.Argv[0])
 	}
-	return res, rep, notExecuted(&res, c.Argv[0])
+	if l.shimmed != nil {
+		err = l.shimmed.conclude(&res, c.Argv[0], b.means.layers())
+	}
+	return res, rep, err
+}
+
+// A trap is what the self-test adds to a command, to try one layer alone.
+type trap struct {
+	locked string // mounted at boxedLocked to be written, and not granted by Landlock
+	self   bool   // the command is the shim itself
 }
 
 // notExecuted tells a program that could not be executed, which is a Result,
@@ -163,48 +188,87 @@ func notExecuted(res *Result, program string) error {
 	return nil
 }
 
-// args is what bubblewrap is told, but for the command itself.
-func (b *bubblewrap) args(c Command, passwdFD, groupFD, statusFD string) ([]string, error) {
+// args is what bubblewrap is told, but for the command itself, and what the shim
+// is told.
+func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD string) ([]string, policy, error) {
 	args := slices.Clone(b.flags)
 	if c.Network != NetworkHost {
 		args = append(args, "--unshare-net")
 	}
+	size := strconv.FormatInt(b.means.scratchSize(), 10)
 	args = append(args, "--json-status-fd", statusFD)
 	args = append(args, systemArgs()...)
 	args = append(args, hideArgs(b.private)...)
 	args = append(args,
 		"--ro-bind-data", passwdFD, "/etc/passwd", "--ro-bind-data", groupFD, "/etc/group",
-		"--dev", "/dev", "--proc", "/proc", "--dir", "/home", "--dir", "/var", "--perms", "1777", "--tmpfs", boxedTemp, "--symlink", boxedTemp, "/var/tmp")
+		"--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm", "--proc", "/proc", "--dir", "/home", "--dir", "/var",
+		"--perms", "1777", "--size", size, "--tmpfs", boxedTemp, "--symlink", boxedTemp, "/var/tmp")
 	home := c.Home
 	if home == "" {
 		home = boxedHome
-		args = append(args, "--perms", "0700", "--tmpfs", home)
+		args = append(args, "--perms", "0700", "--size", size, "--tmpfs", home)
 	}
-	mounts, err := mountArgs(c, b.o.Toolchains, b.private)
+	mounts, err := named(c, b.o.Toolchains, b.private)
 	if err != nil {
-		return nil, err
+		return nil, policy{}, err
 	}
-	args = append(args, mounts...)
+	args = append(args, bindArgs(mounts)...)
+	if t.locked != "" {
+		args = append(args, "--bind", t.locked, boxedLocked)
+	}
+	if len(b.means.shim) > 0 {
+		args = append(args, "--ro-bind", b.means.shim[0], boxedShim(b.means.shim[0]))
+	}
 	args = append(args, "--remount-ro", "/", "--chdir", workingDir(c, home))
-	for _, kv := range environment(b.o, c, home, boxedTemp) {
+	env := environment(b.o, c, home, boxedTemp)
+	if len(b.means.shim) > 0 {
+		return args, b.policy(c, t, mounts, home, env), nil
+	}
+	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		args = append(args, "--setenv", name, value)
 	}
-	return args, nil
+	return args, policy{}, nil
+}
+
+// policy is what the shim enforces inside the namespaces.
+func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env []string) policy {
+	p := policy{
+		Argv: c.Argv, Env: env, Dir: workingDir(c, home),
+		Limits:  b.means.limits.kernel(c.Timeout, runtime.NumCPU(), 0),
+		Seccomp: filter{On: b.means.seccomp},
+		Landlock: grants{
+			ABI: b.means.abi, List: []string{"/"},
+			Read:  append([]string{"/proc", "/dev"}, systemDirs...),
+			Write: append([]string{boxedTemp, home, "/dev/shm", "/dev/pts", "/dev/ptmx"}, devices...),
+		},
+	}
+	for _, m := range mounts {
+		if m.access == writable {
+			p.Landlock.Write = append(p.Landlock.Write, m.path)
+		} else {
+			p.Landlock.Read = append(p.Landlock.Read, m.path)
+		}
+	}
+	if t.self {
+		p.Landlock.Read = append(p.Landlock.Read, boxedShim(b.means.shim[0]))
+	}
+	return p
 }
 
 // A launch is a bubblewrap that is ready to start.
 type launch struct {
-	cmd    *exec.Cmd
-	files  []*os.File // what bubblewrap gets
-	status *os.File   // where bubblewrap writes what it did
-	docs   *json.Decoder
-	rep    report
+	cmd     *exec.Cmd
+	files   []*os.File // what bubblewrap gets
+	status  *os.File   // where bubblewrap writes what it did
+	docs    *json.Decoder
+	rep     report
+	shimmed *shimmed // nil: bubblewrap starts the command itself
 }
 
 // launch prepares c. Everything but the command goes through a file: an
 // argument list has a limit, and it can be read in the process table.
-func (b *bubblewrap) launch(c Command) (_ *launch, err error) {
+func (b *bubblewrap) launch(c Command, t trap) (_ *launch, err error) {
 	l := &launch{}
 	defer func() {
 		if err != nil {
@@ -212,8 +276,8 @@ func (b *bubblewrap) launch(c Command) (_ *launch, err error) {
 		}
 	}()
 	// The numbers that the files of ExtraFiles get.
-	const argsFD, passwdFD, groupFD, statusFD = "3", "4", "5", "6"
-	args, err := b.args(c, passwdFD, groupFD, statusFD)
+	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD = "3", "4", "5", "6", "7", "8"
+	args, p, err := b.args(c, t, passwdFD, groupFD, statusFD)
 	if err != nil {
 		return nil, err
 	}
@@ -230,14 +294,22 @@ func (b *bubblewrap) launch(c Command) (_ *launch, err error) {
 	}
 	l.status, l.docs = r, json.NewDecoder(io.LimitReader(r, 1<<16))
 	l.files = append(l.files, w)
+	argv, handed := c.Argv, l.files
+	if len(b.means.shim) > 0 {
+		if l.shimmed, err = newShimmed(p); err != nil {
+			return nil, err
+		}
+		handed = slices.Concat(l.files, l.shimmed.files)
+		argv = slices.Concat([]string{boxedShim(b.means.shim[0])}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
+	}
 	l.cmd = &exec.Cmd{
 		Path: b.program,
-		Args: slices.Concat([]string{"bwrap", "--args", argsFD, "--"}, c.Argv),
+		Args: slices.Concat([]string{"bwrap", "--args", argsFD, "--"}, argv),
 		// Not nil, which would be this program's own: the first process inside
 		// keeps the environment that bubblewrap was started with in its /proc.
 		Env:        []string{},
 		Dir:        "/",
-		ExtraFiles: l.files,
+		ExtraFiles: handed,
 	}
 	return l, nil
 }
@@ -248,10 +320,16 @@ func (l *launch) closeFiles() {
 		f.Close()
 	}
 	l.files = nil
+	if l.shimmed != nil {
+		l.shimmed.handed()
+	}
 }
 
 func (l *launch) close() {
 	l.closeFiles()
+	if l.shimmed != nil {
+		l.shimmed.close()
+	}
 	if l.status != nil {
 		l.status.Close()
 	}

@@ -9,6 +9,11 @@ import (
 )
 
 // newBubblewrap fails: bubblewrap is a program for Linux.
-func newBubblewrap(context.Context, Options) (Sandbox, error) {
-	return nil, errors.New("not available on " + runtime.GOOS + "; use Linux, or a container or virtual machine of it")
+func newBubblewrap(context.Context, Options, bool) (Sandbox, error) { return nil, errNotHere() }
+
+// newBasic fails: Landlock and seccomp are of Linux.
+func newBasic(context.Context, Options) (Sandbox, error) { return nil, errNotHere() }
+
+func errNotHere() error {
+	return errors.New("not available on " + runtime.GOOS + "; use Linux, or a container or virtual machine of it")
 }

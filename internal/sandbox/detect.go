@@ -23,6 +23,12 @@ type Options struct {
 	Now        func() time.Time // clock of Result.Started and Result.Duration
 	Log        *slog.Logger     // may be nil
 
+	// Shim is how this program is started to put limits, Landlock and seccomp on
+	// a command from within: an absolute path and the arguments that make it
+	// call [RunShim] with what follows. Without it those layers are missing.
+	Shim   []string
+	Limits Limits // what a command may use
+
 	OutputLimit int64         // bytes a stream may have before its command is killed; 0: 256 MiB
 	Grace       time.Duration // between SIGTERM and SIGKILL; 0: 2 s
 }
@@ -34,7 +40,7 @@ const (
 
 // Detect makes the sandbox that o.Mode asks for, after it was tried out on this
 // machine. A mode that cannot be had is an error that says what to do; "auto"
-// falls back to tier none, and Status tells why.
+// takes the best that works, at last tier none, and Status tells why.
 func Detect(ctx context.Context, o Options) (Sandbox, error) {
 	if o.Now == nil || o.TempDir == "" {
 		return nil, errors.New("sandbox: Now and TempDir are required")
@@ -53,26 +59,55 @@ func Detect(ctx context.Context, o Options) (Sandbox, error) {
 	}
 	switch o.Mode {
 	case "", ModeAuto:
-		box, err := newBubblewrap(ctx, o)
+		return best(ctx, o)
+	case string(TierNone):
+		return newNone(o, "not asked for"), nil
+	case string(TierBasic):
+		box, err := newBasic(ctx, o)
+		if err != nil {
+			return nil, fmt.Errorf("sandbox tier basic: %w", err)
+		}
+		return box, nil
+	case string(TierFull):
+		box, err := newBubblewrap(ctx, o, true)
+		if err != nil {
+			return nil, fmt.Errorf("sandbox tier full: %w", err)
+		}
+		return box, nil
+	case string(TierStrong):
+		return nil, errors.New("sandbox tier strong: not available: the name is kept for later; ask for auto, full, basic or none")
+	}
+	return nil, fmt.Errorf("sandbox mode %q: want auto, full, strong, basic or none", o.Mode)
+}
+
+// best takes the first that works of what there is: namespaces with all layers
+// that the shim can set up, those layers without namespaces, namespaces alone,
+// nothing.
+func best(ctx context.Context, o Options) (Sandbox, error) {
+	bare := o
+	bare.Shim = nil
+	tries := []func() (Sandbox, error){
+		func() (Sandbox, error) { return newBubblewrap(ctx, o, false) },
+	}
+	if len(o.Shim) > 0 {
+		tries = append(tries,
+			func() (Sandbox, error) { return newBasic(ctx, o) },
+			func() (Sandbox, error) { return newBubblewrap(ctx, bare, false) },
+		)
+	}
+	var why error
+	for _, try := range tries {
+		box, err := try()
 		if err == nil {
 			return box, nil
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		o.Log.WarnContext(ctx, "no namespaces for commands", "error", err)
-		return newNone(o, err.Error()), nil
-	case string(TierNone):
-		return newNone(o, "not asked for"), nil
-	case string(TierBasic):
-		box, err := newBubblewrap(ctx, o)
-		if err != nil {
-			return nil, fmt.Errorf("sandbox tier basic: %w", err)
+		o.Log.WarnContext(ctx, "tier of isolation not available", "error", err)
+		if why == nil {
+			why = err
 		}
-		return box, nil
-	case string(TierFull), string(TierStrong):
-		return nil, fmt.Errorf("sandbox tier %s: not available: it needs Landlock, seccomp and limits inside bubblewrap, "+
-			"which this version does not set up; ask for auto, basic or none", o.Mode)
 	}
-	return nil, fmt.Errorf("sandbox mode %q: want auto, full, strong, basic or none", o.Mode)
+	return newNone(o, why.Error()), nil
 }

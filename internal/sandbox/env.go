@@ -91,10 +91,7 @@ func (c Command) check() error {
 			return fmt.Errorf("command %s: variable %q: want NAME=value", c.Argv[0], kv)
 		}
 	}
-	writable := c.Writable
-	if c.Home != "" {
-		writable = append(slices.Clone(writable), c.Home)
-	}
+	writable := c.written()
 	for _, dir := range writable {
 		if !filepath.IsAbs(dir) || !isDir(dir) {
 			return fmt.Errorf("command %s: writable %s: not an absolute path of a directory", c.Argv[0], dir)
@@ -117,6 +114,14 @@ func (c Command) check() error {
 		}
 	}
 	return fmt.Errorf("command %s: directory %s: in none of its writable and read-only directories", c.Argv[0], c.Dir)
+}
+
+// written are the directories of the host that the command may change.
+func (c Command) written() []string {
+	if c.Home == "" {
+		return c.Writable
+	}
+	return append(slices.Clone(c.Writable), c.Home)
 }
 
 // within tells whether path is root or lies below it, by their names.

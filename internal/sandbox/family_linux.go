@@ -50,8 +50,13 @@ type member struct {
 	marker []byte
 }
 
-func (k *kin) start(cmd *exec.Cmd, marker string) (*member, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+// start starts cmd. It dies when this program does, unless it stays to end what
+// it started itself.
+func (k *kin) start(cmd *exec.Cmd, marker string, stays bool) (*member, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if !stays {
+		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := cmd.Start(); err != nil {
@@ -224,6 +229,7 @@ func bare(dir string) bool {
 
 type proc struct {
 	pid, ppid, session int
+	threads            int
 	state              byte
 }
 
@@ -249,12 +255,13 @@ func processes() table {
 		}
 		// "pid (name) state ppid pgrp session …"; the name may hold anything.
 		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(f) < 4 {
+		if len(f) < 18 {
 			continue
 		}
 		ppid, _ := strconv.Atoi(f[1])
 		session, _ := strconv.Atoi(f[3])
-		procs[pid] = proc{pid: pid, ppid: ppid, session: session, state: f[0][0]}
+		threads, _ := strconv.Atoi(f[17])
+		procs[pid] = proc{pid: pid, ppid: ppid, session: session, threads: threads, state: f[0][0]}
 	}
 	return procs
 }

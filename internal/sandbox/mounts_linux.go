@@ -103,8 +103,22 @@ func hideArgs(paths []string) []string {
 	return args
 }
 
-// mountArgs mounts what a command names, parents before what lies in them.
-func mountArgs(c Command, toolchains, private []string) ([]string, error) {
+// bindArgs mounts what [named] gives.
+func bindArgs(mounts []mount) []string {
+	var args []string
+	for _, m := range mounts {
+		if m.access == writable {
+			args = append(args, "--bind", m.path, m.path)
+		} else {
+			args = append(args, "--ro-bind", m.path, m.path)
+		}
+	}
+	return args
+}
+
+// named is what a command names, parents before what lies in them, without what
+// lies in something of the same access anyway.
+func named(c Command, toolchains, private []string) ([]mount, error) {
 	want := map[string]access{}
 	for _, dir := range toolchains {
 		// A toolchain behind a link finds itself by its real name, too.
@@ -132,23 +146,19 @@ func mountArgs(c Command, toolchains, private []string) ([]string, error) {
 		want[filepath.Clean(c.Home)] = writable
 	}
 	above := coverage(private)
-	var args []string
+	var out []mount
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		over := above.nearest(path)
 		if err := stable(path, over); err != nil {
 			return nil, fmt.Errorf("command %s: %w", c.Argv[0], err)
 		}
-		switch {
-		case want[path] == writable && over.access == writable, want[path] == readable && over.access == readable:
+		if want[path] == over.access {
 			continue // it is there already
-		case want[path] == writable:
-			args = append(args, "--bind", path, path)
-		default:
-			args = append(args, "--ro-bind", path, path)
 		}
+		out = append(out, mount{path, want[path]})
 		above = append(above, mount{path, want[path]})
 	}
-	return args, nil
+	return out, nil
 }
 
 // stable refuses a path below a writable one that leads elsewhere: an earlier

@@ -30,7 +30,7 @@ func newNone(o Options, why string) *none {
 		},
 		Missing: []string{
 			"namespaces: " + why,
-			"landlock, seccomp, limits: need the namespaces",
+			"landlock, seccomp, limits: see there",
 		},
 	}
 	if runtime.GOOS == "linux" {
@@ -50,25 +50,16 @@ func (n *none) Run(ctx context.Context, c Command) (res Result, err error) {
 	if err := c.check(); err != nil {
 		return Result{Exit: -1}, err
 	}
-	scratch, err := os.MkdirTemp(n.o.TempDir, "ycbot-run-")
+	s, err := newScratch(n.o.TempDir)
 	if err != nil {
-		return Result{Exit: -1}, fmt.Errorf("scratch: %w", err)
+		return Result{Exit: -1}, err
 	}
-	defer func() {
-		if rmErr := removeTree(scratch); rmErr != nil {
-			err = errors.Join(err, fmt.Errorf("scratch: %w", rmErr))
-		}
-	}()
-	home, temp := filepath.Join(scratch, "home"), filepath.Join(scratch, "tmp")
-	for _, dir := range []string{home, temp} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return Result{Exit: -1}, fmt.Errorf("scratch: %w", err)
-		}
-	}
+	defer func() { err = errors.Join(err, s.remove()) }()
+	home := s.home
 	if c.Home != "" {
 		home = c.Home
 	}
-	env := environment(n.o, c, home, temp)
+	env := environment(n.o, c, home, s.temp)
 	dir := workingDir(c, home)
 	program, err := lookup(c.Argv[0], dir, env)
 	if err != nil {
@@ -77,11 +68,11 @@ func (n *none) Run(ctx context.Context, c Command) (res Result, err error) {
 		return res, nil
 	}
 	cmd := &exec.Cmd{Path: program, Args: c.Argv, Env: env, Dir: dir}
-	res, err = watch(ctx, n.o, job{cmd: cmd, marker: scratch, timeout: c.Timeout, tee: c.Stdout})
+	res, err = watch(ctx, n.o, job{cmd: cmd, marker: s.dir, timeout: c.Timeout, tee: c.Stdout})
 	if errors.Is(err, syscall.ENOEXEC) {
 		// A script without a first line that names its interpreter: as a shell does it.
 		cmd := &exec.Cmd{Path: "/bin/sh", Args: append([]string{"sh", program}, c.Argv[1:]...), Env: env, Dir: dir}
-		res, err = watch(ctx, n.o, job{cmd: cmd, marker: scratch, timeout: c.Timeout, tee: c.Stdout})
+		res, err = watch(ctx, n.o, job{cmd: cmd, marker: s.dir, timeout: c.Timeout, tee: c.Stdout})
 	}
 	if errors.Is(err, errNotStarted) && isDir(dir) {
 		// What remains is a file that the kernel does not execute.
@@ -89,6 +80,30 @@ func (n *none) Run(ctx context.Context, c Command) (res Result, err error) {
 		return res, nil
 	}
 	return res, err
+}
+
+// A scratch is what a command has of its own on the host's disk.
+type scratch struct{ dir, home, temp string }
+
+func newScratch(temp string) (scratch, error) {
+	dir, err := os.MkdirTemp(temp, "ycbot-run-")
+	if err != nil {
+		return scratch{}, fmt.Errorf("scratch: %w", err)
+	}
+	s := scratch{dir: dir, home: filepath.Join(dir, "home"), temp: filepath.Join(dir, "tmp")}
+	for _, dir := range []string{s.home, s.temp} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return s, errors.Join(fmt.Errorf("scratch: %w", err), s.remove())
+		}
+	}
+	return s, nil
+}
+
+func (s scratch) remove() error {
+	if err := removeTree(s.dir); err != nil {
+		return fmt.Errorf("scratch: %w", err)
+	}
+	return nil
 }
 
 // lookup finds a program as a shell would, in the PATH of env.

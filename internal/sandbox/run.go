@@ -27,6 +27,8 @@ type job struct {
 	cmd     *exec.Cmd
 	marker  string     // stands in the environment of the tree's processes; empty: none does
 	skip    int        // generations at the top of the tree that are ours: no SIGTERM for them
+	stays   bool       // the first process ends the rest itself when this program is killed
+	guard   *guard     // nil: nothing is watched
 	pidOne  func() int // the first process of a pid namespace that holds the tree, 0: none; called when cmd has ended; may be nil
 	timeout time.Duration
 	tee     io.Writer
@@ -58,7 +60,7 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	// (golang/go#27505), so this goroutine keeps its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	member, err := family.start(j.cmd, j.marker)
+	member, err := family.start(j.cmd, j.marker, j.stays)
 	if err != nil {
 		return res, errors.Join(errNotStarted, err)
 	}
@@ -110,16 +112,28 @@ func (o Options) await(ctx context.Context, j job, m *member, res *Result, waite
 		defer t.Stop()
 		timeout = t.C
 	}
-	select {
-	case err := <-waited:
-		return err, nil
-	case <-over:
-		res.OutputLimit = true
-	case <-timeout:
-		res.TimedOut = true
-	case <-ctx.Done():
+	var tick <-chan time.Time
+	if j.guard != nil {
+		t := time.NewTicker(guardEvery)
+		defer t.Stop()
+		tick = t.C
 	}
-	if !res.OutputLimit {
+	for watching := true; watching; {
+		watching = false
+		select {
+		case err := <-waited:
+			return err, nil
+		case <-over:
+			res.OutputLimit = true
+		case <-timeout:
+			res.TimedOut = true
+		case <-ctx.Done():
+		case <-tick:
+			res.Limit = j.guard.exceeded(m)
+			watching = res.Limit == ""
+		}
+	}
+	if !res.OutputLimit && res.Limit == "" {
 		family.terminate(m, j.skip)
 		grace := time.NewTimer(o.Grace)
 		defer grace.Stop()

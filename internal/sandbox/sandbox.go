@@ -72,10 +72,14 @@ type Result struct {
 	// OutputLimit is true when the command was killed because one of its
 	// streams passed what a command may write (Options.OutputLimit).
 	OutputLimit bool
-	Started     time.Time
-	Duration    time.Duration
-	Stdout      Output
-	Stderr      Output
+	// Limit names the limit for which the command was killed while it ran,
+	// "disk" or "processes"; empty otherwise. Limits of the kernel's own show
+	// in what the command says about them.
+	Limit    string
+	Started  time.Time
+	Duration time.Duration
+	Stdout   Output
+	Stderr   Output
 }
 
 // KeepLimit is how many bytes of each stream a Result keeps.

@@ -2,11 +2,13 @@ package sandbox
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -38,55 +40,81 @@ func (b *bubblewrap) selfTest(ctx context.Context) error {
 		return err
 	}
 	defer t.close()
-	control := rand.Text()
-	argv := []string{
-		"bash", "-c", selfTestScript, "bash", t.secret[:8], t.secret[8:], control,
-		strconv.Itoa(t.decoy.Process.Pid), t.outside, t.readOnly, t.writable, homeEntry(b.o), strconv.Itoa(t.port()),
-	}
-	res, rep, err := b.run(ctx, Command{
-		Argv: argv, Env: []string{"CANARY_CONTROL=" + control}, ReadOnly: []string{t.readOnly}, Writable: []string{t.writable},
-		Timeout: 20 * time.Second,
+	var rep report
+	said, err := t.tryOut(b.o, func(c Command) (res Result, err error) {
+		res, rep, err = b.run(ctx, c, trap{})
+		return res, err
 	})
 	if err != nil {
 		return err
 	}
-	said := answers(res.Stdout.Bytes)
-	if said["done"] != "yes" {
-		return fmt.Errorf("canaries did not run to their end: exit %d: %s", res.Exit, strings.TrimSpace(string(res.Stderr.Bytes)))
-	}
 	findings := b.judge(said, rep, t)
+	if len(b.means.shim) > 0 {
+		said, err := t.canaries(boxedShim(b.means.shim[0]), boxedLocked, b.means, func(c Command) (Result, error) {
+			res, _, err := b.run(ctx, c, trap{locked: t.locked, self: true})
+			return res, err
+		})
+		if err != nil {
+			return err
+		}
+		findings = append(findings, b.means.judge(said, boxedLocked, t)...)
+	}
 	died, err := b.diesWithParent(ctx)
 	if err != nil {
 		return err
 	}
 	findings = append(findings, held("die with parent", "command outlives bubblewrap", died, ""))
-	return b.conclude(ctx, findings)
+	b.status = Status{Tier: TierFull, Missing: b.means.absent}
+	if !b.means.whole() {
+		b.status.Tier = TierBasic
+	}
+	return b.status.conclude(ctx, b.o.Log, findings)
+}
+
+// tryOut runs the script of canaries and returns its answers.
+func (t *targets) tryOut(o Options, run func(Command) (Result, error)) (map[string]string, error) {
+	control := rand.Text()
+	argv := []string{
+		"bash", "-c", selfTestScript, "bash", t.secret[:8], t.secret[8:], control,
+		strconv.Itoa(t.decoy.Process.Pid), t.outside, t.readOnly, t.writable, homeEntry(o), strconv.Itoa(t.port()),
+	}
+	res, err := run(Command{
+		Argv: argv, Env: []string{"CANARY_CONTROL=" + control}, ReadOnly: []string{t.readOnly}, Writable: []string{t.writable},
+		Timeout: 20 * time.Second,
+	})
+	return completed(res, err)
+}
+
+// completed returns what canaries said, if they ran to their end.
+func completed(res Result, err error) (map[string]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	said := answers(res.Stdout.Bytes)
+	if said["done"] != "yes" {
+		return nil, fmt.Errorf("canaries did not run to their end: exit %d: %s", res.Exit, bytes.TrimSpace(res.Stderr.Bytes))
+	}
+	return said, nil
 }
 
 // conclude fills in the status: a layer is active if all its canaries held.
-func (b *bubblewrap) conclude(ctx context.Context, findings []finding) error {
-	b.status = Status{Tier: TierBasic}
+func (s *Status) conclude(ctx context.Context, log *slog.Logger, findings []finding) error {
 	var failed []string
 	for _, f := range findings {
-		b.status.SelfTest = append(b.status.SelfTest, f.Canary)
+		s.SelfTest = append(s.SelfTest, f.Canary)
 		if !f.Held {
 			failed = append(failed, f.layer)
-			b.o.Log.WarnContext(ctx, "canary did not hold", "layer", f.layer, "canary", f.Name, "note", f.Note)
-		} else if !slices.Contains(b.status.Layers, f.layer) {
-			b.status.Layers = append(b.status.Layers, f.layer)
+			log.WarnContext(ctx, "canary did not hold", "layer", f.layer, "canary", f.Name, "note", f.Note)
+		} else if !slices.Contains(s.Layers, f.layer) {
+			s.Layers = append(s.Layers, f.layer)
 		}
 	}
-	b.status.Layers = slices.DeleteFunc(b.status.Layers, func(l string) bool { return slices.Contains(failed, l) })
+	s.Layers = slices.DeleteFunc(s.Layers, func(l string) bool { return slices.Contains(failed, l) })
 	if i := slices.Index(failed, nestedLayer); i >= 0 {
 		// Good to have, but its absence opens nothing by itself.
 		failed = slices.Delete(failed, i, i+1)
-		b.status.Missing = append(b.status.Missing, nestedLayer+": this bubblewrap does not give it, or there is no unshare to try it with")
+		s.Missing = append(s.Missing, nestedLayer+": this bubblewrap does not give it, or there is no unshare to try it with")
 	}
-	b.status.Missing = append(b.status.Missing,
-		"landlock: not set up by this version",
-		"seccomp: not set up by this version",
-		"limits: memory, processes and disk are not limited by this version, time and output are",
-	)
 	if len(failed) > 0 {
 		return fmt.Errorf("did not hold: %s", strings.Join(slices.Compact(failed), ", "))
 	}
@@ -187,6 +215,7 @@ type targets struct {
 	outside  string // file that is not in the sandbox
 	readOnly string
 	writable string
+	locked   string // what only Landlock keeps from being written
 }
 
 func newTargets(ctx context.Context, temp string) (_ *targets, err error) {
@@ -200,10 +229,11 @@ func newTargets(ctx context.Context, temp string) (_ *targets, err error) {
 		return nil, err
 	}
 	t.outside, t.readOnly, t.writable = filepath.Join(t.dir, "outside"), filepath.Join(t.dir, "ro"), filepath.Join(t.dir, "rw")
+	t.locked = filepath.Join(t.dir, "locked")
 	if err := os.WriteFile(t.outside, []byte("secret\n"), 0o600); err != nil {
 		return nil, err
 	}
-	for _, dir := range []string{t.readOnly, t.writable} {
+	for _, dir := range []string{t.readOnly, t.writable, t.locked} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, err
 		}
@@ -265,7 +295,7 @@ func (b *bubblewrap) diesWithParent(ctx context.Context) (bool, error) {
 	// Bubblewrap's first process asks for the signal of its parent's death again
 	// after it has started the command, so the canary waits until it waits.
 	const script = `until IFS= read -r s </proc/1/stat && [[ $s == *") S "* ]]; do :; done; echo ready; kill -STOP $$`
-	l, err := b.launch(Command{Argv: []string{"bash", "-c", script}})
+	l, err := b.launch(Command{Argv: []string{"bash", "-c", script}}, trap{})
 	if err != nil {
 		return false, err
 	}
@@ -276,7 +306,7 @@ func (b *bubblewrap) diesWithParent(ctx context.Context) (bool, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m, err := family.start(l.cmd, "")
+	m, err := family.start(l.cmd, "", false)
 	if err != nil {
 		return false, err
 	}

@@ -1,20 +1,19 @@
-// Package openai asks models behind the OpenAI chat completions API, OpenAI's own
-// and the many that speak the same.
+// Package openai asks models behind the OpenAI APIs: chat completions, OpenAI's
+// own and the many that speak the same, and Responses.
 //
-// Answers are streamed. A refusal to serve (408, 409, 429, 5xx), a connection
-// that fails, a stream that breaks off or brings nothing for too long is asked
-// again with growing pauses, as a provider's Retry-After wants it; what had been
-// streamed is then void, which a Delta with Reset tells. The same conversation is
-// the same bytes in every request, so that the provider's prompt cache holds.
-// Nothing is read from the environment, and no error contains the key.
+// Answers are streamed; package wire says what is asked again. The same
+// conversation is the same bytes in every request, so that the provider's prompt
+// cache holds. Chat completions has no way to give reasoning back to the model;
+// Responses has, and there it is kept, encrypted, with the answer it belongs to:
+// nothing is stored at the provider. Nothing is read from the environment.
 package openai
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -23,39 +22,74 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/wire"
 )
 
 // DefaultBaseURL is OpenAI's own.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
+// The names of the APIs in records.
+const (
+	Chat      = "chat"
+	Responses = "responses"
+)
+
 // Options says which model is asked, and how.
 type Options struct {
-	BaseURL    string // "": DefaultBaseURL
-	Key        string // "": no Authorization header, for servers that want none
-	Model      string
-	CacheKey   string       // prompt_cache_key, such as repository and head; "": not sent
-	HTTPClient *http.Client // nil: http.DefaultClient
-	Retry      model.Retry
-	Now        func() time.Time
-	Jitter     func() float64                                    // 0 to 1; nil: random
-	Wait       func(ctx context.Context, d time.Duration) error  // nil: a timer
-	Log        *slog.Logger                                      // nil: silent
-	Record     func(ctx context.Context, e model.Exchange) error // each attempt, before its result is used; may be nil
+	BaseURL      string            // "": DefaultBaseURL
+	Key          string            // "": none is sent, for servers that want none
+	KeyHeader    string            // "": Authorization, with Bearer
+	Headers      map[string]string // sent with each request
+	Model        string
+	CacheKey     string       // prompt_cache_key, such as repository and head; "": not sent
+	Effort       string       // how long a reasoning model thinks, in the provider's words; "": not sent
+	OldMaxTokens bool         // chat completions: the server knows max_tokens, not max_completion_tokens
+	HTTPClient   *http.Client // nil: http.DefaultClient
+	Retry        model.Retry
+	Now          func() time.Time
+	Jitter       func() float64                                    // 0 to 1; nil: random
+	Wait         func(ctx context.Context, d time.Duration) error  // nil: a timer
+	Log          *slog.Logger                                      // nil: silent
+	Record       func(ctx context.Context, e model.Exchange) error // each attempt, before its result is used; may be nil
 }
 
 // A Model is one model of one provider.
 type Model struct {
 	o      Options
 	client sdk.Client
+	caller *wire.Caller
+	body   func(*model.Request) ([]byte, error)
+	start  func(*model.Request, []byte) wire.Try
 }
 
-// New returns the model that o describes.
+// New returns the model that o describes, asked by chat completions.
 func New(o Options) (*Model, error) {
-	if o.Model == "" {
-		return nil, errors.New("openai: no model is named")
+	m, err := client(o, Chat)
+	if err != nil {
+		return nil, err
 	}
-	if o.Now == nil {
-		return nil, errors.New("openai: Now is missing")
+	m.body = m.chatBody
+	m.start = func(req *model.Request, body []byte) wire.Try { return &attempt{m: m, req: req, body: body} }
+	return m, nil
+}
+
+// NewResponses returns the model that o describes, asked by the Responses API.
+func NewResponses(o Options) (*Model, error) {
+	m, err := client(o, Responses)
+	if err != nil {
+		return nil, err
+	}
+	m.body = m.responsesBody
+	m.start = func(_ *model.Request, body []byte) wire.Try { return &response{m: m, body: body} }
+	return m, nil
+}
+
+func client(o Options, api string) (*Model, error) {
+	caller, err := wire.New(wire.Options{
+		API: api, Model: o.Model, Key: o.Key, Retry: o.Retry, Now: o.Now, Jitter: o.Jitter, Wait: o.Wait, Log: o.Log, Record: o.Record,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("openai: %w", err)
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	if o.BaseURL == "" {
@@ -64,49 +98,19 @@ func New(o Options) (*Model, error) {
 	if o.HTTPClient == nil {
 		o.HTTPClient = http.DefaultClient
 	}
-	if o.Jitter == nil {
-		o.Jitter = rand.Float64
-	}
-	if o.Wait == nil {
-		o.Wait = wait
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	o.Retry = retry(o.Retry)
 	opts := []option.RequestOption{option.WithBaseURL(o.BaseURL + "/"), option.WithHTTPClient(o.HTTPClient), option.WithMaxRetries(0)}
-	if o.Key != "" {
+	for name, value := range o.Headers {
+		opts = append(opts, option.WithHeader(name, value))
+	}
+	switch {
+	case o.Key == "":
+	case o.KeyHeader != "":
+		opts = append(opts, option.WithHeader(o.KeyHeader, o.Key))
+	default:
 		opts = append(opts, option.WithAPIKey(o.Key))
 	}
 	// Not sdk.NewClient: that reads the environment.
-	return &Model{o: o, client: sdk.Client{Options: opts}}, nil
-}
-
-func retry(r model.Retry) model.Retry {
-	if r.Tries <= 0 {
-		r.Tries = 5
-	}
-	if r.Base <= 0 {
-		r.Base = 500 * time.Millisecond
-	}
-	if r.Max <= 0 {
-		r.Max = 60 * time.Second
-	}
-	if r.IdleFor <= 0 {
-		r.IdleFor = 120 * time.Second
-	}
-	return r
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return &Model{o: o, client: sdk.Client{Options: opts}, caller: caller}, nil
 }
 
 // Name is the model's name as the provider knows it.
@@ -119,67 +123,62 @@ func (m *Model) Generate(ctx context.Context, req *model.Request, on func(model.
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.o.Model, err)
 	}
-	if on == nil {
-		on = func(model.Delta) {}
-	}
-	for try := 1; ; try++ {
-		a := &attempt{m: m, req: req, body: body, on: on}
-		began := m.o.Now()
-		resp, err := a.run(ctx)
-		if recErr := m.record(ctx, a, try, began, resp, err); recErr != nil {
-			return nil, recErr
-		}
-		if err == nil {
-			return resp, nil
-		}
-		var f *fault
-		switch {
-		case ctx.Err() != nil:
-			return resp, fmt.Errorf("model %s: %w", m.o.Model, context.Cause(ctx))
-		case !errors.As(err, &f) || !f.again:
-			return resp, fmt.Errorf("model %s: %w", m.o.Model, err)
-		case try == m.o.Retry.Tries:
-			return resp, fmt.Errorf("model %s: %w: %d tries, the last: %w", m.o.Model, model.ErrDown, try, err)
-		}
-		if a.said {
-			on(model.Delta{Reset: true})
-		}
-		pause := m.pause(try, f.after)
-		m.o.Log.WarnContext(ctx, "model is asked again", "model", m.o.Model, "try", try, "pause", pause, "error", err)
-		if err := m.o.Wait(ctx, pause); err != nil {
-			return nil, fmt.Errorf("model %s: %w", m.o.Model, context.Cause(ctx))
-		}
-	}
+	return m.caller.Generate(ctx, req, body, on, func() wire.Try { return m.start(req, body) })
 }
 
-// pause is how long to wait after a try: what the provider wants, else a time
-// that doubles, of which a random part up to half is left out.
-func (m *Model) pause(try int, after time.Duration) time.Duration {
-	if after > 0 {
-		return min(after, m.o.Retry.Max)
-	}
-	d := m.o.Retry.Max
-	if try < 30 {
-		d = min(m.o.Retry.Base<<(try-1), m.o.Retry.Max)
-	}
-	return d/2 + time.Duration(float64(d/2)*m.o.Jitter())
-}
-
-func (m *Model) record(ctx context.Context, a *attempt, try int, began time.Time, resp *model.Response, err error) error {
-	if m.o.Record == nil {
-		return nil
-	}
-	e := model.Exchange{
-		Time: began.UTC(), Agent: a.req.Agent, ID: a.req.ID, Model: m.o.Model, N: model.Answers(a.req.Messages) + 1,
-		Attempt: try, Status: a.status, DurationMS: m.o.Now().Sub(began).Milliseconds(), Request: a.body,
+// post sends body and returns the stream.
+func (m *Model) post(ctx context.Context, path string, body []byte, open func(*http.Response) error) (*http.Response, error) {
+	var raw *http.Response
+	err := m.client.Post(ctx, path, json.RawMessage(body), &raw, option.WithHeader("Accept", "text/event-stream"))
+	var api *sdk.Error
+	if errors.As(err, &api) {
+		refusal := &wire.Refusal{Status: api.StatusCode, Code: api.Code, Message: first(api.Message, api.RawJSON())}
+		if api.Response != nil {
+			refusal.Header = api.Response.Header
+		}
+		return nil, refusal
 	}
 	if err != nil {
-		e.Error = err.Error()
-	} else {
-		e.Response = resp
+		return nil, err
 	}
-	if err := m.o.Record(ctx, e); err != nil {
-		return fmt.Errorf("model %s: record: %w", m.o.Model, err)
+	return raw, open(raw)
+}
+
+// broken reads an error that came inside a stream.
+func broken(raw json.RawMessage) error {
+	var v struct {
+		Code    any    `json:"code"`
+		Type    string `json:"type"`
+		Message string `json:"message"`
 	}
-	return nil
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return &wire.Broken{Message: string(raw)}
+	}
+	code := fmt.Sprint(v.Code)
+	if v.Code == nil || code == "" {
+		code = v.Type
+	}
+	return &wire.Broken{Code: code, Message: v.Message}
+}
+
+func first(of ...string) string {
+	for _, s := range of {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// parameters reads a tool's schema; one without is a tool without arguments.
+func parameters(t model.ToolSpec) (map[string]any, error) {
+	p := map[string]any{"type": "object", "properties": map[string]any{}}
+	if len(t.Schema) == 0 {
+		return p, nil
+	}
+	p = nil
+	if err := json.Unmarshal(t.Schema, &p); err != nil {
+		return nil, fmt.Errorf("schema of tool %s: %w", t.Name, err)
+	}
+	return p, nil
 }

@@ -7,21 +7,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"sync"
 
 	"github.com/ycbot/ycbot/internal/model"
 )
 
-// A Replay answers with what a provider answered before. It is safe for
-// concurrent use.
+// A Replay answers with what a provider answered before, and fails as it
+// failed. It is safe for concurrent use.
 type Replay struct {
 	name    string
 	answers map[string]*model.Response // by agent id and number of the answer
+	faults  map[string]string          // where there was none: the error
+	agents  map[string][]string        // ids by name, in the order of their first question
+
+	mu    sync.Mutex
+	stood map[string]string // recorded ids by those that they stand for
 }
 
 // NewReplay reads a model.jsonl. Where a question was asked more than once the
 // last answer counts.
 func NewReplay(log io.Reader) (*Replay, error) {
-	r := &Replay{answers: map[string]*model.Response{}}
+	r := &Replay{answers: map[string]*model.Response{}, faults: map[string]string{}, agents: map[string][]string{}, stood: map[string]string{}}
 	lines := bufio.NewReader(log)
 	for n := 1; ; n++ {
 		line, err := lines.ReadBytes('\n')
@@ -36,8 +44,13 @@ func NewReplay(log io.Reader) (*Replay, error) {
 			return nil, fmt.Errorf("replay: line %d: %w", n, err)
 		}
 		r.name = e.Model
+		if !slices.Contains(r.agents[e.Agent], e.ID) {
+			r.agents[e.Agent] = append(r.agents[e.Agent], e.ID)
+		}
 		if e.Response != nil {
 			r.answers[replayKey(e.ID, e.N)] = e.Response
+		} else {
+			r.faults[replayKey(e.ID, e.N)] = e.Error
 		}
 	}
 }
@@ -47,14 +60,50 @@ func replayKey(id string, n int) string { return fmt.Sprintf("%s/%d", id, n) }
 // Name is the recorded model's.
 func (r *Replay) Name() string { return r.name }
 
+// Recorded is the id that an agent had in the record which is id now. That is
+// the same one where it was told the same; else ids of the same agent stand for
+// each other in their order. "" is one that the record does not have.
+func (r *Replay) Recorded(agent, id string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if was, ok := r.stood[id]; ok {
+		return was
+	}
+	known := r.agents[agent]
+	if slices.Contains(known, id) {
+		r.stood[id] = id
+		return id
+	}
+	for _, was := range known {
+		if !r.taken(was) {
+			r.stood[id] = was
+			return was
+		}
+	}
+	return ""
+}
+
+func (r *Replay) taken(was string) bool {
+	for _, s := range r.stood {
+		if s == was {
+			return true
+		}
+	}
+	return false
+}
+
 // Generate gives the recorded answer to the same agent's question of this number.
 func (r *Replay) Generate(ctx context.Context, req *model.Request, on func(model.Delta)) (*model.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("replay: %w", context.Cause(ctx))
 	}
 	n := model.Answers(req.Messages) + 1
-	resp, ok := r.answers[replayKey(req.ID, n)]
+	key := replayKey(r.Recorded(req.Agent, req.ID), n)
+	resp, ok := r.answers[key]
 	if !ok {
+		if text, failed := r.faults[key]; failed {
+			return nil, &fault{text}
+		}
 		return nil, fmt.Errorf("replay: %w: there is no answer %d of agent %s (%s)", model.ErrRequest, n, req.Agent, req.ID)
 	}
 	if on != nil && resp.Message.Text != "" {
@@ -62,4 +111,18 @@ func (r *Replay) Generate(ctx context.Context, req *model.Request, on func(model
 	}
 	copied := *resp
 	return &copied, nil
+}
+
+// A fault is a recorded error, of the kind that its text names.
+type fault struct{ text string }
+
+func (f *fault) Error() string { return f.text }
+
+func (f *fault) Unwrap() error {
+	for _, kind := range []error{model.ErrAuth, model.ErrRequest, model.ErrOverflow, model.ErrDown} {
+		if strings.Contains(f.text, kind.Error()) {
+			return kind
+		}
+	}
+	return model.ErrDown
 }
