@@ -1,0 +1,211 @@
+// Package bench gets the programs ready that ycbot is tested against and that
+// others wrote: emulate (GitHub), act (the Actions runner) and GitHub's own
+// artifact library.
+//
+// Node packages are those of test/package-lock.json, in test/node_modules. act
+// is built by the go command, once a version, into the user's cache. Both are
+// got ready at most once, also when several test programs ask at the same time.
+// What a machine lacks for it is an error that wraps [ErrMissing]; tests are
+// then skipped.
+package bench
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ErrMissing says that the machine lacks what would be needed, a program or a
+// way to the registry. Nothing is wrong with ycbot.
+var ErrMissing = errors.New("not to be had on this machine")
+
+// ActVersion is the act that stands in for the Actions runner.
+const ActVersion = "v0.2.89"
+
+// Root is the top of the repository that the working directory is in.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "test", "package-lock.json")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("test/package-lock.json: not in this folder or one above")
+		}
+		dir = up
+	}
+}
+
+// Node installs the packages of test/package-lock.json, if those that are
+// installed are others, and returns test/node_modules.
+func Node(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return "", fmt.Errorf("%s: %w", program, ErrMissing)
+		}
+	}
+	dir := filepath.Join(root, "test")
+	modules := filepath.Join(dir, "node_modules")
+	want, err := digest(filepath.Join(dir, "package.json"), filepath.Join(dir, "package-lock.json"))
+	if err != nil {
+		return "", err
+	}
+	stamp := filepath.Join(modules, ".installed")
+	return modules, once("npm-"+name(dir), func() error {
+		if have, err := os.ReadFile(stamp); err == nil && string(have) == want {
+			return nil
+		}
+		// No script of a package is run: none that the tests use needs one.
+		cmd := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier")
+		cmd.Dir = dir
+		if err := quietly(cmd); err != nil {
+			return err
+		}
+		return os.WriteFile(stamp, []byte(want), 0o600)
+	})
+}
+
+// Act builds act, if it is not there yet, and returns the program.
+func Act(ctx context.Context) (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(cache, "bin", "act-"+ActVersion)
+	return bin, once("act-"+ActVersion, func() error {
+		if _, err := os.Stat(bin); err == nil {
+			return nil
+		}
+		into, err := os.MkdirTemp(cache, "act-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(into)
+		cmd := exec.CommandContext(ctx, "go", "install", "github.com/nektos/act@"+ActVersion)
+		cmd.Env = append(os.Environ(), "GOBIN="+into, "GOFLAGS=")
+		cmd.Dir = into
+		if err := quietly(cmd); err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(bin), 0o700); err != nil {
+			return err
+		}
+		return os.Rename(filepath.Join(into, "act"), bin)
+	})
+}
+
+// Ycbot builds this repository's ycbot and returns the program.
+//
+// The sources are looked at here too, and not by the go command alone: go test
+// then knows that the test depends on them, and never reuses an old pass.
+func Ycbot(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !d.IsDir() {
+			return nil
+		}
+		if err == nil && path != root && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")) {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(cache, "bin", "ycbot-"+name(root))
+	return bin, once("ycbot-"+name(root), func() error {
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/ycbot")
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build ./cmd/ycbot: %w\n%s", err, out)
+		}
+		return nil
+	})
+}
+
+// quietly runs a command that fetches something. What it said is in the error.
+func quietly(cmd *exec.Cmd) error {
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	said := ""
+	for line := range bytes.Lines(out) {
+		if text := strings.TrimSpace(string(line)); text != "" && !strings.HasPrefix(text, "npm warn") {
+			said = text
+			if strings.Contains(strings.ToLower(text), "err") {
+				break // the first one is the cause
+			}
+		}
+	}
+	return fmt.Errorf("%s: %w: %w: %s", strings.Join(cmd.Args[:min(3, len(cmd.Args))], " "), ErrMissing, err, said)
+}
+
+// once calls do while no other process on the machine is in a once of that name.
+func once(name string, do func() error) error {
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(cache, name+".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which also gives the lock back
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	return do()
+}
+
+func cacheDir() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "ycbot-test")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// digest is one hash over files.
+func digest(files ...string) (string, error) {
+	h := sha256.New()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%d\n%s", len(text), text)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// name is short for a path, and good as the name of a file.
+func name(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:6])
+}

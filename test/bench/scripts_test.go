@@ -1,0 +1,151 @@
+package bench_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// asset is the file of a release for this machine.
+const asset = "ycbot-" + runtime.GOOS + "-" + runtime.GOARCH
+
+// An install is a machine to install on: what a stand-in for curl serves, and
+// whether Go is there.
+type install struct {
+	files map[string]string // name in the release to text; nil: there is no release
+	ref   string
+	path  string // GITHUB_ACTION_PATH
+	noGo  bool
+}
+
+// run runs action/install.sh and returns the program that it found, and the log.
+func (in install) run(t *testing.T) (bin, log string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	programs, temp, output := filepath.Join(dir, "programs"), filepath.Join(dir, "temp"), filepath.Join(dir, "output")
+	for _, d := range []string{programs, temp, filepath.Join(dir, "release")} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(output, "")
+	for name, text := range in.files {
+		write(filepath.Join(dir, "release", name), text)
+	}
+	// curl … -o TO URL
+	write(filepath.Join(programs, "curl"), `#!/bin/sh
+while [ $# -gt 1 ]; do [ "$1" = -o ] && to=$2; shift; done
+echo "asked $1" >>`+dir+`/asked
+case $1 in https://github.com/ycbot/ycbot/releases/download/v1.2.3/*) ;; *) exit 22 ;; esac
+cp "`+dir+`/release/${1##*/}" "$to" 2>/dev/null || exit 22
+`)
+	if !in.noGo {
+		write(filepath.Join(programs, "go"), "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && printf built >\"$2\"; shift; done\n")
+	}
+	for _, name := range strings.Fields("bash env mkdir mv chmod cp cut awk uname tr sha256sum shasum") {
+		if real, err := exec.LookPath(name); err == nil {
+			if err := os.Symlink(real, filepath.Join(programs, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	script, err := filepath.Abs("../../action/install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", script)
+	cmd.Env = []string{
+		"PATH=" + programs, "RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + output, "GITHUB_ACTION_PATH=" + in.path,
+		"ACTION_REF=" + in.ref, "ACTION_REPOSITORY=ycbot/ycbot",
+	}
+	out, err := cmd.CombinedOutput()
+	named, readErr := os.ReadFile(output)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	path, _ := strings.CutPrefix(strings.TrimSpace(string(named)), "bin=")
+	if path != "" {
+		program, readErr := os.ReadFile(path)
+		if readErr != nil {
+			t.Fatal(readErr)
+		}
+		bin = string(program)
+	}
+	return bin, string(out), err
+}
+
+// TestInstall holds that the program of a release is taken only at its tag and
+// only if it is what the release says, and is built in all other cases but one:
+// a program that is not what it should be ends the step.
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the action runs on Linux")
+	}
+	sum := sha256.Sum256([]byte("released"))
+	sums := hex.EncodeToString(sum[:]) + "  " + asset + "\n"
+	good := map[string]string{"SHA256SUMS": sums, asset: "released"}
+	elsewhere := "/home/runner/work/_actions/ycbot/ycbot/v1.2.3"
+	for _, test := range []struct {
+		name string
+		in   install
+		want string
+		says string
+	}{
+		{"release", install{files: good, ref: "v1.2.3", path: "/a"}, "released", "release v1.2.3"},
+		{"no such release", install{ref: "v1.2.3", path: "/a"}, "built", "built from source"},
+		{"a release without this machine", install{files: map[string]string{"SHA256SUMS": "00  other\n"}, ref: "v1.2.3", path: "/a"}, "built", "built"},
+		{"commit", install{files: good, ref: strings.Repeat("a", 40), path: "/a"}, "built", "built"},
+		{"branch that looks like a tag", install{files: good, ref: "v1.2.3/../v9", path: "/a"}, "built", "built"},
+		{"used by another action", install{files: good, ref: "main", path: elsewhere}, "released", "release v1.2.3"},
+		{"forged", install{files: map[string]string{"SHA256SUMS": sums, asset: "forged"}, ref: "v1.2.3", path: "/a"}, "", "it is not run"},
+		{"incomplete", install{files: map[string]string{"SHA256SUMS": sums}, ref: "v1.2.3", path: "/a"}, "", "cannot be downloaded"},
+		{"no Go", install{ref: "main", path: "/a", noGo: true}, "", "actions/setup-go"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			bin, log, err := test.in.run(t)
+			if bin != test.want || (err == nil) != (test.want != "") || !strings.Contains(log, test.says) {
+				t.Errorf("got %q (%v), want %q and to be told %q:\n%s", bin, err, test.want, test.says, log)
+			}
+		})
+	}
+}
+
+// TestMask holds that each line of a secret is masked, as the runner masks lines,
+// and that nothing needs sudo where the sandbox needs no preparation.
+func TestMask(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "bash", "../../action/prepare.sh")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "SECRET_TOKEN=ghs_1", "SECRET_KEY=one%\n\ntwo", "SANDBOX=basic"}
+	out, err := cmd.CombinedOutput()
+	want := "::add-mask::ghs_1\n::add-mask::one%25\n::add-mask::two\nsandbox: basic needs no preparation\n"
+	if err != nil || string(out) != want {
+		t.Errorf("said %q (%v), want %q", out, err, want)
+	}
+}
+
+// TestShell runs shellcheck over the action's scripts.
+func TestShell(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		t.Skip("shellcheck is not installed")
+	}
+	scripts, err := filepath.Glob("../../action/*.sh")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal("no scripts found", err)
+	}
+	if out, err := exec.CommandContext(t.Context(), "shellcheck", scripts...).CombinedOutput(); err != nil {
+		t.Errorf("shellcheck: %v\n%s", err, out)
+	}
+}
