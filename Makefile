@@ -9,6 +9,7 @@ LINT = $(shell \
 .PHONY: test race lint lint-tool build pairs eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
+	@go run ./test/bench/install
 	@go run ./test/summary -timeout=20m ./...
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work

@@ -47,7 +47,7 @@ func newRunOptions() *runOptions {
 	return &runOptions{
 		sandbox:  choice{"auto", []string{"auto", "full", "strong", "basic", "none"}},
 		network:  choice{"setup", []string{"none", "setup", "full"}},
-		format:   choice{"text", []string{"text", "json", "markdown"}},
+		format:   choice{"text", []string{"text", "json", "markdown", "sarif", "junit"}},
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
 		provider: choice{"", []string{"openai", "script"}},
 	}
@@ -100,7 +100,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
 	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m, or the configuration's)")
 	f.StringVar(&o.config, "config", "", "use this `FILE` in place of .github/ycbot.yml at the base")
-	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown")
+	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown, sarif, junit")
 	f.StringVar(&o.out, "out", "", "write the run's files to `DIR` (default below $YCBOT_HOME)")
 	f.Var(&o.failOn, "fail-on", "exit 1 for fail, for partial (and worse), or never")
 	return cmd
@@ -239,6 +239,10 @@ func (p *program) print(rep *report.Report, format string) error {
 		out, err = rep.JSON()
 	case "markdown":
 		out = []byte(rep.Markdown())
+	case "sarif":
+		out, err = rep.SARIF()
+	case "junit":
+		out, err = rep.JUnit()
 	default:
 		out = []byte(rep.Text(p.textOptions()))
 	}

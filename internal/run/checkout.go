@@ -197,7 +197,7 @@ func (s *session) loadConfig(ctx context.Context, baseSHA string) error {
 	if c, err = c.With(name, data); err != nil {
 		return &UsageError{err}
 	}
-	s.config = c
+	s.config, s.configSum = c, digest(string(data))
 	return nil
 }
 

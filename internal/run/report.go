@@ -155,19 +155,61 @@ func sandboxFacts(st sandbox.Status) report.Sandbox {
 	return out
 }
 
-// writeReport writes report.json and report.md.
+// writeReport writes the report in all its forms.
 func (s *session) writeReport(rep *report.Report) error {
 	js, err := rep.JSON()
 	if err != nil {
 		return err
 	}
-	if err := s.write("report.json", js); err != nil {
+	sarif, err := rep.SARIF()
+	if err != nil {
 		return err
 	}
-	if err := s.write("report.md", []byte(rep.Markdown())); err != nil {
+	junit, err := rep.JUnit()
+	if err != nil {
 		return err
 	}
-	return nil
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"report.json", js}, {"report.md", []byte(rep.Markdown())}, {"report.sarif", sarif}, {"junit.xml", junit}} {
+		if err := s.write(f.name, f.data); err != nil {
+			return err
+		}
+	}
+	return s.writeStatement(rep)
+}
+
+// writeStatement writes what the run states about the head, with the digests of
+// what that rests on. Without a head there is nothing to state.
+func (s *session) writeStatement(rep *report.Report) error {
+	digests := map[string]string{}
+	for _, name := range []string{"report.json", "evidence.jsonl"} {
+		sum, err := fileSum(filepath.Join(s.dir, name))
+		if err != nil {
+			return err
+		}
+		digests[name] = sum
+	}
+	if s.configSum != "" {
+		digests[s.configName()] = s.configSum
+	}
+	statement, err := rep.InToto(digests, "")
+	if errors.Is(err, report.ErrNoHead) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.write("statement.intoto.json", statement)
+}
+
+// configName is what the configuration is called in a statement.
+func (s *session) configName() string {
+	if s.around.Config == "" {
+		return configFile
+	}
+	return filepath.Base(s.around.Config)
 }
 
 // seal writes the report and ends the run: nothing is written to its directory after SHA256SUMS, which

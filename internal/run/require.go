@@ -21,7 +21,7 @@ type circumstances struct {
 	Sandbox  sandbox.Status  `json:"sandbox"`
 	Network  Network         `json:"network"`
 	Model    bool            `json:"model"` // agents were asked for
-	Config   string          `json:"config"`
+	Config   string          `json:"config"` // the file that was named in place of the repository's
 	Versions report.Versions `json:"versions"`
 
 	// What it takes besides to do the same again.

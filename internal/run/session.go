@@ -49,11 +49,12 @@ type session struct {
 	failure error // of writing an event
 
 	// What the stages leave for those after them.
-	src    source
-	config *config.Config
-	mirror *workspace.Mirror
-	lock   *workspace.Lock
-	laid   []*workspace.Tree
+	src       source
+	config    *config.Config
+	configSum string // of the repository's configuration, or of what was named in its place; empty: none
+	mirror    *workspace.Mirror
+	lock      *workspace.Lock
+	laid      []*workspace.Tree
 
 	modelName string
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
