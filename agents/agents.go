@@ -71,7 +71,7 @@ type Definition struct {
 	Source   string // the file it came from
 	Origin   Origin // the kind of place where that lies
 	Dialect  Dialect
-	Replaces string // file of the definition of the same name that it took the place of
+	Replaces string // Source of the definition whose place it took, or builtin
 }
 
 // Tools by which commands run, by ycbot's names.
@@ -118,7 +118,7 @@ var builtins embed.FS
 // Builtins returns the built-in agents, by name. They have no warnings; a test
 // holds that.
 func Builtins(names Names) ([]Definition, error) {
-	cast := Load(names, Folder{Origin: Builtin, Dialect: Ycbot, FS: builtins})
+	cast := Load(names)
 	if len(cast.Problems) > 0 {
 		return nil, fmt.Errorf("built-in agents: %w", cast.Problems[0])
 	}

@@ -154,11 +154,12 @@ func FuzzParse(f *testing.F) {
 	f.Add("---\nname: a\ndescription: a: b\npermission:\n  *: deny\n  bash:\n    \"git *\": allow\n---\nx", "yottacode")
 	f.Add("---\nname: a\ndescription: b\ntools: Bash(git log:*), Read\ndisallowedTools: [Edit]\npermissions: plan\n---\nx", "exathena")
 	f.Add("\ufeff---\r\ndescription: |\r\n  a\r\nrole: scout\r\n---\r\nx", "ycbot")
+	f.Add("---\n\r\u2028\u0085ls: )\"\n---", "ycbot")
 	oneLine := regexp.MustCompile(`^[^\n]*$`)
 	f.Fuzz(func(t *testing.T, text, dialect string) {
 		d, problems := Parse("probe.md", []byte(text), Dialect(dialect), names)
 		for _, p := range problems {
-			if p.Line < 0 || p.Line > strings.Count(text, "\n")+1 {
+			if p.Line < 0 || p.Line > strings.Count(text, "\n")+strings.Count(text, "\r")+1 {
 				t.Errorf("no such line: %s", p)
 			}
 		}

@@ -7,6 +7,7 @@
 //	ycbot check           recompute the verdict of a finished run
 //	ycbot publish         post a finished run
 //	ycbot action          the GitHub Action step
+//	ycbot agents          who takes part, and what a definition means
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot sandbox doctor  tell how commands are contained on this machine
 //	ycbot version
@@ -123,7 +124,7 @@ func ycbot(args []string, p program) int {
 	root.SetErr(p.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), publishCommand(&p), actionCommand(&p), worktreeCommand(&p), sandboxCommand(&p), versionCommand(&p))
+	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), agentsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), versionCommand(&p))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return p.code

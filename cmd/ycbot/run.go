@@ -26,6 +26,7 @@ type runOptions struct {
 	dirty, noModel   bool
 	task, taskFile   string
 	config, out      string
+	previous         string
 	timeout          timeLimit
 	sandbox, network choice
 	format, failOn   choice
@@ -101,6 +102,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m, or the configuration's)")
 	f.StringVar(&o.config, "config", "", "use this `FILE` in place of .github/ycbot.yml at the base")
 	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown, sarif, junit")
+	f.StringVar(&o.previous, "previous", "", "run the checks of an earlier run of the same change again, in `DIR`,\nand tell the model what came since")
 	f.StringVar(&o.out, "out", "", "write the run's files to `DIR` (default below $YCBOT_HOME)")
 	f.Var(&o.failOn, "fail-on", "exit 1 for fail, for partial (and worse), or never")
 	return cmd
@@ -156,6 +158,16 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 			return job, fmt.Errorf("--task-file: %w", err)
 		}
 		job.Task = string(text)
+	}
+	if o.previous != "" {
+		dir, err := filepath.Abs(o.previous)
+		if err != nil {
+			return job, err
+		}
+		if _, err := os.Stat(filepath.Join(dir, "SHA256SUMS")); err != nil {
+			return job, fmt.Errorf("--previous %s: no finished run: %w", o.previous, err)
+		}
+		job.Previous = dir
 	}
 	if o.config != "" {
 		data, err := os.ReadFile(o.config)

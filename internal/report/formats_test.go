@@ -144,6 +144,10 @@ func FuzzFormats(f *testing.F) {
 func wordly(r *Report, n int) *Report {
 	n &= 0xff
 	r.Schema, r.Trigger, r.Trust, r.Sandbox.Tier = Schema, "cli", "local", "full"
+	r.Previous.Verdict = Partial
+	for i := range r.Previous.Checks {
+		r.Previous.Checks[i].Now = []Became{Holds, Fixed, StillFails, Broke}[(i+n)%4]
+	}
 	r.HeadSHA = strings.Repeat("0123456789abcdef", 3)[:40]
 	r.Verdict, r.Outcome = []Verdict{Pass, Fail, Partial, Error}[n%4], []Outcome{Completed, Cancelled, Errored}[n%3]
 	r.Reproduce = "ycbot run"

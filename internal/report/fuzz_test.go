@@ -129,7 +129,7 @@ func unprintable(r rune) bool {
 // ours matches what the text rendering itself begins in the first column.
 var (
 	ours = regexp.MustCompile(`^(?:ycbot ·|(?:PASS|FAIL|PARTIAL|ERROR) ·(?: |$)|why:(?: |$)|Checks$|reproduce:$` +
-		`|(?:Failed|Findings|Not covered|Denied|Notes|Agents) \(\d+\)$|(?:tests|sandbox|used|time|with|report):(?: |$))`)
+		`|Since the last run$|(?:Failed|Findings|Not covered|Denied|Notes|Agents) \(\d+\)$|(?:tests|sandbox|used|time|with|report):(?: |$))`)
 	last = regexp.MustCompile(`\n\nVERDICT: (?:PASS|FAIL|PARTIAL|ERROR)\n$`)
 	sgr  = regexp.MustCompile("\x1b\\[[0-9;]+m")
 )

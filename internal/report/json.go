@@ -89,6 +89,9 @@ func (r *Report) normalised() *Report {
 	if n.Tests != nil {
 		n.Tests = n.Tests.normalised()
 	}
+	if n.Previous != nil {
+		n.Previous = n.Previous.normalised()
+	}
 	n.Sandbox.Layers, n.Sandbox.Missing = list(n.Sandbox.Layers), list(n.Sandbox.Missing)
 	n.Sandbox.SelfTest = list(n.Sandbox.SelfTest)
 	n.Timings.Stages = list(n.Timings.Stages)
@@ -141,6 +144,9 @@ func (r *Report) validate() error {
 		if err := oneOf("severity", f.Severity, SeverityError, SeverityWarning, SeverityInfo); err != nil {
 			return fmt.Errorf("findings[%d]: %w", i, err)
 		}
+	}
+	if r.Previous != nil {
+		return r.Previous.validate()
 	}
 	return nil
 }

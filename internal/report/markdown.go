@@ -122,6 +122,7 @@ func (r *Report) mdSections() []*section {
 	}
 	ss = append(ss, r.mdFailures()...)
 	for _, s := range []*section{
+		r.mdPrevious(),
 		r.mdFindings(),
 		mdSentences(rankNotCovered, "Not covered", r.NotCovered),
 		r.mdTests(),

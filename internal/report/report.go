@@ -81,7 +81,8 @@ type Report struct {
 	Findings   []Finding  `json:"findings"`
 	NotCovered []string   `json:"not_covered"`
 	Denied     []Denial   `json:"denied"`
-	Tests      *Tests     `json:"tests,omitempty"` // the gate's comparison of both sides, where it got that far
+	Tests      *Tests     `json:"tests,omitempty"`    // the gate's comparison of both sides, where it got that far
+	Previous   *Previous  `json:"previous,omitempty"` // the last run's checks, run again
 	Changes    Changes    `json:"changes"`
 	Subagents  []Subagent `json:"subagents"`
 	Sandbox    Sandbox    `json:"sandbox"`

@@ -32,6 +32,7 @@ func (r *Report) Text(o TextOptions) string {
 	p.top(r)
 	p.failed(r)
 	p.checks(r)
+	p.previous(r)
 	p.tests(r)
 	p.findings(r)
 	p.section("Not covered", r.NotCovered)

@@ -181,6 +181,14 @@ func (h *host) run(ctx context.Context) (*judgement, error) {
 		helpers = append(helpers, res)
 		notes = section("What an agent found that looked around", res.Text)
 	}
+	for _, name := range h.advisers() {
+		res, err := h.dispatch(ctx, name, h.verificationPrompt(notes))
+		if err != nil {
+			return nil, err
+		}
+		helpers = append(helpers, res)
+		notes += section("What agent "+name+" found, which nobody has verified", res.Text)
+	}
 	if h.asked(coordinatorAgent) {
 		res, err := h.coordinate(ctx, notes)
 		if err != nil {
@@ -189,13 +197,11 @@ func (h *host) run(ctx context.Context) (*judgement, error) {
 		helpers = append(helpers, res)
 		notes += section("What the coordinator wants looked at", res.Text)
 	}
-	for _, name := range h.owing() {
-		res, err := h.dispatch(ctx, name, h.verificationPrompt(notes))
-		if err != nil {
-			return nil, err
-		}
-		owing = append(owing, res)
+	res, err := h.dispatch(ctx, verificationAgent, h.verificationPrompt(notes))
+	if err != nil {
+		return nil, err
 	}
+	owing = append(owing, res)
 	h.runner.Drain()
 	if cause := context.Cause(ctx); cause != nil {
 		j, err := h.judge(context.WithoutCancel(ctx), owing, helpers, true)
@@ -212,19 +218,18 @@ func (h *host) asked(name string) bool {
 	}) || name == coordinatorAgent && h.cast.Coordinator
 }
 
-// owing lists the agents whose reply must end in a verdict.
-func (h *host) owing() []string {
-	out := []string{verificationAgent}
+// advisers lists the agents that were asked for beside those that always have
+// their place: what they say is a hint for the verification and no verdict.
+func (h *host) advisers() []string {
+	var out []string
 	for _, name := range slices.Concat(h.config.Agents.Run, h.cast.Agents) {
-		if spec, ok := h.runner.Find(name); ok && !helps(spec.Name) && !slices.Contains(out, spec.Name) {
+		spec, ok := h.runner.Find(name)
+		if ok && !slices.Contains(append([]string{verificationAgent, exploreAgent, coordinatorAgent}, out...), spec.Name) {
 			out = append(out, spec.Name)
 		}
 	}
 	return out
 }
-
-// helps tells the agents whose reply owes no verdict.
-func helps(name string) bool { return name == exploreAgent || name == coordinatorAgent }
 
 // dispatch runs one agent and waits for it. Work that went wrong is a result;
 // only what makes going on senseless is an error.
@@ -310,3 +315,6 @@ func section(title, text string) string {
 	}
 	return "\n## " + title + "\n\n" + fence(text)
 }
+
+// helps tells the agents whose reply owes no verdict: all but the verification.
+func helps(name string) bool { return name != verificationAgent }

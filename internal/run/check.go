@@ -5,13 +5,16 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 )
@@ -22,6 +25,8 @@ type Checked struct {
 	Digest   string         // of SHA256SUMS, hex
 	Records  int            // of the evidence log
 	Problems []string       // what is not as the run left it, or does not follow from its log; none: intact
+
+	dir string
 }
 
 // Check looks whether a finished run directory is what a run left there, and
@@ -33,7 +38,7 @@ func Check(dir, expect string) (Checked, error) {
 	if err != nil {
 		return Checked{}, fmt.Errorf("%s is no finished run: %w", dir, err)
 	}
-	c := Checked{Digest: digest(string(sums))}
+	c := Checked{Digest: digest(string(sums)), dir: dir}
 	if expect != "" && !strings.EqualFold(expect, c.Digest) {
 		c.problem("SHA256SUMS has the digest %s, and %s is expected", c.Digest, expect)
 	}
@@ -45,6 +50,7 @@ func Check(dir, expect string) (Checked, error) {
 	records, err := evidence.ReadVerified(dir, c.Report.RunID)
 	if err != nil {
 		c.problem("%v", err)
+		return c, nil // nothing follows from a log that is not the run's
 	}
 	c.Records = len(records)
 	c.follows(dir, records)
@@ -58,6 +64,7 @@ func (c *Checked) problem(format string, args ...any) {
 // files holds every file against SHA256SUMS.
 func (c *Checked) files(dir string, sums []byte) {
 	want := map[string]string{}
+	var form bytes.Buffer // as a run writes it
 	lines := bufio.NewScanner(bytes.NewReader(sums))
 	for lines.Scan() {
 		sum, name, ok := strings.Cut(lines.Text(), "  ")
@@ -84,7 +91,9 @@ func (c *Checked) files(dir string, sums []byte) {
 		case !d.Type().IsRegular():
 			c.problem("%s: no regular file", name)
 		default:
-			if have, err := fileSum(path); err != nil || have != sum {
+			have, err := fileSum(path)
+			fmt.Fprintf(&form, "%s  %s\n", have, name)
+			if err != nil || have != sum {
 				c.problem("%s: not what the run wrote", name)
 			}
 		}
@@ -97,6 +106,31 @@ func (c *Checked) files(dir string, sums []byte) {
 		c.problem("%s: missing", name)
 	}
 	slices.Sort(c.Problems)
+	if len(c.Problems) == 0 && !bytes.Equal(form.Bytes(), sums) {
+		c.problem("SHA256SUMS: not in the form in which a run writes it")
+	}
+}
+
+// Rendered holds report.md and the transcripts against what they are made of.
+// They are as this very version of the program writes them.
+func (c *Checked) Rendered(dir string) {
+	made := map[string][]byte{"report.md": []byte(c.Report.Markdown())}
+	if file, err := os.Open(filepath.Join(dir, "events.jsonl")); err == nil {
+		defer file.Close()
+		events, err := agent.ReadEvents(file)
+		if err != nil {
+			c.problem("events.jsonl: %v", err)
+		}
+		for _, a := range c.Report.Subagents {
+			made[transcriptPath(a.Agent, a.ID)] = []byte(agent.Markdown(events, a.ID))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil || !bytes.Equal(data, made[name]) {
+			c.problem("%s: not what it is made of says", name)
+		}
+	}
 }
 
 // follows makes the report anew from the journal and the evidence and compares.
@@ -105,6 +139,12 @@ func (c *Checked) follows(dir string, records []evidence.Record) {
 	if err != nil {
 		c.problem("%v", err)
 		return
+	}
+	for i, e := range j.Entries("") {
+		if e.Seq != i+1 {
+			c.problem("journal.jsonl: entry %d is not in its order", i+1)
+			break
+		}
 	}
 	s := &session{Runner: &Runner{}, dir: dir, journal: j, read: records}
 	k, err := s.recall()
@@ -115,26 +155,39 @@ func (c *Checked) follows(dir string, records []evidence.Record) {
 	if s.id != c.Report.RunID {
 		c.problem("report.json is of run %s, the journal of run %s", c.Report.RunID, s.id)
 	}
-	c.carried(k, records)
+	c.carried(s, k, records)
+	c.answers(dir, s)
+	c.claims(s, k)
+	if k.report != nil {
+		c.compare("the report that the journal has", k.report, true)
+	}
 	finished := k.gate != nil && (k.judged != nil || !s.around.Model || c.Report.Outcome == report.Refused)
+	again := s.facts()
+	again.Outcome = c.Report.Outcome
 	if !finished {
 		if v := c.Report.Verdict; v == report.Pass {
 			c.problem("verdict %s: the journal has no finished run", v)
 		}
+		c.same("what the journal has", c.stated(again))
 		return
 	}
-	again := s.facts()
-	again.Outcome = c.Report.Outcome
 	if again.Outcome != report.Completed && again.Outcome != report.Refused {
+		c.same("what the journal has", c.stated(again))
 		return // what was broken off has no verdict to recompute
 	}
 	s.conclude(again, k.gate, nil, nil)
 	s.concludeAgents(again, k.gate, k.judged, nil)
-	c.compare(again)
+	s.concludeRevisit(again, s.last)
+	c.compare("what follows from the log", again, false)
 }
 
-// carried looks for each step of the gate in the evidence.
-func (c *Checked) carried(k kept, records []evidence.Record) {
+// carried looks for each step of the gate in the evidence, and the other way round.
+func (c *Checked) carried(s *session, k kept, records []evidence.Record) {
+	for _, r := range records {
+		if tier := s.around.Sandbox.Tier; r.Executed && r.Sandbox != string(tier) {
+			c.problem("%s ran in sandbox tier %s, and the journal says %s", r.ID, r.Sandbox, tier)
+		}
+	}
 	if k.gate == nil {
 		return
 	}
@@ -142,22 +195,62 @@ func (c *Checked) carried(k kept, records []evidence.Record) {
 	for _, r := range records {
 		byID[r.ID] = r
 	}
+	steps := map[string]bool{}
 	for _, step := range k.gate.Steps {
 		if step.Evidence == "" {
 			continue
 		}
+		steps[step.Evidence] = true
 		switch r, ok := byID[step.Evidence]; {
 		case !ok:
 			c.problem("%s %s: its evidence %s is not in the log", step.Side, step.Command, step.Evidence)
-		case r.Exit != step.Exit || !r.Executed:
+		case r.Exit != step.Exit || r.TimedOut != step.TimedOut || !r.Executed:
 			c.problem("%s %s: the log says exit %d, the journal exit %d", step.Side, step.Command, r.Exit, step.Exit)
+		case r.Agent != gate.Agent || r.Task != string(step.Side)+"/"+string(step.Stage) || r.Command != step.Command || r.Cwd != step.Unit:
+			c.problem("%s is %s: %s by the log, and %s/%s: %s by the journal", r.ID, r.Task, r.Command, step.Side, step.Stage, step.Command)
 		}
+	}
+	begun := !s.resumed() // else what an attempt left that was broken off comes first
+	for _, r := range records {
+		begun = begun || steps[r.ID]
+		if begun && r.Agent == gate.Agent && r.Executed && !steps[r.ID] {
+			c.problem("%s (%s: %s) is left out of what the gate found", r.ID, r.Task, r.Command)
+		}
+	}
+	c.found(k.gate, byID)
+}
+
+// A part is a field of the report as it is and as it should be.
+type part struct {
+	name        string
+	have, again any
+}
+
+// stated are the fields that do not depend on how the run ended.
+func (c *Checked) stated(again *report.Report) []part {
+	have := c.Report
+	return []part{
+		{"schema", have.Schema, again.Schema},
+		{"repo", have.Repo, again.Repo},
+		{"pr", have.PR, again.PR},
+		{"base_sha", have.BaseSHA, again.BaseSHA},
+		{"head_sha", have.HeadSHA, again.HeadSHA},
+		{"merge_base", have.MergeBase, again.MergeBase},
+		{"dirty", have.Dirty, again.Dirty},
+		{"title", have.Title, again.Title},
+		{"trigger", have.Trigger, again.Trigger},
+		{"actor", have.Actor, again.Actor},
+		{"trust", have.Trust, again.Trust},
+		{"changes", have.Changes, again.Changes},
+		{"reproduce", have.Reproduce, again.Reproduce},
+		{"timings.started", have.Timings.Started.UTC(), again.Timings.Started.UTC()},
 	}
 }
 
-// compare names what the report says otherwise than what was made anew. Both
-// have been through JSON, which fills in what was left open.
-func (c *Checked) compare(made *report.Report) {
+// compare names what the report says otherwise than another one that was made.
+// Both have been through JSON, which fills in what was left open. Whole ones
+// are also compared in what is not made anew, such as how long it took.
+func (c *Checked) compare(with string, made *report.Report, whole bool) {
 	js, err := made.JSON()
 	if err != nil {
 		c.problem("%v", err)
@@ -169,24 +262,35 @@ func (c *Checked) compare(made *report.Report) {
 		return
 	}
 	have := c.Report
-	for _, part := range []struct {
-		name        string
-		have, again any
-	}{
+	parts := append([]part{
 		{"verdict", have.Verdict, again.Verdict},
+		{"outcome", have.Outcome, again.Outcome},
 		{"reasons", have.Reasons, again.Reasons},
 		{"checks", have.Checks, again.Checks},
 		{"findings", have.Findings, again.Findings},
 		{"not_covered", have.NotCovered, again.NotCovered},
 		{"denied", have.Denied, again.Denied},
-		{"head_sha", have.HeadSHA, again.HeadSHA},
-		{"base_sha", have.BaseSHA, again.BaseSHA},
-		{"repo", have.Repo, again.Repo},
-		{"pr", have.PR, again.PR},
-		{"trust", have.Trust, again.Trust},
-	} {
-		if !reflect.DeepEqual(part.have, part.again) {
-			c.problem("report.json: %s is not what follows from the log", part.name)
+		{"tests", have.Tests, again.Tests},
+		{"subagents", have.Subagents, again.Subagents},
+		{"sandbox", have.Sandbox, again.Sandbox},
+		{"usage", have.Usage, again.Usage},
+		{"versions", have.Versions, again.Versions},
+	}, c.stated(again)...)
+	if again.Model != "" {
+		parts = append(parts, part{"model", have.Model, again.Model})
+	}
+	if whole {
+		parts = append(parts, part{"model", have.Model, again.Model}, part{"timings", have.Timings, again.Timings}, part{"notes", have.Notes, again.Notes})
+	}
+	c.same(with, parts)
+}
+
+// same names the parts that are not the same.
+func (c *Checked) same(with string, parts []part) {
+	for _, p := range parts {
+		text := fmt.Sprintf("report.json: %s is not %s", p.name, with)
+		if !reflect.DeepEqual(p.have, p.again) && !slices.Contains(c.Problems, text) {
+			c.Problems = append(c.Problems, text)
 		}
 	}
 }

@@ -38,6 +38,9 @@ func (c *Checked) claims(s *session, k kept) {
 	for _, a := range k.judged.Agents {
 		expected += attempts(a)
 	}
+	if len(tries) < expected || len(tries) > expected && !s.resumed() {
+		c.problem("journal.jsonl: %d failing checks were run again, and the log has %d", expected, len(tries))
+	}
 	tries = tries[max(0, len(tries)-expected):]
 	owed := map[string]bool{}
 	for _, res := range k.judged.Results {
@@ -66,6 +69,21 @@ func (c *Checked) claims(s *session, k kept) {
 		c.problem("journal.jsonl: no agent %s looked at the change", verificationAgent)
 	}
 	c.refusals(s, k.judged)
+}
+
+// redacted begins what stands for a secret.
+const redacted = "[redacted:"
+
+// resumed says whether the run was broken off and gone on with, so that the log
+// has commands that nothing refers to.
+func (s *session) resumed() bool {
+	file, err := os.Open(filepath.Join(s.dir, "events.jsonl"))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	events, err := agent.ReadEvents(file)
+	return err == nil && slices.ContainsFunc(events, func(e agent.Event) bool { return e.Type == agent.EventRunResumed })
 }
 
 // identityOf is what the journal says the run was asked for.
@@ -99,14 +117,15 @@ func (c *Checked) outcome(h *host, have report.AgentOutcome, res agent.Result, t
 			want.Failed++
 		}
 	}
-	audited, err := h.auditAgain(res).Audit(said.Checks)
+	audited, err := h.auditAgain(res, tries).Audit(said.Checks)
 	if err != nil {
 		c.problem("agent %s: %v", res.Agent, err)
 		return tries
 	}
 	for i, claim := range said.Checks {
 		k := judged(claim, audited[i])
-		if k.Result == report.ResultFail && k.Support == report.Supported && len(audited[i].Records) > 0 {
+		tried := i < len(have.Checks) && have.Checks[i].Reproduction != report.NotRun
+		if tried && k.Result == report.ResultFail && k.Support == report.Supported && len(audited[i].Records) > 0 {
 			k.Reproduction, tries = c.reproduced(h, res, claim, audited[i], tries)
 		}
 		want.Checks = append(want.Checks, k)
@@ -146,8 +165,14 @@ func through[T any](v T) T {
 // baseDir is what the contract of an agent says of the base.
 var baseDir = regexp.MustCompile(`prepared in the same way and read-only, is at (/.*)\.\n`)
 
-// auditAgain is the auditor that the run had, from what is recorded.
-func (h *host) auditAgain(res agent.Result) evidence.Auditor {
+// auditAgain is the auditor that the run had, from what is recorded. It knew no
+// record of what was run again afterwards.
+func (h *host) auditAgain(res agent.Result, tries [][]evidence.Record) evidence.Auditor {
+	records := h.read
+	if len(tries) > 0 {
+		at := slices.IndexFunc(records, func(r evidence.Record) bool { return r.ID == tries[0][0].ID })
+		records = records[:max(at, 0)]
+	}
 	h.head, h.base = &workspace.Tree{}, &workspace.Tree{Dir: "/nowhere"}
 	for _, r := range h.read {
 		if strings.HasPrefix(r.Task, "head/") {
@@ -164,7 +189,7 @@ func (h *host) auditAgain(res agent.Result) evidence.Auditor {
 			h.base.Dir = m[1]
 		}
 	}
-	return h.auditor(res, h.read)
+	return h.auditor(res, records)
 }
 
 // reproduced classifies a failing check by the records of what was run again.
@@ -210,6 +235,9 @@ func (c *Checked) result(s *session, res agent.Result) {
 
 // refusals looks for each refused command of the log among the refused calls.
 func (c *Checked) refusals(s *session, j *judgement) {
+	if s.resumed() {
+		return // a call that a crash cut off was made, and refused, twice
+	}
 	told := map[string]int{}
 	for _, d := range j.Denied {
 		told[d.Agent+" "+d.Code]++
@@ -253,7 +281,8 @@ func (c *Checked) answers(dir string, s *session) {
 			continue
 		}
 		got, ok := said[e.Key]
-		if !ok || strings.TrimSpace(got.Message.Text) != strings.TrimSpace(answer.Message.Text) || len(got.Message.Calls) != len(answer.Message.Calls) {
+		hidden := strings.Contains(answer.Message.Text, redacted) // in each of the two in its own way
+		if !ok || !hidden && strings.TrimSpace(got.Message.Text) != strings.TrimSpace(answer.Message.Text) || len(got.Message.Calls) != len(answer.Message.Calls) {
 			c.problem("model.jsonl: answer %s is not the one of the journal", e.Key)
 		}
 	}

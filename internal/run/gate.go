@@ -51,7 +51,7 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 		Env:          s.env(),
 		RequireRepro: s.config.RequireFailToPass,
 	}
-	if s.job.Cast != nil {
+	if s.job.Cast != nil || s.job.Previous != "" {
 		in.Prepared = s.snapshot
 	}
 	return in, nil

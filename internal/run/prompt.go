@@ -22,7 +22,7 @@ func (h *host) coordinatorPrompt(notes string) string {
 }
 
 func (h *host) verificationPrompt(notes string) string {
-	return "Verify the following change.\n\n" + h.briefing() + h.gateNotes() + notes
+	return "Verify the following change.\n\n" + h.briefing() + h.gateNotes() + h.last.previousNotes() + notes
 }
 
 // briefing is brief.md.

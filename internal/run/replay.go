@@ -97,6 +97,13 @@ func (r *Runner) Replay(ctx context.Context, dir string, o ReplayOptions) (*Repl
 	if n := len(t.unknown); n > 0 && len(c.way) == 0 {
 		c.depart("a command", fmt.Sprintf("%q is not recorded", t.unknown[0]), "")
 	}
+	js, err := rep.JSON()
+	if err != nil {
+		return nil, err
+	}
+	if rep, err = report.Parse(js); err != nil { // as the recorded one was read
+		return nil, err
+	}
 	return &Replay{Report: rep, Way: c.way, Result: c.report(rep)}, nil
 }
 

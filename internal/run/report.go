@@ -32,6 +32,7 @@ func (s *session) report(stop context.Context, result *gate.Result, judged *judg
 	}
 	s.conclude(rep, result, context.Cause(stop), failure)
 	s.concludeAgents(rep, result, judged, agentsFailure)
+	s.concludeRevisit(rep, s.last)
 	if err := s.writeTranscripts(rep); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type circumstances struct {
 	Require  sandbox.Tier    `json:"require"`
 	Sandbox  sandbox.Status  `json:"sandbox"`
 	Network  Network         `json:"network"`
-	Model    bool            `json:"model"` // agents were asked for
+	Model    bool            `json:"model"`  // agents were asked for
 	Config   string          `json:"config"` // the file that was named in place of the repository's
 	Versions report.Versions `json:"versions"`
 

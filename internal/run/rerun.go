@@ -237,7 +237,7 @@ func (h *host) printed(r evidence.Record) string {
 // promised says whether a check quotes a sentence of the task, so that what
 // fails on both sides is what the change was to mend.
 func (h *host) promised(c report.AgentCheck) bool {
-	task := fold(h.job.Task)
+	task := fold(h.src.Change.Task)
 	for _, k := range h.src.Commits {
 		task += " " + fold(k.Subject+" "+k.Body)
 	}

@@ -51,7 +51,7 @@ func TestLacking(t *testing.T) {
 // message, makes a failure on both sides the change's own.
 func TestPromised(t *testing.T) {
 	t.Parallel()
-	h := &host{session: &session{job: Job{Task: "Make sum refuse words.\nNegative  numbers\nare added as well, \"as they are\"."}}}
+	h := &host{session: &session{src: source{Change: change.Change{Task: "Make sum refuse words.\nNegative  numbers\nare added as well, \"as they are\"."}}}}
 	h.src.Commits = []workspace.Commit{{Subject: "sum: refuse empty input", Body: "It crashed before."}}
 	for _, tc := range []struct {
 		name  string

@@ -54,21 +54,22 @@ const (
 
 // A Job says what to verify.
 type Job struct {
-	ID      string // of the run; made up where empty, kept by a run that is continued
-	Dir     string // a folder in the repository
-	Base    string // ref; empty: the default range
-	Head    string // ref; empty: HEAD
-	Dirty   bool   // the working tree is the head
-	Pull    *Pull  // a pull request, in place of Dir, Base, Head and Dirty
-	Task    string // what the change is said to do
-	Config  *ConfigFile
-	Out     string        // run directory; empty: a new one under Home
-	Timeout time.Duration // of the whole run; 0: the configuration's
-	Cast    *Cast         // the model side; nil: gate only
-	Trigger string
-	Actor   string
-	Trust   string       // of the head: trusted, untrusted or local
-	Require sandbox.Tier // the least in which the change may be executed; empty: any
+	ID       string // of the run; made up where empty, kept by a run that is continued
+	Dir      string // a folder in the repository
+	Base     string // ref; empty: the default range
+	Head     string // ref; empty: HEAD
+	Dirty    bool   // the working tree is the head
+	Pull     *Pull  // a pull request, in place of Dir, Base, Head and Dirty
+	Task     string // what the change is said to do
+	Config   *ConfigFile
+	Out      string        // run directory; empty: a new one under Home
+	Previous string        // directory of the last run on the same change, whose checks are run again; empty: none
+	Timeout  time.Duration // of the whole run; 0: the configuration's
+	Cast     *Cast         // the model side; nil: gate only
+	Trigger  string
+	Actor    string
+	Trust    string       // of the head: trusted, untrusted or local
+	Require  sandbox.Tier // the least in which the change may be executed; empty: any
 }
 
 // A ConfigFile is a configuration that was named explicitly.
@@ -107,6 +108,11 @@ func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	result, failure := stage(ctx, s, "gate", s.gate)
+	var last *revisited
+	if s.job.Previous != "" && failure == nil && s.around.refused() == "" {
+		last, failure = stage(ctx, s, "previous", func(ctx context.Context) (*revisited, error) { return s.revisit(ctx, result) })
+	}
+	s.last = last
 	var judged *judgement
 	var agentsFailure error
 	if s.job.Cast != nil && s.around.refused() == "" {

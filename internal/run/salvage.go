@@ -97,6 +97,7 @@ func (s *session) recall() (kept, error) {
 	s.id, s.began = id.Run, s.around.Began
 	s.lookup("stage", "checkout", &s.src)
 	s.lookup("stage", "gate", &k.gate)
+	s.lookup("stage", "previous", &s.last)
 	s.lookup("stage", "agents", &k.judged)
 	s.lookup("stage", "report", &k.report)
 	return k, nil

@@ -53,6 +53,7 @@ type session struct {
 	config    *config.Config
 	configSum string // of the repository's configuration, or of what was named in its place; empty: none
 	mirror    *workspace.Mirror
+	last      *revisited // what became of the last run's checks
 	lock      *workspace.Lock
 	laid      []*workspace.Tree
 

@@ -1,0 +1,116 @@
+package agents
+
+import "strings"
+
+// An Action is what a rule says of a call.
+type Action string
+
+// The actions, as files write them. Nobody is there to be asked, so that Ask
+// ends like Deny; it is kept apart for whoever reads the rule in a refusal.
+const (
+	Allow Action = "allow"
+	Deny  Action = "deny"
+	Ask   Action = "ask"
+)
+
+// A Rule is one line of a permission map.
+type Rule struct {
+	Tool    string // ycbot's name, or "*" for every tool
+	Pattern string // of the target; "*" for every one
+	Action  Action
+	Line    int
+}
+
+// every stands for every tool, and as a pattern for every target.
+const every = "*"
+
+// Permission is a permission map in the order of its file: of the rules that
+// match a call the last one counts.
+type Permission []Rule
+
+// Decide returns what is said of a call, and the rule that says it. Without
+// rules everything is allowed; with some, what none of them matches is Ask.
+// Deny is final: no rule of an operator lifts what an agent's own file forbids.
+func (p Permission) Decide(tool, target string) (Action, Rule) {
+	if len(p) == 0 {
+		return Allow, Rule{}
+	}
+	action, by := Ask, Rule{}
+	for _, r := range p {
+		if (r.Tool == every || r.Tool == tool) && match(r.Pattern, target) {
+			action, by = r.Action, r
+		}
+	}
+	return action, by
+}
+
+// mayAllow reports whether there can be a target with which a tool is allowed.
+// The tool every asks for one that no rule names.
+func (p Permission) mayAllow(tool string) bool {
+	if len(p) == 0 {
+		return true
+	}
+	may := false
+	for _, r := range p {
+		switch {
+		case r.Tool != every && r.Tool != tool:
+		case r.Action == Allow:
+			may = true
+		case strings.Trim(r.Pattern, every) == "":
+			may = false
+		}
+	}
+	return may
+}
+
+// tools lists the tools that rules name, each once, in their order.
+func (p Permission) tools() []string {
+	var out []string
+	for _, r := range p {
+		if r.Tool != every {
+			out = add(out, r.Tool)
+		}
+	}
+	return out
+}
+
+// matchable reports whether match understands a pattern. Braces, brackets and
+// the forms with parentheses that shells extend patterns with mean themselves
+// to match, so that a rule with them would not do what it says.
+func matchable(pattern string) bool {
+	if strings.ContainsAny(pattern, "{}[]") || strings.HasPrefix(pattern, "!") {
+		return false
+	}
+	for _, form := range []string{"!(", "@(", "+(", "?(", "*("} {
+		if strings.Contains(pattern, form) {
+			return false
+		}
+	}
+	return true
+}
+
+// match holds a target against a pattern in which "*" stands for anything,
+// slashes and leading dots included, and "?" for one character.
+func match(pattern, target string) bool {
+	p, t := []rune(pattern), []rune(target)
+	star, resume := -1, 0
+	i, j := 0, 0
+	for j < len(t) {
+		switch {
+		case i < len(p) && p[i] == '*':
+			star, resume = i, j
+			i++
+		case i < len(p) && (p[i] == '?' || p[i] == t[j]):
+			i, j = i+1, j+1
+		case star >= 0:
+			resume++
+			i, j = star+1, resume
+		default:
+			return false
+		}
+	}
+	for i < len(p) && p[i] == '*' {
+		i++
+	}
+	return i == len(p)
+}

@@ -1,0 +1,297 @@
+package agents
+
+import (
+	"slices"
+	"strings"
+)
+
+// beyondReading are the tools that an agent under PhasePlan does without. What
+// changes the project is granted to nobody, and need not be named.
+func beyondReading() []string { return []string{bashTool, testsTool, "fetch_url"} }
+
+// toolbox works out which tools are left: those named and those of the groups,
+// without the exceptions, and of those what permissions and phase allow.
+// Nothing left ends the agent; an empty list must never come to mean all.
+func (p *parser) toolbox() {
+	p.phase()
+	tools, hasTools := p.fields["tools"]
+	groups, hasGroups := p.fields["tool_groups"]
+	_, hasPermission := p.fields["permission"]
+	var named, unknown []string
+	switch {
+	case hasTools:
+		named, p.d.AllTools, unknown = p.named(tools)
+	case hasGroups, roleGroups(p.d.Role) != nil:
+	case p.d.Dialect == Molf && !hasPermission:
+		p.d.AllTools = true
+		p.d.Phase = PhasePlan
+		if p.d.Name != "" {
+			p.warn(0, "neither tools nor permission: it only reads; list its tools if it is to run commands")
+		}
+	default:
+		p.d.AllTools = true
+	}
+	if !p.d.AllTools {
+		var more []string
+		named, more = p.grouped(named, groups, hasTools, hasGroups)
+		p.d.Tools, unknown = named, append(unknown, more...)
+		if len(named) == 0 {
+			p.nothing(tools, groups, unknown)
+			return
+		}
+	}
+	if len(unknown) > 0 {
+		line := tools.line
+		if !hasTools {
+			line = groups.line
+		}
+		p.warn(line, "unknown tools: %s", strings.Join(unknown, ", "))
+	}
+	p.narrow()
+}
+
+// nothing ends an agent none of whose tools is one.
+func (p *parser) nothing(tools, groups setting, unknown []string) {
+	line := max(tools.line, groups.line)
+	if len(unknown) == 0 {
+		p.fail(line, "disabled: its list of tools is empty; leave the field out for all that the run grants")
+		return
+	}
+	p.fail(line, "disabled: none of its tools is known (%s)", strings.Join(unknown, ", "))
+}
+
+// narrow takes away what exceptions, permissions and phase do not leave.
+func (p *parser) narrow() {
+	p.d.DisallowedTools = p.disallowed()
+	p.permission()
+	if p.d.Phase == PhasePlan {
+		p.d.DisallowedTools = add(p.d.DisallowedTools, beyondReading()...)
+	}
+	may := p.d.Permission
+	if p.d.AllTools && !may.mayAllow(every) { // what no rule names is not allowed: only named ones are left
+		p.d.AllTools = false
+		p.d.Tools = may.tools()
+	}
+	for _, t := range may.tools() {
+		if !may.mayAllow(t) {
+			p.d.DisallowedTools = add(p.d.DisallowedTools, t)
+		}
+	}
+	p.d.Tools = slices.DeleteFunc(p.d.Tools, func(t string) bool {
+		return slices.Contains(p.d.DisallowedTools, t) || !may.mayAllow(t)
+	})
+	if !p.d.AllTools && len(p.d.Tools) == 0 {
+		p.fail(p.lineOf("permission", "disallowed_tools", "phase", "tools"), "disabled: no tool is left of those that it names")
+	}
+}
+
+// lineOf returns the line of the first of some fields that is there.
+func (p *parser) lineOf(names ...string) int {
+	for _, n := range names {
+		if s, ok := p.fields[n]; ok {
+			return s.line
+		}
+	}
+	return 0
+}
+
+// words returns the elements of a list, or of a text that lists with commas or
+// blanks. Blanks in parentheses divide nothing.
+func (s setting) words() []string {
+	if s.kind == scalar {
+		return words(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(s.text), "["), "]"))
+	}
+	var out []string
+	for _, e := range s.items {
+		if e.kind != scalar {
+			out = append(out, "(no name)")
+			continue
+		}
+		out = append(out, words(e.text)...)
+	}
+	return out
+}
+
+func words(text string) []string {
+	var out []string
+	depth, from := 0, -1
+	for i, r := range text {
+		switch {
+		case depth == 0 && strings.ContainsRune(", \t\r\n\"'", r):
+			if from >= 0 {
+				out = append(out, text[from:i])
+			}
+			from = -1
+			continue
+		case r == '(':
+			depth++
+		case r == ')' && depth > 0:
+			depth--
+		}
+		if from < 0 {
+			from = i
+		}
+	}
+	if from >= 0 {
+		out = append(out, text[from:])
+	}
+	return out
+}
+
+// named reads a list of tools.
+func (p *parser) named(s setting) (tools []string, all bool, unknown []string) {
+	if s.kind == mapping || s.kind == unreadable {
+		p.fail(s.line, "disabled: %s: want a list", s.key)
+		return nil, false, nil
+	}
+	for _, w := range s.words() {
+		name, known := p.names(strings.TrimSuffix(w, "(*)"))
+		switch {
+		case w == every:
+			all = true
+		case !known && strings.ContainsRune(w, '('):
+			p.warn(s.line, "%s: %s has a pattern, which is not read here: name the tool, and the pattern under permission", s.key, w)
+			unknown = add(unknown, w)
+		case !known:
+			unknown = add(unknown, w)
+		default:
+			tools = add(tools, name)
+			if name == "git" {
+				p.warn(s.line, "%s: git is never granted; there are git_diff_files, git_log_file, git_blame_lines, git_show_file_at_rev and others", s.key)
+			}
+		}
+	}
+	if all {
+		return nil, true, unknown
+	}
+	return tools, false, unknown
+}
+
+// grouped adds the tools of groups. A role has groups of its own where the file
+// names no tools and no group that is known.
+func (p *parser) grouped(tools []string, s setting, hasTools, hasGroups bool) (_, unknown []string) {
+	any := false
+	if hasGroups && (s.kind == mapping || s.kind == unreadable) {
+		p.fail(s.line, "disabled: %s: want a list", s.key)
+	}
+	for _, w := range s.words() {
+		more, known := group(w)
+		any = any || known
+		switch {
+		case !known:
+			unknown = add(unknown, w)
+		case more == nil:
+			p.warn(s.line, "%s: %s holds no tool here", s.key, w)
+		default:
+			tools = add(tools, p.known(more)...)
+		}
+	}
+	if !hasTools && !any {
+		for _, g := range roleGroups(p.d.Role) {
+			more, _ := group(g)
+			tools = add(tools, p.known(more)...)
+		}
+	}
+	return tools, unknown
+}
+
+// known keeps the tools that this ycbot has.
+func (p *parser) known(tools []string) []string {
+	return slices.DeleteFunc(tools, func(t string) bool { _, ok := p.names(t); return !ok })
+}
+
+// disallowed reads the exceptions. A pattern takes the whole tool away: less
+// than the file wants is safe, more is not.
+func (p *parser) disallowed() []string {
+	s, ok := p.fields["disallowed_tools"]
+	if !ok {
+		return nil
+	}
+	if s.kind == mapping || s.kind == unreadable {
+		p.fail(s.line, "disabled: %s: want a list", s.key)
+		return nil
+	}
+	var out []string
+	for _, w := range s.words() {
+		word, pattern, _ := strings.Cut(w, "(")
+		name, known := p.names(word)
+		switch {
+		case w == every:
+			p.fail(s.line, "disabled: %s takes every tool away", s.key)
+		case !known:
+			p.warn(s.line, "%s: unknown tool %s", s.key, w)
+		default:
+			if pattern != "" && pattern != "*)" {
+				p.warn(s.line, "%s: %s: the whole tool is taken away; patterns belong under permission", s.key, w)
+			}
+			out = add(out, name)
+		}
+	}
+	return out
+}
+
+// phase reads the ceiling. A word that nobody knows is the lowest one.
+func (p *parser) phase() {
+	s, ok := p.fields["phase"]
+	if !ok {
+		return
+	}
+	s.text = strings.TrimPrefix(strings.TrimSpace(s.text), ":")
+	switch {
+	case s.kind == scalar && fold(s.text) == "plan":
+		p.d.Phase = PhasePlan
+	case s.kind == scalar && (s.text == "" || fold(s.text) == "default"):
+	case s.kind == scalar && slices.Contains([]string{"acceptedits", "trusted", "bypasspermissions", "dontask"}, fold(s.text)):
+		p.warn(s.line, "%s: %s means no more than default: nobody watches a run", s.key, s.text)
+	default:
+		p.warn(s.line, "%s: %q is no phase; plan is used: it only reads", s.key, s.text)
+		p.d.Phase = PhasePlan
+	}
+}
+
+// permission reads a permission map.
+func (p *parser) permission() {
+	s, ok := p.fields["permission"]
+	if !ok {
+		return
+	}
+	if s.kind != mapping {
+		p.fail(s.line, "disabled: %s: want a map of tools to allow, deny or ask", s.key)
+		return
+	}
+	for _, f := range s.fields {
+		tool, known := every, true
+		if f.key != every {
+			tool, known = p.names(f.key)
+		}
+		switch {
+		case !known && strings.ContainsAny(f.key, "*?"):
+			p.fail(f.line, "disabled: %s: %s: tools have no patterns, only \"*\" for all", s.key, f.key)
+		case !known:
+			p.warn(f.line, "%s: unknown tool %s", s.key, f.key)
+		case f.kind == scalar:
+			p.rule(tool, every, f)
+		case f.kind == mapping:
+			for _, g := range f.fields {
+				p.rule(tool, g.key, g)
+			}
+		default:
+			p.fail(f.line, "disabled: %s: %s: want allow, deny or ask, or a map of patterns to them", s.key, f.key)
+		}
+	}
+	if !slices.ContainsFunc(p.d.Permission, func(r Rule) bool { return r.Action == Allow }) {
+		p.fail(s.line, "disabled: %s: no rule allows a tool; what is not allowed would be asked, and nobody is there", s.key)
+	}
+}
+
+func (p *parser) rule(tool, pattern string, s setting) {
+	action := Action(strings.ToLower(strings.TrimSpace(s.text)))
+	switch {
+	case s.kind != scalar || action != Allow && action != Deny && action != Ask:
+		p.fail(s.line, "disabled: permission: %q is none of allow, deny, ask", s.text)
+	case !matchable(pattern):
+		p.fail(s.line, "disabled: permission: pattern %q: only * and ? are read", pattern)
+	default:
+		p.d.Permission = append(p.d.Permission, Rule{Tool: tool, Pattern: pattern, Action: action, Line: s.line})
+	}
+}

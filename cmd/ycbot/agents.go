@@ -1,0 +1,305 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/tool"
+)
+
+// agentsOptions say where agents are looked for.
+type agentsOptions struct {
+	dir      string
+	operator string
+}
+
+func agentsCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "agents",
+		Short: "Look at agents: those that are there, one in full, or files before they are used",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	o := &agentsOptions{}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the agents that are there",
+		Long: `List the agents that are there: the built-in ones, those of your own folders,
+those of the project in its working tree, and those of --agents-dir. Of two with
+one name the later counts. What is wrong with a file is said on standard error.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return p.agentsList(o) },
+	}
+	show := &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Show what an agent comes to, and its text",
+		Example: `  ycbot agents show verification`,
+		Args:    someArgs(1, "which agent? name it"),
+		RunE:    func(_ *cobra.Command, args []string) error { return p.agentsShow(o, args[0]) },
+	}
+	check := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Check agent files, and say what is wrong with them as FILE:LINE: TEXT",
+		Long: `Check agent files, and say what is wrong with them as FILE:LINE: TEXT. For which
+system a file was written is told by the folders of its path, such as .claude.
+
+Exit codes: 0 every file is an agent, if with warnings; 3 one of them is not.`,
+		Example: `  ycbot agents check .ycbot/agents/*.md`,
+		Args:    someArgs(-1, "which files? name them"),
+		RunE:    func(_ *cobra.Command, args []string) error { return p.agentsCheck(args) },
+	}
+	for _, c := range []*cobra.Command{list, show} {
+		c.Flags().StringVarP(&o.dir, "directory", "C", ".", "look for the project's agents in `DIR`")
+		c.Flags().StringVar(&o.operator, "agents-dir", "", "a further folder `DIR` of agent files, which come before all others")
+	}
+	cmd.AddCommand(list, show, check)
+	return cmd
+}
+
+// someArgs wants at least one argument, and at most limit unless that is below
+// zero.
+func someArgs(limit int, question string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return &usageError{fmt.Errorf("%s: %s", question, cmd.UseLine())}
+		case limit >= 0 && len(args) > limit:
+			return &usageError{fmt.Errorf("%q is one argument too many", args[limit])}
+		}
+		return nil
+	}
+}
+
+// loadAgents reads the agents that a run by hand could have, and says what is
+// wrong with their files.
+func (p *program) loadAgents(o *agentsOptions) (agents.Cast, error) {
+	project, err := os.OpenRoot(o.dir) // a link that leads out of the project is not followed
+	if err != nil {
+		return agents.Cast{}, err
+	}
+	defer project.Close()
+	folders, problems := agents.ProjectFolders(project.FS())
+	folders = append(p.userFolders(), folders...)
+	if o.operator != "" {
+		if info, err := os.Stat(o.operator); err != nil {
+			return agents.Cast{}, fmt.Errorf("--agents-dir: %w", err)
+		} else if !info.IsDir() {
+			return agents.Cast{}, &usageError{fmt.Errorf("--agents-dir: %s is no folder", o.operator)}
+		}
+		folders = append(folders, agents.Folder{Origin: agents.Operator, Path: o.operator, Dialect: dialectOf(o.operator), FS: os.DirFS(o.operator)})
+	}
+	cast := agents.Load(tool.Resolve, folders...)
+	for _, problem := range append(problems, cast.Problems...) {
+		p.say(problem.String())
+	}
+	return cast, nil
+}
+
+// userFolders are the folders of whoever runs this by hand.
+func (p *program) userFolders() []agents.Folder {
+	home := p.getenv("HOME")
+	if !filepath.IsAbs(home) {
+		home = ""
+	}
+	yottacode := p.getenv("YOTTACODE_HOME")
+	if yottacode == "" && home != "" {
+		yottacode = filepath.Join(home, ".yottacode")
+	}
+	ycbot, err := p.home()
+	if err != nil {
+		ycbot = "" // without a home there are no agents in it
+	}
+	return agents.UserFolders(func(dir string) fs.FS { return os.DirFS(dir) }, home, yottacode, ycbot)
+}
+
+// dialectOf tells for which system a file of the disk was written.
+func dialectOf(file string) agents.Dialect {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return agents.DialectOf(file)
+}
+
+func (p *program) agentsList(o *agentsOptions) error {
+	cast, err := p.loadAgents(o)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tSOURCE\tTOOLS\tBACKGROUND\tISOLATION\tMODEL")
+	for _, d := range cast.Definitions {
+		source := d.Source
+		if d.Origin == agents.Builtin {
+			source = string(d.Origin)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, printable(source), toolsOf(d), yesNo(d.Background), cmp.Or(d.Isolation, "-"), printable(cmp.Or(d.Model, "-")))
+	}
+	return w.Flush()
+}
+
+// toolsOf says in a few words what an agent may use.
+func toolsOf(d agents.Definition) string {
+	text := fmt.Sprint(len(d.Tools))
+	if d.AllTools {
+		text = "all"
+		if n := len(d.DisallowedTools); n > 0 {
+			text += fmt.Sprintf(" but %d", n)
+		}
+	}
+	if d.Executes() {
+		return text + ", runs commands"
+	}
+	return text
+}
+
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
+}
+
+func (p *program) agentsShow(o *agentsOptions, name string) error {
+	cast, err := p.loadAgents(o)
+	if err != nil {
+		return err
+	}
+	d, err := cast.Find(name)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, f := range effective(d) {
+		if f[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", f[0], printable(f[1]))
+		}
+	}
+	for line := range strings.SplitSeq("\n"+d.Prompt, "\n") {
+		b.WriteString(printable(line) + "\n")
+	}
+	_, err = io.WriteString(p.stdout, b.String())
+	return err
+}
+
+// effective lists what a definition comes to; what is empty is not shown.
+func effective(d agents.Definition) [][2]string {
+	tools, never := strings.Join(d.Tools, ", "), []string(nil)
+	if d.AllTools {
+		tools = "all that the run grants"
+	}
+	for _, t := range d.Tools {
+		switch class, _ := tool.ClassOf(t); class {
+		case tool.Write, tool.GitWrite, tool.Publish, tool.Delegate:
+			never = append(never, t)
+		}
+	}
+	out := [][2]string{
+		{"name", d.Name},
+		{"description", d.Description},
+		{"source", fmt.Sprintf("%s (%s)", d.Source, d.Origin)},
+		{"replaces", d.Replaces},
+		{"role", d.Role},
+		{"tools", tools},
+		{"never granted", strings.Join(never, ", ")},
+		{"without", strings.Join(d.DisallowedTools, ", ")},
+	}
+	for _, r := range d.Permission {
+		out = append(out, [2]string{"permission", fmt.Sprintf("%s %q: %s", r.Tool, r.Pattern, r.Action)})
+	}
+	out = append(out, [][2]string{
+		{"phase", d.Phase},
+		{"model", cmp.Or(d.Model, "the run's")},
+		{"provider", d.Provider},
+		{"background", yesNo(d.Background)},
+		{"isolation", cmp.Or(d.Isolation, "as its tools need")},
+		{"max iterations", fmt.Sprint(d.MaxIterations)},
+		{"timeout", limit(d.Timeout, "the run's")},
+		{"max output tokens", limit(d.MaxOutputTokens, "")},
+		{"max budget usd", limit(d.MaxBudgetUSD, "")},
+		{"mode", d.Mode},
+	}...)
+	if d.Structured {
+		out = append(out, [2]string{"result", "structured"})
+	}
+	for _, c := range d.SuccessCriteria {
+		out = append(out, [2]string{"success criterion", c})
+	}
+	if d.Appends {
+		out = append(out, [2]string{"prompt", "append"})
+	}
+	return out
+}
+
+// limit shows a bound, where zero means that there is none.
+func limit[T comparable](bound T, none string) string {
+	var zero T
+	if bound == zero {
+		return none
+	}
+	return fmt.Sprint(bound)
+}
+
+func (p *program) agentsCheck(files []string) error {
+	wrong, warnings := 0, 0
+	seen := map[string]string{} // folder and agent: file
+	for _, file := range files {
+		d, problems := checkedAgent(file)
+		key := filepath.Dir(file) + "\x00" + d.Name
+		if first, ok := seen[key]; ok && d.Name != "" {
+			problems = append(problems, agents.Problem{File: file, Text: fmt.Sprintf("agent %q is in %s already, and only one of them counts", d.Name, first)})
+		} else {
+			seen[key] = file
+		}
+		for _, problem := range problems {
+			kind := "warning"
+			if problem.Fatal {
+				kind = "error"
+			} else {
+				warnings++
+			}
+			problem.Text = kind + ": " + problem.Text
+			fmt.Fprintln(p.stdout, printable(problem.String()))
+		}
+		if problems.Err() != nil {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		p.code = report.ExitError
+	}
+	fmt.Fprintf(p.stdout, "files: %d, agents: %d, warnings: %d\n", len(files), len(files)-wrong, warnings)
+	return nil
+}
+
+// checkedAgent reads one file; that it cannot be read is a problem of the file.
+func checkedAgent(file string) (agents.Definition, agents.Problems) {
+	unread := func(err error) (agents.Definition, agents.Problems) {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return agents.Definition{}, agents.Problems{{File: file, Text: err.Error(), Fatal: true}}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return unread(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, agents.MaxSize+1))
+	if err != nil {
+		return unread(err)
+	}
+	return agents.Parse(file, data, dialectOf(file), tool.Resolve)
+}

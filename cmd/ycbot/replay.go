@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/openai"
+	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/run"
+)
+
+func replayCommand(p *program) *cobra.Command {
+	var dry bool
+	o := newRunOptions()
+	cmd := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "Drive a finished run again with the recorded answers of its model",
+		Long: `Drive the loop of the finished run in DIR again: the gate, the agents with the
+recorded answers of their model, the audit and the conclusion. Tools and commands
+are the real ones; with --dry no command is executed, and what is recorded of it
+stands for it. Says where the way departs from the record, and compares verdict,
+reasons, checks, findings, what was not covered and what was refused.
+
+The commits come from the repository that -C names; nothing of it is changed. The
+directory is checked first, as "ycbot check" does: one that is not intact is not
+replayed. No model is asked and no key is needed.
+
+Exit codes: 0 the same report, 1 it departs, 3 it could not be done.`,
+		Example: `  ycbot replay ycbot-report/
+  ycbot replay ycbot-report/ --dry`,
+		Args: oneDir,
+		RunE: func(cmd *cobra.Command, args []string) error { return p.replay(cmd.Context(), args[0], o, dry) },
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&dry, "dry", false, "execute nothing: recorded results stand for the commands")
+	againFlags(cmd, o)
+	return cmd
+}
+
+// replay does "ycbot replay".
+func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry bool) error {
+	o := run.ReplayOptions{Repo: flags.dir, Dry: dry}
+	if err := recordedModel(filepath.Join(dir, "model.jsonl"), &o); err != nil {
+		return err
+	}
+	if dry {
+		flags.sandbox.value = "none" // it is asked for nothing
+	}
+	runner, err := p.runner(ctx, flags)
+	if err != nil {
+		return err
+	}
+	show := newProgress(p.stderr, p.now)
+	defer show.close()
+	runner.Observe = show.event
+	r, err := runner.Replay(ctx, dir, o)
+	if p.notIntact(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range append(r.Way, r.Result...) {
+		fmt.Fprintln(p.stdout, printable("departs: "+d.Where+": "+d.What))
+		p.indented(d.Diff)
+	}
+	switch {
+	case len(r.Result) > 0:
+		p.code = differs
+		fmt.Fprintln(p.stdout, "another report")
+	case len(r.Way) > 0:
+		p.code = differs
+		fmt.Fprintln(p.stdout, "the same report, on another way")
+	default:
+		fmt.Fprintln(p.stdout, "the same report")
+	}
+	_, err = fmt.Fprintf(p.stdout, "VERDICT: %s\n", r.Report.Verdict)
+	return err
+}
+
+// recordedModel reads the answers of a run's model, where it had one.
+func recordedModel(name string, o *run.ReplayOptions) error {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	m, err := script.NewReplay(file)
+	if err != nil {
+		return err
+	}
+	prices, err := openai.ListPrices()
+	if err != nil {
+		return err
+	}
+	o.Model = m
+	o.Price = func(u model.Usage) (float64, bool) { return prices.Cost(m.Name(), u) }
+	return nil
+}
