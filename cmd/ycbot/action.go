@@ -153,6 +153,10 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	if err != nil {
 		return nil, err
 	}
+	if rj.Previous, err = h.lastRun(ctx, j, dir); err != nil {
+		h.p.say("the last run is not looked at again: " + err.Error())
+		rj.Previous = ""
+	}
 	show := newProgress(h.p.stdout, h.p.now)
 	defer show.close()
 	runner.Observe = observers(show.event, h.poster.observe)

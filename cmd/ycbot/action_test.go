@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"maps"
@@ -560,4 +561,45 @@ func TestActionPartial(t *testing.T) {
 			h.one(t, "neutral", c.want)
 		})
 	}
+}
+
+// The run that an earlier push left as an artifact is looked at again; what a
+// fork's workflow left under the same name is not, and neither is one that may
+// not be read.
+func TestActionLooksAtTheLastRun(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, bad)
+	first := h.step(t, "pull_request", h.opened(), nil)
+	archive := zipped(t, first.outputs["report-dir"])
+	h.Push(h.repo, githubtest.Commit{Branch: "work", Message: "mend", Files: good})
+	if s := h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""), nil); s.outputs["verdict"] != "PASS" || strings.Contains(s.summary, "Since the last run") {
+		t.Errorf("%q\n%s", s.outputs, s.log)
+	}
+	h.AddFork(h.repo, "mallory")
+	h.AddArtifact(h.repo, "ycbot", "work", github.Repo{Owner: "mallory", Name: h.repo.Name}, []byte("nothing that unpacks"))
+	h.AddArtifact(h.repo, "ycbot", "work", h.repo, archive)
+	h.AddArtifact(h.repo, "ycbot", "work", github.Repo{Owner: "mallory", Name: h.repo.Name}, []byte("nothing that unpacks"))
+	h.token = h.Token("github-actions[bot]", map[string]string{"contents": "read", "checks": "write", "pull_requests": "write", "issues": "write", "actions": "read"}, "actions")
+	s := h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""), nil)
+	if s.outputs["verdict"] != "PASS" || !strings.Contains(s.summary, "Since the last run") || strings.Contains(s.log, "not looked at again") {
+		t.Errorf("%q\n%s\n%s", s.outputs, s.summary, s.log)
+	}
+	h.token = h.Token("github-actions[bot]", map[string]string{"contents": "read", "checks": "write", "pull_requests": "write", "issues": "write", "actions": "none"}, "actions")
+	s = h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""), nil)
+	if s.outputs["verdict"] != "PASS" || !strings.Contains(s.log, "not looked at again") {
+		t.Errorf("%q\n%s", s.outputs, s.log)
+	}
+}
+
+func zipped(t *testing.T, dir string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	if err := z.AddFS(os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

@@ -16,8 +16,9 @@ func checkCommand(p *program) *cobra.Command {
 		Short: "Check a finished run: is all as it was written, and does the verdict follow from the log",
 		Long: `Check the directory of a finished run, such as the artifact of a workflow:
 whether every file is as the run wrote it, whether the evidence log is unbroken,
-and whether verdict, reasons, checks and findings follow from what is recorded.
-It needs neither model nor network and writes nothing.
+whether verdict, reasons, checks and findings follow from what is recorded, and
+whether agents' claims are carried by the log as the report says they are. It
+needs neither model nor network, executes nothing and writes nothing.
 
 A directory that somebody made up as a whole can be told by its digest alone:
 compare it with the one in the check run, or give that with --expect.
@@ -48,6 +49,9 @@ func (p *program) check(dir, expect string) error {
 	c, err := run.Check(dir, expect)
 	if err != nil {
 		return err
+	}
+	if c.Report != nil && c.Report.Versions.Ycbot == version() {
+		c.Rendered(dir) // another version may write the same in another way
 	}
 	for _, problem := range c.Problems {
 		fmt.Fprintln(p.stdout, "not intact: "+printable(problem))

@@ -47,6 +47,7 @@ type Client struct {
 	api    *gh.Client
 	app    *gh.Client // as the App itself, nil for a token
 	redact *redact.Redactor
+	plain  http.RoundTripper // without a token
 
 	mu   sync.Mutex
 	self User
@@ -69,7 +70,7 @@ func New(opts Options) (*Client, error) {
 	if opts.App == nil {
 		return &Client{
 			api:    apiClient(base, &conditional{next: newRetry(opts, bearer{token: opts.Token, next: direct}, anyRequest)}),
-			redact: redact.New(map[string]string{"GITHUB_TOKEN": opts.Token}),
+			redact: redact.New(map[string]string{"GITHUB_TOKEN": opts.Token}), plain: opts.Transport,
 		}, nil
 	}
 	// Only asking for a token is tried again below ghinstallation: all else is
@@ -82,7 +83,7 @@ func New(opts Options) (*Client, error) {
 	installation := ghinstallation.NewFromAppsTransport(apps, opts.App.Installation)
 	return &Client{
 		api: apiClient(base, &conditional{next: newRetry(opts, installation, anyRequest)}),
-		app: apiClient(base, newRetry(opts, apps, anyRequest)),
+		app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport,
 	}, nil
 }
 

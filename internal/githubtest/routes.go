@@ -20,6 +20,8 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET "+repo+"/collaborators/{login}/permission", read(s.getPermission, "metadata"))
 	m.HandleFunc("GET "+repo+"/contents/{path...}", read(s.getContents, "contents"))
 	m.HandleFunc("GET "+repo+"/commits/{ref}", read(s.getCommit, "contents"))
+	m.HandleFunc("GET "+repo+"/actions/artifacts", read(s.listArtifacts, "actions"))
+	m.HandleFunc("GET "+repo+"/actions/artifacts/{id}/zip", read(s.getArchive, "actions"))
 	m.HandleFunc("GET "+repo+"/branches/{branch}", read(s.getBranch, "contents"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}", read(s.ofPull(func(p *pull) reply { return ok(s.pullJSON(p)) }), "pull_requests"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}/files", read(s.ofPull(func(p *pull) reply { return list(s.pullFiles(p)) }), "pull_requests"))

@@ -30,6 +30,8 @@ type reply struct {
 	body   any
 	list   []any
 	wrap   string // field that the list goes into, beside total_count
+
+	location string // of a redirect
 }
 
 func ok(body any) reply      { return reply{status: http.StatusOK, body: body} }
@@ -214,6 +216,9 @@ func (s *Server) write(w http.ResponseWriter, r *request, op *operation) int {
 	rep := r.reply
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
+	if rep.location != "" {
+		h.Set("Location", rep.location)
+	}
 	body := []byte{}
 	if v := s.paged(r, h); v != nil {
 		var err error

@@ -72,6 +72,7 @@ type Repo struct {
 	comments  []*comment
 	checks    []*check
 	statuses  []*status
+	artifacts []*artifact
 	lastIssue int
 }
 

@@ -34,6 +34,7 @@ var loaded = sync.OnceValues(load)
 // description does not have them. They are documented by GitHub.
 var undescribed = []struct{ method, path, why string }{
 	{"GET", `/repos/[^/]+/[^/]+/issues/\d+`, "linked issues"},
+	{"GET", `/repos/[^/]+/[^/]+/actions/artifacts(/\d+/zip)?`, "what an earlier workflow run left"},
 	{"GET", `/repos/[^/]+/[^/]+/branches/[^/]+`, "is the base protected"},
 	{"GET", `/repos/[^/]+/[^/]+/commits/[^/]+/statuses`, "with creators, which the combined status does not name"},
 	{"GET", `/repositories/\d+(/.*)?`, "where redirects of renamed repositories lead"},

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -306,7 +308,7 @@ func (a *rerunner) agents(ctx context.Context) error {
 			tasks = append(tasks, r.Task)
 		}
 	}
-	if len(tasks) == 0 {
+	if len(tasks) == 0 && !slices.ContainsFunc(a.past.read, a.revisits) {
 		return nil
 	}
 	h := &host{session: a.session, cast: a.job.Cast, seats: map[string]*seat{}, gate: a.gateOf(a.log)}
@@ -320,7 +322,46 @@ func (a *rerunner) agents(ctx context.Context) error {
 			return fmt.Errorf("commands of agent %s: %w", task, err)
 		}
 	}
+	for i, rec := range a.past.read {
+		if a.revisits(rec) {
+			if err := a.revisit(ctx, h, rec, fmt.Sprintf("revisit-%d", i)); err != nil {
+				return fmt.Errorf("%s: %w", rec.ID, err)
+			}
+		}
+	}
 	return nil
+}
+
+// revisits tells the wanted commands that came from the checks of an earlier run.
+func (a *rerunner) revisits(r evidence.Record) bool {
+	return a.wanted[r.ID] && r.Agent == hostAgent && strings.HasPrefix(r.Task, "again/")
+}
+
+// revisitDir is the copy of a side that such a command names.
+var revisitDir = regexp.MustCompile(`/\S*/worktrees/[^/\s]+/again/[^/\s"']+`)
+
+// revisit runs one of them in a fresh copy of its side.
+func (a *rerunner) revisit(ctx context.Context, h *host, rec evidence.Record, name string) error {
+	side := h.head
+	if strings.HasSuffix(rec.Task, "/"+string(gate.Base)) {
+		side = h.base
+	}
+	tree, err := side.Copy(ctx, filepath.Join(a.trees, "again", name))
+	if err != nil {
+		return err
+	}
+	defer tree.Close()
+	c, err := h.template(ctx, tree, tree.Dir+"-home", filepath.Join(a.temps(), name))
+	if err != nil {
+		return err
+	}
+	c.Dir, c.Timeout = filepath.Join(tree.Dir, filepath.FromSlash(rec.Cwd)), patience(rec)
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", revisitDir.ReplaceAllLiteralString(rec.Command, tree.Dir)}
+	res, err := a.box.Run(ctx, c)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return a.compare(rec, res, err)
 }
 
 func (a *rerunner) wants(t try) bool {

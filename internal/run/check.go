@@ -111,10 +111,13 @@ func (c *Checked) files(dir string, sums []byte) {
 	}
 }
 
-// Rendered holds report.md and the transcripts against what they are made of.
+// Rendered holds the form of report.json, report.md and the transcripts against what they are made of.
 // They are as this very version of the program writes them.
 func (c *Checked) Rendered(dir string) {
 	made := map[string][]byte{"report.md": []byte(c.Report.Markdown())}
+	if js, err := c.Report.JSON(); err == nil {
+		made["report.json"] = js
+	}
 	if file, err := os.Open(filepath.Join(dir, "events.jsonl")); err == nil {
 		defer file.Close()
 		events, err := agent.ReadEvents(file)
@@ -127,8 +130,9 @@ func (c *Checked) Rendered(dir string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil || !bytes.Equal(data, made[name]) {
-			c.problem("%s: not what it is made of says", name)
+		text := name + ": not what it is made from says"
+		if (err != nil || !bytes.Equal(data, made[name])) && !slices.Contains(c.Problems, text) {
+			c.Problems = append(c.Problems, text)
 		}
 	}
 }
@@ -168,17 +172,28 @@ func (c *Checked) follows(dir string, records []evidence.Record) {
 		if v := c.Report.Verdict; v == report.Pass {
 			c.problem("verdict %s: the journal has no finished run", v)
 		}
-		c.same("what the journal has", c.stated(again))
-		return
 	}
-	if again.Outcome != report.Completed && again.Outcome != report.Refused {
+	if !finished || again.Outcome != report.Completed && again.Outcome != report.Refused {
 		c.same("what the journal has", c.stated(again))
-		return // what was broken off has no verdict to recompute
+		c.brokenOff(finished && k.report != nil)
+		return
 	}
 	s.conclude(again, k.gate, nil, nil)
 	s.concludeAgents(again, k.gate, k.judged, nil)
 	s.concludeRevisit(again, s.last)
 	c.compare("what follows from the log", again, false)
+}
+
+// brokenOff looks at a run that has no verdict to recompute: it never has a good
+// one, and its journal never has all.
+func (c *Checked) brokenOff(whole bool) {
+	v, o := c.Report.Verdict, c.Report.Outcome
+	switch {
+	case whole && o != report.Completed:
+		c.problem("report.json: outcome %s, and the journal has the whole run", o)
+	case (o == report.Cancelled || o == report.Errored) && v != report.Error, o == report.TimedOut && v == report.Pass:
+		c.problem("report.json: verdict %s beside outcome %s", v, o)
+	}
 }
 
 // carried looks for each step of the gate in the evidence, and the other way round.

@@ -94,6 +94,12 @@ func (p *past) output(r evidence.Record) (stdout, stderr []byte, err error) {
 	return stdout, stderr, err
 }
 
+// revisited says whether the run took up the checks of an earlier one.
+func (p *past) revisited() bool {
+	_, ok := p.journal.Lookup("stage", "previous")
+	return ok
+}
+
 // steps are the records of the gate's result. Those of an attempt that was
 // broken off before it are left out.
 func (p *past) steps() []evidence.Record {
