@@ -5,6 +5,8 @@
 //	ycbot run             verify HEAD against the default branch
 //	ycbot demo            verify two made pull requests, offline
 //	ycbot check           recompute the verdict of a finished run
+//	ycbot rerun           run the recorded commands of a finished run again
+//	ycbot replay          drive a finished run again with its recorded model
 //	ycbot publish         post a finished run
 //	ycbot action          the GitHub Action step
 //	ycbot agents          who takes part, and what a definition means

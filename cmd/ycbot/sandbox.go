@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -126,7 +125,6 @@ func (p *program) prepare(ctx context.Context, dry bool) error {
 		return nil
 	}
 	if os.Geteuid() != 0 {
-		p.code = report.ExitError
 		return errors.New("sandbox prepare: needs root: run it again with sudo")
 	}
 	for _, s := range steps {

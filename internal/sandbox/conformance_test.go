@@ -87,7 +87,7 @@ func conform(t *testing.T, newSandbox maker) {
 	for name, check := range map[string]func(*testing.T, maker){
 		"ends": ends, "programs": programs, "environment": environ, "directories": directories, "bad commands": badCommands,
 		"timeout": timeout, "cancel": cancelled, "pipe held": pipeHeld, "output limit": outputLimit, "big output": bigOutput,
-		"own loopback": ownLoopback, "go test": goTest, "neighbours": neighbours, "tee fails": teeFails,
+		"own loopback": ownLoopback, "go test": goTest, "tools": tools, "neighbours": neighbours, "tee fails": teeFails,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -132,6 +132,10 @@ func ends(t *testing.T, newSandbox maker) {
 		if res := run(t, sb, sandbox.Command{Argv: bash("kill -" + signal + " $$")}); res.Exit != exit || res.Signal != "SIG"+signal {
 			t.Errorf("SIG%s: exit %d, signal %q", signal, res.Exit, res.Signal)
 		}
+	}
+	// What it sends to its group reaches nobody else.
+	if res := run(t, sb, sandbox.Command{Argv: bash(`trap "" TERM; kill -TERM 0; exit 4`)}); res.Exit != 4 || res.Signal != "" {
+		t.Errorf("signal to its own group: exit %d, signal %q", res.Exit, res.Signal)
 	}
 	// There is nothing to read, and nobody to ask.
 	if res := run(t, sb, sandbox.Command{Argv: bash("read x; echo $?; tty -s; echo $?")}); string(res.Stdout.Bytes) != "1\n1\n" {
@@ -556,7 +560,7 @@ func TestOwnChildren(t *testing.T) {
 func TestDetect(t *testing.T) {
 	t.Parallel()
 	o := sandbox.Options{TempDir: t.TempDir(), Now: time.Now, PATH: systemPath}
-	for mode, want := range map[string]string{"full": "no program", "strong": "later", "paranoid": "want auto"} {
+	for mode, want := range map[string]string{"full": "no program that works", "strong": "later", "paranoid": "want auto"} {
 		o.Mode = mode
 		if _, err := sandbox.Detect(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", mode, err)
@@ -579,6 +583,15 @@ func TestDetect(t *testing.T) {
 	s := sb.Status()
 	if s.Tier != sandbox.TierNone || !slices.ContainsFunc(s.Missing, func(m string) bool { return strings.HasPrefix(m, "namespaces: ") }) {
 		t.Errorf("got %+v", s)
+	}
+	// With a shim it is the tier without namespaces, which says why there are none.
+	o.Shim = ownShim()
+	if sb, err = sandbox.Detect(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	s = sb.Status()
+	if runtime.GOOS == "linux" && (s.Tier != sandbox.TierBasic || !slices.ContainsFunc(s.Missing, func(m string) bool { return strings.HasPrefix(m, "namespaces: no bubblewrap") })) {
+		t.Errorf("with a shim: %+v", s)
 	}
 	if _, err := sandbox.Detect(t.Context(), sandbox.Options{Mode: "none"}); err == nil {
 		t.Error("made without a clock")

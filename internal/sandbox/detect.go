@@ -63,7 +63,7 @@ func Detect(ctx context.Context, o Options) (Sandbox, error) {
 	case string(TierNone):
 		return newNone(o, "not asked for"), nil
 	case string(TierBasic):
-		box, err := newBasic(ctx, o)
+		box, err := newBasic(ctx, o, "not asked for")
 		if err != nil {
 			return nil, fmt.Errorf("sandbox tier basic: %w", err)
 		}
@@ -86,16 +86,16 @@ func Detect(ctx context.Context, o Options) (Sandbox, error) {
 func best(ctx context.Context, o Options) (Sandbox, error) {
 	bare := o
 	bare.Shim = nil
+	var why error
 	tries := []func() (Sandbox, error){
 		func() (Sandbox, error) { return newBubblewrap(ctx, o, false) },
 	}
 	if len(o.Shim) > 0 {
 		tries = append(tries,
-			func() (Sandbox, error) { return newBasic(ctx, o) },
+			func() (Sandbox, error) { return newBasic(ctx, o, why.Error()) },
 			func() (Sandbox, error) { return newBubblewrap(ctx, bare, false) },
 		)
 	}
-	var why error
 	for _, try := range tries {
 		box, err := try()
 		if err == nil {

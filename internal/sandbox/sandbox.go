@@ -8,11 +8,14 @@
 // trusted: nothing is filtered out of it here, so whoever fills it from a
 // repository's settings must do that.
 //
-// [Detect] gives one of two implementations. The bubblewrap one runs commands in
-// namespaces of their own, where they find the system directories, the
-// toolchains and what the Command names, and nothing else of the host. The
-// other one (tier none) gives a clean environment, a session and scratch
-// directories, and hides nothing.
+// [Detect] gives one of three implementations. The bubblewrap one (tier full)
+// runs commands in namespaces of their own, where they find the system
+// directories, the toolchains and what the Command names, and nothing else of
+// the host. Inside it a shim, which is this program started again (see
+// [RunShim]), sets limits and enters Landlock and seccomp before it becomes the
+// command. The second one (tier basic) is the shim without namespaces. The third
+// (tier none) gives a clean environment, a session and scratch directories, and
+// hides nothing. Bubblewrap where a layer of the shim is missing is basic, too.
 //
 // A command's processes are found through the process table: this program makes
 // itself the subreaper of its descendants and ends whatever was orphaned by a
@@ -20,7 +23,7 @@
 // children in its own session, which os/exec does unless told otherwise.
 //
 // A command that exits with 128+n is taken for one that was ended by signal n
-// in the bubblewrap tier, because bubblewrap reports both in the same way.
+// in bubblewrap, which reports both in the same way.
 package sandbox
 
 import (

@@ -1,0 +1,149 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+)
+
+// A basic sandbox runs commands under a shim alone, for machines where no
+// namespaces can be made. The shim stays beside the command, to end what it
+// leaves behind also when this program is killed.
+type basic struct {
+	o      Options
+	means  means
+	list   []string // directories with something private in them
+	read   []string // what every command may read of the system
+	status Status
+}
+
+// newBasic runs the self-test and fails unless all that the tier promises
+// holds; why says why there are no namespaces. Without a shim the tier is
+// bubblewrap alone.
+func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
+	if len(o.Shim) == 0 {
+		return newBubblewrap(ctx, o, false)
+	}
+	m, err := meansOf(o)
+	if err != nil {
+		return nil, err
+	}
+	if !m.whole() {
+		return nil, m.errMissing()
+	}
+	b := &basic{o: o, means: m, status: Status{Tier: TierBasic, Missing: []string{"namespaces: " + why}}}
+	private := privatePaths(o.Hide)
+	for _, dir := range systemDirs {
+		b.open(dir, private)
+	}
+	if err := b.selfTest(ctx); err != nil {
+		return nil, fmt.Errorf("self-test of Landlock and seccomp: %w", err)
+	}
+	return b, nil
+}
+
+// open grants path but for what is private below it: Landlock only adds.
+func (b *basic) open(path string, private []string) {
+	if slices.Contains(private, path) {
+		return
+	}
+	if !slices.ContainsFunc(private, func(p string) bool { return within(path, p) }) {
+		b.read = append(b.read, path)
+		return
+	}
+	b.list = append(b.list, path)
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return // then nobody reads it
+	}
+	for _, e := range entries {
+		b.open(filepath.Join(path, e.Name()), private)
+	}
+}
+
+// Status implements [Sandbox].
+func (b *basic) Status() Status { return b.status }
+
+// Run implements [Sandbox]. The network is the host's, but for UDP and sockets
+// with a path when the Command asks for none.
+func (b *basic) Run(ctx context.Context, c Command) (Result, error) {
+	return b.run(ctx, c, false)
+}
+
+func (b *basic) run(ctx context.Context, c Command, self bool) (res Result, err error) {
+	if err := c.check(); err != nil {
+		return Result{Exit: -1}, err
+	}
+	s, err := newScratch(b.o.TempDir)
+	if err != nil {
+		return Result{Exit: -1}, err
+	}
+	defer func() { err = errors.Join(err, s.remove()) }()
+	home := s.home
+	if c.Home != "" {
+		home = c.Home
+	}
+	p, err := b.policy(c, s, home, self)
+	if err != nil {
+		return Result{Exit: -1}, err
+	}
+	sh, err := newShimmed(p)
+	if err != nil {
+		return Result{Exit: -1}, err
+	}
+	defer sh.close()
+	const policyFD, statusFD, lifelineFD = "3", "4", "5"
+	cmd := &exec.Cmd{
+		Path: b.means.shim[0], Args: slices.Concat(b.means.shim, []string{policyFD, statusFD, lifelineFD}),
+		Env: []string{}, Dir: p.Dir, ExtraFiles: sh.files,
+	}
+	res, err = watch(ctx, b.o, job{
+		cmd: cmd, marker: s.dir, skip: 1, stays: true, timeout: c.Timeout, tee: c.Stdout,
+		guard: newGuard(b.means.limits, b.o.Now(), append(slices.Clone(c.written()), s.dir)),
+	})
+	if err != nil {
+		return res, err
+	}
+	return res, sh.conclude(&res, c.Argv[0], b.means.layers())
+}
+
+// policy is what the shim enforces.
+func (b *basic) policy(c Command, s scratch, home string, self bool) (policy, error) {
+	mounts, err := named(c, b.o.Toolchains, nil)
+	if err != nil {
+		return policy{}, err
+	}
+	others := 0
+	if os.Geteuid() != 0 {
+		others = threads() // the limit counts all processes of the user
+	}
+	p := policy{
+		Argv: c.Argv, Dir: workingDir(c, home), Stay: true,
+		Env:    environment(b.o, c, home, s.temp),
+		Limits: b.means.limits.kernel(c.Timeout, runtime.NumCPU(), others),
+		Seccomp: filter{
+			On: true, Shared: true, NoUDP: c.Network != NetworkHost, NoUnix: b.means.abi < abiUnix,
+		},
+		Landlock: grants{
+			ABI: b.means.abi, List: b.list,
+			Read:  append([]string{"/proc", "/dev"}, b.read...),
+			Write: append([]string{s.home, s.temp}, devices...),
+		},
+	}
+	for _, m := range mounts {
+		if m.access == writable {
+			p.Landlock.Write = append(p.Landlock.Write, m.path)
+		} else {
+			p.Landlock.Read = append(p.Landlock.Read, m.path)
+		}
+	}
+	if self {
+		p.Landlock.Read = append(p.Landlock.Read, b.means.shim[0])
+	}
+	return p, nil
+}

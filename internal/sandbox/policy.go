@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os/exec"
+	"syscall"
+)
+
+// A policy is what the shim enforces on itself before it becomes the command.
+// It reaches the shim through a file that only the shim is given: an argument
+// list can be read in the process table.
+type policy struct {
+	Argv     []string `json:"argv"`
+	Env      []string `json:"env"`
+	Dir      string   `json:"dir"`            // where a relative program is looked for; the shim is there already
+	Stay     bool     `json:"stay,omitempty"` // stay the command's parent and end what it leaves behind
+	Limits   limits   `json:"limits"`
+	Landlock grants   `json:"landlock"`
+	Seccomp  filter   `json:"seccomp"`
+}
+
+// grants is what Landlock leaves to a command.
+type grants struct {
+	ABI   int      `json:"abi"`             // version whose rights are handled; 0: no Landlock
+	List  []string `json:"list,omitempty"`  // directories whose names may be read, and nothing else below them
+	Read  []string `json:"read,omitempty"`  // to read and to execute
+	Write []string `json:"write,omitempty"` // to change
+}
+
+// A filter says which system calls seccomp refuses.
+type filter struct {
+	On bool `json:"on"`
+	// Shared is true without network and IPC namespaces, where sockets and
+	// shared memory are those of the host.
+	Shared bool `json:"shared,omitempty"`
+	NoUDP  bool `json:"no_udp,omitempty"`
+	NoUnix bool `json:"no_unix,omitempty"`
+}
+
+// limits are the resource limits of one command's processes; 0 leaves one as it is.
+type limits struct {
+	Data  uint64 `json:"data,omitempty"`
+	Procs uint64 `json:"procs,omitempty"`
+	File  uint64 `json:"file,omitempty"`
+	Open  uint64 `json:"open,omitempty"`
+	CPU   uint64 `json:"cpu,omitempty"` // seconds
+	Core  bool   `json:"core,omitempty"`
+}
+
+// A said is one document of the shim about what it did. The command cannot
+// write any: it is started without the file.
+type said struct {
+	Layers []string `json:"layers,omitempty"` // what is in force; the command comes next
+	Failed string   `json:"failed,omitempty"` // why the command was not started
+	Exec   bool     `json:"exec,omitempty"`   // it is the program that could not be executed
+	Lost   bool     `json:"lost,omitempty"`   // the program was not found in PATH
+	Errno  int      `json:"errno,omitempty"`  // of executing it
+	Ended  *int     `json:"ended,omitempty"`  // exit code, from a shim that stays
+	Signal int      `json:"signal,omitempty"`
+}
+
+// hear merges what the shim said into one document.
+func hear(r io.Reader) (said, error) {
+	var all said
+	docs := json.NewDecoder(io.LimitReader(r, 1<<16))
+	for {
+		// The documents have different fields, so one value takes them all.
+		err := docs.Decode(&all)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+}
+
+// cause is why the program could not be executed, in the words of [Result.notRun].
+func (s said) cause() error {
+	switch errno := syscall.Errno(s.Errno); {
+	case s.Lost:
+		return exec.ErrNotFound
+	case errno == syscall.ENOENT:
+		return fs.ErrNotExist
+	case errno == syscall.EACCES, errno == syscall.EPERM:
+		return fs.ErrPermission
+	default:
+		return errno
+	}
+}

@@ -1,0 +1,96 @@
+//go:build linux && (amd64 || arm64)
+
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+// refused are system calls that no build and no test needs, and that reach into
+// other processes, into the kernel or around the other layers.
+var refused = []uint32{
+	// other processes
+	unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+	// interfaces that neither Landlock nor this filter can look into
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
+	// keys of the user
+	unix.SYS_ADD_KEY, unix.SYS_KEYCTL, unix.SYS_REQUEST_KEY,
+	// the file tree
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_SETNS,
+	unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_MOUNT_SETATTR,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK,
+	unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT,
+	unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT,
+	// the machine
+	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_LOOKUP_DCOOKIE,
+	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX,
+}
+
+const newNamespace = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
+	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+
+// dccp is a type of socket, which x/sys does not name.
+const dccp = 6
+
+// rules is the whole list. ptrace stays allowed, because leak checkers and
+// debuggers need it; Landlock and the pid namespace keep it to the command's
+// own processes.
+func (f filter) rules() []rule {
+	var rs []rule
+	eperm := refuse(unix.EPERM)
+	for _, number := range refused {
+		rs = append(rs, rule{number: number, answer: eperm})
+	}
+	rs = append(rs,
+		// Its flags lie behind a pointer; C libraries fall back to clone.
+		rule{number: unix.SYS_CLONE3, answer: refuse(unix.ENOSYS)},
+		rule{unix.SYS_CLONE, eperm, []cond{anyBit(0, newNamespace)}},
+		rule{unix.SYS_UNSHARE, eperm, []cond{anyBit(0, newNamespace|unix.CLONE_NEWTIME)}},
+		// Typing into a terminal.
+		rule{unix.SYS_IOCTL, eperm, []cond{is(1, unix.TIOCSTI)}},
+		rule{unix.SYS_IOCTL, eperm, []cond{is(1, unix.TIOCLINUX)}},
+		// Asking for it, plain Linux and no randomisation of addresses.
+		rule{unix.SYS_PERSONALITY, eperm, []cond{isNot(0, 0xffffffff), isNot(0, 0), isNot(0, 0x0040000)}},
+		// Limits of another process: Landlock does not see this call.
+		rule{unix.SYS_PRLIMIT64, eperm, []cond{isNot(0, 0)}},
+	)
+	rs = append(rs, f.sockets()...)
+	// A connection without connect.
+	rs = append(rs,
+		rule{unix.SYS_SENDTO, eperm, []cond{anyBit(3, unix.MSG_FASTOPEN)}},
+		rule{unix.SYS_SENDMSG, eperm, []cond{anyBit(2, unix.MSG_FASTOPEN)}},
+		rule{unix.SYS_SENDMMSG, eperm, []cond{anyBit(3, unix.MSG_FASTOPEN)}},
+	)
+	if f.Shared {
+		for _, number := range []uint32{unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK} {
+			rs = append(rs, rule{number: number, answer: eperm})
+		}
+	}
+	return rs
+}
+
+// sockets allows the families that programs use, and of the internet ones plain
+// TCP and UDP.
+func (f filter) sockets() []rule {
+	const number = unix.SYS_SOCKET
+	eperm, eproto := refuse(unix.EPERM), refuse(unix.EPROTONOSUPPORT)
+	rs := []rule{{number, refuse(unix.EAFNOSUPPORT), []cond{
+		isNot(0, unix.AF_UNIX), isNot(0, unix.AF_INET), isNot(0, unix.AF_INET6), isNot(0, unix.AF_NETLINK),
+	}}}
+	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6} {
+		of := is(0, family)
+		rs = append(rs,
+			rule{number, eperm, []cond{of, socketType(unix.SOCK_RAW)}},
+			rule{number, eproto, []cond{of, socketType(unix.SOCK_STREAM), isNot(2, 0), isNot(2, unix.IPPROTO_TCP)}},
+			rule{number, eproto, []cond{of, socketType(unix.SOCK_SEQPACKET)}},
+			rule{number, eproto, []cond{of, socketType(dccp)}},
+		)
+		if f.NoUDP {
+			rs = append(rs, rule{number, eperm, []cond{of, socketType(unix.SOCK_DGRAM)}})
+		}
+	}
+	if f.NoUnix {
+		rs = append(rs, rule{number, eperm, []cond{is(0, unix.AF_UNIX)}})
+	}
+	return rs
+}
