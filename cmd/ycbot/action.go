@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
@@ -145,7 +146,11 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	}
 	if !j.GateOnly {
 		var err error
-		if rj.Cast, err = h.p.cast(o); err != nil {
+		rj.Cast, err = h.p.cast(o)
+		if errors.Is(err, provider.ErrNoKey) { // as for a pull request whose workflow gets no secrets
+			rj.Notes, err = append(rj.Notes, "no model looked at the change: the workflow has no key for "+o.model), nil
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

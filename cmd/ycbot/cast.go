@@ -11,7 +11,7 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/model"
-	"github.com/ycbot/ycbot/internal/model/openai"
+	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/tool"
@@ -20,16 +20,16 @@ import (
 // cast reads from flags and environment which model is asked; nil means none:
 // nobody named one, or --no-model was given.
 func (p *program) cast(o *runOptions) (*run.Cast, error) {
-	provider := cmp.Or(o.provider.value, p.getenv("YCBOT_PROVIDER"), "openai")
+	kind := cmp.Or(o.provider.value, p.getenv("YCBOT_PROVIDER"), p.likelyProvider())
 	name := cmp.Or(o.model, p.getenv("YCBOT_MODEL"))
 	baseURL := cmp.Or(o.baseURL, p.getenv("YCBOT_BASE_URL"))
-	if !slices.Contains(o.provider.words, provider) {
-		return nil, fmt.Errorf("YCBOT_PROVIDER %q: want one of %s", provider, strings.Join(o.provider.words, ", "))
+	if !slices.Contains(o.provider.words, kind) {
+		return nil, fmt.Errorf("YCBOT_PROVIDER %q: want one of %s", kind, strings.Join(o.provider.words, ", "))
 	}
 	if err := o.agentNames(); err != nil {
 		return nil, err
 	}
-	if o.noModel || provider == "openai" && name == "" {
+	if o.noModel || kind != scripted && name == "" {
 		if !o.noModel && (o.coordinator || len(o.agents) > 0 || o.provider.value != "" || o.baseURL != "") {
 			return nil, &usageError{errors.New("no model is named: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out")}
 		}
@@ -38,11 +38,22 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	if o.maxTokens < 0 || o.maxCost < 0 {
 		return nil, &usageError{errors.New("--max-tokens and --max-cost-usd: want numbers above zero")}
 	}
-	c := &run.Cast{Name: provider + " " + name, Agents: o.agents, Coordinator: o.coordinator, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost}
-	if provider == "script" {
+	c := &run.Cast{Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost}
+	if kind == scripted {
 		return p.scripted(c, baseURL)
 	}
-	return p.openAI(c, name, baseURL, o.key)
+	return p.asked(c, name, kind, baseURL, o.key)
+}
+
+// scripted is the provider that plays a scenario file.
+const scripted = "script"
+
+// likelyProvider is whose key the environment has.
+func (p *program) likelyProvider() string {
+	if p.getenv("ANTHROPIC_API_KEY") != "" && p.getenv("OPENAI_API_KEY") == "" && p.getenv("YCBOT_API_KEY") == "" {
+		return "anthropic"
+	}
+	return "openai"
 }
 
 // agentNames checks --agents against the cast.
@@ -79,21 +90,25 @@ func (p *program) scripted(c *run.Cast, file string) (*run.Cast, error) {
 	return c, nil
 }
 
-// openAI asks an endpoint that speaks chat completions.
-func (p *program) openAI(c *run.Cast, name, baseURL, key string) (*run.Cast, error) {
-	key = cmp.Or(key, p.getenv("YCBOT_API_KEY"), p.getenv("OPENAI_API_KEY"))
-	baseURL = cmp.Or(baseURL, p.getenv("OPENAI_BASE_URL"))
-	if key == "" && baseURL == "" {
-		return nil, fmt.Errorf("model %s: there is no key for it: set YCBOT_API_KEY or OPENAI_API_KEY, name an endpoint that needs none with --base-url, or give --no-model", name)
+// asked makes the model of a provider that is known by name.
+func (p *program) asked(c *run.Cast, name, providerName, baseURL, key string) (*run.Cast, error) {
+	preset, err := provider.Find(providerName)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("--provider: %w", err)}
 	}
-	prices, err := openai.ListPrices()
+	target, err := preset.Resolve(provider.Overrides{BaseURL: baseURL, Key: cmp.Or(key, p.getenv("YCBOT_API_KEY"))}, p.getenv)
+	if errors.Is(err, provider.ErrNoKey) {
+		return nil, fmt.Errorf("model %s: %w; or give --no-model", name, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("model %s: %w", name, err)
+	}
+	prices, err := model.ListPrices()
 	if err != nil {
 		return nil, err
 	}
 	c.Model = func(record func(context.Context, model.Exchange) error) (model.Model, error) {
-		return openai.New(openai.Options{
-			BaseURL: baseURL, Key: key, Model: name, HTTPClient: p.client, Now: p.now, Log: p.log(), Record: record,
-		})
+		return target.Open(provider.Options{Model: name, HTTPClient: p.client, Now: p.now, Log: p.log(), Record: record})
 	}
 	c.Price = agent.Price(func(u model.Usage) (float64, bool) { return prices.Cost(name, u) })
 	return c, nil

@@ -121,6 +121,20 @@ func (e *edited) check(t *testing.T, changed map[string][]byte, fitting bool) []
 	return c.Problems
 }
 
+// intact fails where the check finds fault with what a run left.
+func intact(t *testing.T, dir string) {
+	t.Helper()
+	c, err := run.Check(dir, "")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	c.Rendered(dir)
+	for _, problem := range c.Problems {
+		t.Error("not intact: " + problem)
+	}
+}
+
 // edit changes, takes out or puts in one byte.
 func edit(r *rand.Rand, data []byte) (out []byte, what string) {
 	at, b := r.IntN(len(data)+1), byte(r.IntN(256))

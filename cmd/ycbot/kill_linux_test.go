@@ -91,6 +91,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 	t.Parallel()
 	calm := newKilled(t)
 	calm.run(t, 0)
+	intact(t, calm.out)
 	want := calm.concluded(t)
 	if !bytes.Contains(want, []byte("verdict: FAIL")) || bytes.Count(want, []byte("introduced")) != 4 || !bytes.Contains(want, []byte("changed a tracked file")) {
 		t.Fatalf("the undisturbed run came to something else:\n%s", want)
@@ -116,6 +117,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 				}
 			}
 			r.clean(t)
+			intact(t, r.out)
 		})
 	}
 }

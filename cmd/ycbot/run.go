@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
@@ -50,7 +51,7 @@ func newRunOptions() *runOptions {
 		network:  choice{"setup", []string{"none", "setup", "full"}},
 		format:   choice{"text", []string{"text", "json", "markdown", "sarif", "junit"}},
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
-		provider: choice{"", []string{"openai", "script"}},
+		provider: choice{"", append(provider.Names(), scripted)},
 	}
 }
 
@@ -90,8 +91,8 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.task, "task", "", "what the change is meant to do, as `TEXT`")
 	f.StringVar(&o.taskFile, "task-file", "", "the same from `FILE`, or - for standard input")
 	f.StringVar(&o.model, "model", "", "the `MODEL` that agents ask (default $YCBOT_MODEL; without one the gate alone decides)")
-	f.Var(&o.provider, "provider", "how it is asked: openai (any endpoint that speaks its chat completions), or script\nto play the scenario file that --base-url names (default $YCBOT_PROVIDER, else openai)")
-	f.StringVar(&o.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, $OPENAI_BASE_URL, else OpenAI's); the key comes\nfrom $YCBOT_API_KEY or $OPENAI_API_KEY")
+	f.Var(&o.provider, "provider", "who is asked: "+strings.Join(provider.Names(), ", ")+",\nor script to play the scenario file that --base-url names (default $YCBOT_PROVIDER, else whose key there is)")
+	f.StringVar(&o.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own); the key comes\nfrom $YCBOT_API_KEY or the provider's own variable, such as $OPENAI_API_KEY")
 	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
 	f.StringSliceVar(&o.agents, "agents", nil, "run these agents besides verification, as `A,B`")
 	f.BoolVar(&o.coordinator, "coordinator", false, "let a model plan the verification, which may send out read-only helpers")

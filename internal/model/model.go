@@ -44,8 +44,8 @@ type Message struct {
 }
 
 // Kept is a part of an answer that means something to its provider alone, such as
-// signed or encrypted reasoning. It goes back byte for byte or not at all: a
-// provider refuses one that was changed. Other APIs than its own leave it out.
+// signed or encrypted reasoning. It goes back unchanged or not at all: a provider
+// refuses one that was changed. Other APIs than its own leave it out.
 type Kept struct {
 	API string          `json:"api"` // the API that gave it
 	At  int             `json:"at"`  // its place: 0 before the text, 1 after it, 1+n after the n-th call

@@ -200,9 +200,9 @@ type rerunner struct {
 func (a *rerunner) gate(ctx context.Context) error {
 	t := &tape{past: a.past, moved: a.moved, real: a.box, used: map[string]bool{}, seen: a.seen}
 	t.execute = func(r evidence.Record) bool { return a.wanted[r.ID] || prepares(r) }
-	a.Runner.Sandbox = t
+	a.Sandbox = t
 	_, err := a.session.gate(ctx)
-	a.Runner.Sandbox = a.box
+	a.Sandbox = a.box
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -258,7 +258,6 @@ func (c *Checked) stated(again *report.Report) []part {
 		{"trust", have.Trust, again.Trust},
 		{"changes", have.Changes, again.Changes},
 		{"reproduce", have.Reproduce, again.Reproduce},
-		{"timings.started", have.Timings.Started.UTC(), again.Timings.Started.UTC()},
 	}
 }
 

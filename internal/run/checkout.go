@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -54,6 +56,7 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	if slices.Contains(c.Paths(), configFile) && s.job.Config == nil {
 		src.Notes = append(src.Notes, "the change alters "+configFile+", which has no effect on its own verification: the base's is used")
 	}
+	src.Notes = append(src.Notes, s.job.Notes...)
 	var notes []string
 	if src.Hidden, notes, err = s.hiddenText(ctx, src); err != nil {
 		return source{}, err
@@ -198,6 +201,18 @@ func (s *session) loadConfig(ctx context.Context, baseSHA string) error {
 		return &UsageError{err}
 	}
 	s.config, s.configSum = c, digest(string(data))
+	return s.findServices(ctx)
+}
+
+// findServices resolves what the configuration lets commands reach; commands of
+// an untrusted head reach nothing.
+func (s *session) findServices(ctx context.Context) (err error) {
+	if s.job.Trust == untrusted {
+		return nil
+	}
+	if s.services, err = sandbox.FindServices(ctx, &net.Resolver{}, s.config.Network.Allow); err != nil {
+		return &UsageError{fmt.Errorf("network.allow: %w", err)}
+	}
 	return nil
 }
 

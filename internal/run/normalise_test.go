@@ -2,13 +2,17 @@ package run
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -161,5 +165,28 @@ func TestLost(t *testing.T) {
 		if err := lost("/repo", tc.oid, c); !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "no commit "+tc.oid) {
 			t.Errorf("%s: %v", tc.oid, err)
 		}
+	}
+}
+
+// A reply is held against what the log had when it was judged: what was run again
+// afterwards carries no claim.
+func TestAuditAgain(t *testing.T) {
+	t.Parallel()
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.jsonl"), clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := j.Append("turn", "a", map[string]string{"system": "The base, prepared in the same way and read-only, is at /trees/prepared base.\n"}); err != nil {
+		t.Fatal(err)
+	}
+	first, again := evidence.Record{ID: "E1", Task: "head/test", Tree: "t"}, evidence.Record{ID: "E2", Agent: hostAgent, Task: rerunHead}
+	h := &host{session: &session{journal: j, read: []evidence.Record{first, again}}}
+	a := h.auditAgain(agent.Result{ID: "a"}, [][]evidence.Record{{again}})
+	if len(a.Log) != 1 || a.Tree != "t" || !slices.Contains(a.Elsewhere, "/trees/prepared base") {
+		t.Errorf("%+v", a)
+	}
+	if a := h.auditAgain(agent.Result{ID: "a"}, nil); len(a.Log) != 2 {
+		t.Errorf("nothing was run again: %+v", a)
 	}
 }

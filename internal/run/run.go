@@ -68,6 +68,7 @@ type Job struct {
 	Cast     *Cast         // the model side; nil: gate only
 	Trigger  string
 	Actor    string
+	Notes    []string     // for the report
 	Trust    string       // of the head: trusted, untrusted or local
 	Require  sandbox.Tier // the least in which the change may be executed; empty: any
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -56,6 +57,7 @@ type session struct {
 	last      *revisited // what became of the last run's checks
 	lock      *workspace.Lock
 	laid      []*workspace.Tree
+	services  []sandbox.Service // of the job, that commands may reach
 
 	modelName string
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow

@@ -9,6 +9,7 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,7 @@ import (
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -126,8 +128,9 @@ func (m *Model) Generate(ctx context.Context, req *model.Request, on func(model.
 	return m.caller.Generate(ctx, req, body, on, func() wire.Try { return m.start(req, body) })
 }
 
-// post sends body and returns the stream.
-func (m *Model) post(ctx context.Context, path string, body []byte, open func(*http.Response) error) (*http.Response, error) {
+// stream sends body and passes each event of the answer to take until it says that
+// it was the last.
+func (m *Model) stream(ctx context.Context, path string, body []byte, open func(*http.Response) error, take func(data []byte) (done bool, err error)) error {
 	var raw *http.Response
 	err := m.client.Post(ctx, path, json.RawMessage(body), &raw, option.WithHeader("Accept", "text/event-stream"))
 	var api *sdk.Error
@@ -136,12 +139,29 @@ func (m *Model) post(ctx context.Context, path string, body []byte, open func(*h
 		if api.Response != nil {
 			refusal.Header = api.Response.Header
 		}
-		return nil, refusal
+		return refusal
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return raw, open(raw)
+	defer func() { _ = raw.Body.Close() }() // read to its end or given up: nothing to learn
+	if err := open(raw); err != nil {
+		return err
+	}
+	events := ssestream.NewDecoder(raw)
+	for events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		if len(data) == 0 {
+			continue
+		}
+		if done, err := take(data); done || err != nil {
+			return err
+		}
+	}
+	if err := events.Err(); err != nil {
+		return fmt.Errorf("the stream broke off: %w", err)
+	}
+	return errors.New("the stream broke off before its end")
 }
 
 // broken reads an error that came inside a stream.

@@ -69,12 +69,13 @@ func (r *Replay) Recorded(agent, id string) string {
 	if was, ok := r.stood[id]; ok {
 		return was
 	}
-	known := r.agents[agent]
-	if slices.Contains(known, id) {
-		r.stood[id] = id
-		return id
+	for _, known := range r.agents {
+		if slices.Contains(known, id) {
+			r.stood[id] = id
+			return id
+		}
 	}
-	for _, was := range known {
+	for _, was := range r.agents[agent] {
 		if !r.taken(was) {
 			r.stood[id] = was
 			return was

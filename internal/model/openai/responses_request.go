@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/responses"
+	"github.com/openai/openai-go/v3/shared"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/wire"
+)
+
+// responsesBody is the request as it is sent, the same bytes for the same conversation.
+func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
+	p := responses.ResponseNewParams{Model: m.o.Model, Store: sdk.Bool(false)}
+	if reasons(m.o.Model) {
+		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+	}
+	if m.o.Effort != "" {
+		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(m.o.Effort)}
+	}
+	if req.System != "" {
+		p.Instructions = sdk.String(req.System)
+	}
+	items, err := input(req.Messages)
+	if err != nil {
+		return nil, err
+	}
+	p.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: items}
+	for _, t := range wire.Sorted(req.Tools) {
+		params, err := parameters(t)
+		if err != nil {
+			return nil, err
+		}
+		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: &responses.FunctionToolParam{
+			Name: t.Name, Description: sdk.String(t.Description), Parameters: params, Strict: sdk.Bool(false),
+		}})
+	}
+	if req.NoCalls && len(p.Tools) > 0 {
+		p.ToolChoice = responses.ResponseNewParamsToolChoiceUnion{OfToolChoiceMode: param.NewOpt(responses.ToolChoiceOptionsNone)}
+	}
+	if req.MaxOut > 0 {
+		p.MaxOutputTokens = sdk.Int(int64(req.MaxOut))
+	}
+	if m.o.CacheKey != "" {
+		p.PromptCacheKey = sdk.String(m.o.CacheKey)
+	}
+	p.SetExtraFields(map[string]any{"stream": true})
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	return wire.Order(raw, "tools", "instructions", "input", "tool_choice", "max_output_tokens")
+}
+
+// reasons says whether a model may be asked for its encrypted reasoning: OpenAI
+// refuses that question for those of its models that do not reason.
+func reasons(name string) bool {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	for _, plain := range []string{"gpt-3", "gpt-4", "chatgpt-"} {
+		if strings.HasPrefix(name, plain) {
+			return false
+		}
+	}
+	return !strings.Contains(name, "-chat")
+}
+
+// input is the conversation as a list of items.
+func input(messages []model.Message) (responses.ResponseInputParam, error) {
+	items := responses.ResponseInputParam{}
+	for _, msg := range messages {
+		switch msg.Role {
+		case model.User:
+			items = append(items, responses.ResponseInputItemParamOfMessage(msg.Text, responses.EasyInputMessageRoleUser))
+		case model.Tool:
+			items = append(items, responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
+				CallID: param.NewOpt(msg.CallID),
+				Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: param.NewOpt(msg.Text)},
+			}})
+		case model.Assistant:
+			wire.Interleave(msg, Responses, func(raw json.RawMessage) {
+				items = append(items, param.Override[responses.ResponseInputItemUnionParam](raw))
+			}, func(text string) {
+				items = append(items, responses.ResponseInputItemParamOfMessage(text, responses.EasyInputMessageRoleAssistant))
+			}, func(c model.Call) {
+				items = append(items, responses.ResponseInputItemParamOfFunctionCall(c.Args, c.ID, c.Name))
+			})
+		default:
+			return nil, fmt.Errorf("request: role %q", msg.Role)
+		}
+	}
+	return items, nil
+}

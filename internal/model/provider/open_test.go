@@ -1,0 +1,99 @@
+package provider_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/provider"
+)
+
+// What a preset says of a provider is what goes over the wire.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	list := apis()
+	chat, responses, messages := list[0], list[1], list[2]
+	for _, tc := range []struct {
+		preset string
+		api    api
+		header string // name: value
+		has    string
+		lacks  string
+	}{
+		{"openai", chat, "Authorization: Bearer " + key, `"prompt_cache_key":"o/r@abc"`, `"max_tokens"`},
+		{"openai", responses, "Authorization: Bearer " + key, `"prompt_cache_key":"o/r@abc"`, "messages"},
+		{"azure", chat, "Api-Key: " + key, `"prompt_cache_key"`, `"max_tokens"`},
+		{"azure", responses, "Api-Key: " + key, `"store":false`, "messages"},
+		{"github-models", chat, "X-Github-Api-Version: 2022-11-28", `"max_tokens":900`, "prompt_cache_key"},
+		{"ollama", chat, "Authorization: Bearer " + key, `"max_tokens":900`, "prompt_cache_key"},
+		{"openrouter", chat, "X-Title: ycbot", `"max_completion_tokens":900`, "prompt_cache_key"},
+		{"vllm", chat, "Authorization: Bearer " + key, `"max_completion_tokens":900`, "prompt_cache_key"},
+		{"anthropic", messages, "X-Api-Key: " + key, `"max_tokens":900`, "prompt_cache_key"},
+	} {
+		var body string
+		var header http.Header
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			raw, _ := io.ReadAll(r.Body)
+			body, header = string(raw), r.Header
+			if !strings.HasSuffix(tc.api.path, strings.TrimPrefix(r.URL.Path, "/base")) {
+				t.Errorf("%s: path %s", tc.preset, r.URL.Path)
+			}
+			stream(tc.api.render(hello)...)(w, r)
+		}))
+		p, err := provider.Find(tc.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := p.Resolve(provider.Overrides{API: tc.api.name, BaseURL: srv.URL + "/base", Key: key}, env())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := to.Open(options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{user("Q")}, MaxOut: 900}, nil); err != nil {
+			t.Errorf("%s: %v", tc.preset, err)
+		}
+		name, value, _ := strings.Cut(tc.header, ": ")
+		if header.Get(name) != value || !strings.Contains(body, tc.has) || strings.Contains(body, tc.lacks) {
+			t.Errorf("%s by %s: %v\n%s", tc.preset, tc.api.name, header, body)
+		}
+		if name != "Authorization" && value == key && header.Get("Authorization") != "" {
+			t.Errorf("%s: the key is sent twice", tc.preset)
+		}
+		srv.Close()
+	}
+	for _, bad := range []provider.Target{{}, {API: "grpc"}, {API: provider.Messages}} {
+		if _, err := bad.Open(provider.Options{Model: "m"}); err == nil {
+			t.Errorf("%+v opened without a clock or an API", bad)
+		}
+	}
+}
+
+// A web page is what a wrong address answers with: asking again does not mend it.
+func TestWebPage(t *testing.T) {
+	t.Parallel()
+	for _, a := range apis() {
+		asked := 0
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked++
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, "<!doctype html>")
+		}))
+		o := options()
+		o.Retry.Tries = 3
+		m, err := target(a, srv.URL).Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{user("Q")}}, nil); !errors.Is(err, model.ErrRequest) || asked != 1 {
+			t.Errorf("%s: error %v after %d requests", a.name, err, asked)
+		}
+		srv.Close()
+	}
+}

@@ -1,0 +1,144 @@
+package provider_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/provider"
+)
+
+// turns of a conversation that only grows.
+const turns = 40
+
+// TestPrefix holds what makes a provider's cache hit: over forty turns each
+// request is the one before and more behind it. What follows the conversation in
+// the body, and for Anthropic the marks that say what to cache, are no part of
+// what is cached; with them taken off the share is the whole, byte for byte.
+func TestPrefix(t *testing.T) {
+	t.Parallel()
+	for _, a := range apis() {
+		t.Run(string(a.name), func(t *testing.T) {
+			t.Parallel()
+			bodies := grow(t, a)
+			raw, shared, whole := 0, 0, 0
+			for i := 1; i < len(bodies); i++ {
+				before, after := bare(a, bodies[i-1]), bare(a, bodies[i])
+				head, ok := strings.CutSuffix(before, a.tail)
+				if !ok {
+					t.Fatalf("request %d does not end with %q: %s", i, a.tail, before[max(len(before)-200, 0):])
+				}
+				n := common(head, after)
+				if n != len(head) {
+					t.Fatalf("request %d goes another way than the one before at byte %d of %d:\n%s\n%s", i+1, n, len(head), head[n:], after[n:])
+				}
+				shared, whole = shared+n, whole+len(head)
+				raw += common(bodies[i-1], bodies[i])
+			}
+			if shared != whole {
+				t.Errorf("shared %d of %d bytes", shared, whole)
+			}
+			sum := 0
+			for _, b := range bodies[:len(bodies)-1] {
+				sum += len(b)
+			}
+			ratio := float64(raw) / float64(sum)
+			t.Logf("%d turns: %.4f of each request is the one before; %.4f of the raw bytes", turns, float64(shared)/float64(whole), ratio)
+			// The marks move with the end, two turns of the user behind it.
+			if floor := map[bool]float64{true: 0.9, false: 0.999}[a.marks != nil]; ratio < floor {
+				t.Errorf("of the raw bytes %.4f are shared, want %.3f", ratio, floor)
+			}
+		})
+	}
+}
+
+// grow asks turns times and returns the requests.
+func grow(t *testing.T, a api) []string {
+	t.Helper()
+	var answers []http.HandlerFunc
+	for i := range turns {
+		answers = append(answers, stream(a.render(answer{
+			thought: fmt.Sprintf("Thought %d.", i), text: []string{"Next, "}, usage: usage,
+			calls: []model.Call{
+				{ID: fmt.Sprintf("call_%d_1", i), Name: "read_file", Args: fmt.Sprintf(`{"path":"dir/file_%d.go","limit":%d}`, i, 100+i)},
+				{ID: fmt.Sprintf("call_%d_2", i), Name: "grep", Args: `{"pattern":"<a> & \"b\""}`},
+			},
+		})...))
+	}
+	d := serve(t, a, answers...)
+	m, err := target(a, d.url).Open(options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	specs := []model.ToolSpec{
+		{Name: "read_file", Description: "Reads.", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer","maximum":600},"from":{"type":"integer"}},"required":["path"]}`)},
+		{Name: "grep", Description: "Finds.", Schema: []byte(`{"type":"object","properties":{"pattern":{"type":"string"}}}`)},
+		{Name: "glob", Description: "Lists.", Schema: []byte(`{"type":"object","properties":{}}`)},
+	}
+	history := []model.Message{user("Verify this.\n" + strings.Repeat("diff ", 200))}
+	for i := range turns {
+		tools := slices.Clone(specs) // in another order each time
+		tools = append(tools[i%3:], tools[:i%3]...)
+		resp, err := m.Generate(t.Context(), &model.Request{System: "You verify.", Messages: history, Tools: tools}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		history = append(history, resp.Message)
+		for _, c := range resp.Message.Calls {
+			history = append(history, model.Message{Role: model.Tool, CallID: c.ID, Text: strings.Repeat(c.ID+" <line> é\n", 40)})
+		}
+		if i%10 == 9 {
+			history = append(history, user("Go on.")) // as after an answer that was cut
+		}
+	}
+	return d.bodies
+}
+
+func options() provider.Options {
+	return provider.Options{Model: "test-model", CacheKey: "o/r@abc", Now: clock, Retry: model.Retry{Tries: 1}}
+}
+
+// bare takes the marks of a cache off.
+func bare(a api, body string) string {
+	for _, mark := range a.marks {
+		body = strings.ReplaceAll(body, mark, "")
+	}
+	return body
+}
+
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// The earlier of the two marks in a conversation stands where the request before
+// had its last, so that what was written is found; tools and system have theirs.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	a := apis()[2]
+	bodies := grow(t, a)
+	const mark = `"cache_control":{"type":"ephemeral"}`
+	marks := func(body string) (at []int) {
+		for rest, gone := body, 0; ; {
+			i := strings.Index(rest, mark)
+			if i < 0 {
+				return at
+			}
+			at = append(at, len(bare(a, body[:gone+i]+mark+`,`)))
+			gone += i + len(mark)
+			rest = body[gone:]
+		}
+	}
+	for i := 1; i < len(bodies); i++ {
+		before, now := marks(bodies[i-1]), marks(bodies[i])
+		if len(now) != 4 || before[0] != now[0] || before[1] != now[1] || before[len(before)-1] != now[2] {
+			t.Fatalf("request %d: marks at %v, before at %v", i+1, now, before)
+		}
+	}
+}

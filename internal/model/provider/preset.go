@@ -1,0 +1,193 @@
+// Package provider knows the providers of models by name: where each is, which API
+// it speaks, where its key is found, and how to tell what is wrong with it.
+//
+// It reads no environment itself; the caller passes a lookup. Nothing here may be
+// named by a pull request: presets, addresses and keys are the operator's.
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// An API is a way of asking a model.
+type API string
+
+// The APIs. The strings are what an operator writes and what records have.
+const (
+	Chat      API = "chat"      // OpenAI chat completions
+	Responses API = "responses" // OpenAI Responses
+	Messages  API = "messages"  // Anthropic Messages
+)
+
+// A Preset is what is known of a provider.
+type Preset struct {
+	Name       string
+	APIs       []API             // those that it speaks; the first is the one to use
+	BaseURL    string            // "": there is none for everybody, the operator names it
+	BaseURLEnv []string          // environment variables that name another, the first that is set counts
+	BasePath   string            // put behind an address from BaseURLEnv that has no path of its own
+	KeyEnv     []string          // environment variables that hold the key, the first that is set counts
+	KeyHeader  string            // header of the key; "": the API's own
+	KeyFree    bool              // it answers without a key
+	Headers    map[string]string // sent with each request
+	OldMax     bool              // it knows max_tokens, not max_completion_tokens
+	CacheKey   bool              // it takes prompt_cache_key
+	Hint       string            // what an operator must know of its key
+}
+
+// Presets returns all presets, sorted by name.
+func Presets() []Preset {
+	return []Preset{
+		{
+			Name: "anthropic", APIs: []API{Messages},
+			BaseURL: "https://api.anthropic.com", BaseURLEnv: []string{"ANTHROPIC_BASE_URL"},
+			KeyEnv: []string{"ANTHROPIC_API_KEY"}, Hint: "make a key at console.anthropic.com",
+		},
+		{
+			Name: "azure", APIs: []API{Chat, Responses},
+			BaseURLEnv: []string{"AZURE_OPENAI_ENDPOINT"}, BasePath: "/openai/v1",
+			KeyEnv: []string{"AZURE_OPENAI_API_KEY"}, KeyHeader: "Api-Key", CacheKey: true,
+			Hint: "set AZURE_OPENAI_ENDPOINT to https://RESOURCE.openai.azure.com; the model is the name of your deployment",
+		},
+		{
+			Name: "github-models", APIs: []API{Chat},
+			BaseURL: "https://models.github.ai/inference", KeyEnv: []string{"GITHUB_TOKEN", "GH_TOKEN"}, OldMax: true,
+			Headers: map[string]string{"X-GitHub-Api-Version": "2022-11-28"},
+			Hint:    "the token needs the permission models: read; a model is named publisher/name, such as openai/gpt-4.1",
+		},
+		{
+			Name: "ollama", APIs: []API{Chat},
+			BaseURL: "http://127.0.0.1:11434/v1", BaseURLEnv: []string{"OLLAMA_HOST"}, BasePath: "/v1",
+			KeyEnv: []string{"OLLAMA_API_KEY"}, KeyFree: true, OldMax: true,
+			Hint: "start it with: ollama serve; fetch the model with: ollama pull NAME",
+		},
+		{
+			Name: "openai", APIs: []API{Chat, Responses},
+			BaseURL: "https://api.openai.com/v1", BaseURLEnv: []string{"OPENAI_BASE_URL"},
+			KeyEnv: []string{"OPENAI_API_KEY"}, CacheKey: true, Hint: "make a key at platform.openai.com",
+		},
+		{
+			Name: "openrouter", APIs: []API{Chat},
+			BaseURL: "https://openrouter.ai/api/v1", KeyEnv: []string{"OPENROUTER_API_KEY"},
+			Headers: map[string]string{"X-Title": "ycbot"},
+			Hint:    "make a key at openrouter.ai; a model is named publisher/name",
+		},
+		{
+			Name: "vllm", APIs: []API{Chat, Responses},
+			BaseURL: "http://127.0.0.1:8000/v1", BaseURLEnv: []string{"VLLM_BASE_URL"}, BasePath: "/v1",
+			KeyEnv: []string{"VLLM_API_KEY"}, KeyFree: true,
+			Hint: "start it with --enable-auto-tool-choice and a --tool-call-parser",
+		},
+	}
+}
+
+// Names returns the names of all presets, sorted.
+func Names() []string {
+	var names []string
+	for _, p := range Presets() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Find returns the preset of a name.
+func Find(name string) (Preset, error) {
+	all := Presets()
+	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
+		return all[i], nil
+	}
+	return Preset{}, fmt.Errorf("provider %q: there is none of this name; there are %s", name, strings.Join(Names(), ", "))
+}
+
+// Overrides is what an operator says in the place of a preset; "" leaves it.
+type Overrides struct {
+	API     API
+	BaseURL string
+	Key     string
+}
+
+// A Target is where a model is asked, and how. It holds the key.
+type Target struct {
+	Preset  Preset
+	API     API
+	BaseURL string
+	Key     string
+}
+
+// Errors of Resolve, beside those about a value.
+var (
+	ErrNoKey     = errors.New("there is no key for it")
+	ErrNoBaseURL = errors.New("its address is not known")
+)
+
+// Resolve fills a preset with what the operator said and what getenv knows. A
+// provider's own address wants a key; another one, of a proxy or a local server,
+// may do without, and gets the key that there is.
+func (p Preset) Resolve(o Overrides, getenv func(string) string) (Target, error) {
+	t := Target{Preset: p, API: o.API, BaseURL: o.BaseURL, Key: o.Key}
+	if t.API == "" {
+		t.API = p.APIs[0]
+	}
+	if !slices.Contains(p.APIs, t.API) {
+		return t, fmt.Errorf("provider %s: it does not speak %q; it speaks %s", p.Name, t.API, spoken(p.APIs))
+	}
+	if t.BaseURL == "" {
+		_, t.BaseURL = firstSet(p.BaseURLEnv, getenv)
+		t.BaseURL = p.address(t.BaseURL)
+	}
+	if t.BaseURL == "" {
+		t.BaseURL = p.BaseURL
+	}
+	if t.BaseURL == "" {
+		return t, fmt.Errorf("provider %s: %w: %s", p.Name, ErrNoBaseURL, p.Hint)
+	}
+	u, err := url.Parse(t.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return t, fmt.Errorf("provider %s: its address is no http or https URL", p.Name) // not repeated: it may hold a password
+	}
+	if t.Key == "" {
+		_, t.Key = firstSet(p.KeyEnv, getenv)
+	}
+	own := p.BaseURL == "" || t.BaseURL == p.BaseURL
+	if t.Key == "" && !p.KeyFree && own {
+		return t, fmt.Errorf("provider %s: %w: set %s; %s", p.Name, ErrNoKey, strings.Join(p.KeyEnv, " or "), p.Hint)
+	}
+	return t, nil
+}
+
+// address completes what environment variables name in short: OLLAMA_HOST is
+// often host:port, and AZURE_OPENAI_ENDPOINT has no path.
+func (p Preset) address(from string) string {
+	if from == "" || p.BasePath == "" {
+		return from
+	}
+	if !strings.Contains(from, "://") {
+		from = "http://" + from
+	}
+	u, err := url.Parse(from)
+	if err != nil || (u.Path != "" && u.Path != "/") {
+		return from
+	}
+	return u.JoinPath(p.BasePath).String()
+}
+
+func firstSet(names []string, getenv func(string) string) (name, value string) {
+	for _, name := range names {
+		if value := strings.TrimSpace(getenv(name)); value != "" {
+			return name, value
+		}
+	}
+	return "", ""
+}
+
+func spoken(apis []API) string {
+	var words []string
+	for _, a := range apis {
+		words = append(words, string(a))
+	}
+	return strings.Join(words, ", ")
+}
