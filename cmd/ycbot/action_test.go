@@ -548,7 +548,7 @@ func TestActionPartial(t *testing.T) {
 		inputs map[string]string
 		want   string
 	}{
-		{"out of time", "exec sleep 1000\n", map[string]string{"timeout": "3s"}, "time limit"},
+		{"out of time", "exec sleep 1000\n", map[string]string{"timeout": "15s"}, "time limit"},
 		{"no provider", "true\n", map[string]string{"model": "m", "base_url": "http://127.0.0.1:1/v1", "api_key": "sk-0123456789"}, "could not be asked"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -560,6 +560,17 @@ func TestActionPartial(t *testing.T) {
 			}
 			h.one(t, "neutral", c.want)
 		})
+	}
+}
+
+// A workflow that names a model and gets no secret, as for a fork, runs the gate
+// alone and says so.
+func TestActionWithoutKey(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	s := h.step(t, "pull_request", h.opened(), map[string]string{"model": "gpt-5"})
+	if s.code != 0 || s.outputs["verdict"] != "PASS" || !strings.Contains(s.summary, "the workflow has no key") {
+		t.Errorf("exit %d, %q\n%s", s.code, s.outputs, s.log)
 	}
 }
 
