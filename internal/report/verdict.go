@@ -177,6 +177,8 @@ func (a AgentOutcome) shortOfPass() []string {
 			why = append(why, fmt.Sprintf("check %q fails beside VERDICT: PASS", c.Title))
 		case c.Result == ResultPass && c.Support != Supported:
 			why = append(why, c.unsupported("passing"))
+		case c.Result == ResultPass && c.Reproduction == NotReproduced:
+			why = append(why, fmt.Sprintf("check %q held once, and not when it was run again", c.Title))
 		case c.Result == ResultPass:
 			passed++
 			if c.Adversarial {

@@ -299,7 +299,7 @@ func (a *rerunner) conclude(r RerunResult) {
 
 // agents runs the commands of each agent that are wanted.
 func (a *rerunner) agents(ctx context.Context) error {
-	tries := a.past.tries()
+	tries := append(a.past.tries(), a.past.samples()...)
 	var tasks []string
 	for _, r := range a.past.read {
 		mine := r.Executed && r.Agent != gate.Agent && r.Agent != hostAgent

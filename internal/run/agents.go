@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
@@ -70,6 +71,7 @@ type host struct {
 	base, head *workspace.Tree // prepared snapshots, which nothing changes
 	seats      map[string]*seat
 	planner    *agent.Result // the coordinator's, where there was one
+	rerunUntil time.Time     // when the time for running checks again is over; zero: never
 }
 
 // agents has the change verified by agents, after the gate: where that came to

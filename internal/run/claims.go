@@ -118,6 +118,9 @@ func (c *Checked) outcome(h *host, have report.AgentOutcome, res agent.Result, t
 		if tried && k.Result == report.ResultFail && k.Support == report.Supported && len(audited[i].Records) > 0 {
 			k.Reproduction, tries = c.reproduced(h, res, claim, audited[i], tries)
 		}
+		if k.Result == report.ResultPass && k.Support == report.Supported && len(audited[i].Records) > 0 {
+			k.Reproduction = h.resampled(lastOf(audited[i].Records))
+		}
 		want.Checks = append(want.Checks, k)
 	}
 	if len(want.Checks) != len(have.Checks) {
@@ -164,6 +167,8 @@ func (h *host) auditAgain(res agent.Result, tries [][]evidence.Record) evidence.
 	if len(tries) > 0 {
 		at := slices.IndexFunc(records, func(r evidence.Record) bool { return r.ID == tries[0][0].ID })
 		records = records[:max(at, 0)]
+	} else if at := slices.IndexFunc(records, func(r evidence.Record) bool { return r.Task == sampleHead }); at >= 0 {
+		records = records[:at]
 	}
 	h.head, h.base = &workspace.Tree{}, &workspace.Tree{Dir: "/nowhere"}
 	for _, r := range h.read {
@@ -204,6 +209,18 @@ func (c *Checked) reproduced(h *host, res agent.Result, claim report.AgentCheck,
 		c.problem("check %q: %v", claim.Title, err)
 	}
 	return class, tries[1:]
+}
+
+// resampled is what running a passing check again showed, by the records of it.
+func (h *host) resampled(id string) report.Reproduction {
+	at := slices.IndexFunc(h.read, func(r evidence.Record) bool { return r.ID == id })
+	if at < 0 {
+		return report.NotRun
+	}
+	if now, ok := sampleOf(h.read, h.read[at]); ok {
+		return h.sampled(h.read[at], now)
+	}
+	return report.NotRun
 }
 
 // result holds what an agent came to against what the journal has of its way.

@@ -16,6 +16,7 @@ import (
 // for and could not work. Without rerun nothing is run again.
 func (h *host) judge(ctx context.Context, owing, helpers []agent.Result, noRerun bool) (*judgement, error) {
 	j := &judgement{}
+	h.rerunUntil = h.shareOf(ctx, rerunShare)
 	for _, res := range helpers {
 		switch {
 		case res.Outcome == agent.Completed:
@@ -77,14 +78,17 @@ func (h *host) outcome(ctx context.Context, res agent.Result, noRerun bool) (rep
 	}
 	for i, c := range said.Checks {
 		k := judged(c, audited[i])
-		if k.Result == report.ResultFail && k.Support == report.Supported && !noRerun {
+		if k.Result == report.ResultFail && k.Support == report.Supported && !noRerun && !h.rerunOver() {
 			if k.Reproduction, err = h.reproduce(ctx, res, c, audited[i]); err != nil {
 				return out, fmt.Errorf("run check %q again: %w", c.Title, err)
 			}
 		}
 		out.Checks = append(out.Checks, k)
 	}
-	return out, nil
+	if noRerun {
+		return out, nil
+	}
+	return out, h.sample(ctx, res, audited, out.Checks)
 }
 
 // auditor matches the claims of one agent.

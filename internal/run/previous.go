@@ -20,9 +20,8 @@ import (
 
 // Bounds of what is run again of the last run.
 const (
-	revisitMost  = 30
-	revisitShare = 4 // of the run's time, a fourth
-	revisitDiff  = 64 << 10
+	revisitMost = 30
+	revisitDiff = 64 << 10
 )
 
 // A revisited is what became of the last run's checks: its commands were run
@@ -62,7 +61,7 @@ func (s *session) revisit(ctx context.Context, result *gate.Result) (*revisited,
 	}
 	out := &revisited{RunID: was.Report.RunID, Head: was.Report.HeadSHA, Verdict: was.Report.Verdict}
 	out.Diff = s.since(ctx, was.Report.HeadSHA)
-	r := &revisitor{host: h, out: out, report: was.Report, records: map[string]evidence.Record{}, until: s.shareOf(ctx, revisitShare)}
+	r := &revisitor{host: h, out: out, report: was.Report, records: map[string]evidence.Record{}, until: s.shareOf(ctx, rerunShare)}
 	for _, rec := range records {
 		r.records[rec.ID] = rec
 	}

@@ -120,6 +120,10 @@ func first8(name string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
+// rerunShare is the part of the run's time that is left in which checks may be
+// run again: a fourth.
+const rerunShare = 4
+
 // rerunTime is how long a command may take when it is run again.
 const rerunTime = 5 * time.Minute
 
