@@ -125,6 +125,9 @@ func (c *Checked) Rendered(dir string) {
 			c.problem("events.jsonl: %v", err)
 		}
 		for _, a := range c.Report.Subagents {
+			if strings.HasPrefix(a.Transcript, previousDir+"/") {
+				continue // of the run that the verdict is from
+			}
 			made[transcriptPath(a.Agent, a.ID)] = []byte(agent.Markdown(events, a.ID))
 		}
 	}
@@ -158,6 +161,11 @@ func (c *Checked) follows(dir string, records []evidence.Record) {
 	}
 	if s.id != c.Report.RunID {
 		c.problem("report.json is of run %s, the journal of run %s", c.Report.RunID, s.id)
+	}
+	var t takeover
+	if s.lookup("stage", "takeover", &t) && t.RunID != "" {
+		c.takenOver(dir, s, &t)
+		return
 	}
 	c.carried(s, k, records)
 	c.answers(dir, s)
@@ -289,6 +297,7 @@ func (c *Checked) compare(with string, made *report.Report, whole bool) {
 		{"sandbox", have.Sandbox, again.Sandbox},
 		{"usage", have.Usage, again.Usage},
 		{"versions", have.Versions, again.Versions},
+		{"previous", have.Previous, again.Previous},
 	}, c.stated(again)...)
 	if again.Model != "" {
 		parts = append(parts, part{"model", have.Model, again.Model})

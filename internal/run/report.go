@@ -226,7 +226,7 @@ func (s *session) seal(rep *report.Report) error {
 	}
 	var lines []string
 	err := filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
-		if name := d.Name(); err != nil || d.IsDir() || name == "SHA256SUMS" || name == sumsDraft {
+		if err != nil || d.IsDir() || path == filepath.Join(s.dir, "SHA256SUMS") || path == filepath.Join(s.dir, sumsDraft) {
 			return err
 		}
 		sum, err := fileSum(path)

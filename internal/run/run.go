@@ -108,6 +108,15 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
+	if s.job.Previous != "" && s.around.refused() == "" {
+		t, err := stage(ctx, s, "takeover", s.takeOver)
+		if err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+		if t != nil && t.RunID != "" {
+			return stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) { return s.taken(t) })
+		}
+	}
 	result, failure := stage(ctx, s, "gate", s.gate)
 	var last *revisited
 	if s.job.Previous != "" && failure == nil && s.around.refused() == "" {

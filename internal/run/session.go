@@ -133,7 +133,7 @@ func NewID(now time.Time) string {
 // else in it is no run directory.
 var runFiles = []string{
 	"report.json", "report.md", "brief.md", "journal.jsonl", "events.jsonl", "evidence.jsonl", "spill",
-	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", "SHA256SUMS", sumsDraft,
+	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", "SHA256SUMS", sumsDraft, previousDir,
 }
 
 // directory chooses the run directory and makes it. One that was named and
