@@ -50,8 +50,14 @@ type Config struct {
 	// Classes is checked again when a call is dispatched: nil allows what Tools has.
 	Classes []tool.Class
 	// Decide refuses a call before it runs; nil refuses nothing.
-	Decide     func(ctx context.Context, t tool.Tool, args json.RawMessage) *tool.Denied
+	Decide func(ctx context.Context, t tool.Tool, args json.RawMessage) *tool.Denied
+	// Approved names the rule or grant by which a call runs that Decide let pass;
+	// "" for one that needs none. May be nil.
+	Approved   func(t tool.Tool, args json.RawMessage) string
 	Background bool // nobody waits: refusals of mutators say so
+	// Inbox returns what people said since it was last called. It is read between
+	// rounds of tools and before a final reply counts. May be nil.
+	Inbox func() []string
 
 	MaxIterations int           // questions to the model; 0: DefaultIterations
 	Timeout       time.Duration // of this turn in this process; 0: only ctx's
@@ -59,6 +65,11 @@ type Config struct {
 	MaxOut        int           // output tokens of one answer; 0: the provider's own
 	OutputTokens  int           // output tokens of the whole turn; 0: no limit
 	Price         Price         // nil: the cost is not known
+	// Reserve is the share of every limit (time, tokens, money) that is kept for the
+	// final report, such as 0.1: where no more is left, and where the cap of
+	// questions is reached, one last question asks for it. The outcome is the
+	// limit's all the same. 0: none.
+	Reserve float64
 
 	Mode Mode
 	// Corrective is asked about a final reply. Where ok is true the prompt is sent

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/model"
@@ -20,7 +21,9 @@ func (t *turn) ask(ctx context.Context) (*model.Response, error) {
 	}
 	pruned := t.journaled(kindPrune, t.key(n))
 	if pruned {
-		*t.history = prune(*t.history)
+		if err := t.shorten(prune(*t.history), n); err != nil {
+			return nil, err
+		}
 	}
 	resp := new(model.Response)
 	if ok, err := t.recall(kindModel, t.key(n), resp); ok || err != nil {
@@ -35,7 +38,9 @@ func (t *turn) ask(ctx context.Context) (*model.Response, error) {
 		if err := t.record(kindPrune, t.key(n), struct{}{}); err != nil {
 			return nil, err
 		}
-		*t.history = shorter
+		if err := t.shorten(shorter, n); err != nil {
+			return nil, err
+		}
 		resp, err = t.generate(ctx)
 	}
 	if err != nil {
@@ -45,6 +50,17 @@ func (t *turn) ask(ctx context.Context) (*model.Response, error) {
 	return resp, t.record(kindModel, t.key(n), resp)
 }
 
+// shorten goes on with a shorter history, and says so.
+func (t *turn) shorten(shorter []model.Message, n int) error {
+	dropped := size(*t.history) - size(shorter)
+	*t.history = shorter
+	return t.send(Event{Type: transcript.ContextCompacted, N: n, Count: dropped})
+}
+
+// progressEvery is how many characters of an answer lie between two events that
+// tell how much came.
+const progressEvery = 2048
+
 // generate asks the model once and passes on what it streams.
 func (t *turn) generate(ctx context.Context) (*model.Response, error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -53,7 +69,15 @@ func (t *turn) generate(ctx context.Context) (*model.Response, error) {
 		System: t.system, Messages: *t.history, Tools: t.specs, MaxOut: t.cfg.MaxOut, NoCalls: t.noCalls,
 		Agent: t.cfg.Name, ID: t.cfg.ID,
 	}
+	came, told := 0, 0
 	resp, err := t.cfg.Model.Generate(ctx, req, func(d model.Delta) {
+		came += len(d.Text) + len(d.Reasoning)
+		if came-told >= progressEvery {
+			told = came
+			if t.send(Event{Type: transcript.StreamProgress, N: t.end.Iterations + 1, Count: came}) != nil {
+				cancel()
+			}
+		}
 		e := Event{Type: transcript.ContentToken, N: t.end.Iterations + 1, Text: d.Text}
 		switch {
 		case d.Reset:
@@ -91,7 +115,7 @@ func normalise(m model.Message, n int) model.Message {
 	if len(calls) == 0 {
 		calls = nil
 	}
-	return model.Message{Role: model.Assistant, Text: m.Text, Calls: calls}
+	return model.Message{Role: model.Assistant, Text: m.Text, Calls: calls, Kept: m.Kept}
 }
 
 // safeName makes name one that OpenAI takes, such as subagents_run of subagents.run.
@@ -155,10 +179,22 @@ func pruneBefore(messages []model.Message, border int) []model.Message {
 		if out[i].Role != model.Tool || len(r) <= pruneOver {
 			continue
 		}
-		out[i].Text = fmt.Sprintf("%s\n[… %d characters of this answer were dropped to make room …]\n%s",
-			string(r[:pruneKeep]), len(r)-2*pruneKeep, string(r[len(r)-pruneKeep:]))
+		out[i].Text = fmt.Sprintf("%s\n[… %d characters of this answer were dropped to make room; %s …]\n%s",
+			string(r[:pruneKeep]), len(r)-2*pruneKeep, whole(out[i].Text), string(r[len(r)-pruneKeep:]))
 	}
 	return out
+}
+
+// answerID finds the evidence that an answer begins with.
+var answerID = regexp.MustCompile(`^\[(E[1-9][0-9]*)\] exit=`)
+
+// whole says where a shortened answer can be read in full: of a command in its
+// spill file, of anything else where it came from.
+func whole(text string) string {
+	if m := answerID.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf("read_file reads all of it as spill:%[1]s.stdout and spill:%[1]s.stderr", m[1])
+	}
+	return "the same call brings it again"
 }
 
 func size(messages []model.Message) int {

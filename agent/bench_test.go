@@ -122,6 +122,21 @@ func (b *bench) tools() []tool.Tool {
 	}
 }
 
+// more tools: one with types, one with a list, and a command that prints a lot.
+func (b *bench) more() []tool.Tool {
+	echo := func(_ context.Context, args json.RawMessage) (tool.Result, error) {
+		return tool.Result{Text: "got " + string(args)}, nil
+	}
+	return []tool.Tool{
+		{Name: "typed", Description: "typed.", Class: tool.Read, Run: echo, Schema: json.RawMessage(
+			`{"type":"object","required":["s"],"properties":{"s":{"type":"string"},"n":{"type":"integer"},"f":{"type":"number"},"b":{"type":"boolean"},"l":{"type":"array","items":{"type":"string"}}}}`)},
+		{Name: "todo_write", Description: "todo.", Class: tool.Session, Run: echo, Schema: json.RawMessage(`{"type":"object"}`)},
+		{Name: "loud", Description: "loud.", Class: tool.Exec, Schema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) (tool.Result, error) {
+			return tool.Result{Text: "[E7] exit=0 duration=0.1s\n" + strings.Repeat("a line of output\n", 400), Evidence: []string{"E7"}}, nil
+		}},
+	}
+}
+
 // setup applies the lines of a scenario's setup section.
 func (b *bench) setup(t *testing.T, text string) {
 	t.Helper()
@@ -161,6 +176,26 @@ func (b *bench) setup(t *testing.T, text string) {
 			}
 		case "stop":
 			b.stopAt = rest
+		case "reserve": // per cent
+			b.cfg.Reserve = float64(n) / 100
+		case "hear": // what is said before the n-th time that somebody listens
+			when, text, _ := strings.Cut(rest, " ")
+			times := 0
+			b.cfg.Inbox = func() []string {
+				if times++; strconv.Itoa(times) == when {
+					return []string{text}
+				}
+				return nil
+			}
+		case "approved":
+			b.cfg.Approved = func(tl tool.Tool, _ json.RawMessage) string {
+				if tl.Class == tool.Exec {
+					return "class exec (grant)"
+				}
+				return ""
+			}
+		case "more": // tools that few scenarios need
+			b.cfg.Tools = append(b.cfg.Tools, b.more()...)
 		default:
 			t.Fatalf("setup: %q", line)
 		}

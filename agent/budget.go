@@ -35,16 +35,19 @@ func (b *Budget) Charge(u model.Usage, usd float64, known bool) {
 }
 
 // Exceeded says which limit is reached, "" for none.
-func (b *Budget) Exceeded() string {
+func (b *Budget) Exceeded() string { return b.near(0) }
+
+// near says which limit is reached but for a share of it, "" for none.
+func (b *Budget) near(share float64) string {
 	for ; b != nil; b = b.Parent {
 		b.mu.Lock()
 		tokens, cost := b.used.Input+b.used.Output, b.cost
 		b.mu.Unlock()
-		if b.Tokens > 0 && tokens >= b.Tokens {
-			return fmt.Sprintf("the token budget of %d is used (%d)", b.Tokens, tokens)
+		if b.Tokens > 0 && float64(tokens) >= float64(b.Tokens)*(1-share) {
+			return fmt.Sprintf("the token budget of %d is %s (%d)", b.Tokens, usedUp(share), tokens)
 		}
-		if b.CostUSD > 0 && cost >= b.CostUSD {
-			return fmt.Sprintf("the cost budget of $%.2f is used ($%.2f)", b.CostUSD, cost)
+		if b.CostUSD > 0 && cost >= b.CostUSD*(1-share) {
+			return fmt.Sprintf("the cost budget of $%.2f is %s ($%.2f)", b.CostUSD, usedUp(share), cost)
 		}
 	}
 	return ""
@@ -58,4 +61,12 @@ func (b *Budget) Used() (u model.Usage, usd float64, known bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used, b.cost, b.priced && !b.blind
+}
+
+// usedUp words how much of a limit is gone.
+func usedUp(share float64) string {
+	if share > 0 {
+		return "used but for the reserve"
+	}
+	return "used"
 }

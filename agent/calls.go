@@ -16,11 +16,20 @@ import (
 	"github.com/ycbot/ycbot/internal/transcript"
 )
 
+// todoTool is the tool with which an agent keeps its list.
+const todoTool = "todo_write"
+
 // sideBySide is how many calls of one message run at the same time.
 const sideBySide = 4
 
 // interrupted is the answer to a call that got none of its own.
-const interrupted = "interrupted"
+func interrupted(ctx context.Context) string {
+	if ctx.Err() == nil {
+		return "interrupted"
+	}
+	_, reason := interruption(ctx)
+	return "interrupted (" + reason + ")"
+}
 
 // An answer is what came of a call, as the journal keeps it.
 type answer struct {
@@ -29,6 +38,7 @@ type answer struct {
 	Evidence   []string        `json:"evidence,omitempty"`
 	Denied     *tool.Denied    `json:"denied,omitempty"`
 	Final      json.RawMessage `json:"final,omitempty"`
+	Approved   string          `json:"approved,omitempty"`
 	DurationMS int64           `json:"duration_ms"`
 	err        error           // no answer: cancelled, or infrastructure
 }
@@ -36,11 +46,15 @@ type answer struct {
 // work makes the calls of one answer and puts all their answers into the
 // history. The leading run of calls that are safe side by side is made so, the
 // others one after another. After an error the calls that are left are answered
-// with "interrupted"; their ids are returned with it.
-func (t *turn) work(ctx context.Context, calls []model.Call) (done Outcome, orphaned []string, err error) {
-	msg := model.Message{Role: model.Assistant, Calls: slices.Clone(calls)}
+// as interrupted; their ids are returned with it.
+func (t *turn) work(ctx context.Context, said model.Message) (done Outcome, orphaned []string, err error) {
+	calls := said.Calls
+	msg := model.Message{Role: model.Assistant, Calls: slices.Clone(calls), Kept: said.Kept}
+	if len(said.Kept) > 0 {
+		msg.Text = said.Text // what a provider wants back as it gave it stays whole
+	}
 	for i, c := range calls {
-		if args, err := object(c.Args); err == nil {
+		if args, err := t.args(c); err == nil {
 			msg.Calls[i].Args = string(args)
 		} else {
 			msg.Calls[i].Args = "{}" // what is no object cannot be sent back
@@ -64,7 +78,7 @@ func (t *turn) work(ctx context.Context, calls []model.Call) (done Outcome, orph
 				err = a.err
 			}
 			orphaned = append(orphaned, c.ID)
-			t.add(model.Message{Role: model.Tool, CallID: c.ID, Text: interrupted})
+			t.add(model.Message{Role: model.Tool, CallID: c.ID, Text: interrupted(ctx)})
 			continue
 		}
 		outcome, tellErr := t.tell(i, c, a)
@@ -156,20 +170,33 @@ func (t *turn) tell(i int, c model.Call, a answer) (Outcome, error) {
 	if a.Final != nil {
 		t.end.Submitted, t.end.Text = a.Final, a.Text
 		done = Completed
+		if t.reporting != "" {
+			done, t.end.Reason = t.reporting, t.nearness
+		}
 	}
 	n := t.end.Iterations
-	count, hint, stop := t.repeats.note(n, c.Name, c.Args, a.Text)
-	if hint {
-		a.Text += fmt.Sprintf(repeatHint, count)
-	}
-	if stop && done == "" {
+	switch r := t.repeats.note(n, c.Name, c.Args, a.Text, a.Errored); {
+	case r.hint:
+		a.Text += r.text()
+	case r.stop && done == "":
 		done = NoProgress
-		t.end.Reason = fmt.Sprintf("%s gave the same answer %d times, also after a hint", c.Name, count)
+		t.end.Reason = r.reason(c.Name)
 	}
 	t.add(model.Message{Role: model.Tool, CallID: c.ID, Text: a.Text})
 	if a.Denied != nil {
 		d := transcript.Denied(*a.Denied)
 		if err := t.send(Event{Type: transcript.CallDenied, N: n, Call: eventCall(i, c), Denied: &d}); err != nil {
+			return done, err
+		}
+	}
+	if a.Approved != "" {
+		e := Event{Type: transcript.ApprovalAuto, N: n, Call: eventCall(i, c), Text: "[subagent:" + t.cfg.Name + "]", Reason: a.Approved}
+		if err := t.send(e); err != nil {
+			return done, err
+		}
+	}
+	if !a.Errored && t.canonical(c.Name) == todoTool {
+		if err := t.send(Event{Type: transcript.TodoUpdate, N: n, Call: eventCall(i, c), Text: a.Text}); err != nil {
 			return done, err
 		}
 	}
@@ -191,7 +218,7 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 	if t.cfg.Classes != nil && !slices.Contains(t.cfg.Classes, tl.Class) {
 		return t.refuse(c, t.ungranted(tl.Class))
 	}
-	args, err := object(c.Args)
+	args, err := t.args(c)
 	if err != nil {
 		return mistake(fmt.Sprintf("%v. It was not run. You wrote: %s", err, clip(c.Args, 200)))
 	}
@@ -199,6 +226,10 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 		if d := t.cfg.Decide(ctx, tl, args); d != nil {
 			return t.refuse(c, *d)
 		}
+	}
+	approved := ""
+	if t.cfg.Approved != nil {
+		approved = t.cfg.Approved(tl, args)
 	}
 	res, err := t.call(ctx, tl, args)
 	var bad *tool.BadCall
@@ -215,10 +246,10 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 		return a
 	case res.Errored:
 		a := mistake(res.Text)
-		a.Evidence = res.Evidence
+		a.Evidence, a.Approved = res.Evidence, approved
 		return a
 	}
-	return answer{Text: res.Text, Evidence: res.Evidence, Final: res.Final}
+	return answer{Text: res.Text, Evidence: res.Evidence, Final: res.Final, Approved: approved}
 }
 
 // call runs a tool; a panic of it is an answer that did not work.

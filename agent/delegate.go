@@ -64,6 +64,10 @@ func (r *Runner) Tools(run context.Context, parent string, offered []string) ([]
 	if err != nil {
 		return nil, err
 	}
+	results, err := resultSchema()
+	if err != nil {
+		return nil, err
+	}
 	d := &delegation{r: r, run: run, parent: parent, offered: names}
 	return []tool.Tool{
 		{
@@ -73,40 +77,11 @@ func (r *Runner) Tools(run context.Context, parent string, offered []string) ([]
 				"Several independent tasks go into one message, or into agents (at most 5). Do not do a subagent's work a second time.\nAgents:" + lines.String(),
 		},
 		{
-			Name: ResultTool, Class: tool.Delegate, Parallel: true, Schema: resultSchema, Run: d.result,
+			Name: ResultTool, Class: tool.Delegate, Parallel: true, Schema: results, Run: d.result,
 			Description: "Waits for a subagent's task and returns its result, or what it is doing if it is not done when the wait is over.",
 		},
 	}, nil
 }
-
-func agentSchema(names []string) (json.RawMessage, error) {
-	text := func(what string) map[string]any { return map[string]any{"type": "string", "description": what} }
-	which := map[string]any{"type": "string", "enum": names, "description": "which agent"}
-	return json.Marshal(map[string]any{
-		"type": "object", "additionalProperties": false,
-		"properties": map[string]any{
-			"subagent_type":     which,
-			"prompt":            text("the whole task"),
-			"description":       text("the task in three to five words"),
-			"run_in_background": map[string]any{"type": "boolean", "description": "return at once with a task id"},
-			"agents": map[string]any{
-				"type": "array", "minItems": 1, "maxItems": batchMost, "description": "several tasks at once, instead of the other fields",
-				"items": map[string]any{
-					"type": "object", "additionalProperties": false, "required": []string{"id", "role", "task"},
-					"properties": map[string]any{
-						"id": text("your name for it"), "role": which, "title": text("three to five words"), "task": text("the whole task"),
-						"successCriteria":   map[string]any{"type": "array", "items": map[string]any{"type": "string"}},
-						"allowedToolGroups": map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "description": "names of tools, to narrow the agent's own"},
-					},
-				},
-			},
-		},
-	})
-}
-
-var resultSchema = json.RawMessage(`{"type":"object","additionalProperties":false,"required":["task_id"],"properties":{` +
-	`"task_id":{"type":"string","description":"id of the task, or how it begins"},` +
-	`"wait_seconds":{"type":"integer","minimum":1,"maximum":600,"description":"how long to wait; 60 if not given"}}}`)
 
 // A delegation is the Runner in the hands of one agent.
 type delegation struct {
@@ -298,10 +273,7 @@ func (d *delegation) batch(ctx context.Context, a spawnArgs) (tool.Result, error
 }
 
 func (d *delegation) result(ctx context.Context, raw json.RawMessage) (tool.Result, error) {
-	var a struct {
-		TaskID string `json:"task_id"`
-		Wait   int    `json:"wait_seconds"`
-	}
+	var a resultArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return tool.Result{}, tool.Badf("error: %v", err)
 	}

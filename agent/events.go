@@ -9,23 +9,31 @@ import (
 // The events that a consumer may want to tell apart; package transcript says
 // what is in them. They stand here as well because consumers import agent.
 const (
-	EventTurnStart        = transcript.TurnStart
-	EventIterationStart   = transcript.IterationStart
-	EventContentToken     = transcript.ContentToken
-	EventReasoningToken   = transcript.ReasoningToken
-	EventContentReset     = transcript.ContentReset
-	EventMessage          = transcript.Message
-	EventUserMessage      = transcript.UserMessage
-	EventToolStart        = transcript.ToolStart
-	EventToolResult       = transcript.ToolResult
-	EventDenied           = transcript.CallDenied
-	EventIterCap          = transcript.IterCap
-	EventFailure          = transcript.Failure
-	EventTurnDone         = transcript.TurnDone
-	EventTurnInterrupted  = transcript.TurnInterrupted
-	EventSubagentStart    = transcript.SubagentStart
-	EventSubagentProgress = transcript.SubagentProgress
-	EventSubagentDone     = transcript.SubagentDone
+	EventTurnStart              = transcript.TurnStart
+	EventIterationStart         = transcript.IterationStart
+	EventContentToken           = transcript.ContentToken
+	EventReasoningToken         = transcript.ReasoningToken
+	EventContentReset           = transcript.ContentReset
+	EventMessage                = transcript.Message
+	EventUserMessage            = transcript.UserMessage
+	EventToolStart              = transcript.ToolStart
+	EventToolResult             = transcript.ToolResult
+	EventDenied                 = transcript.CallDenied
+	EventIterationContinue      = transcript.IterationContinue
+	EventStreamProgress         = transcript.StreamProgress
+	EventContextUsage           = transcript.ContextUsage
+	EventContextCompacted       = transcript.ContextCompacted
+	EventApprovalAuto           = transcript.ApprovalAuto
+	EventTodoUpdate             = transcript.TodoUpdate
+	EventFallback               = transcript.Fallback
+	EventSubagentBackgroundDone = transcript.SubagentBackgroundDone
+	EventIterCap                = transcript.IterCap
+	EventFailure                = transcript.Failure
+	EventTurnDone               = transcript.TurnDone
+	EventTurnInterrupted        = transcript.TurnInterrupted
+	EventSubagentStart          = transcript.SubagentStart
+	EventSubagentProgress       = transcript.SubagentProgress
+	EventSubagentDone           = transcript.SubagentDone
 
 	EventRunStart     = transcript.RunStart
 	EventRunResumed   = transcript.RunResumed

@@ -12,10 +12,12 @@ import (
 // are stored: do not change them. <id> is the agent's, n the number of the
 // model's answer from 1, i the position of a call in it from 0.
 const (
-	kindTurn  = "turn"  // <id>: system prompt and history that the turn began with
-	kindModel = "model" // <id>/<n>: the answer, as it went into the history
-	kindPrune = "prune" // <id>/<n>: the history was shortened before this question
-	kindTool  = "tool"  // <id>/<n>.<i>: the answer to a call. A call without one is made again
+	kindTurn   = "turn"   // <id>: system prompt and history that the turn began with
+	kindModel  = "model"  // <id>/<n>: the answer, as it went into the history
+	kindPrune  = "prune"  // <id>/<n>: the history was shortened before this question
+	kindInbox  = "inbox"  // <id>/<n>: what was put in before this question
+	kindReport = "report" // <id>/<n>: the final report was asked for with this question, and why
+	kindTool   = "tool"   // <id>/<n>.<i>: the answer to a call. A call without one is made again
 
 	kindTask     = "subagent"      // <id>: what the subagent was started with
 	kindTaskDone = "subagent_done" // <id>: its Result. A cancelled or broken-off one has none

@@ -8,44 +8,190 @@ import (
 	"github.com/ycbot/ycbot/internal/tool"
 )
 
-// policySource stands in denials whose rule is part of the program.
-const policySource = "ycbot"
+// A PermissionFile is a permission file that its reader found; see [policy.File].
+type PermissionFile = policy.File
 
 // Permissions are what the agents of a run may do: the decision chain, made once
-// for the run and the same for all of its agents.
+// for the run. Those of one agent are made of them by Of.
 type Permissions struct {
 	granted policy.Set
-	mode    string
+	terms   Terms
+	rules   []policy.Rule
+	own     OwnRules
+	roots   []string
+}
+
+// Terms are what the permissions of a run are made of.
+type Terms struct {
+	Trust     string // of the head: trusted, untrusted or local
+	Sandboxed bool   // the sandbox gives what that trust requires; where it does not, nothing is executed
+	Mode      string // verify or plan; empty is verify
+	Exec      string // none, inspect or full; empty is full
+	Hosts     []string
+	Files     []PermissionFile
+	// Hook is the operator's last word about a call: why it is refused, "" for
+	// letting it go on. May be nil.
+	Hook func(tool string, targets []string) string
+	// Spent says why nothing is left to pay for a call, "" while something is. May be nil.
+	Spent func() string
+}
+
+// OwnRules are what the definition of an agent says of its own calls. They can
+// only take away.
+type OwnRules struct {
+	Disallowed []string // tools
+	// Permission says allow, ask or deny of a tool and a target, and by which
+	// rule; nil: there is no map.
+	Permission func(tool, target string) (action, rule string)
 }
 
 // Permit makes the permissions of a run that verifies a head of this trust
-// (trusted, untrusted or local). sandboxed says whether the sandbox gives what
-// that trust requires; where it does not, nothing is executed.
+// (trusted, untrusted or local), without permission files.
 func Permit(trust string, sandboxed bool) Permissions {
-	return Permissions{granted: policy.Grant(policy.ModeVerify, trust, sandboxed), mode: policy.ModeVerify}
+	p, _ := NewPermissions(Terms{Trust: trust, Sandboxed: sandboxed}) // only files can be wrong
+	return p
+}
+
+// NewPermissions makes the permissions of a run. A permission file that cannot be
+// read is an error that names its line: a run with one does not begin.
+func NewPermissions(t Terms) (Permissions, error) {
+	if t.Mode == "" {
+		t.Mode = policy.ModeVerify
+	}
+	rules, err := policy.ParseFiles(t.Files...)
+	if err != nil {
+		return Permissions{}, err
+	}
+	granted := policy.Grant(t.Mode, t.Trust, t.Sandboxed)
+	if t.Exec == string(policy.LevelNone) {
+		granted = granted.WithoutExec()
+	}
+	if len(t.Hosts) > 0 && t.Mode == policy.ModeVerify {
+		granted = granted.WithNet()
+	}
+	return Permissions{granted: granted, terms: t, rules: rules}, nil
+}
+
+// Of returns the permissions of one agent. roots are the absolute paths of
+// folders that stand for the root of the project in what it calls.
+func (p Permissions) Of(own OwnRules, roots ...string) Permissions {
+	p.own, p.roots = own, roots
+	return p
 }
 
 // Allow reports whether tools of a class are granted at all.
 func (p Permissions) Allow(c tool.Class) bool { return p.granted.Has(string(c)) }
 
-// Decide is a Config's Decide.
+// Decide is a Config's Decide. Of a tool that runs commands it decides only
+// whether it may be called; which command it may run is decided by Shell and
+// Tests, so that a refused command stands in the evidence log.
 func (p Permissions) Decide(_ context.Context, t tool.Tool, args json.RawMessage) *tool.Denied {
 	if t.Class == tool.Delegate { // who may delegate is decided by whom it is offered to
 		return nil
 	}
-	d := policy.Decide(policy.Call{Known: true, Offered: true, Class: string(t.Class), Mode: p.mode}, p.granted)
-	if d == nil {
-		return nil
+	c := p.call(t.Name, t.Class)
+	if t.Class == tool.Exec {
+		c.Rules, c.Agent.Permission, c.Hook, c.Level = nil, nil, nil, policy.LevelFull
+		if p.terms.Exec == string(policy.LevelNone) {
+			c.Level = policy.LevelNone
+		}
+	} else {
+		c.Targets = policy.Targets(t.Name, args, p.roots...)
 	}
-	return &tool.Denied{Code: d.Code, Tool: t.Name, Target: string(args), Rule: d.Rule, Source: policySource, Hint: d.Hint}
+	return refusal(policy.Decide(c, p.granted))
 }
 
-// Shell refuses commands that are never part of a verification; see
-// [policy.CheckShell].
-func (p Permissions) Shell(command string) *tool.Denied {
-	d, _ := policy.CheckShell(command)
+// Approved is a Config's Approved: it names the rule or grant by which a command
+// runs or an address is fetched.
+func (p Permissions) Approved(t tool.Tool, args json.RawMessage) string {
+	if t.Class != tool.Exec && t.Class != tool.Net {
+		return ""
+	}
+	c := p.call(t.Name, t.Class)
+	c.Targets = policy.Targets(t.Name, args, p.roots...)
+	c.Hook = nil // it was asked already
+	v := policy.Explain(c, p.granted)
+	if v.Denial != nil {
+		return ""
+	}
+	return v.By + " (" + v.Source + ")"
+}
+
+// Shell refuses commands of run_bash.
+func (p Permissions) Shell(command string) *tool.Denied { return p.command("run_bash", command) }
+
+// Tests refuses commands of run_tests: what is refused to run_bash, and what
+// rules about tests say.
+func (p Permissions) Tests(command string) *tool.Denied { return p.command("run_tests", command) }
+
+func (p Permissions) command(name, command string) *tool.Denied {
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		return &tool.Denied{Code: policy.CodeHardFloor, Rule: "unreadable command", Source: "ycbot", Hint: err.Error()} // a string always marshals
+	}
+	c := p.call(name, tool.Exec)
+	c.Command, c.Targets = command, policy.Targets(name, args, p.roots...)
+	return refusal(policy.Decide(c, p.granted))
+}
+
+// Fetch refuses addresses, that of a call and those that it is led on to.
+func (p Permissions) Fetch(url string) *tool.Denied {
+	c := p.call("fetch_url", tool.Net)
+	c.Targets = []policy.Target{{Name: "Fetch", Text: url}}
+	c.Agent.Permission, c.Hook = nil, nil // they were asked about the call
+	return refusal(policy.Decide(c, p.granted))
+}
+
+// Hidden tells whether a rule keeps agents from reading a file of the project, for
+// tools that come across it without naming it.
+func (p Permissions) Hidden(path string) bool {
+	c := p.call("read_file", tool.Read)
+	c.Targets = []policy.Target{{Name: "Read", Text: path}}
+	c.Agent, c.Hook, c.Spent = policy.Agent{}, nil, ""
+	return policy.Decide(c, p.granted) != nil
+}
+
+// Argv returns the words of a command that runs without a shell, nil where the
+// run gives agents a shell.
+func (p Permissions) Argv(command string) []string {
+	if p.terms.Exec != string(policy.LevelInspect) {
+		return nil
+	}
+	argv, _ := policy.Inspect(command)
+	return argv
+}
+
+// call is what all calls of an agent have in common.
+func (p Permissions) call(name string, class tool.Class) policy.Call {
+	c := policy.Call{
+		Known: true, Offered: true, Class: string(class), Mode: p.terms.Mode, Tool: name, Trust: p.terms.Trust,
+		Level: policy.Level(p.terms.Exec), Hosts: p.terms.Hosts, Rules: p.rules, Agent: policy.Agent{Disallowed: p.own.Disallowed},
+	}
+	if own := p.own.Permission; own != nil {
+		c.Agent.Permission = func(tool, target string) (policy.Action, string) {
+			action, rule := own(tool, target)
+			return policy.Action(action), rule
+		}
+	}
+	if hook := p.terms.Hook; hook != nil {
+		c.Hook = func(tool string, targets []policy.Target) string {
+			var texts []string
+			for _, t := range targets {
+				texts = append(texts, t.Text)
+			}
+			return hook(tool, texts)
+		}
+	}
+	if p.terms.Spent != nil {
+		c.Spent = p.terms.Spent()
+	}
+	return c
+}
+
+// refusal is a denial as the model, the events and the report have it.
+func refusal(d *policy.Denial) *tool.Denied {
 	if d == nil {
 		return nil
 	}
-	return &tool.Denied{Code: d.Code, Rule: d.Rule, Source: policySource, Hint: d.Hint}
+	return &tool.Denied{Code: d.Code, Target: d.Target, Rule: d.Rule, Source: d.Source, Hint: d.Hint}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -9,23 +10,65 @@ import (
 // repeatLimit is how often a call may give the same answer, with nothing new in between.
 const repeatLimit = 3
 
-const repeatHint = "\n\n[This call has now given the same answer %d times and nothing new came in between. Asking again will not change it: try another way, or give your final reply with what you know.]"
+const (
+	repeatHint = "\n\n[This call has now given the same answer %d times and nothing new came in between. Asking again will not change it: try another way, or give your final reply with what you know.]"
+	errorHint  = "\n\n[Calls have now failed %d times in a row with the same error. Read what it says and do something else, or give your final reply with what you know.]"
+)
 
 // repeats notices an agent that goes round in circles. A call counts as a repeat
 // when tool, arguments and answer were all seen before; anything new in between
 // starts the count again, so that looking at the same thing from time to time is
-// no circle.
+// no circle. Calls that differ and fail with the same line one after another are
+// one too.
 type repeats struct {
 	seen   map[[32]byte]int // fingerprint to times since the last new thing
+	line   string           // of the last failures
+	failed int              // how often it came in a row
 	hinted int              // number of the answer whose calls got the hint; 0: none yet
+}
+
+// A repeat is what note found.
+type repeat struct {
+	count      int
+	errored    bool
+	hint, stop bool // the first detection, and one in a later answer
+}
+
+func (r repeat) text() string {
+	if r.errored {
+		return fmt.Sprintf(errorHint, r.count)
+	}
+	return fmt.Sprintf(repeatHint, r.count)
+}
+
+func (r repeat) reason(name string) string {
+	if r.errored {
+		return fmt.Sprintf("%s failed with the same error %d times in a row, also after a hint", name, r.count)
+	}
+	return fmt.Sprintf("%s gave the same answer %d times, also after a hint", name, r.count)
 }
 
 // volatile is what differs between two runs of the same command.
 var volatile = regexp.MustCompile(`\b\d+(\.\d+)?(ns|us|µs|ms|s|m)\b|\bE\d+\b`)
 
-// note counts a call of answer n. It returns how often it came, and what to do:
-// a hint at the first detection, the end at one in a later answer.
-func (r *repeats) note(n int, name, args, text string) (count int, hint, stop bool) {
+// note counts a call of answer n.
+func (r *repeats) note(n int, name, args, text string, errored bool) repeat {
+	found := repeat{count: r.times(name, args, text)}
+	if failed := r.failures(text, errored); found.count < repeatLimit && failed >= repeatLimit {
+		found = repeat{count: failed, errored: true}
+	}
+	if found.count < repeatLimit {
+		return found
+	}
+	found.stop = r.hinted != 0 && r.hinted < n
+	if found.hint = !found.stop; found.hint {
+		r.hinted = n
+	}
+	return found
+}
+
+// times counts how often a call gave the same answer.
+func (r *repeats) times(name, args, text string) int {
 	print := sha256.Sum256([]byte(strings.Join([]string{name, args, volatile.ReplaceAllString(text, "")}, "\x00")))
 	if _, ok := r.seen[print]; !ok {
 		if r.seen == nil {
@@ -34,17 +77,23 @@ func (r *repeats) note(n int, name, args, text string) (count int, hint, stop bo
 		for k := range r.seen {
 			r.seen[k] = 1
 		}
-		r.seen[print] = 1
-		return 1, false, false
+		r.seen[print] = 0
 	}
 	r.seen[print]++
-	count = r.seen[print]
-	if count < repeatLimit {
-		return count, false, false
+	return r.seen[print]
+}
+
+// failures counts how often the same error came in a row. Refusals are no error
+// of the model's to mend: each is about a target of its own.
+func (r *repeats) failures(text string, errored bool) int {
+	line, _, _ := strings.Cut(text, "\n")
+	if !errored || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") {
+		r.line, r.failed = "", 0
+		return 0
 	}
-	if r.hinted != 0 && r.hinted < n {
-		return count, false, true
+	if line != r.line {
+		r.line, r.failed = line, 0
 	}
-	r.hinted = n
-	return count, true, false
+	r.failed++
+	return r.failed
 }

@@ -228,7 +228,7 @@ func TestContinuedAfterCancel(t *testing.T) {
 	b.cfg.Journal = j
 	b.stopAt = "tool_result 1"
 	end, history, err := b.turn(t.Context())
-	if err != nil || end.Outcome != agent.Canceled || history[3].Text != "interrupted" {
+	if err != nil || end.Outcome != agent.Canceled || history[3].Text != "interrupted (superseded)" {
 		t.Fatalf("first process: %+v, %v, %+v", end, err, history)
 	}
 	heard := &asked{Model: parse(t, says)}

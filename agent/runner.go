@@ -59,6 +59,7 @@ type Seat struct {
 	// Verdict reads the verdict of a final reply; nil: [Verdict].
 	Verdict   func(text string) string
 	Isolation string                      // such as "worktree" or "in_process(no_git)"
+	Fallback  *Fallback                   // set where Model is not the one that the Spec names
 	Close     func(context.Context) error // gives back what the seat holds; may be nil
 }
 
@@ -73,6 +74,7 @@ type Runner struct {
 	Provision func(ctx context.Context, spec Spec, rec Record) (*Seat, error)
 	Limit     int     // subagents at a time; 0: 3, at most 8
 	Budget    *Budget // of all of them together
+	Reserve   float64 // share of each limit that is kept for the final report; see [Config]
 	Journal   *journal.Journal
 	Emit      Emit
 	Now       func() time.Time
@@ -284,6 +286,23 @@ func (r *Runner) Cancel(prefix string) bool {
 	t.rec.CanceledByUser = true
 	t.cancel(ErrStopped)
 	return true
+}
+
+// Inject says something to the only task whose id begins with prefix, while it
+// runs; with prefix "" to each that runs. The agent reads it between two rounds
+// of tools, or before its final reply counts. It reports whether a task that runs
+// took it. The caller has made sure that whoever says it may.
+func (r *Runner) Inject(prefix, text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	took := false
+	for _, t := range r.tasks {
+		if t.rec.Status == TaskRunning && (prefix == "" || t == r.find(prefix)) {
+			t.inbox = append(t.inbox, text)
+			took = true
+		}
+	}
+	return took
 }
 
 // CancelBatch stops the tasks of one batch for a person.

@@ -91,7 +91,7 @@ func TestSubagent(t *testing.T) {
 	want := []string{
 		"subagent_start", "turn_start", "iteration_start", "assistant_message", "tool_start", "subagent_progress",
 		"tool_start", "subagent_progress", "tool_result", "denied", "tool_result", "tool_start", "subagent_progress", "denied", "tool_result",
-		"iteration_start", "assistant_message", "turn_done", "subagent_done",
+		"iteration_start", "assistant_message", "turn_done", "subagent_done", "context_usage", "iteration_continue", "context_usage",
 	}
 	got := c.types(res.ID)
 	slices.Sort(want)
@@ -378,7 +378,7 @@ func TestForegroundEndsWithParent(t *testing.T) {
 		return emit(e)
 	}
 	end, history := c.coordinator(ctx, t, nil)
-	if end.Outcome != agent.Canceled || history[len(history)-1].Text != "interrupted" || c.List()[0].Status != agent.TaskCanceled {
+	if end.Outcome != agent.Canceled || history[len(history)-1].Text != "interrupted (superseded)" || c.List()[0].Status != agent.TaskCanceled {
 		t.Errorf("%+v %+v", end, history)
 	}
 	if err := model.Validate(history); err != nil {
@@ -523,6 +523,14 @@ func TestAgentSchema(t *testing.T) {
 	}
 	if !strings.Contains(string(a[0].Schema), `"enum":["Explore","verification"]`) || !json.Valid(a[1].Schema) {
 		t.Errorf("%s", a[0].Schema)
+	}
+	const want = `{"type":"object","properties":{"subagent_type":{"type":"string","description":"which agent","enum":["Explore","verification"]},"prompt":{"type":"string","description":"the whole task"},"description":{"type":"string","description":"the task in three to five words"},"run_in_background":{"type":"boolean","description":"return at once with a task id"},"agents":{"type":"array","description":"several tasks at once, instead of the other fields","minItems":1,"maxItems":5,"items":{"type":"object","required":["id","role","task"],"properties":{"id":{"type":"string","description":"your name for it"},"role":{"type":"string","description":"which agent","enum":["Explore","verification"]},"title":{"type":"string","description":"three to five words"},"task":{"type":"string","description":"the whole task"},"successCriteria":{"type":"array","description":"how it is known to be done","items":{"type":"string"}},"allowedToolGroups":{"type":"array","description":"names of tools, to narrow the agent's own","items":{"type":"string"}}},"additionalProperties":false}}},"additionalProperties":false}`
+	var got, wanted any
+	if json.Unmarshal(a[0].Schema, &got) != nil || json.Unmarshal([]byte(want), &wanted) != nil {
+		t.Fatal("not JSON")
+	}
+	if diff := cmp.Diff(wanted, got); diff != "" {
+		t.Errorf("schema -want +got\n%s", diff)
 	}
 	if _, err := c.Tools(t.Context(), "p", []string{"nobody"}); err == nil {
 		t.Error("an agent that does not exist is offered")

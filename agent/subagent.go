@@ -28,6 +28,11 @@ func (r *Runner) work(ctx context.Context, spec Spec, t *task) {
 	if err := r.tell(t, Event{Type: transcript.SubagentDone, N: res.Iterations, Done: done(res)}); err != nil && res.Err == nil {
 		res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
 	}
+	if t.rec.Background {
+		if err := r.tell(t, Event{Type: transcript.SubagentBackgroundDone, N: res.Iterations, Done: done(res)}); err != nil && res.Err == nil {
+			res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.rec.Model, t.rec.Isolation = res.Model, res.Isolation
@@ -104,6 +109,11 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 	if err := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: meta}); err != nil {
 		return failed(err)
 	}
+	if f := seat.Fallback; f != nil {
+		if err := r.tell(t, fellBack(f.Wanted, res.Model, f.Why)); err != nil {
+			return failed(err)
+		}
+	}
 	res.End, res.Err = r.turn(ctx, spec, seat, t)
 	res.Status = res.Outcome.Status()
 	if res.Submitted != nil {
@@ -174,6 +184,14 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 		cfg.MaxIterations = min(cfg.MaxIterations, rec.MaxIterations)
 	}
 	cfg.Timeout, cfg.MaxOut, cfg.OutputTokens, cfg.Mode = spec.Timeout, spec.MaxOut, spec.OutputTokens, spec.Mode
+	cfg.Reserve = r.Reserve
+	cfg.Inbox = func() []string {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		said := t.inbox
+		t.inbox = nil
+		return said
+	}
 	cfg.Budget = &Budget{CostUSD: spec.CostUSD, Parent: r.Budget}
 	cfg.Journal, cfg.Now, cfg.Log = r.Journal, r.Now, r.Log
 	return &cfg

@@ -53,6 +53,7 @@ type task struct {
 	rec    Record
 	repeat int // how often the last activity came in a row
 	latest string
+	inbox  []string      // what was said to it and not read yet
 	done   chan struct{} // closed when rec.Result is set
 	cancel func(cause error)
 }

@@ -22,6 +22,9 @@ const (
 	sayPlan     = "First write a short numbered plan as plain text: what you will do, in which order, and how you will know that it worked. No tools yet."
 	sayCarryOut = "Now carry out the plan, and change it where what you see calls for it."
 	sayReflect  = "Before this counts, read your reply against the task once more: what does it claim without having seen it, and what did it leave out? Mend that, with tools where you need them, then give the whole final reply again."
+	sayReport   = "This is your last answer: %s. No more tools. Give the final report now, in the form that was asked for, from what you have seen; say what you could not check."
+	sayHandIn   = "This is your last answer: %s. Call %s now with what you have; say in it what you could not check."
+	sayInbox    = "While you work, somebody who may says this about the task:\n\n%s"
 	saySubmit   = "The result is not handed in. Call %s with it now."
 	emptyReply  = "(no reply)"
 )
@@ -46,6 +49,10 @@ type turn struct {
 	fault   error // emit's first error, which ends the turn
 
 	planning, reflected, corrected, reminded bool
+
+	extra     int     // questions beyond the cap: the one for the final report
+	reporting Outcome // the limit that comes near: this question asks for the final report
+	nearness  string  // and why
 }
 
 func newTurn(cfg *Config, history *[]model.Message, emit Emit) (*turn, error) {
@@ -76,6 +83,9 @@ func (t *turn) run(parent context.Context) (End, error) {
 		return t.broken(ctx, "", nil, err)
 	}
 	for {
+		if err := t.reserve(ctx); err != nil {
+			return t.broken(ctx, "", nil, err)
+		}
 		if outcome, reason := t.mustStop(ctx); outcome != "" {
 			if outcome == Canceled || outcome == TimedOut {
 				return t.broken(ctx, "", nil, context.Cause(ctx))
@@ -132,7 +142,7 @@ func (t *turn) mustStop(ctx context.Context) (Outcome, string) {
 	if ctx.Err() != nil {
 		return interruption(ctx)
 	}
-	if t.end.Iterations >= t.cap {
+	if t.end.Iterations >= t.cap+t.extra {
 		return IterCapped, fmt.Sprintf("it asked the model %d times, which is its cap", t.end.Iterations)
 	}
 	if t.journaled(kindModel, t.key(t.end.Iterations+1)) {
@@ -174,22 +184,23 @@ func (t *turn) take(ctx context.Context, resp *model.Response) (done Outcome, or
 	if text != "" {
 		t.last = msg.Text
 	}
-	if t.noCalls {
-		msg.Calls = nil
+	if t.noCalls && len(msg.Calls) > 0 {
+		msg.Calls, msg.Kept = nil, nil // what belongs to calls that are not there cannot go back
 	}
 	t.noCalls = false
 	if len(msg.Calls) > 0 {
 		t.parts = nil
-		return t.work(ctx, msg.Calls)
+		return t.round(ctx, msg)
 	}
 	if text == "" {
-		msg.Text = emptyReply
+		msg.Text, msg.Kept = emptyReply, nil
 	}
-	t.add(model.Message{Role: model.Assistant, Text: msg.Text})
+	t.add(model.Message{Role: model.Assistant, Text: msg.Text, Kept: msg.Kept})
 	if resp.Stop == model.StopLength && text != "" {
 		t.parts = append(t.parts, msg.Text)
 		t.last = strings.Join(t.parts, "")
-		return "", nil, t.say("truncated_output", sayContinue)
+		t.noCalls = t.reporting != "" && t.cfg.Submit == ""
+		return "", nil, errors.Join(t.goesOn("truncated_output", 0), t.say("truncated_output", sayContinue))
 	}
 	if text != "" {
 		text = strings.Join(append(t.parts, msg.Text), "")
@@ -198,6 +209,24 @@ func (t *turn) take(ctx context.Context, resp *model.Response) (done Outcome, or
 	t.parts = nil
 	done, err = t.reply(text)
 	return done, nil, err
+}
+
+// round makes the calls of an answer. What people said meanwhile comes after
+// their answers.
+func (t *turn) round(ctx context.Context, msg model.Message) (done Outcome, orphaned []string, err error) {
+	done, orphaned, err = t.work(ctx, msg)
+	if err != nil || done != "" {
+		return done, orphaned, err
+	}
+	if err := t.goesOn("tool_calls", len(msg.Calls)); err != nil {
+		return "", nil, err
+	}
+	_, err = t.listen()
+	return "", nil, err
+}
+
+func (t *turn) goesOn(reason string, calls int) error {
+	return t.send(Event{Type: transcript.IterationContinue, N: t.end.Iterations, Reason: reason, Count: calls})
 }
 
 // account counts what an answer used and tells of it.
@@ -218,15 +247,26 @@ func (t *turn) account(resp *model.Response) error {
 	for i, c := range resp.Message.Calls {
 		e.Calls = append(e.Calls, transcript.Call{ID: c.ID, Index: i, Name: c.Name, Args: c.Args})
 	}
-	return t.send(e)
+	if err := t.send(e); err != nil {
+		return err
+	}
+	return t.send(Event{Type: transcript.ContextUsage, N: t.end.Iterations, Count: resp.Usage.Input + resp.Usage.Output})
 }
 
 // reply decides about an answer without calls; text is "" for a blank one.
 func (t *turn) reply(text string) (Outcome, error) {
-	switch {
-	case t.planning:
+	if t.planning {
 		t.planning = false
 		return "", t.say("plan", sayCarryOut)
+	}
+	if t.reporting != "" {
+		t.end.Text, t.end.Reason = text, t.nearness
+		return t.reporting, nil
+	}
+	if heard, err := t.listen(); heard || err != nil {
+		return "", err
+	}
+	switch {
 	case t.cfg.Mode == Reflexion && !t.reflected && text != "":
 		t.reflected = true
 		return "", t.say("reflexion", sayReflect)
@@ -342,7 +382,7 @@ func (t *turn) send(e Event) error {
 }
 
 func usage(u model.Usage) *transcript.Usage {
-	return &transcript.Usage{Input: u.Input, Output: u.Output, Cached: u.Cached, Estimated: u.Estimated}
+	return &transcript.Usage{Input: u.Input, Output: u.Output, Cached: u.Cached, Written: u.Written, Estimated: u.Estimated}
 }
 
 func partial(resp *model.Response) string {

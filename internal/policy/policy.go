@@ -1,5 +1,6 @@
 // Package policy decides what an agent's call may do: grants of tool classes,
-// and what no shell command may be.
+// the rules of permission files, and what no shell command may be. [Decide] is
+// the one chain that all of them are links of.
 //
 // It is pure and deterministic: nobody is asked, nothing is read, and an answer
 // depends on nothing but the arguments. It is no boundary either: what a
@@ -16,6 +17,11 @@ const (
 	CodePlanMode       = "plan_mode"
 	CodeBackground     = "background_auto_deny"
 	CodeSandbox        = "sandbox"
+	CodeAgentVeto      = "agent_veto"
+	CodePolicyDeny     = "policy_deny"
+	CodeAsk            = "ask_unattended"
+	CodeHook           = "hook_deny"
+	CodeBudget         = "budget"
 )
 
 // The modes of a run.
@@ -33,16 +39,23 @@ const (
 
 // The tool classes that grants are made of; package tool says what each is.
 const (
-	classRead    = "read"
-	classGitRead = "git_read"
-	classSession = "session"
-	classExec    = "exec"
+	classRead     = "read"
+	classGitRead  = "git_read"
+	classSession  = "session"
+	classExec     = "exec"
+	classNet      = "net"
+	classDelegate = "delegate"
 )
+
+// builtIn stands in denials whose rule is part of the program.
+const builtIn = "ycbot"
 
 // A Denial says why a call is refused.
 type Denial struct {
 	Code   string // one of the Code constants
-	Rule   string // name of the rule
+	Target string // the part of the call that the rule is about; empty: the call
+	Rule   string // name of the rule, or its text
+	Source string // who made the rule: ycbot, grant, agent, hook, or FILE:LINE
 	Reason string // for people
 	Hint   string // what the model may do instead
 }
@@ -53,10 +66,24 @@ type Set []string
 // Has tells whether class is in the set.
 func (s Set) Has(class string) bool { return slices.Contains(s, class) }
 
+// A Level is how much execution a run allows.
+type Level string
+
+// The levels of execution.
+const (
+	LevelNone    Level = "none"    // nothing is executed
+	LevelInspect Level = "inspect" // a few commands that only read, without a shell; see [Inspect]
+	LevelFull    Level = "full"    // what bash runs, within the sandbox
+)
+
+// Levels are the names of the levels, for whoever lets a person choose.
+func Levels() []string { return []string{string(LevelNone), string(LevelInspect), string(LevelFull)} }
+
 // Grant returns the classes that a run gives its agents. Reading is always
 // given. Execution needs mode verify, a known trust and a sandbox that gives
 // what that trust requires, which sandboxOK tells. Classes that write, publish
-// or reach the network are never in a grant.
+// or reach the network are never in a grant that this function makes; see
+// [Set.WithNet] for the last.
 func Grant(mode, trust string, sandboxOK bool) Set {
 	set := Set{classRead, classGitRead, classSession}
 	known := trust == Trusted || trust == Untrusted || trust == Local
@@ -66,41 +93,13 @@ func Grant(mode, trust string, sandboxOK bool) Set {
 	return set
 }
 
-// A Call is what [Decide] decides.
-type Call struct {
-	Known   bool   // the tool's name means something
-	Offered bool   // the tool is in the schema that this agent was given
-	Class   string // of the tool; empty when it is not known
-	Mode    string // of the run
-	Command string // of a shell tool; empty otherwise
-}
+// WithNet adds the class that reaches the network, which an operator turns on by
+// naming hosts. Mode plan has no use for it: there it is refused all the same.
+func (s Set) WithNet() Set { return append(slices.Clone(s), classNet) }
 
-// Decide gives the reason for refusing a call, nil for letting it run. Refusals
-// come in a fixed order: what nobody may do, then what the mode forbids, then
-// what the grant lacks, then what this agent was not given.
-func Decide(c Call, grant Set) *Denial {
-	switch {
-	case !c.Known:
-		return &Denial{CodeNotProvisioned, "unknown tool", "there is no tool of that name", "use one of the tools that you were given"}
-	case mutates(c.Class):
-		return &Denial{CodeHardFloor, "class " + c.Class, "agents change nothing in the project and publish nothing", "describe the change in the report instead"}
-	}
-	if c.Command != "" {
-		if d, _ := CheckShell(c.Command); d != nil {
-			return d
-		}
-	}
-	switch {
-	case c.Mode == ModePlan && !Grant(ModePlan, "", false).Has(c.Class):
-		return &Denial{CodePlanMode, "mode plan", "this run reads only", "say what you would have run"}
-	case c.Class == classExec && !grant.Has(classExec):
-		return &Denial{CodeSandbox, "class exec", "this machine cannot contain what this change's commands could do", "read instead, and report what could not be run"}
-	case !grant.Has(c.Class):
-		return &Denial{CodeBackground, "class " + c.Class, "nobody is there to approve it", "use one of the tools that you were given"}
-	case !c.Offered:
-		return &Denial{CodeNotProvisioned, "tool not offered", "this agent was not given that tool", "use one of the tools that you were given"}
-	}
-	return nil
+// WithoutExec takes execution away again.
+func (s Set) WithoutExec() Set {
+	return slices.DeleteFunc(slices.Clone(s), func(c string) bool { return c == classExec })
 }
 
 // mutates tells whether a class is never granted, whatever the run.

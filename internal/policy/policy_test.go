@@ -64,6 +64,7 @@ func TestCheckShellRefuses(t *testing.T) {
 		"time sudo ls":                          "privilege",
 		"ls || su root -c id":                   "privilege",
 		"command sudo ls":                       "privilege",
+		"trap 'rm -rf /' EXIT":                  "wipe",
 		"cat <<EOF | bash -c 'sudo ls'\nx\nEOF": "privilege",
 	} {
 		t.Run(command, func(t *testing.T) {
@@ -195,5 +196,9 @@ func TestDecide(t *testing.T) {
 func FuzzCheckShell(f *testing.F) {
 	f.Add("f() { f | f & }; $(x) `y` <<E\nE\n> /dev/sda")
 	f.Add("env -S 'sh -c \"eval x\"' [[ a =~ b ]] && ((1))")
-	f.Fuzz(func(_ *testing.T, command string) { CheckShell(command) })
+	f.Fuzz(func(_ *testing.T, command string) {
+		CheckShell(command)
+		Read(command)
+		Inspect(command)
+	})
 }

@@ -25,31 +25,48 @@ func CheckShell(command string) (denial *Denial, note string) {
 	return c.denial, c.note
 }
 
-const maxNesting = 8
+// Bounds of what is taken apart.
+const (
+	maxNesting  = 8
+	maxSegments = 1000
+)
 
-// A checker walks scripts until it finds the first reason to refuse.
+// A checker walks scripts until it finds the first reason to refuse, or where
+// it collects, to their end.
 type checker struct {
 	denial *Denial
 	note   string
+
+	collect  bool // refuse nothing, keep the commands
+	segments []Segment
+	assigned bool // the command that is looked at sets variables for itself
+	writes   bool // output goes to a file
 }
 
 func (c *checker) deny(rule, reason string) {
-	if c.denial == nil {
+	if c.denial == nil && !c.collect {
 		c.denial = &Denial{
-			Code: CodeHardFloor, Rule: rule, Reason: reason,
+			Code: CodeHardFloor, Rule: rule, Reason: reason, Source: builtIn,
 			Hint: "no check needs this; work inside the worktree and $TMPDIR",
 		}
 	}
 }
 
+// doubt notes the first thing that could not be checked.
+func (c *checker) doubt(note string) {
+	if c.note == "" {
+		c.note = note
+	}
+}
+
 func (c *checker) script(src string, depth int) {
 	if depth > maxNesting {
-		c.note = "scripts nested too deeply to be checked"
+		c.doubt("scripts nested too deeply to be checked")
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
 	if err != nil {
-		c.note = "not checked, because it does not parse: " + err.Error()
+		c.doubt("not checked, because it does not parse: " + err.Error())
 		return
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -61,6 +78,7 @@ func (c *checker) script(src string, depth int) {
 				c.deny("fork bomb", "the function "+x.Name.Value+" starts itself again and again")
 			}
 		case *syntax.CallExpr:
+			c.assigned = len(x.Assigns) > 0
 			c.argv(words(x.Args), depth)
 		}
 		return c.denial == nil
@@ -135,8 +153,19 @@ func unescape(b *strings.Builder, s string, quoted bool) {
 
 // argv checks one simple command.
 func (c *checker) argv(args []string, depth int) {
-	if len(args) == 0 || c.denial != nil || depth > maxNesting {
+	switch {
+	case len(args) == 0 || c.denial != nil:
 		return
+	case depth > maxNesting:
+		c.doubt("commands nested too deeply to be checked")
+		return
+	}
+	if c.collect {
+		if len(c.segments) == maxSegments {
+			c.doubt("it has too many commands to be checked")
+			return
+		}
+		c.keep(args)
 	}
 	name, rest := path.Base(args[0]), args[1:]
 	switch name {
@@ -170,6 +199,10 @@ func (c *checker) argv(args []string, depth int) {
 		}
 	case "eval":
 		c.literal(strings.Join(rest, " "), depth)
+	case "trap":
+		if len(rest) > 1 && !strings.HasPrefix(rest[0], "-") {
+			c.literal(rest[0], depth)
+		}
 	case "sh", "bash", "dash", "zsh", "ksh", "ash":
 		c.shell(rest, depth)
 	case "find":
@@ -184,7 +217,7 @@ func (c *checker) argv(args []string, depth int) {
 
 func (c *checker) literal(src string, depth int) {
 	if strings.Contains(src, dynamic) {
-		c.note = "part of it is computed at run time and was not checked"
+		c.doubt("part of it is computed at run time and was not checked")
 		return
 	}
 	c.script(src, depth+1)
@@ -234,7 +267,7 @@ func (c *checker) find(rest []string, depth int) {
 // operands of their own come first.
 func wrappers(name string) (operands int, ok bool) {
 	switch name {
-	case "env", "nohup", "nice", "ionice", "time", "command", "exec", "builtin", "setsid", "stdbuf", "xargs", "busybox", "unshare", "setpriv", "fakeroot":
+	case "env", "nohup", "nice", "ionice", "time", "command", "exec", "builtin", "setsid", "stdbuf", "xargs", "busybox", "unshare", "setpriv", "fakeroot", "strace", "ltrace", "unbuffer":
 		return 0, true
 	case "timeout", "flock", "taskset", "chroot":
 		return 1, true
@@ -248,6 +281,10 @@ var valueFlags = regexp.MustCompile(`^-(u|C|n|k|s|I|L|P|d|E|a|c|o|e|i)$`)
 func (c *checker) wrapped(name string, rest []string, depth int) {
 	operands, ok := wrappers(name)
 	if !ok {
+		return
+	}
+	if c.collect {
+		c.candidates(name, rest, operands, depth)
 		return
 	}
 	for i := 0; i < len(rest); i++ {
@@ -347,6 +384,7 @@ func (c *checker) redirect(r *syntax.Redirect) {
 	case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
 		if r.Word != nil {
 			c.device(value(r.Word), "a redirection")
+			c.writes = c.writes || value(r.Word) != "/dev/null"
 		}
 	default:
 	}

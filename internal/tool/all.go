@@ -12,3 +12,7 @@ func GitTools(r Repo) []Tool {
 		GitLogFile(r), GitBlameLines(r), GitMergeBase(r),
 	}
 }
+
+// PullTools returns the tools that read what was said of the pull request. They
+// exist for a run of one alone.
+func PullTools(p Pull, r Repo) []Tool { return []Tool{PRRead(p), PRReviewContext(p, r)} }

@@ -17,15 +17,25 @@ var docs embed.FS
 // is NAME.md. It panics when one of them is missing, which the test that builds
 // every tool would show.
 func define[T any](name string, class Class, parallel bool, run func(context.Context, T) (Result, error)) Tool {
-	doc, err := docs.ReadFile(name + ".md")
-	if err != nil {
-		panic(err)
-	}
+	return defineAs(name, class, parallel, schemaOf[T](), run)
+}
+
+// schemaOf is the schema of a Go type.
+func schemaOf[T any]() *jsonschema.Schema {
 	s, err := jsonschema.For[T](nil)
 	if err != nil {
 		panic(err)
 	}
-	schema, err := json.Marshal(plainTypes(s))
+	return plainTypes(s)
+}
+
+// defineAs is define with a schema that says more than the type.
+func defineAs[T any](name string, class Class, parallel bool, s *jsonschema.Schema, run func(context.Context, T) (Result, error)) Tool {
+	doc, err := docs.ReadFile(name + ".md")
+	if err != nil {
+		panic(err)
+	}
+	schema, err := json.Marshal(s)
 	if err != nil {
 		panic(err)
 	}

@@ -20,6 +20,10 @@ type Trees struct {
 	Base  *os.Root // nil: there is none to read
 	Spill *os.Root // the run's folder of full outputs; nil: handles lead nowhere
 
+	// Hidden tells files that rules keep from being read, by their path below the
+	// root; nil: there are none. What a name alone gives away is kept back always.
+	Hidden func(path string) bool
+
 	// HeadDir and BaseDir are where commands see the two sides; a path below one
 	// of them is understood as the same file of that side. May be empty.
 	HeadDir, BaseDir string
@@ -36,6 +40,18 @@ type place struct {
 	root *os.Root
 	name string // clean, slash-separated, "." for the root
 	side string
+	hide func(path string) bool
+}
+
+// kept says why a file below a place is not read.
+func (p place) kept(name string) string {
+	if why := private(name); why != "" {
+		return why
+	}
+	if p.hide != nil && p.hide(name) {
+		return "a rule of the permission file keeps it back"
+	}
+	return ""
 }
 
 // place understands a path that a model gave.
@@ -70,7 +86,7 @@ func (t Trees) place(p, side string) (place, error) {
 	if root == nil {
 		return place{}, Badf("there is no %s tree to read", side)
 	}
-	return place{root, name, side}, nil
+	return place{root, name, side, t.Hidden}, nil
 }
 
 // below tells which side an absolute path belongs to.
@@ -89,10 +105,10 @@ func (t Trees) below(p string) (rest, side string, ok bool) {
 
 // open opens a regular file that may be read.
 func (p place) open() (*os.File, error) {
-	if why := private(p.name); why != "" {
+	if why := p.kept(p.name); why != "" {
 		return nil, Badf("%s is not read: %s", show(p.name), why)
 	}
-	if why := private(p.resolved()); why != "" {
+	if why := p.kept(p.resolved()); why != "" {
 		return nil, Badf("%s is not read: it points to a file that is private (%s)", show(p.name), why)
 	}
 	return openRegular(p.root, p.name)

@@ -287,3 +287,28 @@ func TestTodoWrite(t *testing.T) {
 		t.Errorf("got %q, %d items", got, len(list.Items()))
 	}
 }
+
+// What a rule keeps back is not read, by its name, through a link or by a search.
+func TestHiddenFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "kept/a.txt", "needle\n")
+	write(t, dir, "open.txt", "needle\n")
+	if err := os.Symlink("kept/a.txt", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	trees := Trees{Head: root, Hidden: func(path string) bool { return strings.HasPrefix(path, "kept/") }}
+	for _, p := range []string{"kept/a.txt", "./kept/../kept/a.txt", "link"} {
+		if _, err := ReadFile(trees).Run(t.Context(), json.RawMessage(`{"path":"`+p+`"}`)); !isBad(err) {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	if got := call(t, Grep(trees), m{"pattern": "needle"}); got != "open.txt:1: needle\n[1 private or very large files were not searched]\n" {
+		t.Errorf("grep: %s", got)
+	}
+}

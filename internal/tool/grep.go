@@ -72,7 +72,7 @@ type search struct {
 }
 
 func (g *search) file(name string) error {
-	if private(name) != "" {
+	if g.at.kept(name) != "" {
 		g.skipped++
 		return nil
 	}

@@ -47,7 +47,7 @@ func ReadFile(t Trees) Tool {
 	})
 }
 
-var spillHandle = regexp.MustCompile(`^spill:(E[1-9][0-9]*\.(?:stdout|stderr))$`)
+var spillHandle = regexp.MustCompile(`^spill:(E[1-9][0-9]*)(\.(?:stdout|stderr))?$`)
 
 // open opens what a path or handle names.
 func (t Trees) open(p, side string) (*os.File, error) {
@@ -59,7 +59,10 @@ func (t Trees) open(p, side string) (*os.File, error) {
 		if t.Spill == nil {
 			return nil, Badf("there are no full outputs to read")
 		}
-		return openRegular(t.Spill, m[1])
+		if m[2] == "" {
+			m[2] = ".stdout"
+		}
+		return openRegular(t.Spill, m[1]+m[2])
 	}
 	at, err := t.place(p, side)
 	if err != nil {

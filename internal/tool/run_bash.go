@@ -35,6 +35,9 @@ type Shell struct {
 
 	// Refuse says why a command is not run, nil to run it. May be nil.
 	Refuse func(command string) *Denied
+	// Argv returns the words of a command that runs without a shell, nil for one
+	// that bash runs. May be nil.
+	Argv func(command string) []string
 	// After is called after each command; it restores tracked files that the
 	// command changed and returns them. May be nil.
 	After func(ctx context.Context) (changed []string, err error)
@@ -52,45 +55,57 @@ func Bash(s *Shell) Tool {
 }
 
 func (s *Shell) run(ctx context.Context, in bashArgs) (Result, error) {
-	timeout := bashTimeout
 	switch {
 	case strings.TrimSpace(in.Command) == "":
 		return Result{}, Badf("run_bash: the command is empty")
 	case strings.ContainsRune(in.Command, 0):
 		return Result{}, Badf("run_bash: the command has a NUL in it")
-	case in.TimeoutSeconds < 0:
-		return Result{}, Badf("run_bash: timeout_seconds is negative")
-	case in.TimeoutSeconds > 0:
-		timeout = min(time.Duration(in.TimeoutSeconds)*time.Second, bashLongest)
 	}
-	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: in.Command, Root: s.Root, Tree: s.Tree, Run: s.Template}
-	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", in.Command}
+	return s.execute(ctx, "run_bash", in.Command, in.TimeoutSeconds, s.Refuse)
+}
+
+// execute runs one command in the name of a tool, unless refuse says why not.
+func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, refuse func(string) *Denied) (Result, error) {
+	timeout := bashTimeout
+	switch {
+	case seconds < 0:
+		return Result{}, Badf("%s: timeout_seconds is negative", tool)
+	case seconds > 0:
+		timeout = min(time.Duration(seconds)*time.Second, bashLongest)
+	}
+	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: command, Root: s.Root, Tree: s.Tree, Run: s.Template}
+	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", command}
 	x.Run.Timeout = timeout
-	if s.Refuse != nil {
-		if d := s.Refuse(in.Command); d != nil {
-			return s.refused(x, *d)
+	if refuse != nil {
+		if d := refuse(command); d != nil {
+			return s.refused(x, tool, *d)
+		}
+	}
+	if s.Argv != nil {
+		if argv := s.Argv(command); argv != nil {
+			x.Run.Argv = argv
 		}
 	}
 	rec, res, err := s.Log.Run(ctx, s.Sandbox, x)
 	if err != nil {
-		return Result{}, fmt.Errorf("run_bash: %w", err)
+		return Result{}, fmt.Errorf("%s: %w", tool, err)
 	}
 	var changed []string
 	if s.After != nil {
 		if changed, err = s.After(ctx); err != nil {
-			return Result{}, fmt.Errorf("run_bash: after %s: %w", rec.ID, err)
+			return Result{}, fmt.Errorf("%s: after %s: %w", tool, rec.ID, err)
 		}
 	}
 	return Result{Text: bashAnswer(rec, res, changed), Evidence: []string{rec.ID}}, nil
 }
 
 // refused records a refusal before it is answered.
-func (s *Shell) refused(x evidence.Execution, d Denied) (Result, error) {
+func (s *Shell) refused(x evidence.Execution, tool string, d Denied) (Result, error) {
 	rec, err := s.Log.Refuse(x, evidence.Denial{Code: d.Code, Rule: d.Rule})
 	if err != nil {
-		return Result{}, fmt.Errorf("run_bash: %w", err)
+		return Result{}, fmt.Errorf("%s: %w", tool, err)
 	}
-	d.Tool, d.Target = "run_bash", clip(x.Command, 200)
+	d.Tool, d.Target = tool, clip(x.Command, 200)
 	text, err := json.Marshal(d)
 	if err != nil {
 		return Result{}, err

@@ -15,7 +15,9 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata/schemas.json")
 
 func every() []Tool {
-	return slices.Concat(FileTools(Trees{}), GitTools(Repo{}), []Tool{TodoWrite(&Todos{}), Bash(&Shell{})})
+	return slices.Concat(FileTools(Trees{}), GitTools(Repo{}), PullTools(Pull{}, Repo{}), []Tool{
+		TodoWrite(&Todos{}), Bash(&Shell{}), RunTests(Suites{Shell: &Shell{}}), FetchURL(Fetcher{}), SubmitResult(&Submission{}),
+	})
 }
 
 // What a model is told of the tools changes only on purpose: the snapshot is
@@ -50,7 +52,7 @@ func TestSchemas(t *testing.T) {
 // schema does not name, and is described.
 func TestEveryTool(t *testing.T) {
 	t.Parallel()
-	for _, tl := range every() {
+	for i, tl := range every() {
 		if class, ok := ClassOf(tl.Name); !ok || class != tl.Class {
 			t.Errorf("%s: class %q, known as %q", tl.Name, tl.Class, class)
 		}
@@ -61,7 +63,7 @@ func TestEveryTool(t *testing.T) {
 			t.Errorf("%s: description %q", tl.Name, tl.Description)
 		}
 		for _, args := range []string{`{"bogus":1}`, `[]`, `{"path":1,"command":1,"todos":1,"paths":1,"a":1,"from":1,"pattern":1}`} {
-			if _, err := tl.Run(t.Context(), json.RawMessage(args)); !isBad(err) {
+			if _, err := every()[i].Run(t.Context(), json.RawMessage(args)); !isBad(err) {
 				t.Errorf("%s(%s): error %v, want a BadCall", tl.Name, args, err)
 			}
 		}

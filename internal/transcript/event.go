@@ -20,24 +20,33 @@ type Type string
 // The events of an agent. N is the number of the model's answer, from 1, in the
 // events that end something the number of answers.
 const (
-	TurnStart       Type = "turn_start"        // Text the task, Meta who and with what
-	IterationStart  Type = "iteration_start"   // N, Max
-	ContentToken    Type = "content_token"     // Text a piece of the answer; not kept
-	ReasoningToken  Type = "reasoning_token"   // Text; not kept
-	ContentReset    Type = "content_reset"     // the answer broke off and is asked again; not kept
-	Message         Type = "assistant_message" // Text, Calls, Usage of one whole answer
-	UserMessage     Type = "user_message"      // Text that the host put in, Reason why
-	ToolStart       Type = "tool_start"        // Call
-	ToolResult      Type = "tool_result"       // Call, Text the answer, Errored, Evidence, DurationMS
-	CallDenied      Type = "denied"            // Call, Denied; its tool_result follows
-	IterCap         Type = "iter_cap"          // Max
-	Failure         Type = "error"             // Text
-	TurnDone        Type = "turn_done"         // Done
-	TurnInterrupted Type = "turn_interrupted"  // Reason, Orphaned, Text the partial answer, Done
+	TurnStart         Type = "turn_start"         // Text the task, Meta who and with what
+	IterationStart    Type = "iteration_start"    // N, Max
+	ContentToken      Type = "content_token"      // Text a piece of the answer; not kept
+	ReasoningToken    Type = "reasoning_token"    // Text; not kept
+	ContentReset      Type = "content_reset"      // the answer broke off and is asked again; not kept
+	Message           Type = "assistant_message"  // Text, Calls, Usage of one whole answer
+	UserMessage       Type = "user_message"       // Text that the host put in, Reason why
+	ToolStart         Type = "tool_start"         // Call
+	ToolResult        Type = "tool_result"        // Call, Text the answer, Errored, Evidence, DurationMS
+	CallDenied        Type = "denied"             // Call, Denied; its tool_result follows
+	IterationContinue Type = "iteration_continue" // N, Reason tool_calls or truncated_output, Count of the calls: the turn goes on
+	StreamProgress    Type = "stream_progress"    // N, Count of the bytes that came so far; not kept
+	ContextUsage      Type = "context_usage"      // N, Count of the tokens that the conversation now has
+	ContextCompacted  Type = "context_compacted"  // N, Count of the characters that were dropped from old answers
+	ApprovalAuto      Type = "approval_auto"      // Call, Reason the rule or grant that lets it run, Text who wants it; its tool_result follows
+	TodoUpdate        Type = "todo_update"        // Call, Text the list
+	Fallback          Type = "fallback"           // Text what was wanted and what is used, Reason why
+	IterCap           Type = "iter_cap"           // Max
+	Failure           Type = "error"              // Text
+	TurnDone          Type = "turn_done"          // Done
+	TurnInterrupted   Type = "turn_interrupted"   // Reason, Orphaned, Text the partial answer, Done
 
 	SubagentStart    Type = "subagent_start"    // Text the task, Meta
 	SubagentProgress Type = "subagent_progress" // Text one line; not kept
 	SubagentDone     Type = "subagent_done"     // Done
+	// SubagentBackgroundDone follows the subagent_done of work that nobody waited for.
+	SubagentBackgroundDone Type = "subagent_background_done" // Done
 )
 
 // The events of the run itself. They have no ID; Step says what they are about.
@@ -54,7 +63,7 @@ const (
 // Transient reports whether events of this type are shown and not kept.
 func (t Type) Transient() bool {
 	switch t {
-	case ContentToken, ReasoningToken, ContentReset, SubagentProgress:
+	case ContentToken, ReasoningToken, ContentReset, StreamProgress, SubagentProgress:
 		return true
 	}
 	return false
@@ -70,6 +79,7 @@ type Event struct {
 
 	N          int      `json:"n,omitempty"`
 	Max        int      `json:"max,omitempty"`
+	Count      int      `json:"count,omitempty"`
 	Text       string   `json:"text,omitempty"`
 	Reason     string   `json:"reason,omitempty"`
 	Call       *Call    `json:"call,omitempty"`
@@ -118,6 +128,7 @@ type Usage struct {
 	Input     int  `json:"input"`
 	Output    int  `json:"output"`
 	Cached    int  `json:"cached"`
+	Written   int  `json:"written,omitempty"`
 	Estimated bool `json:"estimated,omitempty"`
 }
 

@@ -137,6 +137,14 @@ func (w *page) event(e Event) {
 		if e.Call != nil && e.Denied != nil {
 			fmt.Fprintf(&w.b, "\n_Denied %s: %s_ %s\n", code(e.Call.Name), e.Denied.Code, code(e.Denied.Rule))
 		}
+	case ApprovalAuto:
+		if e.Call != nil {
+			fmt.Fprintf(&w.b, "\n_Allowed %s by_ %s\n", code(e.Call.Name), code(e.Reason))
+		}
+	case ContextCompacted:
+		fmt.Fprintf(&w.b, "\n_The conversation was too long: %d characters of old answers were dropped._\n", e.Count)
+	case Fallback:
+		fmt.Fprintf(&w.b, "\n_Fallback:_ %s (%s)\n", code(e.Text), code(e.Reason))
 	case ToolResult:
 		if e.Call != nil {
 			w.result(e)

@@ -1,0 +1,171 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/policy"
+	"github.com/ycbot/ycbot/internal/tool"
+)
+
+func permissions(t *testing.T, terms agent.Terms, file string) agent.Permissions {
+	t.Helper()
+	if file != "" {
+		terms.Files = []agent.PermissionFile{{Name: ".ycbot/permissions.json", Data: []byte(file)}}
+	}
+	p, err := agent.NewPermissions(terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func code(d *tool.Denied) string {
+	if d == nil {
+		return ""
+	}
+	return d.Code
+}
+
+var (
+	bash  = tool.Tool{Name: "run_bash", Class: tool.Exec}
+	read  = tool.Tool{Name: "read_file", Class: tool.Read}
+	fetch = tool.Tool{Name: "fetch_url", Class: tool.Net}
+)
+
+// A refusal has all that a model, the events and the report tell of it.
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	p := permissions(t, agent.Terms{Trust: "trusted", Sandboxed: true}, `{"permissions":{"deny":["Bash(curl *)"]}}`)
+	want := &tool.Denied{
+		Code: "policy_deny", Target: "curl x", Rule: "Bash(curl *)", Source: ".ycbot/permissions.json:1",
+		Hint: "do it another way that no rule forbids, or report that it could not be done; the rules: deny Bash(curl *)",
+	}
+	if diff := cmp.Diff(want, p.Shell("ls && curl x")); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if d := p.Tests("curl x"); code(d) != "policy_deny" {
+		t.Errorf("tests: %+v", d)
+	}
+	var bad *policy.FileError
+	if _, err := agent.NewPermissions(agent.Terms{Files: []agent.PermissionFile{{Name: "f", Data: []byte("{\n\"a\":")}}}); !errors.As(err, &bad) || bad.Line != 2 {
+		t.Errorf("malformed: %v", err)
+	}
+}
+
+// Whether a tool that runs commands may be called is decided before it is, which
+// command it may run by itself, so that refused commands are recorded.
+func TestDecideAndShell(t *testing.T) {
+	t.Parallel()
+	const file = `{"permissions":{"deny":["Bash(*)","Read(secrets/**)"],"ask":["Fetch(*/ask)"],"allow":["Fetch(https://pkg.go.dev/*)"]}}`
+	command := json.RawMessage(`{"command":"ls"}`)
+	for _, tt := range []struct {
+		name         string
+		terms        agent.Terms
+		decide       string
+		shell        string
+		exec, netted bool
+	}{
+		{"verify", agent.Terms{Trust: "trusted", Sandboxed: true}, "", "policy_deny", true, false},
+		{"plan", agent.Terms{Trust: "trusted", Sandboxed: true, Mode: "plan", Hosts: []string{"x"}}, "plan_mode", "policy_deny", false, false},
+		{"no sandbox", agent.Terms{Trust: "untrusted"}, "sandbox", "policy_deny", false, false},
+		{"exec none", agent.Terms{Trust: "trusted", Sandboxed: true, Exec: "none"}, "background_auto_deny", "policy_deny", false, false},
+		{"exec inspect", agent.Terms{Trust: "trusted", Sandboxed: true, Exec: "inspect"}, "", "policy_deny", true, false},
+		{"spent", agent.Terms{Trust: "trusted", Sandboxed: true, Spent: func() string { return "tokens" }}, "budget", "policy_deny", true, false},
+		{"hosts", agent.Terms{Trust: "trusted", Sandboxed: true, Hosts: []string{"docs.example"}}, "", "policy_deny", true, true},
+	} {
+		p := permissions(t, tt.terms, file)
+		if got := code(p.Decide(t.Context(), bash, command)); got != tt.decide {
+			t.Errorf("%s: Decide %q, want %q", tt.name, got, tt.decide)
+		}
+		if got := code(p.Shell("ls")); got != tt.shell {
+			t.Errorf("%s: Shell %q, want %q", tt.name, got, tt.shell)
+		}
+		if p.Allow(tool.Exec) != tt.exec || p.Allow(tool.Net) != tt.netted || !p.Allow(tool.Read) || p.Allow(tool.Write) {
+			t.Errorf("%s: grants exec %v, net %v", tt.name, p.Allow(tool.Exec), p.Allow(tool.Net))
+		}
+	}
+	p := permissions(t, agent.Terms{Trust: "trusted", Sandboxed: true, Hosts: []string{"docs.example"}}, file)
+	for url, want := range map[string]string{"https://docs.example/x": "", "https://pkg.go.dev/x": "", "https://docs.example/ask": "ask_unattended", "https://evil.example/": "background_auto_deny"} {
+		args, _ := json.Marshal(map[string]string{"url": url})
+		if got := code(p.Decide(t.Context(), fetch, args)); got != want || code(p.Fetch(url)) != want {
+			t.Errorf("%s: %q, hop %q, want %q", url, got, code(p.Fetch(url)), want)
+		}
+	}
+	if !p.Hidden("secrets/a") || p.Hidden("public") {
+		t.Error("Hidden does not follow the rules")
+	}
+	args := json.RawMessage(`{"path":"/head/secrets/a"}`)
+	if got := code(p.Of(agent.OwnRules{}, "/head").Decide(t.Context(), read, args)); got != "policy_deny" {
+		t.Errorf("a path below a root: %q", got)
+	}
+}
+
+// Level inspect runs the words of a command, and only of one that it knows.
+func TestExecInspect(t *testing.T) {
+	t.Parallel()
+	p := permissions(t, agent.Terms{Trust: "local", Sandboxed: true, Exec: "inspect"}, "")
+	if d := p.Shell("ls -l 'a b'"); d != nil {
+		t.Errorf("%+v", d)
+	}
+	if diff := cmp.Diff([]string{"ls", "-l", "a b"}, p.Argv("ls -l 'a b'")); diff != "" {
+		t.Error(diff)
+	}
+	if d := p.Shell("ls | sh"); code(d) != "policy_deny" || d.Rule != "exec: inspect" {
+		t.Errorf("%+v", d)
+	}
+	if full := agent.Permit("local", true); full.Argv("ls") != nil || full.Shell("ls | wc -l") != nil {
+		t.Error("level full has no shell")
+	}
+}
+
+// What an agent's definition says narrows its calls, never its notes; what runs
+// says by what.
+func TestOwnRules(t *testing.T) {
+	t.Parallel()
+	own := agent.OwnRules{Disallowed: []string{"grep"}, Permission: func(name, target string) (string, string) {
+		if name == "run_bash" && target == "ls" {
+			return "allow", "run_bash: ls"
+		}
+		return "deny", "*: deny"
+	}}
+	hooked := ""
+	terms := agent.Terms{Trust: "trusted", Sandboxed: true, Hook: func(name string, targets []string) string {
+		if name == "run_bash" && len(targets) == 2 {
+			hooked = targets[1]
+			return "not on Fridays"
+		}
+		return ""
+	}}
+	run := permissions(t, terms, `{"permissions":{"allow":["Bash(ls)"]}}`)
+	p := run.Of(own)
+	args := json.RawMessage(`{}`)
+	if got := code(p.Decide(t.Context(), read, args)); got != "agent_veto" {
+		t.Errorf("read_file: %q", got)
+	}
+	if d := p.Decide(t.Context(), tool.Tool{Name: "submit_result", Class: tool.Session}, args); d != nil {
+		t.Errorf("submit_result: %+v", d)
+	}
+	if d := p.Decide(t.Context(), tool.Tool{Name: "Agent", Class: tool.Delegate}, args); d != nil {
+		t.Errorf("Agent: %+v", d)
+	}
+	if p.Decide(t.Context(), bash, args) != nil || p.Shell("ls") != nil || code(p.Shell("ls; rm x")) != "agent_veto" {
+		t.Error("run_bash is not decided command by command")
+	}
+	if got := code(run.Shell("echo a; echo b")); got != "hook_deny" || hooked != "echo b" {
+		t.Errorf("hook: %q %q", got, hooked)
+	}
+	for command, want := range map[string]string{"ls": "Bash(ls) (.ycbot/permissions.json:1)", "pwd": "class exec (grant)"} {
+		raw, _ := json.Marshal(map[string]string{"command": command})
+		if got := run.Approved(bash, raw); got != want {
+			t.Errorf("%s is approved by %q, want %q", command, got, want)
+		}
+	}
+	if got := run.Approved(read, args); got != "" {
+		t.Errorf("reading is approved by %q", got)
+	}
+}

@@ -1,0 +1,305 @@
+package policy
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rules parses lines of "allow|ask|deny Rule(...)".
+func rules(t *testing.T, operator bool, lines ...string) []Rule {
+	t.Helper()
+	by := map[Action][]string{}
+	for _, l := range lines {
+		a, text, _ := strings.Cut(l, " ")
+		by[Action(a)] = append(by[Action(a)], text)
+	}
+	data, err := json.Marshal(map[string]any{"permissions": by})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := ParseFiles(File{Name: "permissions.json", Data: data, Operator: operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// shellCall is a call of run_bash that nothing refuses.
+func shellCall(command string, rules ...Rule) Call {
+	args, _ := json.Marshal(map[string]string{"command": command})
+	return Call{
+		Known: true, Offered: true, Class: "exec", Mode: ModeVerify, Trust: Trusted, Tool: "run_bash", Command: command,
+		Targets: Targets("run_bash", args), Rules: rules,
+	}
+}
+
+func toolCall(tool, class, args string, rules ...Rule) Call {
+	return Call{Known: true, Offered: true, Class: class, Mode: ModeVerify, Trust: Trusted, Tool: tool, Targets: Targets(tool, json.RawMessage(args)), Rules: rules}
+}
+
+// with changes a call.
+func with(c Call, change func(*Call)) Call {
+	change(&c)
+	return c
+}
+
+// Each link of the chain refuses with its own code, and each refuses before the
+// ones behind it: from one row to the next all that came before is still wrong.
+func TestChain(t *testing.T) {
+	t.Parallel()
+	full := Grant(ModeVerify, Trusted, true)
+	everything := rules(t, true, "allow Bash(*)", "deny Bash(curl *)", "ask Bash(npm publish*)")
+	says := func(a Action) Agent {
+		return Agent{Permission: func(string, string) (Action, string) { return a, "run_bash: *" }}
+	}
+	for _, tt := range []struct {
+		name  string
+		call  Call
+		grant Set
+		want  string
+	}{
+		{"unknown tool", with(shellCall("sudo ls", everything...), func(c *Call) { c.Known = false }), full, CodeNotProvisioned},
+		{"class write", with(shellCall("sudo ls", everything...), func(c *Call) { c.Class = "write"; c.Agent = says(Deny) }), append(Set{"write"}, full...), CodeHardFloor},
+		{"command of the hard floor", with(shellCall("sudo ls", everything...), func(c *Call) { c.Agent = says(Deny) }), full, CodeHardFloor},
+		{"tool of another agent", with(shellCall("ls", everything...), func(c *Call) { c.Offered = false; c.Agent = says(Deny) }), full, CodeNotProvisioned},
+		{"the agent's own map", with(shellCall("curl x", everything...), func(c *Call) { c.Agent = says(Deny) }), full, CodeAgentVeto},
+		{"disallowed_tools", with(shellCall("curl x", everything...), func(c *Call) { c.Agent.Disallowed = []string{"run_bash"} }), full, CodeAgentVeto},
+		{"Deny rule", with(shellCall("curl x", everything...), func(c *Call) { c.Mode = ModePlan }), Grant(ModePlan, Trusted, true), CodePolicyDeny},
+		{"mode plan", with(shellCall("npm publish", everything...), func(c *Call) { c.Mode = ModePlan }), Grant(ModePlan, Trusted, true), CodePlanMode},
+		{"no sandbox", shellCall("npm publish", everything...), Grant(ModeVerify, Untrusted, false), CodeSandbox},
+		{"exec none", with(shellCall("npm publish", everything...), func(c *Call) { c.Level = LevelNone }), full.WithoutExec(), CodeBackground},
+		{"exec inspect", with(shellCall("npm publish", everything...), func(c *Call) { c.Level = LevelInspect }), full, CodePolicyDeny},
+		{"class net", toolCall("fetch_url", "net", `{"url":"https://pkg.go.dev/x"}`, rules(t, true, "allow Fetch(*)")...), full, CodeBackground},
+		{"Ask rule", with(shellCall("npm publish", everything...), func(c *Call) { c.Hook = func(string, []Target) string { return "no" } }), full, CodeAsk},
+		{"Ask of the agent", with(shellCall("ls", everything...), func(c *Call) { c.Agent = says(Ask) }), full, CodeAsk},
+		{"hook", with(shellCall("ls", everything...), func(c *Call) { c.Hook = func(string, []Target) string { return "no" }; c.Spent = "tokens" }), full, CodeHook},
+		{"budget", with(shellCall("ls", everything...), func(c *Call) { c.Spent = "the token budget is used" }), full, CodeBudget},
+		{"Allow rule", shellCall("ls", everything...), full, ""},
+		{"grant", shellCall("ls"), full, ""},
+		{"reading", toolCall("read_file", "read", `{"path":"a"}`), full, ""},
+		{"a note when nothing is left", with(toolCall("todo_write", "session", `{}`), func(c *Call) { c.Spent = "x" }), full, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			if d := Decide(tt.call, tt.grant); d != nil {
+				got = d.Code
+				if d.Rule == "" || d.Reason == "" || d.Hint == "" || d.Source == "" {
+					t.Errorf("denial %+v lacks a word", d)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// No Allow rule, however broad, gives back a class that was taken away.
+func TestAllowRevivesNothing(t *testing.T) {
+	t.Parallel()
+	broad := rules(t, true, "allow Bash(*)", "allow Write(**)", "allow Edit(**)", "allow Git(*)", "allow Github(*)", "allow Fetch(*)", "allow Tests(*)", "allow Rollback(*)")
+	for _, class := range []string{"write", "git_write", "publish", "net", "exec", "delegate"} {
+		for _, mode := range []string{ModeVerify, ModePlan} {
+			c := with(shellCall("ls", broad...), func(c *Call) { c.Class, c.Mode = class, mode })
+			if Decide(c, Grant(mode, Trusted, false)) == nil {
+				t.Errorf("class %s in mode %s is allowed", class, mode)
+			}
+		}
+	}
+}
+
+// Commands are looked at one by one, wherever in a script they stand: one that
+// is denied refuses the script, all must be allowed for an Allow rule to count.
+func TestBashRules(t *testing.T) {
+	t.Parallel()
+	set := rules(t, true, "deny Bash(curl *)", "deny Bash(git push*)", "ask Bash(npm publish*)", "allow Bash(go test*)", "allow Bash(git grep*)", "allow Bash(find *)", "allow Bash(env *)", "allow Bash(awk *)", "allow Bash(echo *)")
+	for command, want := range map[string]string{
+		// denied, in every dress
+		"curl x": CodePolicyDeny, "go test ./... && curl x": CodePolicyDeny, "true; curl x": CodePolicyDeny, "ls | curl x": CodePolicyDeny,
+		"ls & curl x": CodePolicyDeny, "ls || curl x": CodePolicyDeny, "ls\ncurl x": CodePolicyDeny, "(curl x)": CodePolicyDeny,
+		"echo $(curl x)": CodePolicyDeny, "echo `curl x`": CodePolicyDeny, "diff <(curl x) y": CodePolicyDeny, `echo "$(curl x)"`: CodePolicyDeny,
+		"sh -c 'curl x'": CodePolicyDeny, `bash -lc "true && curl x"`: CodePolicyDeny, "eval 'curl x'": CodePolicyDeny,
+		"env A=1 curl x": CodePolicyDeny, "env -S 'curl x'": CodePolicyDeny, "timeout 5 curl x": CodePolicyDeny, "echo x | xargs curl x": CodePolicyDeny,
+		`find . -exec curl x \;`: CodePolicyDeny, "/usr/bin/curl x": CodePolicyDeny, `c\url x`: CodePolicyDeny, `"curl" 'x'`: CodePolicyDeny,
+		"A=1 curl x": CodePolicyDeny, "if true; then curl x; fi": CodePolicyDeny, "f() { curl x; }; f": CodePolicyDeny, "cat <<E\n$(curl x)\nE": CodePolicyDeny,
+		"nohup curl x &": CodePolicyDeny, "git push": CodePolicyDeny, "curl $URL": CodePolicyDeny,
+		"env --chdir /tmp curl x": CodePolicyDeny, "env -u A curl x": CodePolicyDeny, "xargs -i curl {}": CodePolicyDeny, "xargs -n 1 -I{} curl {}": CodePolicyDeny, "unshare -n curl x": CodePolicyDeny,
+		"flock -n f curl x": CodePolicyDeny, "flock f -c 'curl x'": CodePolicyDeny, "taskset -c 0 curl x": CodePolicyDeny, "timeout --signal KILL 5 curl x": CodePolicyDeny, "timeout -k 1 5 curl x": CodePolicyDeny,
+		"nice curl x": CodePolicyDeny, `\time -o f curl x`: CodePolicyDeny, "time curl x": CodePolicyDeny, "trap 'curl x' EXIT": CodePolicyDeny, "strace -f curl x": CodePolicyDeny, "command -p curl x": CodePolicyDeny,
+		"timeout 5 env A=1 nohup curl x": CodePolicyDeny, "coproc curl x": CodePolicyDeny, "! curl x": CodePolicyDeny,
+		// somebody would have to be asked
+		"npm publish --tag x": CodeAsk,
+		// what runs is not seen, so it is as if somebody had to be asked
+		"echo 'open": CodeAsk, "$CURL x": CodeAsk, "eval $x": CodeAsk, "sh -c \"$x\"": CodeAsk, "echo curl x | sh": CodeAsk, "env sh": CodeAsk,
+		"bash script.sh": CodeAsk, "env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodeAsk, "env --split='curl x'": CodeAsk, "bash <<< 'curl x'": CodeAsk, ". ./x": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
+		`awk 'BEGIN{system("curl x")}'`: CodeAsk, "awk -f x.awk": CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,
+		// nothing is wrong with these
+		"go test ./...": "Bash(go test*)", "go test ./... && go test -race ./x": "Bash(go test*)", "git grep -n x": "Bash(git grep*)", "awk '{print $1}' f": "Bash(awk *)",
+		"find . -name '*.go'": "Bash(find *)",
+		"go vet ./...":        "class exec", "go test ./... && go vet ./...": "class exec", "echo 'curl x'": "Bash(echo *)", "echo curl x": "Bash(echo *)",
+		// allowed by the grant and by no rule: the rule's first words do not say what runs
+		`find . -exec go vet {} \;`: "class exec", "find . -delete": "class exec", "env go vet": "class exec", "A=1 go test": "class exec", "echo x > y": "class exec", "./go test": "class exec",
+		"X=1": "class exec", "ls | xargs go vet": "class exec", "timeout 60 grep -rn curl src": "class exec", "nice -n 5 grep curl x": "class exec", "env A=1 grep curl x": "class exec",
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			v := Explain(shellCall(command, set...), Grant(ModeVerify, Trusted, true))
+			got := v.By
+			if v.Denial != nil {
+				got = v.Denial.Code
+			}
+			if got != want {
+				t.Errorf("got %s (%+v), want %s", got, v.Denial, want)
+			}
+		})
+	}
+}
+
+// Without rules about commands what is unclear is left to bash and the sandbox.
+func TestUnclearWithoutRules(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"echo 'open", "$X y", "awk -f x", "env sh"} {
+		if d := Decide(shellCall(command, rules(t, true, "deny Read(x)")...), Grant(ModeVerify, Trusted, true)); d != nil {
+			t.Errorf("%s: %+v", command, d)
+		}
+	}
+}
+
+// A command that is made to be taken apart for ever is not: it is unclear.
+func TestReadIsBounded(t *testing.T) {
+	t.Parallel()
+	s := Read(strings.Repeat("env "+strings.Repeat("-i ", 200), 50) + "curl x")
+	if len(s.Segments) > maxSegments || s.Doubt == "" {
+		t.Errorf("%d segments, doubt %q", len(s.Segments), s.Doubt)
+	}
+}
+
+// Paths are matched below the root of the project, whatever tool reads them and
+// however they are spelt.
+func TestPathRules(t *testing.T) {
+	t.Parallel()
+	set := rules(t, false, "deny Read(secrets/**)", "deny Read(**/*.key)", "deny List(private)", "ask Git(log *)", "deny Tests(*slow*)", "deny Github(*)", "deny Glob(vendor/**)")
+	for _, tt := range []struct{ tool, class, args, want string }{
+		{"read_file", "read", `{"path":"secrets/a"}`, CodePolicyDeny},
+		{"read_file", "read", `{"path":"./x/../secrets/a"}`, CodePolicyDeny},
+		{"read_file", "read", `{"path":"/work/head/secrets/a"}`, CodePolicyDeny},
+		{"read_file", "read", `{"path":"/work/head/public"}`, ""},
+		{"read_file", "read", `{"path":"a/b.key"}`, CodePolicyDeny},
+		{"read_file", "read", `{"path":"b.key"}`, CodePolicyDeny},
+		{"read_file", "read", `{"path":"spill:E1.stdout"}`, ""},
+		{"read_many_files", "read", `{"paths":["a","b.key"]}`, CodePolicyDeny},
+		{"read_many_files", "read", `{"paths":["a","b"]}`, ""},
+		{"grep", "read", `{"path":"secrets","pattern":"x"}`, CodePolicyDeny},
+		{"grep", "read", `{"pattern":"x"}`, ""},
+		{"git_show_file_at_rev", "git_read", `{"rev":"base","path":"secrets/a"}`, CodePolicyDeny},
+		{"git_diff_files", "git_read", `{"paths":["ok","secrets/a"]}`, CodePolicyDeny},
+		{"git_blame_lines", "git_read", `{"path":"x.key"}`, CodePolicyDeny},
+		{"git_log_file", "git_read", `{"path":"ok"}`, CodeAsk},
+		{"git_merge_base", "git_read", `{}`, ""},
+		{"list_dir", "read", `{"path":"private/x"}`, CodePolicyDeny},
+		{"list_dir", "read", `{}`, ""},
+		{"glob", "read", `{"pattern":"vendor/*.go"}`, CodePolicyDeny},
+		{"pr_read", "read", `{}`, CodePolicyDeny},
+	} {
+		c := Call{Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Tool: tt.tool, Targets: Targets(tt.tool, json.RawMessage(tt.args), "", "/work/head/"), Rules: set}
+		got := ""
+		if d := Decide(c, Grant(ModeVerify, Trusted, true)); d != nil {
+			got = d.Code
+		}
+		if got != tt.want {
+			t.Errorf("%s %s: got %q, want %q", tt.tool, tt.args, got, tt.want)
+		}
+	}
+	tests := shellCall("go test -run slow", set...)
+	tests.Tool, tests.Targets = "run_tests", Targets("run_tests", json.RawMessage(`{"command":"go test -run slow"}`))
+	if d := Decide(tests, Grant(ModeVerify, Trusted, true)); d == nil || d.Rule != "Tests(*slow*)" || d.Source != "permissions.json:1" {
+		t.Errorf("run_tests: %+v", d)
+	}
+}
+
+// The network is open to hosts of the operator's and to what a rule names, a
+// repository's own rule only for a head that is trusted.
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	theirs, ours := rules(t, false, "allow Fetch(https://pkg.go.dev/*)"), rules(t, true, "allow Fetch(https://pkg.go.dev/*)", "deny Fetch(*/private*)")
+	for _, tt := range []struct {
+		url, trust string
+		rules      []Rule
+		want       string
+	}{
+		{"https://docs.example/x", Untrusted, nil, "host docs.example"},
+		{"https://DOCS.example:443/x", Untrusted, nil, "host docs.example"},
+		{"https://a.sub.example/x", Untrusted, nil, "host a.sub.example"},
+		{"https://sub.example/x", Untrusted, nil, CodeBackground},
+		{"https://docs.example.evil/x", Untrusted, nil, CodeBackground},
+		{"https://docs.example@evil/x", Untrusted, nil, CodeBackground},
+		{"https://pkg.go.dev/x", Trusted, theirs, "Fetch(https://pkg.go.dev/*)"},
+		{"https://pkg.go.dev/x", Local, theirs, "Fetch(https://pkg.go.dev/*)"},
+		{"https://pkg.go.dev/x", Untrusted, theirs, CodeBackground},
+		{"https://pkg.go.dev/x", Untrusted, ours, "Fetch(https://pkg.go.dev/*)"},
+		{"https://docs.example/private", Trusted, ours, CodePolicyDeny},
+	} {
+		args, _ := json.Marshal(map[string]string{"url": tt.url})
+		c := toolCall("fetch_url", "net", string(args), tt.rules...)
+		c.Trust, c.Hosts = tt.trust, []string{"docs.example", "*.sub.example"}
+		v := Explain(c, Grant(ModeVerify, tt.trust, true).WithNet())
+		got := v.By
+		if v.Denial != nil {
+			got = v.Denial.Code
+		}
+		if got != tt.want {
+			t.Errorf("%s for a %s head: got %q, want %q", tt.url, tt.trust, got, tt.want)
+		}
+	}
+}
+
+// Of several commands the agent's own map has the strictest word, and the order
+// of the map is the map's business.
+func TestOwnWord(t *testing.T) {
+	t.Parallel()
+	own := Agent{Permission: func(tool, target string) (Action, string) {
+		switch {
+		case tool != "run_bash" || strings.HasPrefix(target, "go "):
+			return Allow, "run_bash: go *"
+		case strings.HasPrefix(target, "rm "):
+			return Deny, "run_bash: rm *"
+		}
+		return Ask, ""
+	}}
+	for command, want := range map[string]string{"go vet": "", "go vet && rm x": CodeAgentVeto, "ls && rm x": CodeAgentVeto, "go vet && ls": CodeAsk, "echo 'open": CodeAsk} {
+		got := ""
+		if d := Decide(with(shellCall(command, rules(t, true, "allow Bash(*)")...), func(c *Call) { c.Agent = own }), Grant(ModeVerify, Trusted, true)); d != nil {
+			got = d.Code
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", command, got, want)
+		}
+	}
+}
+
+// Level inspect runs single commands that only read, word by word.
+func TestInspect(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string][]string{
+		"ls -l 'a b'":        {"ls", "-l", "a b"},
+		`grep -rn "x y" src`: {"grep", "-rn", "x y", "src"},
+		"cat a":              {"cat", "a"},
+	} {
+		got, why := Inspect(command)
+		if diff := cmp.Diff(want, got); diff != "" || why != "" {
+			t.Errorf("%s: %s\n%s", command, why, diff)
+		}
+	}
+	for _, command := range []string{
+		"ls; ls", "ls | wc", "ls && ls", "ls &", "! ls", "ls > x", "cat < x", "cat $HOME", "cat ~/x", "ls *", "ls {a,b}", "cat $(ls)", "cat `ls`", "A=1 ls", "(ls)", "{ ls; }",
+		"env", "awk 1 x", "find .", "sort x", "git log", "sh -c ls", "/bin/ls", "./ls", "go version", "ls $'a'", `cat "$HOME"`, "", "ls 'open", "time ls", "coproc ls", "xargs ls", "ls\\\n;ls", "sed p x", "rg x", "cat <(ls)",
+	} {
+		if argv, why := Inspect(command); why == "" {
+			t.Errorf("%s runs as %q", command, argv)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Segment is one command of a script, as rules look at it.
+type Segment struct {
+	Text string // its words with one blank between them, without quotes; a computed word is ${…}
+	Base string // the same with the folder of the program left out
+	// Trap says why the first words do not tell what runs: such a command is
+	// never covered by an Allow rule.
+	Trap string
+	// Hidden is true where what a trap runs is not among the segments either.
+	Hidden bool
+}
+
+// A Script is what can be said of a shell command without running it.
+type Script struct {
+	Segments []Segment // also those in $(), backticks, sh -c, eval, and behind env, xargs, find -exec and the like
+	// Doubt says why there may be commands that are not in Segments; empty: there are none.
+	Doubt  string
+	Writes bool // output goes to a file other than /dev/null
+}
+
+// Read takes a shell command apart.
+func Read(command string) Script {
+	c := checker{collect: true}
+	c.script(command, 0)
+	s := Script{Segments: c.segments, Doubt: c.note, Writes: c.writes}
+	for _, seg := range c.segments {
+		if s.Doubt == "" && seg.Hidden {
+			s.Doubt = seg.Trap
+		}
+	}
+	return s
+}
+
+// computed stands in a Segment for a word that is only known at run time.
+const computed = "${…}"
+
+// keep makes a segment of the words of a simple command.
+func (c *checker) keep(args []string) {
+	shown := slices.Clone(args)
+	for i, a := range shown {
+		shown[i] = strings.ReplaceAll(a, dynamic, computed)
+	}
+	seg := Segment{Text: strings.Join(shown, " ")}
+	base := slices.Clone(shown)
+	base[0] = path.Base(base[0])
+	seg.Base = strings.Join(base, " ")
+	if seg.Trap = hidden(base[0], args); seg.Trap != "" {
+		seg.Hidden = true
+	} else if seg.Trap = indirect(base[0], args[1:]); seg.Trap == "" && c.assigned {
+		seg.Trap = "variables are set for " + base[0]
+	}
+	c.assigned = false
+	c.segments = append(c.segments, seg)
+}
+
+// candidates takes each word for the wrapped command that may be it: which options
+// of a wrapper take the next word as their value differs from one to the next and
+// from one version to the next.
+func (c *checker) candidates(name string, rest []string, operands, depth int) {
+	left := operands + 1
+	for i, a := range rest {
+		switch {
+		case name == "env" && (a == "-S" || a == "--split-string") && i+1 < len(rest):
+			c.literal(rest[i+1], depth)
+			return
+		case a == "--":
+		case strings.HasPrefix(a, "-") && len(a) > 1:
+			left++
+		case name == "env" && strings.Contains(a, "="):
+		default:
+			c.argv(rest[i:], depth+1)
+			if left--; left == 0 {
+				return
+			}
+		}
+	}
+}
+
+// hidden says why a command may run something that the script does not show.
+func hidden(name string, args []string) string {
+	rest := args[1:]
+	switch name {
+	case "sh", "bash", "dash", "zsh", "ksh", "ash":
+		if !slices.ContainsFunc(rest, func(a string) bool {
+			return strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "c")
+		}) {
+			return name + " runs a script that is not part of the command"
+		}
+	case ".", "source":
+		return name + " runs a script that is not part of the command"
+	case "awk", "gawk", "mawk", "nawk":
+		return awkTrap(name, rest)
+	case "git":
+		return gitTrap(rest)
+	case "env":
+		for _, a := range rest {
+			if a != "-S" && a != "--split-string" && (strings.HasPrefix(a, "--s") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "S")) {
+				return "env " + a + " takes a command line apart"
+			}
+		}
+	case "ssh", "docker", "podman", "nsenter", "script", "watch", "parallel":
+		return name + " runs a command in a way of its own"
+	}
+	word := args[0]
+	if word == dynamic || word != "[" && word != "[[" && strings.ContainsAny(word, "*?[") || strings.Contains(word, "{") && strings.Contains(word, ",") {
+		return "the program is only known at run time"
+	}
+	return ""
+}
+
+// indirect says why a command runs another one, which is a segment of its own.
+func indirect(name string, rest []string) string {
+	switch name {
+	case "find":
+		for _, a := range rest {
+			if strings.HasPrefix(a, "-exec") || strings.HasPrefix(a, "-ok") || a == "-delete" || strings.HasPrefix(a, "-fprint") || a == "-fls" {
+				return "find " + a + " does more than find"
+			}
+		}
+	case "sh", "bash", "dash", "zsh", "ksh", "ash", "eval", "trap":
+		if len(rest) > 0 {
+			return name + " runs another command"
+		}
+	}
+	if _, wraps := wrappers(name); wraps && len(rest) > 0 {
+		return name + " runs another command"
+	}
+	return ""
+}
+
+// awkTrap finds what lets an awk program run commands; a program that only
+// takes columns apart has none of it.
+func awkTrap(name string, rest []string) string {
+	for _, a := range rest {
+		if strings.HasPrefix(a, "-") && a != "-F" && !strings.HasPrefix(a, "-F") && a != "-v" && !strings.HasPrefix(a, "-v") && a != "--" || a == dynamic {
+			return name + " runs a program that is not part of the command"
+		}
+		for _, word := range []string{"system", "getline", "|", "@"} {
+			if strings.Contains(a, word) {
+				return name + " programs with " + word + " run commands"
+			}
+		}
+	}
+	return ""
+}
+
+// gitTrap finds the options with which git runs a program that they name.
+func gitTrap(rest []string) string {
+	for _, a := range rest {
+		for _, opt := range []string{"-c", "--config-env", "--exec-path", "-O", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--ext-diff", "--extcmd", "-x", "--exec"} {
+			long := strings.HasPrefix(opt, "--")
+			switch {
+			case a == opt, long && strings.HasPrefix(a, opt+"="), !long && opt != "-x" && strings.HasPrefix(a, opt) && !strings.HasPrefix(a, "--"),
+				long && len(a) > 4 && strings.HasPrefix(opt, strings.SplitN(a, "=", 2)[0]):
+				return "git " + a + " can run a program of its choice"
+			}
+		}
+		if slices.Contains([]string{"bisect", "filter-branch", "submodule", "difftool", "mergetool", "hook"}, a) {
+			return "git " + a + " runs other programs"
+		}
+	}
+	return ""
+}
