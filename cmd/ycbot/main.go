@@ -9,6 +9,7 @@
 //	ycbot replay          drive a finished run again with its recorded model
 //	ycbot publish         post a finished run
 //	ycbot action          the GitHub Action step
+//	ycbot app             the GitHub App: server, workers, database
 //	ycbot agents          who takes part, and what a definition means
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot sandbox doctor  tell how commands are contained on this machine
@@ -126,7 +127,7 @@ func ycbot(args []string, p program) int {
 	root.SetErr(p.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), agentsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), versionCommand(&p))
+	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), appCommand(&p), agentsCommand(&p), permissionsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), versionCommand(&p))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return p.code

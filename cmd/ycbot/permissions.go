@@ -222,3 +222,15 @@ func (p *program) printVerdict(v policy.Verdict) error {
 	}
 	return w.Flush()
 }
+
+// operatorRules are the permission files of whoever runs this machine.
+func operatorRules() ([]policy.File, error) {
+	data, err := os.ReadFile(systemPermissions)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("permission file: %w", err)
+	}
+	return []policy.File{{Name: systemPermissions, Data: data, Operator: true}}, nil
+}

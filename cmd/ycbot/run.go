@@ -35,6 +35,7 @@ type runOptions struct {
 	provider         choice
 	agents           []string
 	coordinator      bool
+	mode             choice
 	maxTokens        int
 	maxCost          float64
 	pr               int    // pull request; 0: none
@@ -51,6 +52,7 @@ func newRunOptions() *runOptions {
 		network:  choice{"setup", []string{"none", "setup", "full"}},
 		format:   choice{"text", []string{"text", "json", "markdown", "sarif", "junit"}},
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
+		mode:     choice{"verify", []string{"verify", "plan"}},
 		provider: choice{"", append(provider.Names(), scripted)},
 	}
 }
@@ -98,6 +100,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.BoolVar(&o.coordinator, "coordinator", false, "let a model plan the verification, which may send out read-only helpers")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "token limit of all agents together, `N` (default 400000, or the configuration's)")
 	f.Float64Var(&o.maxCost, "max-cost-usd", 0, "cost limit of all agents together, `X` (default 3, or the configuration's)")
+	f.Var(&o.mode, "mode", "what agents may do: verify, or plan to look around and run nothing")
 	f.Var(&o.sandbox, "sandbox", "how commands of the change are contained; a `TIER` that cannot be had is an error:\nauto, full, strong, basic, none")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
 	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m, or the configuration's)")
@@ -148,6 +151,7 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 func (p *program) job(o *runOptions) (run.Job, error) {
 	job := run.Job{
 		Dir: o.dir, Base: o.base, Head: o.head, Dirty: o.dirty, Task: o.task, Out: o.out, Timeout: o.timeout.Duration,
+		Mode:    o.mode.value,
 		Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
 	}
 	if o.task != "" && o.taskFile != "" {
@@ -218,8 +222,13 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	if err != nil {
 		return nil, err
 	}
+	rules, err := operatorRules()
+	if err != nil {
+		return nil, err
+	}
 	return &run.Runner{
-		Home: home, Git: git, Sandbox: box, Go: goTools, Network: run.Network(o.network.value),
+		Permissions: rules,
+		Home:        home, Git: git, Sandbox: box, Go: goTools, Network: run.Network(o.network.value),
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil

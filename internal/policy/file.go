@@ -76,12 +76,12 @@ type parser struct {
 }
 
 func (p *parser) line(err error) int {
-	at := p.dec.InputOffset()
+	at := min(int(p.dec.InputOffset()), len(p.data))
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		at = syntax.Offset
+	if errors.As(err, &syntax) { // of the token that follows; the error's own offset counts from somewhere else
+		at += len(p.data[at:]) - len(bytes.TrimLeft(p.data[at:], " \t\r\n:,"))
 	}
-	return 1 + bytes.Count(p.data[:min(int(at), len(p.data))], []byte("\n"))
+	return 1 + bytes.Count(p.data[:at], []byte("\n"))
 }
 
 func (p *parser) document() error {

@@ -56,6 +56,11 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	if slices.Contains(c.Paths(), configFile) && s.job.Config == nil {
 		src.Notes = append(src.Notes, "the change alters "+configFile+", which has no effect on its own verification: the base's is used")
 	}
+	for _, name := range projectRules {
+		if slices.Contains(c.Paths(), name) {
+			src.Notes = append(src.Notes, "the change alters "+name+", which has no effect on its own verification: the base's is used")
+		}
+	}
 	src.Notes = append(src.Notes, s.job.Notes...)
 	var notes []string
 	if src.Hidden, notes, err = s.hiddenText(ctx, src); err != nil {
@@ -161,6 +166,12 @@ func (s *session) ready(ctx context.Context, src source) error {
 	}
 	if err := s.loadConfig(ctx, src.Change.BaseSHA); err != nil {
 		return err
+	}
+	if s.job.Cast != nil {
+		var err error
+		if s.may, err = s.permissions(ctx); err != nil {
+			return err
+		}
 	}
 	return s.brief()
 }

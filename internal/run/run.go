@@ -29,17 +29,18 @@ import (
 
 // A Runner holds what every run needs.
 type Runner struct {
-	Home    string // the harness's own files: projects, their mirrors, caches and runs
-	Git     *workspace.Git
-	Sandbox sandbox.Sandbox
-	Go      *gate.GoToolchain // nil: no Go on this machine
-	Network Network
-	Redact  func([]byte) []byte // takes secrets out of all that is written
-	Observe func(agent.Event)   // sees each event after it was written; may be nil
-	Version string
-	OS      string // such as "linux/amd64"
-	Now     func() time.Time
-	Log     *slog.Logger
+	Home        string // the harness's own files: projects, their mirrors, caches and runs
+	Git         *workspace.Git
+	Sandbox     sandbox.Sandbox
+	Go          *gate.GoToolchain // nil: no Go on this machine
+	Network     Network
+	Redact      func([]byte) []byte    // takes secrets out of all that is written
+	Permissions []agent.PermissionFile // the operator's
+	Observe     func(agent.Event)      // sees each event after it was written; may be nil
+	Version     string
+	OS          string // such as "linux/amd64"
+	Now         func() time.Time
+	Log         *slog.Logger
 }
 
 // A Network says when commands of the change may use the network.
@@ -66,6 +67,7 @@ type Job struct {
 	Previous string        // directory of the last run on the same change, whose checks are run again; empty: none
 	Timeout  time.Duration // of the whole run; 0: the configuration's
 	Cast     *Cast         // the model side; nil: gate only
+	Mode     string        // of agents: verify, or plan to run nothing; empty: verify
 	Trigger  string
 	Actor    string
 	Notes    []string     // for the report

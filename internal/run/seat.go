@@ -27,13 +27,15 @@ type seat struct {
 // provision makes the seat of an agent: tools that read the prepared snapshots,
 // and for one that executes a copy of the head's, which is its own.
 func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
-	may := agent.Permit(h.job.Trust, true)
+	may := h.may
 	executes := may.Allow(tool.Exec) && slices.Contains(spec.Tools, "run_bash")
 	roots, err := h.roots()
 	if err != nil {
 		return nil, err
 	}
 	st := &seat{}
+	may = h.may.Of(agent.OwnRules{}, h.head.Dir, h.base.Dir)
+	roots.trees.Hidden = may.Hidden
 	var todos tool.Todos
 	tools := slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos)})
 	where := agents.Circumstances{}
@@ -42,6 +44,8 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		if err := h.lodge(ctx, st, rec.ID); err != nil {
 			return nil, err
 		}
+		may = h.may.Of(agent.OwnRules{}, st.tree.Dir, h.head.Dir, h.base.Dir)
+		roots.trees.Hidden = may.Hidden
 		roots.trees.HeadDir, roots.trees.BaseDir = st.tree.Dir, h.base.Dir
 		tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos), tool.Bash(h.shell(st, may, spec.Name, rec.ID))})
 		where.Exec, where.Cwd, where.Base = true, st.tree.Dir, h.base.Dir
@@ -58,7 +62,7 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
 			Model:  h.model, Tools: tools, Known: mutators(), Aliases: aliases(),
-			Decide: may.Decide, Price: h.cast.Price, Corrective: corrective(spec.Name),
+			Decide: may.Decide, Approved: may.Approved, Price: h.cast.Price, Corrective: corrective(spec.Name),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: isolation,
@@ -157,7 +161,7 @@ func (h *host) changed(id string) []string {
 func (h *host) shell(st *seat, may agent.Permissions, name, id string) *tool.Shell {
 	return &tool.Shell{
 		Log: h.log, Sandbox: h.Sandbox, Template: st.command, Root: st.tree.Dir, Tree: st.tree.OID, Agent: name, Task: id,
-		Refuse: may.Shell,
+		Refuse: may.Shell, Argv: may.Argv,
 		After: func(ctx context.Context) ([]string, error) {
 			changed, err := st.tree.Restore(ctx)
 			if err == nil && len(changed) > 0 {

@@ -60,6 +60,7 @@ type session struct {
 	services  []sandbox.Service // of the job, that commands may reach
 
 	modelName string
+	may       agent.Permissions             // what agents may do
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
 	closers   []io.Closer                   // what stages opened
 }
@@ -208,7 +209,7 @@ func (s *session) identity() identity {
 		i.Config = digest(string(s.job.Config.Data))
 	}
 	if c := s.job.Cast; c != nil {
-		i.Model = digest(fmt.Sprintf("%s %q %t", c.Name, c.Agents, c.Coordinator))
+		i.Model = digest(fmt.Sprintf("%s %q %t %s", c.Name, c.Agents, c.Coordinator, s.job.Mode))
 	}
 	return i
 }
