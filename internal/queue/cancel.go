@@ -1,0 +1,164 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// A Reason is why a job was cancelled. The strings are stored: do not change them.
+type Reason string
+
+// The reasons.
+const (
+	Superseded Reason = "superseded" // a newer head came
+	Stopped    Reason = "stopped"    // by a person
+)
+
+// A Cancelled is the cause of the context of a job that was cancelled.
+type Cancelled struct{ Reason Reason }
+
+func (e *Cancelled) Error() string { return "job was " + string(e.Reason) }
+
+// ErrHandBack is the cause of the context of a job that this process must let go of; it
+// will be begun again elsewhere, or here after a restart.
+var ErrHandBack = errors.New("job is handed back")
+
+// ErrUnknown tells that there is no job with the identity that was asked for.
+var ErrUnknown = errors.New("job is not known")
+
+// Cancel ends a job, waiting or running, in whatever process. It tells whether there
+// was something to end.
+func (q *Queue) Cancel(ctx context.Context, id string, why Reason) (bool, error) {
+	var done bool
+	err := q.db.Write(ctx, func(tx *store.Tx) (err error) {
+		done, err = q.cancel(ctx, tx, id, why)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("cancel job %s: %w", id, err)
+	}
+	if done {
+		q.cancelHere([]string{id}, why)
+		q.signal()
+	}
+	return done, nil
+}
+
+// Pin keeps the head that the first stage of a job found its pull request to have, so
+// that a newer one supersedes it, and supersedes itself what is for another head,
+// unless a person named the commit.
+func (q *Queue) Pin(ctx context.Context, j job.Job) (superseded []string, err error) {
+	err = q.db.Write(ctx, func(tx *store.Tx) error {
+		n, err := tx.Exec(ctx, `update jobs set head_sha = $1 where id = $2`, j.HeadSHA, j.ID)
+		if err == nil && n == 0 {
+			err = ErrUnknown
+		}
+		if err != nil || j.Want != "" || j.HeadSHA == "" {
+			return err
+		}
+		superseded, err = q.supersede(ctx, tx, j)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pin job %s: %w", j.ID, err)
+	}
+	q.cancelHere(superseded, Superseded)
+	return superseded, nil
+}
+
+// supersede cancels the jobs of j's pull request that were stored before it and are for
+// another head. One that was reported after j stays, though it came first.
+func (q *Queue) supersede(ctx context.Context, tx *store.Tx, j job.Job) ([]string, error) {
+	if j.Number == 0 {
+		return nil, nil
+	}
+	var older, cancelled []string
+	err := tx.Each(ctx, func(scan store.Scan) error {
+		var id string
+		err := scan(&id)
+		older = append(older, id)
+		return err
+	}, `select j.id from jobs j join river_job r on r.id = j.river_id
+		where j.repo = $1 and j.number = $2 and j.river_id < (select river_id from jobs where id = $3)
+			and j.head_sha <> '' and j.head_sha <> $4 and j.cancel = '' and r.state in `+notOver+`
+			and (j.event_at = 0 or cast($5 as bigint) = 0 or j.event_at <= cast($5 as bigint))
+		order by j.river_id`,
+		repoKey(j), j.Number, j.ID, j.HeadSHA, store.Micros(j.At))
+	if err != nil {
+		return nil, fmt.Errorf("list older jobs: %w", err)
+	}
+	for _, id := range older {
+		done, err := q.cancel(ctx, tx, id, Superseded)
+		if err != nil {
+			return nil, fmt.Errorf("supersede job %s: %w", id, err)
+		}
+		if done {
+			cancelled = append(cancelled, id)
+		}
+	}
+	return cancelled, nil
+}
+
+// cancel marks the job, which a worker that has it finds (see watch). A job that never
+// started is over at once; one that waits to be tried again is given to a worker now.
+func (q *Queue) cancel(ctx context.Context, tx *store.Tx, id string, why Reason) (bool, error) {
+	var river int64
+	starts := -1
+	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&river, &starts) },
+		`update jobs set cancel = $1 where id = $2 and cancel = '' and river_id in
+			(select id from river_job where state in `+notOver+`) returning river_id, starts`, string(why), id)
+	switch {
+	case err != nil:
+		return false, err
+	case starts < 0:
+		return false, nil
+	case starts == 0:
+		return true, q.engine.cancel(ctx, tx, river)
+	}
+	n, err := tx.Exec(ctx, `update river_job set state = 'available', scheduled_at = created_at
+		where id = $1 and state in ('retryable', 'scheduled')`, river)
+	if err != nil || n == 0 {
+		return true, err
+	}
+	return true, notify(ctx, tx)
+}
+
+// cancelHere cancels those of the jobs that run in this process.
+func (q *Queue) cancelHere(ids []string, why Reason) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, id := range ids {
+		if cancel, ok := q.running[id]; ok {
+			cancel(&Cancelled{Reason: why})
+		}
+	}
+}
+
+// watch cancels what runs here and was cancelled by another process.
+func (q *Queue) watch(ctx context.Context) error {
+	q.mu.Lock()
+	busy := len(q.running) > 0
+	q.mu.Unlock()
+	if !busy {
+		return nil
+	}
+	marked := map[Reason][]string{}
+	err := q.db.Reader().Each(ctx, func(scan store.Scan) error {
+		var id, why string
+		err := scan(&id, &why)
+		marked[Reason(why)] = append(marked[Reason(why)], id)
+		return err
+	}, `select j.id, j.cancel from river_job r join jobs j on j.river_id = r.id
+		where r.state = 'running' and r.queue = $1 and j.cancel <> ''`, queueName)
+	if err != nil {
+		return fmt.Errorf("look for cancelled jobs: %w", err)
+	}
+	for why, ids := range marked {
+		q.cancelHere(ids, why)
+	}
+	return nil
+}

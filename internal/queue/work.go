@@ -1,0 +1,128 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// errDied tells that no worker survived a job.
+var errDied = errors.New("the worker died each time the job was begun")
+
+// putOff is how long a job waits that could not be read.
+const putOff = 5 * time.Second
+
+// worker is what River calls.
+type worker struct {
+	river.WorkerDefaults[work]
+	q *Queue
+}
+
+// Work does one attempt at a job.
+func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
+	q := w.q
+	ctx, end := q.enter(ctx, r.Args.ID)
+	defer end()
+	j, starts, why, err := q.begin(ctx, r.Args.ID)
+	if err != nil {
+		q.o.Log.WarnContext(ctx, "job is put off", "job", r.Args.ID, "error", err)
+		return river.JobSnooze(putOff) // the work was not tried, so no attempt is used up
+	}
+	if why != "" {
+		q.cancelHere([]string{j.ID}, why)
+	}
+	switch {
+	case why != "" && starts == 1: // nobody saw anything of it
+		return river.JobCancel(&Cancelled{Reason: why})
+	case starts > q.o.Starts:
+		q.giveUp(ctx, j, errDied)
+		return river.JobCancel(errDied)
+	}
+	return q.settle(ctx, j, r.Attempt, q.attempt(ctx, j))
+}
+
+// settle tells River what an attempt that ended so means.
+func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) error {
+	cause := context.Cause(ctx)
+	var cancelled *Cancelled
+	switch {
+	case errors.Is(cause, errLost):
+		select {} // River must hear nothing of a job that is another worker's now; the process ends
+	case errors.As(cause, &cancelled):
+		return river.JobCancel(cancelled)
+	case err == nil:
+		return nil
+	case errors.Is(cause, ErrHandBack):
+		return river.JobSnooze(0)
+	case attempt >= q.o.Attempts:
+		q.giveUp(ctx, j, err)
+		return river.JobCancel(err)
+	}
+	return err
+}
+
+func (q *Queue) giveUp(ctx context.Context, j job.Job, err error) {
+	if q.o.GaveUp != nil {
+		q.o.GaveUp(ctx, j, err)
+	}
+}
+
+// enter makes the context that a job runs in. Only the queue cancels it, never River,
+// so that its cause is always one of this package's.
+func (q *Queue) enter(ctx context.Context, id string) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.running[id] = cancel
+	if q.lost {
+		cancel(errLost)
+	}
+	return ctx, func() {
+		q.mu.Lock()
+		delete(q.running, id)
+		q.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// begin reads a job and counts that it is begun.
+func (q *Queue) begin(ctx context.Context, id string) (j job.Job, starts int, why Reason, err error) {
+	var body []byte
+	err = q.db.Write(ctx, func(tx *store.Tx) error {
+		return tx.Each(ctx, func(scan store.Scan) error { return scan(&body, &starts, &why) },
+			`update jobs set starts = starts + 1 where id = $1 returning body, starts, cancel`, id)
+	})
+	if err == nil && body == nil {
+		err = ErrUnknown
+	}
+	if err == nil {
+		err = json.Unmarshal(body, &j)
+	}
+	if err != nil {
+		return j, 0, "", fmt.Errorf("begin job %s: %w", id, err)
+	}
+	return j, starts, why, nil
+}
+
+// attempt calls the work; a panic is an error of it.
+func (q *Queue) attempt(ctx context.Context, j job.Job) (err error) {
+	q.busy.Add(1)
+	defer q.busy.Done()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if errors.Is(context.Cause(ctx), errLost) {
+		return errLost
+	}
+	return q.work(ctx, j)
+}

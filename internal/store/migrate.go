@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+)
+
+//go:embed migrations
+var migrations embed.FS
+
+// Migrate brings the tables of this package to the newest version. Processes that do
+// so at the same time wait for one another.
+func (db *DB) Migrate(ctx context.Context) error {
+	return db.Exclusively(ctx, "migrate", func(ctx context.Context) (err error) {
+		dialect, folder, conn := goose.DialectSQLite3, "migrations/sqlite", db.writer
+		if db.pool != nil {
+			dialect, folder, conn = goose.DialectPostgres, "migrations/postgres", stdlib.OpenDBFromPool(db.pool)
+			defer func() { err = errors.Join(err, conn.Close()) }()
+		}
+		files, err := fs.Sub(migrations, folder)
+		if err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+		provider, err := goose.NewProvider(dialect, conn, files)
+		if err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+		done, err := provider.Up(ctx)
+		if err != nil {
+			return fmt.Errorf("migrate: %w", err)
+		}
+		for _, m := range done {
+			db.log.InfoContext(ctx, "migrated", "migration", m.Source.Path, "duration", m.Duration)
+		}
+		return nil
+	})
+}

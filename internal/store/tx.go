@@ -1,0 +1,194 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Scan copies the columns of a row to where dest points.
+type Scan func(dest ...any) error
+
+// A Querier runs statements on either database.
+type Querier interface {
+	// Exec returns how many rows it changed.
+	Exec(ctx context.Context, statement string, args ...any) (int64, error)
+	// Each calls row for every row that the statement gives.
+	Each(ctx context.Context, row func(Scan) error, statement string, args ...any) error
+}
+
+// A Tx is a transaction of either database; one of the two is not nil.
+type Tx struct {
+	Querier
+	SQLite   *sql.Tx
+	Postgres pgx.Tx
+}
+
+// Reader runs single statements that change nothing. What was committed before is seen.
+func (db *DB) Reader() Querier {
+	if db.pool != nil {
+		return pgQuerier{db.pool}
+	}
+	return sqlQuerier{db.readers}
+}
+
+// tries of a transaction that PostgreSQL ends because of others.
+const tries = 5
+
+// Write runs fn in one transaction: all of it happens, on disk when Write returns, or
+// none. An error of fn is returned as it is. Where PostgreSQL ends the transaction
+// because it and another wait for each other, fn is called again.
+func (db *DB) Write(ctx context.Context, fn func(*Tx) error) error {
+	if db.pool == nil {
+		return db.writeSQLite(ctx, fn)
+	}
+	for n := 1; ; n++ {
+		err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
+			return fn(&Tx{Querier: pgQuerier{tx}, Postgres: tx})
+		})
+		var refused *pgconn.PgError
+		if err == nil || n == tries || !errors.As(err, &refused) || (refused.Code != deadlock && refused.Code != serialization) {
+			return err
+		}
+	}
+}
+
+// PostgreSQL's codes for what may be tried again.
+const (
+	deadlock      = "40P01"
+	serialization = "40001"
+)
+
+func (db *DB) writeSQLite(ctx context.Context, fn func(*Tx) error) error {
+	tx, err := db.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+	if err := fn(&Tx{Querier: sqlQuerier{tx}, SQLite: tx}); err != nil {
+		if back := tx.Rollback(); back != nil && !errors.Is(back, sql.ErrTxDone) {
+			err = errors.Join(err, back)
+		}
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
+}
+
+// Exclusively runs fn while no other process runs what is called name: under an
+// advisory lock of PostgreSQL, or a lock on a file beside that of SQLite.
+func (db *DB) Exclusively(ctx context.Context, name string, fn func(context.Context) error) (err error) {
+	if db.pool == nil {
+		release, _, err := lockFile(db.path+"."+name+".lock", true)
+		if err != nil {
+			return fmt.Errorf("lock %s: %w", name, err)
+		}
+		return errors.Join(fn(ctx), release())
+	}
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("lock %s: %w", name, err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, LockKey(name)); err != nil {
+		return fmt.Errorf("lock %s: %w", name, err)
+	}
+	err = fn(ctx)
+	if _, unlock := conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock($1)`, LockKey(name)); unlock != nil {
+		err = errors.Join(err, fmt.Errorf("unlock %s: %w", name, unlock), conn.Conn().Close(context.WithoutCancel(ctx)))
+	}
+	return err
+}
+
+// TryLockFile takes the lock called name beside the SQLite file, which one process has
+// at a time and loses when it ends, however it ends.
+func (db *DB) TryLockFile(name string) (release func() error, ok bool, err error) {
+	if db.path == "" {
+		return nil, false, fmt.Errorf("lock %s: %w", name, os.ErrInvalid)
+	}
+	release, ok, err = lockFile(db.path+"."+name+".lock", false)
+	if err != nil {
+		err = fmt.Errorf("lock %s: %w", name, err)
+	}
+	return release, ok, err
+}
+
+// collect returns what row makes of each row.
+func collect[T any](ctx context.Context, q Querier, row func(Scan) (T, error), statement string, args ...any) ([]T, error) {
+	var out []T
+	err := q.Each(ctx, func(scan Scan) error {
+		v, err := row(scan)
+		if err == nil {
+			out = append(out, v)
+		}
+		return err
+	}, statement, args...)
+	return out, err
+}
+
+// scanOne reads a row of one column.
+func scanOne[T any](scan Scan) (v T, err error) {
+	err = scan(&v)
+	return v, err
+}
+
+type sqlQuerier struct {
+	on interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+}
+
+func (q sqlQuerier) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	res, err := q.on.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (q sqlQuerier) Each(ctx context.Context, row func(Scan) error, statement string, args ...any) error {
+	rows, err := q.on.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+type pgQuerier struct {
+	on interface {
+		Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error)
+		Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
+	}
+}
+
+func (q pgQuerier) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	tag, err := q.on.Exec(ctx, statement, args...)
+	return tag.RowsAffected(), err
+}
+
+func (q pgQuerier) Each(ctx context.Context, row func(Scan) error, statement string, args ...any) error {
+	rows, err := q.on.Query(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
