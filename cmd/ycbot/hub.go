@@ -27,8 +27,9 @@ const configPath = ".github/ycbot.yml"
 type hub struct {
 	client *github.Client
 	token  string
-	server string // of the web pages and of git, for where the API does not tell
-	file   string // a configuration at the base in place of configPath; empty: none
+	server string         // of the web pages and of git, for where the API does not tell
+	file   string         // a configuration at the base in place of configPath; empty: none
+	below  *config.Config // the operator's, over which the repository's is laid; nil: the defaults
 
 	repo   github.Repo
 	pull   *github.Snapshot // nil: no pull request
@@ -126,14 +127,31 @@ func (h *hub) readConfig(ctx context.Context, baseSHA string) error {
 	case github.IsNotFound(err) && h.file != "":
 		return fmt.Errorf("input config: %s has no file %s at its base %s: only a file that the base has is read", h.repo, path, change.Short(baseSHA))
 	case github.IsNotFound(err):
-		h.config = config.Default()
+		h.config = h.operator()
 		return nil
 	case err != nil:
 		return err
 	}
 	h.blob = data
-	h.config, err = config.Parse(path+" at "+change.Short(baseSHA), data)
-	return err
+	name := path + " at " + change.Short(baseSHA)
+	if h.config, err = h.operator().With(name, data); err != nil || h.below == nil {
+		return err
+	}
+	own, err := config.Parse(name, data)
+	if err != nil {
+		return err
+	}
+	bounded := *h.config
+	bounded.Limits = own.Limits.Under(h.below.Limits)
+	h.config = &bounded
+	return nil
+}
+
+func (h *hub) operator() *config.Config {
+	if h.below == nil {
+		return config.Default()
+	}
+	return h.below
 }
 
 // job is the run of j.

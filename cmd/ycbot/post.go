@@ -20,15 +20,21 @@ import (
 type poster struct {
 	publisher *publish.Publisher
 	posting   posting
-	effects   effects
+	effects   record
 
 	news chan string // the latest line of progress; nil: nothing is shown
 	done chan struct{}
 }
 
-// newPoster makes a poster for what po says. The effects file stays open until
-// close.
-func (p *program) newPoster(client publish.GitHub, po posting, e effects) *poster {
+// A record keeps what was posted of a run, and where and how it is told of.
+type record interface {
+	publish.Store
+	keep(po posting) error
+	Close() error
+}
+
+// newPoster makes a poster for what po says. The record stays open until close.
+func (p *program) newPoster(client publish.GitHub, po posting, e record) *poster {
 	return &poster{posting: po, effects: e, publisher: &publish.Publisher{
 		GitHub: client, Ledger: &publish.Ledger{Store: e}, Comment: po.Comment, Check: po.Check, Annotations: po.Annotations,
 		Status: po.Status, Scope: po.Scope, FailOn: po.FailOn, DetailsURL: po.DetailsURL,

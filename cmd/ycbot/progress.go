@@ -231,14 +231,16 @@ func (p *progress) erase() {
 	}
 }
 
-// printable keeps commands of a repository from steering the terminal.
+// printable keeps commands of a repository from steering the terminal, and the
+// runner of a job, which takes "##[" for one of its own anywhere in a line.
 func printable(s string) string {
-	return strings.Map(func(r rune) rune {
+	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return ' '
 		}
 		return r
 	}, s)
+	return strings.ReplaceAll(s, "##[", "## [")
 }
 
 // close ends the display. It may be called twice.

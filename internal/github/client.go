@@ -28,6 +28,7 @@ type App struct {
 	ID           int64
 	Key          []byte // private key, PEM
 	Installation int64
+	Repository   string // name of the only one that the tokens are for; empty: all of the installation's
 }
 
 // Options say where a Client asks and as whom. Either Token or App is given.
@@ -48,6 +49,7 @@ type Client struct {
 	app    *gh.Client // as the App itself, nil for a token
 	redact *redact.Redactor
 	plain  http.RoundTripper // without a token
+	token  func(context.Context) (string, error)
 
 	mu   sync.Mutex
 	self User
@@ -71,6 +73,7 @@ func New(opts Options) (*Client, error) {
 		return &Client{
 			api:    apiClient(base, &conditional{next: newRetry(opts, bearer{token: opts.Token, next: direct}, anyRequest)}),
 			redact: redact.New(map[string]string{"GITHUB_TOKEN": opts.Token}), plain: opts.Transport,
+			token: func(context.Context) (string, error) { return opts.Token, nil },
 		}, nil
 	}
 	// Only asking for a token is tried again below ghinstallation: all else is
@@ -81,9 +84,12 @@ func New(opts Options) (*Client, error) {
 	}
 	apps.BaseURL = strings.TrimSuffix(base.String(), "/")
 	installation := ghinstallation.NewFromAppsTransport(apps, opts.App.Installation)
+	if opts.App.Repository != "" {
+		allocate(&installation.InstallationTokenOptions).Repositories = []string{opts.App.Repository}
+	}
 	return &Client{
 		api: apiClient(base, &conditional{next: newRetry(opts, installation, anyRequest)}),
-		app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport,
+		app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport, token: installation.Token,
 	}, nil
 }
 

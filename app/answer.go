@@ -1,0 +1,226 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+)
+
+// replyJob is the job of telling a person why nothing is run. Its Words are the answer,
+// in place of what the person said, and its Action is the code.
+func replyJob(j job.Job, s job.Skip) job.Job {
+	j.Verb, j.Number, j.Words, j.Action = event.VerbHelp, s.Number, s.Text, string(s.Code)
+	j.ID = j.Identity()
+	return j
+}
+
+// Hasten answers j at once, beside the queue, unless it is work for a worker or too
+// much is being answered: then the queue's turn comes. It does not wait.
+func (w *Worker) Hasten(j job.Job) {
+	if j.Verb == event.VerbVerify {
+		return
+	}
+	select {
+	case w.hasty <- j:
+	default:
+	}
+}
+
+// hastenAtOnce is how many questions are answered at once, beside the queue.
+const hastenAtOnce = 4
+
+// Answer answers what Hasten is given, until ctx ends.
+func (w *Worker) Answer(ctx context.Context) {
+	done := make(chan struct{})
+	for range hastenAtOnce {
+		go func() {
+			defer func() { done <- struct{}{} }()
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case j := <-w.hasty:
+					if err := w.answer(ctx, j); err != nil && ctx.Err() == nil {
+						w.Log.WarnContext(ctx, "not answered at once", "job", j.ID, "error", err)
+					}
+				}
+			}
+		}()
+	}
+	for range hastenAtOnce {
+		<-done
+	}
+}
+
+// answer does a job that is a question, once.
+func (w *Worker) answer(ctx context.Context, j job.Job) error {
+	// Names of locks are files on SQLite, so there are few.
+	return w.DB.Exclusively(ctx, "answer-"+j.ID[:1], func(ctx context.Context) error {
+		if _, done, err := w.DB.Lookup(ctx, "answer/"+j.ID); err != nil || done {
+			return err
+		}
+		h, err := w.Hosts(ctx, j)
+		if err == nil {
+			err = w.say(ctx, h, j)
+		}
+		var permanent *Permanent
+		if errors.As(err, &permanent) {
+			w.Log.WarnContext(ctx, "cannot be answered", "job", j.ID, "repo", j.Repo.FullName(), "error", err)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		return w.DB.Record(ctx, "answer/"+j.ID, "1")
+	})
+}
+
+func (w *Worker) say(ctx context.Context, h Host, j job.Job) error {
+	if j.Verb == event.VerbHelp {
+		return h.Reply(ctx, j, job.Skip{Code: job.Code(j.Action), Text: j.Words, Notify: job.NotifyComment, Number: j.Number})
+	}
+	j, about, err := w.resolve(ctx, j)
+	if err != nil {
+		return err
+	}
+	facts, c, err := h.Learn(ctx, j)
+	if err != nil {
+		return err
+	}
+	if d := job.Authorize(j, facts, c, w.Rules); !d.Run {
+		return w.reply(ctx, h, j, *d.Skip)
+	}
+	if err := h.Seen(ctx, j); err != nil {
+		return err
+	}
+	text := ""
+	if j.Verb == event.VerbStop {
+		text, err = w.stop(ctx, j, about)
+	} else {
+		text, err = w.status(ctx, j)
+	}
+	if err != nil || j.Comment == 0 { // a button is seen to work
+		return err
+	}
+	return h.Reply(ctx, j, job.Skip{Code: job.Code(j.Verb), Text: text, Notify: job.NotifyComment, Number: j.Number})
+}
+
+// reply tells a person why nothing is done, where that is to be told on GitHub.
+func (w *Worker) reply(ctx context.Context, h Host, j job.Job, s job.Skip) error {
+	if s.Notify != job.NotifyComment || s.Number == 0 {
+		return nil
+	}
+	return h.Reply(ctx, j, s)
+}
+
+// resolve finds the earlier job that j is about, and takes from it what GitHub did not
+// tell: of a fork's check run it names no pull request.
+func (w *Worker) resolve(ctx context.Context, j job.Job) (job.Job, *job.Job, error) {
+	if j.Again == "" {
+		return j, nil, nil
+	}
+	entry, err := w.Queue.Get(ctx, j.Again)
+	if errors.Is(err, queue.ErrUnknown) {
+		return j, nil, nil
+	}
+	if err != nil {
+		return j, nil, err
+	}
+	if entry.Job.Repo.ID != j.Repo.ID {
+		return j, nil, nil
+	}
+	if j.Number == 0 {
+		j.Number = entry.Job.Number
+	}
+	return j, &entry.Job, nil
+}
+
+// stop cancels the run that a button belongs to, or all of the pull request.
+func (w *Worker) stop(ctx context.Context, j job.Job, about *job.Job) (string, error) {
+	ids := []string{}
+	if about != nil {
+		ids = append(ids, about.ID)
+	} else {
+		active, err := w.active(ctx, j)
+		if err != nil {
+			return "", err
+		}
+		for _, e := range active {
+			ids = append(ids, e.Job.ID)
+		}
+	}
+	stopped := 0
+	for _, id := range ids {
+		ok, err := w.Queue.Cancel(ctx, id, queue.Stopped)
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			stopped++
+		}
+	}
+	// Who died before the answer was given must not find that nothing is running.
+	if stopped > 0 {
+		if err := w.DB.Record(ctx, "stopped/"+j.ID, fmt.Sprint(stopped)); err != nil {
+			return "", err
+		}
+	}
+	n, ok, err := w.DB.Lookup(ctx, "stopped/"+j.ID)
+	switch {
+	case err != nil:
+		return "", err
+	case !ok:
+		return "Nothing was running.", nil
+	case n == "1":
+		return "The run was stopped. Comment `/verify` to start another.", nil
+	}
+	return n + " runs were stopped. Comment `/verify` to start another.", nil
+}
+
+// active are the verifications of the pull request of j that are not over.
+func (w *Worker) active(ctx context.Context, j job.Job) ([]queue.Entry, error) {
+	all, err := w.Queue.Active(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	var out []queue.Entry
+	for _, e := range all {
+		if e.Job.Verb == event.VerbVerify && e.Cancel == "" {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// status says what is done and what waits.
+func (w *Worker) status(ctx context.Context, j job.Job) (string, error) {
+	active, err := w.active(ctx, j)
+	if err != nil {
+		return "", err
+	}
+	if len(active) == 0 {
+		return "Nothing is running and nothing waits. Comment `/verify` to start a run.", nil
+	}
+	var b strings.Builder
+	for _, e := range active {
+		what := "waits for its turn"
+		if e.State == queue.Working {
+			what = "is running"
+		}
+		subject := "A run"
+		if e.Job.HeadSHA != "" {
+			subject = "The run of `" + e.Job.HeadSHA[:min(12, len(e.Job.HeadSHA))] + "`"
+		}
+		fmt.Fprintf(&b, "- %s %s", subject, what)
+		if run, err := w.DB.RunOfJob(ctx, e.Job.ID); err == nil && w.details(run.ID) != "" {
+			fmt.Fprintf(&b, " ([details](%s))", w.details(run.ID))
+		}
+		b.WriteString(".\n")
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,106 @@
+// Package app is the GitHub App: a server that stores what webhooks call for, and
+// workers that do it.
+//
+// Receipt only stores. [Server] checks a delivery, asks job.Admit what it calls for,
+// and answers when both are on disk; nothing is asked of GitHub. [Worker] does the
+// jobs that the queue hands out: it learns what the decision about a job depends on,
+// lets job.Authorize decide, and has the work done by a [Host]. What a worker that died
+// had begun is gone on with by the next; its place is in these records:
+//
+//   - the run of a job, made before anything of it can be seen. A run that is not
+//     [store.Running] any more has ended and was told of.
+//   - the effect "job/<run>": the job as it was authorized, with its commits pinned.
+//   - the effect "answer/<job>": a question was answered.
+//   - the effect "stopped/<job>": how many runs a person stopped.
+//
+// Questions and stops are jobs too, so that none is lost. They must not wait for a
+// worker, which may be busy with the very run that is to be stopped: the server that
+// stored one answers it at once ([Worker.Hasten]), and whoever comes later finds it
+// answered.
+//
+// What happens on GitHub, in the sandbox and with a model is behind interfaces that
+// are declared here and wired in cmd/ycbot.
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// A Host does for one job what needs GitHub, commands or a model.
+type Host interface {
+	Speaker
+	Performer
+}
+
+// A Speaker asks GitHub and answers people.
+type Speaker interface {
+	// Learn asks what the decision about j depends on, and keeps what the run needs of
+	// it. Of a job that was authorized, the configuration is that of its base.
+	Learn(ctx context.Context, j job.Job) (job.Facts, *config.Config, error)
+	// Seen shows the person who commented that the command is known.
+	Seen(ctx context.Context, j job.Job) error
+	// Reply answers, once for the comment that asked.
+	Reply(ctx context.Context, j job.Job, s job.Skip) error
+}
+
+// A Performer verifies, and tells people.
+type Performer interface {
+	// Begin shows that the run is under way.
+	Begin(ctx context.Context, a Assignment) error
+	// Verify performs the run, or goes on with it; wrote is called whenever its
+	// directory has more in it, and an error of it ends the run.
+	Verify(ctx context.Context, a Assignment, wrote func() error) (*report.Report, error)
+	// Finish tells how the run ended, also where another process began it. A nil report
+	// is a run that came to none; of one that was broken off the report is made. It may
+	// be called again.
+	Finish(ctx context.Context, a Assignment, rep *report.Report, e Ending) (*report.Report, error)
+}
+
+// An Assignment is a job that was authorized and the run that does it.
+type Assignment struct {
+	Job      job.Job
+	Run      string // its id
+	Dir      string // its directory
+	Previous string // directory of the last run of the same pull request; empty: none
+	Details  string // address of its page; empty: none
+}
+
+// An Ending says how a run ended, beside its verdict.
+type Ending struct {
+	Kind    queue.Reason // empty: it came to its own end
+	Failure error        // why there is no report
+}
+
+// A Permanent is an error for which it does not help to try again.
+type Permanent struct{ Err error }
+
+func (e *Permanent) Error() string { return e.Err.Error() }
+func (e *Permanent) Unwrap() error { return e.Err }
+
+// endTime is how long telling people may take when the job itself is over.
+const endTime = time.Minute
+
+// after returns a context for what must be done though ctx has ended.
+func after(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), endTime)
+}
+
+// stateOf is the state of a run that ended so.
+func stateOf(rep *report.Report, e Ending) store.RunState {
+	switch {
+	case e.Kind == queue.Superseded:
+		return store.Superseded
+	case e.Kind == queue.Stopped || rep != nil && rep.Outcome == report.Cancelled:
+		return store.Stopped
+	case rep == nil || rep.Verdict == report.Error:
+		return store.Failed
+	}
+	return store.Finished
+}

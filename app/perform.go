@@ -1,0 +1,147 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// perform has a run done and tells how it ended.
+func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignment) error {
+	var err error
+	if a.Previous, err = w.previous(ctx, a); err != nil {
+		w.Log.WarnContext(ctx, "the last run is not looked at again", "run", run.ID, "error", err)
+		a.Previous = ""
+	}
+	if err := h.Begin(ctx, a); err != nil {
+		return err
+	}
+	mirror, err := w.DB.Mirror(ctx, run.ID, a.Dir)
+	if err != nil {
+		return err
+	}
+	rep, err := w.guarded(ctx, h, a, mirror)
+	e, cancelled := endOf(ctx)
+	switch {
+	case err != nil && (errors.Is(err, errLetGo) || errors.Is(err, store.ErrDiverged)):
+		return err // the mirror stays open: what was begun may go on writing until the process ends
+	case err != nil && !cancelled:
+		return errors.Join(err, mirror.Close())
+	}
+	end, cancel := after(ctx)
+	defer cancel()
+	if err := errors.Join(mirror.Finish(end), mirror.Close()); err != nil {
+		return err
+	}
+	return w.finish(ctx, h, run, a, rep, e)
+}
+
+// endOf is how a run whose context has ended so shall end; false where the job is not
+// cancelled.
+func endOf(ctx context.Context) (Ending, bool) {
+	var c *queue.Cancelled
+	if errors.As(context.Cause(ctx), &c) {
+		return Ending{Kind: c.Reason, Failure: c}, true
+	}
+	return Ending{}, false
+}
+
+// errLetGo tells that a run was left as it is.
+var errLetGo = errors.New("the run is left to whoever goes on with it")
+
+// guarded verifies while the job is ours. Where it is cancelled the run is told to end,
+// and has its say. Where it must be handed over, the run is left as a crash would leave
+// it, because what ends properly is not gone on with: the process is about to end.
+func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *store.Mirror) (*report.Report, error) {
+	type result struct {
+		rep *report.Report
+		err error
+	}
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	copied := w.copier(inner, mirror, cancel)
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- result{nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+			}
+		}()
+		rep, err := h.Verify(inner, a, copied)
+		done <- result{rep, err}
+	}()
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		if _, cancelled := endOf(ctx); !cancelled {
+			return nil, fmt.Errorf("%w: %w", errLetGo, context.Cause(ctx))
+		}
+		cancel(context.Cause(ctx))
+		r = <-done
+	}
+	if errors.Is(context.Cause(inner), store.ErrDiverged) {
+		return nil, context.Cause(inner)
+	}
+	cancel(nil)
+	return r.rep, r.err
+}
+
+// copyEvery is how often a run is copied into the SQLite file, which lies on the same
+// disk as its directory; into PostgreSQL it is copied at once, because any machine may
+// have to go on with it.
+const copyEvery = 2 * time.Second
+
+// copier returns what copies the run's directory. That another worker goes on with the
+// run ends it here.
+func (w *Worker) copier(ctx context.Context, mirror *store.Mirror, end context.CancelCauseFunc) func() error {
+	var mu sync.Mutex
+	var last time.Time
+	return func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		now := w.Now()
+		if w.DB.Postgres() == nil && now.Sub(last) < copyEvery {
+			return nil
+		}
+		last = now
+		err := mirror.Sync(ctx)
+		if errors.Is(err, store.ErrDiverged) {
+			end(err)
+		}
+		return err
+	}
+}
+
+// finish tells how a run ended, and then keeps that it did.
+func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment, rep *report.Report, e Ending) error {
+	ctx, cancel := after(ctx)
+	defer cancel()
+	rep, err := h.Finish(ctx, a, rep, e)
+	if err != nil {
+		return err
+	}
+	return w.end(ctx, run, rep, e)
+}
+
+// end keeps that a run ended.
+func (w *Worker) end(ctx context.Context, run store.Run, rep *report.Report, e Ending) error {
+	run.State, run.Ended = stateOf(rep, e), w.Now()
+	if e.Failure != nil {
+		run.Reason = report.Line(e.Failure.Error(), 1000)
+	}
+	if rep != nil {
+		run.Verdict, run.Tokens = string(rep.Verdict), int64(rep.Usage.InputTokens+rep.Usage.OutputTokens)
+		if rep.Usage.CostUSD != nil {
+			run.CostUSD = *rep.Usage.CostUSD
+		}
+	}
+	w.Log.InfoContext(ctx, "run has ended", "run", run.ID, "repo", run.Repo, "number", run.Number, "state", run.State, "verdict", run.Verdict)
+	return w.DB.SaveRun(ctx, run)
+}

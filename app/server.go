@@ -1,0 +1,92 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// A Queue stores deliveries with the jobs they call for. [queue.Queue] is one.
+type Queue interface {
+	Accept(ctx context.Context, d store.Delivery, j *job.Job) (queue.Receipt, error)
+}
+
+// A Server receives webhooks. The zero values of what is not said to be optional are
+// wrong; see [Server.Handler].
+type Server struct {
+	Secret []byte // of the webhook
+	Queue  Queue
+	Rules  job.Rules
+	Allow  Allowed
+	Ready  func(context.Context) error // tells whether deliveries can be stored
+	Fresh  func(job.Job)               // is told of each job that was stored and was not known; must not wait; nil: nobody is
+	Log    *slog.Logger
+}
+
+// Handler returns what answers requests. Without a secret there is none.
+func (s *Server) Handler() (http.Handler, error) {
+	if len(s.Secret) == 0 {
+		return nil, errors.New("webhook: there is no secret")
+	}
+	hook := &webhook{Server: s, small: make(chan struct{}, smallAtOnce), large: make(chan struct{}, largeAtOnce)}
+	mux := http.NewServeMux()
+	mux.Handle("POST /webhook", hook)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "alive") })
+	mux.HandleFunc("GET /readyz", s.ready)
+	return mux, nil
+}
+
+// readyTime is how long the database may take.
+const readyTime = 5 * time.Second
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
+	defer cancel()
+	if err := s.Ready(ctx); err != nil {
+		s.Log.WarnContext(ctx, "not ready", "error", err)
+		answer(w, http.StatusServiceUnavailable, "the database does not answer")
+		return
+	}
+	answer(w, http.StatusOK, "ready")
+}
+
+// answer writes a status with what it means.
+func answer(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"status": text}) // the client may be gone
+}
+
+// closeTime is how long requests that are being answered may take when a server ends.
+const closeTime = 10 * time.Second
+
+// Serve answers requests until ctx ends, and then finishes those that it has begun.
+func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if err := srv.Shutdown(end); err != nil {
+		return fmt.Errorf("serve: requests were broken off: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package app
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// Bodies are read whole before their signature can be checked, so there is a bound on
+// how many are there at once: strangers send them too. Together they are under 300 MB.
+const (
+	smallBody   = 1 << 20
+	smallAtOnce = 64
+	largeAtOnce = 8 // also those that do not say how long they are
+	slotTime    = 10 * time.Second
+)
+
+// storeTime is how long storing a delivery may take: GitHub waits for ten seconds.
+const storeTime = 9 * time.Second
+
+// A webhook answers deliveries.
+type webhook struct {
+	*Server
+	small, large chan struct{} // places for bodies
+}
+
+// A refusal is an answer other than 202.
+type refusal struct {
+	status int
+	text   string
+	err    error // for the log; nil: nothing to add
+}
+
+// ServeHTTP answers one delivery.
+func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	text, refused := h.receive(w, r)
+	if refused == nil {
+		answer(w, http.StatusAccepted, text)
+		return
+	}
+	h.Log.WarnContext(r.Context(), "webhook is refused", "status", refused.status, "why", refused.text, "error", refused.err,
+		"delivery", name(r.Header.Get("X-GitHub-Delivery")), "from", r.RemoteAddr)
+	if refused.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "10")
+	}
+	answer(w, refused.status, refused.text)
+}
+
+// receive checks and stores a delivery.
+func (h *webhook) receive(w http.ResponseWriter, r *http.Request) (string, *refusal) {
+	signature, ok := readSignature(r.Header)
+	switch {
+	case !ok:
+		return "", &refusal{http.StatusUnauthorized, "header X-Hub-Signature-256 is missing or malformed", nil}
+	case r.ContentLength > event.MaxSize:
+		return "", tooLarge()
+	}
+	release, refused := h.place(r)
+	if refused != nil {
+		return "", refused
+	}
+	defer release()
+	body, refused := h.read(w, r, signature)
+	if refused != nil {
+		return "", refused
+	}
+	kind, delivery := r.Header.Get("X-GitHub-Event"), r.Header.Get("X-GitHub-Delivery")
+	switch media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); {
+	case err != nil || media != "application/json":
+		return "", &refusal{http.StatusBadRequest, "the content type must be application/json: set it so in the App's webhook settings", err}
+	case name(kind) == "" || name(delivery) == "":
+		return "", &refusal{http.StatusBadRequest, "header X-GitHub-Event or X-GitHub-Delivery is missing or malformed", nil}
+	}
+	e, err := event.Parse(kind, delivery, body)
+	if err != nil && !errors.Is(err, event.ErrIgnored) {
+		return "", &refusal{http.StatusBadRequest, "the body is not what GitHub sends", err}
+	}
+	sum := sha256.Sum256(body)
+	return h.store(r.Context(), store.Delivery{ID: delivery, Event: kind, BodySHA256: hex.EncodeToString(sum[:])}, e)
+}
+
+func tooLarge() *refusal {
+	return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", event.MaxSize), nil}
+}
+
+// readSignature reads the SHA-256 signature; there is no other that counts.
+func readSignature(h http.Header) ([]byte, bool) {
+	digits, ok := strings.CutPrefix(h.Get("X-Hub-Signature-256"), "sha256=")
+	signature, err := hex.DecodeString(digits)
+	return signature, ok && err == nil && len(signature) == sha256.Size
+}
+
+// place waits until there is room for the body of r.
+func (h *webhook) place(r *http.Request) (release func(), refused *refusal) {
+	places := h.large
+	if r.ContentLength >= 0 && r.ContentLength <= smallBody {
+		places = h.small
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), slotTime)
+	defer cancel()
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	case <-ctx.Done():
+		return nil, &refusal{http.StatusServiceUnavailable, "too many deliveries at once", nil}
+	}
+}
+
+// read returns the body if its signature is right.
+func (h *webhook) read(w http.ResponseWriter, r *http.Request, signature []byte) ([]byte, *refusal) {
+	mac := hmac.New(sha256.New, h.Secret)
+	body, err := io.ReadAll(io.TeeReader(http.MaxBytesReader(w, r.Body, event.MaxSize), mac))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge()
+	case err != nil:
+		return nil, &refusal{http.StatusBadRequest, "the body ended early", err}
+	case !hmac.Equal(mac.Sum(nil), signature):
+		return nil, &refusal{http.StatusUnauthorized, "the signature is not that of the body", nil}
+	}
+	return body, nil
+}
+
+// store keeps a delivery and the job that it calls for. A nil e is an event that ycbot
+// does not look at.
+func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (string, *refusal) {
+	text, j := "ycbot does not look at this event", (*job.Job)(nil)
+	if e != nil {
+		text, j = h.admit(e)
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	receipt, err := h.Queue.Accept(ctx, d, j)
+	if err != nil {
+		return "", &refusal{http.StatusServiceUnavailable, "the delivery could not be stored", err}
+	}
+	h.Log.InfoContext(ctx, "delivery is stored", "delivery", d.ID, "event", d.Event, "job", receipt.ID, "fresh", receipt.Fresh, "status", text, "superseded", receipt.Superseded)
+	if receipt.Fresh && h.Fresh != nil {
+		h.Fresh(*j)
+	}
+	return text, nil
+}
+
+// admit says what an event calls for, in words and as a job. What people are told
+// though nothing is run is a job too.
+func (h *webhook) admit(e *event.Event) (string, *job.Job) {
+	if !h.Allow.allows(e) {
+		return "this installation or repository is not allowed here", nil
+	}
+	d := job.Admit(e, h.Rules)
+	if d.Run {
+		return "accepted", &d.Job
+	}
+	text := "nothing to do: " + string(d.Skip.Code)
+	if d.Skip.Notify != job.NotifyComment || d.Skip.Number == 0 {
+		return text, nil
+	}
+	j := replyJob(d.Job, *d.Skip)
+	return text, &j
+}
+
+// name is s where it can name an event or a delivery, and else "".
+func name(s string) string {
+	if len(s) > 100 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" {
+		return ""
+	}
+	return s
+}
+
+// Allowed says whose events are listened to. The zero Allowed is everybody's.
+type Allowed struct {
+	Installations []int64
+	Repositories  []string // "owner/name", or "owner/*"
+}
+
+func (a Allowed) allows(e *event.Event) bool {
+	if len(a.Installations) > 0 && !slices.Contains(a.Installations, e.Installation) {
+		return false
+	}
+	return len(a.Repositories) == 0 || slices.ContainsFunc(a.Repositories, func(s string) bool {
+		return strings.EqualFold(s, e.Repo.FullName()) || strings.EqualFold(s, e.Repo.Owner+"/*")
+	})
+}

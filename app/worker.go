@@ -1,0 +1,295 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// A Worker does jobs. Make it with NewWorker; Queue may be set later, before the first
+// job.
+type Worker struct {
+	DB        *store.DB
+	Queue     *queue.Queue
+	Hosts     func(context.Context, job.Job) (Host, error)
+	Rules     job.Rules
+	Runs      string // folder of the run directories
+	PublicURL string // of the server; empty: runs have no page
+	NewRun    func() string
+	Now       func() time.Time
+	Log       *slog.Logger
+
+	hasty chan job.Job
+}
+
+// NewWorker completes w.
+func NewWorker(w Worker) *Worker {
+	w.hasty = make(chan job.Job, 256)
+	return &w
+}
+
+// Work does one job, or goes on with it. An error means that it should be tried again,
+// unless ctx has ended: then its cause says what becomes of the job.
+func (w *Worker) Work(ctx context.Context, j job.Job) error {
+	var err error
+	if j.Verb == event.VerbVerify {
+		err = w.verify(ctx, j)
+	} else {
+		err = w.answer(ctx, j)
+	}
+	var permanent *Permanent
+	if errors.As(err, &permanent) && ctx.Err() == nil {
+		w.GiveUp(ctx, j, err)
+		return nil
+	}
+	return err
+}
+
+// verify decides about a job and has it done.
+func (w *Worker) verify(ctx context.Context, j job.Job) error {
+	always := context.WithoutCancel(ctx) // also a job that was cancelled may have a run to end
+	run, err := w.DB.RunOfJob(always, j.ID)
+	switch known := err == nil; {
+	case !known && !errors.Is(err, store.ErrNotFound):
+		return err
+	case known && run.State != store.Running:
+		return nil // it ended, and that was told
+	case !known && ctx.Err() != nil:
+		return nil // nobody saw anything of it
+	}
+	h, err := w.Hosts(always, j)
+	if err != nil {
+		return err
+	}
+	resumed := run.ID != ""
+	if !resumed {
+		if run, err = w.decide(ctx, h, j); err != nil || run.State != store.Running {
+			return err
+		}
+	}
+	a, err := w.assignment(always, run, j)
+	if err != nil {
+		return err
+	}
+	if ctx.Err() == nil {
+		err = w.carry(ctx, h, run, a, resumed)
+	} else {
+		err = context.Cause(ctx)
+	}
+	if e, cancelled := endOf(ctx); cancelled && err != nil { // it came to no end by itself
+		return w.finish(ctx, h, run, a, nil, e)
+	}
+	return err
+}
+
+// carry has a run done, which another process may have begun.
+func (w *Worker) carry(ctx context.Context, h Host, run store.Run, a Assignment, resumed bool) error {
+	if _, err := w.Queue.Pin(ctx, a.Job); err != nil {
+		return err
+	}
+	if resumed {
+		if _, _, err := h.Learn(ctx, a.Job); err != nil {
+			return err
+		}
+	}
+	return w.perform(ctx, h, run, a)
+}
+
+// decide learns, authorizes, and makes the run; or says why there is none, which is a
+// run that is skipped.
+func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, error) {
+	j, _, err := w.resolve(ctx, j)
+	if err != nil {
+		return store.Run{}, err
+	}
+	facts, c, err := h.Learn(ctx, j)
+	if err != nil {
+		return store.Run{}, err
+	}
+	for range 2 { // another run may take the last place in between
+		if facts.Usage, err = w.usage(ctx, j); err != nil {
+			return store.Run{}, err
+		}
+		d := job.Authorize(j, facts, c, w.Rules)
+		if !d.Run {
+			return w.skip(ctx, h, d.Job, *d.Skip)
+		}
+		var run store.Run
+		run, err = w.begin(ctx, d.Job, c)
+		var quota *store.QuotaError
+		if !errors.As(err, &quota) {
+			return run, err
+		}
+	}
+	return store.Run{}, err
+}
+
+// skip tells why nothing is run, and keeps it for the list of runs.
+func (w *Worker) skip(ctx context.Context, h Host, j job.Job, s job.Skip) (store.Run, error) {
+	w.Log.InfoContext(ctx, "nothing is run", "job", j.ID, "repo", j.Repo.FullName(), "number", j.Number, "code", s.Code)
+	if err := w.reply(ctx, h, j, s); err != nil {
+		return store.Run{}, err
+	}
+	run := w.row(j)
+	run.State, run.Reason, run.Ended = store.Skipped, string(s.Code)+": "+s.Text, w.Now()
+	return run, w.DB.SaveRun(ctx, run)
+}
+
+// begin makes the run of a job that was authorized.
+func (w *Worker) begin(ctx context.Context, j job.Job, c *config.Config) (store.Run, error) {
+	run := w.row(j)
+	pinned, err := json.Marshal(j)
+	if err != nil {
+		return run, err
+	}
+	if err := w.DB.Record(ctx, "job/"+run.ID, string(pinned)); err != nil {
+		return run, err
+	}
+	limits := c.Limits.Under(config.Limits{})
+	return w.DB.BeginRun(ctx, run, store.Limits{RunsPerDay: limits.RunsPerDay, CostPerPull: limits.CostUSDPerPR})
+}
+
+func (w *Worker) row(j job.Job) store.Run {
+	now := w.Now()
+	return store.Run{
+		ID: w.NewRun(), Job: j.ID, Repo: j.Repo.FullName(), Number: j.Number, Installation: j.Installation, BaseSHA: j.BaseSHA,
+		HeadSHA: j.HeadSHA, Trigger: string(j.Trigger), Actor: j.Actor.Login, State: store.Running, Created: now, Started: now,
+	}
+}
+
+// manyRuns is more than any limit lets a repository have in a day.
+const manyRuns = 10_000
+
+// usage is what was used before j.
+func (w *Worker) usage(ctx context.Context, j job.Job) (*job.Usage, error) {
+	var u job.Usage
+	now := w.Now()
+	ofRepo, err := w.DB.Runs(ctx, store.RunFilter{Repo: j.Repo.FullName(), Limit: manyRuns})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range ofRepo {
+		age := now.Sub(r.Created)
+		if r.State == store.Skipped {
+			continue
+		}
+		if age < 24*time.Hour {
+			u.RunsToday++
+		}
+		if r.Number == j.Number && age < job.CoolDown && r.Trigger != string(job.TriggerPullRequest) && r.Trigger != string(job.TriggerMergeGroup) {
+			u.Recent++
+		}
+	}
+	ofPull := []store.Run{}
+	if j.Number != 0 {
+		if ofPull, err = w.DB.Runs(ctx, store.RunFilter{Repo: j.Repo.FullName(), Number: j.Number, Limit: manyRuns}); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range ofPull {
+		u.CostUSD += r.CostUSD
+	}
+	return &u, nil
+}
+
+// assignment is what is known of a run that was begun, here or elsewhere.
+func (w *Worker) assignment(ctx context.Context, run store.Run, j job.Job) (Assignment, error) {
+	pinned, ok, err := w.DB.Lookup(ctx, "job/"+run.ID)
+	if err == nil && ok {
+		err = json.Unmarshal([]byte(pinned), &j)
+	}
+	if err != nil {
+		return Assignment{}, fmt.Errorf("run %s: %w", run.ID, err)
+	}
+	return Assignment{Job: j, Run: run.ID, Dir: w.dir(run), Details: w.details(run.ID)}, nil
+}
+
+// dir is the directory of a run.
+func (w *Worker) dir(r store.Run) string {
+	return filepath.Join(w.Runs, filepath.FromSlash(r.Repo), strconv.Itoa(r.Number), r.HeadSHA[:min(7, len(r.HeadSHA))]+"-"+r.ID)
+}
+
+// details is the page of a run.
+func (w *Worker) details(run string) string {
+	if w.PublicURL == "" {
+		return ""
+	}
+	return strings.TrimRight(w.PublicURL, "/") + "/runs/" + run
+}
+
+// previous is the directory of the last run of the same pull request, whose checks are
+// run again; empty where there is none, or it does not count.
+func (w *Worker) previous(ctx context.Context, a Assignment) (string, error) {
+	if a.Job.Number == 0 || a.Job.Full || a.Job.Trust != job.Trusted {
+		return "", nil
+	}
+	last, err := w.DB.Runs(ctx, store.RunFilter{Repo: a.Job.Repo.FullName(), Number: a.Job.Number, State: store.Finished, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return "", err
+	}
+	dir := w.dir(last[0])
+	if _, err := os.Stat(filepath.Join(dir, "SHA256SUMS")); err == nil {
+		return dir, nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	return dir, w.DB.Restore(ctx, last[0].ID, dir)
+}
+
+// GiveUp ends what people see of a job that is not tried again.
+func (w *Worker) GiveUp(ctx context.Context, j job.Job, why error) {
+	w.Log.ErrorContext(ctx, "job is given up", "job", j.ID, "repo", j.Repo.FullName(), "number", j.Number, "error", why)
+	if j.Verb != event.VerbVerify {
+		return
+	}
+	ctx, cancel := after(ctx)
+	defer cancel()
+	if err := w.giveUp(ctx, j, why); err != nil {
+		w.Log.ErrorContext(ctx, "nobody could be told that a job is given up", "job", j.ID, "error", err)
+	}
+}
+
+func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
+	run, err := w.DB.RunOfJob(ctx, j.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		run, err = w.row(j), nil
+	}
+	if err != nil || run.State != store.Running {
+		return err
+	}
+	a, err := w.assignment(ctx, run, j)
+	if err != nil {
+		return err
+	}
+	h, err := w.Hosts(ctx, j)
+	if err != nil {
+		return w.end(ctx, run, nil, Ending{Failure: why})
+	}
+	var told error
+	if a.Job.HeadSHA != "" {
+		told = errors.Join(h.Begin(ctx, a), w.finish(ctx, h, run, a, nil, Ending{Failure: why}))
+	} else {
+		told = w.end(ctx, run, nil, Ending{Failure: why})
+	}
+	var permanent *Permanent
+	if j.Comment != 0 || errors.As(why, &permanent) {
+		text := "Not verified: " + report.InertMarkdown(why.Error(), 500)
+		told = errors.Join(told, w.reply(ctx, h, j, job.Skip{Code: "given-up", Text: text, Notify: job.NotifyComment, Number: j.Number}))
+	}
+	return told
+}

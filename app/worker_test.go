@@ -1,0 +1,399 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// A desk is a worker with a database of its own, and a host that notes what it is asked
+// for.
+type desk struct {
+	*Worker
+	now time.Time
+
+	mu     sync.Mutex
+	notes  []string
+	learn  error
+	facts  job.Facts
+	config *config.Config
+	verify func(ctx context.Context) (*report.Report, error)
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{now: time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC), config: config.Default()}
+	d.facts = job.Facts{Actor: "write", Author: "write", HeadSHA: headOID, BaseSHA: baseOID, HeadRepo: 5, BaseRepo: 5, Paths: []string{"a"}}
+	d.verify = func(context.Context) (*report.Report, error) { return &report.Report{Verdict: report.Pass}, nil }
+	clock := func() time.Time { return d.now }
+	db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := queue.Migrate(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	q, err := queue.New(db, queue.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	d.Worker = NewWorker(Worker{
+		DB: db, Queue: q, Rules: job.Rules{App: true, AppID: 7}, Runs: t.TempDir(), PublicURL: "https://y.example/", Now: clock, Log: slog.New(slog.DiscardHandler),
+		Hosts:  func(context.Context, job.Job) (Host, error) { return host{d}, nil },
+		NewRun: func() string { n++; return fmt.Sprintf("run%d", n) },
+	})
+	return d
+}
+
+func (d *desk) note(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.notes = append(d.notes, fmt.Sprintf(format, args...))
+}
+
+// host is the desk as a [Host].
+type host struct{ d *desk }
+
+func (h host) Learn(context.Context, job.Job) (job.Facts, *config.Config, error) {
+	return h.d.facts, h.d.config, h.d.learn
+}
+
+func (h host) Seen(_ context.Context, j job.Job) error {
+	h.d.note("seen %d", j.Comment)
+	return nil
+}
+
+func (h host) Reply(_ context.Context, j job.Job, s job.Skip) error {
+	h.d.note("reply #%d %s: %s", s.Number, s.Code, s.Text)
+	return nil
+}
+
+func (h host) Begin(_ context.Context, a Assignment) error {
+	h.d.note("begin %s %s", a.Run, a.Details)
+	return nil
+}
+
+func (h host) Verify(ctx context.Context, a Assignment, wrote func() error) (*report.Report, error) {
+	h.d.note("verify %s of %.4s on %.4s", a.Run, a.Job.HeadSHA, a.Job.BaseSHA)
+	if err := wrote(); err != nil {
+		return nil, err
+	}
+	return h.d.verify(ctx)
+}
+
+func (h host) Finish(_ context.Context, a Assignment, rep *report.Report, e Ending) (*report.Report, error) {
+	verdict := report.Verdict("none")
+	if rep != nil {
+		verdict = rep.Verdict
+	}
+	h.d.note("finish %s %s%s", a.Run, verdict, e.Kind)
+	return rep, nil
+}
+
+const headOID = "2222222222222222222222222222222222222222"
+
+// pushed is the job of a pull request, comment one that alice asks for.
+func pushed() job.Job {
+	j := job.Job{
+		Verb: event.VerbVerify, Trigger: job.TriggerPullRequest, Event: "pull_request", Action: "opened", Repo: event.Repo{ID: 5, Owner: "acme", Name: "sums"},
+		Number: 4, BaseSHA: baseOID, HeadSHA: headOID, Actor: event.User{ID: 3, Login: "alice"}, Installation: 9,
+	}
+	j.ID = j.Identity()
+	return j
+}
+
+func asked(verb event.Verb, comment int64) job.Job {
+	j := pushed()
+	j.Verb, j.Trigger, j.Event, j.Action, j.BaseSHA, j.HeadSHA = verb, job.TriggerComment, "issue_comment", "created", "", ""
+	j.Comment, j.Request = comment, fmt.Sprintf("comment:%d", comment)
+	j.ID = j.Identity()
+	return j
+}
+
+func (d *desk) enqueue(t *testing.T, jobs ...job.Job) {
+	t.Helper()
+	for _, j := range jobs {
+		if _, err := d.Queue.Enqueue(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// state is that of the run of a job, and why.
+func (d *desk) state(t *testing.T, j job.Job) string {
+	t.Helper()
+	run, err := d.DB.RunOfJob(t.Context(), j.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return "none"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(run.State) + " " + run.Verdict)
+}
+
+func (d *desk) want(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, d.notes); diff != "" {
+		t.Errorf("the host was asked (-want +got):\n%s", diff)
+	}
+}
+
+// A job is done once, however often the queue hands it out: what is told comes before the
+// record that it was.
+func TestWorkOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.enqueue(t, pushed())
+	for range 2 {
+		if err := d.Work(t.Context(), pushed()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.want(t, "begin run1 https://y.example/runs/run1", "verify run1 of 2222 on 1111", "finish run1 PASS")
+	if got := d.state(t, pushed()); got != "finished PASS" {
+		t.Errorf("run is %q", got)
+	}
+}
+
+// An error of the infrastructure is the queue's to repeat, and the repetition is the same
+// run, of the commits that were pinned though the base has moved.
+func TestWorkGoesOn(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.enqueue(t, pushed())
+	good := d.verify
+	down := errors.New("no disk")
+	d.verify = func(context.Context) (*report.Report, error) { return nil, down }
+	if err := d.Work(t.Context(), pushed()); !errors.Is(err, down) {
+		t.Fatalf("error %v, want %v", err, down)
+	}
+	d.verify, d.facts.BaseSHA = good, headOID
+	if err := d.Work(t.Context(), pushed()); err != nil {
+		t.Fatal(err)
+	}
+	again := []string{"begin run1 https://y.example/runs/run1", "verify run1 of 2222 on 1111"}
+	d.want(t, append(append(again, again...), "finish run1 PASS")...)
+}
+
+// A run that is cancelled has its say and ends so; one that must be handed over is left as it
+// is, and nobody is told of an end; one that was cancelled before anybody saw it is nothing.
+func TestWorkCancelled(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		cause error
+		last  string
+		state string
+	}{
+		{&queue.Cancelled{Reason: queue.Superseded}, "finish run1 PARTIALsuperseded", "superseded PARTIAL"},
+		{&queue.Cancelled{Reason: queue.Stopped}, "finish run1 PARTIALstopped", "stopped PARTIAL"},
+		{queue.ErrHandBack, "verify run1 of 2222 on 1111", "running"},
+	} {
+		d := newDesk(t)
+		d.enqueue(t, pushed())
+		ctx, cancel := context.WithCancelCause(t.Context())
+		d.verify = func(inner context.Context) (*report.Report, error) {
+			cancel(test.cause)
+			select {
+			case <-inner.Done():
+			case <-t.Context().Done(): // what is handed over is not told to end
+			}
+			return &report.Report{Verdict: report.Partial}, nil
+		}
+		err := d.Work(ctx, pushed())
+		if handed := errors.Is(err, queue.ErrHandBack); handed != (test.state == "running") {
+			t.Errorf("%v: error %v", test.cause, err)
+		}
+		d.mu.Lock()
+		if got := d.notes[len(d.notes)-1]; got != test.last || d.state(t, pushed()) != test.state {
+			t.Errorf("%v: last %q, run is %q; want %q and %q", test.cause, got, d.state(t, pushed()), test.last, test.state)
+		}
+		d.mu.Unlock()
+	}
+	d := newDesk(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&queue.Cancelled{Reason: queue.Stopped})
+	if err := d.Work(ctx, pushed()); err != nil || d.notes != nil || d.state(t, pushed()) != "none" {
+		t.Errorf("never begun: error %v, %q, run is %q", err, d.notes, d.state(t, pushed()))
+	}
+}
+
+// A job that was cancelled while no worker had it is ended by the next, without being gone on
+// with.
+func TestWorkCancelledMeanwhile(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.enqueue(t, pushed())
+	d.verify = func(context.Context) (*report.Report, error) { return nil, errors.New("died") }
+	if err := d.Work(t.Context(), pushed()); err == nil {
+		t.Fatal("no error")
+	}
+	d.notes = nil
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&queue.Cancelled{Reason: queue.Superseded})
+	if err := d.Work(ctx, pushed()); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "finish run1 nonesuperseded")
+}
+
+// Limits are held: nothing is begun beyond them, skipped runs do not count, and a person is
+// told.
+func TestWorkLimits(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.config.Limits.RunsPerDay = 2
+	for i, state := range []store.RunState{store.Finished, store.Skipped, store.Failed} {
+		if err := d.DB.SaveRun(t.Context(), store.Run{ID: fmt.Sprint(i), Job: fmt.Sprint(i), Repo: "acme/sums", Number: 4, State: state, Trigger: "pull_request", Created: d.now.Add(-time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := asked(event.VerbVerify, 1)
+	d.enqueue(t, j)
+	if err := d.Work(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.notes) != 1 || !strings.HasPrefix(d.notes[0], "reply #4 runs-per-day: ") || d.state(t, j) != "skipped" {
+		t.Errorf("asked %q, run is %q", d.notes, d.state(t, j))
+	}
+	d.now = d.now.Add(25 * time.Hour) // another day
+	j = asked(event.VerbVerify, 2)
+	d.enqueue(t, j)
+	if err := d.Work(t.Context(), j); err != nil || d.state(t, j) != "finished PASS" {
+		t.Errorf("the next day: error %v, run is %q", err, d.state(t, j))
+	}
+}
+
+// What cannot get better is told at once and not tried again.
+func TestWorkPermanent(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.learn = &Permanent{errors.New("line 3: unknown key @all")}
+	d.enqueue(t, pushed())
+	if err := d.Work(t.Context(), pushed()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(d.notes, "\n"); !strings.Contains(got, "begin run1") || !strings.Contains(got, "finish run1 none") ||
+		!strings.Contains(got, "reply #4 given-up: Not verified: line 3") || strings.Contains(got, " @all") || d.state(t, pushed()) != "failed" {
+		t.Errorf("asked\n%s\nrun is %q", got, d.state(t, pushed()))
+	}
+}
+
+// A question is answered once, though the server does so at once and the queue later.
+func TestAnswerOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	running := pushed()
+	stop := asked(event.VerbStop, 8)
+	d.enqueue(t, running, stop)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			if err := d.Work(t.Context(), stop); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	d.want(t, "seen 8", "reply #4 stop: The run was stopped. Comment `/verify` to start another.")
+	if entry, err := d.Queue.Get(t.Context(), running.ID); err != nil || entry.Cancel != queue.Stopped {
+		t.Errorf("the run is %+v, %v", entry, err)
+	}
+}
+
+// Who may not write stops nothing and learns nothing.
+func TestStopNeedsPermission(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.facts.Actor = "read"
+	d.enqueue(t, pushed())
+	for i, verb := range []event.Verb{event.VerbStop, event.VerbStatus} {
+		if err := d.Work(t.Context(), asked(verb, int64(i+1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range d.notes {
+		if !strings.HasPrefix(n, "reply #4 no-permission") {
+			t.Errorf("asked %q", n)
+		}
+	}
+	if entry, err := d.Queue.Get(t.Context(), pushed().ID); err != nil || entry.Cancel != "" {
+		t.Errorf("the run is %+v, %v", entry, err)
+	}
+}
+
+// The button of a check run stops its run and no other, and never that of another
+// repository.
+func TestStopButton(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	mine, other, foreign := pushed(), asked(event.VerbVerify, 2), pushed()
+	foreign.Repo = event.Repo{ID: 6, Owner: "evil", Name: "sums"}
+	foreign.ID = foreign.Identity()
+	d.enqueue(t, mine, other, foreign)
+	press := func(again string) {
+		t.Helper()
+		j := job.Job{Verb: event.VerbStop, Trigger: job.TriggerRerequest, Repo: mine.Repo, Again: again, Request: "delivery:" + again, Actor: mine.Actor, Installation: 9}
+		j.ID = j.Identity()
+		if err := d.Work(t.Context(), j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	press(foreign.ID)
+	press(mine.ID)
+	for j, want := range map[*job.Job]queue.Reason{&mine: queue.Stopped, &other: "", &foreign: ""} {
+		if entry, err := d.Queue.Get(t.Context(), j.ID); err != nil || entry.Cancel != want {
+			t.Errorf("the run of %s, request %q, is cancelled %q, want %q (%v)", j.Repo.FullName(), j.Request, entry.Cancel, want, err)
+		}
+	}
+}
+
+// A run whose job is over though it never ended is ended, with a hint; one that is at work,
+// or has only just begun, is left alone.
+func TestOrphans(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	waiting := pushed()
+	d.enqueue(t, waiting)
+	for _, r := range []store.Run{
+		{ID: "old", Job: "gone"}, {ID: "young", Job: "gone too", Started: d.now}, {ID: "alive", Job: waiting.ID},
+	} {
+		r.Repo, r.Number, r.HeadSHA, r.State = "acme/sums", 4, headOID, store.Running
+		if r.Started.IsZero() {
+			r.Started = d.now.Add(-time.Hour)
+		}
+		if err := errors.Join(d.DB.SaveRun(t.Context(), r), d.DB.Record(t.Context(), "job/"+r.ID, `{"id": "`+r.Job+`", "number": 4}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Orphans(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "finish old none")
+	for id, want := range map[string]store.RunState{"old": store.Failed, "young": store.Running, "alive": store.Running} {
+		run, err := d.DB.Run(t.Context(), id)
+		if err != nil || run.State != want {
+			t.Errorf("run %s is %s, want %s (%v)", id, run.State, want, err)
+		}
+		if id == "old" && !strings.Contains(run.Reason, "/verify") {
+			t.Errorf("reason %q has no hint", run.Reason)
+		}
+	}
+}

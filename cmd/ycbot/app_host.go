@@ -1,0 +1,289 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/app"
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// An appHost does what GitHub, the sandbox and the model are needed for, for one job of
+// the App.
+type appHost struct {
+	*service
+	hub    *hub
+	poster *poster // nil: another process began, or nothing was begun
+}
+
+// host implements [app.Worker.Hosts].
+func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
+	if j.Installation == 0 {
+		return nil, &app.Permanent{Err: errors.New("the event names no installation: set the webhook up in the App's settings, not in the repository's")}
+	}
+	client, err := s.client(j)
+	if err != nil {
+		return nil, &app.Permanent{Err: err}
+	}
+	h := &hub{client: client, server: s.gitServer(), below: s.o.operator, repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}}
+	return &appHost{service: s, hub: h}, nil
+}
+
+// client acts as the installation that j is of, for its repository alone.
+func (s *service) client(j job.Job) (*github.Client, error) {
+	return github.New(github.Options{
+		BaseURL: s.o.githubURL, Transport: s.p.client.Transport, Now: s.p.now, Log: s.log,
+		App: &github.App{ID: s.o.id, Key: s.o.key, Installation: j.Installation, Repository: j.Repo.Name},
+	})
+}
+
+// gitServer is where git finds repositories whose address GitHub did not tell.
+func (s *service) gitServer() string {
+	if server := s.p.getenv("GITHUB_SERVER_URL"); server != "" {
+		return server
+	}
+	if host, ok := strings.CutSuffix(strings.TrimRight(s.o.githubURL, "/"), "/api/v3"); ok {
+		return host
+	}
+	return "https://github.com"
+}
+
+// Learn implements [app.Speaker].
+func (h *appHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Config, error) {
+	e := &event.Event{}
+	if j.Trigger == job.TriggerMergeGroup {
+		e.MergeGroup = &event.MergeGroup{BaseRef: queueBase(j.Ref)}
+	}
+	facts, err := h.hub.learn(ctx, e, j)
+	if err == nil && j.Trust != "" {
+		err = h.hub.readConfig(ctx, j.BaseSHA)
+	}
+	var problems config.Problems
+	if errors.As(err, &problems) || github.IsNotFound(err) || github.IsUnauthorized(err) || github.IsForbidden(err) {
+		err = &app.Permanent{Err: err}
+	}
+	return facts, h.hub.config, err
+}
+
+// queueBase is the branch that a branch of the merge queue is for.
+func queueBase(ref string) string {
+	_, name, _ := strings.Cut(ref, "gh-readonly-queue/")
+	if i := strings.LastIndex(name, "/pr-"); i >= 0 {
+		return name[:i]
+	}
+	return ref
+}
+
+// talker posts what is not the result of a run.
+func (h *appHost) talker() *publish.Publisher {
+	return &publish.Publisher{
+		GitHub: h.hub.client, Ledger: &publish.Ledger{Store: h.db}, Comment: publish.Sticky, App: true, AppID: h.o.id, Now: h.p.now, Log: h.log,
+	}
+}
+
+func (h *appHost) said(j job.Job) publish.Target {
+	return publish.Target{Repo: h.hub.repo, Number: j.Number, Job: j.ID, CommandComment: j.Comment}
+}
+
+// Seen implements [app.Speaker].
+func (h *appHost) Seen(ctx context.Context, j job.Job) error {
+	return h.talker().Begin(ctx, h.said(j))
+}
+
+// Reply implements [app.Speaker].
+func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
+	if h.hub.config != nil && h.hub.config.Publish.Comment == config.CommentNever {
+		return nil
+	}
+	t := h.said(j)
+	t.Number = s.Number
+	return h.talker().Reply(ctx, t, string(s.Code), s.Text)
+}
+
+// Begin implements [app.Performer].
+func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
+	if err := makeParent(a.Dir); err != nil {
+		return err
+	}
+	kept := kept{db: h.db, run: a.Run}
+	po, ok, err := kept.recall(ctx)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		po = h.posting(a)
+	}
+	h.poster = h.newAppPoster(po, kept)
+	return h.poster.begin(ctx)
+}
+
+func (h *appHost) newAppPoster(po posting, r record) *poster {
+	s := h.p.newPoster(h.hub.client, po, r)
+	s.publisher.App, s.publisher.AppID = true, h.o.id
+	return s
+}
+
+// posting is what the configuration says of how a run is told of.
+func (h *appHost) posting(a app.Assignment) posting {
+	c := cmp.Or(h.hub.config, h.hub.operator())
+	po := posting{
+		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
+		Target: publish.Target{
+			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
+		},
+	}
+	if c.Publish.Comment == config.CommentNever {
+		po.Comment = publish.Off
+	}
+	if h.hub.pull != nil {
+		po.Target.Files = h.hub.pull.Files
+	}
+	return po
+}
+
+// Verify implements [app.Performer].
+func (h *appHost) Verify(ctx context.Context, a app.Assignment, wrote func() error) (*report.Report, error) {
+	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {
+		return h.p.salvager().Salvage(a.Dir, "") // it had ended, and was not told of
+	}
+	token, err := h.hub.client.Token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.hub.token = token
+	rj := h.hub.job(a.Job)
+	rj.ID, rj.Out, rj.Previous = a.Run, a.Dir, a.Previous
+	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
+	if h.o.operator != nil && h.hub.config != nil {
+		rj.Timeout = h.hub.config.Limits.Under(config.Limits{}).Timeout
+	}
+	if !a.Job.GateOnly {
+		rj.Cast = h.cast
+	}
+	if err := h.fetch(ctx, a.Dir, rj.Pull); err != nil {
+		return nil, err
+	}
+	runner := *h.runner
+	runner.Observe = observers(h.poster.observe, func(agent.Event) {
+		if err := wrote(); err != nil && ctx.Err() == nil {
+			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)
+		}
+	})
+	return runner.Run(ctx, rj)
+}
+
+// fetch brings the commits of a run that was begun into the mirror, which may be another
+// machine's by now: the run itself fetches them once.
+func (h *appHost) fetch(ctx context.Context, dir string, p *run.Pull) error {
+	if _, err := os.Stat(filepath.Join(dir, "journal.jsonl")); err != nil {
+		return nil //nolint:nilerr // nothing was begun
+	}
+	project := filepath.Join(h.runner.Home, "projects", workspace.Slug(strings.TrimSuffix(p.From.URL, ".git")))
+	format := "sha1"
+	if len(p.Head) == 64 {
+		format = "sha256"
+	}
+	mirror, err := h.runner.Git.OpenMirror(ctx, filepath.Join(project, "mirror.git"), format)
+	if err != nil {
+		return err
+	}
+	return mirror.Fetch(ctx, p.From, p.Base, p.Head)
+}
+
+// appRequirement is the least tier in which the head of j may be executed. The machine
+// holds the App's key and works for many, so it is full; only for trusted heads can the
+// operator name another.
+func appRequirement(j job.Job, named string) sandbox.Tier {
+	if j.Trust != job.Trusted || j.NeedsFull || named == "" || named == "auto" {
+		return sandbox.TierFull
+	}
+	return sandbox.Tier(named)
+}
+
+// Finish implements [app.Performer].
+func (h *appHost) Finish(ctx context.Context, a app.Assignment, rep *report.Report, e app.Ending) (*report.Report, error) {
+	if h.poster == nil {
+		kept := kept{db: h.db, run: a.Run}
+		po, ok, err := kept.recall(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			po = h.posting(a)
+		}
+		h.poster = h.newAppPoster(po, kept)
+	}
+	if rep == nil {
+		rep = h.p.remains(a.Dir, e.Failure)
+	}
+	_, err := h.poster.finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind)})
+	return rep, err
+}
+
+func endKind(r queue.Reason) publish.EndKind {
+	switch r {
+	case queue.Superseded:
+		return publish.Superseded
+	case queue.Stopped:
+		return publish.Stopped
+	}
+	return publish.Normal
+}
+
+// kept is what was posted of a run, in the database.
+type kept struct {
+	db  *store.DB
+	run string
+}
+
+func (k kept) key() string { return "posting/" + k.run }
+
+// Record implements [publish.Store].
+func (k kept) Record(ctx context.Context, key, value string) error {
+	return k.db.Record(ctx, key, value)
+}
+
+// Lookup implements [publish.Store].
+func (k kept) Lookup(ctx context.Context, key string) (string, bool, error) {
+	return k.db.Lookup(ctx, key)
+}
+
+// Close implements record.
+func (k kept) Close() error { return nil }
+
+// keep implements record.
+func (k kept) keep(po posting) error {
+	data, err := json.Marshal(po)
+	if err != nil {
+		return err
+	}
+	return k.db.Record(context.Background(), k.key(), string(data))
+}
+
+func (k kept) recall(ctx context.Context) (po posting, ok bool, err error) {
+	text, ok, err := k.db.Lookup(ctx, k.key())
+	if err == nil && ok {
+		err = json.Unmarshal([]byte(text), &po)
+	}
+	if err != nil {
+		err = fmt.Errorf("posting of run %s: %w", k.run, err)
+	}
+	return po, ok, err
+}

@@ -1,0 +1,530 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/githubtest"
+)
+
+const hookSecret = "a secret of the webhook's"
+
+// An installed is a repository in which the App is installed, and a machine that
+// serves it.
+type installed struct {
+	*hosted
+	app    *githubtest.App
+	data   string
+	script string // that the model plays; empty: none
+	hold   string // while there is such a file the repository's test does not end
+	starts *os.File
+
+	api      *httptest.Server
+	mu       sync.Mutex
+	missed   string   // what GitHub says of deliveries
+	attempts []string // that were asked for
+
+	database string // of PostgreSQL; empty: SQLite
+	*process
+	hook string
+}
+
+// A process is one of the App's, and what it logs.
+type process struct {
+	cmd   *exec.Cmd
+	lines chan string
+}
+
+// newInstalled has a test that says when it is run, and is held up while the file hold
+// is there.
+func newInstalled(t *testing.T) *installed {
+	t.Helper()
+	h := &installed{hosted: newHosted(t, good), data: t.TempDir(), missed: "[]"}
+	dir := t.TempDir()
+	h.hold = filepath.Join(dir, "hold")
+	wait := func(hold string) string {
+		return "if test -e " + hold + "; then echo >>" + filepath.Join(dir, "started") + "; exec sleep 60; fi\n"
+	}
+	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "held", Files: map[string]string{
+		"test.sh": wait(h.hold) + "test \"$(sh sum.sh 1 1)\" = 2\n", "probe.sh": wait(h.hold+"-probe") + "sh sum.sh -1 1\n",
+	}})
+	h.Push(h.repo, githubtest.Commit{Branch: "held", Message: "change", Files: good})
+	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Comment on sums", Author: "alice", Head: "held"})
+	h.starts = watch(t, dir)
+	h.app = h.AddApp(77, "ycbot")
+	h.Install(h.app, mayPost, h.repo)
+	h.api = httptest.NewServer(http.HandlerFunc(h.serveHooks))
+	t.Cleanup(h.api.Close)
+	return h
+}
+
+// serveHooks answers what githubtest does not know.
+func (h *installed) serveHooks(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case r.URL.Path == "/app/hook/deliveries":
+		_, _ = io.WriteString(w, h.missed)
+	case strings.HasPrefix(r.URL.Path, "/app/hook/deliveries/"):
+		h.attempts = append(h.attempts, r.Method+" "+r.URL.Path)
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		h.mu.Unlock()
+		h.ServeHTTP(w, r)
+		h.mu.Lock()
+	}
+}
+
+// start starts the server and waits until it listens.
+func (h *installed) start(t *testing.T, args ...string) {
+	t.Helper()
+	h.process = h.launch(t, append([]string{"app", "serve", "--sandbox", "none", "--addr", "127.0.0.1:0", "--data", h.data, "--drain", "100ms"}, args...)...)
+	line := h.wait(t, "msg=listening")
+	_, addr, _ := strings.Cut(line, "addr=")
+	addr, _, _ = strings.Cut(addr, " ")
+	h.hook = "http://" + addr + "/webhook"
+}
+
+// launch starts a process of the App.
+func (h *installed) launch(t *testing.T, args ...string) *process {
+	t.Helper()
+	cmd := realProgram(t, h.home, args...)
+	cmd.Env = append(cmd.Env, "YCBOT_APP_ID=77", "YCBOT_APP_PRIVATE_KEY="+string(h.app.Key), "YCBOT_WEBHOOK_SECRET="+hookSecret,
+		"YCBOT_GITHUB_URL="+h.api.URL, "GITHUB_SERVER_URL="+h.URL, "YCBOT_PUBLIC_URL=https://ycbot.example.com", "DATABASE_URL="+h.database)
+	if h.script != "" {
+		cmd.Env = append(cmd.Env, "YCBOT_PROVIDER=script", "YCBOT_BASE_URL="+h.script)
+	}
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: cmd, lines: make(chan string, 10_000)}
+	go func() {
+		defer close(p.lines)
+		for s := bufio.NewScanner(stderr); s.Scan(); {
+			p.lines <- s.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	})
+	return p
+}
+
+// wait reads the log to a line that has all words.
+func (p *process) wait(t *testing.T, words ...string) string {
+	t.Helper()
+	timeout := time.After(90 * time.Second)
+	var log []string
+	for {
+		select {
+		case line, ok := <-p.lines:
+			log = append(log, line)
+			if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, w) }) {
+				return line
+			}
+			if !ok {
+				t.Fatalf("the process ended before it said %q:\n%s", words, strings.Join(log, "\n"))
+			}
+		case <-timeout:
+			t.Fatalf("the process did not say %q:\n%s", words, strings.Join(log, "\n"))
+		}
+	}
+}
+
+// end signals the process and waits for its end.
+func (p *process) end(t *testing.T, sig os.Signal) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+	for range p.lines {
+		continue
+	}
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// started waits until the repository's test is run and held up.
+func (h *installed) started(t *testing.T) {
+	t.Helper()
+	if err := h.starts.SetReadDeadline(time.Now().Add(90 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := h.starts.Read(make([]byte, 4096)); err != nil {
+			t.Fatalf("the test is not run: %v", err)
+		}
+		if _, err := os.Stat(filepath.Join(filepath.Dir(h.hold), "started")); err == nil {
+			return
+		}
+	}
+}
+
+func (h *installed) deliver(t *testing.T, event string, body []byte) {
+	t.Helper()
+	if status := h.Deliver(t.Context(), h.hook, hookSecret, event, body); status != http.StatusAccepted {
+		t.Fatalf("%s is answered with %d, want 202", event, status)
+	}
+}
+
+// outcome is what people see: the check runs in their order and the comments.
+func (h *installed) outcome() string {
+	var b strings.Builder
+	for _, r := range h.CheckRuns(h.repo) {
+		title := ""
+		if r.Output != nil {
+			title, _, _ = strings.Cut(r.Output.Title, ":")
+		}
+		fmt.Fprintf(&b, "check %s %s %s %s\n", r.Name, r.Status, r.Conclusion, title)
+	}
+	for _, c := range h.Comments(h.repo, h.pull) {
+		if c.Author.Login != "ycbot[bot]" {
+			continue
+		}
+		for line := range strings.Lines(c.Body) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "<!--") {
+				fmt.Fprintf(&b, "comment %.30s\n", line)
+				break
+			}
+		}
+	}
+	return b.String()
+}
+
+// checks is the outcome without the comments, and how many of those there are.
+func (h *installed) checks() (checks []string, comments int) {
+	for line := range strings.Lines(h.outcome()) {
+		if strings.HasPrefix(line, "check ") {
+			checks = append(checks, strings.TrimSpace(line))
+		} else {
+			comments++
+		}
+	}
+	return checks, comments
+}
+
+func (h *installed) held(t *testing.T) {
+	t.Helper()
+	write(t, h.hold, "")
+}
+
+func (h *installed) release(t *testing.T) {
+	t.Helper()
+	if err := os.Remove(h.hold); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A pull request gets one check run, whose details are the run's page, and one comment,
+// however often it is delivered; asking for the check run again gives another check run
+// and no other comment; deliveries that failed are asked for once.
+func TestAppVerifiesPullRequest(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.missed = hookList()
+	h.start(t)
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+	h.wait(t, "run has ended", "state=finished", "verdict=")
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+	h.wait(t, "delivery is stored", "fresh=false")
+	checks, comments := h.checks()
+	if len(checks) != 1 || comments != 1 || !strings.HasPrefix(checks[0], "check ycbot completed ") {
+		t.Fatalf("people see\n%s", h.outcome())
+	}
+	run := h.CheckRuns(h.repo)[0]
+	if !strings.HasPrefix(run.DetailsURL, "https://ycbot.example.com/runs/20") || run.AppID != 77 || run.ExternalID == "" {
+		t.Errorf("the check run is of App %d, job %q, page %q", run.AppID, run.ExternalID, run.DetailsURL)
+	}
+	if dirs, err := filepath.Glob(filepath.Join(h.data, "runs/acme/sums", fmt.Sprint(h.pull), run.HeadSHA[:7]+"-*", "SHA256SUMS")); err != nil || len(dirs) != 1 {
+		t.Errorf("finished run directories %q, want one", dirs)
+	}
+	h.deliver(t, "check_run", h.CheckRunEvent(h.repo, run.ID, "rerequested", "alice", ""))
+	h.wait(t, "run has ended", "state=finished")
+	if checks, comments := h.checks(); len(checks) != 2 || checks[0] != checks[1] || comments != 1 {
+		t.Errorf("asked for again, people see\n%s", h.outcome())
+	}
+	for _, c := range h.Calls() {
+		if strings.HasSuffix(c.Path, "/access_tokens") && strings.TrimSpace(c.Body) != `{"repositories":["sums"]}` {
+			t.Errorf("a token was made for %s", c.Body)
+		}
+	}
+	h.mu.Lock()
+	if got := strings.Join(h.attempts, " "); got != "POST /app/hook/deliveries/2/attempts" {
+		t.Errorf("attempts that were asked for: %q", got)
+	}
+	h.mu.Unlock()
+	if code := h.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d after SIGTERM, want 0", code)
+	}
+}
+
+// hookList has an event that arrived at last, and one that did not.
+func hookList() string {
+	type delivery struct {
+		ID          int64     `json:"id"`
+		GUID        string    `json:"guid"`
+		DeliveredAt time.Time `json:"delivered_at"`
+		StatusCode  int       `json:"status_code"`
+	}
+	now := time.Now().UTC()
+	text, _ := json.Marshal([]delivery{
+		{4, "arrived", now.Add(-time.Minute), 202},
+		{3, "lost", now.Add(-2 * time.Minute), 502},
+		{2, "lost", now.Add(-3 * time.Minute), 0},
+		{1, "arrived", now.Add(-4 * time.Minute), 503},
+	})
+	return string(text)
+}
+
+// A push ends the run of the older head, whose check run ends cancelled.
+func TestAppPushSupersedes(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.start(t)
+	h.held(t)
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+	h.started(t)
+	h.release(t)
+	h.Push(h.repo, githubtest.Commit{Branch: "held", Message: "more", Files: map[string]string{"sum.sh": "# adds two\necho \"$(($1 + $2))\"\n"}})
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""))
+	seen := map[string]bool{}
+	for range 2 {
+		line := h.wait(t, "run has ended")
+		_, state, _ := strings.Cut(line, "state=")
+		state, _, _ = strings.Cut(state, " ")
+		seen[state] = true
+	}
+	checks, comments := h.checks()
+	if !seen["superseded"] || !seen["finished"] || len(checks) != 2 || !strings.HasPrefix(checks[0], "check ycbot completed cancelled") || strings.Contains(checks[1], "cancelled") || comments != 1 {
+		t.Errorf("states %v, people see\n%s", seen, h.outcome())
+	}
+}
+
+// Whoever may write stops a run by a comment, also when every worker is busy with it;
+// who may not write does not; and each command gets its one answer.
+func TestAppStop(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.start(t, "--workers", "1", "--per-repo", "1")
+	h.held(t)
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+	h.started(t)
+	var ids []int64
+	for _, c := range [][2]string{{"bob", "/verify stop"}, {"alice", "/verify status"}, {"alice", "/verify stop"}, {"alice", "/verify dance"}} {
+		id, event := h.says(c[0], c[1])
+		ids = append(ids, id)
+		h.deliver(t, "issue_comment", event)
+		if c[1] != "/verify dance" {
+			h.waitFor(t, func() bool { return h.replied(id) })
+		}
+	}
+	h.wait(t, "run has ended", "state=stopped")
+	h.waitFor(t, func() bool { return h.replied(ids[3]) })
+	checks, _ := h.checks()
+	if len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot completed cancelled") {
+		t.Errorf("people see\n%s", h.outcome())
+	}
+	for i, want := range []string{"permission", "is running", "The run was stopped", "/verify"} {
+		if text := h.replyTo(ids[i]); !strings.Contains(text, want) {
+			t.Errorf("answer %d is %q, want %q in it", i, text, want)
+		}
+	}
+	if got := h.Reactions(h.repo, ids[2]); len(got) != 1 || got[0].Content != "eyes" {
+		t.Errorf("reactions to the stop: %v", got)
+	}
+	// Once more, through a server that knows nothing: the queue has them as well.
+	before := len(h.Comments(h.repo, h.pull))
+	h.end(t, syscall.SIGKILL)
+	h.release(t)
+	h.start(t)
+	id, event := h.says("alice", "/verify")
+	h.deliver(t, "issue_comment", event)
+	h.wait(t, "run has ended", "state=finished")
+	if after := len(h.Comments(h.repo, h.pull)); after > before+2 {
+		t.Errorf("%d comments after the restart, %d before: answers came twice", after, before)
+	}
+	_ = id
+}
+
+// waitFor asks GitHub until it has what should come, each time that the server makes a
+// call of it.
+func (h *installed) waitFor(t *testing.T, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	timeout := time.After(60 * time.Second)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("it does not come; people see\n%s", h.outcome())
+		}
+	}
+}
+
+func (h *installed) replied(id int64) bool { return h.replyTo(id) != "" }
+
+// replyTo is the one answer to a comment.
+func (h *installed) replyTo(id int64) string {
+	var all []string
+	for _, c := range h.Comments(h.repo, h.pull) {
+		if strings.Contains(c.Body, fmt.Sprintf("reply=%d", id)) {
+			all = append(all, c.Body)
+		}
+	}
+	return strings.Join(all, "\n—and again—\n")
+}
+
+// appScript asks, looks, and is held up in the second command.
+const appScript = `
+-- verification --
+> run_bash {"command": "sh sum.sh 2 3"}
+---
+> run_bash {"command": "sh probe.sh"}
+---
+### Check: adds two numbers [adversarial]
+**Command run:** ` + "`sh sum.sh 2 3`" + `
+**Output observed:**
+` + "```\n{{output 1}}\n```" + `
+**Result: PASS**
+
+VERDICT: PASS
+`
+
+// A server that is killed, or told to end, in the middle of a run goes on with it when it is
+// started again: one check run, one comment, one run, and no question is asked of the model
+// twice.
+func TestAppGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		sig   syscall.Signal
+		probe bool // in a command of an agent, else of the gate
+	}{{"killed in the gate", syscall.SIGKILL, false}, {"killed in an agent", syscall.SIGKILL, true}, {"ended in an agent", syscall.SIGTERM, true}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			h := newInstalled(t)
+			h.script = filepath.Join(t.TempDir(), "script")
+			write(t, h.script, appScript)
+			if test.probe {
+				h.hold += "-probe"
+			}
+			h.start(t)
+			h.held(t)
+			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+			h.started(t)
+			h.end(t, test.sig)
+			if checks, comments := h.checks(); len(checks) != 1 || !strings.Contains(checks[0], "in_progress") || comments != 0 {
+				t.Fatalf("in between people see\n%s", h.outcome())
+			}
+			h.release(t)
+			h.start(t)
+			h.wait(t, "run has ended", "state=finished")
+			if checks, comments := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot completed ") || strings.Contains(checks[0], "cancelled") || comments != 1 {
+				t.Errorf("people see\n%s", h.outcome())
+			}
+			dirs, err := filepath.Glob(filepath.Join(h.data, "runs/acme/sums/*/*"))
+			if err != nil || len(dirs) != 1 {
+				t.Fatalf("run directories %q, want one", dirs)
+			}
+			askedOnce(t, dirs[0])
+		})
+	}
+}
+
+// askedOnce holds that in a run of appScript no question was asked twice.
+func askedOnce(t *testing.T, dir string) {
+	t.Helper()
+	asked := (&killed{out: dir}).asked(t)
+	if len(asked) != 3 {
+		t.Errorf("questions %v, want 3", asked)
+	}
+	for question, n := range asked {
+		if n != 1 {
+			t.Errorf("question %s was asked %d times", question, n)
+		}
+	}
+}
+
+// A server that is killed while it tells people, when GitHub did what it was asked and before
+// the answer came, tells them once all the same, and does no finished run again.
+func TestAppTellsOnce(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"POST check-runs", "POST comments", "PATCH check-runs"} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			h := newInstalled(t)
+			h.start(t)
+			var once sync.Once
+			p := h.process
+			method, what, _ := strings.Cut(call, " ")
+			h.FailAt(0, githubtest.Hook(func(_ int, r *http.Request, phase string) {
+				if phase == "after" && r.Method == method && strings.Contains(r.URL.Path, "/"+what) {
+					once.Do(func() { _ = p.cmd.Process.Kill() })
+				}
+			}))
+			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+			for range p.lines {
+				continue
+			}
+			h.Heal()
+			if call != "POST check-runs" {
+				h.held(t) // the run has ended, and is not done again
+			}
+			h.start(t)
+			h.wait(t, "run has ended", "state=finished")
+			if checks, comments := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot completed ") || comments != 1 {
+				t.Errorf("people see\n%s", h.outcome())
+			}
+		})
+	}
+}
+
+// Of a stranger's fork nothing is executed below tier full, whatever the operator allows for
+// trusted heads, and the check run fails for it; nobody but who may write can ask, and who may
+// must name the commit.
+func TestAppStrangersFork(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.SetPermission(h.repo, "mallory", "read")
+	fork := h.AddFork(h.repo, "mallory")
+	h.Push(fork.Repo, githubtest.Commit{Branch: "evil", Message: "evil", Files: map[string]string{"sum.sh": "touch " + h.hold + "\necho 2\n"}})
+	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Help", Author: "mallory", Head: "evil", From: fork.Repo})
+	h.start(t)
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "mallory", ""))
+	h.wait(t, "run has ended")
+	if checks, _ := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot completed failure not executed") {
+		t.Errorf("people see\n%s", h.outcome())
+	}
+	for _, says := range [][3]string{{"mallory", "/verify", "permission"}, {"alice", "/verify", "/verify " + h.PullHead(h.repo, h.pull)[:12]}} {
+		id, event := h.says(says[0], says[1])
+		h.deliver(t, "issue_comment", event)
+		h.waitFor(t, func() bool { return h.replied(id) })
+		if text := h.replyTo(id); !strings.Contains(text, says[2]) {
+			t.Errorf("%s is answered %q, want %q in it", says[0], text, says[2])
+		}
+	}
+	if _, err := os.Stat(h.hold); err == nil {
+		t.Error("the fork's code was executed")
+	}
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ycbot/ycbot/app"
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// houseTime is how often chores are done.
+const houseTime = time.Hour
+
+// A service is the App in one process.
+type service struct {
+	p      *program
+	o      *appOptions
+	db     *store.DB
+	queue  *queue.Queue
+	worker *app.Worker
+	runner *run.Runner // nil: this process does not work
+	cast   *run.Cast   // nil: gate only
+	log    *slog.Logger
+}
+
+func (p *program) appServe(ctx context.Context, o *appOptions) error {
+	if err := errors.Join(o.read(p), o.listening(p)); err != nil {
+		return err
+	}
+	s, err := p.newService(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	server := &app.Server{
+		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Fresh: s.worker.Hasten, Log: s.log,
+	}
+	handler, err := server.Handler()
+	if err != nil {
+		return err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	if err != nil {
+		return fmt.Errorf("YCBOT_ADDR: %w", err)
+	}
+	missed, err := s.missed()
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.log.InfoContext(ctx, "listening", "addr", l.Addr().String(), "works", s.runner != nil, "version", version())
+	return s.run(ctx, func(ctx context.Context) error { return app.Serve(ctx, l, handler, s.log) },
+		app.Chore{Name: "missed deliveries", Do: missed.Ask})
+}
+
+func (p *program) appWork(ctx context.Context, o *appOptions) error {
+	if err := o.read(p); err != nil {
+		return err
+	}
+	s, err := p.newService(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.log.InfoContext(ctx, "working", "workers", o.workers, "version", version())
+	return s.run(ctx, nil)
+}
+
+// newService opens and makes all that a process of the App needs.
+func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, err error) {
+	s := &service{p: p, o: o, log: slog.New(slog.NewTextHandler(p.stderr, nil))}
+	if s.db, err = p.openStore(ctx, o); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.db.Close())
+		}
+	}()
+	if !o.noWork {
+		if err := s.equip(ctx); err != nil {
+			return nil, err
+		}
+	} else {
+		o.workers = 0
+	}
+	s.worker = app.NewWorker(app.Worker{
+		DB: s.db, Hosts: s.host, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
+		NewRun: func() string { return run.NewID(p.now()) }, Now: p.now, Log: s.log,
+	})
+	s.queue, err = queue.New(s.db, queue.Options{
+		Workers: o.workers, PerRepo: o.perRepo, PerInstallation: o.perInstallation, GaveUp: s.worker.GiveUp, Drain: o.drain.Duration, Log: s.log,
+	})
+	s.worker.Queue = s.queue
+	return s, err
+}
+
+// equip makes what runs need. The harness's own files are below the data.
+func (s *service) equip(ctx context.Context) (err error) {
+	q := *s.p
+	q.env = append(append([]string{}, q.env...), "YCBOT_HOME="+filepath.Join(s.o.data, "home"))
+	o := newRunOptions()
+	o.remote, o.sandbox, o.network = true, s.o.sandbox, s.o.network
+	if s.cast, err = q.cast(o); err != nil {
+		return err
+	}
+	if s.runner, err = q.runner(ctx, o); err != nil {
+		return err
+	}
+	if tier := s.runner.Sandbox.Status().Tier; tier != sandbox.TierFull {
+		s.log.WarnContext(ctx, "tier full of the sandbox cannot be had or was not asked for: changes of strangers are not executed; see ycbot sandbox doctor", "tier", tier)
+	}
+	if s.cast != nil && s.o.operator != nil {
+		s.cast.MaxTokens, s.cast.MaxCostUSD = s.o.operator.Limits.Tokens, s.o.operator.Limits.CostUSD
+	}
+	return nil
+}
+
+func (s *service) close() {
+	if err := s.db.Close(); err != nil {
+		s.log.Warn("close database", "error", err)
+	}
+}
+
+// run serves, works, answers and keeps house until ctx ends: then what runs may go on
+// for a while, and is handed back.
+func (s *service) run(ctx context.Context, serve func(context.Context) error, chores ...app.Chore) error {
+	chores = append(chores,
+		app.Chore{Name: "runs without a worker", Do: s.worker.Orphans},
+		app.Chore{Name: "retention", Do: func(ctx context.Context) error { return s.sweep(ctx) }})
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })
+	group.Go(func() error { s.worker.Answer(ctx); return nil })
+	group.Go(func() error { app.Keep(ctx, houseTime, s.log, chores...); return nil })
+	if serve != nil {
+		group.Go(func() error { return serve(ctx) })
+	}
+	err := group.Wait()
+	s.log.InfoContext(ctx, "ended", "error", err)
+	return err
+}
+
+// sweep removes what is older than the retention, and what crashes left.
+func (s *service) sweep(ctx context.Context) error {
+	before := s.p.now().Add(-s.o.keepFor)
+	err := s.worker.Sweep(ctx, before)
+	if s.runner != nil {
+		_, swept := workspace.Sweep(ctx, s.runner.Home, tempAge, s.p.now(), s.log)
+		err = errors.Join(err, swept, sweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.p.now().Add(-tempAge)))
+	}
+	return errors.Join(err, sweepRuns(filepath.Join(s.o.data, "runs"), before))
+}
+
+// sweepRuns removes the run directories in which nothing was written since before.
+func sweepRuns(runs string, before time.Time) error {
+	dirs, err := fs.Glob(os.DirFS(runs), "*/*/*/*") // owner, repository, pull request, run
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, dir := range dirs {
+		info, err := os.Lstat(filepath.Join(runs, filepath.FromSlash(dir)))
+		if err == nil && info.IsDir() && info.ModTime().Before(before) {
+			errs = append(errs, os.RemoveAll(filepath.Join(runs, filepath.FromSlash(dir))))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// missed asks for deliveries again that did not arrive.
+func (s *service) missed() (*app.Missed, error) {
+	client, err := s.client(job.Job{})
+	if err != nil {
+		return nil, err
+	}
+	known := func(ctx context.Context, guid string) (bool, error) {
+		_, ok, err := s.db.Delivery(ctx, guid)
+		return ok, err
+	}
+	return &app.Missed{Hooks: hooks{client}, Known: known, Now: s.p.now, Log: s.log}, nil
+}
+
+// hooks is GitHub as [app.Missed] sees it.
+type hooks struct{ client *github.Client }
+
+// Deliveries implements [app.Hooks].
+func (h hooks) Deliveries(ctx context.Context, since time.Time) ([]app.Delivery, error) {
+	all, err := h.client.HookDeliveries(ctx, since)
+	if errors.Is(err, github.ErrCut) {
+		err = nil // the rest is old
+	}
+	out := make([]app.Delivery, len(all))
+	for i, d := range all {
+		out[i] = app.Delivery{ID: d.ID, GUID: d.GUID, Status: d.Status}
+	}
+	return out, err
+}
+
+// Redeliver implements [app.Hooks].
+func (h hooks) Redeliver(ctx context.Context, id int64) error { return h.client.Redeliver(ctx, id) }

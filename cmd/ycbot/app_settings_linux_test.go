@@ -1,0 +1,88 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// A server that lacks a setting, or has two that contradict each other, does not start, says
+// all that is wrong at once, and ends with 3.
+func TestAppSettings(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	whole := []string{"YCBOT_APP_ID=1", "YCBOT_APP_PRIVATE_KEY=key", "YCBOT_WEBHOOK_SECRET=secret"}
+	for _, test := range []struct {
+		name string
+		args []string
+		env  []string
+		want []string
+	}{
+		{"nothing", nil, nil, []string{"YCBOT_APP_ID is not set", "YCBOT_APP_PRIVATE_KEY", "YCBOT_WEBHOOK_SECRET is not set"}},
+		{"no secret", nil, whole[:2], []string{"YCBOT_WEBHOOK_SECRET is not set"}},
+		{"blank secret", nil, append(whole[:2:2], "YCBOT_WEBHOOK_SECRET= "), []string{"YCBOT_WEBHOOK_SECRET is not set"}},
+		{"two keys", nil, append(whole[:3:3], "YCBOT_APP_PRIVATE_KEY_FILE=x"), []string{"both set"}},
+		{"id", nil, append(whole[1:3:3], "YCBOT_APP_ID=ycbot"), []string{`YCBOT_APP_ID "ycbot"`}},
+		{"database", nil, append(whole[:3:3], "DATABASE_URL=mysql://x"), []string{"DATABASE_URL: want postgres://"}},
+		{"retention", nil, append(whole[:3:3], "YCBOT_RETENTION=9"), []string{"YCBOT_RETENTION"}},
+		{"public URL", nil, append(whole[:3:3], "YCBOT_PUBLIC_URL=ycbot.example.com"), []string{"YCBOT_PUBLIC_URL"}},
+		{"allowed", nil, append(whole[:3:3], "YCBOT_ALLOW_REPOS=acme", "YCBOT_ALLOW_INSTALLATIONS=x"), []string{`YCBOT_ALLOW_REPOS "acme"`, `YCBOT_ALLOW_INSTALLATIONS "x"`}},
+		{"nobody works", []string{"--no-work"}, whole, []string{"--no-work needs PostgreSQL"}},
+		{"no workers", []string{"--workers", "0"}, whole, []string{"--workers 0"}},
+		{"config", nil, append(whole[:3:3], "YCBOT_CONFIG=missing.yml"), []string{"YCBOT_CONFIG", "missing.yml"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			cmd := realProgram(t, home, append([]string{"app", "serve", "--data", filepath.Join(t.TempDir(), "data")}, test.args...)...)
+			cmd.Env = append(cmd.Env, test.env...)
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != 3 {
+				t.Errorf("exit code %d, want 3", code)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("it says\n%s\nwant %q in it", out, want)
+				}
+			}
+		})
+	}
+}
+
+// Only the operator can have trusted heads executed below tier full, and nobody the heads of
+// strangers.
+func TestAppRequirement(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		job   job.Job
+		named string
+		want  sandbox.Tier
+	}{
+		{job.Job{Trust: job.Trusted}, "auto", sandbox.TierFull},
+		{job.Job{Trust: job.Trusted}, "", sandbox.TierFull},
+		{job.Job{Trust: job.Trusted}, "none", sandbox.TierNone},
+		{job.Job{Trust: job.Trusted, NeedsFull: true}, "none", sandbox.TierFull},
+		{job.Job{Trust: job.Untrusted}, "none", sandbox.TierFull},
+		{job.Job{}, "none", sandbox.TierFull},
+	} {
+		if got := appRequirement(test.job, test.named); got != test.want {
+			t.Errorf("%s head, --sandbox %s: %s, want %s", test.job.Trust, test.named, got, test.want)
+		}
+	}
+}
+
+// The branch that the merge queue works for is read from the name of its own branch.
+func TestAppQueueBase(t *testing.T) {
+	t.Parallel()
+	for ref, want := range map[string]string{
+		"refs/heads/gh-readonly-queue/main/pr-12-" + strings.Repeat("a", 40): "main",
+		"gh-readonly-queue/release/pr-1/pr-12-" + strings.Repeat("a", 40):    "release/pr-1",
+		"refs/heads/other": "refs/heads/other",
+	} {
+		if got := queueBase(ref); got != want {
+			t.Errorf("%s is for %q, want %q", ref, got, want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package github_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/github"
+)
+
+// A client of an App lists its deliveries over all pages and no further back than asked, and
+// asks for one again; its installation's token is for the one repository that was named; a
+// client with a token has no deliveries.
+func TestAppItself(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	var calls []string
+	var url string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		calls = append(calls, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
+		one := func(id int, ago time.Duration) {
+			fmt.Fprintf(w, `[{"id": %d, "guid": "g%d", "delivered_at": %q, "status_code": 502}]`, id, id, now.Add(-ago).Format(time.RFC3339))
+		}
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/attempts"):
+			w.WriteHeader(http.StatusAccepted)
+			fmt.Fprint(w, `{}`)
+		case strings.HasSuffix(r.URL.Path, "/access_tokens"):
+			w.WriteHeader(http.StatusCreated)
+			fmt.Fprint(w, `{"token": "ghs_narrow", "expires_at": "2099-01-01T00:00:00Z"}`)
+		case r.URL.Query().Get("cursor") == "":
+			w.Header().Set("Link", "<"+url+"/app/hook/deliveries?per_page=100&cursor=b>; rel=\"next\"")
+			one(3, time.Hour)
+		case r.URL.Query().Get("cursor") == "b":
+			w.Header().Set("Link", "<"+url+"/app/hook/deliveries?per_page=100&cursor=c>; rel=\"next\"")
+			one(2, 2*time.Hour)
+		default:
+			one(1, 4*time.Hour)
+		}
+	}))
+	t.Cleanup(server.Close)
+	url = server.URL
+	private, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
+	clock := func() time.Time { return now }
+	c, err := github.New(github.Options{BaseURL: url, Now: clock, App: &github.App{ID: 7, Key: key, Installation: 9, Repository: "sums"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.HookDeliveries(t.Context(), now.Add(-3*time.Hour))
+	if err != nil || len(all) != 2 || all[0].ID != 3 || all[1].GUID != "g2" || all[1].Status != 502 {
+		t.Errorf("deliveries %+v, %v; want 3 and 2", all, err)
+	}
+	if err := c.Redeliver(t.Context(), 3); err != nil {
+		t.Error(err)
+	}
+	if token, err := c.Token(t.Context()); err != nil || token != "ghs_narrow" {
+		t.Errorf("token %q, %v", token, err)
+	}
+	want := []string{
+		"GET /app/hook/deliveries?per_page=100", "GET /app/hook/deliveries?cursor=b&per_page=100", "GET /app/hook/deliveries?cursor=c&per_page=100",
+		"POST /app/hook/deliveries/3/attempts", `POST /app/installations/9/access_tokens {"repositories":["sums"]}`,
+	}
+	if got := strings.Join(calls, "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("calls\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	plain, err := github.New(github.Options{BaseURL: url, Now: clock, Token: "t0ken"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.HookDeliveries(t.Context(), now); err == nil {
+		t.Error("a client with a token lists deliveries")
+	}
+	if token, err := plain.Token(t.Context()); err != nil || token != "t0ken" {
+		t.Errorf("token %q, %v", token, err)
+	}
+}
