@@ -109,7 +109,7 @@ func (h *appHost) Seen(ctx context.Context, j job.Job) error {
 
 // Reply implements [app.Speaker].
 func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
-	if h.hub.config != nil && h.hub.config.Publish.Comment == config.CommentNever {
+	if h.hub.config != nil && h.hub.config.Publish.Comment == config.CommentOff {
 		return nil
 	}
 	t := h.said(j)
@@ -148,9 +148,6 @@ func (h *appHost) posting(a app.Assignment) posting {
 		Target: publish.Target{
 			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
 		},
-	}
-	if c.Publish.Comment == config.CommentNever {
-		po.Comment = publish.Off
 	}
 	if h.hub.pull != nil {
 		po.Target.Files = h.hub.pull.Files

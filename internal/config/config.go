@@ -206,7 +206,8 @@ type Comment string
 // How a pull request is commented on.
 const (
 	CommentSticky Comment = "sticky" // one comment, kept up to date
-	CommentNever  Comment = "never"
+	CommentNew    Comment = "new"    // one for each run
+	CommentOff    Comment = "off"
 )
 
 // Default returns what holds where no file says otherwise. Its limits are not

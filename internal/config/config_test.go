@@ -28,7 +28,7 @@ agents: {verification: {model: gpt-5/mini}, run: [verification, review]}
 limits: {timeout: 1h30m, tokens: 200000, cost_usd: 1.5, cost_usd_per_pr: 7, runs_per_day: 9}
 fail_on: partial
 require_fail_to_pass: true
-publish: {comment: never, check: false, annotations: false}
+publish: {comment: off, check: false, annotations: false}
 `
 
 func TestParseReadsEveryKey(t *testing.T) {
@@ -57,7 +57,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 		Limits:            Limits{Timeout: 90 * time.Minute, Tokens: 200_000, CostUSD: 1.5, CostUSDPerPR: 7, RunsPerDay: 9},
 		FailOn:            FailOnPartial,
 		RequireFailToPass: true,
-		Publish:           Publish{Comment: CommentNever},
+		Publish:           Publish{Comment: CommentOff},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -121,7 +121,7 @@ func TestProblems(t *testing.T) {
 		{"enum", "version: 1\nfail_on: always\n", `f:2:10: fail_on: want one of fail, partial, never; found "always"`},
 		{"permission", "version: 1\nallow: triage\n", `f:2:8: allow: want one of write, maintain, admin; found "triage"`},
 		{"outsiders", "version: 1\non: {outsiders: some}\n", `f:2:17: on.outsiders: want one of gate, full, never; found "some"`},
-		{"comment", "version: 1\npublish: {comment: new}\n", `f:2:20: publish.comment: want one of sticky, never; found "new"`},
+		{"comment", "version: 1\npublish: {comment: never}\n", `f:2:20: publish.comment: want one of sticky, new, off; found "never"`},
 		{"action", "version: 1\non:\n  pull_request:\n    - opened\n    - merged\n", `f:5:7: on.pull_request: want one of opened, synchronize, reopened, ready_for_review; found "merged"`},
 		{"action twice", "version: 1\non: {pull_request: [opened, opened]}\n", `f:2:29: on.pull_request: "opened" stands here twice`},
 

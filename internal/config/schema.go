@@ -80,7 +80,7 @@ func schema(c *Config) section {
 		{key: "fail_on", set: text(&c.FailOn, among(FailOnFail, FailOnPartial, FailOnNever))},
 		{key: "require_fail_to_pass", set: boolean(&c.RequireFailToPass)},
 		{key: "publish", sub: section{
-			{key: "comment", set: text(&c.Publish.Comment, among(CommentSticky, CommentNever))},
+			{key: "comment", set: text(&c.Publish.Comment, among(CommentSticky, CommentNew, CommentOff))},
 			{key: "check", set: boolean(&c.Publish.Check)},
 			{key: "annotations", set: boolean(&c.Publish.Annotations)},
 		}},
