@@ -33,6 +33,7 @@ type Gate struct {
 	Log      *evidence.Log
 	Mirror   *workspace.Mirror
 	Network  Network
+	Services []sandbox.Service // of the job, for every command
 	Limits   Limits
 	Go       *GoToolchain   // nil: no Go on this machine
 	CacheDir string         // of this project, kept between runs, written by the harness's own commands only
@@ -197,7 +198,7 @@ func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c co
 	run := sandbox.Command{
 		Argv: c.argv, Env: append(r.goEnv(cache, c), r.in.Env...), Home: home,
 		Writable: []string{tree.Dir, cache}, ReadOnly: []string{r.Mirror.Dir},
-		Network: r.Network.of(c.network), Timeout: c.timeout, Stdout: stdout,
+		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
 	}
 	if c.stage == StageSetup {
 		run.Writable = append(run.Writable, r.modCache())

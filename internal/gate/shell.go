@@ -40,6 +40,6 @@ func (g *Gate) Shell(_ context.Context, dir, base, home string) (sandbox.Command
 	return sandbox.Command{
 		Env: append(g.goEnv(cache, command{}), "GOFLAGS=-buildvcs=false"), Home: home,
 		Writable: []string{dir}, ReadOnly: []string{base, g.Mirror.Dir, g.modCache()},
-		Network: g.Network.of(sandbox.NetworkNone),
+		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil
 }

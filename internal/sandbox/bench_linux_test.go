@@ -1,8 +1,12 @@
 package sandbox_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +60,59 @@ func BenchmarkDetect(b *testing.B) {
 	for b.Loop() {
 		if _, err := sandbox.Detect(b.Context(), sandbox.Options{Mode: "full", PATH: systemPath, TempDir: b.TempDir(), Now: time.Now, Shim: ownShim()}); err != nil {
 			b.Skip(err)
+		}
+	}
+}
+
+// BenchmarkGoTest tests a small module with warm caches outside and in tier full,
+// the median of 5 each.
+func BenchmarkGoTest(b *testing.B) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Skip("no go command")
+	}
+	goroot, dir, cache := strings.TrimSpace(string(root)), b.TempDir(), b.TempDir()
+	for name, text := range map[string]string{"go.mod": "module m\n\ngo 1.25\n", "m_test.go": moduleTest} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	argv := []string{filepath.Join(goroot, "bin", "go"), "test", "-count=1", "."}
+	env := []string{"GOCACHE=" + cache, "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"}
+	sb, err := sandbox.Detect(b.Context(), sandbox.Options{
+		Mode: "full", PATH: systemPath, TempDir: b.TempDir(), Now: time.Now, Shim: ownShim(), Toolchains: []string{goroot},
+	})
+	if err != nil {
+		b.Skip(err)
+	}
+	outside := func() error {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Dir, cmd.Env = dir, append([]string{"PATH=" + systemPath, "HOME=" + dir}, env...)
+		return cmd.Run()
+	}
+	inside := func() error {
+		res, err := sb.Run(b.Context(), sandbox.Command{Argv: argv, Env: env, Dir: dir, Writable: []string{dir, cache}})
+		if err == nil && res.Exit != 0 {
+			return fmt.Errorf("exit %d: %s%s", res.Exit, res.Stdout.Bytes, res.Stderr.Bytes)
+		}
+		return err
+	}
+	for b.Loop() {
+		var took [2][]time.Duration
+		for i := range 6 { // the first fills the cache
+			for j, run := range []func() error{outside, inside} {
+				start := time.Now()
+				if err := run(); err != nil {
+					b.Fatal(err)
+				}
+				if i > 0 {
+					took[j] = append(took[j], time.Since(start))
+				}
+			}
+		}
+		for j, name := range []string{"outside-ms", "full-ms"} {
+			slices.Sort(took[j])
+			b.ReportMetric(float64(took[j][2].Microseconds())/1000, name)
 		}
 	}
 }

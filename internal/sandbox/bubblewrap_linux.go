@@ -128,7 +128,7 @@ func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report
 	if err := c.check(); err != nil {
 		return Result{Exit: -1}, report{}, err
 	}
-	l, err := b.launch(c, t)
+	l, err := b.launch(ctx, c, t)
 	if err != nil {
 		return Result{Exit: -1}, report{}, err
 	}
@@ -190,7 +190,7 @@ func notExecuted(res *Result, program string) error {
 
 // args is what bubblewrap is told, but for the command itself, and what the shim
 // is told.
-func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD string) ([]string, policy, error) {
+func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsFD string) ([]string, policy, error) {
 	args := slices.Clone(b.flags)
 	if c.Network != NetworkHost {
 		args = append(args, "--unshare-net")
@@ -213,6 +213,9 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD string)
 		return nil, policy{}, err
 	}
 	args = append(args, bindArgs(mounts)...)
+	if hostsFD != "" {
+		args = append(args, "--ro-bind-data", hostsFD, "/etc/hosts")
+	}
 	if t.locked != "" {
 		args = append(args, "--bind", t.locked, boxedLocked)
 	}
@@ -263,12 +266,14 @@ type launch struct {
 	status  *os.File   // where bubblewrap writes what it did
 	docs    *json.Decoder
 	rep     report
-	shimmed *shimmed // nil: bubblewrap starts the command itself
+	shimmed *shimmed   // nil: bubblewrap starts the command itself
+	relay   *relay     // nil: the command has no services
+	relayed []*os.File // what bubblewrap gets for them
 }
 
 // launch prepares c. Everything but the command goes through a file: an
 // argument list has a limit, and it can be read in the process table.
-func (b *bubblewrap) launch(c Command, t trap) (_ *launch, err error) {
+func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, err error) {
 	l := &launch{}
 	defer func() {
 		if err != nil {
@@ -276,10 +281,17 @@ func (b *bubblewrap) launch(c Command, t trap) (_ *launch, err error) {
 		}
 	}()
 	// The numbers that the files of ExtraFiles get.
-	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD = "3", "4", "5", "6", "7", "8"
-	args, p, err := b.args(c, t, passwdFD, groupFD, statusFD)
+	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD, relayFD = "3", "4", "5", "6", "7", "8", 9
+	hostsFD, err := l.serve(ctx, b.services(c), relayFD)
 	if err != nil {
 		return nil, err
+	}
+	args, p, err := b.args(c, t, passwdFD, groupFD, statusFD, hostsFD)
+	if err != nil {
+		return nil, err
+	}
+	if l.relay != nil {
+		p.Services = newHandout(relayFD, l.relay.services)
 	}
 	for _, data := range [][]byte{[]byte(strings.Join(args, "\x00") + "\x00"), b.passwd, b.group} {
 		f, err := memoryFile(data)
@@ -299,7 +311,7 @@ func (b *bubblewrap) launch(c Command, t trap) (_ *launch, err error) {
 		if l.shimmed, err = newShimmed(p); err != nil {
 			return nil, err
 		}
-		handed = slices.Concat(l.files, l.shimmed.files)
+		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
 		argv = slices.Concat([]string{boxedShim(b.means.shim[0])}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
 	}
 	l.cmd = &exec.Cmd{
@@ -319,13 +331,19 @@ func (l *launch) closeFiles() {
 	for _, f := range l.files {
 		f.Close()
 	}
-	l.files = nil
+	for _, f := range l.relayed {
+		f.Close()
+	}
+	l.files, l.relayed = nil, nil
 	if l.shimmed != nil {
 		l.shimmed.handed()
 	}
 }
 
 func (l *launch) close() {
+	if l.relay != nil {
+		l.relay.close()
+	}
 	l.closeFiles()
 	if l.shimmed != nil {
 		l.shimmed.close()

@@ -141,7 +141,7 @@ func meansOf(o Options) (means, error) {
 	}
 	m.limits = o.Limits.complete(memory)
 	if len(o.Shim) == 0 {
-		m.absent = []string{layerLandlock + ", " + layerSeccomp + ", " + layerLimits + ": no program that works is given to set them up"}
+		m.absent = []string{layerLandlock + ", " + layerSeccomp + ", " + layerLimits + ": no program that works is given to set them up (nor the services of the job)"}
 		return m, nil
 	}
 	if err := executable(o.Shim[0]); err != nil {

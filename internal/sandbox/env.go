@@ -102,6 +102,11 @@ func (c Command) check() error {
 			return fmt.Errorf("command %s: read-only %s: not an absolute path", c.Argv[0], path)
 		}
 	}
+	for _, s := range c.Services {
+		if !s.here.IsValid() {
+			return fmt.Errorf("command %s: service %s: not one that FindServices made", c.Argv[0], s.Name)
+		}
+	}
 	if c.Dir == "" {
 		return nil
 	}

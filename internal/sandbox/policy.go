@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os/exec"
 	"syscall"
 )
@@ -20,6 +21,13 @@ type policy struct {
 	Limits   limits   `json:"limits"`
 	Landlock grants   `json:"landlock"`
 	Seccomp  filter   `json:"seccomp"`
+	Services *handout `json:"services,omitempty"` // nil: none
+}
+
+// A handout is what the shim listens on for the relay, and where it gives it.
+type handout struct {
+	Socket int              `json:"socket"` // file that goes to the relay
+	Listen []netip.AddrPort `json:"listen"` // one for each service
 }
 
 // grants is what Landlock leaves to a command.

@@ -54,6 +54,7 @@ type Command struct {
 	Writable []string      // directories that the command may change (Dir is not implied)
 	ReadOnly []string      // directories outside the system ones that the command may read
 	Network  Network       // default NetworkNone
+	Services []Service     // what the command may reach with NetworkNone beside its own loopback
 	Timeout  time.Duration // wall clock; 0: only ctx limits it
 	Stdout   io.Writer     // sees the whole standard output as it comes, beside what Result keeps; may be nil
 }

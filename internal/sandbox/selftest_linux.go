@@ -295,7 +295,7 @@ func (b *bubblewrap) diesWithParent(ctx context.Context) (bool, error) {
 	// Bubblewrap's first process asks for the signal of its parent's death again
 	// after it has started the command, so the canary waits until it waits.
 	const script = `until IFS= read -r s </proc/1/stat && [[ $s == *") S "* ]]; do :; done; echo ready; kill -STOP $$`
-	l, err := b.launch(Command{Argv: []string{"bash", "-c", script}}, trap{})
+	l, err := b.launch(ctx, Command{Argv: []string{"bash", "-c", script}}, trap{})
 	if err != nil {
 		return false, err
 	}

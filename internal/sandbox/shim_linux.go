@@ -102,6 +102,11 @@ func (s *shim) confine() error {
 			return err
 		}
 	}
+	if s.p.Services != nil {
+		if err := s.p.Services.give(); err != nil {
+			return err
+		}
+	}
 	if s.p.Landlock.ABI > 0 {
 		if err := s.p.Landlock.restrict(); err != nil {
 			return err

@@ -119,11 +119,28 @@ func (w *walker) enter(dir string) (int, error) {
 		if err != nil {
 			return -1, err
 		}
+		if err := enterable(fd); err != nil {
+			unix.Close(fd)
+			return -1, err
+		}
 		w.names = append(w.names, name)
 		w.fds = append(w.fds, fd)
 		at = fd
 	}
 	return at, nil
+}
+
+// enterable says why the commands that work in a tree cannot use a folder of it:
+// root gets everywhere, and they are not root.
+func enterable(fd int) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&0o500 != 0o500 {
+		return unix.EACCES
+	}
+	return nil
 }
 
 // cut closes all but the first n folders.
@@ -277,7 +294,7 @@ func (w *want) holds(at int, name string, now time.Time, format string) bool {
 		return kind == unix.S_IFDIR
 	case w.Mode == modeLink && kind == unix.S_IFLNK:
 		sum, _ = sumLink(at, name, format)
-	case w.isFile() && kind == unix.S_IFREG && (w.Mode == modeExec) == (st.Mode&0o100 != 0):
+	case w.isFile() && kind == unix.S_IFREG && (w.Mode == modeExec) == (st.Mode&0o100 != 0) && st.Mode&0o400 != 0:
 		sum, _ = sumFile(at, name, st.Size, format)
 	}
 	if sum != w.sum {

@@ -128,6 +128,12 @@ func TestChangedAndRestore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, []string{"README"}},
+		"nothing but unreadable": {func(t *testing.T, tree *Tree) {
+			t.Helper()
+			if err := errors.Join(os.Chmod(filepath.Join(tree.Dir, "README"), 0), os.Chmod(filepath.Join(tree.Dir, "src"), 0)); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"README", "src/a.go", "src/b.go"}},
 		"pointer to another repository": {func(t *testing.T, tree *Tree) {
 			t.Helper()
 			write(t, tree.Dir, map[string]string{".git": "gitdir: " + outside + "\n"})
