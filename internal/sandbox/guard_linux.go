@@ -16,6 +16,10 @@ import (
 // guardEvery is how often a running command is looked at.
 const guardEvery = 50 * time.Millisecond
 
+// measureEvery is after how many looks the directories are measured, whatever the
+// free space says: five seconds.
+const measureEvery = 100
+
 // A guard watches what no limit of the kernel holds: how much a command writes
 // in all, and how many processes it has, because RLIMIT_NPROC does not bind root
 // and counts all processes of a user where there is no user namespace.
@@ -25,13 +29,14 @@ type guard struct {
 	started time.Time
 	volumes []volume
 	next    int64 // how much free space may go before the directories are measured again
+	looks   int
 }
 
 // A volume is one file system that a command may write to.
 type volume struct {
 	dirs []string
 	dev  uint64
-	free int64 // when the command started
+	free int64 // the most that there was since the command started
 }
 
 // reserve is the free space that must remain, whoever used it up.
@@ -82,16 +87,24 @@ func (g *guard) exceeded(m *member) string {
 	if g.procs > 0 && threads() > g.procs && family.threads(m) > g.procs {
 		return "processes"
 	}
-	for _, v := range g.volumes {
+	g.looks++
+	for i := range g.volumes {
+		v := &g.volumes[i]
 		free, ok := freeSpace(v.dirs[0])
+		v.free = max(v.free, free) // what others free must not hide what is written
 		gone := v.free - free
 		switch {
-		case !ok || gone < g.next && (free > reserve || gone < reserve/4):
+		case !ok:
+		case g.looks%measureEvery == 0: // also what was freed between two looks hides nothing for long
+			if g.measure(*v) >= g.disk {
+				return "disk"
+			}
+		case gone < g.next && (free > reserve || gone < reserve/4):
 		case free < min(reserve, v.free/2) && gone > reserve/4:
 			return "disk"
 		case gone >= g.next:
 			// Others write there, too: what counts is what changed since the start.
-			wrote := g.measure(v)
+			wrote := g.measure(*v)
 			if wrote >= g.disk {
 				return "disk"
 			}

@@ -32,15 +32,13 @@ var leftInBasic = []string{
 
 // TestAttacks runs the attacks of the threat study in every tier, as this user
 // and, for root, as an ordinary one. Tier none shows that they are real ones.
-func TestAttacks(t *testing.T) {
-	t.Parallel()
+func TestAttacks(t *testing.T) { //nolint:paralleltest // some attacks are on what the whole machine has: space, memory, processes
 	users := []int{os.Geteuid()}
 	if users[0] == 0 {
 		users = append(users, nobody)
 	}
 	for _, uid := range users {
 		t.Run(fmt.Sprintf("uid %d", uid), func(t *testing.T) {
-			t.Parallel()
 			table := map[string]map[string]string{}
 			for _, mode := range []string{"none", bare, "basic", "full"} {
 				detect(t, mode, nil)
