@@ -432,12 +432,17 @@ func killAt(t *testing.T, n int, phase string) {
 	cmd := h.command(t, "pull_request", h.opened(), map[string]string{"sandbox": "none"}, "action")
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
+	started := make(chan *os.Process, 1)
 	h.FailAt(n, githubtest.Hook(func(_ int, _ *http.Request, now string) {
 		if now == phase {
-			_ = cmd.Process.Kill()
+			_ = (<-started).Kill()
 		}
 	}))
-	err := cmd.Run()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	started <- cmd.Process
+	err := cmd.Wait()
 	h.Heal()
 	if err == nil {
 		t.Errorf("call %d, %s: it was not killed\n%s", n, phase, log.String())

@@ -19,10 +19,8 @@ import (
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/store"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // An appHost does what GitHub, the sandbox and the model are needed for, for one job of
@@ -174,9 +172,6 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, wrote func() err
 	if !a.Job.GateOnly {
 		rj.Cast = h.cast
 	}
-	if err := h.fetch(ctx, a.Dir, rj.Pull); err != nil {
-		return nil, err
-	}
 	runner := *h.runner
 	runner.Observe = observers(h.poster.observe, func(agent.Event) {
 		if err := wrote(); err != nil && ctx.Err() == nil {
@@ -184,24 +179,6 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, wrote func() err
 		}
 	})
 	return runner.Run(ctx, rj)
-}
-
-// fetch brings the commits of a run that was begun into the mirror, which may be another
-// machine's by now: the run itself fetches them once.
-func (h *appHost) fetch(ctx context.Context, dir string, p *run.Pull) error {
-	if _, err := os.Stat(filepath.Join(dir, "journal.jsonl")); err != nil {
-		return nil //nolint:nilerr // nothing was begun
-	}
-	project := filepath.Join(h.runner.Home, "projects", workspace.Slug(strings.TrimSuffix(p.From.URL, ".git")))
-	format := "sha1"
-	if len(p.Head) == 64 {
-		format = "sha256"
-	}
-	mirror, err := h.runner.Git.OpenMirror(ctx, filepath.Join(project, "mirror.git"), format)
-	if err != nil {
-		return err
-	}
-	return mirror.Fetch(ctx, p.From, p.Base, p.Head)
 }
 
 // appRequirement is the least tier in which the head of j may be executed. The machine
