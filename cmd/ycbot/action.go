@@ -90,8 +90,8 @@ func (h *host) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 		return nil
 	}
 	pub := &publish.Publisher{GitHub: h.hub.client, Comment: publish.Sticky, Now: h.p.now, Log: h.p.log()}
-	t := publish.Target{Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}, Number: s.Number, CommandComment: j.Comment}
-	return pub.Reply(ctx, t, string(s.Code), s.Text)
+	t := publish.Target{Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}, Number: s.Number}
+	return pub.Notice(ctx, t, s.Text)
 }
 
 // Begin implements [action.Host].

@@ -255,6 +255,21 @@ func TestActionOnComment(t *testing.T) {
 	}
 }
 
+// Whoever asks again and again is answered in one comment, which says the last.
+func TestActionRefusesOnce(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	for _, said := range [][2]string{{"bob", "/verify"}, {"mallory", "/verify"}, {"mallory", "/verify full"}, {"alice", "/verify everything"}} {
+		_, event := h.says(said[0], said[1])
+		if s := h.step(t, "issue_comment", event, nil); s.code != 0 {
+			t.Fatalf("exit %d\n%s", s.code, s.log)
+		}
+	}
+	if got := h.posted(); len(got) != 1 || !strings.Contains(got[0], "was not understood") {
+		t.Errorf("%d comments: %q", len(got), got)
+	}
+}
+
 // A comment on an issue is told what it is for, and nothing runs.
 func TestActionOnIssue(t *testing.T) {
 	t.Parallel()

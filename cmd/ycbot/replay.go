@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/model"
-	"github.com/ycbot/ycbot/internal/model/openai"
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/run"
 )
@@ -99,7 +98,7 @@ func recordedModel(name string, o *run.ReplayOptions) error {
 	if err != nil {
 		return err
 	}
-	prices, err := openai.ListPrices()
+	prices, err := model.ListPrices()
 	if err != nil {
 		return err
 	}
