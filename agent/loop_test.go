@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/model"
 )
 
@@ -168,6 +170,35 @@ func TestInject(t *testing.T) {
 	}
 	if c.Inject(res.ID, "late") || c.Inject("", "late") || c.Inject("ffff", "nobody") {
 		t.Error("a task that is over took something")
+	}
+}
+
+// What is said to all is heard by tasks that begin later as well, and by one that
+// goes on after a crash only where it did not hear it before.
+func TestInjectLater(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "journal.jsonl")
+	run := func(says string) agent.Result {
+		j, err := journal.Open(name, noon)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		c := newCast(t, says)
+		c.Journal = j
+		c.Inject("", "Look at the parser too.")
+		res, err := c.Run(t.Context(), agent.Order{Agent: "Explore", Prompt: "Where?"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	if res := run("-- Explore --\nDone.\n---\n< Look at the parser too.\n! 401\n"); res.Outcome != agent.Errored {
+		t.Fatalf("%+v", res)
+	}
+	res := run("-- Explore --\nDone.\n---\n< Look at the parser too.\nSeen.\n")
+	if res.Outcome != agent.Completed || res.Text != "Seen." || res.Iterations != 2 {
+		t.Errorf("%+v", res)
 	}
 }
 

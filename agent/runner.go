@@ -82,6 +82,7 @@ type Runner struct {
 
 	mu    sync.Mutex
 	tasks map[string]*task
+	said  []string // to all of them, also those that begin later
 	slots chan struct{}
 	wg    sync.WaitGroup
 }
@@ -146,7 +147,7 @@ func (r *Runner) start(ctx context.Context, o Order) (id string, fresh bool, err
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &task{done: make(chan struct{}), cancel: cancel, rec: Record{
+	t := &task{done: make(chan struct{}), cancel: cancel, inbox: r.unheard(id), rec: Record{
 		Order: o, ID: id, Status: TaskRunning, Started: r.Now().UTC(), LastActivityAt: r.Now().UTC(),
 		TranscriptPath: path.Join("subagents", o.Agent+"-"+id+".md"),
 		SidechainPath:  path.Join("sessions", r.RunID, "sidechains", id+".jsonl"),
@@ -289,12 +290,16 @@ func (r *Runner) Cancel(prefix string) bool {
 }
 
 // Inject says something to the only task whose id begins with prefix, while it
-// runs; with prefix "" to each that runs. The agent reads it between two rounds
-// of tools, or before its final reply counts. It reports whether a task that runs
-// took it. The caller has made sure that whoever says it may.
+// runs; with prefix "" to each that runs and to each that begins later. The agent
+// reads it between two rounds of tools, or before its final reply counts. It
+// reports whether a task that runs took it. The caller has made sure that whoever
+// says it may.
 func (r *Runner) Inject(prefix, text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if prefix == "" {
+		r.said = append(r.said, text)
+	}
 	took := false
 	for _, t := range r.tasks {
 		if t.rec.Status == TaskRunning && (prefix == "" || t == r.find(prefix)) {
@@ -303,6 +308,27 @@ func (r *Runner) Inject(prefix, text string) bool {
 		}
 	}
 	return took
+}
+
+// unheard is what was said to all tasks and the one with this id did not hear in
+// a process before this one. r.mu is held.
+func (r *Runner) unheard(id string) []string {
+	left := slices.Clone(r.said)
+	if r.Journal == nil {
+		return left
+	}
+	for _, e := range r.Journal.Entries(kindInbox) {
+		var said []string
+		if !strings.HasPrefix(e.Key, id+"/") || json.Unmarshal(e.Data, &said) != nil {
+			continue
+		}
+		for _, text := range said {
+			if i := slices.Index(left, text); i >= 0 {
+				left = slices.Delete(left, i, i+1)
+			}
+		}
+	}
+	return left
 }
 
 // CancelBatch stops the tasks of one batch for a person.

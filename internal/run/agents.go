@@ -113,6 +113,7 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
 		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
 	}
+	s.words.reach(h.runner)
 	return h, nil
 }
 

@@ -70,9 +70,17 @@ type Job struct {
 	Mode     string        // of agents: verify, or plan to run nothing; empty: verify
 	Trigger  string
 	Actor    string
-	Notes    []string     // for the report
-	Trust    string       // of the head: trusted, untrusted or local
-	Require  sandbox.Tier // the least in which the change may be executed; empty: any
+	Notes    []string // for the report
+	// Words brings what people say to the run while it goes, such as the text of a
+	// new "/verify"; whoever sends it has made sure that they may. Agents that work
+	// read it between two rounds of tools, those that begin later before their
+	// first reply counts. It is read from the first stage to the last, so that
+	// sending does not block for long; what is sent after that is not read. Words
+	// that were read are in the journal: a run that is continued knows them, and
+	// nobody sends them again. nil: nobody says anything.
+	Words   <-chan string
+	Trust   string       // of the head: trusted, untrusted or local
+	Require sandbox.Tier // the least in which the change may be executed; empty: any
 }
 
 // A ConfigFile is a configuration that was named explicitly.
@@ -110,6 +118,7 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
+	defer s.listen(ctx)()
 	if s.job.Previous != "" && s.around.refused() == "" {
 		t, err := stage(ctx, s, "takeover", s.takeOver)
 		if err != nil && ctx.Err() == nil {

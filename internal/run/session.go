@@ -59,6 +59,7 @@ type session struct {
 	laid      []*workspace.Tree
 	services  []sandbox.Service // of the job, that commands may reach
 
+	words     words
 	modelName string
 	may       agent.Permissions             // what agents may do
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
