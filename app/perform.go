@@ -65,7 +65,10 @@ func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *stor
 		err error
 	}
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	copied := w.copier(inner, mirror, cancel)
+	copied := &copier{w: w, mirror: mirror, end: cancel}
+	if w.DB.Postgres() == nil {
+		copied.ended.Go(func() { copied.late(inner) })
+	}
 	done := make(chan result, 1)
 	go func() {
 		defer func() {
@@ -73,7 +76,7 @@ func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *stor
 				done <- result{nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 			}
 		}()
-		rep, err := h.Verify(inner, a, copied)
+		rep, err := h.Verify(inner, a, func() error { return copied.wrote(inner) })
 		done <- result{rep, err}
 	}()
 	var r result
@@ -86,36 +89,72 @@ func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *stor
 		cancel(context.Cause(ctx))
 		r = <-done
 	}
-	if errors.Is(context.Cause(inner), store.ErrDiverged) {
+	diverged := errors.Is(context.Cause(inner), store.ErrDiverged)
+	cancel(nil)
+	copied.ended.Wait()
+	if diverged {
 		return nil, context.Cause(inner)
 	}
-	cancel(nil)
 	return r.rep, r.err
 }
 
 // copyEvery is how often a run is copied into the SQLite file, which lies on the same
 // disk as its directory; into PostgreSQL it is copied at once, because any machine may
 // have to go on with it.
-const copyEvery = 2 * time.Second
+const copyEvery = time.Second
 
-// copier returns what copies the run's directory. That another worker goes on with the
-// run ends it here.
-func (w *Worker) copier(ctx context.Context, mirror *store.Mirror, end context.CancelCauseFunc) func() error {
-	var mu sync.Mutex
-	var last time.Time
-	return func() error {
-		mu.Lock()
-		defer mu.Unlock()
-		now := w.Now()
-		if w.DB.Postgres() == nil && now.Sub(last) < copyEvery {
-			return nil
+// A copier copies the run's directory while the run writes to it.
+type copier struct {
+	w      *Worker
+	mirror *store.Mirror
+	end    context.CancelCauseFunc // of the run
+	ended  sync.WaitGroup
+
+	mu   sync.Mutex
+	last time.Time
+	more bool // was written since
+}
+
+// wrote is called when there is more in the directory.
+func (c *copier) wrote(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.w.Now()
+	if c.more = c.w.DB.Postgres() == nil && now.Sub(c.last) < copyEvery; c.more {
+		return nil
+	}
+	c.last = now
+	return c.copy(ctx)
+}
+
+// copy copies. That another worker goes on with the run ends it here.
+func (c *copier) copy(ctx context.Context) error {
+	err := c.mirror.Sync(ctx)
+	if errors.Is(err, store.ErrDiverged) {
+		c.end(err)
+	}
+	return err
+}
+
+// late copies what came too soon after the copy before, so that people who watch see
+// what is done now, however long it takes.
+func (c *copier) late(ctx context.Context) {
+	tick := time.NewTicker(copyEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
-		last = now
-		err := mirror.Sync(ctx)
-		if errors.Is(err, store.ErrDiverged) {
-			end(err)
+		c.mu.Lock()
+		if c.more {
+			c.more, c.last = false, c.w.Now()
+			if err := c.copy(ctx); err != nil && ctx.Err() == nil {
+				c.w.Log.WarnContext(ctx, "run is not copied", "error", err)
+			}
 		}
-		return err
+		c.mu.Unlock()
 	}
 }
 
@@ -137,6 +176,10 @@ func (w *Worker) end(ctx context.Context, run store.Run, rep *report.Report, e E
 		run.Reason = report.Line(e.Failure.Error(), 1000)
 	}
 	if rep != nil {
+		run.Title = report.Line(rep.Title, 300)
+		if run.Reason == "" {
+			run.Reason = rep.Headline(300)
+		}
 		run.Verdict, run.Tokens = string(rep.Verdict), int64(rep.Usage.InputTokens+rep.Usage.OutputTokens)
 		if rep.Usage.CostUSD != nil {
 			run.CostUSD = *rep.Usage.CostUSD

@@ -18,6 +18,7 @@ import (
 // A Queue stores deliveries with the jobs they call for. [queue.Queue] is one.
 type Queue interface {
 	Accept(ctx context.Context, d store.Delivery, j *job.Job) (queue.Receipt, error)
+	Get(ctx context.Context, id string) (queue.Entry, error)
 }
 
 // A Server receives webhooks. The zero values of what is not said to be optional are
@@ -29,6 +30,8 @@ type Server struct {
 	Allow  Allowed
 	Ready  func(context.Context) error // tells whether deliveries can be stored
 	Fresh  func(job.Job)               // is told of each job that was stored and was not known; must not wait; nil: nobody is
+	Pages  http.Handler                // what people look at, at all other addresses; nil: nothing
+	Now    func() time.Time
 	Log    *slog.Logger
 }
 
@@ -42,6 +45,9 @@ func (s *Server) Handler() (http.Handler, error) {
 	mux.Handle("POST /webhook", hook)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "alive") })
 	mux.HandleFunc("GET /readyz", s.ready)
+	if s.Pages != nil {
+		mux.Handle("/", s.Pages)
+	}
 	return mux, nil
 }
 

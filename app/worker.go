@@ -166,7 +166,7 @@ func (w *Worker) begin(ctx context.Context, j job.Job, c *config.Config) (store.
 func (w *Worker) row(j job.Job) store.Run {
 	now := w.Now()
 	return store.Run{
-		ID: w.NewRun(), Job: j.ID, Repo: j.Repo.FullName(), Number: j.Number, Installation: j.Installation, BaseSHA: j.BaseSHA,
+		ID: w.NewRun(), Job: j.ID, Repo: j.Repo.FullName(), RepoID: j.Repo.ID, Number: j.Number, Installation: j.Installation, BaseSHA: j.BaseSHA,
 		HeadSHA: j.HeadSHA, Trigger: string(j.Trigger), Actor: j.Actor.Login, State: store.Running, Created: now, Started: now,
 	}
 }

@@ -48,7 +48,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Fresh: s.worker.Hasten, Log: s.log,
+		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Fresh: s.worker.Hasten, Now: p.now, Log: s.log,
 	}
 	handler, err := server.Handler()
 	if err != nil {

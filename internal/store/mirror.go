@@ -296,7 +296,7 @@ func (m *Mirror) write(ctx context.Context, b *batch) error {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		return nil
+		return notify(ctx, tx, m.run)
 	})
 	if err != nil {
 		// The transaction before may have been committed though its answer was lost: then
@@ -306,6 +306,7 @@ func (m *Mirror) write(ctx context.Context, b *batch) error {
 		}
 		return err
 	}
+	m.db.watchers.tell(m.run)
 	for name, lines := range b.lines {
 		m.ends[name] = lines[len(lines)-1].End
 	}

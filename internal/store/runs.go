@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -26,6 +28,8 @@ type Run struct {
 	ID           string
 	Job          string // identity of the job
 	Repo         string // owner/name
+	RepoID       int64  // GitHub's number of it, which outlives a new name; 0: not known
+	Title        string // of the change, untrusted; empty until the run has ended
 	Number       int    // of the pull request; 0: none
 	Installation int64
 	BaseSHA      string
@@ -65,13 +69,13 @@ func (e *QuotaError) Error() string {
 var ErrNotFound = errors.New("not found")
 
 const runColumns = `id, job, repo, number, installation, base_sha, head_sha, trigger_kind, actor,
-	state, verdict, reason, cost_usd, tokens, created, started, ended`
+	state, verdict, reason, cost_usd, tokens, created, started, ended, repo_id, title`
 
 func scanRun(scan Scan) (Run, error) {
 	var r Run
 	var created, started, ended int64
 	err := scan(&r.ID, &r.Job, &r.Repo, &r.Number, &r.Installation, &r.BaseSHA, &r.HeadSHA, &r.Trigger, &r.Actor,
-		&r.State, &r.Verdict, &r.Reason, &r.CostUSD, &r.Tokens, &created, &started, &ended)
+		&r.State, &r.Verdict, &r.Reason, &r.CostUSD, &r.Tokens, &created, &started, &ended, &r.RepoID, &r.Title)
 	r.Created, r.Started, r.Ended = FromMicros(created), FromMicros(started), FromMicros(ended)
 	return r, err
 }
@@ -147,20 +151,25 @@ func (db *DB) SaveRun(ctx context.Context, r Run) error {
 	if err != nil {
 		return fmt.Errorf("save run %s: %w", r.ID, err)
 	}
+	db.watchers.tell(r.ID)
 	return nil
 }
 
 func saveRun(ctx context.Context, q Querier, r Run) error {
 	_, err := q.Exec(ctx, `insert into runs (`+runColumns+`)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		on conflict (id) do update set job = excluded.job, repo = excluded.repo, number = excluded.number,
 			installation = excluded.installation, base_sha = excluded.base_sha, head_sha = excluded.head_sha,
 			trigger_kind = excluded.trigger_kind, actor = excluded.actor, state = excluded.state,
 			verdict = excluded.verdict, reason = excluded.reason, cost_usd = excluded.cost_usd,
-			tokens = excluded.tokens, started = excluded.started, ended = excluded.ended`,
+			tokens = excluded.tokens, started = excluded.started, ended = excluded.ended,
+			repo_id = excluded.repo_id, title = excluded.title`,
 		r.ID, r.Job, r.Repo, r.Number, r.Installation, r.BaseSHA, r.HeadSHA, r.Trigger, r.Actor,
-		string(r.State), r.Verdict, r.Reason, r.CostUSD, r.Tokens, Micros(r.Created), Micros(r.Started), Micros(r.Ended))
-	return err
+		string(r.State), r.Verdict, r.Reason, r.CostUSD, r.Tokens, Micros(r.Created), Micros(r.Started), Micros(r.Ended), r.RepoID, r.Title)
+	if err != nil {
+		return err
+	}
+	return notify(ctx, q, r.ID)
 }
 
 // Run returns a run by its id; [ErrNotFound] where there is none.
@@ -186,11 +195,14 @@ func (db *DB) oneRun(ctx context.Context, key, where string) (Run, error) {
 
 // A RunFilter selects runs; zero fields select all.
 type RunFilter struct {
-	Repo   string
-	Number int
-	State  RunState
-	Before time.Time // created before; for the next page
-	Limit  int       // 0: 100
+	Repo     string
+	RepoIDs  []int64 // nil: all; of none there are no runs
+	Number   int
+	State    RunState
+	Verdict  string
+	Before   time.Time // created before; for the next page
+	BeforeID string    // of the run that was created at Before and was the last one listed
+	Limit    int       // 0: 100
 }
 
 // Runs returns runs, the newest first.
@@ -198,12 +210,41 @@ func (db *DB) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
+	if f.RepoIDs != nil && len(f.RepoIDs) == 0 {
+		return nil, nil
+	}
+	among := ""
+	if f.RepoIDs != nil {
+		among = " and repo_id in (" + numbers(f.RepoIDs) + ")"
+	}
 	runs, err := collect(ctx, db.Reader(), scanRun, `select `+runColumns+` from runs
-		where ($1 = '' or repo = $1) and (cast($2 as bigint) = 0 or number = $2) and ($3 = '' or state = $3) and (cast($4 as bigint) = 0 or created < $4)
-		order by created desc, id desc limit $5`,
-		f.Repo, int64(f.Number), string(f.State), Micros(f.Before), f.Limit)
+		where ($1 = '' or repo = $1) and (cast($2 as bigint) = 0 or number = $2) and ($3 = '' or state = $3)
+			and (cast($4 as bigint) = 0 or created < $4 or created = $4 and id < $5) and ($6 = '' or verdict = $6)`+among+`
+		order by created desc, id desc limit $7`,
+		f.Repo, int64(f.Number), string(f.State), Micros(f.Before), f.BeforeID, f.Verdict, f.Limit)
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
 	return runs, nil
+}
+
+// numbers lists numbers for a statement: there may be more than it can have parameters.
+func numbers(ids []int64) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.FormatInt(id, 10))
+	}
+	return b.String()
+}
+
+// Installations returns the installations that have runs.
+func (db *DB) Installations(ctx context.Context) ([]int64, error) {
+	ids, err := collect(ctx, db.Reader(), scanOne[int64], `select distinct installation from runs where installation <> 0 order by installation`)
+	if err != nil {
+		return nil, fmt.Errorf("list installations: %w", err)
+	}
+	return ids, nil
 }

@@ -47,6 +47,8 @@ type DB struct {
 	readers *sql.DB
 
 	pool *pgxpool.Pool // PostgreSQL; nil: SQLite
+
+	watchers watchers
 }
 
 // Open opens the database and does not migrate it (see [DB.Migrate]).
