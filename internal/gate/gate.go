@@ -15,7 +15,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -72,8 +71,10 @@ type Input struct {
 	Commands     Commands        // from the base's configuration; a kind that is not named is detected
 	Env          []string        // "NAME=value", from the base's configuration
 	RequireRepro bool            // require_fail_to_pass
-	// Prepared is called once a side, when its setup and build are done and
-	// before a test has written into it, to take copies. May be nil.
+	// Prepared is given the prepared snapshot of a side, once: a copy that was
+	// taken when its setup and build were done and before a test had written into
+	// it. It is the callee's to close, and to be left as it is until the gate has
+	// ended. Nil: the gate closes it.
 	Prepared func(context.Context, Side, *workspace.Tree) error
 }
 
@@ -100,6 +101,7 @@ type runner struct {
 	res      *Result
 	plan     map[Side]*plan
 	suites   map[Side]Suite
+	prepared map[Side]*snapshot
 	packages []goPackageInfo // of the head
 	affected map[string]bool // import paths of the head that the change affects
 	facts    Facts
@@ -111,12 +113,8 @@ type runner struct {
 // way: Result.Verdict then is what stands without the rest, and the error says
 // why it stopped. Other errors are infrastructure.
 func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
-	r := &runner{
-		Gate: g, in: in,
-		res:    &Result{Toolchains: map[string]string{}},
-		plan:   map[Side]*plan{},
-		suites: map[Side]Suite{},
-	}
+	r := newRunner(g, in)
+	defer r.close()
 	err := r.steps(ctx)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -126,6 +124,16 @@ func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
 	}
 	r.conclude()
 	return r.res, err
+}
+
+func newRunner(g *Gate, in Input) *runner {
+	return &runner{
+		Gate: g, in: in,
+		res:      &Result{Toolchains: map[string]string{}},
+		plan:     map[Side]*plan{},
+		suites:   map[Side]Suite{},
+		prepared: map[Side]*snapshot{},
+	}
 }
 
 // steps is the gate from beginning to end.
@@ -187,8 +195,7 @@ type command struct {
 // of the command's standard output.
 func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c command, stdout io.Writer) (Step, error) {
 	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text})
-	home := filepath.Join(r.Scratch, string(side), "home")
-	cache := c.cache
+	home, cache := r.home(side), c.cache
 	if cache == "" {
 		cache = r.buildCache(side)
 	}

@@ -107,10 +107,8 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 			r.unprepared(step)
 		}
 	}
-	if r.in.Prepared != nil {
-		if err := r.in.Prepared(ctx, side, tree); err != nil {
-			return fmt.Errorf("prepared snapshot of %s: %w", side, err)
-		}
+	if err := r.snapshot(ctx, side); err != nil {
+		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
 	}
 	for _, c := range p.lint {
 		if _, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil); err != nil {

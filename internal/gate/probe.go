@@ -107,7 +107,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		if len(commands) == 0 {
 			return Suite{}, Step{}, nil
 		}
-		return r.runTests(ctx, side, commands[0])
+		return r.runFresh(ctx, side, commands[0])
 	}
 	p := Probe{Title: title}
 	head, step, err := run(Head)
@@ -199,7 +199,7 @@ func (r *runner) probeCommands(ctx context.Context) error {
 			continue
 		}
 		c.stage = StageProbe
-		suite, step, err := r.runTests(ctx, Head, c)
+		suite, step, err := r.runFresh(ctx, Head, c)
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (r *runner) slow(id ID) bool {
 func (r *runner) again(ctx context.Context, side Side, ids []ID, narrow bool) (Suite, error) {
 	out := Suite{}
 	for _, c := range r.againCommands(side, ids, narrow) {
-		suite, _, err := r.runTests(ctx, side, c)
+		suite, _, err := r.runFresh(ctx, side, c)
 		out.add(suite)
 		if err != nil {
 			return out, err

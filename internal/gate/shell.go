@@ -9,10 +9,11 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// Prepare sets both sides up and builds them, calling in.Prepared for each, and
-// does no more. It is for a run that has its result and needs the trees again.
+// Prepare sets both sides up and builds them, giving in.Prepared a snapshot of
+// each, and does no more. It is for a run that has its result and needs the trees again.
 func (g *Gate) Prepare(ctx context.Context, in Input) error {
-	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, plan: map[Side]*plan{}, suites: map[Side]Suite{}}
+	r := newRunner(g, in)
+	defer r.close()
 	for _, step := range []func(context.Context) error{r.detect, r.prepareBase, r.prepareHead} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("gate: %w", err)

@@ -161,7 +161,7 @@ func (r *runner) reveal(ctx context.Context) error {
 	alone := Suite{}
 	for pkg, tests := range named {
 		for _, c := range r.goTests(Base, pkg.Unit, StageRerun, "-count=1", "-run="+only(tests), pkg.Package) {
-			suite, _, err := r.runTests(ctx, Base, c)
+			suite, _, err := r.runFresh(ctx, Base, c)
 			if err != nil {
 				return err
 			}

@@ -34,8 +34,8 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 	}
 }
 
-// gateInput lays both sides out. Where agents follow, a snapshot of each is
-// taken when it is prepared.
+// gateInput lays both sides out. Where agents follow, the prepared snapshot of
+// each is kept.
 func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 	base, err := s.worktree(ctx, "base", s.src.Change.MergeBase)
 	if err != nil {
@@ -57,12 +57,8 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 	return in, nil
 }
 
-// snapshot keeps a copy of a prepared tree, for agents and for what is run again.
-func (s *session) snapshot(ctx context.Context, side gate.Side, tree *workspace.Tree) error {
-	t, err := tree.Copy(ctx, filepath.Join(s.trees, "prepared-"+string(side)))
-	if err != nil {
-		return err
-	}
+// snapshot keeps a prepared tree, for agents and for what is run again.
+func (s *session) snapshot(_ context.Context, side gate.Side, t *workspace.Tree) error {
 	s.laid = append(s.laid, t)
 	s.snapshots[side] = t
 	return nil

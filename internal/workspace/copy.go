@@ -38,6 +38,35 @@ func (t *Tree) Copy(ctx context.Context, dir string) (*Tree, error) {
 	return c, nil
 }
 
+// Reset makes t what from is, a tree of the same commit: what lies in it goes, and
+// a copy of what lies in from comes, so that build output that names t's folder
+// stays right.
+func (t *Tree) Reset(ctx context.Context, from *Tree) error {
+	if t == from || t.Commit != from.Commit {
+		return fmt.Errorf("reset worktree of %s to one of %s: %w", change.Short(t.Commit), change.Short(from.Commit), os.ErrInvalid)
+	}
+	err := removeAll(ctx, t.Dir)
+	if err == nil {
+		err = os.Mkdir(t.Dir, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(t.Dir, ".git"), t.pointer, 0o644)
+	}
+	if err == nil {
+		from.mu.Lock()
+		wants := slices.Clone(from.wants)
+		from.mu.Unlock()
+		t.mu.Lock()
+		t.wants = wants
+		t.mu.Unlock()
+		err = t.copyFrom(ctx, from)
+	}
+	if err != nil {
+		return fmt.Errorf("reset worktree of %s: %w", change.Short(t.Commit), err)
+	}
+	return nil
+}
+
 func (t *Tree) copyFrom(ctx context.Context, from *Tree) error {
 	// The index holds for the copy: see configText.
 	if err := copyIfThere(filepath.Join(from.registry, "index"), filepath.Join(t.registry, "index")); err != nil {
@@ -257,3 +286,8 @@ func (c *copier) content(in, out *os.File, st *unix.Stat_t) error {
 		}
 	}
 }
+
+// CopyFolder copies what lies in a folder that commands may have filled into
+// another one, which must be there: modes, times and symbolic links too, nothing
+// through a link. Sockets, pipes and devices are left out.
+func CopyFolder(ctx context.Context, from, to string) error { return copyTree(ctx, from, to) }

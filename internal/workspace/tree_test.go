@@ -497,3 +497,40 @@ func TestNotes(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A tree that was reset is what the other one is, in its own folder: what
+// commands left goes, build output comes, git works, and later changes show.
+func TestReset(t *testing.T) {
+	t.Parallel()
+	_, m, head := imported(t, newRepo(t))
+	tree := worktree(t, m, "head", head)
+	write(t, tree.Dir, map[string]string{"build/out.o": "obj"})
+	snap := must[*Tree](t)(tree.Copy(t.Context(), filepath.Join(runDir(m, "run1"), "prepared")))
+	defer snap.Close()
+	write(t, tree.Dir, map[string]string{"README": "owt\n", "left/over": "x", "build/out.o": "changed"})
+	if err := errors.Join(os.Remove(filepath.Join(tree.Dir, ".git")), os.Chmod(filepath.Join(tree.Dir, "left"), 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.Reset(t.Context(), snap); err != nil {
+		t.Fatal(err)
+	}
+	if got := must[[]string](t)(tree.Changed(t.Context())); len(got) > 0 {
+		t.Errorf("after the reset %q are not what they were", got)
+	}
+	if _, err := os.Lstat(filepath.Join(tree.Dir, "left")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was left is still there: %v", err)
+	}
+	if got := must[[]byte](t)(os.ReadFile(filepath.Join(tree.Dir, "build/out.o"))); string(got) != "obj" {
+		t.Errorf("build output is %q", got)
+	}
+	if got := userIn(t, append([]string{"GIT_OPTIONAL_LOCKS=0"}, userEnv...), tree.Dir, "status", "--porcelain"); got != "?? build/" {
+		t.Errorf("git status:\n%s", got)
+	}
+	write(t, tree.Dir, map[string]string{"README": "owt\n"})
+	if d := cmp.Diff([]string{"README"}, must[[]string](t)(tree.Changed(t.Context()))); d != "" {
+		t.Error(d)
+	}
+	if err := tree.Reset(t.Context(), tree); err == nil {
+		t.Error("a tree was reset to itself")
+	}
+}
