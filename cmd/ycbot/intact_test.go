@@ -70,7 +70,14 @@ func newEdited(t *testing.T) *edited {
 	if cmd.ProcessState.ExitCode() != report.Exit(report.Fail, "", report.Completed) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	err = filepath.WalkDir(e.dir, func(path string, d fs.DirEntry, err error) error {
+	e.read(t)
+	return e
+}
+
+// read takes what is in the directory for what the run left.
+func (e *edited) read(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir(e.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -84,7 +91,6 @@ func newEdited(t *testing.T) *edited {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
 }
 
 func (e *edited) write(t *testing.T, name string, data []byte) {
@@ -322,5 +328,53 @@ func (e *edited) journals(t *testing.T) {
 		if !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, tc.want) }) {
 			t.Errorf("%s: %q", tc.name, problems)
 		}
+	}
+}
+
+// What is told of the last run's checks is held against the run that is kept and
+// against what the log has of their commands.
+func TestEveryEditOfTheLastRunIsFound(t *testing.T) {
+	t.Parallel()
+	first := newEdited(t)
+	dir := filepath.Dir(first.dir)
+	e := &edited{dir: filepath.Join(dir, "next"), files: map[string][]byte{}}
+	cmd := realProgram(t, filepath.Join(dir, "home"), "run", "-C", filepath.Join(dir, "repo"), "--previous", first.dir, "--out", e.dir, "--sandbox", "none")
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != report.Exit(report.Fail, "", report.Completed) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	e.read(t)
+	if problems := e.check(t, nil, false); len(problems) > 0 {
+		t.Fatalf("as the run left it: %q", problems)
+	}
+	for _, tc := range []struct {
+		name, stage, want string
+		edit              func(any)
+	}{
+		{"a failure is called mended", "previous", "is not what its evidence shows", func(v any) { at(v, "checks", 0)["now"] = "fixed" }},
+		{"a failure is called old", "previous", "is not what its evidence shows", func(v any) { at(v, "checks", 0)["reproduction"] = "pre-existing" }},
+		{"the base was not asked", "previous", "is not what its evidence shows", func(v any) { c := at(v, "checks", 0); c["evidence"] = c["evidence"].([]any)[:1] }},
+		{"evidence of another check", "previous", "is not of its command", func(v any) { at(v, "checks", 0)["evidence"] = at(v, "checks", 1)["evidence"] }},
+		{"it was not looked at", "previous", "is left out of what became of the last run", func(v any) {
+			c := at(v, "checks", 0)
+			c["now"], c["reproduction"], c["evidence"] = "not-revisited", "", []any{}
+		}},
+		{"it had passed", "previous", "is not told as the last run has it", func(v any) { at(v, "checks", 0)["was"] = "PASS" }},
+		{"a check is left out", "previous", "is left out", func(v any) { m := at(v); m["checks"] = m["checks"].([]any)[1:] }},
+		{"a check too many", "previous", "the last run had no check", func(v any) { m := at(v); m["checks"] = append(m["checks"].([]any), at(v, "checks", 0)) }},
+		{"another run", "previous", "is not what is in previous", func(v any) { at(v)["run_id"] = "x" }},
+		{"another verdict", "previous", "is not what is in previous", func(v any) { at(v)["verdict"] = "PASS" }},
+		{"nothing is said of it", "previous", "nothing is said of it", func(v any) { m := at(v); m["run_id"], m["checks"] = "", []any{} }},
+		{"another run is kept", "takeover", "previous: SHA256SUMS has the digest", func(v any) { at(v)["digest"] = strings.Repeat("0", 64) }},
+		{"none is kept", "takeover", "and none is kept", func(v any) { at(v)["digest"] = "" }},
+	} {
+		data := e.journal(t, tc.stage, func(v any) any { tc.edit(v); return v })
+		problems := e.check(t, map[string][]byte{"journal.jsonl": data}, true)
+		if !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, tc.want) }) {
+			t.Errorf("%s: %q", tc.name, problems)
+		}
+	}
+	altered := slices.Concat(e.files["previous/report.md"], []byte("x"))
+	if problems := e.check(t, map[string][]byte{"previous/report.md": altered}, true); !slices.Contains(problems, "previous: report.md: not what the run wrote") {
+		t.Errorf("the run that is kept is altered: %q", problems)
 	}
 }

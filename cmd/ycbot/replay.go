@@ -45,6 +45,7 @@ Exit codes: 0 the same report, 1 it departs, 3 it could not be done.`,
 
 // replay does "ycbot replay".
 func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry bool) error {
+	dir = p.origin(dir)
 	o := run.ReplayOptions{Repo: flags.dir, Dry: dry}
 	if err := recordedModel(filepath.Join(dir, "model.jsonl"), &o); err != nil {
 		return err
@@ -82,6 +83,15 @@ func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry
 	}
 	_, err = fmt.Fprintf(p.stdout, "VERDICT: %s\n", r.Report.Verdict)
 	return err
+}
+
+// origin is where the commands and answers lie that the run in dir rests on.
+func (p *program) origin(dir string) string {
+	from := run.Origin(dir)
+	if from != dir {
+		fmt.Fprintln(p.stderr, printable("ycbot: "+dir+" took its verdict over from the run in "+from+": that one is looked at"))
+	}
+	return from
 }
 
 // recordedModel reads the answers of a run's model, where it had one.

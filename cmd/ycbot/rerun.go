@@ -55,7 +55,7 @@ func (p *program) rerun(ctx context.Context, dir string, box *runOptions, o run.
 	show := newProgress(p.stderr, p.now)
 	defer show.close()
 	o.Repo, o.Tell = box.dir, p.reran
-	count, err := runner.Rerun(ctx, dir, o)
+	count, err := runner.Rerun(ctx, p.origin(dir), o)
 	if p.notIntact(err) {
 		return nil
 	}

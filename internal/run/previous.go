@@ -38,39 +38,55 @@ type revisited struct {
 // revisit runs the checks of the last run's agents again. What the gate found
 // there the gate looks at anew. A last run that cannot be used is said and is no
 // error.
-func (s *session) revisit(ctx context.Context, result *gate.Result) (*revisited, error) {
+func (s *session) revisit(ctx context.Context, t *takeover, result *gate.Result) (*revisited, error) {
 	none := func(format string, args ...any) (*revisited, error) {
 		return &revisited{Notes: []string{"the last run was not looked at again: " + fmt.Sprintf(format, args...)}}, nil
 	}
-	was, err := Check(s.job.Previous, "")
-	switch {
-	case err != nil:
-		return none("%v", err)
-	case len(was.Problems) > 0:
-		return none("%s is not intact: %s", s.job.Previous, was.Problems[0])
-	case was.Report.Repo != s.src.Change.Repo || was.Report.PR != s.src.Change.PR:
-		return none("it is of %s#%d", was.Report.Repo, was.Report.PR)
+	if t == nil || t.Digest == "" {
+		why := "it was not kept"
+		if t != nil && t.Why != "" {
+			why = t.Why
+		}
+		return none("%s", why)
 	}
-	records, err := evidence.ReadVerified(s.job.Previous, was.Report.RunID)
+	r, err := s.revisitor()
 	if err != nil {
 		return none("%v", err)
 	}
-	h := &host{session: s, result: result, seats: map[string]*seat{}}
-	if err := h.prepared(ctx); err != nil {
+	if r.report.Repo != s.src.Change.Repo || r.report.PR != s.src.Change.PR {
+		return none("it is of %s#%d", r.report.Repo, r.report.PR)
+	}
+	r.result, r.seats = result, map[string]*seat{}
+	if err := r.prepared(ctx); err != nil {
 		return none("%v", err)
 	}
-	out := &revisited{RunID: was.Report.RunID, Head: was.Report.HeadSHA, Verdict: was.Report.Verdict}
-	out.Diff = s.since(ctx, was.Report.HeadSHA)
-	r := &revisitor{host: h, out: out, report: was.Report, records: map[string]evidence.Record{}, until: s.shareOf(ctx, rerunShare)}
+	r.out.Diff = s.since(ctx, r.report.HeadSHA)
+	r.until = s.shareOf(ctx, rerunShare)
+	for _, c := range r.report.Checks {
+		if err := r.check(ctx, c); err != nil {
+			return r.out, err
+		}
+	}
+	return r.out, nil
+}
+
+// revisitor reads the last run that this one keeps.
+func (s *session) revisitor() (*revisitor, error) {
+	dir := filepath.Join(s.dir, previousDir)
+	was, err := readReport(dir)
+	if err != nil {
+		return nil, err
+	}
+	records, err := evidence.ReadVerified(dir, was.RunID)
+	if err != nil {
+		return nil, err
+	}
+	out := &revisited{RunID: was.RunID, Head: was.HeadSHA, Verdict: was.Verdict}
+	r := &revisitor{host: &host{session: s}, out: out, dir: dir, report: was, records: map[string]evidence.Record{}}
 	for _, rec := range records {
 		r.records[rec.ID] = rec
 	}
-	for _, c := range was.Report.Checks {
-		if err := r.check(ctx, c); err != nil {
-			return out, err
-		}
-	}
-	return out, nil
+	return r, nil
 }
 
 // shareOf is when the n-th part of the time that the run has left is over.
@@ -100,19 +116,26 @@ func (s *session) since(ctx context.Context, head string) string {
 type revisitor struct {
 	*host
 	out     *revisited
+	dir     string // of the last run, as this one keeps it
 	report  *report.Report
 	records map[string]evidence.Record
 	until   time.Time
 	ran     int
 }
 
-// check runs one check of the last run again.
-func (r *revisitor) check(ctx context.Context, c report.Check) error {
+// recordOf is what a check of the last run rests on, where it can be run again.
+func (r *revisitor) recordOf(c report.Check) (evidence.Record, bool) {
 	if c.Kind != report.KindAgent || c.Result == report.ResultSkip || len(c.Evidence) == 0 {
-		return nil
+		return evidence.Record{}, false
 	}
 	was, ok := r.records[c.Evidence[len(c.Evidence)-1]]
-	if !ok || !was.Executed {
+	return was, ok && was.Executed
+}
+
+// check runs one check of the last run again.
+func (r *revisitor) check(ctx context.Context, c report.Check) error {
+	was, ok := r.recordOf(c)
+	if !ok {
 		return nil
 	}
 	v := report.Revisit{Title: c.Title, Command: c.Command, Was: c.Result, Evidence: []string{}}
@@ -129,48 +152,55 @@ func (r *revisitor) check(ctx context.Context, c report.Check) error {
 	return nil
 }
 
-// compare says what the command of a check does now. A failure counts only where
-// the base does not have it.
+// revisitTask begins the names of the tasks under which commands of the last run
+// stand in the log. It is stored: do not change it.
+const revisitTask = "again/"
+
+// compare runs the command of a check and says what it does now.
 func (r *revisitor) compare(ctx context.Context, c report.Check, was evidence.Record, v *report.Revisit) error {
-	task := "again/" + c.ID
+	task := revisitTask + c.ID
 	head, err := r.repeat(ctx, was, r.head, task+"/head")
 	if err != nil {
 		return err
 	}
 	v.Evidence = append(v.Evidence, head.ID)
+	v.Now, v.Reproduction, err = r.judge(c.Result, was, head, func() (evidence.Record, error) {
+		base, err := r.repeat(ctx, was, r.base, task+"/base")
+		if err == nil {
+			v.Evidence = append(v.Evidence, base.ID)
+		}
+		return base, err
+	})
+	return err
+}
+
+// judge says what the command of a check that had this result does now. A failure
+// counts only where the base, which is asked then, does not have it.
+func (r *revisitor) judge(had report.Result, was, head evidence.Record, onBase func() (evidence.Record, error)) (report.Became, report.Reproduction, error) {
 	same := r.sameAs(was, head)
+	now := report.StillFails
 	switch {
 	case lacking(r.wrote(head), r.recorded(was), nil) || head.Exit == 126 || head.Exit == 127:
-		v.Now = report.CannotRun
-		return nil
-	case c.Result == report.ResultPass && same:
-		v.Now = report.Holds
-		return nil
-	case c.Result == report.ResultFail && !same:
-		v.Now = report.Fixed
-		return nil
-	case c.Result == report.ResultPass && head.Exit == 0:
-		v.Now = report.Differs // it ends well and prints something else: for people to look at
-		return nil
+		return report.CannotRun, "", nil
+	case had == report.ResultPass && same:
+		return report.Holds, "", nil
+	case had == report.ResultFail && !same:
+		return report.Fixed, "", nil
+	case had == report.ResultPass && head.Exit == 0:
+		return report.Differs, "", nil // it ends well and prints something else: for people to look at
+	case had == report.ResultPass:
+		now = report.Broke
 	}
-	v.Now = report.StillFails
-	if c.Result == report.ResultPass {
-		v.Now = report.Broke
-	}
-	base, err := r.repeat(ctx, was, r.base, task+"/base")
-	if err != nil {
-		return err
-	}
-	v.Evidence = append(v.Evidence, base.ID)
+	base, err := onBase()
 	switch {
+	case err != nil:
+		return now, "", err
 	case lacking(r.wrote(base), r.wrote(head), added(r.src.Change.Files)):
-		v.Reproduction = report.HeadOnly
+		return now, report.HeadOnly, nil
 	case !r.alike(head, base):
-		v.Reproduction = report.Introduced
-	default:
-		v.Reproduction = report.PreExisting
+		return now, report.Introduced, nil
 	}
-	return nil
+	return now, report.PreExisting, nil
 }
 
 // treesOf are the folders of an agent in the run that recorded a command.
@@ -188,11 +218,7 @@ func (r *revisitor) repeat(ctx context.Context, was evidence.Record, of *workspa
 	defer tree.Close()
 	home, temp := dir+"-home", filepath.Join(r.temps(), "p"+strconv.Itoa(r.ran)+filepath.Base(task))
 	defer os.RemoveAll(temp)
-	command := was.Command
-	if command == "" {
-		command = strings.Join(was.Argv, " ")
-	}
-	command = treesOf(r.report.RunID).ReplaceAllLiteralString(command, tree.Dir)
+	command := treesOf(r.report.RunID).ReplaceAllLiteralString(spokenBefore(was), tree.Dir)
 	x := evidence.Execution{Agent: "host", Task: task, Command: command, Root: tree.Dir, Cwd: was.Cwd, Tree: tree.OID}
 	if x.Run, err = r.template(ctx, tree, home, temp); err != nil {
 		return evidence.Record{}, err
@@ -203,6 +229,14 @@ func (r *revisitor) repeat(ctx context.Context, was evidence.Record, of *workspa
 	return rec, err
 }
 
+// spokenBefore is the command of a record of the last run.
+func spokenBefore(was evidence.Record) string {
+	if was.Command == "" {
+		return strings.Join(was.Argv, " ")
+	}
+	return was.Command
+}
+
 // sameAs compares with a record of the last run.
 func (r *revisitor) sameAs(was, now evidence.Record) bool {
 	if was.TimedOut || now.TimedOut {
@@ -211,7 +245,7 @@ func (r *revisitor) sameAs(was, now evidence.Record) bool {
 	if was.Exit != 0 {
 		return now.Exit != 0
 	}
-	out, err := evidence.ReadOutput(r.job.Previous, was.Stdout)
+	out, err := evidence.ReadOutput(r.dir, was.Stdout)
 	return err == nil && now.Exit == 0 && comparable(string(out)) == r.printed(now)
 }
 
@@ -219,7 +253,7 @@ func (r *revisitor) sameAs(was, now evidence.Record) bool {
 func (r *revisitor) recorded(was evidence.Record) string {
 	var b strings.Builder
 	for _, o := range []evidence.Output{was.Stdout, was.Stderr} {
-		if out, err := evidence.ReadOutput(r.job.Previous, o); err == nil {
+		if out, err := evidence.ReadOutput(r.dir, o); err == nil {
 			b.Write(out)
 		}
 	}

@@ -94,12 +94,6 @@ func (p *past) output(r evidence.Record) (stdout, stderr []byte, err error) {
 	return stdout, stderr, err
 }
 
-// revisited says whether the run took up the checks of an earlier one.
-func (p *past) revisited() bool {
-	_, ok := p.journal.Lookup("stage", "previous")
-	return ok
-}
-
 // steps are the records of the gate's result. Those of an attempt that was
 // broken off before it are left out.
 func (p *past) steps() []evidence.Record {
@@ -136,6 +130,9 @@ func (p *past) job(dir, out string) (Job, error) {
 	job := Job{
 		ID: p.id, Dir: dir, Out: out, Base: p.src.Change.BaseSHA, Head: p.src.Change.HeadSHA,
 		Timeout: a.Timeout, Trigger: a.Trigger, Actor: a.Actor, Trust: a.Trust, Require: a.Require,
+	}
+	if _, ok := p.journal.Lookup("stage", "takeover"); ok {
+		job.Previous = filepath.Join(p.dir, previousDir)
 	}
 	if digest(p.src.Change.Task) == p.identity.Task {
 		job.Task = p.src.Change.Task
@@ -182,6 +179,7 @@ func (r *Runner) again(ctx context.Context, p *past, dir string, cast *Cast) (*s
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(out))
 	}
+	s.driven = true
 	s.closers = append(s.closers, scratchDir(out))
 	if err := s.bring(ctx, p.src); err != nil {
 		s.close()

@@ -56,8 +56,6 @@ func (r *Runner) Replay(ctx context.Context, dir string, o ReplayOptions) (*Repl
 	switch {
 	case p.rep.Outcome != report.Completed && p.rep.Outcome != report.Refused:
 		return nil, fmt.Errorf("the run was broken off (%s): there is no way to its end that could be gone again", p.rep.Outcome)
-	case p.revisited():
-		return nil, errors.New("the run began with the checks of an earlier one (--previous), which its directory does not hold")
 	case p.around.Model && o.Model == nil:
 		return nil, errors.New("the answers of its model are not there (model.jsonl)")
 	}

@@ -119,9 +119,10 @@ func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	defer s.listen(ctx)()
+	var t *takeover
 	if s.job.Previous != "" && s.around.refused() == "" {
-		t, err := stage(ctx, s, "takeover", s.takeOver)
-		if err != nil && ctx.Err() == nil {
+		var err error
+		if t, err = stage(ctx, s, "takeover", s.takeOver); err != nil && ctx.Err() == nil {
 			return nil, err
 		}
 		if t != nil && t.RunID != "" {
@@ -131,7 +132,7 @@ func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	result, failure := stage(ctx, s, "gate", s.gate)
 	var last *revisited
 	if s.job.Previous != "" && failure == nil && s.around.refused() == "" {
-		last, failure = stage(ctx, s, "previous", func(ctx context.Context) (*revisited, error) { return s.revisit(ctx, result) })
+		last, failure = stage(ctx, s, "previous", func(ctx context.Context) (*revisited, error) { return s.revisit(ctx, t, result) })
 	}
 	s.last = last
 	var judged *judgement

@@ -32,6 +32,7 @@ type session struct {
 	job     Job
 	dir     string // run directory
 	fresh   bool   // nothing was in it before
+	driven  bool   // it is a finished run that is driven again
 	span    string // commits that base and head name
 	id      string
 	project string                // the project's folder under Home

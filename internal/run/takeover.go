@@ -3,7 +3,6 @@ package run
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,38 +15,98 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// previousDir is where the run directory lies from which a verdict was taken over.
+// previousDir is where a run keeps the directory of the last one, whose verdict it
+// took over or whose checks it ran again.
 const previousDir = "previous"
 
-// A takeover is the verdict of an earlier run on the same files.
+// A takeover is what became of the last run: its directory is kept in this one,
+// and its verdict is taken over where it verified the same files.
 type takeover struct {
-	RunID  string `json:"run_id"` // empty: there is none
+	RunID  string `json:"run_id"` // of the run whose verdict is taken over; empty: none is
 	Head   string `json:"head"`
-	Digest string `json:"digest"` // of its SHA256SUMS
+	Digest string `json:"digest"`        // of the SHA256SUMS of what is kept; empty: nothing is
+	Why    string `json:"why,omitempty"` // nothing is kept
 }
 
-// takeOver looks whether the last run verified the very same: the same files at
-// head, merge base and configuration, the same task, model and program. Then its
-// verdict is this run's, and its directory is copied into this one, so that all
-// that carries it is here. Nothing but PASS and FAIL is taken over: the rest may
-// have been the fault of that day.
+// takeOver keeps the last run, and looks whether it verified the very same: the
+// same files at head, merge base and configuration, the same task, model and
+// program. Then its verdict is this run's. Nothing but PASS and FAIL is taken
+// over: the rest may have been the fault of that day.
 func (s *session) takeOver(ctx context.Context) (*takeover, error) {
-	dir := s.job.Previous
-	if sub := filepath.Join(dir, previousDir); isRun(sub) {
-		dir = sub // it had taken its verdict over itself
-	}
+	dir := Origin(s.job.Previous)
 	was, err := Check(dir, "")
-	if err != nil || len(was.Problems) > 0 {
-		return &takeover{}, nil //nolint:nilerr // what is wrong with it the checks of the last run say
+	switch {
+	case err != nil:
+		return &takeover{Why: err.Error()}, nil
+	case len(was.Problems) > 0:
+		return &takeover{Why: fmt.Sprintf("%s is not intact: %s", s.job.Previous, was.Problems[0])}, nil
+	}
+	if err := s.keep(dir); err != nil {
+		return nil, fmt.Errorf("keep the last run: %w", err)
+	}
+	t := &takeover{Digest: was.Digest}
+	if s.driven {
+		return t, nil // the run that is driven again went on, or it would not be driven
 	}
 	same, err := s.sameWork(ctx, dir, was.Report)
-	if err != nil || !same {
-		return &takeover{}, err
+	if err != nil {
+		return nil, err
 	}
-	if err := os.CopyFS(filepath.Join(s.dir, previousDir), os.DirFS(dir)); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("take the last run over: %w", err)
+	if same {
+		t.RunID, t.Head = was.Report.RunID, was.Report.HeadSHA
 	}
-	return &takeover{RunID: was.Report.RunID, Head: was.Report.HeadSHA, Digest: was.Digest}, nil
+	return t, nil
+}
+
+// Origin is the run directory that a finished run rests on: dir itself, or the
+// one that it keeps where it took a verdict over and ran nothing.
+func Origin(dir string) string {
+	j, err := journal.Read(filepath.Join(dir, "journal.jsonl"))
+	if err != nil {
+		return dir // whoever reads it next says what is wrong
+	}
+	var t takeover
+	s := &session{journal: j}
+	if !s.lookup("stage", "takeover", &t) || t.RunID == "" {
+		return dir
+	}
+	return filepath.Join(dir, previousDir)
+}
+
+// keep copies the directory of the last run into this one's, without the run that
+// it keeps itself: else each run would hold all before it.
+func (s *session) keep(dir string) error {
+	to := filepath.Join(s.dir, previousDir)
+	if isRun(to) {
+		return nil
+	}
+	part := to + ".part" // of a copy that a crash broke off
+	if err := os.RemoveAll(part); err != nil {
+		return err
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && rel == previousDir:
+			return fs.SkipDir
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(part, rel), 0o700)
+		}
+		data, err := os.ReadFile(path) // a regular file: the directory was checked
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(part, rel), data, 0o600)
+	})
+	if err != nil {
+		return err
+	}
+	return os.Rename(part, to)
 }
 
 func isRun(dir string) bool {
@@ -121,17 +180,8 @@ func (s *session) taken(t *takeover) (*report.Report, error) {
 }
 
 // takenOver holds a report that was taken over against the run that it is from.
-func (c *Checked) takenOver(dir string, s *session, t *takeover) {
-	sub := filepath.Join(dir, previousDir)
-	was, err := Check(sub, t.Digest)
-	if err != nil {
-		c.problem("%v", err)
-		return
-	}
-	for _, p := range was.Problems {
-		c.problem("%s: %s", previousDir, p)
-	}
-	if was.Report == nil {
+func (c *Checked) takenOver(s *session, t *takeover) {
+	if !c.kept(t) {
 		return
 	}
 	s.Now = func() time.Time { return s.began }
@@ -141,4 +191,17 @@ func (c *Checked) takenOver(dir string, s *session, t *takeover) {
 		return
 	}
 	c.compare("what follows from the run that it is from", again, false)
+}
+
+// kept checks the last run, which this one keeps.
+func (c *Checked) kept(t *takeover) bool {
+	was, err := Check(filepath.Join(c.dir, previousDir), t.Digest)
+	if err != nil {
+		c.problem("%v", err)
+		return false
+	}
+	for _, p := range was.Problems {
+		c.problem("%s: %s", previousDir, p)
+	}
+	return was.Report != nil
 }
