@@ -85,26 +85,32 @@ func someArgs(limit int, question string) cobra.PositionalArgs {
 // loadAgents reads the agents that a run by hand could have, and says what is
 // wrong with their files.
 func (p *program) loadAgents(o *agentsOptions) (agents.Cast, error) {
+	cast, problems, err := p.readAgents(o)
+	for _, problem := range problems {
+		p.say(problem.String())
+	}
+	return cast, err
+}
+
+// readAgents is loadAgents without a word.
+func (p *program) readAgents(o *agentsOptions) (agents.Cast, agents.Problems, error) {
 	project, err := os.OpenRoot(o.dir) // a link that leads out of the project is not followed
 	if err != nil {
-		return agents.Cast{}, err
+		return agents.Cast{}, nil, err
 	}
 	defer project.Close()
 	folders, problems := agents.ProjectFolders(project.FS())
 	folders = append(p.userFolders(), folders...)
 	if o.operator != "" {
 		if info, err := os.Stat(o.operator); err != nil {
-			return agents.Cast{}, fmt.Errorf("--agents-dir: %w", err)
+			return agents.Cast{}, nil, fmt.Errorf("--agents-dir: %w", err)
 		} else if !info.IsDir() {
-			return agents.Cast{}, &usageError{fmt.Errorf("--agents-dir: %s is no folder", o.operator)}
+			return agents.Cast{}, nil, &usageError{fmt.Errorf("--agents-dir: %s is no folder", o.operator)}
 		}
 		folders = append(folders, agents.Folder{Origin: agents.Operator, Path: o.operator, Dialect: dialectOf(o.operator), FS: os.DirFS(o.operator)})
 	}
 	cast := agents.Load(tool.Resolve, folders...)
-	for _, problem := range append(problems, cast.Problems...) {
-		p.say(problem.String())
-	}
-	return cast, nil
+	return cast, append(problems, cast.Problems...), nil
 }
 
 // userFolders are the folders of whoever runs this by hand.

@@ -13,6 +13,7 @@
 //	ycbot agents          who takes part, and what a definition means
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot sandbox doctor  tell how commands are contained on this machine
+//	ycbot doctor          look at everything that a run needs here
 //	ycbot version
 package main
 
@@ -127,7 +128,7 @@ func ycbot(args []string, p program) int {
 	root.SetErr(p.stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), appCommand(&p), agentsCommand(&p), permissionsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), versionCommand(&p))
+	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), appCommand(&p), agentsCommand(&p), permissionsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), doctorCommand(&p), versionCommand(&p))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return p.code

@@ -38,7 +38,7 @@ func sandboxCommand(p *program) *cobra.Command {
 		Use:   "doctor",
 		Short: "Try every tier of the sandbox here, and tell what holds and what is missing",
 		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return p.doctor(cmd.Context()) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.sandboxDoctor(cmd.Context()) },
 	}
 	dry := false
 	prepare := &cobra.Command{
@@ -52,8 +52,8 @@ func sandboxCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// doctor prints what each tier gives here.
-func (p *program) doctor(ctx context.Context) error {
+// sandboxDoctor prints what each tier gives here.
+func (p *program) sandboxDoctor(ctx context.Context) error {
 	temp, err := os.MkdirTemp("", "ycbot-doctor-")
 	if err != nil {
 		return fmt.Errorf("temporary directory: %w", err)

@@ -88,12 +88,22 @@ func rank(role string) int {
 
 // An App is a GitHub App.
 type App struct {
-	ID   int64
-	Slug string
-	Key  []byte // private key, PEM
+	ID          int64
+	Slug        string
+	Key         []byte            // private key, PEM
+	Permissions map[string]string // what its settings say, such as "checks": "write"
+	Events      []string
 
 	public *rsa.PublicKey
 	bot    *account
+}
+
+func (a *App) permissions() map[string]any {
+	out := map[string]any{}
+	for name, level := range a.Permissions {
+		out[name] = level
+	}
+	return out
 }
 
 type install struct {

@@ -267,6 +267,16 @@ func (s *Server) repoJSON(r *Repo) map[string]any {
 	}
 }
 
+// getRepo tells a person also what that person may do.
+func (s *Server) getRepo(r *request) reply {
+	out := s.repoJSON(r.repo)
+	if r.token.kind == "personal" {
+		n := rank(r.repo.role(r.token.who))
+		out["permissions"] = map[string]any{"pull": n >= 1, "triage": n >= 2, "push": n >= 3, "maintain": n >= 4, "admin": n >= 5}
+	}
+	return ok(out)
+}
+
 func (in *issue) labelsJSON() []any {
 	out := []any{}
 	for i, l := range in.labels {

@@ -16,7 +16,7 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET /rate_limit", route(s.getLimit))
 	m.HandleFunc("GET /installation/repositories", route(s.listInstalled))
 
-	m.HandleFunc("GET "+repo, read(func(r *request) reply { return ok(s.repoJSON(r.repo)) }, "metadata"))
+	m.HandleFunc("GET "+repo, read(s.getRepo, "metadata"))
 	m.HandleFunc("GET "+repo+"/collaborators/{login}/permission", read(s.getPermission, "metadata"))
 	m.HandleFunc("GET "+repo+"/contents/{path...}", read(s.getContents, "contents"))
 	m.HandleFunc("GET "+repo+"/commits/{ref}", read(s.getCommit, "contents"))

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/policy"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// examineGit looks for git, the repository, and what "ycbot run" would verify.
+func (p *program) examineGit(ctx context.Context, c *chart, o *doctorOptions) {
+	git, err := workspace.NewGit("git", p.env, p.log())
+	if err != nil {
+		c.issue("install git", "%v", err)
+		return
+	}
+	c.ok("git %s", git.Version())
+	r, err := git.Discover(ctx, o.run.dir)
+	if errors.Is(err, workspace.ErrNotRepository) {
+		c.skip("", "%v", err)
+		return
+	}
+	if err != nil {
+		c.issue("", "%v", err)
+		return
+	}
+	notes := ""
+	if r.Shallow {
+		notes += ", shallow"
+	}
+	if r.Partial {
+		notes += ", partial"
+	}
+	c.ok("repository %s at %s%s", r.Name, r.Root, notes)
+	base, head, err := r.DefaultRange(ctx)
+	if err != nil {
+		c.warn("name what to compare with: ycbot run --base REF", "%v", err)
+		return
+	}
+	c.ok("\"ycbot run\" compares %s (%s) with %s (%s)", head.Name, change.Short(head.OID), base.Name, change.Short(base.OID))
+}
+
+// examineSandbox tries out what runs would get.
+func (p *program) examineSandbox(ctx context.Context, c *chart, o *doctorOptions) {
+	temp, err := os.MkdirTemp("", "ycbot-doctor-")
+	if err != nil {
+		c.issue("make the system's folder for temporary files writable", "temporary directory: %v", err)
+		return
+	}
+	defer os.RemoveAll(temp)
+	box, err := sandbox.Detect(ctx, sandbox.Options{
+		Mode: o.run.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TempDir: temp, Shim: p.shim, Now: p.now,
+	})
+	if err != nil {
+		c.issue("\"ycbot sandbox doctor\" tells what each tier lacks", "%v", err)
+		return
+	}
+	const improve = "\"sudo ycbot sandbox prepare\" does what it can; \"ycbot sandbox doctor\" has the details"
+	switch s := box.Status(); s.Tier {
+	case sandbox.TierFull:
+		c.ok("tier full: %s", strings.Join(s.Layers, ", "))
+	case sandbox.TierNone:
+		c.warn(improve, "tier none: commands of a change run as you do; changes of strangers are not executed (%s)", strings.Join(s.Missing, "; "))
+	default:
+		c.warn(improve, "tier %s: %s; changes of strangers are not executed", s.Tier, strings.Join(s.Layers, ", "))
+		for _, m := range s.Missing {
+			c.warn("", "missing: %s", m)
+		}
+	}
+	for _, canary := range box.Status().SelfTest {
+		if !canary.Held {
+			c.issue("do not run changes of others here; report it (SECURITY.md)", "the sandbox did not hold: %s (%s)", canary.Name, canary.Note)
+		}
+	}
+}
+
+// examinePolicy reads the permission files, and lints their rules.
+func (p *program) examinePolicy(c *chart, o *doctorOptions) {
+	read := &permissionsOptions{dir: o.run.dir, trust: choice{value: policy.Local}}
+	files, err := read.read()
+	var rules []policy.Rule
+	if err == nil {
+		rules, err = policy.ParseFiles(files...)
+	}
+	if err != nil {
+		c.issue("mend the file: no run begins with one that cannot be read", "%v", err)
+		return
+	}
+	if len(files) == 0 {
+		c.ok("no permission files: the built-in rules hold")
+		return
+	}
+	c.ok("%s in %s", counted(len(rules), "rule"), counted(len(files), "permission file"))
+	for _, warning := range policy.Lint(rules) {
+		c.warn("\"ycbot permissions test TOOL ARGS\" tells which rule decides", "%s", warning)
+	}
+}
+
+// examineAgents reads the agent files.
+func (p *program) examineAgents(c *chart, o *doctorOptions) {
+	cast, problems, err := p.readAgents(&agentsOptions{dir: o.run.dir})
+	if err != nil {
+		c.issue("", "%v", err)
+		return
+	}
+	own := 0
+	for _, d := range cast.Definitions {
+		if d.Origin != agents.Builtin {
+			own++
+		}
+	}
+	c.ok("%s, %d of them from files", counted(len(cast.Definitions), "agent"), own)
+	for _, problem := range problems {
+		if problem.Fatal {
+			c.issue("\"ycbot agents check FILE\" tells when it is right", "%s", problem)
+		} else {
+			c.warn("\"ycbot agents check FILE\" tells when it is right", "%s", problem)
+		}
+	}
+}
+
+// examineConfig reads the configuration as it stands in the working tree.
+func (p *program) examineConfig(c *chart, o *doctorOptions) {
+	data, err := os.ReadFile(filepath.Join(p.topOf(o.run.dir), filepath.FromSlash(configPath)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		c.ok("no %s: the defaults hold, and the gate finds the commands", configPath)
+		return
+	case err != nil:
+		c.issue("make it readable", "%v", err)
+		return
+	}
+	_, err = config.Parse(configPath, data)
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		for _, problem := range problems {
+			c.issue("docs/config.md lists the keys; \"ycbot config check\" tells when it is right", "%s", problem.Error())
+		}
+		return
+	}
+	c.ok("%s is right; a run reads it at the base commit", configPath)
+}
+
+// topOf is the top folder of the working tree that dir lies in, and dir where it lies
+// in none.
+func (p *program) topOf(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return dir
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return abs
+		}
+	}
+}
+
+// examineToolchains looks for the programs that what lies in the repository is built
+// with.
+func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOptions) {
+	needs := neededPrograms(p.topOf(o.run.dir))
+	if len(needs) == 0 {
+		c.warn("name commands in .github/ycbot.yml", "nothing here tells how it is built and tested")
+		return
+	}
+	for _, n := range needs {
+		path := programPath(p.getenv("PATH"), n.program)
+		switch {
+		case path == "":
+			c.warn("install it, or run ycbot where it is installed", "%s, for %s: not found", n.program, n.marker)
+		case n.program == "go":
+			p.examineGo(ctx, c, n.marker)
+		default:
+			c.ok("%s, for %s: %s", n.program, n.marker, path)
+		}
+	}
+}
+
+func (p *program) examineGo(ctx context.Context, c *chart, marker string) {
+	tools, err := gate.FindGo(ctx, p.env)
+	switch {
+	case err != nil || tools == nil:
+		c.warn("mend the installation of Go", "go, for %s: %v", marker, err)
+	case !tools.Race:
+		c.warn("install a C compiler, and leave CGO_ENABLED alone", "go, for %s: %s without the race detector: %s", marker, tools.Version, tools.NoRace)
+	default:
+		c.ok("go, for %s: %s with the race detector", marker, tools.Version)
+	}
+}
+
+// programPath finds a program in a search path, as the sandbox would.
+func programPath(search, name string) string {
+	for _, dir := range filepath.SplitList(search) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file
+		}
+	}
+	return ""
+}
+
+// examineState looks at ycbot's own files.
+func (p *program) examineState(c *chart) {
+	home, err := p.home()
+	if err != nil {
+		c.issue("set YCBOT_HOME", "%v", err)
+		return
+	}
+	if err := writable(home); err != nil {
+		c.issue("make it writable, or set YCBOT_HOME to a folder that is", "%v", err)
+		return
+	}
+	use := measure(home, p.now().Add(-tempAge))
+	size := "size " + bytesText(use.bytes)
+	if use.cut {
+		size = "more than " + bytesText(use.bytes)
+	}
+	c.ok("%s is writable, %s, %s", home, size, counted(use.runs, "run"))
+	if use.left > 0 {
+		c.warn("\"ycbot worktree sweep --older-than 24h\" removes them", "%s of broken-off runs lie around", counted(use.left, "worktree"))
+	}
+	if free, ok := diskFree(home); ok && free < lowDisk {
+		c.warn("make room: a run needs space for two copies of the repository and its build", "%s free on the disk of %s", bytesText(free), home)
+	} else if ok {
+		c.ok("%s free on its disk", bytesText(free))
+	}
+}
+
+// lowDisk is less than a run of a middling repository takes.
+const lowDisk = 5 << 30
+
+func bytesText(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, names := float64(n)/unit, "KMGTP"
+	for v >= unit && len(names) > 1 {
+		v, names = v/unit, names[1:]
+	}
+	return fmt.Sprintf("%.1f %ciB", v, names[0])
+}

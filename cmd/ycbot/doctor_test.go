@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/githubtest"
+)
+
+// A visit is what the doctor said.
+type visit struct {
+	code   int
+	text   string
+	Schema string
+	OK     bool
+	Checks []symptom
+}
+
+// visit has the doctor look at a machine with these variables.
+func visitDoctor(t *testing.T, env []string, args ...string) visit {
+	t.Helper()
+	cmd := realProgram(t, t.TempDir(), append([]string{"doctor", "--json"}, args...)...)
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.Output()
+	v := visit{code: cmd.ProcessState.ExitCode(), text: string(out)}
+	if jsonErr := json.Unmarshal(out, &v); jsonErr != nil {
+		t.Fatalf("%v (%v)\n%s", jsonErr, err, out)
+	}
+	if v.Schema != doctorSchema || v.OK != (v.code == 0) {
+		t.Errorf("schema %q, ok %v with exit code %d", v.Schema, v.OK, v.code)
+	}
+	return v
+}
+
+// has checks that a line of an area says so, and what to do where it is not well.
+func (v visit) has(t *testing.T, area string, status health, text string) {
+	t.Helper()
+	for _, s := range v.Checks {
+		if s.Area == area && s.Status == status && strings.Contains(s.Text, text) {
+			if status == healthIssue && s.Todo == "" {
+				t.Errorf("%s: %s: it does not say what to do", area, s.Text)
+			}
+			return
+		}
+	}
+	t.Errorf("%s has no line %s %q in\n%s", area, status, text, v.text)
+}
+
+// The provider is asked; a key that it refuses is an issue, and is not printed even where
+// the provider says it back.
+func TestDoctorProvider(t *testing.T) {
+	t.Parallel()
+	const scenario = "-- model --\nready\n"
+	e := newEndpoint(t, providerKey, scenario)
+	env := []string{"YCBOT_MODEL=m", "YCBOT_BASE_URL=" + e.url, "YCBOT_API_KEY=" + providerKey}
+	v := visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "provider", healthOK, "with a key")
+	v.has(t, "provider", healthOK, "m answers (")
+	v.has(t, "provider", healthWarning, "price of m is not known")
+	if v.code != 0 || len(e.requests()) != 1 {
+		t.Errorf("exit code %d after %d requests", v.code, len(e.requests()))
+	}
+	e = newEndpoint(t, providerKey, scenario, "401")
+	env[1] = "YCBOT_BASE_URL=" + e.url
+	v = visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "provider", healthIssue, "key")
+	if v.code != 1 || strings.Contains(v.text, providerKey) {
+		t.Errorf("exit code %d; %s", v.code, v.text)
+	}
+	v = visitDoctor(t, env, "--offline", "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "provider", healthSkipped, "not asked")
+	v = visitDoctor(t, []string{"YCBOT_MODEL=gpt-5"}, "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "provider", healthIssue, "there is no key")
+}
+
+// GitHub tells whose the token is and what it may do with the repository here.
+func TestDoctorGitHub(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	dir := filepath.Join(t.TempDir(), "repo")
+	makeChange(t, dir, sumBase, sumHead)
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "remote", "add", "origin", "https://github.com/"+h.repo.String()).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	look := func(token string) visit {
+		v := visitDoctor(t, []string{"GITHUB_TOKEN=" + token, "GITHUB_API_URL=" + h.URL}, "-C", dir, "--sandbox", "none")
+		if strings.Contains(v.text, token) {
+			t.Errorf("the token is printed: %s", v.text)
+		}
+		return v
+	}
+	v := look(h.Token("alice", nil, "personal"))
+	v.has(t, "github", healthOK, "the token is of alice")
+	v.has(t, "github", healthOK, "acme/sums: write")
+	v.has(t, "git", healthOK, "acme/sums")
+	v.has(t, "config", healthOK, "is right")
+	look(h.Token("bob", nil, "personal")).has(t, "github", healthWarning, "acme/sums: read")
+	look(h.Token("mallory", nil, "personal")).has(t, "github", healthWarning, "does not see acme/sums")
+	look(h.token).has(t, "github", healthOK, "acme/sums can be read")
+	v = look("ghp_nobodysToken0123456789")
+	v.has(t, "github", healthIssue, "refuses the token")
+	if v.code != 1 {
+		t.Errorf("exit code %d", v.code)
+	}
+}
+
+// The App's settings are compared with what GitHub has of them, and its server is asked.
+func TestDoctorApp(t *testing.T) {
+	t.Parallel()
+	s := githubtest.New(t)
+	app := s.AddApp(7, "ycbot")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	env := []string{"YCBOT_APP_ID=7", "YCBOT_APP_PRIVATE_KEY=" + string(app.Key), "YCBOT_WEBHOOK_SECRET=0123456789abcdef0123", "YCBOT_GITHUB_URL=" + s.URL, "YCBOT_PUBLIC_URL=" + server.URL}
+	look := func(env []string) visit { return visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none") }
+
+	v := look(env)
+	v.has(t, "app", healthIssue, "lacks checks: write, contents: read, event check_run,")
+	v.has(t, "app", healthOK, "a server answers")
+
+	app.Permissions, app.Events = appPermissions(), appEvents()
+	v = look(env)
+	v.has(t, "app", healthOK, "GitHub knows it as ycbot, with the permissions and events")
+	if v.code != 0 || strings.Contains(v.text, "PRIVATE KEY") || strings.Contains(v.text, "0123456789abcdef") {
+		t.Errorf("exit code %d\n%s", v.code, v.text)
+	}
+	env[0] = "YCBOT_APP_ID=8"
+	look(env).has(t, "app", healthIssue, "GitHub does not know App 8")
+	look(env[:2]).has(t, "app", healthIssue, "YCBOT_WEBHOOK_SECRET is not set")
+}
