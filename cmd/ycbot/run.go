@@ -208,16 +208,16 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 			return nil, err // before the time it takes to try the sandbox out
 		}
 	}
-	goTools, err := gate.FindGo(ctx, p.env)
+	tools, err := gate.FindToolchains(ctx, p.env)
 	if err != nil {
 		log.WarnContext(ctx, "go is not usable", "error", err)
 	}
-	if goTools != nil && o.noRace != "" {
-		goTools.Race, goTools.NoRace = false, o.noRace
+	if o.noRace != "" {
+		tools = tools.WithoutRace(o.noRace)
 	}
 	box, err := sandbox.Detect(ctx, sandbox.Options{
 		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,
-		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), goTools), Shim: p.shim, Now: p.now, Log: log,
+		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), tools.Go), Shim: p.shim, Now: p.now, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	}
 	return &run.Runner{
 		Permissions: rules,
-		Home:        home, Git: git, Sandbox: box, Go: goTools, Network: run.Network(o.network.value),
+		Home:        home, Git: git, Sandbox: box, Tools: tools, Network: run.Network(o.network.value),
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil

@@ -32,7 +32,7 @@ const maxSeed = 512 << 20
 
 // seedCache gives a new project the seed to begin with.
 func (g *Gate) seedCache() error {
-	if g.Go == nil || exists(g.projectCache()) || !exists(g.seed()) {
+	if g.goTools() == nil || exists(g.projectCache()) || !exists(g.seed()) {
 		return nil
 	}
 	return copyWhole(g.seed(), g.projectCache())

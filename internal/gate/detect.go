@@ -1,10 +1,10 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
@@ -15,13 +15,13 @@ import (
 
 // A plan is what will be run at one side.
 type plan struct {
-	modules                  []goModule
-	setup, build, lint, test []command
+	projects                       []project // that the change can affect
+	setup, warm, build, lint, test []command
 }
 
 // detect finds out what can be run. The commands of the configuration come from
 // the base; what it does not name is found in each side's own files, because a
-// change may bring a module.
+// change may bring a project.
 func (r *runner) detect(ctx context.Context) error {
 	for _, side := range []Side{Base, Head} {
 		p, err := r.planFor(ctx, side)
@@ -33,14 +33,22 @@ func (r *runner) detect(ctx context.Context) error {
 	r.describe()
 	p := r.plan[Head]
 	if len(p.build)+len(p.test) == 0 {
-		r.facts.Nothing = "no Go module and no commands in .github/ycbot.yml at the base; name some under \"commands:\""
-		if r.Go == nil && len(p.modules) > 0 {
-			r.facts.Nothing = "there are Go modules, and no go command on this machine"
-		}
+		r.facts.Nothing = cmp.Or(lacking(p.projects), "nothing that ycbot knows how to build or test, and no commands in .github/ycbot.yml at the base; name some under \"commands:\"")
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "there were no tests to run"}
 		r.notCovered("build, tests and probes: %s", r.facts.Nothing)
 	}
 	return nil
+}
+
+// lacking says what the machine lacks to run any of the projects.
+func lacking(projects []project) string {
+	var out []string
+	for _, p := range projects {
+		if why := fmt.Sprintf("there are %s, and %s", p.eco.units, p.missing); p.missing != "" && !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
@@ -53,39 +61,69 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 	for _, e := range entries {
 		files = append(files, e.Path)
 	}
-	mods, problems := findModules(tree.Dir, files)
-	for _, p := range problems {
-		r.note("%s: %s", side, p)
+	s := newSurvey(tree.Dir, files, r.Tools, func(format string, args ...any) {
+		r.note("%s: %s", side, fmt.Sprintf(format, args...))
+	})
+	chosen, left := choose(findProjects(s), r.in.Change.Paths())
+	if side == Head {
+		r.leave(chosen, left)
 	}
-	mods, left := chooseModules(mods, r.in.Change.Paths())
-	if side == Head && len(left) > 0 {
-		var names []string
-		for _, m := range left {
-			names = append(names, m.dir)
-		}
-		r.notCovered("Go modules that the change does not touch: %s", listed(names, 5))
-	}
-	p := &plan{modules: mods}
-	if r.Go != nil {
-		p.addGo(mods)
-	}
-	p.override(r.in.Commands)
-	return p, nil
+	return newPlan(chosen, r.in.Commands), nil
 }
 
-// addGo appends the commands that every Go module gets.
-func (p *plan) addGo(mods []goModule) {
-	for _, m := range mods {
-		if !m.vendored {
-			c := m.command(StageSetup, "mod", "download")
-			c.network = sandbox.NetworkHost
-			p.setup = append(p.setup, c)
+// findProjects asks every ecosystem for its projects.
+func findProjects(s *survey) []project {
+	var out []project
+	for _, eco := range ecosystems() {
+		for _, p := range eco.find(s) {
+			p.eco = eco
+			for _, list := range [][]command{p.setup, p.warm, p.build, p.lint, p.test} {
+				for i := range list {
+					list[i].eco = eco.name
+				}
+			}
+			out = append(out, p)
 		}
-		p.build = append(p.build, m.command(StageBuild, "build", "./..."))
-		p.lint = append(p.lint, m.command(StageLint, "vet", "./..."))
-		t := m.command(StageTest, "test", "-json", "./...")
-		t.perTest = true
-		p.test = append(p.test, t)
+	}
+	return out
+}
+
+// newPlan joins the commands of projects, and puts those of the configuration
+// in their place.
+func newPlan(projects []project, c Commands) *plan {
+	p := &plan{projects: projects}
+	for _, q := range projects {
+		p.setup = append(p.setup, q.setup...)
+		p.warm = append(p.warm, q.warm...)
+		p.build = append(p.build, q.build...)
+		p.lint = append(p.lint, q.lint...)
+		p.test = append(p.test, q.test...)
+	}
+	p.override(c)
+	return p
+}
+
+// leave tells which projects are not run, and why.
+func (r *runner) leave(chosen, left []project) {
+	for _, eco := range ecosystems() {
+		var names []string
+		for _, p := range left {
+			if p.eco.name == eco.name {
+				names = append(names, p.dir)
+			}
+		}
+		if len(names) > 0 {
+			r.notCovered("%s that the change does not touch: %s", eco.units, listed(names, 5))
+		}
+	}
+	runs := slices.ContainsFunc(chosen, func(p project) bool { return p.missing == "" })
+	for _, p := range chosen {
+		if p.missing != "" && (runs || !r.in.Commands.none()) {
+			r.notCovered("%s: %s", p.what, p.missing)
+		}
+		for _, n := range p.notes {
+			r.notCovered("%s: %s", p.what, n)
+		}
 	}
 }
 
@@ -107,58 +145,27 @@ func (p *plan) override(c Commands) {
 	set(&p.test, StageTest, c.Test)
 }
 
-// shellCommand runs text as a step of GitHub Actions does. A plain "go test" is
-// asked for machine-readable output, so that each test can be told apart.
+// shellCommand runs text as a step of GitHub Actions does. A plain call of a
+// test runner that is known is asked for machine-readable output, so that each
+// test can be told apart.
 func shellCommand(stage Stage, text string) command {
 	c := command{stage: stage, unit: ".", text: text}
 	if stage == StageSetup {
 		c.network = sandbox.NetworkHost
 	}
-	if flags, packages, ok := goTestWords(text); ok && stage == StageTest {
-		c.perTest, c.flags = true, flags
-		c.argv = slices.Concat([]string{"go", "test", "-json"}, flags, packages)
-		c.text = strings.Join(c.argv, " ")
-		return c
+	if words, ok := plainWords(text); ok && stage == StageTest {
+		for _, eco := range ecosystems() {
+			if eco.adopt == nil {
+				continue
+			}
+			if a, ok := eco.adopt(c, words); ok {
+				a.eco = eco.name
+				return a
+			}
+		}
 	}
 	c.argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text}
 	return c
-}
-
-// goSwitches are the flags of "go test" that take no value ("go help build",
-// "go help testflag"). All others do.
-var goSwitches = []string{
-	"a", "asan", "benchmem", "buildvcs", "cover", "failfast", "fullpath", "json", "linkshared", "modcacherw", "msan", "race", "short", "trimpath", "v", "work", "x",
-}
-
-// goTestWords splits a plain "go test" into its flags, without -json, and its
-// packages. It leaves alone what runs elsewhere, runs no tests or passes
-// arguments on to them.
-func goTestWords(text string) (flags, packages []string, ok bool) {
-	words, ok := plainWords(text)
-	if !ok || len(words) < 2 || words[0] != "go" || words[1] != "test" {
-		return nil, nil, false
-	}
-	words = words[2:]
-	for i := 0; i < len(words); i++ {
-		if !strings.HasPrefix(words[i], "-") {
-			packages = append(packages, words[i])
-			continue
-		}
-		name, _, value := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
-		switch {
-		case slices.Contains([]string{"C", "args", "c", "n", "list", "exec", "o"}, name):
-			return nil, nil, false
-		case name == "json":
-		case value || slices.Contains(goSwitches, name):
-			flags = append(flags, words[i])
-		case i+1 == len(words):
-			return nil, nil, false
-		default:
-			flags = append(flags, words[i], words[i+1])
-			i++
-		}
-	}
-	return flags, packages, true
 }
 
 // plainWords splits a command that is nothing but words: no quotes, variables,
@@ -188,14 +195,14 @@ func (r *runner) describe() {
 	add := func(format string, args ...any) {
 		r.res.Detected = append(r.res.Detected, fmt.Sprintf(format, args...))
 	}
-	if r.Go != nil {
-		r.res.Toolchains["go"] = r.Go.Version
+	if tools := r.goTools(); tools != nil {
+		r.res.Toolchains["go"] = tools.Version
 	}
 	if r.Sandbox.Status().Tier == sandbox.TierNone && os.Geteuid() == 0 {
 		r.note("commands run as root, without a sandbox that gives them another user: tests that expect to be refused something may fail on both sides")
 	}
-	for _, m := range r.plan[Head].modules {
-		add("Go module %s (%s)", m.path, path.Join(m.dir, "go.mod"))
+	for _, p := range r.plan[Head].projects {
+		add("%s (%s)", p.what, strings.Join(p.why, ", "))
 	}
 	for _, kind := range []struct {
 		name  string

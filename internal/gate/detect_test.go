@@ -46,8 +46,8 @@ func TestShellCommand(t *testing.T) {
 		{StageSetup, "npm ci", "", ""},
 	} {
 		c := shellCommand(tt.stage, tt.text)
-		if c.perTest != (tt.argv != "") {
-			t.Errorf("%q: each test told apart: %v", tt.text, c.perTest)
+		if (c.results != nil) != (tt.argv != "") {
+			t.Errorf("%q: each test told apart: %v", tt.text, (c.results != nil))
 		}
 		want := "bash --noprofile --norc -eo pipefail -c " + tt.text
 		if tt.argv != "" {
@@ -70,7 +70,11 @@ func TestShellCommand(t *testing.T) {
 func TestOverride(t *testing.T) {
 	t.Parallel()
 	p := &plan{}
-	p.addGo([]goModule{{dir: ".", path: "m"}, {dir: "v", path: "v", vendored: true}})
+	for _, m := range []goModule{{dir: ".", path: "m"}, {dir: "v", path: "v", vendored: true}} {
+		q := project{dir: m.dir}
+		q.addGo(m, false)
+		p.setup, p.build, p.lint, p.test = append(p.setup, q.setup...), append(p.build, q.build...), append(p.lint, q.lint...), append(p.test, q.test...)
+	}
 	if len(p.setup) != 1 || len(p.build) != 2 || len(p.test) != 2 || len(p.lint) != 2 {
 		t.Fatalf("detected: %d setup, %d build, %d test, %d lint", len(p.setup), len(p.build), len(p.test), len(p.lint))
 	}

@@ -62,7 +62,7 @@ func (r *runner) reproducible() (ReproState, string) {
 }
 
 func (r *runner) hasGoTests() bool {
-	return slices.ContainsFunc(r.plan[Head].test, func(c command) bool { return c.perTest })
+	return slices.ContainsFunc(r.plan[Head].test, func(c command) bool { return c.results != nil && c.eco == "Go" })
 }
 
 // overlay returns the paths that travel with the change's tests (test files,
@@ -98,7 +98,7 @@ func (r *runner) travels(name string, withTests map[string]bool) bool {
 	switch {
 	case strings.HasSuffix(name, "_test.go"), inTestData(name):
 		return true
-	case steersBuild(name), isDoc(name), r.embedded(name):
+	case steersGo(name), isDoc(name), r.embedded(name):
 		return false
 	}
 	switch path.Ext(name) {

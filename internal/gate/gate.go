@@ -34,7 +34,7 @@ type Gate struct {
 	Network  Network
 	Services []sandbox.Service // of the job, for every command
 	Limits   Limits
-	Go       *GoToolchain   // nil: no Go on this machine
+	Tools    *Toolchains    // nil: none but those of every system
 	CacheDir string         // of this project, kept between runs, written by the harness's own commands only
 	Shared   string         // the same for all projects
 	Scratch  string         // of this run; the caller removes it
@@ -182,11 +182,14 @@ type command struct {
 	stage   Stage
 	unit    string   // folder in the repository, "." for its top
 	text    string   // for people
+	name    string   // of it as a whole, where text names some of its tests; empty: text
 	argv    []string // what is run
 	env     []string
 	network sandbox.Network
-	perTest bool     // argv is "go test -json"
-	flags   []string // of "go test", which also hold when tests are run again
+	eco     string   // name of the ecosystem whose it is; empty: of none
+	results *results // how its standard output tells tests apart; nil: it does not
+	flags   []string // of the test runner, which also hold when tests are run again
+	race    bool     // is of use for the race detector only
 	timeout time.Duration
 	cache   string // Go's build cache; empty: the side's own
 }
@@ -219,14 +222,14 @@ func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c co
 	})
 	step := Step{
 		Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Evidence: rec.ID,
-		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.perTest,
+		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.results != nil,
 	}
 	if err != nil {
 		return step, fmt.Errorf("%s %s: %w", side, c.text, err)
 	}
 	if step.Failed() {
 		both := string(res.Stdout.Bytes)
-		if c.perTest {
+		if c.results != nil {
 			both = ""
 		}
 		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), tree.Dir)
@@ -290,7 +293,7 @@ func (r *runner) conclude() {
 		passed := test.Status == Passed
 		f.Ran++
 		f.Passed += b2i(passed)
-		if id.Command != "" || r.affected[id.Package] {
+		if r.affects(id, test) {
 			f.AffectedRan++
 			f.AffectedPassed += b2i(passed)
 		}
@@ -306,6 +309,15 @@ func (r *runner) conclude() {
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 }
+
+// affects says whether the change can influence a test: of Go's by their
+// packages, of others by what is run at all.
+func (r *runner) affects(id ID, t Test) bool {
+	return id.Command != "" || t.Eco != "Go" || r.affected[id.Package]
+}
+
+// Commands that are none leave everything to detection.
+func (c Commands) none() bool { return len(c.Setup)+len(c.Build)+len(c.Test)+len(c.Lint) == 0 }
 
 func b2i(b bool) int {
 	if b {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // A GoToolchain is the Go of this machine, as its operator has set it up.
@@ -24,10 +26,9 @@ type GoToolchain struct {
 	modCache, proxy, sumDB, noSumDB, noProxy, private string
 }
 
-// FindGo asks the go command in the search path of env, which is a program's
-// environment in the form of os.Environ, how it is set up. It returns nil
-// without an error where there is none.
-func FindGo(ctx context.Context, env []string) (*GoToolchain, error) {
+// findGo asks the go command in the search path of env how it is set up. It
+// returns nil without an error where there is none.
+func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 	bin := lookPath(env, "go")
 	if bin == "" {
 		return nil, nil //nolint:nilnil // no Go is an answer, and no fault
@@ -62,32 +63,13 @@ func raceArch(goos, arch string) bool {
 		goos == "darwin" && (arch == "amd64" || arch == "arm64")
 }
 
-// lookPath finds a program in env's PATH, or returns "".
-func lookPath(env []string, name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	search := ""
-	for _, e := range env {
-		if v, ok := strings.CutPrefix(e, "PATH="); ok {
-			search = v
-		}
-	}
-	for _, dir := range filepath.SplitList(search) {
-		p := filepath.Join(dir, name)
-		if fi, err := os.Stat(p); filepath.IsAbs(dir) && name != "" && err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
-			return p
-		}
-	}
-	return ""
-}
-
 // hostModCache is the operator's own module cache, a source for downloads.
 func (g *Gate) hostModCache() []string {
-	if g.Go == nil || g.Go.modCache == "" {
+	tools := g.goTools()
+	if tools == nil || tools.modCache == "" {
 		return nil
 	}
-	dir := filepath.Join(g.Go.modCache, "cache", "download")
+	dir := filepath.Join(tools.modCache, "cache", "download")
 	if _, err := os.Stat(dir); err != nil {
 		return nil
 	}
@@ -96,20 +78,90 @@ func (g *Gate) hostModCache() []string {
 
 // goEnv is the little that Go commands need to know; it is harmless to others.
 func (g *Gate) goEnv(cache string, c command) []string {
-	if g.Go == nil {
+	tools := g.goTools()
+	if tools == nil {
 		return c.env
 	}
 	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + g.modCache(), "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
 	if c.stage == StageSetup {
-		proxy := g.Go.proxy
+		proxy := tools.proxy
 		for _, dir := range g.hostModCache() {
 			proxy = "file://" + filepath.ToSlash(dir) + "," + proxy
 		}
-		env = append(env, "GOPROXY="+proxy, "GOSUMDB="+g.Go.sumDB, "GONOSUMDB="+g.Go.noSumDB, "GONOPROXY="+g.Go.noProxy, "GOPRIVATE="+g.Go.private)
+		env = append(env, "GOPROXY="+proxy, "GOSUMDB="+tools.sumDB, "GONOSUMDB="+tools.noSumDB, "GONOPROXY="+tools.noProxy, "GOPRIVATE="+tools.private)
 	} else {
 		env = append(env, "GOPROXY=off")
 	}
 	return append(env, c.env...)
+}
+
+// goEcosystem is Go, by its modules.
+func goEcosystem() *ecosystem {
+	return &ecosystem{
+		name: "Go", units: "Go modules",
+		find:     findGoProjects,
+		isTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
+		isSource: func(name string) bool { return path.Ext(name) == ".go" },
+		steers:   steersGo,
+		same:     sameTokens,
+		adopt:    adoptGoTest,
+	}
+}
+
+// findGoProjects makes a project of every module.
+func findGoProjects(s *survey) []project {
+	mods, problems := findModules(s.root, s.files)
+	for _, p := range problems {
+		s.note("%s", p)
+	}
+	var out []project
+	for _, m := range mods {
+		p := project{
+			dir: m.dir, what: "Go module " + m.path, why: []string{path.Join(m.dir, "go.mod")}, uses: m.replaces, always: m.workspace,
+		}
+		if m.noWork {
+			p.env = []string{"GOWORK=off"}
+		}
+		if s.tools.Go == nil {
+			p.missing = "no go command on this machine"
+		} else {
+			p.addGo(m, s.tools.Go.Race)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// addGo appends the commands that every Go module gets.
+func (p *project) addGo(m goModule, race bool) {
+	if !m.vendored {
+		c := m.command(StageSetup, "mod", "download")
+		c.network = sandbox.NetworkHost
+		p.setup = append(p.setup, c)
+	}
+	// Compiling all dependencies and tests, also for the race detector, and
+	// running nothing, puts them into the project's cache.
+	modes := [][]string{nil}
+	if race {
+		modes = append(modes, []string{"-race"})
+	}
+	for _, mode := range modes {
+		args := slices.Concat([]string{"list", "-e", "-export", "-test", "-deps", "-f={{with .Error}}{{.}}{{end}}"}, mode, []string{"./..."})
+		c := m.command(StageWarm, args...)
+		c.race = mode != nil
+		p.warm = append(p.warm, c)
+	}
+	p.build = append(p.build, m.command(StageBuild, "build", "./..."))
+	p.lint = append(p.lint, m.command(StageLint, "vet", "./..."))
+	t := m.command(StageTest, "test", "-json", "./...")
+	t.results = goResults()
+	p.test = append(p.test, t)
+}
+
+// module is the module that a project of Go was made from, as far as its
+// commands depend on it.
+func (p project) module() goModule {
+	return goModule{dir: p.dir, noWork: slices.Contains(p.env, "GOWORK=off")}
 }
 
 // A goModule is one go.mod of a tree.
@@ -191,52 +243,7 @@ func readInTree(root, name string) ([]byte, error) {
 	return r.ReadFile(filepath.FromSlash(name))
 }
 
-// chooseModules splits modules into those that the changed paths can affect and
-// those that they cannot. The top one and those of the workspace always count.
-func chooseModules(mods []goModule, changed []string) (chosen, left []goModule) {
-	take := map[string]bool{}
-	for _, m := range mods {
-		take[m.dir] = m.dir == "." || m.workspace
-	}
-	for _, p := range changed {
-		if m, ok := owner(mods, p); ok {
-			take[m.dir] = true
-		}
-	}
-	for grown := true; grown; {
-		grown = false
-		for _, m := range mods {
-			for _, r := range m.replaces {
-				if take[r] && !take[m.dir] {
-					take[m.dir], grown = true, true
-				}
-			}
-		}
-	}
-	for _, m := range mods {
-		if take[m.dir] {
-			chosen = append(chosen, m)
-		} else {
-			left = append(left, m)
-		}
-	}
-	return chosen, left
-}
-
-// owner returns the module whose folder holds p, the innermost one.
-func owner(mods []goModule, p string) (goModule, bool) {
-	best, found := goModule{}, false
-	for _, m := range mods {
-		if m.dir == "." || p == m.dir || strings.HasPrefix(p, m.dir+"/") {
-			if !found || len(m.dir) > len(best.dir) || best.dir == "." {
-				best, found = m, true
-			}
-		}
-	}
-	return best, found
-}
-
-// goCommand is one call of the go command in a module.
+// command is one call of the go command in a module.
 func (m goModule) command(stage Stage, args ...string) command {
 	c := command{stage: stage, unit: m.dir, text: "go " + strings.Join(args, " "), argv: append([]string{"go"}, args...)}
 	if m.noWork {

@@ -82,60 +82,6 @@ func TestModulesOfHostileTrees(t *testing.T) {
 	}
 }
 
-func TestOwner(t *testing.T) {
-	t.Parallel()
-	dirs := func(names ...string) (mods []goModule) {
-		for _, n := range names {
-			mods = append(mods, goModule{dir: n})
-		}
-		return mods
-	}
-	for _, order := range [][]goModule{dirs(".", "a", "a/b", "abc"), dirs("abc", "a/b", "a", ".")} {
-		for name, want := range map[string]string{
-			"x.go": ".", "a/x.go": "a", "a": "a", "a/b/c/x.go": "a/b", "ab/x.go": ".", "abc/x.go": "abc", "a/bc/x.go": "a", "c/a/b/x.go": ".",
-		} {
-			if m, ok := owner(order, name); !ok || m.dir != want {
-				t.Errorf("%s belongs to %q (%v), want %q", name, m.dir, ok, want)
-			}
-		}
-	}
-	if m, ok := owner(dirs("a", "b"), "c/x.go"); ok {
-		t.Errorf("c/x.go belongs to %q", m.dir)
-	}
-}
-
-// TestChooseModules holds which modules a change can affect.
-func TestChooseModules(t *testing.T) {
-	t.Parallel()
-	mods := []goModule{
-		{dir: "."},
-		{dir: "lib"},
-		{dir: "uses", replaces: []string{"lib"}},
-		{dir: "far", replaces: []string{"uses"}},
-		{dir: "other"},
-		{dir: "work", workspace: true},
-		{dir: "up", replaces: []string{"."}},
-	}
-	for _, tt := range []struct{ changed, chosen, left string }{
-		{"README.md", ". work up", "lib uses far other"},
-		{"lib/a.go", ". lib uses far work up", "other"},
-		{"uses/a.go", ". uses far work up", "lib other"},
-		{"other/x/y.txt", ". other work up", "lib uses far"},
-	} {
-		chosen, left := chooseModules(mods, []string{tt.changed})
-		names := func(list []goModule) string {
-			var out []string
-			for _, m := range list {
-				out = append(out, m.dir)
-			}
-			return strings.Join(out, " ")
-		}
-		if names(chosen) != tt.chosen || names(left) != tt.left {
-			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.changed, names(chosen), names(left), tt.chosen, tt.left)
-		}
-	}
-}
-
 // TestModuleCommand holds that a module outside of the workspace is built
 // without it, and that people are told.
 func TestModuleCommand(t *testing.T) {
@@ -149,7 +95,10 @@ func TestModuleCommand(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	r := &runner{Gate: &Gate{}, plan: map[Side]*plan{Head: {}}}
-	r.plan[Head].addGo([]goModule{{dir: "alone", noWork: true}})
+	var p project
+	p.addGo(goModule{dir: "alone", noWork: true}, false)
+	p.test[0].eco = "Go"
+	r.plan[Head].test = p.test
 	again := r.goTests(Head, "alone", StageRerun, "-count=1", "m")
 	if len(again) != 1 || again[0].text != "GOWORK=off go test -json -count=1 m" || strings.Join(again[0].env, " ") != "GOWORK=off" {
 		t.Errorf("%+v", again)
@@ -164,7 +113,7 @@ func TestGoEnv(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(cache, "cache", "download"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	g := &Gate{Shared: "/s", Go: &GoToolchain{modCache: cache, proxy: "https://p.example.org", sumDB: "sum.example.org", private: "corp.example.org"}}
+	g := &Gate{Shared: "/s", Tools: &Toolchains{Go: &GoToolchain{modCache: cache, proxy: "https://p.example.org", sumDB: "sum.example.org", private: "corp.example.org"}}}
 	setup := strings.Join(g.goEnv("/c", command{stage: StageSetup}), " ")
 	if want := "GOPROXY=file://" + cache + "/cache/download,https://p.example.org GOSUMDB=sum.example.org"; !strings.Contains(setup, want) {
 		t.Errorf("setup: %s", setup)
@@ -182,14 +131,14 @@ func TestGoEnv(t *testing.T) {
 
 func TestFindGo(t *testing.T) {
 	t.Parallel()
-	if tools, err := FindGo(t.Context(), []string{"PATH=" + t.TempDir() + ":."}); tools != nil || err != nil {
+	if tools, err := findGo(t.Context(), []string{"PATH=" + t.TempDir() + ":."}); tools != nil || err != nil {
 		t.Errorf("without go: %+v %v", tools, err)
 	}
-	tools, err := FindGo(t.Context(), os.Environ())
+	tools, err := findGo(t.Context(), os.Environ())
 	if err != nil || tools == nil || !filepath.IsAbs(tools.Root) || !strings.HasPrefix(tools.Version, "go") && !strings.HasPrefix(tools.Version, "devel") {
 		t.Errorf("%+v %v", tools, err)
 	}
-	tools, err = FindGo(t.Context(), append(os.Environ(), "CGO_ENABLED=0"))
+	tools, err = findGo(t.Context(), append(os.Environ(), "CGO_ENABLED=0"))
 	if err != nil || tools.Race {
 		t.Errorf("the race detector without cgo: %v %v", tools.Race, err)
 	}

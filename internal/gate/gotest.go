@@ -177,9 +177,8 @@ func (t *goTest) event(e goEvent) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// suite returns the results once the command has ended. evidence is the id of
-// the record that holds its output; wd is cut out of outputs, so that those of
-// both sides compare.
+func (g *goStream) rest() string { return g.other.String() }
+
 func (g *goStream) suite(evidence, wd string) Suite {
 	s := Suite{}
 	for path, p := range g.packages {

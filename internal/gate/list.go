@@ -29,10 +29,11 @@ const listFields = "Dir,ImportPath,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Emb
 
 // list finds the packages of the head and which of them the change affects.
 func (r *runner) list(ctx context.Context) error {
-	for _, m := range r.plan[Head].modules {
-		if r.Go == nil {
-			break
+	for _, p := range r.plan[Head].projects {
+		if p.eco.name != "Go" || p.missing != "" {
+			continue
 		}
+		m := p.module()
 		args := slices.Concat([]string{"list", "-e", "-json=" + listFields}, r.tags(), []string{"./..."})
 		c := m.command(StageList, args...)
 		c.timeout = r.Limits.step()
@@ -121,7 +122,7 @@ func touched(pkgs []goPackageInfo, changed []string) map[string]bool {
 // away, and those whose tests do. Files that steer the build affect all.
 func affected(pkgs []goPackageInfo, changed []string) map[string]bool {
 	out := touched(pkgs, changed)
-	if slices.ContainsFunc(changed, steersBuild) {
+	if slices.ContainsFunc(changed, steersGo) {
 		for _, p := range pkgs {
 			out[p.ImportPath] = true
 		}
@@ -150,8 +151,8 @@ func affected(pkgs []goPackageInfo, changed []string) map[string]bool {
 	return out
 }
 
-// steersBuild tells files that decide what all of a module is built with.
-func steersBuild(name string) bool {
+// steersGo tells files that decide what all of a module is built with.
+func steersGo(name string) bool {
 	switch path.Base(name) {
 	case "go.mod", "go.sum", "go.work", "go.work.sum":
 		return true

@@ -39,26 +39,21 @@ func (r *runner) prepareBase(ctx context.Context) error {
 	return r.splitCache()
 }
 
-// warm compiles the base and its tests, also for the race detector, so that
-// the standard library and all dependencies are in the project's cache, this
-// time and next time. It compiles and runs nothing; whether it works is the
-// later steps' affair.
+// warm fills the project's caches from the base, this time and next time, by
+// commands that compile and run nothing; whether they work is the later steps'
+// affair.
 func (r *runner) warm(ctx context.Context) error {
-	if r.Go == nil || r.facts.Unprepared != "" {
+	if r.facts.Unprepared != "" {
 		return nil
 	}
-	modes := [][]string{nil}
-	if r.Go.Race && slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return !isDoc(f.Path) && !isTestFile(f.Path) }) {
-		modes = append(modes, []string{"-race"})
-	}
-	for _, m := range r.plan[Base].modules {
-		for _, mode := range modes {
-			args := slices.Concat([]string{"list", "-e", "-export", "-test", "-deps", "-f={{with .Error}}{{.}}{{end}}"}, mode, []string{"./..."})
-			c := m.command(StageWarm, args...)
-			c.timeout, c.cache = r.Limits.step(), r.projectCache()
-			if _, err := r.exec(ctx, Base, r.in.Base, c, nil); err != nil {
-				return err
-			}
+	probed := slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return !isDoc(f.Path) && !isTestFile(f.Path) })
+	for _, c := range r.plan[Base].warm {
+		if c.race && !probed {
+			continue
+		}
+		c.timeout, c.cache = r.Limits.step(), r.projectCache()
+		if _, err := r.exec(ctx, Base, r.in.Base, c, nil); err != nil {
+			return err
 		}
 	}
 	return nil

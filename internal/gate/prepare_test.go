@@ -137,7 +137,7 @@ func TestCaches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	gate := func(project string) *Gate {
-		return &Gate{Go: &GoToolchain{}, Shared: filepath.Join(dir, "shared"), CacheDir: filepath.Join(dir, project), Scratch: filepath.Join(dir, project+"-run")}
+		return &Gate{Tools: &Toolchains{Go: &GoToolchain{}}, Shared: filepath.Join(dir, "shared"), CacheDir: filepath.Join(dir, project), Scratch: filepath.Join(dir, project+"-run")}
 	}
 	g := gate("one")
 	if err := g.seedCache(); err != nil || exists(g.projectCache()) {

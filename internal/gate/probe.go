@@ -26,7 +26,7 @@ func (r *runner) probe(ctx context.Context) error {
 	if !r.res.Runnable || r.facts.Unprepared != "" {
 		return nil
 	}
-	if r.hasGoTests() && r.Go != nil && len(r.packages) > 0 {
+	if r.hasGoTests() && r.goTools() != nil && len(r.packages) > 0 {
 		return r.probeGo(ctx)
 	}
 	return r.probeCommands(ctx)
@@ -45,10 +45,10 @@ func (r *runner) probeGo(ctx context.Context) error {
 		r.notCovered("no test exercises the changed packages, so that nothing could be repeated, shuffled or raced")
 		return nil
 	}
-	race := r.Go.Race && raceFits(ctx, r.Now(), elapsed)
+	race := r.goTools().Race && raceFits(ctx, r.Now(), elapsed)
 	switch {
-	case !r.Go.Race:
-		r.notCovered("data races: %s", r.Go.NoRace)
+	case !r.goTools().Race:
+		r.notCovered("data races: %s", r.goTools().NoRace)
 	case !race:
 		r.notCovered("data races: the tests are too slow for the race detector in the time left")
 	}

@@ -117,7 +117,7 @@ func (r *runner) has(side Side, pkg ID) bool {
 // commandOf finds the test command that an identity without tests stands for.
 func (r *runner) commandOf(side Side, id ID) []command {
 	for _, c := range r.plan[side].test {
-		if c.unit == id.Unit && (c.text == id.Command || c.perTest && strings.HasSuffix(id.Command, lastArg(c.argv))) {
+		if c.unit == id.Unit && (c.text == id.Command || c.results != nil && strings.HasSuffix(id.Command, lastArg(c.argv))) {
 			c.stage = StageRerun
 			return []command{c}
 		}
@@ -130,13 +130,11 @@ func (r *runner) commandOf(side Side, id ID) []command {
 func (r *runner) goTests(side Side, unit string, stage Stage, args ...string) []command {
 	var out []command
 	for _, c := range r.plan[side].test {
-		if !c.perTest || c.unit != unit {
+		if c.eco != "Go" || c.results == nil || c.unit != unit {
 			continue
 		}
-		before, _, _ := strings.Cut(c.text, "go test") // settings
+		c = c.goTest(args...)
 		c.stage = stage
-		c.argv = slices.Concat([]string{"go", "test", "-json"}, c.flags, args)
-		c.text = before + strings.Join(c.argv, " ")
 		if side == Head {
 			c = r.hanging(c)
 		}

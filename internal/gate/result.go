@@ -105,6 +105,7 @@ type Test struct {
 	Output   string        `json:"output,omitempty"` // of failed tests, cut
 	Evidence string        `json:"evidence"`
 	Elapsed  time.Duration `json:"elapsed"`
+	Eco      string        `json:"-"`                // name of the ecosystem of its command
 	Leaf     bool          `json:"leaf"`             // has no subtests, so that it counts as one test
 	Broken   bool          `json:"broken,omitempty"` // package level: it did not compile
 	Cut      bool          `json:"cut,omitempty"`    // package level: its program ended before it had run all tests

@@ -64,7 +64,7 @@ var shortScenarios = []string{"good", "regressed", "flaky", "race", "needs_api",
 type world struct {
 	git          *workspace.Git
 	box          sandbox.Sandbox
-	tools        *GoToolchain
+	tools        *Toolchains
 	plain, raced string // Gate.CacheDir, without and with what the race detector needs
 	shared       string // Gate.Shared
 }
@@ -72,8 +72,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	tools, err := FindGo(t.Context(), os.Environ())
-	if err != nil || tools == nil {
+	tools, err := FindToolchains(t.Context(), os.Environ())
+	if err != nil || tools.Go == nil {
 		t.Skipf("go is needed: %v", err)
 	}
 	git, err := workspace.NewGit("git", env, slog.New(slog.DiscardHandler))
@@ -82,7 +82,7 @@ func newWorld(t *testing.T) *world {
 	}
 	git.Temp = t.TempDir()
 	box, err := sandbox.Detect(t.Context(), sandbox.Options{
-		PATH: os.Getenv("PATH"), TempDir: t.TempDir(), Toolchains: []string{tools.Root}, Now: time.Now,
+		PATH: os.Getenv("PATH"), TempDir: t.TempDir(), Toolchains: []string{tools.Go.Root}, Now: time.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	if err := mkdirs(filepath.Join(w.shared, "go-build")); err != nil { // there is a seed already
 		t.Fatal(err)
 	}
-	if tools.Race {
+	if tools.Go.Race {
 		if err := os.CopyFS(w.raced, os.DirFS(w.plain)); err != nil {
 			t.Fatal(err)
 		}
@@ -346,20 +346,21 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	tools := *w.tools
+	tools, goTools := *w.tools, *w.tools.Go
+	tools.Go = &goTools
 	g := &Gate{
-		Sandbox: w.box, Log: log, Mirror: mirror, Go: &tools, Network: Network(strings.Join(s.input["network"], "")),
+		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace")},
 	}
-	if tools.Race, tools.NoRace = s.has("race"), "not asked for"; tools.Race {
+	if goTools.Race, goTools.NoRace = s.has("race"), "not asked for"; goTools.Race {
 		g.CacheDir = w.raced
 	}
 	if s.has("none") {
-		g.Go = nil
+		tools.Go = nil
 	}
 	if s.has("goproxy") {
-		tools.proxy, tools.modCache = s.input["goproxy"][0], ""
+		goTools.proxy, goTools.modCache = s.input["goproxy"][0], ""
 	}
 	ctx := t.Context()
 	if limit := s.duration(t, "timeout"); limit > 0 {
@@ -383,7 +384,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 
 func (w *world) skip(t *testing.T, s *scenario) {
 	t.Helper()
-	if s.has("race") && !w.tools.Race {
+	if s.has("race") && !w.tools.Go.Race {
 		t.Skip("the race detector needs cgo and a C compiler")
 	}
 	if s.has("needs") && w.box.Status().Tier == sandbox.TierNone {

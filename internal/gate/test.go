@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -19,7 +20,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		return nil
 	}
 	for _, c := range r.plan[side].test {
-		if c.perTest && side == Head {
+		if side == Head {
 			c = r.hanging(c)
 		}
 		suite, step, err := r.runTests(ctx, side, c)
@@ -38,7 +39,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		return nil
 	}
 	for _, c := range r.plan[Head].test {
-		if !c.perTest {
+		if c.results == nil {
 			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.text)
 		}
 	}
@@ -62,47 +63,56 @@ func (r *runner) adopt() {
 	}
 }
 
-// hanging lets "go test" itself end a package that takes far longer than the
-// slowest one of the base, so that a change that hangs is a failure of the test
+// hanging lets the runner itself end tests that take far longer than the
+// slowest ones of the base, so that a change that hangs is a failure of the test
 // that hangs.
 func (r *runner) hanging(c command) command {
 	limit := r.Limits.hang(r.longest).Round(time.Second)
-	if r.longest == 0 || limit >= r.Limits.step() || slices.ContainsFunc(c.flags, setsTimeout) {
+	if r.longest == 0 || limit >= r.Limits.step() || c.results == nil || c.results.hang == nil {
 		return c
 	}
-	flag := "-timeout=" + limit.String()
-	c.argv = slices.Insert(slices.Clone(c.argv), 3, flag)
-	c.text = strings.Replace(c.text, "-json", "-json "+flag, 1)
-	return c
-}
-
-func setsTimeout(flag string) bool {
-	name := strings.TrimPrefix(strings.TrimLeft(flag, "-"), "test.")
-	return strings.HasPrefix(flag, "-") && (name == "timeout" || strings.HasPrefix(name, "timeout="))
+	return c.results.hang(c, limit)
 }
 
 // runTests runs one test command and returns what each test said. For a
 // command without per-test output that is the command as one test.
 func (r *runner) runTests(ctx context.Context, side Side, c command) (Suite, Step, error) {
 	tree := r.tree(side)
-	if !c.perTest {
+	if c.results == nil {
 		step, err := r.exec(ctx, side, tree, r.limited(side, c), nil)
 		return Suite{ID{Unit: c.unit, Command: c.text}: commandTest(step)}, step, err
 	}
-	stream := newGoStream(c.unit)
-	c.timeout = r.Limits.step() + r.Limits.grace() // "go test" has a limit of its own
+	stream := c.results.collect(c.unit)
+	if c.results.hang != nil {
+		c.timeout = r.Limits.step() + r.Limits.grace() // it has a limit of its own
+	} else {
+		c = r.limited(side, c)
+	}
 	step, err := r.exec(ctx, side, tree, c, stream)
 	suite := stream.suite(step.Evidence, tree.Dir)
+	for id, t := range suite {
+		t.Eco = c.eco
+		suite[id] = t
+	}
 	if err == nil && step.Failed() && (step.TimedOut || !anyFailed(suite)) {
-		// The go command itself refused or was ended: say so as one test, the same on both sides.
+		// The runner itself refused or was ended: say so as one test, the same on both sides.
 		t := commandTest(step)
-		t.Output, t.Cut = clean(joinOutput(stream.other.String(), step.Output), tree.Dir), true
+		t.Output, t.Cut = clean(joinOutput(stream.rest(), step.Output), tree.Dir), true
 		if step.TimedOut {
 			t.Status = NotRun
 		}
-		suite[ID{Unit: c.unit, Command: strings.TrimSpace("go test " + lastArg(c.argv))}] = t
+		suite[ID{Unit: c.unit, Command: c.label()}] = t
 	}
 	return suite, step, err
+}
+
+// label names a command that tells tests apart where it failed as a whole, the
+// same for all of its parts and on both sides.
+func (c command) label() string {
+	if c.eco == "Go" {
+		return strings.TrimSpace("go test " + lastArg(c.argv))
+	}
+	return cmp.Or(c.name, c.text)
 }
 
 func lastArg(argv []string) string { return argv[len(argv)-1] }

@@ -28,7 +28,7 @@ const untrusted = "untrusted"
 // gateOf makes the gate of this run, which records in log.
 func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 	return &gate.Gate{
-		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Go: s.Go, Network: gate.Network(s.Network), Services: s.services,
+		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: gate.Network(s.Network), Services: s.services,
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
 	}

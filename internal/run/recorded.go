@@ -157,10 +157,8 @@ func (p *past) job(dir, out string) (Job, error) {
 func (r *Runner) again(ctx context.Context, p *past, dir string, cast *Cast) (*session, error) {
 	like := *r
 	like.Network = p.around.Network
-	if p.around.NoRace != "" && r.Go != nil {
-		tools := *r.Go
-		tools.Race, tools.NoRace = false, p.around.NoRace
-		like.Go = &tools
+	if p.around.NoRace != "" {
+		like.Tools = r.Tools.WithoutRace(p.around.NoRace)
 	}
 	temp := filepath.Join(r.Home, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {

@@ -48,9 +48,7 @@ func (s *session) circumstances() (circumstances, error) {
 		c.Config = s.job.Config.Name
 	}
 	c.Timeout = s.job.Timeout
-	if s.Go != nil && !s.Go.Race {
-		c.NoRace = s.Go.NoRace
-	}
+	c.NoRace = s.Tools.NoRace()
 	if k := s.job.Cast; k != nil {
 		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD}
 	}

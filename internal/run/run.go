@@ -32,7 +32,7 @@ type Runner struct {
 	Home        string // the harness's own files: projects, their mirrors, caches and runs
 	Git         *workspace.Git
 	Sandbox     sandbox.Sandbox
-	Go          *gate.GoToolchain // nil: no Go on this machine
+	Tools       *gate.Toolchains // of this machine; nil: none
 	Network     Network
 	Redact      func([]byte) []byte    // takes secrets out of all that is written
 	Permissions []agent.PermissionFile // the operator's
