@@ -191,7 +191,8 @@ func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOpti
 }
 
 func (p *program) examineGo(ctx context.Context, c *chart, marker string) {
-	tools, err := gate.FindGo(ctx, p.env)
+	found, err := gate.FindToolchains(ctx, p.env)
+	tools := found.Go
 	switch {
 	case err != nil || tools == nil:
 		c.warn("mend the installation of Go", "go, for %s: %v", marker, err)
