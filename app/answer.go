@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/event"
@@ -59,14 +60,14 @@ func (w *Worker) Answer(ctx context.Context) {
 
 // answer does a job that is a question, once.
 func (w *Worker) answer(ctx context.Context, j job.Job) error {
-	// Names of locks are files on SQLite, so there are few.
-	return w.DB.Exclusively(ctx, "answer-"+j.ID[:1], func(ctx context.Context) error {
+	return w.alone(ctx, j, func(ctx context.Context) error {
 		if _, done, err := w.DB.Lookup(ctx, "answer/"+j.ID); err != nil || done {
 			return err
 		}
 		h, err := w.Hosts(ctx, j)
 		if err == nil {
 			err = w.say(ctx, h, j)
+			w.close(ctx, h)
 		}
 		var permanent *Permanent
 		if errors.As(err, &permanent) {
@@ -78,6 +79,15 @@ func (w *Worker) answer(ctx context.Context, j job.Job) error {
 		}
 		return w.DB.Record(ctx, "answer/"+j.ID, "1")
 	})
+}
+
+// alone runs fn while nobody else answers on the page that j is about: the answers
+// there share one comment.
+func (w *Worker) alone(ctx context.Context, j job.Job, fn func(context.Context) error) error {
+	page := fnv.New32a()
+	fmt.Fprintf(page, "%s#%d", j.Repo.FullName(), j.Number)
+	// Names of locks are files on SQLite, so there are few.
+	return w.DB.Exclusively(ctx, fmt.Sprintf("answer-%x", page.Sum32()%16), fn)
 }
 
 func (w *Worker) say(ctx context.Context, h Host, j job.Job) error {

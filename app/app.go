@@ -37,6 +37,8 @@ import (
 type Host interface {
 	Speaker
 	Performer
+	// Close gives back what it holds of GitHub's. It is called once, after all else.
+	Close(ctx context.Context)
 }
 
 // A Speaker asks GitHub and answers people.
@@ -46,7 +48,7 @@ type Speaker interface {
 	Learn(ctx context.Context, j job.Job) (job.Facts, *config.Config, error)
 	// Seen shows the person who commented that the command is known.
 	Seen(ctx context.Context, j job.Job) error
-	// Reply answers, once for the comment that asked.
+	// Reply answers, in one comment that the next answer replaces.
 	Reply(ctx context.Context, j job.Job, s job.Skip) error
 }
 

@@ -77,6 +77,7 @@ func (w *Worker) orphan(ctx context.Context, run store.Run, entry queue.Entry) e
 	if err != nil {
 		return err
 	}
+	defer w.close(ctx, h)
 	return w.finish(ctx, h, run, a, nil, e)
 }
 

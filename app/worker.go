@@ -60,7 +60,7 @@ func (w *Worker) Work(ctx context.Context, j job.Job) error {
 }
 
 // verify decides about a job and has it done.
-func (w *Worker) verify(ctx context.Context, j job.Job) error {
+func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 	always := context.WithoutCancel(ctx) // also a job that was cancelled may have a run to end
 	run, err := w.DB.RunOfJob(always, j.ID)
 	switch known := err == nil; {
@@ -75,6 +75,11 @@ func (w *Worker) verify(ctx context.Context, j job.Job) error {
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if !errors.Is(err, errLetGo) { // else the run goes on until the process ends
+			w.close(ctx, h)
+		}
+	}()
 	resumed := run.ID != ""
 	if !resumed {
 		if run, err = w.decide(ctx, h, j); err != nil || run.State != store.Running {
@@ -94,6 +99,13 @@ func (w *Worker) verify(ctx context.Context, j job.Job) error {
 		return w.finish(ctx, h, run, a, nil, e)
 	}
 	return err
+}
+
+// close closes a host though ctx may have ended.
+func (w *Worker) close(ctx context.Context, h Host) {
+	ctx, cancel := after(ctx)
+	defer cancel()
+	h.Close(ctx)
 }
 
 // carry has a run done, which another process may have begun.
@@ -141,7 +153,7 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 // skip tells why nothing is run, and keeps it for the list of runs.
 func (w *Worker) skip(ctx context.Context, h Host, j job.Job, s job.Skip) (store.Run, error) {
 	w.Log.InfoContext(ctx, "nothing is run", "job", j.ID, "repo", j.Repo.FullName(), "number", j.Number, "code", s.Code)
-	if err := w.reply(ctx, h, j, s); err != nil {
+	if err := w.alone(ctx, j, func(ctx context.Context) error { return w.reply(ctx, h, j, s) }); err != nil {
 		return store.Run{}, err
 	}
 	run := w.row(j)
@@ -280,6 +292,7 @@ func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
 	if err != nil {
 		return w.end(ctx, run, nil, Ending{Failure: why})
 	}
+	defer w.close(ctx, h)
 	var told error
 	if a.Job.HeadSHA != "" {
 		told = errors.Join(h.Begin(ctx, a), w.finish(ctx, h, run, a, nil, Ending{Failure: why}))
@@ -289,7 +302,9 @@ func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
 	var permanent *Permanent
 	if j.Comment != 0 || errors.As(why, &permanent) {
 		text := "Not verified: " + report.InertMarkdown(why.Error(), 500)
-		told = errors.Join(told, w.reply(ctx, h, j, job.Skip{Code: "given-up", Text: text, Notify: job.NotifyComment, Number: j.Number}))
+		told = errors.Join(told, w.alone(ctx, j, func(ctx context.Context) error {
+			return w.reply(ctx, h, j, job.Skip{Code: "given-up", Text: text, Notify: job.NotifyComment, Number: j.Number})
+		}))
 	}
 	return told
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,7 +26,10 @@ import (
 // for.
 type desk struct {
 	*Worker
-	now time.Time
+	now  time.Time
+	left int64 // hosts that may stay open: of runs that were let go of
+
+	open atomic.Int64 // hosts
 
 	mu     sync.Mutex
 	notes  []string
@@ -56,8 +60,13 @@ func newDesk(t *testing.T) *desk {
 	n := 0
 	d.Worker = NewWorker(Worker{
 		DB: db, Queue: q, Rules: job.Rules{App: true, AppID: 7}, Runs: t.TempDir(), PublicURL: "https://y.example/", Now: clock, Log: slog.New(slog.DiscardHandler),
-		Hosts:  func(context.Context, job.Job) (Host, error) { return host{d}, nil },
+		Hosts:  func(context.Context, job.Job) (Host, error) { d.open.Add(1); return host{d}, nil },
 		NewRun: func() string { n++; return fmt.Sprintf("run%d", n) },
+	})
+	t.Cleanup(func() {
+		if n := d.open.Load(); n != d.left {
+			t.Errorf("%d hosts were not closed, want %d", n, d.left)
+		}
 	})
 	return d
 }
@@ -84,6 +93,8 @@ func (h host) Reply(_ context.Context, j job.Job, s job.Skip) error {
 	h.d.note("reply #%d %s: %s", s.Number, s.Code, s.Text)
 	return nil
 }
+
+func (h host) Close(context.Context) { h.d.open.Add(-1) }
 
 func (h host) Begin(_ context.Context, a Assignment) error {
 	h.d.note("begin %s %s", a.Run, a.Details)
@@ -216,6 +227,9 @@ func TestWorkCancelled(t *testing.T) {
 			case <-t.Context().Done(): // what is handed over is not told to end
 			}
 			return &report.Report{Verdict: report.Partial}, nil
+		}
+		if test.cause == queue.ErrHandBack {
+			d.left = 1
 		}
 		err := d.Work(ctx, pushed())
 		if handed := errors.Is(err, queue.ErrHandBack); handed != (test.state == "running") {

@@ -28,6 +28,7 @@ import (
 type appHost struct {
 	*service
 	hub    *hub
+	voice  *voice
 	poster *poster // nil: another process began, or nothing was begun
 }
 
@@ -36,20 +37,37 @@ func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
 	if j.Installation == 0 {
 		return nil, &app.Permanent{Err: errors.New("the event names no installation: set the webhook up in the App's settings, not in the repository's")}
 	}
-	client, err := s.client(j)
+	client, err := s.client(j, watching())
 	if err != nil {
 		return nil, &app.Permanent{Err: err}
 	}
-	h := &hub{client: client, server: s.gitServer(), below: s.o.operator, repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}}
-	return &appHost{service: s, hub: h}, nil
+	comments := commenting()
+	if job.Code(j.Action) == job.CodeNotPull {
+		comments = onIssues()
+	}
+	return &appHost{
+		service: s, voice: &voice{Client: client, mint: func() (*github.Client, error) { return s.client(j, comments) }},
+		hub: &hub{client: client, server: s.gitServer(), below: s.o.operator, repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
+	}, nil
 }
 
-// client acts as the installation that j is of, for its repository alone.
-func (s *service) client(j job.Job) (*github.Client, error) {
-	return github.New(github.Options{
-		BaseURL: s.o.githubURL, Transport: s.p.client.Transport, Now: s.p.now, Log: s.log,
-		App: &github.App{ID: s.o.id, Key: s.o.key, Installation: j.Installation, Repository: j.Repo.Name},
-	})
+// Close implements [app.Host].
+func (h *appHost) Close(ctx context.Context) {
+	h.hush(ctx)
+	h.revoke(ctx, h.hub.client)
+}
+
+// hush gives the token for comments back.
+func (h *appHost) hush(ctx context.Context) {
+	if err := h.voice.hush(ctx); err != nil {
+		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
+	}
+}
+
+func (h *appHost) revoke(ctx context.Context, c *github.Client) {
+	if err := c.Revoke(ctx); err != nil {
+		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
+	}
 }
 
 // gitServer is where git finds repositories whose address GitHub did not tell.
@@ -92,7 +110,7 @@ func queueBase(ref string) string {
 // talker posts what is not the result of a run.
 func (h *appHost) talker() *publish.Publisher {
 	return &publish.Publisher{
-		GitHub: h.hub.client, Ledger: &publish.Ledger{Store: h.db}, Comment: publish.Sticky, App: true, AppID: h.o.id, Now: h.p.now, Log: h.log,
+		GitHub: h.voice, Ledger: &publish.Ledger{Store: h.db}, Comment: publish.Sticky, App: true, AppID: h.o.id, Now: h.p.now, Log: h.log,
 	}
 }
 
@@ -102,6 +120,7 @@ func (h *appHost) said(j job.Job) publish.Target {
 
 // Seen implements [app.Speaker].
 func (h *appHost) Seen(ctx context.Context, j job.Job) error {
+	defer h.hush(ctx)
 	return h.talker().Begin(ctx, h.said(j))
 }
 
@@ -110,9 +129,13 @@ func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	if h.hub.config != nil && h.hub.config.Publish.Comment == config.CommentOff {
 		return nil
 	}
-	t := h.said(j)
+	defer h.hush(ctx)
+	t, text := h.said(j), s.Text
 	t.Number = s.Number
-	return h.talker().Reply(ctx, t, string(s.Code), s.Text)
+	if j.Comment != 0 {
+		text = fmt.Sprintf("In answer to [this comment](#issuecomment-%d):\n\n%s", j.Comment, text)
+	}
+	return h.talker().Notice(ctx, t, text)
 }
 
 // Begin implements [app.Performer].
@@ -129,11 +152,12 @@ func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
 		po = h.posting(a)
 	}
 	h.poster = h.newAppPoster(po, kept)
+	defer h.hush(ctx) // nothing of it is there while the change is executed
 	return h.poster.begin(ctx)
 }
 
 func (h *appHost) newAppPoster(po posting, r record) *poster {
-	s := h.p.newPoster(h.hub.client, po, r)
+	s := h.p.newPoster(h.voice, po, r)
 	s.publisher.App, s.publisher.AppID = true, h.o.id
 	return s
 }
@@ -158,11 +182,14 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, wrote func() err
 	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {
 		return h.p.salvager().Salvage(a.Dir, "") // it had ended, and was not told of
 	}
-	token, err := h.hub.client.Token(ctx)
+	fetcher, err := h.client(a.Job, fetching())
 	if err != nil {
 		return nil, err
 	}
-	h.hub.token = token
+	defer h.revoke(context.WithoutCancel(ctx), fetcher)
+	if h.hub.token, err = fetcher.Token(ctx); err != nil {
+		return nil, err
+	}
 	rj := h.hub.job(a.Job)
 	rj.ID, rj.Out, rj.Previous = a.Run, a.Dir, a.Previous
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
@@ -207,6 +234,7 @@ func (h *appHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 	if rep == nil {
 		rep = h.p.remains(a.Dir, e.Failure)
 	}
+	defer h.hush(ctx)
 	_, err := h.poster.finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind)})
 	return rep, err
 }

@@ -183,7 +183,7 @@ func sweepRuns(runs string, before time.Time) error {
 
 // missed asks for deliveries again that did not arrive.
 func (s *service) missed() (*app.Missed, error) {
-	client, err := s.client(job.Job{})
+	client, err := s.client(job.Job{}, github.Permissions{})
 	if err != nil {
 		return nil, err
 	}

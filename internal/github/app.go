@@ -26,6 +26,19 @@ func (c *Client) Token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
+// Revoke gives the installation's token back, if one was made. The Client is of no use
+// afterwards.
+func (c *Client) Revoke(ctx context.Context) error {
+	if !c.made.Load() {
+		return nil
+	}
+	_, err := c.api.Apps.RevokeInstallationToken(ctx)
+	if err = convert(err); IsUnauthorized(err) { // it is none any more
+		return nil
+	}
+	return c.fail(err, "give the token back")
+}
+
 // A HookDelivery is one attempt of GitHub's to deliver an event to the App.
 type HookDelivery struct {
 	ID     int64

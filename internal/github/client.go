@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
@@ -29,7 +30,12 @@ type App struct {
 	Key          []byte // private key, PEM
 	Installation int64
 	Repository   string // name of the only one that the tokens are for; empty: all of the installation's
+	May          Permissions
 }
+
+// Permissions are what a token may: "read" or "write", or empty for nothing. The zero
+// Permissions is all that the installation may; metadata can always be read.
+type Permissions struct{ Checks, Contents, Issues, PullRequests string }
 
 // Options say where a Client asks and as whom. Either Token or App is given.
 type Options struct {
@@ -50,6 +56,8 @@ type Client struct {
 	redact *redact.Redactor
 	plain  http.RoundTripper // without a token
 	token  func(context.Context) (string, error)
+
+	made atomic.Bool // a token of the installation, which can be given back
 
 	mu   sync.Mutex
 	self User
@@ -84,13 +92,41 @@ func New(opts Options) (*Client, error) {
 	}
 	apps.BaseURL = strings.TrimSuffix(base.String(), "/")
 	installation := ghinstallation.NewFromAppsTransport(apps, opts.App.Installation)
-	if opts.App.Repository != "" {
-		allocate(&installation.InstallationTokenOptions).Repositories = []string{opts.App.Repository}
+	limit(installation, opts.App)
+	c := &Client{app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport}
+	c.token = func(ctx context.Context) (string, error) {
+		c.made.Store(true)
+		return installation.Token(ctx)
 	}
-	return &Client{
-		api: apiClient(base, &conditional{next: newRetry(opts, installation, anyRequest)}),
-		app: apiClient(base, newRetry(opts, apps, anyRequest)), plain: opts.Transport, token: installation.Token,
-	}, nil
+	c.api = apiClient(base, &conditional{next: newRetry(opts, noted{installation, &c.made}, anyRequest)})
+	return c, nil
+}
+
+// noted knows when a token is made: for the first request.
+type noted struct {
+	next http.RoundTripper
+	made *atomic.Bool
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (n noted) RoundTrip(r *http.Request) (*http.Response, error) {
+	n.made.Store(true)
+	return n.next.RoundTrip(r)
+}
+
+// limit says what the tokens of an installation are for.
+func limit(installation *ghinstallation.Transport, a *App) {
+	if a.Repository == "" && a.May == (Permissions{}) {
+		return
+	}
+	o := allocate(&installation.InstallationTokenOptions)
+	if a.Repository != "" {
+		o.Repositories = []string{a.Repository}
+	}
+	if a.May != (Permissions{}) {
+		p := allocate(&o.Permissions)
+		p.Checks, p.Contents, p.Issues, p.PullRequests = opt(a.May.Checks), opt(a.May.Contents), opt(a.May.Issues), opt(a.May.PullRequests)
+	}
 }
 
 func withDefaults(opts Options) Options {

@@ -182,6 +182,9 @@ func (s *Server) gitAccess(r *http.Request, name github.Repo, write bool) (githu
 	repo := s.repos[key(name)]
 	_, password, given := r.BasicAuth()
 	t := s.tokens[password]
+	if t != nil {
+		t.calls = append(t.calls, "git")
+	}
 	switch {
 	case given && t == nil:
 		return name, http.StatusUnauthorized

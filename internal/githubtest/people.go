@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/github"
@@ -111,6 +112,8 @@ type install struct {
 	app   *App
 	perms map[string]string
 	repos []*Repo
+
+	suspended bool
 }
 
 // AddApp makes an App with a key of its own, and its bot user.
@@ -143,6 +146,13 @@ func (s *Server) Install(app *App, perms map[string]string, repos ...github.Repo
 	return in.id
 }
 
+// Suspend lets an installation have no token any more, or lets it again.
+func (s *Server) Suspend(installation int64, yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.installs[installation].suspended = yes
+}
+
 // A token belongs to somebody and may do no more than perms says.
 type token struct {
 	who   *account
@@ -150,6 +160,34 @@ type token struct {
 	kind  string
 	perms map[string]string
 	repos []*Repo // nil: all
+
+	installed bool // it was made by an App, and is listed
+	revoked   bool
+	calls     []string
+}
+
+// A TokenUse is a token that an App made for an installation of it, and what was done
+// with it.
+type TokenUse struct {
+	Permissions map[string]string
+	Repos       []string // names
+	Calls       []string // such as "POST /repos/acme/widgets/check-runs", and "git"
+	Revoked     bool
+}
+
+// TokenUses returns the tokens that Apps made, in their order.
+func (s *Server) TokenUses() []TokenUse {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []TokenUse
+	for _, t := range s.made {
+		u := TokenUse{Permissions: maps.Clone(t.perms), Calls: slices.Clone(t.calls), Revoked: t.revoked}
+		for _, r := range t.repos {
+			u.Repos = append(u.Repos, r.Name)
+		}
+		out = append(out, u)
+	}
+	return out
 }
 
 // Token makes a token of somebody. kind is "personal", "installation" (the
@@ -220,7 +258,7 @@ func (t *token) may(r *Repo, level, role string, perms ...string) bool {
 		return true
 	}
 	for _, p := range perms {
-		if t.perms[p] == "write" || level == "read" && t.perms[p] != "none" {
+		if t.perms[p] == "write" || level == "read" && (t.perms[p] == "read" || t.perms[p] == "" && !t.installed || p == "metadata") {
 			return true
 		}
 	}

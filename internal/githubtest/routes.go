@@ -1,6 +1,9 @@
 package githubtest
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 // routes is what this GitHub can do.
 func (s *Server) routes() *http.ServeMux {
@@ -11,6 +14,7 @@ func (s *Server) routes() *http.ServeMux {
 	}
 	m.HandleFunc("GET /app", route(func(r *request) reply { return ok(s.appJSON(r.app)) }))
 	m.HandleFunc("POST /app/installations/{id}/access_tokens", route(s.createToken))
+	m.HandleFunc("DELETE /installation/token", route(s.revokeToken))
 	m.HandleFunc("GET /user", route(s.getSelf))
 	m.HandleFunc("GET /users/{login}", route(s.getUser))
 	m.HandleFunc("GET /rate_limit", route(s.getLimit))
@@ -57,15 +61,49 @@ func (s *Server) createToken(r *request) reply {
 	if in == nil || in.app != r.app {
 		return notFound()
 	}
-	perms := map[string]any{"metadata": "read"}
-	for k, v := range in.perms {
-		if v != "none" {
-			perms[k] = v
+	if in.suspended {
+		return refuse(http.StatusForbidden, "This installation has been suspended")
+	}
+	asked := decode[struct {
+		Repositories []string
+		Permissions  map[string]string
+	}](r)
+	t := &token{who: in.app.bot, app: in.app, kind: "installation", perms: map[string]string{"metadata": "read"}, installed: true}
+	for _, repo := range in.repos {
+		if asked.Repositories == nil || slices.Contains(asked.Repositories, repo.Name) {
+			t.repos = append(t.repos, repo)
 		}
 	}
-	text := s.addToken(&token{who: in.app.bot, app: in.app, kind: "installation", perms: in.perms, repos: append([]*Repo{}, in.repos...)})
+	if asked.Repositories != nil && len(t.repos) != len(asked.Repositories) {
+		return refuse(http.StatusUnprocessableEntity, "There is at least one repository that does not exist or is not accessible to the parent installation.")
+	}
+	for k, v := range in.perms {
+		if v != "none" && asked.Permissions == nil {
+			t.perms[k] = v
+		}
+	}
+	for k, v := range asked.Permissions {
+		if has := in.perms[k]; has != "write" && has != v {
+			return refuse(http.StatusUnprocessableEntity, "The permissions requested are not granted to this installation.")
+		}
+		t.perms[k] = v
+	}
+	s.made = append(s.made, t)
 	// Far away, because clients compare it with a clock that is not the server's.
-	return created(map[string]any{"token": text, "expires_at": "2099-01-01T00:00:00Z", "permissions": perms, "repository_selection": "selected"})
+	return created(map[string]any{"token": s.addToken(t), "expires_at": "2099-01-01T00:00:00Z", "permissions": t.perms, "repository_selection": "selected"})
+}
+
+func (s *Server) revokeToken(r *request) reply {
+	if !r.token.installed {
+		return r.token.notAccessible()
+	}
+	r.token.revoked = true
+	for text, t := range s.tokens {
+		if t == r.token {
+			delete(s.tokens, text)
+		}
+	}
+	return reply{status: http.StatusNoContent}
 }
 
 func (s *Server) getSelf(r *request) reply {

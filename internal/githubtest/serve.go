@@ -174,6 +174,7 @@ func (s *Server) authenticate(r *request) *reply {
 	if r.token = s.tokens[text]; r.token == nil {
 		return &refused
 	}
+	r.token.calls = append(r.token.calls, r.Method+" "+r.URL.Path)
 	return nil
 }
 

@@ -50,6 +50,7 @@ type Server struct {
 	apps     map[int64]*App
 	installs map[int64]*install
 	tokens   map[string]*token
+	made     []*token // by Apps
 	repos    map[string]*Repo
 	calls    []Call
 	faults   map[int]Fault

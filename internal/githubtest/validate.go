@@ -37,6 +37,7 @@ var undescribed = []struct{ method, path, why string }{
 	{"GET", `/repos/[^/]+/[^/]+/actions/artifacts(/\d+/zip)?`, "what an earlier workflow run left"},
 	{"GET", `/repos/[^/]+/[^/]+/branches/[^/]+`, "is the base protected"},
 	{"GET", `/repos/[^/]+/[^/]+/commits/[^/]+/statuses`, "with creators, which the combined status does not name"},
+	{"DELETE", `/installation/token`, "tokens are given back"},
 	{"GET", `/repositories/\d+(/.*)?`, "where redirects of renamed repositories lead"},
 }
 

@@ -81,7 +81,7 @@ func whole(ctx context.Context, b *bench, store Store, rep *report.Report) error
 	if err := p.Begin(ctx, b.target(1)); err != nil {
 		return err
 	}
-	if err := p.Reply(ctx, b.target(1), "hint", "A hint."); err != nil {
+	if err := p.Notice(ctx, b.target(1), "A hint."); err != nil {
 		return err
 	}
 	_, err := p.Finish(ctx, b.target(1), rep, Ending{})

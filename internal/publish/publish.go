@@ -1,5 +1,5 @@
 // Package publish tells people how a run goes and how it ended: one comment, one
-// check run or commit status, reactions and replies, each of which is there once
+// check run or commit status, reactions and notices, each of which is there once
 // however often the run is killed and started again.
 //
 // Every effect passes the [Ledger]: its intent is recorded, then the outside is

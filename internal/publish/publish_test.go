@@ -362,7 +362,7 @@ func TestTokenMayNotWrite(t *testing.T) {
 	if err := p.Progress(t.Context(), b.target(1), "x"); err != nil {
 		t.Error(err)
 	}
-	if err := p.Reply(t.Context(), b.target(1), "help", "help"); err != nil {
+	if err := p.Notice(t.Context(), b.target(1), "help"); err != nil {
 		t.Error(err)
 	}
 	posted := b.finish(p, b.target(1), b.failing(1), Ending{})
@@ -457,33 +457,27 @@ func TestAnotherAppsCheckRun(t *testing.T) {
 	}
 }
 
-// TestReply: one answer for a comment that asked, whoever asks how often.
-func TestReply(t *testing.T) {
+// TestNotice: one comment says why nothing was run, whoever asks how often; it says the
+// last reason, and nobody else can write it.
+func TestNotice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.AddComment(calc, b.n, "mallory", fmt.Sprintf("<!-- ycbot:v1 octo/calc#%d reply=%d -->", b.n, b.ask))
+	b.AddComment(calc, b.n, "mallory", fmt.Sprintf("<!-- ycbot:v1 octo/calc#%d notice -->", b.n))
 	for _, store := range []Store{memory{}, nil} {
 		p := b.publisher(store)
-		for _, key := range []string{"help", "refused"} {
-			if err := p.Reply(t.Context(), b.target(1), key, "Say `/verify`. <!-- ycbot:v1 -->"); err != nil {
+		for _, text := range []string{"It is a draft.", "Say `/verify`. <!-- ycbot:v1 -->"} {
+			if err := p.Notice(t.Context(), b.target(1), text); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	other := b.target(2)
-	other.CommandComment = 0
-	for range 2 {
-		if err := b.publisher(nil).Reply(t.Context(), other, "draft", "It is a draft."); err != nil {
-			t.Fatal(err)
-		}
-	}
 	cs := b.ours()
-	if len(cs) != 2 || !strings.HasSuffix(cs[0].Body, "Say `/verify`. &lt;!-- ycbot:v1 -->") {
-		t.Errorf("%d replies: %+v", len(cs), cs)
+	if len(cs) != 1 || !strings.HasSuffix(cs[0].Body, "Say `/verify`. &lt;!-- ycbot:v1 -->") {
+		t.Errorf("%d notices: %+v", len(cs), cs)
 	}
-	// A reply is not taken for the result's comment.
+	// A notice is not taken for the result's comment.
 	b.finish(b.publisher(nil), b.target(1), b.failing(0), Ending{})
-	if n := len(b.ours()); n != 3 {
+	if n := len(b.ours()); n != 2 {
 		t.Errorf("%d comments", n)
 	}
 }
