@@ -228,7 +228,7 @@ func TestWorkCancelled(t *testing.T) {
 			}
 			return &report.Report{Verdict: report.Partial}, nil
 		}
-		if test.cause == queue.ErrHandBack {
+		if errors.Is(test.cause, queue.ErrHandBack) {
 			d.left = 1
 		}
 		err := d.Work(ctx, pushed())

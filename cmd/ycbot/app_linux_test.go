@@ -56,7 +56,7 @@ func newInstalled(t *testing.T) *installed {
 	dir := t.TempDir()
 	h.hold = filepath.Join(dir, "hold")
 	wait := func(hold string) string {
-		return "if test -e " + hold + "; then echo >>" + filepath.Join(dir, "started") + "; exec sleep 60; fi\n"
+		return "if test -e " + hold + "; then echo >>" + filepath.Join(dir, "started") + "; fi\nwhile test -e " + hold + "; do sleep 0.1; done\n"
 	}
 	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "held", Files: map[string]string{
 		"test.sh": wait(h.hold) + "test \"$(sh sum.sh 1 1)\" = 2\n", "probe.sh": wait(h.hold+"-probe") + "sh sum.sh -1 1\n",
