@@ -162,7 +162,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 		h.p.say("the last run is not looked at again: " + err.Error())
 		rj.Previous = ""
 	}
-	show := newProgress(h.p.stdout, h.p.now)
+	show := h.p.telling(h.p.stdout)
 	defer show.close()
 	runner.Observe = observers(show.event, h.poster.observe)
 	return runner.Run(ctx, rj)

@@ -60,6 +60,7 @@ type program struct {
 	platform       string
 	client         *http.Client
 	shim           []string // how the sandbox starts this program as its shim
+	quiet, verbose bool     // how much is told on standard error
 	code           int      // exit code of a command that did its work
 }
 
@@ -76,8 +77,13 @@ func (p *program) getenv(name string) string {
 
 func (p *program) log() *slog.Logger {
 	level := slog.LevelWarn
-	if p.getenv("YCBOT_DEBUG") != "" {
+	switch {
+	case p.getenv("YCBOT_DEBUG") != "":
 		level = slog.LevelDebug
+	case p.quiet:
+		level = slog.LevelError
+	case p.verbose:
+		level = slog.LevelInfo
 	}
 	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
 }
@@ -126,6 +132,9 @@ func ycbot(args []string, p program) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
+	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "tell nothing but the result and errors")
+	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also tell what agents say, and each of their calls")
+	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), appCommand(&p), agentsCommand(&p), permissionsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), doctorCommand(&p), versionCommand(&p))

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
-	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,43 +12,109 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ycbot/ycbot/agent"
-	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
 )
 
-// A progress shows a run while it goes: a line for each command that is done
-// and, on a terminal, one live line for the command that runs; elsewhere, as in
-// the log of a CI job, a line for one that takes long. It owns the
-// goroutine that keeps the live line's clock going, until close.
+// A detail says how much is told while a run goes.
+type detail int
+
+// How much is told. The zero value is what nobody asked for.
+const (
+	normal  detail = iota
+	quiet          // nothing but errors
+	verbose        // also what agents say and each of their calls
+)
+
+// A progress tells of a run while it goes. On a terminal the last lines live: the
+// stage, and side by side what each side of the gate and each agent is doing.
+// What has ended is written above them and stays. Elsewhere, as in the log of a CI
+// job, there are only lines that stay, and one for a command that takes long. It
+// owns the goroutine that keeps the clocks going, until close.
 type progress struct {
-	out  *os.File
-	now  func() time.Time
-	live bool
+	out    *os.File
+	now    func() time.Time
+	price  agent.Price // may be nil
+	detail detail
+	paint  bool // with colours
 
 	mu      sync.Mutex
-	current map[string]running // by agent
+	screen  *screen // nil: no terminal
+	began   time.Time
+	stage   string
+	doing   map[string]*activity // commands of the gate by their text, agents by their ids
+	spent   model.Usage          // of agents that have ended
+	usd     float64              // what those cost
+	unknown bool                 // some cost is not known
+	tick    int
 	closed  bool
 	stop    chan struct{}
 	done    chan struct{}
 }
 
-// running is something that has begun.
-type running struct {
-	text      string
-	since     time.Time
-	announced bool
+// An activity is a command of the gate, or an agent with its calls.
+type activity struct {
+	name  string // of the agent; empty: a command
+	since time.Time
+	text  string // of the command
+	calls map[int]running
+	turns int
+	usage model.Usage
+	said  bool // that it takes long
 }
 
-func newProgress(out *os.File, now func() time.Time) *progress {
-	p := &progress{out: out, now: now, live: term.IsTerminal(int(out.Fd())), current: map[string]running{}, stop: make(chan struct{}), done: make(chan struct{})}
-	go p.tick()
+// running is a call that has begun.
+type running struct {
+	text  string
+	since time.Time
+	said  bool
+}
+
+// telling begins to tell of a run on out.
+func (p *program) telling(out *os.File) *progress {
+	plain := p.getenv("TERM") == "dumb"
+	return newProgress(out, p.now, p.detail(), !plain && p.getenv("NO_COLOR") == "", plain)
+}
+
+// detail is what --quiet and --verbose ask for.
+func (p *program) detail() detail {
+	switch {
+	case p.quiet:
+		return quiet
+	case p.verbose:
+		return verbose
+	}
+	return normal
+}
+
+// newProgress begins to tell on out, in colours where it is to paint, and line by
+// line where out is plain, or no terminal.
+func newProgress(out *os.File, now func() time.Time, d detail, paint, plain bool) *progress {
+	p := &progress{out: out, now: now, detail: d, paint: paint, began: now(), doing: map[string]*activity{}, stop: make(chan struct{}), done: make(chan struct{})}
+	fd := int(out.Fd())
+	if d == quiet {
+		close(p.done)
+		return p
+	}
+	if !plain && term.IsTerminal(fd) {
+		p.screen = &screen{out: out, size: func() (int, int) {
+			w, h, err := term.GetSize(fd)
+			if err != nil || w == 0 {
+				return 80, 24
+			}
+			return w, h
+		}}
+	}
+	go p.keepTime()
 	return p
 }
 
-func (p *progress) tick() {
+// keepTime draws once in a while, and tells where there is no terminal what takes
+// long.
+func (p *progress) keepTime() {
 	defer close(p.done)
-	every := 100 * time.Millisecond
-	if !p.live {
-		every = time.Second
+	every := time.Second
+	if p.screen != nil {
+		every = 120 * time.Millisecond
 	}
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -60,6 +124,7 @@ func (p *progress) tick() {
 			return
 		case <-t.C:
 			p.mu.Lock()
+			p.tick++
 			p.announce()
 			p.draw()
 			p.mu.Unlock()
@@ -67,168 +132,158 @@ func (p *progress) tick() {
 	}
 }
 
-// event shows one event of the run.
-func (p *progress) event(e agent.Event) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return
-	}
-	switch e.Type {
-	case agent.EventRunStart:
-		p.line("run " + e.Text)
-	case agent.EventRunResumed:
-		p.line("run " + e.Text + " goes on where it was broken off")
-	case agent.EventStageStart:
-		if e.Step.Stage == "checkout" {
-			p.begin("", "checkout")
-		}
-	case agent.EventStageDone:
-		if e.Step.Stage == "checkout" {
-			p.end("", "checkout", e.Reason == "", "ok "+took(e.DurationMS))
-		}
-	case agent.EventCommandStart:
-		p.begin("", label(e.Step))
-	case agent.EventCommandDone:
-		p.end("", label(e.Step), true, ending(e))
-	case agent.EventSubagentStart:
-		p.line("agent " + e.Agent + " starts")
-	case agent.EventToolStart:
-		p.begin(e.ID, "agent "+e.Agent+" "+call(e.Call))
-	case agent.EventToolResult:
-		p.end(e.ID, "agent "+e.Agent+" "+call(e.Call), true, answer(e)+" "+took(e.DurationMS))
-	case agent.EventSubagentDone:
-		p.line(fmt.Sprintf("agent %s %s after %d answers and %d calls, %s", e.Agent, strings.TrimPrefix(e.Done.Outcome, "runner_"),
-			e.Done.Iterations, e.Done.ToolCalls, took(e.Done.DurationMS)))
-	}
-}
-
-// begin shows that something of an agent, or of the gate for "", has begun.
-func (p *progress) begin(id, text string) {
-	if housekeeping(text) {
-		return
-	}
-	p.current[id] = running{text: text, since: p.now()}
-	p.draw()
-}
-
 // long is how long a command runs before a log says that it does.
 const long = 3 * time.Second
 
 // announce writes a line for what has been running long, once. p.mu is held.
 func (p *progress) announce() {
-	if p.live || p.closed {
+	if p.screen != nil || p.closed {
 		return
 	}
-	for id, r := range p.current {
-		if !r.announced && p.now().Sub(r.since) >= long {
-			r.announced = true
-			p.current[id] = r
-			p.line(r.text + "  …")
+	for _, a := range p.doing {
+		if a.name == "" && !a.said && p.now().Sub(a.since) >= long {
+			a.said = true
+			p.line(a.text + "  …")
+		}
+		for i, r := range a.calls {
+			if !r.said && p.now().Sub(r.since) >= long {
+				r.said = true
+				a.calls[i] = r
+				p.line("agent " + a.name + " " + r.text + "  …")
+			}
 		}
 	}
-}
-
-// end shows how it ended.
-func (p *progress) end(id, text string, show bool, how string) {
-	if housekeeping(text) {
-		return
-	}
-	delete(p.current, id)
-	if show {
-		p.line(text + "  " + how)
-	}
-}
-
-// housekeeping tells commands of the gate that nobody need see.
-func housekeeping(text string) bool {
-	for _, stage := range []gate.Stage{gate.StageList, gate.StageWarm} {
-		if strings.Contains(text, " "+string(stage)+" ") && strings.Contains(text, "go list") {
-			return true
-		}
-	}
-	return false
-}
-
-func label(s *agent.Step) string {
-	where := ""
-	if s.Unit != "" && s.Unit != "." {
-		where = " (" + s.Unit + ")"
-	}
-	return fmt.Sprintf("%s %-5s %s%s", s.Side, strings.ReplaceAll(s.Stage, "_", "-"), s.Command, where)
-}
-
-// call shows a tool call in one line: of commands the command, of others the arguments.
-func call(c *agent.Call) string {
-	var args struct{ Command string }
-	if json.Unmarshal([]byte(c.Args), &args) == nil && args.Command != "" {
-		return "$ " + args.Command
-	}
-	return c.Name + " " + c.Args
-}
-
-// answer tells in a word what became of a call.
-func answer(e agent.Event) string {
-	if m := exitCode.FindStringSubmatch(e.Text); m != nil && m[1] != "0" {
-		return "exit " + m[1]
-	}
-	if e.Errored {
-		return "refused or wrong"
-	}
-	return "ok"
-}
-
-// exitCode is in the first line of a command's answer.
-var exitCode = regexp.MustCompile(`^\[E\d+\] exit=(-?\d+) `)
-
-func ending(e agent.Event) string {
-	switch {
-	case e.Step.TimedOut:
-		return "timed out after " + took(e.DurationMS)
-	case e.Step.Exit != nil && *e.Step.Exit != 0:
-		return fmt.Sprintf("exit %d %s", *e.Step.Exit, took(e.DurationMS))
-	default:
-		return "ok " + took(e.DurationMS)
-	}
-}
-
-func took(ms int64) string {
-	d := time.Duration(ms) * time.Millisecond
-	if d < 10*time.Second {
-		return fmt.Sprintf("%.1fs", d.Seconds())
-	}
-	return d.Round(time.Second).String()
 }
 
 // line writes a line that stays. p.mu is held.
-func (p *progress) line(text string) {
-	p.erase()
-	fmt.Fprintln(p.out, "ycbot: "+printable(text))
-	p.draw()
-}
+func (p *progress) line(text string) { p.put("ycbot: " + printable(text)) }
 
-// draw writes the live line: what has been running longest, and how many more.
-// p.mu is held.
-func (p *progress) draw() {
-	if !p.live || p.closed || len(p.current) == 0 {
+// put writes text as it is. p.mu is held.
+func (p *progress) put(text string) {
+	if p.detail == quiet {
 		return
 	}
-	all := slices.Collect(maps.Values(p.current))
-	slices.SortFunc(all, func(a, b running) int { return a.since.Compare(b.since) })
-	text := "ycbot: " + printable(all[0].text) + "  " + p.now().Sub(all[0].since).Round(time.Second).String()
-	if len(all) > 1 {
-		text += fmt.Sprintf("  and %d more", len(all)-1)
+	if p.screen == nil {
+		fmt.Fprintln(p.out, text)
+		return
 	}
-	if w, _, err := term.GetSize(int(p.out.Fd())); err == nil && w > 0 && len([]rune(text)) >= w {
-		text = string([]rune(text)[:max(w-2, 0)]) + "…"
-	}
-	fmt.Fprint(p.out, "\r\x1b[K"+text)
+	p.screen.above(text)
 }
 
-func (p *progress) erase() {
-	if p.live {
-		fmt.Fprint(p.out, "\r\x1b[K")
+// liveMost is how many things are shown side by side.
+const liveMost = 8
+
+// draw shows what goes on. p.mu is held.
+func (p *progress) draw() {
+	if p.screen == nil || p.closed {
+		return
 	}
+	if p.stage == "" && len(p.doing) == 0 {
+		p.screen.draw(nil)
+		return
+	}
+	all := make([]*activity, 0, len(p.doing))
+	for _, a := range p.doing {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b *activity) int {
+		return cmp.Or(a.since.Compare(b.since), strings.Compare(a.name, b.name))
+	})
+	lines := []string{p.head()}
+	for i, a := range all {
+		if i == liveMost {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(all)-liveMost))
+			break
+		}
+		lines = append(lines, "  "+p.row(a))
+	}
+	p.screen.draw(lines)
+}
+
+// wheel turns while a run goes.
+var wheel = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+
+// head is the first live line: the stage, how long the run goes, what it cost.
+func (p *progress) head() string {
+	parts := []string{p.colour(cyan, wheel[p.tick%len(wheel)]) + " " + p.colour(bold, cmp.Or(p.stage, "ycbot")), clock(p.now().Sub(p.began))}
+	usage, usd, known := p.spent, p.usd, !p.unknown
+	for _, a := range p.doing {
+		usage = usage.Add(a.usage)
+		if a.usage == (model.Usage{}) {
+			continue
+		}
+		more, ok := 0.0, false
+		if p.price != nil {
+			more, ok = p.price(a.usage)
+		}
+		usd, known = usd+more, known && ok
+	}
+	if n := usage.Input + usage.Output; n > 0 {
+		parts = append(parts, thousands(n)+" tokens")
+		if known {
+			parts = append(parts, fmt.Sprintf("%.2f USD", usd))
+		}
+	}
+	return strings.Join(parts, "  ")
+}
+
+// row is the live line of one activity.
+func (p *progress) row(a *activity) string {
+	if a.name == "" {
+		return printable(a.text) + "  " + p.colour(faint, clock(p.now().Sub(a.since)))
+	}
+	what, since := "asks its model", a.since
+	if len(a.calls) > 0 {
+		var first running
+		for _, r := range a.calls {
+			if first.text == "" || r.since.Before(first.since) {
+				first = r
+			}
+		}
+		what, since = first.text, first.since
+		if n := len(a.calls) - 1; n > 0 {
+			what += fmt.Sprintf("  and %d more", n)
+		}
+	}
+	return p.colour(bold, printable(a.name)) + "  " + printable(what) + "  " +
+		p.colour(faint, fmt.Sprintf("%s · answer %d · %s tokens", clock(p.now().Sub(since)), a.turns+1, thousands(a.usage.Input+a.usage.Output)))
+}
+
+// The colours of the live lines.
+const (
+	bold  = "\x1b[1m"
+	faint = "\x1b[2m"
+	cyan  = "\x1b[36m"
+	green = "\x1b[32m"
+	red   = "\x1b[31m"
+)
+
+func (p *progress) colour(code, text string) string {
+	if !p.paint || p.screen == nil {
+		return text
+	}
+	return code + text + colourEnd
+}
+
+// clock is a duration as people read it: 7s, 1:05, 1:02:03.
+func clock(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// thousands is a count with its thousands apart.
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + " " + text[at:]
+	}
+	return text
 }
 
 // printable keeps commands of a repository from steering the terminal, and the
@@ -243,7 +298,7 @@ func printable(s string) string {
 	return strings.ReplaceAll(s, "##[", "## [")
 }
 
-// close ends the display. It may be called twice.
+// close ends the telling. It may be called twice.
 func (p *progress) close() {
 	p.mu.Lock()
 	if p.closed {
@@ -251,7 +306,9 @@ func (p *progress) close() {
 		return
 	}
 	p.closed = true
-	p.erase()
+	if p.screen != nil {
+		p.screen.draw(nil)
+	}
 	p.mu.Unlock()
 	close(p.stop)
 	<-p.done

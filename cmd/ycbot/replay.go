@@ -57,7 +57,7 @@ func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry
 	if err != nil {
 		return err
 	}
-	show := newProgress(p.stderr, p.now)
+	show := p.telling(p.stderr)
 	defer show.close()
 	runner.Observe = show.event
 	r, err := runner.Replay(ctx, dir, o)

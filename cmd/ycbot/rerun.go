@@ -52,7 +52,7 @@ func (p *program) rerun(ctx context.Context, dir string, box *runOptions, o run.
 	if err != nil {
 		return err
 	}
-	show := newProgress(p.stderr, p.now)
+	show := p.telling(p.stderr)
 	defer show.close()
 	o.Repo, o.Tell = box.dir, p.reran
 	count, err := runner.Rerun(ctx, p.origin(dir), o)

@@ -141,8 +141,11 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 	if err != nil {
 		return nil, err
 	}
-	show := newProgress(p.stderr, p.now)
+	show := p.telling(p.stderr)
 	defer show.close()
+	if job.Cast != nil {
+		show.price = job.Cast.Price
+	}
 	runner.Observe = show.event
 	return runner.Run(ctx, job)
 }

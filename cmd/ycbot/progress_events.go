@@ -1,0 +1,201 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
+)
+
+// event tells one event of the run.
+func (p *progress) event(e agent.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.detail == quiet {
+		return
+	}
+	if e.ID != "" {
+		p.agentEvent(e)
+	} else {
+		p.runEvent(e)
+	}
+	p.draw()
+}
+
+// runEvent tells what happened to the run itself.
+func (p *progress) runEvent(e agent.Event) {
+	switch e.Type {
+	case agent.EventRunStart:
+		p.line("run " + e.Text)
+	case agent.EventRunResumed:
+		p.line("run " + e.Text + " goes on where it was broken off")
+	case agent.EventStageStart:
+		p.stage = e.Step.Stage
+		if e.Step.Stage == "checkout" {
+			p.begin("checkout")
+		}
+	case agent.EventStageDone:
+		p.stage = ""
+		if e.Step.Stage == "checkout" {
+			p.end("checkout", e.Reason == "", "ok "+took(e.DurationMS))
+		}
+	case agent.EventCommandStart:
+		p.begin(label(e.Step))
+	case agent.EventCommandDone:
+		p.end(label(e.Step), !e.Step.TimedOut && (e.Step.Exit == nil || *e.Step.Exit == 0), ending(e))
+	}
+}
+
+// begin shows that a command of the gate runs.
+func (p *progress) begin(text string) {
+	if !housekeeping(text) {
+		p.doing[text] = &activity{text: text, since: p.now()}
+	}
+}
+
+// end tells how it ended.
+func (p *progress) end(text string, good bool, how string) {
+	if housekeeping(text) {
+		return
+	}
+	delete(p.doing, text)
+	p.ended(good, text, how)
+}
+
+// ended writes how something ended.
+func (p *progress) ended(good bool, text, how string) {
+	if p.screen == nil {
+		p.line(text + "  " + how)
+		return
+	}
+	mark := p.colour(green, "✓")
+	if !good {
+		mark = p.colour(red, "✗")
+	}
+	p.put(mark + " " + printable(text) + "  " + p.colour(faint, how))
+}
+
+// agentEvent tells what happened to an agent.
+func (p *progress) agentEvent(e agent.Event) {
+	a := p.doing[e.ID]
+	switch {
+	case e.Type == agent.EventSubagentStart:
+		p.doing[e.ID] = &activity{name: e.Agent, since: p.now(), calls: map[int]running{}}
+		if p.screen == nil {
+			p.line("agent " + e.Agent + " starts")
+		}
+		return
+	case e.Type == agent.EventSubagentDone && e.Done != nil:
+		p.leave(e)
+		return
+	case a == nil:
+		a = &activity{name: e.Agent, since: p.now(), calls: map[int]running{}} // one that nobody sent out, such as the coordinator
+		p.doing[e.ID] = a
+	}
+	switch e.Type {
+	case agent.EventMessage:
+		a.turns++
+		if e.Usage != nil {
+			a.usage = a.usage.Add(model.Usage{Input: e.Usage.Input, Output: e.Usage.Output, Cached: e.Usage.Cached, Written: e.Usage.Written})
+		}
+		if p.detail == verbose && strings.TrimSpace(e.Text) != "" {
+			p.line("agent " + e.Agent + " says: " + agent.Cut(strings.TrimSpace(e.Text), 400))
+		}
+	case agent.EventToolStart:
+		a.calls[e.Call.Index] = running{text: call(e.Call), since: p.now()}
+	case agent.EventToolResult:
+		delete(a.calls, e.Call.Index)
+		if how := answer(e); p.screen == nil || p.detail == verbose || how == refused {
+			p.ended(how == "ok", "agent "+e.Agent+" "+call(e.Call), how+" "+took(e.DurationMS))
+		}
+	case agent.EventTurnDone, agent.EventTurnInterrupted:
+		clear(a.calls)
+	}
+}
+
+// leave takes an agent that has ended from what is shown.
+func (p *progress) leave(e agent.Event) {
+	if a := p.doing[e.ID]; a != nil {
+		p.spent = p.spent.Add(a.usage)
+		delete(p.doing, e.ID)
+	}
+	if e.Done.CostUSD == nil {
+		p.unknown = true
+	} else {
+		p.usd += *e.Done.CostUSD
+	}
+	how := fmt.Sprintf("%s after %d answers and %d calls, %s", strings.TrimPrefix(e.Done.Outcome, "runner_"), e.Done.Iterations, e.Done.ToolCalls, took(e.Done.DurationMS))
+	if p.screen == nil {
+		p.line("agent " + e.Agent + " " + how)
+		return
+	}
+	p.ended(e.Done.Status == "completed", "agent "+e.Agent, how)
+}
+
+// housekeeping tells commands of the gate that nobody need see.
+func housekeeping(text string) bool {
+	for _, stage := range []gate.Stage{gate.StageList, gate.StageWarm} {
+		if strings.Contains(text, " "+string(stage)+" ") && strings.Contains(text, "go list") {
+			return true
+		}
+	}
+	return false
+}
+
+func label(s *agent.Step) string {
+	where := ""
+	if s.Unit != "" && s.Unit != "." {
+		where = " (" + s.Unit + ")"
+	}
+	return fmt.Sprintf("%s %-5s %s%s", s.Side, strings.ReplaceAll(s.Stage, "_", "-"), s.Command, where)
+}
+
+// call shows a tool call in one line: of commands the command, of others the arguments.
+func call(c *agent.Call) string {
+	var args struct{ Command string }
+	if json.Unmarshal([]byte(c.Args), &args) == nil && args.Command != "" {
+		return "$ " + args.Command
+	}
+	return c.Name + " " + c.Args
+}
+
+// refused is what is told of a call that was not carried out.
+const refused = "refused or wrong"
+
+// answer tells in a word what became of a call.
+func answer(e agent.Event) string {
+	if m := exitCode.FindStringSubmatch(e.Text); m != nil && m[1] != "0" {
+		return "exit " + m[1]
+	}
+	if e.Errored {
+		return refused
+	}
+	return "ok"
+}
+
+// exitCode is in the first line of a command's answer.
+var exitCode = regexp.MustCompile(`^\[E\d+\] exit=(-?\d+) `)
+
+func ending(e agent.Event) string {
+	switch {
+	case e.Step.TimedOut:
+		return "timed out after " + took(e.DurationMS)
+	case e.Step.Exit != nil && *e.Step.Exit != 0:
+		return fmt.Sprintf("exit %d %s", *e.Step.Exit, took(e.DurationMS))
+	default:
+		return "ok " + took(e.DurationMS)
+	}
+}
+
+func took(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
