@@ -59,6 +59,10 @@ type Config struct {
 	// rounds of tools and before a final reply counts. May be nil.
 	Inbox func() []string
 
+	// Wake waits for what the agent has in the background and returns what that came
+	// to, "" for nothing new. It is asked before a final reply counts. May be nil.
+	Wake func(ctx context.Context) string
+
 	MaxIterations int           // questions to the model; 0: DefaultIterations
 	Timeout       time.Duration // of this turn in this process; 0: only ctx's
 	Budget        *Budget       // shared with other agents; nil: none

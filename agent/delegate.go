@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,8 +34,9 @@ func SpawnAliases() map[string]string {
 	return all
 }
 
-// batchMost is how many subagents one call may start.
-const batchMost = 5
+// spawnMost is how many subagents one agent starts in all, where its Runner does
+// not say.
+const spawnMost = 16
 
 // How long get_subagent_result waits.
 const (
@@ -68,7 +69,7 @@ func (r *Runner) Tools(run context.Context, parent string, offered []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	d := &delegation{r: r, run: run, parent: parent, offered: names}
+	d := &delegation{r: r, run: run, parent: parent, offered: names, begun: map[string]bool{}}
 	return []tool.Tool{
 		{
 			Name: AgentTool, Class: tool.Delegate, Parallel: true, Schema: schema, Run: d.spawn,
@@ -90,80 +91,8 @@ type delegation struct {
 	parent  string
 	offered []string
 
-	mu sync.Mutex // one background start at a time, so that two of a kind cannot slip through
-}
-
-// spawnArgs takes the arguments of Agent and of its aliases.
-type spawnArgs struct {
-	SubagentType  string   `json:"subagent_type"`
-	AgentType     string   `json:"agentType"`
-	Agent         string   `json:"agent"`
-	Role          string   `json:"role"`
-	Prompt        string   `json:"prompt"`
-	Task          string   `json:"task"`
-	Description   string   `json:"description"`
-	Title         string   `json:"title"`
-	ID            string   `json:"id"`
-	Background    *bool    `json:"run_in_background"`
-	MaxIterations int      `json:"max_iterations"`
-	Tools         []string `json:"tools"`
-	Groups        []string `json:"allowedToolGroups"`
-	Criteria      []string `json:"successCriteria"`
-	Objective     string   `json:"objective"`
-	Expected      string   `json:"expected_output"`
-	Guidance      string   `json:"tool_guidance"`
-	Boundaries    string   `json:"boundaries"`
-
-	Agents         []spawnArgs `json:"agents"`
-	MaxConcurrency int         `json:"maxConcurrency"`
-}
-
-func first(of ...string) string {
-	for _, s := range of {
-		if strings.TrimSpace(s) != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// order folds the spellings of a task into one Order.
-func (d *delegation) order(a spawnArgs) (Order, error) {
-	name := first(a.SubagentType, a.AgentType, a.Agent, a.Role)
-	spec, ok := d.r.Find(name)
-	switch {
-	case name == "":
-		return Order{}, tool.Badf("error: subagent_type is missing (available: %s)", strings.Join(d.offered, ", "))
-	case !ok || !slices.Contains(d.offered, spec.Name):
-		return Order{}, tool.Badf("error: unknown subagent_type %q (available: %s)", name, strings.Join(d.offered, ", "))
-	}
-	var b strings.Builder
-	b.WriteString(first(a.Prompt, a.Task))
-	for _, part := range [][2]string{{"Objective", a.Objective}, {"Expected output", a.Expected}, {"Tools", a.Guidance}, {"Boundaries", a.Boundaries}} {
-		if part[1] != "" {
-			fmt.Fprintf(&b, "\n\n%s: %s", part[0], part[1])
-		}
-	}
-	if strings.TrimSpace(b.String()) == "" {
-		return Order{}, tool.Badf("error: prompt is missing")
-	}
-	for i, c := range a.Criteria {
-		if i == 0 {
-			b.WriteString("\n\nIt is done when:")
-		}
-		b.WriteString("\n- " + c)
-	}
-	o := Order{
-		Agent: spec.Name, Prompt: b.String(), Description: first(a.Description, a.Title), Parent: d.parent,
-		MaxIterations: a.MaxIterations, Tools: a.Tools, Background: spec.Background,
-	}
-	if o.Tools == nil {
-		o.Tools = a.Groups
-	}
-	if a.Background != nil {
-		o.Background = *a.Background
-	}
-	return o, nil
+	mu    sync.Mutex // one background start at a time, so that two of a kind cannot slip through
+	begun map[string]bool
 }
 
 func (d *delegation) spawn(ctx context.Context, raw json.RawMessage) (tool.Result, error) {
@@ -178,6 +107,9 @@ func (d *delegation) spawn(ctx context.Context, raw json.RawMessage) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
+	if err := d.room(o); err != nil {
+		return tool.Result{}, err
+	}
 	if o.Background {
 		return d.background(o)
 	}
@@ -185,7 +117,31 @@ func (d *delegation) spawn(ctx context.Context, raw json.RawMessage) (tool.Resul
 	if err != nil {
 		return tool.Result{}, err
 	}
-	return tool.Result{Text: res.XML(), Errored: res.Outcome != Completed}, nil
+	return tool.Result{Text: res.xml(a.limit()), Errored: res.Outcome != Completed}, nil
+}
+
+// room refuses what would start more tasks than one parent may.
+func (d *delegation) room(orders ...Order) error {
+	most := d.r.Most
+	if most <= 0 {
+		most = spawnMost
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ids := maps.Clone(d.begun)
+	for _, rec := range d.r.List() { // also those of a process before this one
+		if rec.Parent == d.parent {
+			ids[rec.ID] = true
+		}
+	}
+	for _, o := range orders {
+		ids[d.r.id(o)] = true
+	}
+	if len(ids) > most {
+		return tool.Badf("error: one agent may start %d subagents, and this would be more; work with what they found", most)
+	}
+	d.begun = ids
+	return nil
 }
 
 // wait runs o in the foreground. When ctx ends, so does the task, and the call has no answer.
@@ -213,65 +169,6 @@ func (d *delegation) background(o Order) (tool.Result, error) {
 	return tool.Result{Text: fmt.Sprintf("%s works in the background as task %s. Read its result with %s.", o.Agent, id, ResultTool)}, nil
 }
 
-// batchEntry is one subagent in the answer to a batch.
-type batchEntry struct {
-	ID      string  `json:"id"`
-	Agent   string  `json:"role"`
-	Title   string  `json:"displayName,omitempty"`
-	Task    string  `json:"task"`
-	Status  Status  `json:"status"`
-	Outcome Outcome `json:"outcome"`
-	Verdict string  `json:"verdict,omitempty"`
-	Text    string  `json:"summary"`
-}
-
-// batch runs several tasks in the foreground and answers {"agents": […]} in their order.
-func (d *delegation) batch(ctx context.Context, a spawnArgs) (tool.Result, error) {
-	if n := len(a.Agents); n == 0 || n > batchMost {
-		return tool.Result{}, tool.Badf("error: agents must have 1 to %d entries, not %d", batchMost, n)
-	}
-	orders := make([]Order, len(a.Agents))
-	for i, one := range a.Agents {
-		o, err := d.order(one)
-		if err != nil {
-			return tool.Result{}, err
-		}
-		o.Background, o.Batch = false, "batch-"+d.r.id(Order{Parent: d.parent, Prompt: a.Agents[0].Task})
-		orders[i] = o
-	}
-	entries, errs := make([]batchEntry, len(orders)), make([]error, len(orders))
-	wide := a.MaxConcurrency
-	if wide <= 0 {
-		wide = limitDefault
-	}
-	slots := make(chan struct{}, min(wide, batchMost))
-	var wg sync.WaitGroup
-	for i, o := range orders {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			var res Result
-			res, errs[i] = d.wait(ctx, o)
-			entries[i] = batchEntry{
-				ID: first(a.Agents[i].ID, res.ID), Agent: o.Agent, Title: a.Agents[i].Title, Task: res.ID,
-				Status: res.Status, Outcome: res.Outcome, Verdict: res.Verdict, Text: Cut(res.Text, resultRunes),
-			}
-			if res.Outcome != Completed && res.Text == "" {
-				entries[i].Text = res.Reason
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return tool.Result{}, err
-	}
-	text, err := json.Marshal(map[string]any{"agents": entries})
-	if err != nil {
-		return tool.Result{}, fmt.Errorf("subagents: %w", err)
-	}
-	return tool.Result{Text: string(text)}, nil
-}
-
 func (d *delegation) result(ctx context.Context, raw json.RawMessage) (tool.Result, error) {
 	var a resultArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
@@ -294,7 +191,10 @@ func (d *delegation) result(ctx context.Context, raw json.RawMessage) (tool.Resu
 		return tool.Result{}, context.Cause(ctx)
 	}
 	rec, _ = d.r.Get(rec.ID)
-	return tool.Result{Text: rec.describe(d.r.Now())}, nil
+	if rec.Status != TaskRunning {
+		d.r.told(rec.ID)
+	}
+	return tool.Result{Text: rec.Describe(d.r.Now())}, nil
 }
 
 func (d *delegation) ids() []string {
@@ -305,20 +205,33 @@ func (d *delegation) ids() []string {
 	return ids
 }
 
-// describe is what get_subagent_result answers.
-func (rec Record) describe(now time.Time) string {
+// Describe is what get_subagent_result answers, and what people are shown of a task:
+// what it took, and its result or what it did last.
+func (rec Record) Describe(now time.Time) string {
+	return rec.heading(now) + rec.body()
+}
+
+// heading is what a task has taken so far.
+func (rec Record) heading(now time.Time) string {
 	end := rec.Finished
 	if end.IsZero() {
 		end = now
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "task %s (%s): %s after %s, %d tool calls, %d tokens\ntranscript: %s\n",
+	return fmt.Sprintf("task %s (%s): %s after %s, %d tool calls, %d tokens\ntranscript: %s\n",
 		rec.ID, rec.Agent, rec.Status, end.Sub(rec.Started).Round(time.Second), rec.ToolCalls, rec.Tokens, rec.TranscriptPath)
-	if rec.Status != TaskRunning {
-		b.WriteString(rec.Result.XML())
-		return b.String()
+}
+
+// body is the result of a task, or what it did last.
+func (rec Record) body() string {
+	var b strings.Builder
+	switch rec.Status {
+	case TaskDone, TaskErrored, TaskCanceled, TaskIterCap:
+		return rec.Result.XML()
+	case TaskOrphaned:
+		b.WriteString("Its process ended before it did. What it did last:")
+	case TaskRunning:
+		b.WriteString("It is not done. What it did last:")
 	}
-	b.WriteString("It is not done. What it did last:")
 	for _, line := range rec.Activities {
 		b.WriteString("\n- " + line)
 	}

@@ -16,6 +16,7 @@ const (
 	kindModel  = "model"  // <id>/<n>: the answer, as it went into the history
 	kindPrune  = "prune"  // <id>/<n>: the history was shortened before this question
 	kindInbox  = "inbox"  // <id>/<n>: what was put in before this question
+	kindWake   = "wake"   // <id>/<n>: what work in the background came to, put in before this question
 	kindReport = "report" // <id>/<n>: the final report was asked for with this question, and why
 	kindTool   = "tool"   // <id>/<n>.<i>: the answer to a call. A call without one is made again
 

@@ -50,17 +50,18 @@ func (o Outcome) Category(err error) Category {
 // A Result is what a subagent's work came to: the one struct behind what its
 // parent reads, what consumers see and what is written to disk.
 type Result struct {
-	ID         string `json:"id"`
-	Agent      string `json:"agent"`
-	Status     Status `json:"status"`
-	End               // outcome, text, usage
-	Verdict    string `json:"verdict,omitempty"`
-	Model      string `json:"model"`
-	DurationMS int64  `json:"duration_ms"`
-	Isolation  string `json:"isolation"`
-	Transcript string `json:"transcript"` // path in the run directory
-	Sidechain  string `json:"sidechain"`
-	Err        error  `json:"-"` // of an Errored one; see Outcome.Category
+	ID         string     `json:"id"`
+	Agent      string     `json:"agent"`
+	Status     Status     `json:"status"`
+	End                   // outcome, text, usage
+	Verdict    string     `json:"verdict,omitempty"`
+	Model      string     `json:"model"`
+	DurationMS int64      `json:"duration_ms"`
+	Isolation  string     `json:"isolation"`
+	Transcript string     `json:"transcript"` // path in the run directory
+	Sidechain  string     `json:"sidechain"`
+	Provenance Provenance `json:"provenance,omitzero"`
+	Err        error      `json:"-"` // of an Errored one; see Outcome.Category
 }
 
 // resultRunes is how much of a result's text its parent reads.
@@ -70,18 +71,24 @@ const resultRunes = 24000
 var taskTag = regexp.MustCompile(`(?i)<(\s*/?\s*task_)`)
 
 // XML is what a model that started the subagent reads.
-func (r Result) XML() string {
+func (r Result) XML() string { return r.xml(resultRunes) }
+
+func (r Result) xml(runes int) string {
 	tag, note := "task_result", ""
 	if r.Outcome != Completed {
 		tag, note = "task_error", fmt.Sprintf("[%s: %s]\n", r.Outcome, r.Reason)
 	}
-	text := taskTag.ReplaceAllString(note+Cut(r.Text, resultRunes), "&lt;$1")
+	text := taskTag.ReplaceAllString(note+Cut(r.Text, runes), "&lt;$1")
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%s", tag)
 	for _, a := range [][2]string{{"agent", r.Agent}, {"task", r.ID}, {"session", r.Sidechain}, {"status", string(r.Status)}, {"verdict", r.Verdict}} {
 		fmt.Fprintf(&b, ` %s="%s"`, a[0], attr(a[1]))
 	}
-	fmt.Fprintf(&b, ">\n%s\n</%s>", strings.TrimRight(text, "\n"), tag)
+	fmt.Fprintf(&b, ">\n%s\n", strings.TrimRight(text, "\n"))
+	if did := r.Provenance.String(); did != "" {
+		fmt.Fprintf(&b, "\n[%s]\n", taskTag.ReplaceAllString(did, "&lt;$1"))
+	}
+	fmt.Fprintf(&b, "</%s>", tag)
 	return b.String()
 }
 

@@ -72,13 +72,24 @@ type Runner struct {
 	// Provision makes the seat of a subagent: its worktree, its tools, its system
 	// prompt. What the seat offers is the ceiling; the Spec narrows it.
 	Provision func(ctx context.Context, spec Spec, rec Record) (*Seat, error)
-	Limit     int     // subagents at a time; 0: 3, at most 8
-	Budget    *Budget // of all of them together
-	Reserve   float64 // share of each limit that is kept for the final report; see [Config]
-	Journal   *journal.Journal
-	Emit      Emit
-	Now       func() time.Time
-	Log       *slog.Logger
+	// Admit is asked before a subagent begins to work, when its seat is known; its
+	// error refuses it. May be nil.
+	Admit func(ctx context.Context, rec Record, isolation string) error
+	// Expand names the tools that a name of a tool or a group stands for, in any
+	// system's words. nil: names are ycbot's own.
+	Expand func(name string) []string
+	// NoBackground says that nothing outlives a call: agents that would work in the
+	// background by their definition are waited for, and asking for it is refused.
+	NoBackground bool
+	Caps         Caps    // the operator's, over those of every definition
+	Most         int     // subagents that one agent starts in all; 0: 16
+	Limit        int     // subagents at a time; 0: 3, at most 8
+	Budget       *Budget // of all of them together
+	Reserve      float64 // share of each limit that is kept for the final report; see [Config]
+	Journal      *journal.Journal
+	Emit         Emit
+	Now          func() time.Time
+	Log          *slog.Logger
 
 	mu    sync.Mutex
 	tasks map[string]*task
@@ -87,8 +98,18 @@ type Runner struct {
 	wg    sync.WaitGroup
 }
 
+// Caps bound every subagent, whatever its definition and its order say. Zero
+// fields bound nothing.
+type Caps struct {
+	MaxIterations int
+	Timeout       time.Duration
+	OutputTokens  int
+	CostUSD       float64
+}
+
 // Limits of a Runner.
 const (
+	timeoutMost  = 30 * time.Minute
 	limitDefault = 3
 	limitMost    = 8
 	closeTime    = 10 * time.Second

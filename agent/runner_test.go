@@ -25,6 +25,7 @@ import (
 type cast struct {
 	*agent.Runner
 	model  model.Model
+	waits  bool // the coordinator waits for what it left in the background
 	mu     sync.Mutex
 	events []agent.Event
 	closed []string
@@ -279,6 +280,19 @@ func (c *cast) coordinator(ctx context.Context, t *testing.T, j *journal.Journal
 	}
 	b.cfg.Name, b.cfg.Tools, b.cfg.Aliases, b.cfg.Journal, b.cfg.MaxIterations = "coordinator", append(b.cfg.Tools, tools...), agent.SpawnAliases(), j, 10
 	delete(b.cfg.Known, "Agent")
+	if c.waits {
+		b.cfg.Wake = c.Wake(b.cfg.ID)
+	}
+	c.mu.Lock()
+	emit := c.Emit // so that a test can watch the coordinator as well
+	c.mu.Unlock()
+	own := b.emit
+	b.emit = func(e agent.Event) error {
+		if err := emit(e); err != nil {
+			return err
+		}
+		return own(e)
+	}
 	end, history, err := b.turn(ctx)
 	if err != nil {
 		t.Fatal(err)

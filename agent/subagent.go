@@ -3,10 +3,12 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/tool"
@@ -25,11 +27,16 @@ func (r *Runner) work(ctx context.Context, spec Spec, t *task) {
 			res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
 		}
 	}
-	if err := r.tell(t, Event{Type: transcript.SubagentDone, N: res.Iterations, Done: done(res)}); err != nil && res.Err == nil {
-		res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
-	}
+	end := done(res)
+	r.mu.Lock()
+	end.ByUser = t.rec.CanceledByUser
+	r.mu.Unlock()
+	ends := []transcript.Type{transcript.SubagentDone}
 	if t.rec.Background {
-		if err := r.tell(t, Event{Type: transcript.SubagentBackgroundDone, N: res.Iterations, Done: done(res)}); err != nil && res.Err == nil {
+		ends = append(ends, transcript.SubagentBackgroundDone)
+	}
+	for _, typ := range ends {
+		if err := r.tell(t, Event{Type: typ, N: res.Iterations, Done: end}); err != nil && res.Err == nil {
 			res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
 		}
 	}
@@ -94,7 +101,15 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 	}()
 	seat, err := r.Provision(ctx, spec, rec)
 	if err != nil {
-		return failed(fmt.Errorf("subagent %s: %w", spec.Name, err))
+		res.Isolation = unavailable
+		if isolated := (*IsolationError)(nil); errors.As(err, &isolated) {
+			res.Isolation = fmt.Sprintf("%s(%s)", unavailable, isolated.Reason)
+		}
+		err = fmt.Errorf("subagent %s: %w", spec.Name, err)
+		if told := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: r.meta(spec, rec, res)}); told != nil {
+			err = errors.Join(err, told)
+		}
+		return failed(err)
 	}
 	defer func() {
 		if err := r.leave(ctx, seat); err != nil {
@@ -102,19 +117,23 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 		}
 	}()
 	res.Model, res.Isolation = seat.Model.Name(), seat.Isolation
-	meta := &transcript.Meta{
-		Model: res.Model, Description: rec.Description, Source: spec.Source, SourcePath: spec.SourcePath,
-		Background: rec.Background, Isolation: seat.Isolation,
-	}
-	if err := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: meta}); err != nil {
+	if err := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: r.meta(spec, rec, res)}); err != nil {
 		return failed(err)
+	}
+	if r.Admit != nil {
+		if err := r.Admit(ctx, rec, res.Isolation); err != nil {
+			res = failed(err)
+			res.Outcome, res.Err = Canceled, nil // asked again when the run is continued: the answer may be another by then
+			res.Status = res.Outcome.Status()
+			return res
+		}
 	}
 	if f := seat.Fallback; f != nil {
 		if err := r.tell(t, fellBack(f.Wanted, res.Model, f.Why)); err != nil {
 			return failed(err)
 		}
 	}
-	res.End, res.Err = r.turn(ctx, spec, seat, t)
+	res.End, res.Provenance, res.Err = r.turn(ctx, spec, seat, t)
 	res.Status = res.Outcome.Status()
 	if res.Submitted != nil {
 		res.Status = submitted(res.Submitted)
@@ -129,11 +148,13 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 
 // turn runs the loop, and once more where that may mend what ended it: with the
 // journal it goes on at the question that failed.
-func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, error) {
+func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, Provenance, error) {
 	cfg := r.config(spec, seat, t)
+	did := &ledger{}
 	emit := func(e Event) error {
 		r.mu.Lock()
 		t.note(e)
+		did.note(e)
 		r.mu.Unlock()
 		if err := r.Emit(e); err != nil {
 			return err
@@ -150,7 +171,15 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 		history = []model.Message{{Role: model.User, Text: t.rec.Prompt}}
 		end, err = Turn(ctx, cfg, &history, emit)
 	}
-	return end, err
+	return end, did.sum(), err
+}
+
+// meta is what a subagent is started with, as its first event tells.
+func (r *Runner) meta(spec Spec, rec Record, res Result) *transcript.Meta {
+	return &transcript.Meta{
+		Model: res.Model, Description: rec.Description, Source: spec.Source, SourcePath: spec.SourcePath,
+		Background: rec.Background, Isolation: res.Isolation,
+	}
 }
 
 // config narrows the seat to what the spec and the order allow.
@@ -180,10 +209,10 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 	if cfg.MaxIterations <= 0 {
 		cfg.MaxIterations = DefaultIterations
 	}
-	if rec.MaxIterations > 0 {
-		cfg.MaxIterations = min(cfg.MaxIterations, rec.MaxIterations)
-	}
-	cfg.Timeout, cfg.MaxOut, cfg.OutputTokens, cfg.Mode = spec.Timeout, spec.MaxOut, spec.OutputTokens, spec.Mode
+	cfg.MaxIterations = lowest(MaxIterations, r.Caps.MaxIterations, cfg.MaxIterations, rec.MaxIterations)
+	cfg.Timeout = lowest(timeoutMost, r.Caps.Timeout, spec.Timeout)
+	cfg.OutputTokens = lowest(r.Caps.OutputTokens, spec.OutputTokens)
+	cfg.MaxOut, cfg.Mode = spec.MaxOut, spec.Mode
 	cfg.Reserve = r.Reserve
 	cfg.Inbox = func() []string {
 		r.mu.Lock()
@@ -192,9 +221,20 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 		t.inbox = nil
 		return said
 	}
-	cfg.Budget = &Budget{CostUSD: spec.CostUSD, Parent: r.Budget}
+	cfg.Budget = &Budget{CostUSD: lowest(r.Caps.CostUSD, spec.CostUSD), Parent: r.Budget}
 	cfg.Journal, cfg.Now, cfg.Log = r.Journal, r.Now, r.Log
 	return &cfg
+}
+
+// lowest is the least of the bounds that there are: zero is none.
+func lowest[T int | time.Duration | float64](bounds ...T) T {
+	var least T
+	for _, b := range bounds {
+		if b > 0 && (least == 0 || b < least) {
+			least = b
+		}
+	}
+	return least
 }
 
 // allowed reports whether a subagent gets a tool of its seat.
@@ -264,6 +304,9 @@ func done(res Result) *transcript.Done {
 	}
 	if res.Outcome != Completed {
 		d.Error = res.Reason
+	}
+	if p := res.Provenance; p.Ran+p.Denied > 0 {
+		d.Ran, d.Failed, d.Denied = p.Ran, p.Failed, p.Denied
 	}
 	return d
 }

@@ -25,21 +25,21 @@ const (
 // A Record is a copy of what is known of a task.
 type Record struct {
 	Order
-	ID             string
-	Status         TaskStatus
-	Started        time.Time
-	Finished       time.Time // zero while it runs
-	Model          string
-	Isolation      string
-	Iterations     int
-	ToolCalls      int
-	Tokens         int
-	CanceledByUser bool
-	Activities     []string // the latest things it did, oldest first
-	LastActivityAt time.Time
-	TranscriptPath string
-	SidechainPath  string
-	Result         Result // set when it is over
+	ID             string     `json:"id"`
+	Status         TaskStatus `json:"status"`
+	Started        time.Time  `json:"started"`
+	Finished       time.Time  `json:"finished,omitzero"` // zero while it runs
+	Model          string     `json:"model,omitempty"`
+	Isolation      string     `json:"isolation,omitempty"`
+	Iterations     int        `json:"iterations"`
+	ToolCalls      int        `json:"tool_calls"`
+	Tokens         int        `json:"tokens"`
+	CanceledByUser bool       `json:"canceled_by_user,omitempty"`
+	Activities     []string   `json:"activities,omitempty"` // the latest things it did, oldest first
+	LastActivityAt time.Time  `json:"last_activity_at,omitzero"`
+	TranscriptPath string     `json:"transcript"`
+	SidechainPath  string     `json:"sidechain"`
+	Result         Result     `json:"result,omitzero"` // set when it is over
 }
 
 // Bounds of the activities that are kept.
@@ -53,6 +53,7 @@ type task struct {
 	rec    Record
 	repeat int // how often the last activity came in a row
 	latest string
+	told   bool          // whoever started it has read its result
 	inbox  []string      // what was said to it and not read yet
 	done   chan struct{} // closed when rec.Result is set
 	cancel func(cause error)

@@ -25,6 +25,7 @@ const (
 	sayReport   = "This is your last answer: %s. No more tools. Give the final report now, in the form that was asked for, from what you have seen; say what you could not check."
 	sayHandIn   = "This is your last answer: %s. Call %s now with what you have; say in it what you could not check."
 	sayInbox    = "While you work, somebody who may says this about the task:\n\n%s"
+	sayWake     = "What you left in the background is done. Take it into account and give the whole final reply:\n\n%s"
 	saySubmit   = "The result is not handed in. Call %s with it now."
 	emptyReply  = "(no reply)"
 )
@@ -207,7 +208,7 @@ func (t *turn) take(ctx context.Context, resp *model.Response) (done Outcome, or
 		t.last = text
 	}
 	t.parts = nil
-	done, err = t.reply(text)
+	done, err = t.reply(ctx, text)
 	return done, nil, err
 }
 
@@ -254,7 +255,7 @@ func (t *turn) account(resp *model.Response) error {
 }
 
 // reply decides about an answer without calls; text is "" for a blank one.
-func (t *turn) reply(text string) (Outcome, error) {
+func (t *turn) reply(ctx context.Context, text string) (Outcome, error) {
 	if t.planning {
 		t.planning = false
 		return "", t.say("plan", sayCarryOut)
@@ -264,6 +265,9 @@ func (t *turn) reply(text string) (Outcome, error) {
 		return t.reporting, nil
 	}
 	if heard, err := t.listen(); heard || err != nil {
+		return "", err
+	}
+	if woke, err := t.wake(ctx); woke || err != nil {
 		return "", err
 	}
 	switch {

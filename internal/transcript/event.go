@@ -157,6 +157,10 @@ type Done struct {
 	DurationMS int64    `json:"duration_ms"`
 	Isolation  string   `json:"isolation,omitempty"`
 	Error      string   `json:"error,omitempty"`
+	Ran        int      `json:"commands,omitempty"` // that really ran
+	Failed     int      `json:"failed,omitempty"`   // of those
+	Denied     int      `json:"denied,omitempty"`   // calls that were refused
+	ByUser     bool     `json:"canceled_by_user,omitempty"`
 }
 
 // Key names what the event tells, the same each time a resumed run tells it again.
