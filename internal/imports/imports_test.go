@@ -25,6 +25,7 @@ var table = []row{
 	{"cmd/ycbot", "*"},
 	{"action", "internal/event internal/job internal/report internal/config"},
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
+	{"app/web", "internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},

@@ -26,3 +26,10 @@ func (r *Report) Headline(limit int) string {
 	s, _ := r.why()
 	return Line(s, limit)
 }
+
+// Output makes the lines of what a command wrote, all of them, as [Excerpt] does.
+func Output(s string) []string { return outputLines(s) }
+
+// Command makes the lines of a text that must read exactly as it is: nothing is dropped,
+// hidden and control characters are visible as escapes.
+func Command(s string) []string { return commandLines(s) }

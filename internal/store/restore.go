@@ -162,13 +162,13 @@ type Tail struct {
 }
 
 // Tails returns the last bytes, limit of them at most, of the files of a run whose names
-// are in a folder.
-func (db *DB) Tails(ctx context.Context, run, folder string, limit int) ([]Tail, error) {
+// begin with prefix.
+func (db *DB) Tails(ctx context.Context, run, prefix string, limit int) ([]Tail, error) {
 	tails, err := collect(ctx, db.Reader(), func(scan Scan) (t Tail, err error) {
 		err = scan(&t.Name, &t.Size, &t.End)
 		return t, err
 	}, `select name, length(body), substr(body, cast(case when length(body) > cast($3 as bigint) then length(body) - cast($3 as bigint) + 1 else 1 end as integer))
-		from files where run = $1 and substr(name, 1, length(cast($2 as text))) = cast($2 as text) order by name`, run, folder+"/", limit)
+		from files where run = $1 and substr(name, 1, length(cast($2 as text))) = cast($2 as text) order by name`, run, prefix, limit)
 	if err != nil {
 		return nil, fmt.Errorf("files of run %s: %w", run, err)
 	}

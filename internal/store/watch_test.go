@@ -116,7 +116,7 @@ func TestTails(t *testing.T) {
 		if err := db.Import(t.Context(), "r1", dir); err != nil {
 			t.Fatal(err)
 		}
-		got, err := db.Tails(t.Context(), "r1", "spill", 4)
+		got, err := db.Tails(t.Context(), "r1", "spill/", 4)
 		if err != nil {
 			t.Fatal(err)
 		}

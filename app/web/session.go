@@ -1,0 +1,150 @@
+package web
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// MinKey is how many bytes a session key has at least.
+const MinKey = 32
+
+// A session is somebody who logged in. It lives in a cookie that only servers with the
+// key can read, so any of them knows it.
+type session struct {
+	ID      string    `json:"id"` // of its own, for the token in forms
+	Login   string    `json:"login"`
+	UserID  int64     `json:"user"`
+	Token   string    `json:"token"`
+	Expires time.Time `json:"expires"`
+}
+
+// A sealer makes cookies that nobody else can read or make.
+type sealer struct {
+	aead cipher.AEAD
+	mac  []byte
+}
+
+func newSealer(key []byte) (*sealer, error) {
+	if len(key) < MinKey {
+		return nil, fmt.Errorf("session key: want %d characters or more, have %d", MinKey, len(key))
+	}
+	derive := func(use string) ([]byte, error) { return hkdf.Key(sha256.New, key, nil, "ycbot "+use, 32) }
+	secret, err := derive("cookies v1")
+	if err != nil {
+		return nil, fmt.Errorf("session key: %w", err)
+	}
+	mac, err := derive("forms v1")
+	if err != nil {
+		return nil, fmt.Errorf("session key: %w", err)
+	}
+	block, err := aes.NewCipher(secret)
+	if err != nil {
+		return nil, fmt.Errorf("session key: %w", err)
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return &sealer{aead: aead, mac: mac}, err
+}
+
+// seal makes the value of a cookie; it counts under its own name only.
+func (s *sealer) seal(name string, v any) (string, error) {
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, []byte(name))), nil
+}
+
+func (s *sealer) open(name, value string, v any) error {
+	sealed, err := base64.RawURLEncoding.DecodeString(value)
+	if err != nil {
+		return err
+	}
+	plain, err := s.aead.Open(nil, nil, sealed, []byte(name))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(plain, v)
+}
+
+// token is what the forms of a session carry.
+func (s *sealer) token(of *session) string {
+	mac := hmac.New(sha256.New, s.mac)
+	mac.Write([]byte(of.ID))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// cookie names one of ours. The prefix has browsers take it from https alone.
+func (s *Site) cookie(name string) string {
+	if s.secure && s.base == "" {
+		return "__Host-ycbot-" + name
+	}
+	return "ycbot-" + name
+}
+
+func (s *Site) setCookie(w http.ResponseWriter, name, value string, life time.Duration) {
+	c := &http.Cookie{
+		Name: s.cookie(name), Value: value, Path: s.base + "/", HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+		MaxAge: int(life.Seconds()),
+	}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// readCookie opens a cookie of ours; false where there is none, or it is not ours.
+func (s *Site) readCookie(r *http.Request, name string, v any) bool {
+	c, err := r.Cookie(s.cookie(name))
+	return err == nil && s.cookies != nil && s.cookies.open(name, c.Value, v) == nil
+}
+
+// viewer finds out who looks.
+func (s *Site) viewer(w http.ResponseWriter, r *http.Request) (*viewer, error) {
+	v := &viewer{}
+	var have session
+	if s.readCookie(r, "session", &have) && s.Now().Before(have.Expires) {
+		v.session = &have
+	}
+	err := s.see(r.Context(), v)
+	if errors.Is(err, ErrToken) {
+		s.setCookie(w, "session", "", 0)
+		v = &viewer{}
+		err = s.see(r.Context(), v)
+	}
+	return v, err
+}
+
+// maxForm is how much a form may hold.
+const maxForm = 64 << 10
+
+// checkPost refuses what no page of ours sent.
+func (s *Site) checkPost(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	refused := &httpError{http.StatusForbidden, "This was not sent by a page of this server. Go back, load the page again, and try once more."}
+	if s.csrf.Check(r) != nil {
+		return refused
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if v.session == nil || !hmac.Equal([]byte(r.PostFormValue("csrf")), []byte(s.cookies.token(v.session))) {
+		return refused
+	}
+	return nil
+}
+
+// nonce is a word that nobody guesses.
+func nonce() string { return rand.Text() }
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
+}
