@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/app"
+	"github.com/ycbot/ycbot/app/web"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
@@ -23,19 +24,20 @@ import (
 // appOptions are the settings of the App. What has a flag may also be set by a
 // variable; secrets have only that.
 type appOptions struct {
-	id         int64
-	keyFile    string
-	key        []byte
-	secret     string
-	addr       string
-	publicURL  string
-	data       string
-	database   string // of PostgreSQL; empty: SQLite in data
-	githubURL  string
-	configFile string
-	operator   *config.Config // that it holds; nil: none
-	retention  string
-	keepFor    time.Duration
+	id                                 int64
+	keyFile                            string
+	key                                []byte
+	secret                             string
+	clientID, clientSecret, sessionKey string // of the login; empty: there is none
+	addr                               string
+	publicURL                          string
+	data                               string
+	database                           string // of PostgreSQL; empty: SQLite in data
+	githubURL                          string
+	configFile                         string
+	operator                           *config.Config // that it holds; nil: none
+	retention                          string
+	keepFor                            time.Duration
 
 	noWork                            bool
 	workers, perRepo, perInstallation int
@@ -55,7 +57,8 @@ func appCommand(p *program) *cobra.Command {
 		Short: "The GitHub App: receive webhooks, verify pull requests",
 		Long: `The GitHub App. Settings come from flags or the environment; secrets from the
 environment alone: YCBOT_WEBHOOK_SECRET, YCBOT_APP_PRIVATE_KEY (or the file that
-YCBOT_APP_PRIVATE_KEY_FILE names), DATABASE_URL. docs/operate.md tells how to run it.`,
+YCBOT_APP_PRIVATE_KEY_FILE names), YCBOT_CLIENT_SECRET, YCBOT_SESSION_KEY, DATABASE_URL.
+"ycbot app manifest" makes an App with all of them. docs/operate.md tells how to run it.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -226,6 +229,7 @@ func (o *appOptions) listening(p *program) error {
 	if o.secret = p.getenv("YCBOT_WEBHOOK_SECRET"); strings.TrimSpace(o.secret) == "" {
 		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET is not set: without it anybody could send webhooks, so the server does not start"))
 	}
+	errs = append(errs, o.logins(p))
 	words := func(name string) []string {
 		return strings.FieldsFunc(p.getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
@@ -247,6 +251,20 @@ func (o *appOptions) listening(p *program) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// logins reads what people log in with. Without any of it there is no login.
+func (o *appOptions) logins(p *program) error {
+	o.clientID, o.clientSecret, o.sessionKey = p.getenv("YCBOT_CLIENT_ID"), p.getenv("YCBOT_CLIENT_SECRET"), p.getenv("YCBOT_SESSION_KEY")
+	switch {
+	case o.clientID == "" && o.clientSecret == "":
+		return nil
+	case o.clientID == "" || o.clientSecret == "":
+		return errors.New("YCBOT_CLIENT_ID and YCBOT_CLIENT_SECRET: the login needs both, as GitHub shows them in the App's settings")
+	case len(o.sessionKey) < web.MinKey:
+		return fmt.Errorf("YCBOT_SESSION_KEY: the login needs a secret of %d characters or more, such as openssl rand -hex 32 makes", web.MinKey)
+	}
+	return nil
 }
 
 // parseRetention reads days, as 90d, beside what Go calls a duration.

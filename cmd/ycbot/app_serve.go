@@ -50,6 +50,9 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	server := &app.Server{
 		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Fresh: s.worker.Hasten, Now: p.now, Log: s.log,
 	}
+	if server.Pages, err = s.pages(ctx, server); err != nil {
+		return err
+	}
 	handler, err := server.Handler()
 	if err != nil {
 		return err
@@ -147,6 +150,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	group.Go(func() error { s.worker.Answer(ctx); return nil })
 	group.Go(func() error { app.Keep(ctx, houseTime, s.log, chores...); return nil })
 	if serve != nil {
+		group.Go(func() error { s.listen(ctx); return nil })
 		group.Go(func() error { return serve(ctx) })
 	}
 	err := group.Wait()

@@ -23,6 +23,7 @@ var (
 	namePattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 	loginPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
 	oidPattern   = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	codePattern  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
 )
 
 func (r Repo) check() error {

@@ -292,7 +292,7 @@ func (s *Server) briefPull(p *pull) map[string]any {
 
 func (s *Server) appJSON(a *App) map[string]any {
 	return map[string]any{
-		"id": a.ID, "slug": a.Slug, "name": a.Slug, "node_id": fmt.Sprintf("A_%d", a.ID), "owner": a.bot.json(), "description": nil,
+		"id": a.ID, "slug": a.Slug, "name": a.Name, "node_id": fmt.Sprintf("A_%d", a.ID), "owner": a.bot.json(), "description": nil,
 		"external_url": "https://github.invalid/apps/" + a.Slug, "html_url": "https://github.invalid/apps/" + a.Slug,
 		"permissions": a.permissions(), "events": append([]string{}, a.Events...), "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
 	}

@@ -95,6 +95,13 @@ type App struct {
 	Permissions map[string]string // what its settings say, such as "checks": "write"
 	Events      []string
 
+	Name, Owner            string // Owner: login of the organization, or "me"
+	ClientID, ClientSecret string
+	WebhookSecret          string
+	Callbacks              []string // nil: any
+	Hook                   string   // address of the webhook
+	Public                 bool
+
 	public *rsa.PublicKey
 	bot    *account
 }
@@ -125,7 +132,10 @@ func (s *Server) AddApp(id int64, slug string) *App {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := &App{ID: id, Slug: slug, public: &private.PublicKey, bot: s.addUser(slug+"[bot]", s.newID(), "Bot")}
+	a := &App{
+		ID: id, Slug: slug, Name: slug, ClientID: fmt.Sprintf("Iv1.%d", id), ClientSecret: fmt.Sprintf("secret of client %d", id),
+		WebhookSecret: fmt.Sprintf("secret of webhook %d", id), public: &private.PublicKey, bot: s.addUser(slug+"[bot]", s.newID(), "Bot"),
+	}
 	a.Key = pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(private)})
 	s.apps[id] = a
 	return a
@@ -160,6 +170,7 @@ type token struct {
 	kind  string
 	perms map[string]string
 	repos []*Repo // nil: all
+	via   *App    // whose login gave it to a person; nil: none
 
 	installed bool // it was made by an App, and is listed
 	revoked   bool
@@ -223,7 +234,10 @@ func (s *Server) Token(login string, perms map[string]string, kind string) strin
 // addToken makes the text of a token in GitHub's shape.
 func (s *Server) addToken(t *token) string {
 	prefix := "ghs_"
-	if t.kind == "personal" {
+	switch {
+	case t.via != nil:
+		prefix = "ghu_"
+	case t.kind == "personal":
 		prefix = "ghp_"
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "token %d", s.newID()))

@@ -19,6 +19,10 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET /users/{login}", route(s.getUser))
 	m.HandleFunc("GET /rate_limit", route(s.getLimit))
 	m.HandleFunc("GET /installation/repositories", route(s.listInstalled))
+	m.HandleFunc("GET /user/installations", route(s.listUserInstalls))
+	m.HandleFunc("GET /user/installations/{id}/repositories", route(s.listUserRepos))
+	m.HandleFunc("DELETE /applications/{client}/token", route(s.revoke))
+	m.HandleFunc("POST /app-manifests/{code}/conversions", route(s.convert))
 
 	m.HandleFunc("GET "+repo, read(s.getRepo, "metadata"))
 	m.HandleFunc("GET "+repo+"/collaborators/{login}/permission", read(s.getPermission, "metadata"))

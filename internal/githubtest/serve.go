@@ -82,6 +82,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.git.ServeHTTP(w, r)
 		return
 	}
+	if _, pattern := s.site.Handler(r); pattern != "" {
+		s.site.ServeHTTP(w, r)
+		return
+	}
 	if strings.HasPrefix(r.URL.Path, "/api/v3/") {
 		http.StripPrefix("/api/v3", http.HandlerFunc(s.serveAPI)).ServeHTTP(w, r)
 		return
@@ -157,6 +161,15 @@ func (s *Server) faulted(n int) {
 func (s *Server) authenticate(r *request) *reply {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	refused := refuse(http.StatusUnauthorized, "Bad credentials")
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/app-manifests/"): // the code is all it takes
+		return nil
+	case strings.HasPrefix(r.URL.Path, "/applications/"):
+		if r.app = s.basic(r.Request); r.app == nil {
+			return &refused
+		}
+		return nil
+	}
 	if text == "" {
 		refused = refuse(http.StatusUnauthorized, "Requires authentication")
 		return &refused

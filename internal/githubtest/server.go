@@ -41,6 +41,7 @@ type Server struct {
 	root  string // of the git repositories
 	git   http.Handler
 	mux   *http.ServeMux
+	site  *http.ServeMux
 	empty string // folder without git configuration
 
 	mu       sync.Mutex
@@ -50,7 +51,9 @@ type Server struct {
 	apps     map[int64]*App
 	installs map[int64]*install
 	tokens   map[string]*token
-	made     []*token // by Apps
+	made     []*token         // by Apps
+	grants   map[string]grant // by code
+	signedIn *account
 	repos    map[string]*Repo
 	calls    []Call
 	faults   map[int]Fault
@@ -100,11 +103,11 @@ func New(tb testing.TB) *Server {
 	}
 	s := &Server{
 		t: tb, root: tb.TempDir(), empty: tb.TempDir(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), lastID: 1000, remain: 4999,
-		users: map[string]*account{}, apps: map[int64]*App{}, installs: map[int64]*install{}, tokens: map[string]*token{},
+		users: map[string]*account{}, apps: map[int64]*App{}, installs: map[int64]*install{}, tokens: map[string]*token{}, grants: map[string]grant{},
 		repos: map[string]*Repo{}, faults: map[int]Fault{},
 	}
 	s.git = s.gitHandler()
-	s.mux = s.routes()
+	s.mux, s.site = s.routes(), s.website()
 	s.http = httptest.NewServer(s)
 	tb.Cleanup(s.http.Close)
 	s.URL = s.http.URL

@@ -38,6 +38,9 @@ var undescribed = []struct{ method, path, why string }{
 	{"GET", `/repos/[^/]+/[^/]+/branches/[^/]+`, "is the base protected"},
 	{"GET", `/repos/[^/]+/[^/]+/commits/[^/]+/statuses`, "with creators, which the combined status does not name"},
 	{"DELETE", `/installation/token`, "tokens are given back"},
+	{"GET", `/user/installations(/\d+/repositories)?`, "what a person may read"},
+	{"DELETE", `/applications/[^/]+/token`, "logout"},
+	{"POST", `/app-manifests/[^/]+/conversions`, "an App made of a manifest"},
 	{"GET", `/repositories/\d+(/.*)?`, "where redirects of renamed repositories lead"},
 }
 

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// A button on the page of a run is a job like that of the check run's button: about the
+// same pull request and commit, of the person who pressed, and once for each press.
+func TestPress(t *testing.T) {
+	t.Parallel()
+	h := newHook(t)
+	h.Now = time.Now
+	of := job.Job{Verb: event.VerbVerify, Trigger: job.TriggerPullRequest, Repo: event.Repo{ID: 9, Owner: "acme", Name: "w"}, Number: 4, HeadSHA: "aaaa", Installation: 3}
+	of.ID = of.Identity()
+	if _, err := h.queue.Enqueue(t.Context(), of); err != nil {
+		t.Fatal(err)
+	}
+	run := store.Run{ID: "r", Job: of.ID, HeadSHA: "bbbb"}
+	who := event.User{ID: 5, Login: "alice", Type: "User"}
+	for range 2 {
+		if err := h.Press(t.Context(), run, event.VerbStop, who, "one"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.Press(t.Context(), run, event.VerbVerify, who, "two"); err != nil {
+		t.Fatal(err)
+	}
+	active, err := h.queue.Active(t.Context(), of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []job.Job
+	for _, e := range active {
+		if e.Job.Asked() {
+			got = append(got, e.Job)
+		}
+	}
+	if len(got) != 2 || h.fresh.Load() != 2 {
+		t.Fatalf("%d jobs, %d told of, want 2 of three presses that are two: %+v", len(got), h.fresh.Load(), got)
+	}
+	j := got[0]
+	if j.Verb != event.VerbStop || j.Again != of.ID || j.HeadSHA != "bbbb" || j.Number != 4 || j.Installation != 3 || j.Actor != who || j.Trigger != job.TriggerRerequest {
+		t.Errorf("job %+v", j)
+	}
+	if err := h.Press(t.Context(), store.Run{Job: "gone"}, event.VerbVerify, who, "x"); !errors.Is(err, ErrNotKnown) {
+		t.Errorf("of work that is not known: %v", err)
+	}
+}
