@@ -105,9 +105,6 @@ func (s Step) Run(ctx context.Context) (code int, err error) {
 			x.out.AddMask(secret)
 		}
 	}
-	if x.Inputs.AgentsDir != "" {
-		return report.ExitError, errors.New("input agents-dir: agents of a repository are not read by this version: leave it empty")
-	}
 	e, err := x.event()
 	if errors.Is(err, event.ErrIgnored) {
 		return report.ExitPass, x.nothing(err.Error())

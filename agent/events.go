@@ -39,6 +39,7 @@ const (
 	EventRunResumed   = transcript.RunResumed
 	EventStageStart   = transcript.StageStart
 	EventStageDone    = transcript.StageDone
+	EventNote         = transcript.Note
 	EventCommandStart = transcript.CommandStart
 	EventCommandDone  = transcript.CommandDone
 	EventRunDone      = transcript.RunDone

@@ -38,6 +38,8 @@ type Spec struct {
 	CostUSD       float64
 	Mode          Mode
 	Structured    bool // the result must be handed in with Seat.Submit
+	// Task puts what the definition demands of every task around one; nil: nothing.
+	Task func(prompt string) string
 }
 
 // An Order is work for a subagent.

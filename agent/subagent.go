@@ -117,7 +117,7 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 		}
 	}()
 	res.Model, res.Isolation = seat.Model.Name(), seat.Isolation
-	if err := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: r.meta(spec, rec, res)}); err != nil {
+	if err := r.tell(t, Event{Type: transcript.SubagentStart, Text: spec.task(rec.Prompt), Meta: r.meta(spec, rec, res)}); err != nil {
 		return failed(err)
 	}
 	if r.Admit != nil {
@@ -164,11 +164,11 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 		}
 		return nil
 	}
-	history := []model.Message{{Role: model.User, Text: t.rec.Prompt}}
+	history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt)}}
 	end, err := Turn(ctx, cfg, &history, emit)
 	if end.Outcome.Category(err) == Retryable && ctx.Err() == nil {
 		r.logger().WarnContext(ctx, "subagent runs once more", "agent", spec.Name, "task", t.rec.ID, "error", err)
-		history = []model.Message{{Role: model.User, Text: t.rec.Prompt}}
+		history = []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt)}}
 		end, err = Turn(ctx, cfg, &history, emit)
 	}
 	return end, did.sum(), err
@@ -182,6 +182,14 @@ func (r *Runner) meta(spec Spec, rec Record, res Result) *transcript.Meta {
 	}
 }
 
+// task is a prompt as the agent reads it.
+func (s Spec) task(prompt string) string {
+	if s.Task == nil {
+		return prompt
+	}
+	return s.Task(prompt)
+}
+
 // config narrows the seat to what the spec and the order allow.
 func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 	cfg := seat.Config
@@ -190,7 +198,7 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 	cfg.Tools = nil
 	var taken []tool.Tool
 	for _, tl := range seat.Tools {
-		if allowed(tl, spec, rec) || (spec.Structured && tl.Name == seat.Submit) {
+		if spec.Offers(tl, rec) || (spec.Structured && tl.Name == seat.Submit) {
 			cfg.Tools = append(cfg.Tools, tl)
 		} else {
 			taken = append(taken, tl)
@@ -237,19 +245,20 @@ func lowest[T int | time.Duration | float64](bounds ...T) T {
 	return least
 }
 
-// allowed reports whether a subagent gets a tool of its seat.
-func allowed(tl tool.Tool, spec Spec, o Order) bool {
+// Offers reports whether an agent of this spec gets a tool of its seat for an
+// order.
+func (s Spec) Offers(tl tool.Tool, o Order) bool {
 	switch {
 	case tl.Class == tool.Delegate: // one level of agents, whatever a definition lists
 		return false
-	case spec.Classes != nil && !slices.Contains(spec.Classes, tl.Class):
+	case s.Classes != nil && !slices.Contains(s.Classes, tl.Class):
 		return false
-	case spec.Tools != nil && !slices.Contains(spec.Tools, tl.Name):
+	case s.Tools != nil && !slices.Contains(s.Tools, tl.Name):
 		return false
 	case o.Tools != nil && !slices.Contains(o.Tools, tl.Name):
 		return false
 	}
-	return !slices.Contains(spec.Without, tl.Name)
+	return !slices.Contains(s.Without, tl.Name)
 }
 
 // leave closes the seat, also when the task was cancelled.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/action"
+	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
@@ -154,6 +155,10 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 			return nil, err
 		}
 	}
+	var err error
+	if rj.AgentsDir, o.agentFolders, err = h.agentsDir(); err != nil {
+		return nil, err
+	}
 	runner, err := h.p.runner(ctx, o)
 	if err != nil {
 		return nil, err
@@ -166,6 +171,31 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	defer show.close()
 	runner.Observe = observers(show.event, h.poster.observe)
 	return runner.Run(ctx, rj)
+}
+
+// agentsDir is what the input agents-dir names: a folder of the base commit, or
+// one of the machine that lies outside of the workspace. What lies in the
+// workspace may be the pull request's.
+func (h *host) agentsDir() (inBase string, folders []agents.Folder, err error) {
+	dir := h.in.AgentsDir
+	if dir == "" {
+		return "", nil, nil
+	}
+	if filepath.IsAbs(dir) {
+		rel, err := filepath.Rel(h.p.getenv("GITHUB_WORKSPACE"), dir)
+		if err != nil || !filepath.IsLocal(rel) {
+			folders, err := operatorAgents(dir)
+			if err != nil {
+				err = fmt.Errorf("input agents-dir: %w", err)
+			}
+			return "", folders, err
+		}
+		dir = rel
+	}
+	if dir = filepath.ToSlash(filepath.Clean(dir)); !filepath.IsLocal(dir) || dir == "." {
+		return "", nil, fmt.Errorf("input agents-dir: %q: want a folder of the repository, or an absolute path outside of the workspace", h.in.AgentsDir)
+	}
+	return dir, nil, nil
 }
 
 // options are the inputs as flags of "ycbot run".

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -100,17 +101,25 @@ func (p *program) readAgents(o *agentsOptions) (agents.Cast, agents.Problems, er
 	}
 	defer project.Close()
 	folders, problems := agents.ProjectFolders(project.FS())
-	folders = append(p.userFolders(), folders...)
-	if o.operator != "" {
-		if info, err := os.Stat(o.operator); err != nil {
-			return agents.Cast{}, nil, fmt.Errorf("--agents-dir: %w", err)
-		} else if !info.IsDir() {
-			return agents.Cast{}, nil, &usageError{fmt.Errorf("--agents-dir: %s is no folder", o.operator)}
-		}
-		folders = append(folders, agents.Folder{Origin: agents.Operator, Path: o.operator, Dialect: dialectOf(o.operator), FS: os.DirFS(o.operator)})
+	operator, err := operatorAgents(o.operator)
+	if err != nil {
+		return agents.Cast{}, nil, err
 	}
-	cast := agents.Load(tool.Resolve, folders...)
+	cast := agents.Load(tool.Resolve, slices.Concat(p.userFolders(), folders, operator)...)
 	return cast, append(problems, cast.Problems...), nil
+}
+
+// operatorAgents is the folder that --agents-dir names; none for "".
+func operatorAgents(dir string) ([]agents.Folder, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("--agents-dir: %w", err)
+	} else if !info.IsDir() {
+		return nil, &usageError{fmt.Errorf("--agents-dir: %s is no folder", dir)}
+	}
+	return []agents.Folder{{Origin: agents.Operator, Path: dir, Dialect: dialectOf(dir), FS: os.DirFS(dir)}}, nil
 }
 
 // userFolders are the folders of whoever runs this by hand.

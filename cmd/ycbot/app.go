@@ -43,6 +43,7 @@ type appOptions struct {
 	workers, perRepo, perInstallation int
 	drain                             timeLimit
 	sandbox, network                  choice
+	agentsDir                         string
 	allow                             app.Allowed
 }
 
@@ -139,6 +140,7 @@ func (o *appOptions) working(cmd *cobra.Command) {
 	f.IntVar(&o.perRepo, "per-repo", o.perRepo, "at most `N` runs at once of a repository, in all processes; 0: no bound")
 	f.IntVar(&o.perInstallation, "per-installation", 0, "at most `N` runs at once of an installation, in all processes; 0: no bound")
 	f.Var(&o.drain, "drain", "how long running jobs may go on after SIGTERM; then they are handed back")
+	f.StringVar(&o.agentsDir, "agents-dir", "", "`DIR` of agent files, which come before those of each repository's base ($YCBOT_AGENTS_DIR)")
 	f.Var(&o.sandbox, "sandbox", "how commands of trusted heads are contained; auto and full: tier full or not at all.\nA lower `TIER` executes trusted heads in it. Heads of strangers always need tier full")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
 }
@@ -151,6 +153,7 @@ func (o *appOptions) read(p *program) error {
 	errs = append(errs, o.place(p), o.identify(p))
 	o.addr = cmp.Or(o.addr, p.getenv("YCBOT_ADDR"), "127.0.0.1:8080")
 	o.publicURL = cmp.Or(o.publicURL, p.getenv("YCBOT_PUBLIC_URL"))
+	o.agentsDir = cmp.Or(o.agentsDir, p.getenv("YCBOT_AGENTS_DIR"))
 	o.githubURL = cmp.Or(o.githubURL, p.getenv("YCBOT_GITHUB_URL"), p.getenv("GITHUB_API_URL"))
 	if u, err := url.Parse(o.publicURL); o.publicURL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil) {
 		note("YCBOT_PUBLIC_URL: want http(s)://HOST/…")

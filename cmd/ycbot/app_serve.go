@@ -121,6 +121,9 @@ func (s *service) equip(ctx context.Context) (err error) {
 	if s.cast, err = q.cast(o); err != nil {
 		return err
 	}
+	if o.agentFolders, err = operatorAgents(s.o.agentsDir); err != nil {
+		return err
+	}
 	if s.runner, err = q.runner(ctx, o); err != nil {
 		return err
 	}

@@ -9,12 +9,10 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/agent"
-	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/run"
-	"github.com/ycbot/ycbot/internal/tool"
 )
 
 // cast reads from flags and environment which model is asked; nil means none:
@@ -26,19 +24,19 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	if !slices.Contains(o.provider.words, kind) {
 		return nil, fmt.Errorf("YCBOT_PROVIDER %q: want one of %s", kind, strings.Join(o.provider.words, ", "))
 	}
-	if err := o.agentNames(); err != nil {
-		return nil, err
-	}
 	if o.noModel || kind != scripted && name == "" {
 		if !o.noModel && (o.coordinator || len(o.agents) > 0 || o.provider.value != "" || o.baseURL != "") {
 			return nil, &usageError{errors.New("no model is named: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out")}
 		}
 		return nil, nil //nolint:nilnil // gate only is no fault
 	}
-	if o.maxTokens < 0 || o.maxCost < 0 {
-		return nil, &usageError{errors.New("--max-tokens and --max-cost-usd: want numbers above zero")}
+	if o.maxTokens < 0 || o.maxCost < 0 || o.maxIterations < 0 {
+		return nil, &usageError{errors.New("--max-tokens, --max-cost-usd and --max-iterations: want numbers above zero")}
 	}
-	c := &run.Cast{Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost}
+	c := &run.Cast{
+		Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator,
+		MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
+	}
 	if kind == scripted {
 		return p.scripted(c, baseURL)
 	}
@@ -54,24 +52,6 @@ func (p *program) likelyProvider() string {
 		return "anthropic"
 	}
 	return "openai"
-}
-
-// agentNames checks --agents against the cast.
-func (o *runOptions) agentNames() error {
-	defs, err := agents.Builtins(tool.Resolve)
-	if err != nil {
-		return err
-	}
-	var known []string
-	for _, d := range defs {
-		known = append(known, d.Name)
-	}
-	for _, name := range o.agents {
-		if _, ok := agents.Find(defs, name); !ok {
-			return &usageError{fmt.Errorf("--agents: there is no agent %q; there are %s", name, strings.Join(known, ", "))}
-		}
-	}
-	return nil
 }
 
 // scripted plays a scenario file.

@@ -44,6 +44,8 @@ func (p *progress) runEvent(e agent.Event) {
 		if e.Step.Stage == "checkout" {
 			p.end("checkout", e.Reason == "", "ok "+took(e.DurationMS))
 		}
+	case agent.EventNote:
+		p.line(e.Text)
 	case agent.EventCommandStart:
 		p.begin(label(e.Step))
 	case agent.EventCommandDone:

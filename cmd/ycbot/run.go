@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/redact"
@@ -36,7 +37,10 @@ type runOptions struct {
 	agents           []string
 	coordinator      bool
 	mode             choice
+	agentsDir        string
+	agentFolders     []agents.Folder // of the person who runs this, and of the operator
 	maxTokens        int
+	maxIterations    int
 	maxCost          float64
 	pr               int    // pull request; 0: none
 	repo             string // of the pull request; empty: origin
@@ -97,9 +101,11 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own); the key comes\nfrom $YCBOT_API_KEY or the provider's own variable, such as $OPENAI_API_KEY")
 	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
 	f.StringSliceVar(&o.agents, "agents", nil, "run these agents besides verification, as `A,B`")
+	f.StringVar(&o.agentsDir, "agents-dir", "", "a folder `DIR` of agent files, which come before those of the base and your own")
 	f.BoolVar(&o.coordinator, "coordinator", false, "let a model plan the verification, which may send out read-only helpers")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "token limit of all agents together, `N` (default 400000, or the configuration's)")
 	f.Float64Var(&o.maxCost, "max-cost-usd", 0, "cost limit of all agents together, `X` (default 3, or the configuration's)")
+	f.IntVar(&o.maxIterations, "max-iterations", 0, "how often an agent may ask its model, at most `N` times (default what its definition says)")
 	f.Var(&o.mode, "mode", "what agents may do: verify, or plan to look around and run nothing")
 	f.Var(&o.sandbox, "sandbox", "how commands of the change are contained; a `TIER` that cannot be had is an error:\nauto, full, strong, basic, none")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
@@ -117,6 +123,11 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	if err := o.pullFlags(); err != nil {
 		return err
 	}
+	operator, err := operatorAgents(o.agentsDir)
+	if err != nil {
+		return err
+	}
+	o.agentFolders = append(p.userFolders(), operator...)
 	if o.pr != 0 {
 		return p.runPull(ctx, o)
 	}
@@ -230,8 +241,8 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 		return nil, err
 	}
 	return &run.Runner{
-		Permissions: rules,
-		Home:        home, Git: git, Sandbox: box, Tools: tools, Network: run.Network(o.network.value),
+		Permissions: rules, Agents: o.agentFolders,
+		Home: home, Git: git, Sandbox: box, Tools: tools, Network: run.Network(o.network.value),
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil

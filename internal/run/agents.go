@@ -42,8 +42,12 @@ type Cast struct {
 	Price       agent.Price
 	Agents      []string // that run besides verification, by name
 	Coordinator bool     // a model stands in front and may add read-only helpers
-	MaxTokens   int      // of all agents together; 0: the configuration's
-	MaxCostUSD  float64  // the same
+	// MaxIterations bounds the questions of each agent; 0: its definition alone does.
+	MaxIterations int
+	MaxTokens     int     // of all agents together; 0: the configuration's
+	MaxCostUSD    float64 // the same
+
+	crew *crew // of the run that is driven again; nil: it is read
 }
 
 // A judgement is what the agents stage came to.
@@ -69,6 +73,7 @@ type host struct {
 	result *gate.Result
 
 	base, head *workspace.Tree // prepared snapshots, which nothing changes
+	defs       []agents.Definition
 	seats      map[string]*seat
 	planner    *agent.Result // the coordinator's, where there was one
 	rerunUntil time.Time     // when the time for running checks again is over; zero: never
@@ -103,35 +108,20 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 	if err := h.prepared(ctx); err != nil {
 		return nil, err
 	}
-	defs, err := agents.Builtins(tool.Resolve)
-	if err != nil {
-		return nil, err
-	}
 	limits := s.config.Limits.Under(configLimits(h.cast))
 	h.runner = &agent.Runner{
-		RunID: s.id, Specs: specs(defs), Provision: h.provision,
+		RunID: s.id, Provision: h.provision,
 		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
 		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
 	}
+	if h.defs, err = s.crew.definitions(); err != nil {
+		return nil, err
+	}
+	for _, d := range h.defs {
+		h.runner.Specs = append(h.runner.Specs, h.spec(d))
+	}
 	s.words.reach(h.runner)
 	return h, nil
-}
-
-// specs turns definitions into what the runner takes.
-func specs(defs []agents.Definition) []agent.Spec {
-	var out []agent.Spec
-	for _, d := range defs {
-		spec := agent.Spec{
-			Name: d.Name, Description: d.Description, Prompt: d.Prompt, Source: "builtin", SourcePath: d.Source,
-			Tools: d.Tools, Model: d.Model, Background: d.Background, MaxIterations: d.MaxIterations,
-			Timeout: d.Timeout, OutputTokens: d.MaxOutputTokens,
-		}
-		if d.AllTools {
-			spec.Tools = nil
-		}
-		out = append(out, spec)
-	}
-	return out
 }
 
 // prepared makes sure that there are snapshots of both sides after setup and
@@ -185,7 +175,7 @@ func (h *host) run(ctx context.Context) (*judgement, error) {
 		notes = section("What an agent found that looked around", res.Text)
 	}
 	for _, name := range h.advisers() {
-		res, err := h.dispatch(ctx, name, h.verificationPrompt(notes))
+		res, err := h.dispatch(ctx, name, h.adviserPrompt(notes))
 		if err != nil {
 			return nil, err
 		}
@@ -215,23 +205,15 @@ func (h *host) run(ctx context.Context) (*judgement, error) {
 
 // asked says whether somebody wants an agent by its name.
 func (h *host) asked(name string) bool {
-	return slices.ContainsFunc(slices.Concat(h.config.Agents.Run, h.cast.Agents), func(n string) bool {
-		spec, ok := h.runner.Find(n)
-		return ok && spec.Name == name
-	}) || name == coordinatorAgent && h.cast.Coordinator
+	return slices.Contains(h.crew.Wanted, name) || name == coordinatorAgent && h.cast.Coordinator
 }
 
 // advisers lists the agents that were asked for beside those that always have
 // their place: what they say is a hint for the verification and no verdict.
 func (h *host) advisers() []string {
-	var out []string
-	for _, name := range slices.Concat(h.config.Agents.Run, h.cast.Agents) {
-		spec, ok := h.runner.Find(name)
-		if ok && !slices.Contains(append([]string{verificationAgent, exploreAgent, coordinatorAgent}, out...), spec.Name) {
-			out = append(out, spec.Name)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(h.crew.Wanted), func(name string) bool {
+		return name == verificationAgent || name == exploreAgent || name == coordinatorAgent
+	})
 }
 
 // dispatch runs one agent and waits for it. Work that went wrong is a result;

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -60,6 +61,9 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 		if slices.Contains(c.Paths(), name) {
 			src.Notes = append(src.Notes, "the change alters "+name+", which has no effect on its own verification: the base's is used")
 		}
+	}
+	for _, dir := range agentsChanged(c.Paths()) {
+		src.Notes = append(src.Notes, "the change alters agents in "+dir+", which has no effect on its own verification: the base's are used")
 	}
 	src.Notes = append(src.Notes, s.job.Notes...)
 	var notes []string
@@ -175,6 +179,9 @@ func (s *session) ready(ctx context.Context, src source) error {
 	if s.job.Cast != nil {
 		var err error
 		if s.may, err = s.permissions(ctx); err != nil {
+			return err
+		}
+		if s.crew, err = journal.Once(s.journal, "run", "agents", func() (crew, error) { return s.muster(ctx) }); err != nil {
 			return err
 		}
 	}

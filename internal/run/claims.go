@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -236,6 +237,11 @@ func (c *Checked) result(s *session, res agent.Result) {
 			break
 		}
 		text += said.Message.Text
+		for _, call := range said.Message.Calls {
+			if handed, err := tool.Submitted(json.RawMessage(call.Args)); res.Submitted != nil && err == nil && tool.Canonical(call.Name) == submitTool {
+				text += handed
+			}
+		}
 	}
 	if res.Outcome == agent.Completed && !strings.HasSuffix(text, res.Text) {
 		c.problem("journal.jsonl: the reply of agent %s is not what its model answered", res.Agent)

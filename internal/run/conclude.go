@@ -20,6 +20,7 @@ func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *jud
 		return
 	}
 	rep.Model = s.modelName
+	rep.Notes = append(rep.Notes, s.agentNotes()...)
 	if j != nil {
 		s.addAgents(rep, j)
 	}

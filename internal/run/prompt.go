@@ -17,6 +17,13 @@ func (h *host) explorePrompt() string {
 		h.briefing()
 }
 
+// adviserPrompt is for agents whose own text says what their reply is: it is a
+// hint for the verification.
+func (h *host) adviserPrompt(notes string) string {
+	return "Do with the following change what your instructions above say. Another agent runs and judges it after you, and reads your reply.\n\n" +
+		h.briefing() + h.gateNotes() + notes
+}
+
 func (h *host) coordinatorPrompt(notes string) string {
 	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + h.briefing() + notes
 }

@@ -111,7 +111,11 @@ func (r *Runner) Replay(ctx context.Context, dir string, o ReplayOptions) (*Repl
 func (p *past) cast(o ReplayOptions, moved func(string) string) *Cast {
 	c := &Cast{Name: "replay", Price: o.Price}
 	if k := p.around.Cast; k != nil {
-		c.Agents, c.Coordinator, c.MaxTokens, c.MaxCostUSD = k.Agents, k.Coordinator, k.MaxTokens, k.MaxCostUSD
+		c.Agents, c.Coordinator, c.MaxTokens, c.MaxCostUSD, c.MaxIterations = k.Agents, k.Coordinator, k.MaxTokens, k.MaxCostUSD, k.MaxIterations
+	}
+	var k crew
+	if p.lookup("run", "agents", &k) {
+		c.crew = &k
 	}
 	c.Model = func(record func(context.Context, model.Exchange) error) (model.Model, error) {
 		return &relocated{Model: Recorded(o.Model, record), moved: moved, recorded: o.Model.Recorded}, nil

@@ -36,6 +36,8 @@ type castFacts struct {
 	Coordinator bool     `json:"coordinator"`
 	MaxTokens   int      `json:"max_tokens"`
 	MaxCostUSD  float64  `json:"max_cost_usd"`
+
+	MaxIterations int `json:"max_iterations,omitempty"`
 }
 
 func (s *session) circumstances() (circumstances, error) {
@@ -50,7 +52,7 @@ func (s *session) circumstances() (circumstances, error) {
 	c.Timeout = s.job.Timeout
 	c.NoRace = s.Tools.NoRace()
 	if k := s.job.Cast; k != nil {
-		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD}
+		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD, MaxIterations: k.MaxIterations}
 	}
 	return c, nil
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
@@ -36,6 +37,7 @@ type Runner struct {
 	Network     Network
 	Redact      func([]byte) []byte    // takes secrets out of all that is written
 	Permissions []agent.PermissionFile // the operator's
+	Agents      []agents.Folder        // with agent files: of the person who runs this, and of the operator; the base's come between them
 	Observe     func(agent.Event)      // sees each event after it was written; may be nil
 	Version     string
 	OS          string // such as "linux/amd64"
@@ -55,22 +57,24 @@ const (
 
 // A Job says what to verify.
 type Job struct {
-	ID       string // of the run; made up where empty, kept by a run that is continued
-	Dir      string // a folder in the repository
-	Base     string // ref; empty: the default range
-	Head     string // ref; empty: HEAD
-	Dirty    bool   // the working tree is the head
-	Pull     *Pull  // a pull request, in place of Dir, Base, Head and Dirty
-	Task     string // what the change is said to do
-	Config   *ConfigFile
-	Out      string        // run directory; empty: a new one under Home
-	Previous string        // directory of the last run on the same change, whose checks are run again; empty: none
-	Timeout  time.Duration // of the whole run; 0: the configuration's
-	Cast     *Cast         // the model side; nil: gate only
-	Mode     string        // of agents: verify, or plan to run nothing; empty: verify
-	Trigger  string
-	Actor    string
-	Notes    []string // for the report
+	ID     string // of the run; made up where empty, kept by a run that is continued
+	Dir    string // a folder in the repository
+	Base   string // ref; empty: the default range
+	Head   string // ref; empty: HEAD
+	Dirty  bool   // the working tree is the head
+	Pull   *Pull  // a pull request, in place of Dir, Base, Head and Dirty
+	Task   string // what the change is said to do
+	Config *ConfigFile
+	// AgentsDir is a folder of the base commit whose agents count as the operator's.
+	AgentsDir string
+	Out       string        // run directory; empty: a new one under Home
+	Previous  string        // directory of the last run on the same change, whose checks are run again; empty: none
+	Timeout   time.Duration // of the whole run; 0: the configuration's
+	Cast      *Cast         // the model side; nil: gate only
+	Mode      string        // of agents: verify, or plan to run nothing; empty: verify
+	Trigger   string
+	Actor     string
+	Notes     []string // for the report
 	// Words brings what people say to the run while it goes, such as the text of a
 	// new "/verify"; whoever sends it has made sure that they may. Agents that work
 	// read it between two rounds of tools, those that begin later before their

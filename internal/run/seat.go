@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
@@ -25,49 +28,141 @@ type seat struct {
 }
 
 // provision makes the seat of an agent: tools that read the prepared snapshots,
-// and for one that executes a copy of the head's, which is its own.
+// and for one that executes, or that wants it, a copy of the head's, which is its
+// own.
 func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
-	may := h.may
-	executes := may.Allow(tool.Exec) && slices.Contains(spec.Tools, "run_bash")
+	d, err := h.definition(spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{st: &seat{}, def: d, spec: spec, rec: rec, isolation: agents.InProcess}
+	p.executes = h.may.Allow(tool.Exec) && d.Executes()
+	if p.executes || d.Isolation == agents.Worktree {
+		switch err := h.lodge(ctx, p.st, rec.ID); {
+		case err == nil:
+			p.isolation = agents.Worktree
+		case p.executes || ctx.Err() != nil:
+			return nil, err
+		default: // it only reads: the pristine head will do
+			h.Log.WarnContext(ctx, "agent works without a worktree of its own", "agent", spec.Name, "error", err)
+			p.st, p.isolation = &seat{}, agents.InProcess+"(create_failed)"
+		}
+	}
 	roots, err := h.roots()
 	if err != nil {
 		return nil, err
 	}
-	st := &seat{}
-	may = h.may.Of(agent.OwnRules{}, h.head.Dir, h.base.Dir)
-	roots.trees.Hidden = may.Hidden
-	var todos tool.Todos
-	tools := slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos)})
-	where := agents.Circumstances{}
-	isolation := agents.InProcess
-	if executes {
-		if err := h.lodge(ctx, st, rec.ID); err != nil {
-			return nil, err
-		}
-		may = h.may.Of(agent.OwnRules{}, st.tree.Dir, h.head.Dir, h.base.Dir)
-		roots.trees.Hidden = may.Hidden
-		roots.trees.HeadDir, roots.trees.BaseDir = st.tree.Dir, h.base.Dir
-		tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos), tool.Bash(h.shell(st, may, spec.Name, rec.ID))})
-		where.Exec, where.Cwd, where.Base = true, st.tree.Dir, h.base.Dir
-		isolation = agents.Worktree
-	}
-	tools = h.guarded(tools)
-	for _, t := range pick(tools, spec.Tools) {
-		where.Tools = append(where.Tools, t.Name)
-	}
+	tools, submit, may := h.tools(p, roots)
 	h.mu.Lock()
-	h.seats[rec.ID] = st
+	h.seats[rec.ID] = p.st
 	h.mu.Unlock()
 	return &agent.Seat{
 		Config: agent.Config{
-			System: agents.Contract(where) + spec.Prompt,
-			Model:  h.model, Tools: tools, Known: mutators(), Aliases: aliases(),
+			System: agents.Contract(p.circumstances(h, tools)) + spec.Prompt,
+			Model:  h.model, Tools: tools, Known: mutators(), Aliases: aliases(), Submit: submit,
 			Decide: may.Decide, Approved: may.Approved, Price: h.cast.Price, Corrective: corrective(spec.Name),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
-		Isolation: isolation,
+		Isolation: p.isolation,
 		Close:     func(context.Context) error { roots.close(); return nil },
 	}, nil
+}
+
+// A place is a seat that is being made, and whose.
+type place struct {
+	st        *seat
+	def       agents.Definition
+	spec      agent.Spec
+	rec       agent.Record
+	executes  bool
+	isolation string
+}
+
+// tools are those of an agent's seat, the name of the one by which it hands in its
+// result ("" where it replies), and what it may do with them.
+func (h *host) tools(p *place, roots *roots) (tools []tool.Tool, submit string, may agent.Permissions) {
+	dirs := []string{h.head.Dir, h.base.Dir}
+	if p.st.tree != nil {
+		dirs = append([]string{p.st.tree.Dir}, dirs...)
+		roots.trees.HeadDir, roots.trees.BaseDir = p.st.tree.Dir, h.base.Dir
+	}
+	may = h.may.Of(own(p.def), dirs...)
+	roots.trees.Hidden = may.Hidden
+	var todos tool.Todos
+	tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos)})
+	if p.executes {
+		shell := h.shell(p.st, may, p.spec.Name, p.rec.ID)
+		tools = append(tools, tool.Bash(shell))
+		if suites := h.suites(); len(suites) > 0 {
+			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
+		}
+	}
+	tools = h.guarded(tools)
+	if p.def.Structured {
+		t := tool.SubmitResult(&tool.Submission{Attempted: h.attempts(p.rec.ID, tools)})
+		return append(tools, t), t.Name, may
+	}
+	return tools, "", may
+}
+
+// attempts has tools tell that they were called, and returns whether one was, in
+// this process or one before it.
+func (h *host) attempts(id string, tools []tool.Tool) func() bool {
+	var tried atomic.Bool
+	for _, e := range h.journal.Entries("tool") {
+		if strings.HasPrefix(e.Key, id+"/") {
+			tried.Store(true)
+		}
+	}
+	for i, t := range tools {
+		if t.Class == tool.Session {
+			continue
+		}
+		tools[i].Run = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
+			tried.Store(true)
+			return t.Run(ctx, args)
+		}
+	}
+	return tried.Load
+}
+
+// circumstances are what an agent is told of where it works.
+func (p *place) circumstances(h *host, tools []tool.Tool) agents.Circumstances {
+	where := agents.Circumstances{Exec: p.executes}
+	if p.executes {
+		where.Cwd, where.Base = p.st.tree.Dir, h.base.Dir
+	}
+	for _, t := range tools {
+		if p.def.Structured && t.Name == submitTool || p.spec.Offers(t, p.rec.Order) {
+			where.Tools = append(where.Tools, t.Name)
+		}
+	}
+	return where
+}
+
+// submitTool is the tool by which a structured result is handed in.
+const submitTool = "submit_result"
+
+// suites are the test commands of the head that the gate knows.
+func (h *host) suites() []tool.Suite {
+	var out []tool.Suite
+	for _, s := range h.result.Steps {
+		if s.Stage != gate.StageTest || s.Side != gate.Head {
+			continue
+		}
+		command, name := s.Command, s.Unit
+		if s.Unit != "." {
+			command = "cd " + quote(s.Unit) + " && " + s.Command
+		}
+		if slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Command == command }) {
+			continue
+		}
+		for n := 2; slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Name == name }); n++ {
+			name = fmt.Sprintf("%s#%d", s.Unit, n)
+		}
+		out = append(out, tool.Suite{Name: name, Command: command})
+	}
+	return out
 }
 
 // roots opens what file tools may read.

@@ -63,6 +63,7 @@ type session struct {
 	words     words
 	modelName string
 	may       agent.Permissions             // what agents may do
+	crew      crew                          // who they are
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
 	closers   []io.Closer                   // what stages opened
 }

@@ -174,6 +174,18 @@ func cutRunes(s string, n int) string {
 	return string(r[:n]) + fmt.Sprintf(" [… %d more characters were left out]", len(r)-n)
 }
 
+// Submitted is the reply that a call of submit_result with these arguments is. It
+// follows from them alone, so that whoever has the model's answer can tell whether
+// a result is its.
+func Submitted(args json.RawMessage) (string, error) {
+	var in submitArgs
+	if err := json.Unmarshal(args, &in); err != nil {
+		return "", fmt.Errorf("submit_result: %w", err)
+	}
+	in.trim()
+	return in.text(), nil
+}
+
 // handIn is the result as the turn ends with it.
 func (in submitArgs) handIn() (Result, error) {
 	final, err := json.Marshal(in)

@@ -55,6 +55,7 @@ const (
 	RunResumed   Type = "run_resumed" // the same, of a run that was begun before
 	StageStart   Type = "stage_start"
 	StageDone    Type = "stage_done" // DurationMS, Reason why it did not end well
+	Note         Type = "note" // Text what whoever watches should know
 	CommandStart Type = "command_start"
 	CommandDone  Type = "command_done" // DurationMS, Evidence
 	RunDone      Type = "run_done"     // Text the verdict, Reason the outcome
