@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -111,9 +113,15 @@ func bare(t *testing.T) *session {
 		t.Skipf("git: %v", err)
 	}
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.jsonl"), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
 	s := &session{
-		Runner: &Runner{Git: git, Sandbox: outdoors{}, Now: now, OS: "linux/amd64"},
-		job:    Job{Trigger: "cli", Trust: "local"}, dir: t.TempDir(), id: "run1", began: now(), config: config.Default(),
+		journal: j,
+		Runner:  &Runner{Git: git, Sandbox: outdoors{}, Now: now, OS: "linux/amd64"},
+		job:     Job{Trigger: "cli", Trust: "local"}, dir: t.TempDir(), id: "run1", began: now(), config: config.Default(),
 	}
 	c := &s.src.Change
 	c.BaseSHA, c.HeadSHA = strings.Repeat("a", 40), strings.Repeat("b", 40)
