@@ -110,7 +110,7 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 	}
 	limits := s.config.Limits.Under(configLimits(h.cast))
 	h.runner = &agent.Runner{
-		RunID: s.id, Provision: h.provision,
+		RunID: s.id, Provision: h.provision, Caps: agent.Caps{MaxIterations: h.cast.MaxIterations},
 		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
 		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
 	}

@@ -219,9 +219,6 @@ func (h *host) spec(d agents.Definition) agent.Spec {
 	if d.AllTools {
 		spec.Tools = nil
 	}
-	if most := h.cast.MaxIterations; most > 0 {
-		spec.MaxIterations = min(spec.MaxIterations, most)
-	}
 	if d.Appends {
 		if general, ok := agents.Find(h.defs, generalAgent); ok && general.Name != d.Name {
 			spec.Prompt = strings.TrimRight(general.Prompt, "\n") + "\n\n" + d.Prompt
