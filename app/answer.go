@@ -60,6 +60,7 @@ func (w *Worker) Answer(ctx context.Context) {
 
 // answer does a job that is a question, once.
 func (w *Worker) answer(ctx context.Context, j job.Job) error {
+	ctx = about(ctx, j)
 	return w.alone(ctx, j, func(ctx context.Context) error {
 		if _, done, err := w.DB.Lookup(ctx, "answer/"+j.ID); err != nil || done {
 			return err
@@ -71,7 +72,7 @@ func (w *Worker) answer(ctx context.Context, j job.Job) error {
 		}
 		var permanent *Permanent
 		if errors.As(err, &permanent) {
-			w.Log.WarnContext(ctx, "cannot be answered", "job", j.ID, "repo", j.Repo.FullName(), "error", err)
+			w.Log.WarnContext(ctx, "cannot be answered", "error", err)
 			err = nil
 		}
 		if err != nil {

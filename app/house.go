@@ -68,6 +68,7 @@ func (w *Worker) orphan(ctx context.Context, run store.Run, entry queue.Entry) e
 	if err != nil {
 		return err
 	}
+	ctx = about(ctx, a.Job)
 	e := Ending{Kind: entry.Cancel, Failure: errors.New("ycbot was restarted while the run went on: ask for it again with /verify")}
 	h, err := w.Hosts(ctx, a.Job)
 	var permanent *Permanent

@@ -11,13 +11,14 @@ import (
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
 // perform has a run done and tells how it ended.
 func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignment) error {
 	var err error
 	if a.Previous, err = w.previous(ctx, a); err != nil {
-		w.Log.WarnContext(ctx, "the last run is not looked at again", "run", run.ID, "error", err)
+		w.Log.WarnContext(ctx, "the last run is not looked at again", "error", err)
 		a.Previous = ""
 	}
 	if err := h.Begin(ctx, a); err != nil {
@@ -185,6 +186,10 @@ func (w *Worker) end(ctx context.Context, run store.Run, rep *report.Report, e E
 			run.CostUSD = *rep.Usage.CostUSD
 		}
 	}
-	w.Log.InfoContext(ctx, "run has ended", "run", run.ID, "repo", run.Repo, "number", run.Number, "state", run.State, "verdict", run.Verdict)
-	return w.DB.SaveRun(ctx, run)
+	if err := w.DB.SaveRun(ctx, run); err != nil {
+		return err
+	}
+	w.Metrics.Run(telemetry.RunEnd{State: string(run.State), Verdict: run.Verdict, Duration: run.Ended.Sub(run.Started), CostUSD: run.CostUSD})
+	w.Log.InfoContext(ctx, "run has ended", "run", run.ID, "state", run.State, "verdict", run.Verdict)
+	return nil
 }

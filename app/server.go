@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
 // A Queue stores deliveries with the jobs they call for. [queue.Queue] is one.
@@ -33,6 +34,9 @@ type Server struct {
 	Pages  http.Handler                // what people look at, at all other addresses; nil: nothing
 	Now    func() time.Time
 	Log    *slog.Logger
+
+	Metrics  *telemetry.Metrics // nil: none
+	Separate bool               // /metrics is answered elsewhere, see [Operations]
 }
 
 // Handler returns what answers requests. Without a secret there is none.
@@ -43,22 +47,48 @@ func (s *Server) Handler() (http.Handler, error) {
 	hook := &webhook{Server: s, small: make(chan struct{}, smallAtOnce), large: make(chan struct{}, largeAtOnce)}
 	mux := http.NewServeMux()
 	mux.Handle("POST /webhook", hook)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "alive") })
-	mux.HandleFunc("GET /readyz", s.ready)
+	watched := Operations{Ready: s.Ready, Log: s.Log}
+	if !s.Separate {
+		watched.Metrics = s.Metrics
+	}
+	watched.add(mux)
 	if s.Pages != nil {
 		mux.Handle("/", s.Pages)
 	}
-	return mux, nil
+	return s.Metrics.HTTP(mux), nil
+}
+
+// Operations is what programs that watch this one ask for: whether it is alive, whether
+// it can work, and its metrics.
+type Operations struct {
+	Ready   func(context.Context) error
+	Metrics *telemetry.Metrics // nil: none
+	Log     *slog.Logger
+}
+
+// Handler answers them alone.
+func (o Operations) Handler() http.Handler {
+	mux := http.NewServeMux()
+	o.add(mux)
+	return mux
+}
+
+func (o Operations) add(mux *http.ServeMux) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "alive") })
+	mux.HandleFunc("GET /readyz", o.ready)
+	if o.Metrics != nil {
+		mux.Handle("GET /metrics", o.Metrics.Handler())
+	}
 }
 
 // readyTime is how long the database may take.
 const readyTime = 5 * time.Second
 
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+func (o Operations) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
-	if err := s.Ready(ctx); err != nil {
-		s.Log.WarnContext(ctx, "not ready", "error", err)
+	if err := o.Ready(ctx); err != nil {
+		o.Log.WarnContext(ctx, "not ready", "error", err)
 		answer(w, http.StatusServiceUnavailable, "the database does not answer")
 		return
 	}

@@ -16,7 +16,9 @@ import (
 
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
 // Bodies are read whole before their signature can be checked, so there is a bound on
@@ -51,6 +53,11 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusAccepted, text)
 		return
 	}
+	result := telemetry.DeliveryRefused
+	if refused.status == http.StatusServiceUnavailable {
+		result = telemetry.DeliveryFailed
+	}
+	h.Metrics.Delivery(r.Header.Get("X-GitHub-Event"), result)
 	h.Log.WarnContext(r.Context(), "webhook is refused", "status", refused.status, "why", refused.text, "error", refused.err,
 		"delivery", name(r.Header.Get("X-GitHub-Delivery")), "from", r.RemoteAddr)
 	if refused.status == http.StatusServiceUnavailable {
@@ -142,6 +149,9 @@ func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (
 	if e != nil {
 		text, j = h.admit(e)
 	}
+	if j != nil {
+		j.Delivery = d.ID
+	}
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	receipt, err := h.Queue.Accept(ctx, d, j)
@@ -152,7 +162,19 @@ func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (
 	if receipt.Fresh && h.Fresh != nil {
 		h.Fresh(*j)
 	}
+	h.Metrics.Delivery(d.Event, became(j, receipt))
 	return text, nil
+}
+
+// became is what metrics call what became of a delivery that was stored.
+func became(j *job.Job, receipt queue.Receipt) string {
+	switch {
+	case j == nil:
+		return telemetry.DeliveryIgnored
+	case !receipt.Fresh:
+		return telemetry.DeliveryRepeated
+	}
+	return telemetry.DeliveryAccepted
 }
 
 // admit says what an event calls for, in words and as a job. What people are told

@@ -18,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
 // A Worker does jobs. Make it with NewWorker; Queue may be set later, before the first
@@ -32,6 +33,7 @@ type Worker struct {
 	NewRun    func() string
 	Now       func() time.Time
 	Log       *slog.Logger
+	Metrics   *telemetry.Metrics // nil: none
 
 	hasty chan job.Job
 }
@@ -45,6 +47,7 @@ func NewWorker(w Worker) *Worker {
 // Work does one job, or goes on with it. An error means that it should be tried again,
 // unless ctx has ended: then its cause says what becomes of the job.
 func (w *Worker) Work(ctx context.Context, j job.Job) error {
+	ctx = about(ctx, j)
 	var err error
 	if j.Verb == event.VerbVerify {
 		err = w.verify(ctx, j)
@@ -57,6 +60,21 @@ func (w *Worker) Work(ctx context.Context, j job.Job) error {
 		return nil
 	}
 	return err
+}
+
+// about has what is logged tell which job it is about.
+func about(ctx context.Context, j job.Job) context.Context {
+	attrs := []slog.Attr{slog.String("job", j.ID), slog.String("repo", j.Repo.FullName())}
+	if j.Number != 0 {
+		attrs = append(attrs, slog.Int("pr", j.Number))
+	}
+	if j.HeadSHA != "" {
+		attrs = append(attrs, slog.String("head", j.HeadSHA))
+	}
+	if j.Delivery != "" {
+		attrs = append(attrs, slog.String("delivery", j.Delivery))
+	}
+	return telemetry.LogWith(ctx, attrs...)
 }
 
 // verify decides about a job and has it done.
@@ -110,6 +128,7 @@ func (w *Worker) close(ctx context.Context, h Host) {
 
 // carry has a run done, which another process may have begun.
 func (w *Worker) carry(ctx context.Context, h Host, run store.Run, a Assignment, resumed bool) error {
+	ctx = telemetry.LogWith(about(ctx, a.Job), slog.String("run", run.ID))
 	if _, err := w.Queue.Pin(ctx, a.Job); err != nil {
 		return err
 	}
@@ -152,13 +171,17 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 
 // skip tells why nothing is run, and keeps it for the list of runs.
 func (w *Worker) skip(ctx context.Context, h Host, j job.Job, s job.Skip) (store.Run, error) {
-	w.Log.InfoContext(ctx, "nothing is run", "job", j.ID, "repo", j.Repo.FullName(), "number", j.Number, "code", s.Code)
+	w.Log.InfoContext(ctx, "nothing is run", "code", s.Code)
 	if err := w.alone(ctx, j, func(ctx context.Context) error { return w.reply(ctx, h, j, s) }); err != nil {
 		return store.Run{}, err
 	}
 	run := w.row(j)
 	run.State, run.Reason, run.Ended = store.Skipped, string(s.Code)+": "+s.Text, w.Now()
-	return run, w.DB.SaveRun(ctx, run)
+	if err := w.DB.SaveRun(ctx, run); err != nil {
+		return run, err
+	}
+	w.Metrics.Run(telemetry.RunEnd{State: string(run.State)})
+	return run, nil
 }
 
 // begin makes the run of a job that was authorized.
@@ -265,14 +288,15 @@ func (w *Worker) previous(ctx context.Context, a Assignment) (string, error) {
 
 // GiveUp ends what people see of a job that is not tried again.
 func (w *Worker) GiveUp(ctx context.Context, j job.Job, why error) {
-	w.Log.ErrorContext(ctx, "job is given up", "job", j.ID, "repo", j.Repo.FullName(), "number", j.Number, "error", why)
+	ctx = about(ctx, j)
+	w.Log.ErrorContext(ctx, "job is given up", "error", why)
 	if j.Verb != event.VerbVerify {
 		return
 	}
 	ctx, cancel := after(ctx)
 	defer cancel()
 	if err := w.giveUp(ctx, j, why); err != nil {
-		w.Log.ErrorContext(ctx, "nobody could be told that a job is given up", "job", j.ID, "error", err)
+		w.Log.ErrorContext(ctx, "nobody could be told that a job is given up", "error", err)
 	}
 }
 

@@ -30,6 +30,7 @@ type appOptions struct {
 	secret                             string
 	clientID, clientSecret, sessionKey string // of the login; empty: there is none
 	addr                               string
+	metricsAddr                        string // where metrics are answered alone; empty: with the rest
 	publicURL                          string
 	data                               string
 	database                           string // of PostgreSQL; empty: SQLite in data
@@ -126,6 +127,7 @@ func (o *appOptions) common(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int64Var(&o.id, "app-id", 0, "`ID` of the App ($YCBOT_APP_ID)")
 	f.StringVar(&o.keyFile, "private-key-file", "", "`FILE` with its private key ($YCBOT_APP_PRIVATE_KEY_FILE)")
+	f.StringVar(&o.metricsAddr, "metrics-addr", "", "answer /metrics, /healthz and /readyz on `HOST:PORT`, and /metrics nowhere else ($YCBOT_METRICS_ADDR)")
 	f.StringVar(&o.publicURL, "public-url", "", "`URL` under which people reach the server ($YCBOT_PUBLIC_URL)")
 	f.StringVar(&o.data, "data", "", "`DIR` of everything that is kept ($YCBOT_DATA, default ./data)")
 	f.StringVar(&o.githubURL, "github-url", "", "`URL` of GitHub's API ($YCBOT_GITHUB_URL, $GITHUB_API_URL, default https://api.github.com)")
@@ -152,6 +154,7 @@ func (o *appOptions) read(p *program) error {
 	note := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	errs = append(errs, o.place(p), o.identify(p))
 	o.addr = cmp.Or(o.addr, p.getenv("YCBOT_ADDR"), "127.0.0.1:8080")
+	o.metricsAddr = cmp.Or(o.metricsAddr, p.getenv("YCBOT_METRICS_ADDR"))
 	o.publicURL = cmp.Or(o.publicURL, p.getenv("YCBOT_PUBLIC_URL"))
 	o.agentsDir = cmp.Or(o.agentsDir, p.getenv("YCBOT_AGENTS_DIR"))
 	o.githubURL = cmp.Or(o.githubURL, p.getenv("YCBOT_GITHUB_URL"), p.getenv("GITHUB_API_URL"))

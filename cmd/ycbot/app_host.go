@@ -200,7 +200,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, wrote func() err
 		rj.Cast = h.cast
 	}
 	runner := *h.runner
-	runner.Observe = observers(h.poster.observe, func(agent.Event) {
+	runner.Observe = observers(h.poster.observe, h.metrics.Event, func(agent.Event) {
 		if err := wrote(); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,7 +40,8 @@ type installed struct {
 
 	database string // of PostgreSQL; empty: SQLite
 	*process
-	hook string
+	hook    string
+	metrics string // its address, where it has one of its own
 }
 
 // A process is one of the App's, and what it logs.
@@ -96,6 +98,10 @@ func (h *installed) start(t *testing.T, args ...string) {
 	_, addr, _ := strings.Cut(line, "addr=")
 	addr, _, _ = strings.Cut(addr, " ")
 	h.hook = "http://" + addr + "/webhook"
+	if slices.Contains(args, "--metrics-addr") {
+		_, addr, _ := strings.Cut(h.wait(t, "msg=metrics"), "addr=")
+		h.metrics, _, _ = strings.Cut(addr, " ")
+	}
 }
 
 // launch starts a process of the App.
@@ -118,7 +124,7 @@ func (h *installed) launch(t *testing.T, args ...string) *process {
 	go func() {
 		defer close(p.lines)
 		for s := bufio.NewScanner(stderr); s.Scan(); {
-			p.lines <- s.Text()
+			p.lines <- flat(s.Bytes())
 		}
 	}()
 	t.Cleanup(func() {
@@ -128,6 +134,19 @@ func (h *installed) launch(t *testing.T, args ...string) *process {
 		}
 	})
 	return p
+}
+
+// flat is a line of the log as key=value, in the order of its keys, and as it is where it is no JSON.
+func flat(line []byte) string {
+	var fields map[string]any
+	if err := json.Unmarshal(line, &fields); err != nil {
+		return string(line)
+	}
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		fmt.Fprintf(&b, "%s=%v ", key, fields[key])
+	}
+	return b.String()
 }
 
 // wait reads the log to a line that has all words.

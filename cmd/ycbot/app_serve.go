@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/store"
+	"github.com/ycbot/ycbot/internal/telemetry"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -36,6 +37,8 @@ type service struct {
 	runner *run.Runner // nil: this process does not work
 	cast   *run.Cast   // nil: gate only
 	log    *slog.Logger
+
+	metrics *telemetry.Metrics
 }
 
 func (p *program) appServe(ctx context.Context, o *appOptions) error {
@@ -49,6 +52,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	defer s.close()
 	server := &app.Server{
 		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Fresh: s.worker.Hasten, Now: p.now, Log: s.log,
+		Metrics: s.metrics, Separate: o.metricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {
 		return err
@@ -85,7 +89,9 @@ func (p *program) appWork(ctx context.Context, o *appOptions) error {
 
 // newService opens and makes all that a process of the App needs.
 func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, err error) {
-	s := &service{p: p, o: o, log: slog.New(slog.NewTextHandler(p.stderr, nil))}
+	s := &service{p: p, o: o, metrics: telemetry.NewMetrics(version(), p.now)}
+	s.log = slog.New(telemetry.LogHandler(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelInfo)})))
+	p.logger = s.log
 	if s.db, err = p.openStore(ctx, o); err != nil {
 		return nil, err
 	}
@@ -103,13 +109,28 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 	}
 	s.worker = app.NewWorker(app.Worker{
 		DB: s.db, Hosts: s.host, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
-		NewRun: func() string { return run.NewID(p.now()) }, Now: p.now, Log: s.log,
+		NewRun: func() string { return run.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
 	})
 	s.queue, err = queue.New(s.db, queue.Options{
 		Workers: o.workers, PerRepo: o.perRepo, PerInstallation: o.perInstallation, GaveUp: s.worker.GiveUp, Drain: o.drain.Duration, Log: s.log,
 	})
 	s.worker.Queue = s.queue
+	s.metrics.Queue(s.jobs)
 	return s, err
+}
+
+// jobs tells how the queue is.
+func (s *service) jobs(ctx context.Context) (telemetry.Jobs, error) {
+	depth, err := s.queue.Depth(ctx)
+	if err != nil {
+		return telemetry.Jobs{}, err
+	}
+	oldest, err := s.queue.Oldest(ctx)
+	j := telemetry.Jobs{Waiting: depth[queue.Waiting], Working: depth[queue.Working]}
+	if !oldest.IsZero() {
+		j.Oldest = max(0, s.p.now().Sub(oldest))
+	}
+	return j, err
 }
 
 // equip makes what runs need. The harness's own files are below the data.
@@ -127,6 +148,7 @@ func (s *service) equip(ctx context.Context) (err error) {
 	if s.runner, err = q.runner(ctx, o); err != nil {
 		return err
 	}
+	s.metrics.Sandbox(string(s.runner.Sandbox.Status().Tier))
 	if tier := s.runner.Sandbox.Status().Tier; tier != sandbox.TierFull {
 		s.log.WarnContext(ctx, "tier full of the sandbox cannot be had or was not asked for: changes of strangers are not executed; see ycbot sandbox doctor", "tier", tier)
 	}
@@ -152,6 +174,15 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })
 	group.Go(func() error { s.worker.Answer(ctx); return nil })
 	group.Go(func() error { app.Keep(ctx, houseTime, s.log, chores...); return nil })
+	if s.o.metricsAddr != "" {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.o.metricsAddr)
+		if err != nil {
+			return fmt.Errorf("YCBOT_METRICS_ADDR: %w", err)
+		}
+		s.log.InfoContext(ctx, "metrics", "addr", l.Addr().String())
+		watched := app.Operations{Ready: s.db.Ping, Metrics: s.metrics, Log: s.log}
+		group.Go(func() error { return app.Serve(ctx, l, watched.Handler(), s.log) })
+	}
 	if serve != nil {
 		group.Go(func() error { s.listen(ctx); return nil })
 		group.Go(func() error { return serve(ctx) })

@@ -26,7 +26,7 @@ func onIssues() github.Permissions { return github.Permissions{Issues: "write"} 
 // client acts as the installation that j is of, for its repository alone.
 func (s *service) client(j job.Job, may github.Permissions) (*github.Client, error) {
 	return github.New(github.Options{
-		BaseURL: s.o.githubURL, Transport: s.p.client.Transport, Now: s.p.now, Log: s.log,
+		BaseURL: s.o.githubURL, Transport: s.metrics.GitHub(s.p.client.Transport, j.Installation), Now: s.p.now, Log: s.log,
 		App: &github.App{ID: s.o.id, Key: s.o.key, Installation: j.Installation, Repository: j.Repo.Name, May: may},
 	})
 }

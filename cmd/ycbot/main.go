@@ -59,9 +59,10 @@ type program struct {
 	now            func() time.Time
 	platform       string
 	client         *http.Client
-	shim           []string // how the sandbox starts this program as its shim
-	quiet, verbose bool     // how much is told on standard error
-	code           int      // exit code of a command that did its work
+	shim           []string     // how the sandbox starts this program as its shim
+	quiet, verbose bool         // how much is told on standard error
+	code           int          // exit code of a command that did its work
+	logger         *slog.Logger // of the App; nil: see log
 }
 
 // getenv returns the value of a variable, and "" where it is not set.
@@ -76,16 +77,23 @@ func (p *program) getenv(name string) string {
 }
 
 func (p *program) log() *slog.Logger {
-	level := slog.LevelWarn
+	if p.logger != nil {
+		return p.logger
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelWarn)}))
+}
+
+// logLevel is usual, or lower where somebody looks for a fault.
+func (p *program) logLevel(usual slog.Level) slog.Level {
 	switch {
 	case p.getenv("YCBOT_DEBUG") != "":
-		level = slog.LevelDebug
+		return slog.LevelDebug
 	case p.quiet:
-		level = slog.LevelError
+		return slog.LevelError
 	case p.verbose:
-		level = slog.LevelInfo
+		return slog.LevelInfo
 	}
-	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+	return usual
 }
 
 // signaled is the cause of a context that a signal ended.

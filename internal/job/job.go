@@ -38,9 +38,10 @@ type Job struct {
 	Full         bool       `json:"full,omitempty"`     // take nothing over from earlier runs
 	Words        string     `json:"words,omitempty"`    // of the person, about what to look at
 	Actor        event.User `json:"actor"`
-	Request      string     `json:"request,omitempty"` // of a person; empty: it comes by itself
-	Comment      int64      `json:"comment,omitempty"` // that asks
-	Again        string     `json:"again,omitempty"`   // identity of the job that is asked for again
+	Delivery     string     `json:"delivery,omitempty"` // of the webhook that brought it first, for the log
+	Request      string     `json:"request,omitempty"`  // of a person; empty: it comes by itself
+	Comment      int64      `json:"comment,omitempty"`  // that asks
+	Again        string     `json:"again,omitempty"`    // identity of the job that is asked for again
 	Installation int64      `json:"installation,omitempty"`
 	At           time.Time  `json:"at,omitzero"` // text that is newer is not read; zero: not told
 

@@ -98,6 +98,23 @@ func (q *Queue) Depth(ctx context.Context) (map[State]int, error) {
 	return depth, nil
 }
 
+// Oldest returns since when the job that waits longest has been there; the zero time
+// where none waits.
+func (q *Queue) Oldest(ctx context.Context) (time.Time, error) {
+	var oldest time.Time
+	err := q.db.Reader().Each(ctx, func(scan store.Scan) error {
+		var created int64
+		err := scan(&created)
+		oldest = store.FromMicros(created)
+		return err
+	}, `select j.created from jobs j join river_job r on r.id = j.river_id
+		where r.state in ('pending', 'available', 'scheduled', 'retryable') order by j.created limit 1`)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("oldest job: %w", err)
+	}
+	return oldest, nil
+}
+
 // Sweep forgets jobs that are over and older than before. The same work is done again if
 // it is called for again.
 func (q *Queue) Sweep(ctx context.Context, before time.Time) (int, error) {

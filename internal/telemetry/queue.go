@@ -1,0 +1,57 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Jobs is how the queue is. All processes of one database see the same.
+type Jobs struct {
+	Waiting, Working int
+	Oldest           time.Duration // age of the job that has waited longest; 0: none waits
+}
+
+// scrapeTime is how long the database may take to tell.
+const scrapeTime = 5 * time.Second
+
+// Queue has ask tell how the queue is, whenever somebody looks.
+func (m *Metrics) Queue(ask func(context.Context) (Jobs, error)) {
+	if m == nil {
+		return
+	}
+	m.registry.MustRegister(&jobs{
+		ask:   ask,
+		count: prometheus.NewDesc("ycbot_queue_jobs", "Jobs that are not over, by state.", []string{"state"}, nil),
+		age:   prometheus.NewDesc("ycbot_queue_oldest_age_seconds", "Age of the job that has waited longest; 0 where none waits.", nil, nil),
+	})
+}
+
+type jobs struct {
+	ask        func(context.Context) (Jobs, error)
+	count, age *prometheus.Desc
+}
+
+// Describe implements [prometheus.Collector].
+func (j *jobs) Describe(ch chan<- *prometheus.Desc) {
+	ch <- j.count
+	ch <- j.age
+}
+
+// Collect implements [prometheus.Collector].
+func (j *jobs) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	defer cancel()
+	have, err := j.ask(ctx)
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(j.count, err)
+		return
+	}
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	gauge(j.count, float64(have.Waiting), "waiting")
+	gauge(j.count, float64(have.Working), "working")
+	gauge(j.age, have.Oldest.Seconds())
+}
