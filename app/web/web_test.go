@@ -120,10 +120,9 @@ type world struct {
 	db      *store.DB
 	github  *fakeGitHub
 	mu      sync.Mutex
-	now     time.Time
+	ahead   time.Duration // of the true time
 	pressed []pressed
 	end     chan struct{}
-	log     *strings.Builder
 }
 
 func newWorld(t *testing.T) *world {
@@ -135,7 +134,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, github: newGitHub(t), now: time.Now(), end: make(chan struct{}), log: &strings.Builder{}}
+	w := &world{t: t, db: db, github: newGitHub(t), end: make(chan struct{})}
 	w.github.readable["alice"] = []Repository{{ID: 1, Write: true}, {ID: 2, Write: true}}
 	w.github.readable["reader"] = []Repository{{ID: 1}}
 	w.github.public[7] = []Repository{{ID: 2}}
@@ -159,13 +158,13 @@ func newWorld(t *testing.T) *world {
 func (w *world) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.now
+	return time.Now().Add(w.ahead)
 }
 
 func (w *world) advance(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.now = w.now.Add(d)
+	w.ahead += d
 }
 
 func (w *world) press(_ context.Context, run store.Run, b Button, who Person, request string) error {

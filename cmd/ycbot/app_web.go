@@ -100,6 +100,7 @@ func (h webHub) Public(ctx context.Context, installation int64) ([]web.Repositor
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = c.Revoke(context.WithoutCancel(ctx)) }() // it ends by itself within the hour
 	repos, err := c.Installed(ctx)
 	if err != nil && !errors.Is(err, github.ErrCut) {
 		return nil, err
