@@ -65,11 +65,7 @@ func (w *Worker) answer(ctx context.Context, j job.Job) error {
 		if _, done, err := w.DB.Lookup(ctx, "answer/"+j.ID); err != nil || done {
 			return err
 		}
-		h, err := w.Hosts(ctx, j)
-		if err == nil {
-			err = w.say(ctx, h, j)
-			w.close(ctx, h)
-		}
+		err := w.reaction(ctx, j)
 		var permanent *Permanent
 		if errors.As(err, &permanent) {
 			w.Log.WarnContext(ctx, "cannot be answered", "error", err)
@@ -80,6 +76,21 @@ func (w *Worker) answer(ctx context.Context, j job.Job) error {
 		}
 		return w.DB.Record(ctx, "answer/"+j.ID, "1")
 	})
+}
+
+// reaction is what is done about j.
+func (w *Worker) reaction(ctx context.Context, j job.Job) error {
+	if j.Verb == event.VerbForget {
+		ended, err := w.Queue.Forget(ctx, j)
+		w.Log.InfoContext(ctx, "the App may not see it any more", "installation", j.Installation, "repositories", len(j.Gone), "jobs", len(ended))
+		return err
+	}
+	h, err := w.Hosts(ctx, j)
+	if err != nil {
+		return err
+	}
+	defer w.close(ctx, h)
+	return w.say(ctx, h, j)
 }
 
 // alone runs fn while nobody else answers on the page that j is about: the answers
@@ -130,23 +141,29 @@ func (w *Worker) reply(ctx context.Context, h Host, j job.Job, s job.Skip) error
 }
 
 // resolve finds the earlier job that j is about, and takes from it what GitHub did not
-// tell: of a fork's check run it names no pull request.
+// tell: of a fork's check run it names no pull request, and of a suite no job at all.
 func (w *Worker) resolve(ctx context.Context, j job.Job) (job.Job, *job.Job, error) {
-	if j.Again == "" {
+	var entry queue.Entry
+	var err error
+	switch {
+	case j.Again != "":
+		entry, err = w.Queue.Get(ctx, j.Again)
+	case j.Trigger == job.TriggerRerequest && j.Number == 0:
+		entry, err = w.Queue.Last(ctx, j, j.HeadSHA)
+	default:
 		return j, nil, nil
 	}
-	entry, err := w.Queue.Get(ctx, j.Again)
-	if errors.Is(err, queue.ErrUnknown) {
+	if errors.Is(err, queue.ErrUnknown) || err == nil && entry.Job.Repo.ID != j.Repo.ID {
 		return j, nil, nil
 	}
 	if err != nil {
 		return j, nil, err
 	}
-	if entry.Job.Repo.ID != j.Repo.ID {
-		return j, nil, nil
-	}
 	if j.Number == 0 {
 		j.Number = entry.Job.Number
+	}
+	if entry.Job.Trigger == job.TriggerMergeGroup && j.Verb == event.VerbVerify { // it is of no pull request
+		j.Trigger, j.Ref, j.BaseSHA = entry.Job.Trigger, entry.Job.Ref, entry.Job.BaseSHA
 	}
 	return j, &entry.Job, nil
 }

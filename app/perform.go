@@ -163,9 +163,20 @@ func (c *copier) late(ctx context.Context) {
 func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment, rep *report.Report, e Ending) error {
 	ctx, cancel := after(ctx)
 	defer cancel()
-	rep, err := h.Finish(ctx, a, rep, e)
-	if err != nil {
+	if e.Kind == queue.Removed { // nobody can be told
+		return w.end(ctx, run, rep, e)
+	}
+	told, err := h.Finish(ctx, a, rep, e)
+	var permanent *Permanent
+	switch {
+	case errors.As(err, &permanent):
+		w.Log.WarnContext(ctx, "nobody can be told how a run ended", "run", run.ID, "repo", run.Repo, "error", err)
+		e.Failure = errors.Join(e.Failure, err)
+	case err != nil:
 		return err
+	}
+	if told != nil {
+		rep = told
 	}
 	return w.end(ctx, run, rep, e)
 }

@@ -213,7 +213,7 @@ func (a Allowed) allows(e *event.Event) bool {
 	if len(a.Installations) > 0 && !slices.Contains(a.Installations, e.Installation) {
 		return false
 	}
-	return len(a.Repositories) == 0 || slices.ContainsFunc(a.Repositories, func(s string) bool {
+	return len(a.Repositories) == 0 || e.Kind == event.Revoked || slices.ContainsFunc(a.Repositories, func(s string) bool {
 		return strings.EqualFold(s, e.Repo.FullName()) || strings.EqualFold(s, e.Repo.Owner+"/*")
 	})
 }

@@ -37,6 +37,7 @@ type desk struct {
 	facts  job.Facts
 	config *config.Config
 	verify func(ctx context.Context) (*report.Report, error)
+	finish error
 }
 
 func newDesk(t *testing.T) *desk {
@@ -115,7 +116,7 @@ func (h host) Finish(_ context.Context, a Assignment, rep *report.Report, e Endi
 		verdict = rep.Verdict
 	}
 	h.d.note("finish %s %s%s", a.Run, verdict, e.Kind)
-	return rep, nil
+	return rep, h.d.finish
 }
 
 const headOID = "2222222222222222222222222222222222222222"

@@ -92,10 +92,18 @@ func (h *appHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Conf
 		err = h.hub.readConfig(ctx, j.BaseSHA)
 	}
 	var problems config.Problems
-	if errors.As(err, &problems) || github.IsNotFound(err) || github.IsUnauthorized(err) || github.IsForbidden(err) {
+	if errors.As(err, &problems) {
 		err = &app.Permanent{Err: err}
 	}
-	return facts, h.hub.config, err
+	return facts, h.hub.config, barred(err)
+}
+
+// barred marks what GitHub refuses and will refuse again.
+func barred(err error) error {
+	if github.IsNotFound(err) || github.IsUnauthorized(err) || github.IsForbidden(err) {
+		return &app.Permanent{Err: err}
+	}
+	return err
 }
 
 // queueBase is the branch that a branch of the merge queue is for.
@@ -236,7 +244,7 @@ func (h *appHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 	}
 	defer h.hush(ctx)
 	_, err := h.poster.finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind)})
-	return rep, err
+	return rep, barred(err)
 }
 
 func endKind(r queue.Reason) publish.EndKind {

@@ -28,6 +28,7 @@ const hookSecret = "a secret of the webhook's"
 type installed struct {
 	*hosted
 	app    *githubtest.App
+	id     int64 // of the installation
 	data   string
 	script string // that the model plays; empty: none
 	hold   string // while there is such a file the repository's test does not end
@@ -67,7 +68,7 @@ func newInstalled(t *testing.T) *installed {
 	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Comment on sums", Author: "alice", Head: "held"})
 	h.starts = watch(t, dir)
 	h.app = h.AddApp(77, "ycbot")
-	h.Install(h.app, mayPost, h.repo)
+	h.id = h.Install(h.app, mayPost, h.repo)
 	h.api = httptest.NewServer(http.HandlerFunc(h.serveHooks))
 	t.Cleanup(h.api.Close)
 	return h

@@ -56,7 +56,7 @@ func (h *hub) learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, 
 	var err error
 	switch {
 	case j.Number != 0:
-		f, err = h.learnPull(ctx, e, j)
+		f, err = h.learnPull(ctx, j)
 	case j.Trigger == job.TriggerMergeGroup:
 		// Who may put a pull request into the queue has write permission.
 		f = job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: j.Repo.ID, BaseRepo: j.Repo.ID}
@@ -75,10 +75,10 @@ func (h *hub) learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, 
 	return f, h.readConfig(ctx, cmp.Or(f.BaseSHA, j.BaseSHA))
 }
 
-func (h *hub) learnPull(ctx context.Context, e *event.Event, j job.Job) (job.Facts, error) {
+func (h *hub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 	moment := github.Moment{At: j.At}
-	if e.Pull != nil {
-		moment.Text, moment.Title, moment.Body = true, e.Pull.Title, e.Pull.Body
+	if j.Text != nil {
+		moment.Text, moment.Title, moment.Body = true, j.Text.Title, j.Text.Body
 	}
 	s, err := h.client.SnapshotAt(ctx, h.repo, j.Number, moment)
 	if err != nil {

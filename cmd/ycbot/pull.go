@@ -84,7 +84,7 @@ func (p *program) findPull(ctx context.Context, o *runOptions) (*hub, job.Job, e
 		Trigger: job.TriggerCLI, Number: o.pr, At: p.now(),
 		Repo: event.Repo{Owner: h.repo.Owner, Name: h.repo.Name}, Actor: event.User{Login: p.getenv("USER")},
 	}
-	f, err := h.learnPull(ctx, &event.Event{}, j)
+	f, err := h.learnPull(ctx, j)
 	if err != nil {
 		return nil, j, err
 	}

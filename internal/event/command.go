@@ -24,6 +24,8 @@ const (
 	VerbStop   Verb = "stop"
 	VerbStatus Verb = "status"
 	VerbHelp   Verb = "help" // asked for, or the answer to what is no command
+
+	VerbForget Verb = "forget" // no command: the App may not see a repository any more
 )
 
 // A Command is what a comment asks for. Only Words holds text of the person's

@@ -21,6 +21,7 @@ type Event struct {
 	Number       int       // of the pull request; 0: none is named, or several are
 	Issue        int       // of the issue that was commented on, where it is no pull request; Number is 0 then
 	Pull         *Pull     // the pull request as of the event; nil where the event does not tell
+	Text         *Text     // of the pull request that was commented on; nil elsewhere, see Pull
 	Label        string    // that was added
 	Comment      *Comment
 	CheckRun     *CheckRun
@@ -30,6 +31,7 @@ type Event struct {
 	Ref          string            // of workflow_dispatch
 	Sender       User
 	Installation int64
+	Gone         []Repo // repositories that the installation may not see any more; empty where it is Revoked: all
 }
 
 // A Kind is what happened to a change.
@@ -44,6 +46,7 @@ const (
 	Rerequested Kind = "rerequest"        // of a check run or check suite
 	Pressed     Kind = "requested_action" // a button of our check run
 	Finished    Kind = "workflow_run"     // a workflow ended whose run directory may be published
+	Revoked     Kind = "installation"     // the App was removed or suspended, from all or from some repositories; Repo is zero
 )
 
 // A Repo is a repository.
@@ -65,6 +68,12 @@ type User struct {
 
 // Bot tells accounts that are no people.
 func (u User) Bot() bool { return u.Type != "" && u.Type != "User" }
+
+// A Text is what the author of a pull request wrote about it.
+type Text struct {
+	Title string `json:"title"`
+	Body  string `json:"body,omitempty"`
+}
 
 // A Pull is a pull request as of an event.
 type Pull struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // MaxSize is how many bytes a body may have: what GitHub sends at most.
@@ -22,20 +23,31 @@ var (
 type interest struct {
 	actions []string // nil: the event has none
 	read    func(*payload, *Event) error
+	of      owner
 }
+
+// An owner is what an event belongs to.
+type owner int
+
+const (
+	ofRepository owner = iota
+	ofInstallation
+)
 
 // interests says which events and actions become an Event.
 func interests() map[string]interest {
-	pull := interest{[]string{"opened", "synchronize", "reopened", "ready_for_review", "labeled"}, readPull}
+	pull := interest{actions: []string{"opened", "synchronize", "reopened", "ready_for_review", "labeled"}, read: readPull}
 	return map[string]interest{
-		"pull_request":        pull,
-		"pull_request_target": pull,
-		"issue_comment":       {[]string{"created", "edited"}, readComment},
-		"workflow_dispatch":   {nil, readDispatch},
-		"merge_group":         {[]string{"checks_requested"}, readMergeGroup},
-		"check_run":           {[]string{"rerequested", "requested_action"}, readCheckRun},
-		"check_suite":         {[]string{"rerequested"}, readCheckSuite},
-		"workflow_run":        {[]string{"completed"}, readWorkflowRun},
+		"pull_request":              pull,
+		"pull_request_target":       pull,
+		"issue_comment":             {actions: []string{"created", "edited"}, read: readComment},
+		"workflow_dispatch":         {actions: nil, read: readDispatch},
+		"merge_group":               {actions: []string{"checks_requested"}, read: readMergeGroup},
+		"check_run":                 {actions: []string{"rerequested", "requested_action"}, read: readCheckRun},
+		"check_suite":               {actions: []string{"rerequested"}, read: readCheckSuite},
+		"installation":              {actions: []string{"deleted", "suspend"}, read: readRevoked, of: ofInstallation},
+		"installation_repositories": {actions: []string{"removed"}, read: readRemoved, of: ofInstallation},
+		"workflow_run":              {actions: []string{"completed"}, read: readWorkflowRun},
 	}
 }
 
@@ -80,20 +92,25 @@ func parse(name, delivery string, body []byte) (*Event, error) {
 		return nil, malformed(err)
 	}
 	e := &Event{Name: name, Action: p.Action, Delivery: delivery}
-	if err := p.common(e); err != nil {
+	if err := p.common(e, in.of); err != nil {
 		return nil, err
 	}
 	return e, in.read(&p, e)
 }
 
 // common reads what all events carry.
-func (p *payload) common(e *Event) error {
-	if p.Repository == nil {
-		return missing("repository")
-	}
+func (p *payload) common(e *Event, of owner) error {
 	var err error
-	if e.Repo, err = p.Repository.repo("repository"); err != nil {
-		return err
+	switch {
+	case of == ofInstallation && p.Installation == nil:
+		return missing("installation")
+	case of == ofInstallation:
+	case p.Repository == nil:
+		return missing("repository")
+	default:
+		if e.Repo, err = p.Repository.repo("repository"); err != nil {
+			return err
+		}
 	}
 	if e.Sender, err = p.Sender.user("sender"); err != nil {
 		return err
@@ -158,8 +175,11 @@ func readComment(p *payload, e *Event) error {
 	}
 	if p.Issue.PullRequest == nil {
 		e.Issue = p.Issue.Number
-	} else {
-		e.Number = p.Issue.Number
+		return nil
+	}
+	e.Number = p.Issue.Number
+	if p.Issue.Title != "" {
+		e.Text = &Text{Title: p.Issue.Title, Body: p.Issue.Body}
 	}
 	return nil
 }
@@ -247,6 +267,31 @@ func readCheckSuite(p *payload, e *Event) error {
 		return missing("check_suite")
 	}
 	return p.CheckSuite.read("check_suite", e)
+}
+
+func readRevoked(_ *payload, e *Event) error {
+	e.Kind = Revoked
+	return nil
+}
+
+// readRemoved reads which repositories are gone. Their owner is part of a longer name here.
+func readRemoved(p *payload, e *Event) error {
+	e.Kind = Revoked
+	if len(p.Removed) == 0 {
+		return missing("repositories_removed")
+	}
+	for i, in := range p.Removed {
+		field := fmt.Sprintf("repositories_removed[%d]", i)
+		owner, name, _ := strings.Cut(in.FullName, "/")
+		switch {
+		case in.ID <= 0:
+			return bad(field+".id", "not a positive number")
+		case !plainName(owner) || !plainName(name):
+			return bad(field+".full_name", "missing, or not a name of a repository")
+		}
+		e.Gone = append(e.Gone, Repo{ID: in.ID, Owner: owner, Name: name, Private: in.Private})
+	}
+	return nil
 }
 
 func readWorkflowRun(p *payload, e *Event) error {

@@ -73,7 +73,7 @@ func TestParse(t *testing.T) {
 		"pull_request_target.fork":  {Kind: PullRequest, Action: "opened", At: at("10:00"), Number: 7, Pull: pull(mallory, fork), Sender: mallory},
 		"issue_comment.pull": {
 			Kind: Commented, Action: "created", At: at("10:05"), Number: 7, Sender: alice,
-			Comment: comment("/verify full aaaaaaaa0123\r\n-- the empty list", at("10:05")),
+			Comment: comment("/verify full aaaaaaaa0123\r\n-- the empty list", at("10:05")), Text: &Text{Title: "Count from one", Body: "Fixes #3"},
 		},
 		"issue_comment.edited": {Kind: Commented, Action: "edited", At: at("11:00"), Number: 7, Sender: alice, Comment: comment("/verify", at("11:00"))},
 		"issue_comment.issue":  {Kind: Commented, Action: "created", At: at("10:05"), Issue: 3, Sender: alice, Comment: comment("/verify", at("10:05"))},
@@ -102,6 +102,10 @@ func TestParse(t *testing.T) {
 			Kind: Pressed, Action: "requested_action", Sender: alice, Installation: 5,
 			CheckRun: &CheckRun{ID: 601, AppID: 42, Name: "ycbot", HeadSHA: headSHA, ExternalID: zeros, Identifier: "stop"},
 		},
+		"installation.suspend": {Kind: Revoked, Action: "suspend", Sender: alice, Installation: 5},
+		"installation_repositories.removed": {
+			Kind: Revoked, Action: "removed", Sender: alice, Installation: 5, Gone: []Repo{{ID: 100, Owner: "acme", Name: "widget", Private: true}},
+		},
 		// Two pull requests have this head: none is meant.
 		"check_suite.rerequested": {
 			Kind: Rerequested, Action: "rerequested", Sender: alice, Installation: 5,
@@ -115,7 +119,9 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want.Name, want.Delivery, want.Repo = eventOf(file), "d-1", widget
+			if want.Name, want.Delivery = eventOf(file), "d-1"; want.Kind != Revoked {
+				want.Repo = widget
+			}
 			if diff := cmp.Diff(&want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -296,7 +302,7 @@ func FuzzParse(f *testing.F) {
 // checkEvent holds what every Event promises.
 func checkEvent(t *testing.T, e *Event) {
 	t.Helper()
-	if e.Kind == "" || e.Repo.ID <= 0 || !plainName(e.Repo.Owner) || !plainName(e.Repo.Name) {
+	if e.Kind == "" || e.Kind != Revoked && (e.Repo.ID <= 0 || !plainName(e.Repo.Owner) || !plainName(e.Repo.Name)) {
 		t.Errorf("kind %q of %+v", e.Kind, e.Repo)
 	}
 	if e.Number < 0 || e.Issue < 0 || e.Number != 0 && e.Issue != 0 {
@@ -310,6 +316,7 @@ func checkEvent(t *testing.T, e *Event) {
 		Rerequested: e.CheckRun != nil && oid(e.CheckRun.HeadSHA),
 		Pressed:     e.CheckRun != nil && oid(e.CheckRun.HeadSHA) && e.CheckRun.Identifier != "",
 		Finished:    e.WorkflowRun != nil && oid(e.WorkflowRun.HeadSHA),
+		Revoked:     e.Installation > 0 && (e.Name == "installation") == (len(e.Gone) == 0),
 	}
 	if !parts[e.Kind] {
 		t.Errorf("an event of kind %q lacks a part: %+v", e.Kind, e)

@@ -29,6 +29,7 @@ type payload struct {
 	Repository      *repoPayload               `json:"repository"`
 	Sender          *userPayload               `json:"sender"`
 	Installation    *idPayload                 `json:"installation"`
+	Removed         []namedPayload             `json:"repositories_removed"`
 }
 
 type idPayload struct {
@@ -48,6 +49,13 @@ type repoPayload struct {
 	Owner   *struct {
 		Login string `json:"login"`
 	} `json:"owner"`
+}
+
+// A namedPayload is a repository as events of an installation name it.
+type namedPayload struct {
+	ID       int64  `json:"id"`
+	FullName string `json:"full_name"`
+	Private  bool   `json:"private"`
 }
 
 type labelPayload struct {
@@ -79,6 +87,8 @@ type refPayload struct {
 
 type issuePayload struct {
 	Number      int       `json:"number"`
+	Title       string    `json:"title"`
+	Body        string    `json:"body"`
 	PullRequest *struct{} `json:"pull_request"`
 }
 

@@ -134,6 +134,28 @@ func (s *Server) WorkflowRunEvent(repo github.Repo, n int, runID int64, conclusi
 	return s.encode(out)
 }
 
+// InstallationEvent is installation: "suspend", "deleted" and so on; with repositories
+// it is installation_repositories "removed".
+func (s *Server) InstallationEvent(id int64, action, sender string, repos ...github.Repo) []byte {
+	s.t.Helper()
+	gone := []any{}
+	for _, name := range repos {
+		r := s.repo(name)
+		gone = append(gone, map[string]any{"id": r.ID, "name": r.Name, "full_name": r.String(), "private": !r.public})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.installs[id]
+	out := map[string]any{
+		"action": action, "sender": s.account(sender).json(),
+		"installation": map[string]any{"id": id, "app_id": in.app.ID, "account": in.repos[0].owner.json(), "permissions": in.perms},
+	}
+	if len(gone) > 0 {
+		out["repositories_removed"], out["repositories_added"] = gone, []any{}
+	}
+	return s.encode(out)
+}
+
 // envelope is what all events carry.
 func (s *Server) envelope(r *Repo, action, sender string) map[string]any {
 	s.t.Helper()

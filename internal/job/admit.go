@@ -44,7 +44,10 @@ type Rules struct {
 func Admit(e *event.Event, r Rules) Decision {
 	j := Job{
 		Verb: event.VerbVerify, Event: e.Name, Action: e.Action, Repo: e.Repo, Number: e.Number,
-		Actor: e.Sender, Installation: e.Installation, At: e.At,
+		Actor: e.Sender, Installation: e.Installation, At: e.At, Text: e.Text,
+	}
+	if e.Pull != nil {
+		j.Text = &event.Text{Title: e.Pull.Title, Body: e.Pull.Body}
 	}
 	switch e.Kind {
 	case event.PullRequest:
@@ -59,6 +62,12 @@ func Admit(e *event.Event, r Rules) Decision {
 		return admitted(j)
 	case event.Rerequested, event.Pressed:
 		return admitCheck(j, e, r)
+	case event.Revoked:
+		if !r.App {
+			return skip(j, silent(CodeAppOnly, "The Action is not installed."))
+		}
+		j.Verb, j.Request, j.Gone = event.VerbForget, delivered(e), e.Gone
+		return admitted(j)
 	}
 	return skip(j, silent(CodePublishOnly, "A workflow that ended starts no run; what it left can be published."))
 }
@@ -171,8 +180,8 @@ func admitDispatch(j Job, e *event.Event) Decision {
 }
 
 // admitCheck looks at a check run or suite that is asked for again, and at the
-// buttons. GitHub names no pull request of a fork there: the earlier job, whose
-// identity is the check run's external id, knows it.
+// buttons. GitHub names no pull request of a fork there: the earlier job knows it. Its
+// identity is the check run's external id; that of a suite is the last on its commit.
 func admitCheck(j Job, e *event.Event, r Rules) Decision {
 	j.Trigger, j.Request = TriggerRerequest, delivered(e)
 	j.HeadSHA, j.Again = e.CheckRun.HeadSHA, e.CheckRun.ExternalID
@@ -194,7 +203,7 @@ func admitCheck(j Job, e *event.Event, r Rules) Decision {
 			return skip(j, j.told(CodeUnknownButton, "Nothing was done: this version of ycbot has no such button."))
 		}
 	}
-	if j.Number == 0 && j.Again == "" {
+	if j.Number == 0 && j.Again == "" && (e.CheckRun.Name != "" || len(e.CheckRun.Pulls) > 1) {
 		return skip(j, j.noPull())
 	}
 	return admitted(j)

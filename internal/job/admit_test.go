@@ -33,6 +33,7 @@ func pull(action string, change ...func(*event.Event)) *event.Event {
 	e := &event.Event{
 		Kind: event.PullRequest, Name: "pull_request", Action: action, Delivery: "d-1", Repo: widget, Number: 7, Sender: alice,
 		Pull: &event.Pull{
+			Title: "Count", Body: "from one",
 			Author: alice, Base: event.Ref{Name: "main", SHA: baseSHA, Repo: widget}, Head: event.Ref{Name: "p", SHA: headSHA, Repo: widget},
 		},
 	}
@@ -80,6 +81,16 @@ func check(button string, change ...func(*event.Event)) *event.Event {
 	return e
 }
 
+func removed() *event.Event {
+	return &event.Event{
+		Kind: event.Revoked, Name: "installation_repositories", Action: "removed", Delivery: "d-1", Sender: alice, Installation: 5, Gone: []event.Repo{widget},
+	}
+}
+
+func asSuite(pulls ...int) func(*event.Event) {
+	return func(e *event.Event) { e.CheckRun.Name, e.CheckRun.Pulls = "", pulls }
+}
+
 func queued() *event.Event {
 	return &event.Event{
 		Kind: event.Queued, Name: "merge_group", Action: "checks_requested", Delivery: "d-1", Repo: widget, Sender: robot,
@@ -113,7 +124,9 @@ func TestAdmit(t *testing.T) {
 		change(j)
 		return j
 	}
-	byPull := func(j *Job) { j.Trigger, j.BaseSHA, j.HeadSHA = TriggerPullRequest, baseSHA, headSHA }
+	byPull := func(j *Job) {
+		j.Trigger, j.BaseSHA, j.HeadSHA, j.Text = TriggerPullRequest, baseSHA, headSHA, &event.Text{Title: "Count", Body: "from one"}
+	}
 	byLabel := func(j *Job) { byPull(j); j.Request = "delivery:d-1" }
 	byComment := func(j *Job) { j.Trigger, j.Request, j.Comment = TriggerComment, "comment:501", 501 }
 	byDispatch := func(j *Job) { j.Trigger, j.Request = TriggerDispatch, "delivery:d-1" }
@@ -176,7 +189,9 @@ func TestAdmit(t *testing.T) {
 
 		{"check asked for again", check(""), inApp, ok(byCheck), "", ""},
 		{"of a fork: the earlier job knows it", check("", ofFork), inApp, ok(func(j *Job) { byCheck(j); j.Number = 0 }), "", ""},
-		{"of several pull requests", check("", ofFork, ofNoJob), inApp, nil, CodeNoPull, NotifySummary},
+		{"of nothing that it names", check("", ofFork, ofNoJob), inApp, nil, CodeNoPull, NotifySummary},
+		{"a suite of a fork", check("", ofFork, ofNoJob, asSuite()), inApp, ok(func(j *Job) { byCheck(j); j.Number, j.Again = 0, "" }), "", ""},
+		{"a suite of several pull requests", check("", ofFork, ofNoJob, asSuite(7, 8)), inApp, nil, CodeNoPull, NotifySummary},
 		{"of another app", check("", otherApp), inApp, nil, CodeOtherApp, NotifyNone},
 		{"an app that does not know itself", check("", func(e *event.Event) { e.CheckRun.AppID = 0 }), Rules{App: true}, nil, CodeOtherApp, NotifyNone},
 		{"by a bot", check("", by(robot)), inApp, nil, CodeBot, NotifyNone},
@@ -185,6 +200,11 @@ func TestAdmit(t *testing.T) {
 		{"button Verify again", check("verify"), inApp, ok(byCheck), "", ""},
 		{"button Stop", check("stop"), inApp, ok(func(j *Job) { byCheck(j); j.Verb = event.VerbStop }), "", ""},
 		{"an old button", check("approve"), inApp, nil, CodeUnknownButton, NotifySummary},
+
+		{"the App is removed", removed(), inApp, ok(func(j *Job) {
+			*j = Job{Verb: event.VerbForget, Actor: alice, Request: "delivery:d-1", Installation: 5, Gone: []event.Repo{widget}}
+		}), "", ""},
+		{"the App is removed, says the Action", removed(), inAction, nil, CodeAppOnly, NotifyNone},
 
 		{"a workflow that ended", &event.Event{Kind: event.Finished, Name: "workflow_run", Repo: widget}, inAction, nil, CodePublishOnly, NotifyNone},
 	}

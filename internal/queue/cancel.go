@@ -16,12 +16,18 @@ type Reason string
 const (
 	Superseded Reason = "superseded" // a newer head came
 	Stopped    Reason = "stopped"    // by a person
+	Removed    Reason = "removed"    // the App may not see the repository any more
 )
 
 // A Cancelled is the cause of the context of a job that was cancelled.
 type Cancelled struct{ Reason Reason }
 
-func (e *Cancelled) Error() string { return "job was " + string(e.Reason) }
+func (e *Cancelled) Error() string {
+	if e.Reason == Removed {
+		return "the App was removed from the repository, or suspended"
+	}
+	return "job was " + string(e.Reason)
+}
 
 // ErrHandBack is the cause of the context of a job that this process must let go of; it
 // will be begun again elsewhere, or here after a restart.
@@ -46,6 +52,54 @@ func (q *Queue) Cancel(ctx context.Context, id string, why Reason) (bool, error)
 		q.signal()
 	}
 	return done, nil
+}
+
+// Forget ends what was stored before j for its installation: all of it, or that of the
+// repositories which j names.
+func (q *Queue) Forget(ctx context.Context, j job.Job) (ended []string, err error) {
+	err = q.db.Write(ctx, func(tx *store.Tx) error {
+		ended = nil
+		ids, err := q.ofInstallation(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			done, err := q.cancel(ctx, tx, id, Removed)
+			if err != nil {
+				return err
+			}
+			if done {
+				ended = append(ended, id)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("forget installation %d: %w", j.Installation, err)
+	}
+	q.cancelHere(ended, Removed)
+	q.signal()
+	return ended, nil
+}
+
+func (q *Queue) ofInstallation(ctx context.Context, tx *store.Tx, j job.Job) (ids []string, err error) {
+	gone := map[string]bool{}
+	for _, repo := range j.Gone {
+		gone[repoKey(job.Job{Repo: repo})] = true
+	}
+	err = tx.Each(ctx, func(scan store.Scan) error {
+		var id, repo string
+		if err := scan(&id, &repo); err != nil {
+			return err
+		}
+		if len(gone) == 0 || gone[repo] {
+			ids = append(ids, id)
+		}
+		return nil
+	}, `select j.id, j.repo from jobs j join river_job r on r.id = j.river_id
+		where j.installation = $1 and j.river_id < (select river_id from jobs where id = $2) and j.cancel = '' and r.state in `+notOver+`
+		order by j.river_id`, j.Installation, j.ID)
+	return ids, err
 }
 
 // Pin keeps the head that the first stage of a job found its pull request to have, so

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -49,6 +51,21 @@ func (q *Queue) Active(ctx context.Context, j job.Job) ([]Entry, error) {
 		return nil, fmt.Errorf("jobs of %s#%d: %w", j.Repo.FullName(), j.Number, err)
 	}
 	return entries, nil
+}
+
+// Last returns the newest verification of a commit of the repository of j, whatever
+// became of it; [ErrUnknown] where there is none.
+func (q *Queue) Last(ctx context.Context, j job.Job, headSHA string) (Entry, error) {
+	entries, err := q.entries(ctx, `where j.repo = $1 and j.head_sha = $2`, repoKey(j), headSHA)
+	if err != nil {
+		return Entry{}, fmt.Errorf("jobs of %s at %s: %w", j.Repo.FullName(), headSHA, err)
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Job.Verb == event.VerbVerify && e.Job.ID != j.ID && (e.Job.Number != 0 || e.Job.Trigger == job.TriggerMergeGroup) {
+			return e, nil
+		}
+	}
+	return Entry{}, ErrUnknown
 }
 
 func (q *Queue) entries(ctx context.Context, where string, args ...any) ([]Entry, error) {

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/githubtest"
+)
+
+// Title and body are those of the event, whatever the author makes of them until the run
+// begins; and so they are for the command of a person, who has read them.
+func TestAppTextOfTheEvent(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.SetIssue(h.repo, h.pull, func(title, _ string) (string, string) { return title, "What was read." })
+	pushed := h.PullEvent(h.repo, h.pull, "opened", "alice", "")
+	_, command := h.says("alice", "/verify full")
+	h.SetIssue(h.repo, h.pull, func(string, string) (string, string) { return "Another title", "What nobody read." })
+	h.start(t)
+	for event, body := range map[string][]byte{"pull_request": pushed, "issue_comment": command} {
+		h.deliver(t, event, body)
+		h.wait(t, "run has ended", "state=finished")
+	}
+	briefs, err := filepath.Glob(filepath.Join(h.data, "runs/*/*/*/*/brief.md"))
+	if err != nil || len(briefs) != 2 {
+		t.Fatalf("briefs %q, want two", briefs)
+	}
+	for _, name := range briefs {
+		if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "What was read.") || strings.Contains(string(text), "nobody") || strings.Contains(string(text), "Another") {
+			t.Errorf("the brief is %s (%v)", text, err)
+		}
+	}
+}
+
+// Where the App is removed from a repository, or suspended, its runs end; nothing of
+// them is tried again, and when it is let in again they can be asked for.
+func TestAppRemoved(t *testing.T) {
+	t.Parallel()
+	for _, action := range []string{"removed", "suspend"} {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			h := newInstalled(t)
+			h.start(t)
+			h.held(t)
+			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+			h.started(t)
+			h.Suspend(h.id, true)
+			if action == "removed" {
+				h.deliver(t, "installation_repositories", h.InstallationEvent(h.id, action, "alice", h.repo))
+			} else {
+				h.deliver(t, "installation", h.InstallationEvent(h.id, action, "alice"))
+			}
+			h.wait(t, "run has ended", "state=stopped")
+			h.release(t)
+			h.Suspend(h.id, false)
+			_, command := h.says("alice", "/verify")
+			h.deliver(t, "issue_comment", command)
+			h.wait(t, "run has ended", "state=finished")
+		})
+	}
+}
+
+// A suite that is asked for again runs again what it was about, also of a fork, of which
+// GitHub names no pull request; so does the button of a check run.
+func TestAppAgain(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	fork := h.AddFork(h.repo, "mallory")
+	h.SetPermission(h.repo, "mallory", "read")
+	h.Push(fork.Repo, githubtest.Commit{Branch: "theirs", Message: "theirs", Files: map[string]string{"sum.sh": "echo 2\n"}})
+	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Help", Author: "mallory", Head: "theirs", From: fork.Repo})
+	h.start(t)
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "mallory", ""))
+	h.wait(t, "run has ended")
+	h.deliver(t, "check_suite", h.CheckSuiteEvent(h.repo, h.app, h.PullHead(h.repo, h.pull), "rerequested", "alice"))
+	h.wait(t, "run has ended")
+	h.deliver(t, "check_run", h.CheckRunEvent(h.repo, h.CheckRuns(h.repo)[0].ID, "requested_action", "alice", "verify"))
+	h.wait(t, "run has ended")
+	if checks, comments := h.checks(); len(checks) != 3 || checks[0] != checks[1] || checks[0] != checks[2] || comments != 1 {
+		t.Errorf("people see\n%s", h.outcome())
+	}
+}
+
+// The merge queue gets a check run on its own commit, of no pull request and with no
+// comment, and gets another when that is asked for again.
+func TestAppMergeQueue(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	head := h.Push(h.repo, githubtest.Commit{Branch: "gh-readonly-queue/main/pr-1", Message: "merged", Files: good})
+	h.start(t)
+	h.deliver(t, "merge_group", h.MergeGroupEvent(h.repo, "main", head, "alice"))
+	h.wait(t, "run has ended", "state=finished")
+	h.deliver(t, "check_run", h.CheckRunEvent(h.repo, h.CheckRuns(h.repo)[0].ID, "rerequested", "alice", ""))
+	h.wait(t, "run has ended", "state=finished")
+	checks, comments := h.checks()
+	if len(checks) != 2 || comments != 0 || h.CheckRuns(h.repo)[0].HeadSHA != head || h.CheckRuns(h.repo)[1].HeadSHA != head {
+		t.Errorf("people see\n%s", h.outcome())
+	}
+}

@@ -1,0 +1,71 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/event"
+	"github.com/ycbot/ycbot/internal/job"
+)
+
+// What the App may not see any more is ended, waiting or running, and nothing else: not
+// other repositories, other installations, or what comes after it may see it again.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		q := newQueue(t, where, Options{Workers: 1})
+		elsewhere := at(3, 1, "a")
+		elsewhere.Installation = 2
+		elsewhere.ID = elsewhere.Identity()
+		running, waiting, other := at(1, 1, "a"), at(1, 2, "a"), at(2, 1, "a")
+		begun, ended := make(chan string, 10), make(chan error, 10)
+		run(t, q, func(ctx context.Context, j job.Job) error {
+			if j.Repo.ID != 1 {
+				return nil
+			}
+			begun <- j.ID
+			<-ctx.Done()
+			ended <- context.Cause(ctx)
+			return nil
+		})
+		enqueue(t, q, running)
+		<-begun
+		for _, j := range []job.Job{waiting, other, elsewhere} {
+			enqueue(t, q, j)
+		}
+		gone := job.Job{Verb: event.VerbForget, Installation: 1, Request: "delivery:1", Gone: []event.Repo{{ID: 1, Owner: "acme", Name: "a"}}}
+		gone.ID = gone.Identity()
+		enqueue(t, q, gone)
+		later := at(1, 3, "a")
+		enqueue(t, q, later)
+		got, err := q.Forget(t.Context(), gone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{running.ID, waiting.ID}, got); diff != "" {
+			t.Errorf("ended (-want +got):\n%s", diff)
+		}
+		var cancelled *Cancelled
+		if err := <-ended; !errors.As(err, &cancelled) || cancelled.Reason != Removed {
+			t.Errorf("the running job ends with %v", err)
+		}
+		if again, err := q.Forget(t.Context(), gone); err != nil || len(again) != 0 {
+			t.Errorf("twice: %q, %v", again, err)
+		}
+		if id := <-begun; id != later.ID {
+			t.Errorf("%s is begun, want what came later", id)
+		}
+		all := job.Job{Verb: event.VerbForget, Installation: 1, Request: "delivery:2"}
+		all.ID = all.Identity()
+		enqueue(t, q, all)
+		if got, err := q.Forget(t.Context(), all); err != nil || !slices.Contains(got, later.ID) || slices.Contains(got, elsewhere.ID) {
+			t.Errorf("all of the installation: %q, %v", got, err)
+		}
+		eventually(t, "another installation's job is done", func() bool { return state(t, q, elsewhere) == Done })
+	})
+}
