@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/event"
@@ -149,7 +150,7 @@ func (w *Worker) resolve(ctx context.Context, j job.Job) (job.Job, *job.Job, err
 	case j.Again != "":
 		entry, err = w.Queue.Get(ctx, j.Again)
 	case j.Trigger == job.TriggerRerequest && j.Number == 0:
-		entry, err = w.Queue.Last(ctx, j, j.HeadSHA)
+		entry, err = w.last(ctx, j)
 	default:
 		return j, nil, nil
 	}
@@ -166,6 +167,20 @@ func (w *Worker) resolve(ctx context.Context, j job.Job) (job.Job, *job.Job, err
 		j.Trigger, j.Ref, j.BaseSHA = entry.Job.Trigger, entry.Job.Ref, entry.Job.BaseSHA
 	}
 	return j, &entry.Job, nil
+}
+
+// last is the newest verification of the commit of j.
+func (w *Worker) last(ctx context.Context, j job.Job) (queue.Entry, error) {
+	entries, err := w.Queue.OfCommit(ctx, j, j.HeadSHA)
+	if err != nil {
+		return queue.Entry{}, err
+	}
+	for _, e := range slices.Backward(entries) {
+		if e.Job.Verb == event.VerbVerify && e.Job.ID != j.ID && (e.Job.Number != 0 || e.Job.Trigger == job.TriggerMergeGroup) {
+			return e, nil
+		}
+	}
+	return queue.Entry{}, queue.ErrUnknown
 }
 
 // stop cancels the run that a button belongs to, or all of the pull request.

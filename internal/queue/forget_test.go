@@ -38,7 +38,7 @@ func TestForget(t *testing.T) {
 		for _, j := range []job.Job{waiting, other, elsewhere} {
 			enqueue(t, q, j)
 		}
-		gone := job.Job{Verb: event.VerbForget, Installation: 1, Request: "delivery:1", Gone: []event.Repo{{ID: 1, Owner: "acme", Name: "a"}}}
+		gone := job.Job{Verb: "forget", Installation: 1, Request: "delivery:1", Gone: []event.Repo{at(1, 1, "a").Repo}}
 		gone.ID = gone.Identity()
 		enqueue(t, q, gone)
 		later := at(1, 3, "a")
@@ -60,7 +60,7 @@ func TestForget(t *testing.T) {
 		if id := <-begun; id != later.ID {
 			t.Errorf("%s is begun, want what came later", id)
 		}
-		all := job.Job{Verb: event.VerbForget, Installation: 1, Request: "delivery:2"}
+		all := job.Job{Verb: "forget", Installation: 1, Request: "delivery:2"}
 		all.ID = all.Identity()
 		enqueue(t, q, all)
 		if got, err := q.Forget(t.Context(), all); err != nil || !slices.Contains(got, later.ID) || slices.Contains(got, elsewhere.ID) {

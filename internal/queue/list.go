@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -53,19 +51,14 @@ func (q *Queue) Active(ctx context.Context, j job.Job) ([]Entry, error) {
 	return entries, nil
 }
 
-// Last returns the newest verification of a commit of the repository of j, whatever
-// became of it; [ErrUnknown] where there is none.
-func (q *Queue) Last(ctx context.Context, j job.Job, headSHA string) (Entry, error) {
+// OfCommit returns the jobs on a commit of the repository of j, whatever became of them,
+// the oldest first.
+func (q *Queue) OfCommit(ctx context.Context, j job.Job, headSHA string) ([]Entry, error) {
 	entries, err := q.entries(ctx, `where j.repo = $1 and j.head_sha = $2`, repoKey(j), headSHA)
 	if err != nil {
-		return Entry{}, fmt.Errorf("jobs of %s at %s: %w", j.Repo.FullName(), headSHA, err)
+		return nil, fmt.Errorf("jobs of %s at %s: %w", j.Repo.FullName(), headSHA, err)
 	}
-	for _, e := range slices.Backward(entries) {
-		if e.Job.Verb == event.VerbVerify && e.Job.ID != j.ID && (e.Job.Number != 0 || e.Job.Trigger == job.TriggerMergeGroup) {
-			return e, nil
-		}
-	}
-	return Entry{}, ErrUnknown
+	return entries, nil
 }
 
 func (q *Queue) entries(ctx context.Context, where string, args ...any) ([]Entry, error) {
