@@ -2,13 +2,11 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
@@ -40,7 +38,7 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	if kind == scripted {
 		return p.scripted(c, baseURL)
 	}
-	return p.asked(c, name, kind, baseURL, o.key)
+	return p.asked(c, o, name, kind, baseURL)
 }
 
 // scripted is the provider that plays a scenario file.
@@ -63,7 +61,7 @@ func (p *program) scripted(c *run.Cast, file string) (*run.Cast, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Model = func(record func(context.Context, model.Exchange) error) (model.Model, error) {
+	c.Model = func(record run.Recorder) (model.Model, error) {
 		return run.Recorded(m, record), nil
 	}
 	c.Price = func(model.Usage) (float64, bool) { return 0, true }
@@ -71,25 +69,25 @@ func (p *program) scripted(c *run.Cast, file string) (*run.Cast, error) {
 }
 
 // asked makes the model of a provider that is known by name.
-func (p *program) asked(c *run.Cast, name, providerName, baseURL, key string) (*run.Cast, error) {
+func (p *program) asked(c *run.Cast, o *runOptions, name, providerName, baseURL string) (*run.Cast, error) {
 	preset, err := provider.Find(providerName)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("--provider: %w", err)}
 	}
-	target, err := preset.Resolve(provider.Overrides{BaseURL: baseURL, Key: cmp.Or(key, p.getenv("YCBOT_API_KEY"))}, p.getenv)
+	target, err := preset.Resolve(provider.Overrides{BaseURL: baseURL, Key: cmp.Or(o.key, p.getenv("YCBOT_API_KEY"))}, p.getenv)
 	if errors.Is(err, provider.ErrNoKey) {
 		return nil, fmt.Errorf("model %s: %w; or give --no-model", name, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", name, err)
 	}
-	prices, err := model.ListPrices()
+	v, err := p.newVoices(o, target, name)
 	if err != nil {
 		return nil, err
 	}
-	c.Model = func(record func(context.Context, model.Exchange) error) (model.Model, error) {
-		return target.Open(provider.Options{Model: name, HTTPClient: p.client, Now: p.now, Log: p.log(), Record: record})
-	}
-	c.Price = agent.Price(func(u model.Usage) (float64, bool) { return prices.Cost(name, u) })
+	c.Model = func(record run.Recorder) (model.Model, error) { return v.open(target, name, record) }
+	c.Price, c.Rates, c.Named = v.price(name), v.rates, v.named
+	c.Route, c.Preflight = v.voice, v.preflight
+	c.Name += fmt.Sprintf(" %s %q %q", v.route.Mode, v.route.Fast, v.route.Smart)
 	return c, nil
 }

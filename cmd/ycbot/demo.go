@@ -86,7 +86,7 @@ func (p *program) demoRun(ctx context.Context, repo string, c demoChange) error 
 		return err
 	}
 	job.Cast = &run.Cast{
-		Model: func(record func(context.Context, model.Exchange) error) (model.Model, error) {
+		Model: func(record run.Recorder) (model.Model, error) {
 			return run.Recorded(m, record), nil
 		},
 		Price: func(model.Usage) (float64, bool) { return 0, true },

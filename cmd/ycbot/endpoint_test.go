@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +31,9 @@ type endpoint struct {
 	router routers.Router
 	faults []string // of the first requests, "" for none: 401, 429, 500, cut
 	url    string
+
+	unknown []string // models that there are not
+	probed  []string // models that were asked whether they will answer
 
 	mu     sync.Mutex
 	bodies []string
@@ -66,6 +70,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if got := r.Header.Get("Authorization"); got != "Bearer "+e.key {
 		e.t.Errorf("Authorization: %q", got)
 	}
+	if strings.Contains(string(body), "Say: ready") && !slices.Contains(e.faults, "401") {
+		e.preflight(w, r, body)
+		return
+	}
 	e.mu.Lock()
 	n := len(e.bodies)
 	e.bodies = append(e.bodies, string(body))
@@ -95,6 +103,33 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(code)
 		fmt.Fprintf(w, `{"error":{"message":"the key %s is not welcome","type":"x","code":null,"param":null}}`, e.key)
 	}
+}
+
+// preflight answers the question that comes before a run; it counts for nothing.
+func (e *endpoint) preflight(w http.ResponseWriter, r *http.Request, body []byte) {
+	if _, err := e.read(r, body); err != nil {
+		e.t.Errorf("preflight: %v\n%s", err, body)
+	}
+	name := asked(string(body))
+	e.mu.Lock()
+	e.probed = append(e.probed, name)
+	e.mu.Unlock()
+	if slices.Contains(e.unknown, name) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, `{"error":{"message":"The model %s does not exist","type":"invalid_request_error","code":"model_not_found","param":"model"}}`, name)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprint(w, `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"ready"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+}
+
+// asked is the model that a request names.
+func asked(body string) string {
+	var in struct{ Model string }
+	if json.Unmarshal([]byte(body), &in) != nil {
+		return ""
+	}
+	return in.Model
 }
 
 // read holds a request against the description and returns the conversation.
@@ -127,6 +162,9 @@ func (e *endpoint) read(r *http.Request, body []byte) (*model.Request, error) {
 	for _, m := range in.Messages {
 		if m.Role == "system" {
 			req.System = m.Content
+			if strings.HasSuffix(strings.TrimSpace(m.Content), "\nLook.") { // of an agent of that text; requests name no agents
+				req.Agent = "looker"
+			}
 			continue
 		}
 		msg := model.Message{Role: model.Role(m.Role), Text: m.Content, CallID: m.ToolCallID}

@@ -34,6 +34,9 @@ type runOptions struct {
 	format, failOn   choice
 	model, baseURL   string
 	provider         choice
+	router           choice
+	fastModel        string
+	smartModel       string
 	agents           []string
 	coordinator      bool
 	mode             choice
@@ -56,6 +59,7 @@ func newRunOptions() *runOptions {
 		network:  choice{"setup", []string{"none", "setup", "full"}},
 		format:   choice{"text", []string{"text", "json", "markdown", "sarif", "junit"}},
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
+		router:   choice{"", []string{"off", "manual", "auto"}},
 		mode:     choice{"verify", []string{"verify", "plan"}},
 		provider: choice{"", append(provider.Names(), scripted)},
 	}
@@ -99,6 +103,9 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.model, "model", "", "the `MODEL` that agents ask (default $YCBOT_MODEL; without one the gate alone decides)")
 	f.Var(&o.provider, "provider", "who is asked: "+strings.Join(provider.Names(), ", ")+",\nor script to play the scenario file that --base-url names (default $YCBOT_PROVIDER, else whose key there is)")
 	f.StringVar(&o.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own); the key comes\nfrom $YCBOT_API_KEY or the provider's own variable, such as $OPENAI_API_KEY")
+	f.Var(&o.router, "router", "who chooses an agent's model: off (the run's for all), manual (what the agent names),\nauto (what it names, else the fast or the smart one) (default $YCBOT_ROUTER, else off,\nor auto where one of these is named)")
+	f.StringVar(&o.fastModel, "fast-model", "", "the `MODEL` of agents that only read ($YCBOT_FAST_MODEL)")
+	f.StringVar(&o.smartModel, "smart-model", "", "the `MODEL` of agents that run commands ($YCBOT_SMART_MODEL)")
 	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
 	f.StringSliceVar(&o.agents, "agents", nil, "run these agents besides verification, as `A,B`")
 	f.StringVar(&o.agentsDir, "agents-dir", "", "a folder `DIR` of agent files, which come before those of the base and your own")

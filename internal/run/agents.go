@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/tool"
@@ -37,9 +37,17 @@ type Cast struct {
 	Name string // provider and model, by which a run that is continued knows that it is the same
 	// Model makes the model. Each exchange with a provider is given to record
 	// before its answer is used.
-	Model func(record func(context.Context, model.Exchange) error) (model.Model, error)
+	Model func(Recorder) (model.Model, error)
+	// Route chooses an agent's model, where it is not the run's. One that is not
+	// used because it is not known is a warning of its Voice; nil: all have the run's.
+	Route func(context.Context, Asker, Recorder) (Voice, error)
+	// Preflight asks the model whether it will answer; nil: there is nothing to ask.
+	Preflight func(context.Context, Recorder) *Trouble
 	// Price tells what usage costs; nil: the cost is not known.
-	Price       agent.Price
+	Price agent.Price
+	Rates model.Rates        // for an estimate; nil: none is made
+	Named func(Asker) string // the model that Rates know an agent's by
+
 	Agents      []string // that run besides verification, by name
 	Coordinator bool     // a model stands in front and may add read-only helpers
 	// MaxIterations bounds the questions of each agent; 0: its definition alone does.
@@ -94,16 +102,17 @@ func (s *session) agents(ctx context.Context, result *gate.Result) (*judgement, 
 
 func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) {
 	h := &host{session: s, cast: s.job.Cast, result: result, seats: map[string]*seat{}}
-	log, err := openModelLog(filepath.Join(s.dir, "model.jsonl"), s.redact)
+	log, err := s.openModelLog()
 	if err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, log)
 	m, err := h.cast.Model(log.record)
 	if err != nil {
 		return nil, err
 	}
-	s.modelName = m.Name()
+	if s.modelName, err = journal.Once(s.journal, "run", "model", func() (string, error) { return m.Name(), nil }); err != nil {
+		return nil, err
+	}
 	h.model = &discreet{Model: m, redact: s.redact}
 	if err := h.prepared(ctx); err != nil {
 		return nil, err
@@ -242,7 +251,7 @@ func (h *host) large() bool {
 // may start itself. What it says is a hint for the verification, no verdict.
 func (h *host) coordinate(ctx context.Context, notes string) (agent.Result, error) {
 	const id = "coordinator"
-	res := agent.Result{ID: id, Agent: coordinatorAgent, Model: h.model.Name(), Isolation: agents.InProcess}
+	res := agent.Result{ID: id, Agent: coordinatorAgent, Isolation: agents.InProcess}
 	spec, ok := h.runner.Find(coordinatorAgent)
 	if !ok {
 		return res, errors.New("there is no coordinator among the agents")
@@ -262,6 +271,7 @@ func (h *host) coordinate(ctx context.Context, notes string) (agent.Result, erro
 	}
 	cfg := st.Config
 	cfg.Name, cfg.ID = coordinatorAgent, id
+	res.Model = cfg.Model.Name()
 	cfg.Tools = append(pick(cfg.Tools, spec.Tools), delegate...)
 	cfg.Aliases = merged(cfg.Aliases, agent.SpawnAliases())
 	cfg.MaxIterations, cfg.Timeout, cfg.OutputTokens, cfg.Budget = spec.MaxIterations, spec.Timeout, spec.OutputTokens, h.runner.Budget

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/gate"
@@ -19,7 +20,9 @@ func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *jud
 	if !s.around.Model || rep.Outcome == report.Refused {
 		return
 	}
-	rep.Model = s.modelName
+	if rep.Model = s.modelName; rep.Model == "" {
+		s.lookup("run", "model", &rep.Model)
+	}
 	rep.Notes = append(rep.Notes, s.agentNotes()...)
 	if j != nil {
 		s.addAgents(rep, j)
@@ -48,6 +51,8 @@ func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *jud
 // cause words why no agent could work.
 func cause(err error) string {
 	switch {
+	case errors.Is(err, errUnasked):
+		return errUnasked.Error() + ": " + strings.TrimPrefix(err.Error(), "preflight: "+errUnasked.Error()+": ")
 	case errors.Is(err, model.ErrAuth), errors.Is(err, model.ErrDown), errors.Is(err, model.ErrRequest), errors.Is(err, model.ErrOverflow):
 		return "the model could not be asked: " + err.Error()
 	default:

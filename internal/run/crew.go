@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -170,6 +171,15 @@ func (s *session) agentNotes() []string {
 	var c crew
 	s.lookup("run", "agents", &c)
 	out := slices.Clone(c.Warnings)
+	var p preflight
+	s.lookup("stage", "preflight", &p)
+	out = append(out, p.Notes...)
+	for _, e := range s.journal.Entries(kindVoice) {
+		var v unvoiced
+		if json.Unmarshal(e.Data, &v) == nil && v.Warning != "" {
+			out = append(out, v.Warning)
+		}
+	}
 	for _, text := range s.heard() {
 		out = append(out, "said to the agents while the run went: "+agent.Cut(strings.Join(strings.Fields(text), " "), 400))
 	}

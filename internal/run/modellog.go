@@ -57,13 +57,13 @@ func (l *modelLog) record(_ context.Context, e model.Exchange) error {
 func (l *modelLog) Close() error { return l.file.Close() }
 
 // Recorded makes a model that is not a provider's write to model.jsonl as well.
-func Recorded(m model.Model, record func(context.Context, model.Exchange) error) model.Model {
+func Recorded(m model.Model, record Recorder) model.Model {
 	return &recorded{m, record}
 }
 
 type recorded struct {
 	model.Model
-	write func(context.Context, model.Exchange) error
+	write Recorder
 }
 
 func (r *recorded) Generate(ctx context.Context, req *model.Request, on func(model.Delta)) (*model.Response, error) {

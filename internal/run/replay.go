@@ -117,7 +117,7 @@ func (p *past) cast(o ReplayOptions, moved func(string) string) *Cast {
 	if p.lookup("run", "agents", &k) {
 		c.crew = &k
 	}
-	c.Model = func(record func(context.Context, model.Exchange) error) (model.Model, error) {
+	c.Model = func(record Recorder) (model.Model, error) {
 		return &relocated{Model: Recorded(o.Model, record), moved: moved, recorded: o.Model.Recorded}, nil
 	}
 	return c

@@ -133,6 +133,10 @@ func (s *session) drive(ctx context.Context) (*report.Report, error) {
 			return stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) { return s.taken(t) })
 		}
 	}
+	var agentsFailure error
+	if c := s.job.Cast; c != nil && s.around.refused() == "" && (c.Preflight != nil || c.Rates != nil) {
+		_, agentsFailure = stage(ctx, s, "preflight", s.preflight)
+	}
 	result, failure := stage(ctx, s, "gate", s.gate)
 	var last *revisited
 	if s.job.Previous != "" && failure == nil && s.around.refused() == "" {
@@ -140,8 +144,7 @@ func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	}
 	s.last = last
 	var judged *judgement
-	var agentsFailure error
-	if s.job.Cast != nil && s.around.refused() == "" {
+	if agentsFailure == nil && s.job.Cast != nil && s.around.refused() == "" {
 		judged, agentsFailure = stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
 	}
 	return stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {

@@ -48,6 +48,10 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 			p.st, p.isolation = &seat{}, agents.InProcess+"(create_failed)"
 		}
 	}
+	voice, err := h.voice(ctx, d, rec.ID)
+	if err != nil {
+		return nil, err
+	}
 	roots, err := h.roots()
 	if err != nil {
 		return nil, err
@@ -56,11 +60,16 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 	h.mu.Lock()
 	h.seats[rec.ID] = p.st
 	h.mu.Unlock()
+	var fallback *agent.Fallback
+	if voice.Warning != "" {
+		fallback = &agent.Fallback{Wanted: voice.Wanted, Why: voice.Warning}
+	}
 	return &agent.Seat{
+		Fallback: fallback,
 		Config: agent.Config{
 			System: agents.Contract(p.circumstances(h, tools)) + spec.Prompt,
-			Model:  h.model, Tools: tools, Known: mutators(), Aliases: aliases(), Submit: submit,
-			Decide: may.Decide, Approved: may.Approved, Price: h.cast.Price, Corrective: corrective(spec.Name),
+			Model:  voice.Model, Tools: tools, Known: mutators(), Aliases: aliases(), Submit: submit,
+			Decide: may.Decide, Approved: may.Approved, Price: voice.Price, Corrective: corrective(spec.Name),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: p.isolation,

@@ -61,6 +61,7 @@ type session struct {
 	services  []sandbox.Service // of the job, that commands may reach
 
 	words     words
+	exchanges *modelLog // model.jsonl, once it is needed
 	modelName string
 	may       agent.Permissions             // what agents may do
 	crew      crew                          // who they are
