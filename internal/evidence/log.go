@@ -91,6 +91,9 @@ type Execution struct {
 	Cwd     string          // relative to Root; empty: Root itself
 	Tree    string          // oid of the tree that is checked out in Root
 	Run     sandbox.Command // Dir is set from Root and Cwd
+	// After, where it is not nil, is closed when what comes before in the log is
+	// recorded: what runs side by side has its order all the same.
+	After <-chan struct{}
 }
 
 // Run executes x in sb and records it. The record is on disk when Run returns,
@@ -113,6 +116,12 @@ func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record,
 	}
 	res.Stdout.Bytes = l.o.Redact(res.Stdout.Bytes)
 	res.Stderr.Bytes = l.o.Redact(res.Stderr.Bytes)
+	if x.After != nil {
+		select {
+		case <-x.After:
+		case <-ctx.Done():
+		}
+	}
 	r.Sandbox = string(sb.Status().Tier)
 	r.Started, r.DurationMS = res.Started.UTC(), res.Duration.Milliseconds()
 	if res.Started.IsZero() {

@@ -43,17 +43,6 @@ type ecosystem struct {
 	// there, and names that: it is no reproduction where only the change has it.
 	// deps says that it is a dependency.
 	absent func(output string) (name string, deps bool)
-
-	// mutants returns the ways in which the given lines of a source, counted from
-	// one, can be altered so that it still is a program.
-	mutants func(name string, src []byte, lines []int) []mutant
-}
-
-// A mutant is one alteration of a source.
-type mutant struct {
-	line int    // counted from one
-	what string // for people: "< instead of <="
-	src  []byte // all of the altered file
 }
 
 // ecosystems are those that the gate knows, in the order in which their

@@ -148,6 +148,7 @@ func (r *runner) steps(ctx context.Context) error {
 		r.compare,
 		r.failToPass,
 		r.probe,
+		r.mutation,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -198,16 +199,38 @@ type command struct {
 // of the command's standard output.
 func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c command, stdout io.Writer) (Step, error) {
 	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text})
-	home, cache := r.home(side), c.cache
+	step, err := r.execute(ctx, side, spot{tree: tree, home: r.home(side)}, c, stdout)
+	if err != nil {
+		return step, err
+	}
+	r.res.Steps = append(r.res.Steps, step)
+	if c.stage != StageList {
+		r.restore(ctx, side, tree, c)
+	}
+	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Done: true, Step: step})
+	return step, nil
+}
+
+// A spot is where a command runs, and when it is recorded.
+type spot struct {
+	tree  *workspace.Tree
+	home  string
+	after <-chan struct{} // its record comes after this; nil: when it has ended
+}
+
+// execute runs c into the log and touches nothing of the result, so that commands
+// can run side by side.
+func (r *runner) execute(ctx context.Context, side Side, at spot, c command, stdout io.Writer) (Step, error) {
+	cache := c.cache
 	if cache == "" {
 		cache = r.buildCache(side)
 	}
-	if err := mkdirs(home, cache, r.modCache()); err != nil {
+	if err := mkdirs(at.home, cache, r.modCache()); err != nil {
 		return Step{}, err
 	}
 	run := sandbox.Command{
-		Argv: c.argv, Env: append(r.goEnv(cache, c), r.in.Env...), Home: home,
-		Writable: []string{tree.Dir, cache}, ReadOnly: []string{r.Mirror.Dir},
+		Argv: c.argv, Env: append(r.goEnv(cache, c), r.in.Env...), Home: at.home,
+		Writable: []string{at.tree.Dir, cache}, ReadOnly: []string{r.Mirror.Dir},
 		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
 	}
 	if c.stage == StageSetup {
@@ -218,7 +241,7 @@ func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c co
 	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
 		Agent: Agent, Task: string(side) + "/" + string(c.stage), Command: c.text,
-		Root: tree.Dir, Cwd: c.unit, Tree: tree.OID, Run: run,
+		Root: at.tree.Dir, Cwd: c.unit, Tree: at.tree.OID, Run: run, After: at.after,
 	})
 	step := Step{
 		Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Evidence: rec.ID,
@@ -232,14 +255,9 @@ func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c co
 		if c.results != nil {
 			both = ""
 		}
-		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), tree.Dir)
+		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), at.tree.Dir)
 		step.Environment = environment(step.Output)
 	}
-	r.res.Steps = append(r.res.Steps, step)
-	if c.stage != StageList {
-		r.restore(ctx, side, tree, c)
-	}
-	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Done: true, Step: step})
 	return step, nil
 }
 

@@ -14,8 +14,10 @@ import (
 
 // Limits are how long one command may take: Step in any case, and on the head
 // ten times as long as the same took on the base, and Grace on top, before it
-// counts as hanging. Zero means ten minutes and one.
-type Limits struct{ Step, Grace time.Duration }
+// counts as hanging. Mutation is the machine time for mutants of the changed
+// lines together; negative: none. Zero means ten minutes, one, and a minute and
+// a half.
+type Limits struct{ Step, Grace, Mutation time.Duration }
 
 const hangFactor = 10
 

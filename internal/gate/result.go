@@ -26,6 +26,7 @@ const (
 	StageRerun      Stage = "rerun"
 	StageFailToPass Stage = "fail_to_pass"
 	StageProbe      Stage = "probe"
+	StageMutation   Stage = "mutation"
 	StageWarm       Stage = "warm" // fills the build cache; decides nothing
 	StageList       Stage = "list" // what packages there are; decides nothing by itself
 )
@@ -209,6 +210,7 @@ type Result struct {
 	Tests      Comparison        `json:"tests"`
 	FailToPass Reproduction      `json:"fail_to_pass"`
 	Probes     []Probe           `json:"probes"`
+	Mutation   *Mutation         `json:"mutation,omitempty"` // nil: nothing to mutate, or not reached
 	NotCovered []string          `json:"not_covered"`
 	Notes      []string          `json:"notes"`
 	Toolchains map[string]string `json:"toolchains"`

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -215,7 +216,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "none", "needs", "grace", "step", "timeout"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "none", "needs", "grace", "step", "timeout"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -351,7 +352,10 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	g := &Gate{
 		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace")},
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1},
+	}
+	if s.has("mutation") {
+		g.Limits.Mutation = time.Hour
 	}
 	if goTools.Race, goTools.NoRace = s.has("race"), "not asked for"; goTools.Race {
 		g.CacheDir = w.raced
@@ -416,6 +420,12 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 	for _, p := range res.Probes {
 		check(p.Title, p.Evidence)
 	}
+	if m := res.Mutation; m != nil {
+		check("mutation", m.Evidence)
+		for _, s := range m.Survivors {
+			check(s.Title, s.Evidence)
+		}
+	}
 	for _, c := range slices.Concat(res.FailToPass.Proven, res.FailToPass.PassOnBase, res.Lint) {
 		check(c.ID.String(), c.Evidence)
 	}
@@ -471,6 +481,16 @@ func facts(r *Result) string {
 		cases("  regressed", p.Regressed)
 		cases("  new flaky", p.NewFlaky)
 		cases("  flaky", p.Flaky)
+	}
+	if m := r.Mutation; m != nil {
+		line("mutation", m.Note)
+		line("  not compiled", strconv.Itoa(m.Discarded))
+		for _, s := range m.Survivors {
+			line("  survives", fmt.Sprintf("%s:%d: %s", s.Path, s.Line, s.Title))
+		}
+		for name, lines := range m.Unrun {
+			line("  no test runs", fmt.Sprintf("%s %v", name, lines))
+		}
 	}
 	for _, c := range r.Lint {
 		line("lint", c.Output)

@@ -30,7 +30,8 @@ var table = []row{
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
 	{"internal/run", "agent agents internal/gate internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config"},
-	{"internal/gate", "internal/sandbox internal/workspace internal/evidence"},
+	{"internal/gate", "internal/gate/mutate internal/sandbox internal/workspace internal/evidence"},
+	{"internal/gate/mutate", "-"}, // text in, text out: it starts nothing and reads no file
 	{"agents", ""},
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
 	{"internal/tool", "internal/sandbox internal/workspace internal/evidence internal/report"},

@@ -30,6 +30,7 @@ func (b *builder) build() {
 	for _, p := range b.result.Probes {
 		b.probe(p)
 	}
+	b.mutation()
 	b.stage(gate.StageLint)
 	b.lint()
 	b.observations()

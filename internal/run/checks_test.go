@@ -1,11 +1,13 @@
 package run
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/report"
 )
 
 // What the gate found becomes checks and findings, each failure with what it is
@@ -120,5 +122,35 @@ func TestBuilder(t *testing.T) {
 		if diff := cmp.Diff(tc.finds, finds); diff != "" {
 			t.Errorf("%s: findings (-want +got):\n%s", tc.name, diff)
 		}
+	}
+}
+
+// Mutants become one check and a finding for each that no test noticed; weak
+// ones are for information, and lines that no test runs are named.
+func TestMutationChecks(t *testing.T) {
+	t.Parallel()
+	b := &builder{result: &gate.Result{Mutation: &gate.Mutation{
+		Note: "of 3 mutants of the changed lines the tests noticed 1", Command: "go test", Evidence: []string{"E1", "E3"}, Killed: 1,
+		Survivors: []gate.Survivor{
+			{Name: "M2", Path: "a.go", Line: 3, Title: "negated condition: == → !=", Diff: "-a\n+b\n", Command: "env YCBOT_MUTANT=M2 go test", Evidence: []string{"E1", "E3"}},
+			{Name: "M3", Path: "a.go", Line: 4, Title: "off by one: 1 → 2", Weak: true, Evidence: []string{"E1", "E4"}},
+		},
+		Unrun: map[string][]int{"b.go": {2, 4, 5, 6}},
+	}}}
+	b.build()
+	if len(b.checks) != 1 || b.checks[0].Kind != report.KindMutation || b.checks[0].Result != report.ResultFail {
+		t.Fatalf("checks %+v", b.checks)
+	}
+	var got []string
+	for _, f := range b.findings {
+		got = append(got, fmt.Sprintf("%s %s:%d %s", f.Severity, f.Path, f.Line, f.Title))
+	}
+	want := []string{
+		"warning a.go:3 no test notices this change: negated condition: == → !=",
+		"info a.go:4 no test notices this change: off by one: 1 → 2",
+		"info b.go:2 no test runs these changed lines: 2, 4-6",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
