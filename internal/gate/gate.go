@@ -102,6 +102,7 @@ type runner struct {
 	plan     map[Side]*plan
 	suites   map[Side]Suite
 	prepared map[Side]*snapshot
+	as       map[Side]Side   // what the sides are called in the log; nil: by their names
 	packages []goPackageInfo // of the head
 	affected map[string]bool // import paths of the head that the change affects
 	facts    Facts
@@ -148,6 +149,7 @@ func (r *runner) steps(ctx context.Context) error {
 		r.compare,
 		r.failToPass,
 		r.probe,
+		r.merge,
 		r.mutation,
 	} {
 		if err := step(ctx); err != nil {
@@ -240,7 +242,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
-		Agent: Agent, Task: string(side) + "/" + string(c.stage), Command: c.text,
+		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.stage), Command: c.text,
 		Root: at.tree.Dir, Cwd: c.unit, Tree: at.tree.OID, Run: run, After: at.after,
 	})
 	step := Step{
@@ -278,6 +280,7 @@ func (r *runner) restore(ctx context.Context, side Side, tree *workspace.Tree, c
 
 func (r *runner) progress(p Progress) {
 	if r.Progress != nil {
+		p.Side = r.named(p.Side)
 		r.Progress(p)
 	}
 }
@@ -320,6 +323,9 @@ func (r *runner) conclude() {
 		f.Probes += b2i(p.Ran)
 		f.ProbeRegressed += len(Leaves(p.Regressed))
 		f.ProbeNew += len(Leaves(p.NewFlaky))
+	}
+	if m := r.res.Merge; m != nil {
+		f.MergeBroken, f.MergeFailing = len(m.Broken), len(Leaves(m.Tests.Regressed))+len(Leaves(m.Tests.NewFailing))
 	}
 	if r.res.FailToPass.State == "" {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}

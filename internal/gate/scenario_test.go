@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write what the scenarios give into thei
 // TestScenarios runs the gate over small repositories. Each file of
 // testdata/scenarios says in its comment what it promises. base/ is the
 // repository before the change, head/ is laid over it (head/REMOVED names what
-// goes), input holds settings, want the verdict and what it rests on.
+// goes), tip/ is what happened on the base since, input holds settings, want the verdict and what it rests on.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
@@ -183,6 +183,7 @@ type scenario struct {
 	archive *txtar.Archive
 	base    map[string][]byte
 	head    map[string][]byte
+	tip     map[string][]byte // what happened on the base since
 	removed []string
 	input   map[string][]string // "key: value" lines
 	want    string
@@ -194,7 +195,7 @@ func readScenario(t *testing.T, file string) *scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scenario{archive: ar, base: map[string][]byte{}, head: map[string][]byte{}, input: map[string][]string{}}
+	s := &scenario{archive: ar, base: map[string][]byte{}, head: map[string][]byte{}, tip: map[string][]byte{}, input: map[string][]string{}}
 	for _, f := range ar.Files {
 		side, name, _ := strings.Cut(f.Name, "/")
 		switch {
@@ -211,6 +212,8 @@ func readScenario(t *testing.T, file string) *scenario {
 			s.base[name] = f.Data
 		case side == "head":
 			s.head[name] = f.Data
+		case side == "tip":
+			s.tip[name] = f.Data
 		default:
 			t.Fatalf("%s: what is %q?", file, f.Name)
 		}
@@ -303,6 +306,16 @@ func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mi
 		}
 	}
 	head := commit(t, src)
+	tip := base
+	if len(s.tip) > 0 {
+		cmd := exec.CommandContext(ctx, "git", "checkout", "-q", base)
+		cmd.Dir, cmd.Env = src, userGit()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git checkout: %v\n%s", err, out)
+		}
+		lay(t, src, s.tip)
+		tip = commit(t, src)
+	}
 	repo, err := w.git.Discover(ctx, src)
 	if err != nil {
 		t.Fatal(err)
@@ -311,14 +324,14 @@ func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mi
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mirror.Import(ctx, repo, base, head); err != nil {
+	if err := mirror.Import(ctx, repo, base, head, tip); err != nil {
 		t.Fatal(err)
 	}
 	files, err := mirror.Diff(ctx, base, head)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return mirror, change.Change{Repo: "o/r", BaseSHA: base, HeadSHA: head, MergeBase: base, Files: files}
+	return mirror, change.Change{Repo: "o/r", BaseSHA: tip, HeadSHA: head, MergeBase: base, Files: files}
 }
 
 // run lets the gate judge a scenario.
@@ -420,6 +433,9 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 	for _, p := range res.Probes {
 		check(p.Title, p.Evidence)
 	}
+	if m := res.Merge; m != nil && m.Ran {
+		check("merge", m.Evidence)
+	}
 	if m := res.Mutation; m != nil {
 		check("mutation", m.Evidence)
 		for _, s := range m.Survivors {
@@ -481,6 +497,12 @@ func facts(r *Result) string {
 		cases("  regressed", p.Regressed)
 		cases("  new flaky", p.NewFlaky)
 		cases("  flaky", p.Flaky)
+	}
+	if m := r.Merge; m != nil {
+		line("merge", m.Note)
+		line("  broken", m.Broken...)
+		cases("  regressed", m.Tests.Regressed)
+		cases("  new failing", m.Tests.NewFailing)
 	}
 	if m := r.Mutation; m != nil {
 		line("mutation", m.Note)

@@ -34,6 +34,8 @@ type Facts struct {
 	Probes         int    // probes that came to a result
 	ProbeRegressed int    // tests that only the head fails under a probe
 	ProbeNew       int    // new tests that fail under a probe
+	MergeBroken    int    // packages or commands that only the merge breaks
+	MergeFailing   int    // tests that only the merge fails
 	Repro          ReproState
 	RequireRepro   bool // require_fail_to_pass
 }
@@ -57,6 +59,8 @@ func Decide(f Facts) (Verdict, []string) {
 	failIf(f.Regressed > 0, "%s on base and fail%s with the change", count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
 	failIf(f.NewFailing > 0, "%s of the change fail%s", count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
 	failIf(f.ProbeRegressed > 0, "%s under the probe on base and fail%s with the change", count(f.ProbeRegressed, "test passes", "tests pass"), s(f.ProbeRegressed))
+	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", count(f.MergeBroken, "package or command", "packages or commands"))
+	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
 
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)

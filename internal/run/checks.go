@@ -30,6 +30,7 @@ func (b *builder) build() {
 	for _, p := range b.result.Probes {
 		b.probe(p)
 	}
+	b.merge()
 	b.mutation()
 	b.stage(gate.StageLint)
 	b.lint()
@@ -195,11 +196,14 @@ func (b *builder) cases() {
 }
 
 // commandOf is the command behind the last of a case's runs on the head.
-func (b *builder) commandOf(ids []string) string {
+func (b *builder) commandOf(ids []string) string { return b.ranOn(gate.Head, ids) }
+
+// ranOn is the last command of those runs on a side.
+func (b *builder) ranOn(side gate.Side, ids []string) string {
 	cmd := ""
 	for _, id := range ids {
 		for _, s := range b.result.Steps {
-			if s.Evidence == id && s.Side == gate.Head {
+			if s.Evidence == id && s.Side == side {
 				cmd = s.Command
 			}
 		}

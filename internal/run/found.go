@@ -20,6 +20,9 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 	for _, p := range r.Probes {
 		bad += len(p.Regressed)
 	}
+	if m := r.Merge; m != nil {
+		bad += len(m.Broken) + len(m.Tests.Regressed) + len(m.Tests.NewFailing)
+	}
 	if bad > 0 && r.Verdict != gate.Fail {
 		c.problem("journal.jsonl: the gate's verdict is %s beside %d failures of the change", r.Verdict, bad)
 	}

@@ -81,9 +81,6 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 	rep.NotCovered = append(rep.NotCovered, result.NotCovered...)
 	rep.Notes = append(rep.Notes, result.Notes...)
 	rep.Versions.Toolchains = result.Toolchains
-	if c := s.src.Change; c.BaseSHA != c.MergeBase {
-		rep.NotCovered = append(rep.NotCovered, "the change merged into the base as it is now: base has moved since the change left it")
-	}
 }
 
 // notUnfinished leaves out that the gate did not finish, which the caller says better.

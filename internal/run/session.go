@@ -308,7 +308,7 @@ func (s *session) newTrees(ctx context.Context) (err error) {
 	if s.lock, err = workspace.LockRun(ctx, s.trees); err != nil {
 		return err
 	}
-	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "again", "scratch/base", "scratch/head"} {
+	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "merge", "again", "scratch/base", "scratch/head"} {
 		if err := workspace.RemoveAll(ctx, filepath.Join(s.trees, name)); err != nil {
 			return err
 		}

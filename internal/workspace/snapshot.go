@@ -95,7 +95,7 @@ func (m *Mirror) snapshot(ctx context.Context, r *Repository, message string) (S
 }
 
 // commit writes a commit object whose id depends on its content alone.
-func (m *Mirror) commit(ctx context.Context, tree, parent, message string) (string, error) {
+func (m *Mirror) commit(ctx context.Context, tree, parent, message string, more ...string) (string, error) {
 	date, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"log", "-1", "--format=%ct", parent}})
 	if err != nil {
 		return "", err
@@ -107,7 +107,7 @@ func (m *Mirror) commit(ctx context.Context, tree, parent, message string) (stri
 			"GIT_COMMITTER_NAME=ycbot", "GIT_COMMITTER_EMAIL=ycbot@localhost", "GIT_COMMITTER_DATE=" + date + " +0000",
 		},
 		stdin: strings.NewReader(message),
-		args:  []string{"commit-tree", tree, "-p", parent, "-F", "-"},
+		args:  append([]string{"commit-tree", tree, "-p", parent, "-F", "-"}, more...),
 	})
 }
 

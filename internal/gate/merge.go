@@ -1,0 +1,299 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// The sides of the merge. The strings are stored: do not change them.
+const (
+	Tip    Side = "tip"    // the base as it is now
+	Merged Side = "merged" // the change merged into it
+)
+
+// A Merge is what the change does once it is merged into the base as it is now.
+type Merge struct {
+	Tip       string     `json:"tip"`              // commit of the base as it is now
+	Commit    string     `json:"commit,omitempty"` // of the merge; empty where there are conflicts
+	Note      string     `json:"note"`             // one sentence for people
+	Command   string     `json:"command"`          // the first that ran there
+	Evidence  []string   `json:"evidence"`
+	Conflicts []string   `json:"conflicts"` // paths
+	Ran       bool       `json:"ran"`       // it was built and tested
+	Broken    []string   `json:"broken"`    // builds on the tip and with the change alone, not merged
+	Tests     Comparison `json:"tests"`     // the tip against the merge, of tests that fail only there
+}
+
+// mergeShare is the part of the time that is left in which the merge has to fit.
+const mergeShare = 2
+
+// merge merges the change into the base as it is now, where that has moved, and
+// builds and tests what both have touched. What fails there is run at the tip as
+// well: only what passes at the tip and with the change alone is the merge's.
+func (r *runner) merge(ctx context.Context) error {
+	c := r.in.Change
+	t := r.res.Tests
+	if c.BaseSHA == c.MergeBase || c.BaseSHA == "" || c.BaseSHA == c.HeadSHA {
+		return nil
+	}
+	if r.facts.Unprepared != "" || len(r.res.Broken)+len(t.Regressed)+len(t.NewFailing) > 0 {
+		r.notCovered("the change merged into the base as it is now: it fails by itself")
+		return nil
+	}
+	if left, need := r.left(ctx), r.spent(Head); need > left/mergeShare {
+		r.notCovered("the change merged into the base as it is now: there is no time left for it (about %s)", need.Round(time.Second))
+		return nil
+	}
+	m := &Merge{Tip: c.BaseSHA}
+	r.res.Merge = m
+	merged, err := r.Mirror.Merge(ctx, c.BaseSHA, c.HeadSHA)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		m.Note = "it could not be merged: " + err.Error()
+		r.notCovered("the change merged into the base as it is now: %v", err)
+		return nil
+	}
+	m.Commit, m.Conflicts = merged.Commit, merged.Conflicts
+	if len(m.Conflicts) > 0 {
+		m.Note = "it cannot be merged without a decision: " + listed(m.Conflicts, 5) + plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
+		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", listed(m.Conflicts, 5))
+		return nil
+	}
+	return r.judgeMerge(ctx, m)
+}
+
+// left is how much time the run has; without a limit, an hour.
+func (r *runner) left(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return deadline.Sub(r.Now())
+	}
+	return time.Hour
+}
+
+// spent is how long setup, build and tests of a side took.
+func (r *runner) spent(side Side) time.Duration {
+	var sum time.Duration
+	for _, stage := range []Stage{StageSetup, StageBuild, StageTest} {
+		for _, s := range r.stepsOf(stage, side) {
+			sum += s.Duration
+		}
+	}
+	return sum
+}
+
+// judgeMerge lets a gate of its own look at both trees.
+func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
+	dir := filepath.Join(filepath.Dir(r.in.Head.Dir), "merge")
+	tip, err := r.Mirror.Worktree(ctx, filepath.Join(dir, "tip"), m.Tip)
+	if err != nil {
+		return err
+	}
+	defer tip.Close()
+	both, err := r.Mirror.Worktree(ctx, filepath.Join(dir, "merged"), m.Commit)
+	if err != nil {
+		return err
+	}
+	defer both.Close()
+	inner := *r.Gate
+	inner.Scratch = filepath.Join(r.Scratch, "merge")
+	in := r.in
+	in.Base, in.Head, in.Prepared = tip, both, nil
+	g := &merger{runner: newRunner(&inner, in), outer: r, out: m}
+	g.as = map[Side]Side{Base: Tip, Head: Merged}
+	g.longest = r.longest
+	defer r.takeOver(g)
+	if err := g.steps(ctx); err != nil {
+		return fmt.Errorf("after merge: %w", err)
+	}
+	g.conclude()
+	return nil
+}
+
+// takeOver brings what the gate of the merge ran and noted into the result.
+func (r *runner) takeOver(g *merger) {
+	g.close()
+	for _, s := range g.res.Steps {
+		s.Side = g.as[s.Side]
+		r.res.Steps = append(r.res.Steps, s)
+		if s.Side == Merged && (s.Stage == StageBuild || s.Stage == StageTest) {
+			g.out.Evidence = append(g.out.Evidence, s.Evidence)
+			g.out.Command = s.Command
+		}
+	}
+	for _, n := range g.res.Notes {
+		r.note("after merge: %s", n)
+	}
+}
+
+// A merger is a run of the gate whose base is the tip and whose head is the merge.
+type merger struct {
+	*runner
+	outer *runner
+	out   *Merge
+	ready bool // the tip is prepared
+}
+
+func (g *merger) steps(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{g.detect, g.build, g.list, g.tests} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if g.facts.Nothing != "" || g.facts.Unprepared != "" || len(g.out.Broken) > 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// build sets the merge up and builds it; the tip only where that fails.
+func (g *merger) build(ctx context.Context) error {
+	if err := g.splitCache(); err != nil {
+		return err
+	}
+	if err := g.prepare(ctx, Head); err != nil {
+		return err
+	}
+	fresh := slices.DeleteFunc(g.broken(Head), func(b string) bool { return slices.Contains(g.outer.broken(Head), b) })
+	if len(fresh) == 0 || g.facts.Unprepared != "" {
+		return nil
+	}
+	if err := g.tip(ctx); err != nil {
+		return err
+	}
+	tip := g.broken(Base)
+	g.out.Broken = slices.DeleteFunc(fresh, func(b string) bool { return slices.Contains(tip, b) })
+	return nil
+}
+
+// tip prepares the tip, once.
+func (g *merger) tip(ctx context.Context) error {
+	if g.ready {
+		return nil
+	}
+	g.ready = true
+	return g.prepare(ctx, Base)
+}
+
+// tests runs those of what both have touched, at the tip only where some fail
+// that do not fail with the change alone.
+func (g *merger) tests(ctx context.Context) error {
+	var err error
+	if g.plan[Head].test, err = g.touchedByBoth(ctx, Head); err != nil {
+		return err
+	}
+	if len(g.plan[Head].test) == 0 {
+		return nil
+	}
+	g.out.Ran = true
+	if err := g.test(ctx, Head); err != nil {
+		return err
+	}
+	known := func(id ID) bool {
+		return g.outer.suites[Head][id].Status == Failed || g.outer.suites[Base][id].Status == Failed
+	}
+	fresh := false
+	for id, t := range g.suites[Head] {
+		fresh = fresh || t.Status == Failed && !known(id)
+	}
+	if !fresh {
+		return nil
+	}
+	if err := g.tip(ctx); err != nil {
+		return err
+	}
+	if g.plan[Base].test, err = g.touchedByBoth(ctx, Base); err != nil {
+		return err
+	}
+	if err := g.test(ctx, Base); err != nil {
+		return err
+	}
+	g.res.Tests = compare(g.suites[Base], g.suites[Head])
+	if err := g.rerun(ctx); err != nil {
+		return err
+	}
+	g.out.Tests = g.res.Tests
+	for _, list := range []*[]Case{&g.out.Tests.Regressed, &g.out.Tests.NewFailing} {
+		*list = slices.DeleteFunc(*list, func(k Case) bool { return known(k.ID) })
+	}
+	return nil
+}
+
+// touchedByBoth narrows Go's test commands to the packages that the change and
+// what happened on the base since both affect. Others run whole.
+func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]command, error) {
+	moved, err := g.Mirror.Diff(ctx, g.in.Change.MergeBase, g.out.Tip)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, f := range moved {
+		paths = append(paths, f.Path)
+		if f.OldPath != "" {
+			paths = append(paths, f.OldPath)
+		}
+	}
+	theirs := affected(g.packages, paths)
+	byUnit := map[string][]string{}
+	for _, p := range g.packages {
+		if theirs[p.ImportPath] && g.affected[p.ImportPath] && p.hasTests() && hasGo(g.tree(side).Dir, p.Dir) {
+			byUnit[p.unit] = append(byUnit[p.unit], p.ImportPath)
+		}
+	}
+	var out []command
+	for _, c := range g.plan[side].test {
+		if c.eco != "Go" || c.results == nil || len(g.in.Commands.Test) > 0 {
+			out = append(out, c)
+			continue
+		}
+		if pkgs := byUnit[c.unit]; len(pkgs) > 0 {
+			slices.Sort(pkgs)
+			if n, ok := c.results.narrow(c, part{packages: slices.Compact(pkgs)}); ok {
+				c = n
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// hasGo says whether a folder of a tree has Go files, so that it is a package
+// there too.
+func hasGo(root, dir string) bool {
+	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
+	return err == nil && len(files) > 0
+}
+
+// conclude puts the result into words.
+func (g *merger) conclude() {
+	m := g.out
+	failing := len(Leaves(m.Tests.Regressed)) + len(Leaves(m.Tests.NewFailing))
+	switch {
+	case g.facts.Unprepared != "":
+		m.Note = "merged into the base as it is now, it could not be set up: " + g.facts.Unprepared
+		g.outer.notCovered("the change merged into the base as it is now: %s", g.facts.Unprepared)
+	case len(m.Broken) > 0:
+		m.Note = "merged into the base as it is now, it does not build any more: " + listed(m.Broken, 5)
+	case failing > 0:
+		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", count(failing, "test fails", "tests fail"), plural(failing, "passes", "pass"))
+	case m.Ran:
+		m.Note = "merged into the base as it is now, it builds, and the tests of what both have touched pass as before"
+	default:
+		m.Note = "merged into the base as it is now, it builds; no test is of what both have touched"
+	}
+	if g.facts.Incomplete != "" {
+		g.outer.notCovered("the change merged into the base as it is now: %s", g.facts.Incomplete)
+	}
+}
+
+// named is the name of a side in the log.
+func (r *runner) named(side Side) Side {
+	if n, ok := r.as[side]; ok {
+		return n
+	}
+	return side
+}
