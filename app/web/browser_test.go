@@ -1,14 +1,21 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -136,9 +143,38 @@ func (w *window) picture(name string, height int64) {
 	if err := os.MkdirAll(*images, 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(*images, name+".png"), data, 0o644); err != nil {
+	small, err := fewColors(data)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*images, name+".png"), small, 0o644)
+	}
+	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// fewColors makes a picture small: of its colors it keeps the 256 that are most frequent.
+func fewColors(data []byte) ([]byte, error) {
+	full, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	counts, bounds := map[color.RGBA]int{}, full.Bounds()
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			counts[color.RGBAModel.Convert(full.At(x, y)).(color.RGBA)]++
+		}
+	}
+	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int { return counts[b] - counts[a] })
+	var palette color.Palette
+	for _, c := range frequent[:min(len(frequent), 256)] {
+		palette = append(palette, c)
+	}
+	few := image.NewPaletted(bounds, palette)
+	draw.Draw(few, bounds, full, bounds.Min, draw.Src)
+	var out bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestCompression}
+	err = encoder.Encode(&out, few)
+	return out.Bytes(), err
 }
 
 // several stores runs as a list has them.
@@ -173,7 +209,7 @@ func TestLooks(t *testing.T) {
 	for _, size := range []struct {
 		name                    string
 		width, height, list, of int64
-	}{{"desktop", 1200, 800, 640, 2700}, {"phone", 390, 844, 844, 1500}} {
+	}{{"desktop", 1200, 800, 620, 1500}, {"phone", 390, 844, 844, 1500}} {
 		b := openWindow(t, size.width, size.height)
 		w.logIn(b, "alice")
 		for _, colors := range []string{"light", "dark"} {
@@ -312,7 +348,9 @@ func TestWatchedInBrowser(t *testing.T) {
 	b.run(chromedp.Evaluate("document.getElementById('E1').open = true", nil))
 	reach(45, 14)
 	b.waitFor("document.querySelector('#agents .agent strong')?.textContent === 'verification' && !!document.getElementById('E14')")
-	b.picture("live-desktop-light", 1000)
+	b.waitFor("!document.getElementById('commands-gate').open") // it is over, and nobody opened it
+	b.picture("live-desktop-light", 700)
+	b.run(chromedp.Click("#commands-gate summary"))
 	w.CloseClientConnections()
 	reach(69, 19)
 	body, err := os.ReadFile(filepath.Join(from, reportFile))
@@ -327,7 +365,7 @@ func TestWatchedInBrowser(t *testing.T) {
 	w.save(run)
 	b.waitFor("document.querySelector('#head .big').textContent === 'FAIL' && document.querySelector('#report h2')?.textContent === 'What fails'")
 	for expression, want := range map[string]string{
-		"window.first": "true", "document.getElementById('E1').open": "true", "document.querySelectorAll('#proofs > details').length": "19",
+		"window.first": "true", "document.getElementById('E1').open": "true", "document.getElementById('commands-gate').open": "true", "document.querySelectorAll('#proofs > details').length": "19",
 		"document.querySelectorAll('#stages .done').length": "4", "document.title": "FAIL · acme/boxoffice #41 · ycbot",
 		"new Set([...document.querySelectorAll('#proofs > details')].map(e => e.id)).size": "19",
 	} {

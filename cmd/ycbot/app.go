@@ -64,7 +64,10 @@ YCBOT_APP_PRIVATE_KEY_FILE names), YCBOT_CLIENT_SECRET, YCBOT_SESSION_KEY, DATAB
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(appServeCommand(p), appWorkCommand(p), appMigrateCommand(p))
+	cmd.AddCommand(appServeCommand(p), appWorkCommand(p), appMigrateCommand(p), appManifestCommand(p))
+	settings := ""
+	cmd.PersistentFlags().StringVar(&settings, "settings", "", "`FILE` with variables, which the environment goes before ($YCBOT_SETTINGS)")
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return p.readSettings(settings) }
 	return cmd
 }
 

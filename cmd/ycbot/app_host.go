@@ -71,11 +71,14 @@ func (h *appHost) revoke(ctx context.Context, c *github.Client) {
 }
 
 // gitServer is where git finds repositories whose address GitHub did not tell.
-func (s *service) gitServer() string {
-	if server := s.p.getenv("GITHUB_SERVER_URL"); server != "" {
-		return server
+func (s *service) gitServer() string { return s.p.serverOf(s.o.githubURL) }
+
+// serverOf is where people and git find the GitHub of an API.
+func (p *program) serverOf(api string) string {
+	if server := p.getenv("GITHUB_SERVER_URL"); server != "" {
+		return strings.TrimRight(server, "/")
 	}
-	if host, ok := strings.CutSuffix(strings.TrimRight(s.o.githubURL, "/"), "/api/v3"); ok {
+	if host, ok := strings.CutSuffix(strings.TrimRight(api, "/"), "/api/v3"); ok {
 		return host
 	}
 	return "https://github.com"

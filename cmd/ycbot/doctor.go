@@ -96,6 +96,9 @@ Exit codes: 0 no issue, 1 an issue.`,
 
 // examine does "ycbot doctor". The areas are looked at side by side.
 func (p *program) examine(ctx context.Context, o *doctorOptions) error {
+	if err := p.readSettings(""); err != nil {
+		return err
+	}
 	all := []examination{
 		{"provider", func(ctx context.Context, c *chart) { p.examineProvider(ctx, c, o) }},
 		{"github", func(ctx context.Context, c *chart) { p.examineGitHub(ctx, c, o) }},

@@ -22,9 +22,9 @@
     const old = document.getElementById(id);
     const next = parse(html);
     if (!old || !next.firstElementChild) return;
-    for (const d of old.querySelectorAll('details[id]')) { // what is open stays open
+    for (const d of old.querySelectorAll('details[data-chosen]')) { // what somebody opened stays open
       const same = next.getElementById(d.id);
-      if (same) same.open = d.open;
+      if (same) { same.open = d.open; same.dataset.chosen = ''; }
     }
     old.replaceWith(next.firstElementChild);
     if (id === 'head') {
@@ -39,6 +39,11 @@
     const known = document.getElementById(next.id);
     if (!known) list.append(next);
   };
+
+  page.addEventListener('click', (e) => {
+    const summary = e.target.closest('summary');
+    if (summary) summary.parentElement.dataset.chosen = '';
+  });
 
   const source = new EventSource(page.dataset.events);
   source.addEventListener('put', (e) => { const m = JSON.parse(e.data); put(m.id, m.html); });
