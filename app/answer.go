@@ -21,10 +21,11 @@ func replyJob(j job.Job, s job.Skip) job.Job {
 	return j
 }
 
-// Hasten answers j at once, beside the queue, unless it is work for a worker or too
-// much is being answered: then the queue's turn comes. It does not wait.
+// Hasten answers j at once, beside the queue, and puts words before the run that is under
+// way, unless it is work for a worker or too much is being answered: then the queue's turn
+// comes. It does not wait.
 func (w *Worker) Hasten(j job.Job) {
-	if j.Verb == event.VerbVerify {
+	if j.Verb == event.VerbVerify && !hasWords(j) {
 		return
 	}
 	select {
@@ -47,7 +48,7 @@ func (w *Worker) Answer(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case j := <-w.hasty:
-					if err := w.answer(ctx, j); err != nil && ctx.Err() == nil {
+					if err := w.hasten(ctx, j); err != nil && ctx.Err() == nil {
 						w.Log.WarnContext(ctx, "not answered at once", "job", j.ID, "error", err)
 					}
 				}
@@ -57,6 +58,16 @@ func (w *Worker) Answer(ctx context.Context) {
 	for range hastenAtOnce {
 		<-done
 	}
+}
+
+func (w *Worker) hasten(ctx context.Context, j job.Job) error {
+	if j.Verb != event.VerbVerify {
+		return w.answer(ctx, j)
+	}
+	if _, err := w.passed(ctx, j); err != nil && !errors.Is(err, queue.ErrLater) {
+		return err
+	}
+	return nil
 }
 
 // answer does a job that is a question, once.

@@ -12,6 +12,8 @@
 //   - the effect "job/<run>": the job as it was authorized, with its commits pinned.
 //   - the effect "answer/<job>": a question was answered.
 //   - the effect "stopped/<job>": how many runs a person stopped.
+//   - the effects "words/<job>" and "heard/<job>": the run that a person's words were put
+//     before, and that it took them.
 //
 // Questions and stops are jobs too, so that none is lost. They must not wait for a
 // worker, which may be busy with the very run that is to be stopped: the server that
@@ -56,9 +58,8 @@ type Speaker interface {
 type Performer interface {
 	// Begin shows that the run is under way.
 	Begin(ctx context.Context, a Assignment) error
-	// Verify performs the run, or goes on with it; wrote is called whenever its
-	// directory has more in it, and an error of it ends the run.
-	Verify(ctx context.Context, a Assignment, wrote func() error) (*report.Report, error)
+	// Verify performs the run, or goes on with it.
+	Verify(ctx context.Context, a Assignment, l Link) (*report.Report, error)
 	// Finish tells how the run ended, also where another process began it. A nil report
 	// is a run that came to none; of one that was broken off the report is made. It may
 	// be called again.
@@ -72,6 +73,13 @@ type Assignment struct {
 	Dir      string // its directory
 	Previous string // directory of the last run of the same pull request; empty: none
 	Details  string // address of its page; empty: none
+}
+
+// A Link is what passes between a run and its worker while it goes.
+type Link struct {
+	Wrote func() error  // is called when the run's directory has more in it
+	Kept  func() error  // is called when its journal has more, before the run goes on; an error ends the run
+	Words <-chan string // what people say to the run
 }
 
 // An Ending says how a run ended, beside its verdict.

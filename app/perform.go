@@ -65,19 +65,24 @@ func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *stor
 		rep *report.Report
 		err error
 	}
-	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	copied := &copier{w: w, mirror: mirror, end: cancel}
-	if w.DB.Postgres() == nil {
-		copied.ended.Go(func() { copied.late(inner) })
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx)) // also of a run that was told to end
+	inner, cancel := context.WithCancelCause(life)
+	copied := &copier{w: w, mirror: mirror, end: end}
+	copied.ended.Go(func() { copied.late(life) })
+	words := make(chan string)
+	copied.ended.Go(func() { w.listen(life, a, words) })
+	link := Link{
+		Wrote: func() error { return copied.wrote(life) }, Kept: func() error { return copied.kept(life) }, Words: words,
 	}
 	done := make(chan result, 1)
 	go func() {
+		defer cancel(nil)
 		defer func() {
 			if p := recover(); p != nil {
 				done <- result{nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 			}
 		}()
-		rep, err := h.Verify(inner, a, func() error { return copied.wrote(inner) })
+		rep, err := h.Verify(inner, a, link)
 		done <- result{rep, err}
 	}()
 	var r result
@@ -90,18 +95,19 @@ func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *stor
 		cancel(context.Cause(ctx))
 		r = <-done
 	}
-	diverged := errors.Is(context.Cause(inner), store.ErrDiverged)
-	cancel(nil)
+	diverged := errors.Is(context.Cause(life), store.ErrDiverged)
+	end(nil)
 	copied.ended.Wait()
 	if diverged {
-		return nil, context.Cause(inner)
+		return nil, context.Cause(life)
 	}
 	return r.rep, r.err
 }
 
-// copyEvery is how often a run is copied into the SQLite file, which lies on the same
-// disk as its directory; into PostgreSQL it is copied at once, because any machine may
-// have to go on with it.
+// copyEvery is how often a run is copied into the database, for those who watch. What it
+// goes on from, if it must, is its journal: on PostgreSQL, where that may be on any
+// machine, an entry is in the database before the run relies on it ([copier.kept]); the
+// SQLite file lies on the same disk as the directory.
 const copyEvery = time.Second
 
 // A copier copies the run's directory while the run writes to it.
@@ -121,11 +127,41 @@ func (c *copier) wrote(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.w.Now()
-	if c.more = c.w.DB.Postgres() == nil && now.Sub(c.last) < copyEvery; c.more {
+	if c.more = now.Sub(c.last) < copyEvery; c.more {
 		return nil
 	}
 	c.last = now
 	return c.copy(ctx)
+}
+
+// The first wait and the longest between tries of a database that does not answer.
+const (
+	firstWait   = 100 * time.Millisecond
+	longestWait = 5 * time.Second
+)
+
+// kept copies what the journal has more. While the database does not answer the run
+// waits: what it did is not lost, and a worker that is taken for dead is told to end.
+func (c *copier) kept(ctx context.Context) error {
+	if c.w.DB.Postgres() == nil {
+		return nil
+	}
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		c.mu.Lock()
+		err := c.copy(ctx)
+		c.mu.Unlock()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		c.w.Log.WarnContext(ctx, "a run waits for the database", "error", err)
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
 }
 
 // copy copies. That another worker goes on with the run ends it here.

@@ -38,6 +38,7 @@ type desk struct {
 	config *config.Config
 	verify func(ctx context.Context) (*report.Report, error)
 	finish error
+	live   func(Assignment, Link) // is called in the middle of a run; nil: nothing
 }
 
 func newDesk(t *testing.T) *desk {
@@ -102,10 +103,13 @@ func (h host) Begin(_ context.Context, a Assignment) error {
 	return nil
 }
 
-func (h host) Verify(ctx context.Context, a Assignment, wrote func() error) (*report.Report, error) {
+func (h host) Verify(ctx context.Context, a Assignment, l Link) (*report.Report, error) {
 	h.d.note("verify %s of %.4s on %.4s", a.Run, a.Job.HeadSHA, a.Job.BaseSHA)
-	if err := wrote(); err != nil {
+	if err := errors.Join(l.Wrote(), l.Kept()); err != nil {
 		return nil, err
+	}
+	if h.d.live != nil {
+		h.d.live(a, l)
 	}
 	return h.d.verify(ctx)
 }

@@ -189,7 +189,7 @@ func (h *appHost) posting(a app.Assignment) posting {
 }
 
 // Verify implements [app.Performer].
-func (h *appHost) Verify(ctx context.Context, a app.Assignment, wrote func() error) (*report.Report, error) {
+func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*report.Report, error) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {
 		return h.p.salvager().Salvage(a.Dir, "") // it had ended, and was not told of
 	}
@@ -202,17 +202,19 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, wrote func() err
 		return nil, err
 	}
 	rj := h.hub.job(a.Job)
-	rj.ID, rj.Out, rj.Previous = a.Run, a.Dir, a.Previous
+	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, a.Previous, l.Kept
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
 	if h.o.operator != nil && h.hub.config != nil {
 		rj.Timeout = h.hub.config.Limits.Under(config.Limits{}).Timeout
 	}
 	if !a.Job.GateOnly {
-		rj.Cast = h.cast
+		if rj.Cast = h.cast; rj.Cast != nil {
+			rj.Words = l.Words
+		}
 	}
 	runner := *h.runner
 	runner.Observe = observers(h.poster.observe, h.metrics.Event, func(agent.Event) {
-		if err := wrote(); err != nil && ctx.Err() == nil {
+		if err := l.Wrote(); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)
 		}
 	})

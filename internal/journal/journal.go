@@ -33,6 +33,9 @@ type Journal struct {
 	// Redact takes secrets out of the JSON of what is appended, before anybody can
 	// look it up; nil: nothing is taken out. It is set before the first Append.
 	Redact func([]byte) []byte
+	// Kept is called after each Append, when the entry is on disk, and before Append
+	// returns its error; nil: nothing is. It is set before the first Append.
+	Kept func() error
 
 	now func() time.Time
 
@@ -122,6 +125,16 @@ func (j *Journal) Append(kind, key string, data any) error {
 	if j.Redact != nil {
 		raw = j.Redact(raw)
 	}
+	if err := j.append(kind, key, raw); err != nil || j.Kept == nil {
+		return err
+	}
+	if err := j.Kept(); err != nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	}
+	return nil
+}
+
+func (j *Journal) append(kind, key string, raw json.RawMessage) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file == nil {

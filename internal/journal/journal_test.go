@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -129,5 +130,30 @@ func TestAppendOnly(t *testing.T) {
 		if raw, _ := j.Lookup("stage", "same"); string(raw) != "0" {
 			t.Errorf("lookup = %s, want the first entry", raw)
 		}
+	}
+}
+
+// What is kept elsewhere too is so before Append returns, and when it is on disk; where
+// it could not be kept, Append fails.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j, err := Open(path, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	var seen int
+	j.Kept = func() error {
+		data, err := os.ReadFile(path)
+		seen = bytes.Count(data, []byte("\n"))
+		return err
+	}
+	if err := j.Append("a", "1", 1); err != nil || seen != 1 {
+		t.Errorf("%d lines were on disk, %v; want 1", seen, err)
+	}
+	j.Kept = func() error { return os.ErrDeadlineExceeded }
+	if _, err := Once(j, "a", "2", func() (int, error) { return 2, nil }); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -17,6 +17,13 @@ import (
 // errDied tells that no worker survived a job.
 var errDied = errors.New("the worker died each time the job was begun")
 
+// ErrLater is what work returns of a job whose time has not come: nothing was begun, and
+// it is asked again in a while. It keeps its place under the caps.
+var ErrLater = errors.New("not yet")
+
+// later is that while.
+const later = 2 * time.Second
+
 // putOff is how long a job waits that could not be read.
 const putOff = 5 * time.Second
 
@@ -60,6 +67,11 @@ func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) e
 		return river.JobCancel(cancelled)
 	case err == nil:
 		return nil
+	case errors.Is(err, ErrLater):
+		if err := q.notBegun(ctx, j); err != nil {
+			q.o.Log.WarnContext(ctx, "job is put off", "job", j.ID, "error", err)
+		}
+		return river.JobSnooze(later)
 	case errors.Is(cause, ErrHandBack):
 		return river.JobSnooze(0)
 	case attempt >= q.o.Attempts:
@@ -67,6 +79,14 @@ func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) e
 		return river.JobCancel(err)
 	}
 	return err
+}
+
+// notBegun takes back that a job was begun.
+func (q *Queue) notBegun(ctx context.Context, j job.Job) error {
+	return q.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, `update jobs set starts = starts - 1 where id = $1`, j.ID)
+		return err
+	})
 }
 
 func (q *Queue) giveUp(ctx context.Context, j job.Job, err error) {

@@ -82,7 +82,10 @@ type Job struct {
 	// sending does not block for long; what is sent after that is not read. Words
 	// that were read are in the journal: a run that is continued knows them, and
 	// nobody sends them again. nil: nobody says anything.
-	Words   <-chan string
+	Words <-chan string
+	// Kept is called when the journal has an entry more, before the run relies on it,
+	// so that it can be kept elsewhere too; its error is that of the entry. May be nil.
+	Kept    func() error
 	Trust   string       // of the head: trusted, untrusted or local
 	Require sandbox.Tier // the least in which the change may be executed; empty: any
 }

@@ -231,7 +231,7 @@ func (s *session) openFiles() (err error) {
 	if s.journal, err = journal.Open(filepath.Join(s.dir, "journal.jsonl"), s.Now); err != nil {
 		return err
 	}
-	s.journal.Redact = s.Redact
+	s.journal.Redact, s.journal.Kept = s.Redact, s.job.Kept
 	if s.events, err = agent.OpenEvents(filepath.Join(s.dir, "events.jsonl"), s.redact); err != nil {
 		return err
 	}
