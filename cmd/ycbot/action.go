@@ -170,7 +170,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	show := h.p.telling(h.p.stdout)
 	defer show.close()
 	runner.Observe = observers(show.event, h.poster.observe)
-	return runner.Run(ctx, rj)
+	return h.p.perform(ctx, "action", runner, rj)
 }
 
 // agentsDir is what the input agents-dir names: a folder of the base commit, or

@@ -218,7 +218,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)
 		}
 	})
-	return runner.Run(ctx, rj)
+	return h.p.perform(ctx, "app", &runner, rj)
 }
 
 // appRequirement is the least tier in which the head of j may be executed. The machine

@@ -39,7 +39,8 @@ type installed struct {
 	missed   string   // what GitHub says of deliveries
 	attempts []string // that were asked for
 
-	database string // of PostgreSQL; empty: SQLite
+	database string   // of PostgreSQL; empty: SQLite
+	env      []string // further variables
 	*process
 	hook    string
 	metrics string // its address, where it has one of its own
@@ -111,6 +112,7 @@ func (h *installed) launch(t *testing.T, args ...string) *process {
 	cmd := realProgram(t, h.home, args...)
 	cmd.Env = append(cmd.Env, "YCBOT_APP_ID=77", "YCBOT_APP_PRIVATE_KEY="+string(h.app.Key), "YCBOT_WEBHOOK_SECRET="+hookSecret,
 		"YCBOT_GITHUB_URL="+h.api.URL, "GITHUB_SERVER_URL="+h.URL, "YCBOT_PUBLIC_URL=https://ycbot.example.com", "DATABASE_URL="+h.database)
+	cmd.Env = append(cmd.Env, h.env...)
 	if h.script != "" {
 		cmd.Env = append(cmd.Env, "YCBOT_PROVIDER=script", "YCBOT_BASE_URL="+h.script)
 	}

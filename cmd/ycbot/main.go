@@ -35,6 +35,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
 func main() {
@@ -59,10 +60,11 @@ type program struct {
 	now            func() time.Time
 	platform       string
 	client         *http.Client
-	shim           []string     // how the sandbox starts this program as its shim
-	quiet, verbose bool         // how much is told on standard error
-	code           int          // exit code of a command that did its work
-	logger         *slog.Logger // of the App; nil: see log
+	shim           []string           // how the sandbox starts this program as its shim
+	quiet, verbose bool               // how much is told on standard error
+	code           int                // exit code of a command that did its work
+	logger         *slog.Logger       // of the App; nil: see log
+	traces         *telemetry.Tracing // nil: nobody asked for them
 }
 
 // getenv returns the value of a variable, and "" where it is not set.
@@ -146,6 +148,7 @@ func ycbot(args []string, p program) int {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), appCommand(&p), agentsCommand(&p), permissionsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), doctorCommand(&p), versionCommand(&p))
+	defer p.openTraces(ctx)()
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return p.code

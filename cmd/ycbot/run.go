@@ -165,7 +165,7 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 		show.price = job.Cast.Price
 	}
 	runner.Observe = show.event
-	return runner.Run(ctx, job)
+	return p.perform(ctx, "run", runner, job)
 }
 
 // job reads what the flags say of the change.
