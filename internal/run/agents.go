@@ -32,6 +32,9 @@ const (
 	largeLines = 250
 )
 
+// reportReserve is the share of an agent's limits that is kept for its final report.
+const reportReserve = 0.1
+
 // A Cast is the model side of a run; nil means gate only.
 type Cast struct {
 	Name string // provider and model, by which a run that is continued knows that it is the same
@@ -119,7 +122,7 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 	}
 	limits := s.config.Limits.Under(configLimits(h.cast))
 	h.runner = &agent.Runner{
-		RunID: s.id, Provision: h.provision, Caps: agent.Caps{MaxIterations: h.cast.MaxIterations},
+		RunID: s.id, Provision: h.provision, Caps: agent.Caps{MaxIterations: h.cast.MaxIterations}, Reserve: reportReserve,
 		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
 		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
 	}
@@ -275,6 +278,7 @@ func (h *host) coordinate(ctx context.Context, notes string) (agent.Result, erro
 	cfg.Tools = append(pick(cfg.Tools, spec.Tools), delegate...)
 	cfg.Aliases = merged(cfg.Aliases, agent.SpawnAliases())
 	cfg.MaxIterations, cfg.Timeout, cfg.OutputTokens, cfg.Budget = spec.MaxIterations, spec.Timeout, spec.OutputTokens, h.runner.Budget
+	cfg.Reserve = reportReserve
 	cfg.Journal, cfg.Now, cfg.Log = h.journal, h.Now, h.Log
 	history := []model.Message{{Role: model.User, Text: h.discreetly(h.coordinatorPrompt(notes))}}
 	began := h.Now()
