@@ -127,23 +127,6 @@ var (
 	ErrDown     = errors.New("the provider did not answer after all its tries") // 429, 5xx, cut streams, time-outs
 )
 
-// An Exchange is one question as it went over the wire and what became of it,
-// for model.jsonl. It holds no headers and no key.
-type Exchange struct {
-	Time       time.Time       `json:"time"`
-	Agent      string          `json:"agent"`
-	ID         string          `json:"agent_id"`
-	API        string          `json:"api,omitempty"` // which form Request has: chat, responses or messages
-	Model      string          `json:"model"`
-	N          int             `json:"n"`       // number of the answer in its conversation, from 1
-	Attempt    int             `json:"attempt"` // from 1
-	Status     int             `json:"status"`  // HTTP; 0: no response
-	DurationMS int64           `json:"duration_ms"`
-	Request    json.RawMessage `json:"request"`            // the body as it was sent
-	Response   *Response       `json:"response,omitempty"` // nil where the attempt gave none
-	Error      string          `json:"error,omitempty"`
-}
-
 // Answers counts the model's turns in messages.
 func Answers(messages []Message) int {
 	n := 0

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -305,23 +303,16 @@ func (c *Checked) answers(dir string, s *session) {
 
 // exchanges reads a model.jsonl; none is an empty one.
 func exchanges(name string, fn func(model.Exchange)) error {
-	data, err := os.ReadFile(name)
+	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewReader(bytes.NewReader(data))
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return nil //nolint:nilerr // the end, or a last line that was cut off
-		}
-		var e model.Exchange
-		if err := json.Unmarshal(line, &e); err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
+	defer file.Close()
+	return model.ReadExchanges(file, func(e model.Exchange) error {
 		fn(e)
-	}
+		return nil
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/model"
@@ -17,8 +18,9 @@ import (
 type modelLog struct {
 	redact func([]byte) []byte
 
-	mu   sync.Mutex
-	file *os.File
+	mu     sync.Mutex
+	file   *os.File
+	before model.Deltas
 }
 
 func openModelLog(path string, redact func([]byte) []byte) (*modelLog, error) {
@@ -29,7 +31,18 @@ func openModelLog(path string, redact func([]byte) []byte) (*modelLog, error) {
 	if err := cutTorn(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("model log: %w", err), file.Close())
 	}
-	return &modelLog{redact: redact, file: file}, nil
+	l := &modelLog{redact: redact, file: file}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, errors.Join(fmt.Errorf("model log: %w", err), file.Close())
+	}
+	err = model.ReadExchanges(file, func(e model.Exchange) error {
+		_, err := l.before.Restore(e)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("model log: %w", err), file.Close())
+	}
+	return l, nil
 }
 
 // cutTorn removes a last line that a crash cut off.
@@ -42,13 +55,31 @@ func cutTorn(file *os.File) error {
 }
 
 func (l *modelLog) record(_ context.Context, e model.Exchange) error {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("model log: %w", err)
+	e.Request = l.redact(e.Request) // before it is cut, so that no secret lies across the cut
+	if !json.Valid(e.Request) {
+		quoted, err := json.Marshal(string(e.Request))
+		if err != nil {
+			return fmt.Errorf("model log: %w", err)
+		}
+		e.Request = quoted
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.file.Write(append(l.redact(line), '\n')); err != nil {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false) // requests stand as they were sent, so that the next one goes on from the same bytes
+	if err := enc.Encode(l.before.Cut(e)); err != nil {
+		return fmt.Errorf("model log: %w", err)
+	}
+	written := l.redact(line.Bytes())
+	var back model.Exchange // what a reader will have
+	if err := json.Unmarshal(written, &back); err != nil {
+		return fmt.Errorf("model log: %w", err)
+	}
+	if _, err := l.before.Restore(back); err != nil {
+		return fmt.Errorf("model log: %w", err)
+	}
+	if _, err := l.file.Write(written); err != nil {
 		return fmt.Errorf("model log: %w", err)
 	}
 	return nil
@@ -95,6 +126,10 @@ func (d *discreet) Generate(ctx context.Context, req *model.Request, on func(mod
 		for i, c := range resp.Message.Calls {
 			resp.Message.Calls[i].Args = string(d.redact([]byte(c.Args)))
 		}
+		// What a provider wants back unchanged goes back so or not at all.
+		resp.Message.Kept = slices.DeleteFunc(slices.Clone(resp.Message.Kept), func(k model.Kept) bool {
+			return !bytes.Equal(d.redact(k.Raw), k.Raw)
+		})
 	}
 	return resp, err
 }

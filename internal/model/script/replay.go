@@ -1,10 +1,7 @@
 package script
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -30,19 +27,7 @@ type Replay struct {
 // last answer counts.
 func NewReplay(log io.Reader) (*Replay, error) {
 	r := &Replay{answers: map[string]*model.Response{}, faults: map[string]string{}, agents: map[string][]string{}, stood: map[string]string{}}
-	lines := bufio.NewReader(log)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return r, nil // a torn last line was never used by anybody
-		}
-		if err != nil {
-			return nil, fmt.Errorf("replay: %w", err)
-		}
-		var e model.Exchange
-		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, fmt.Errorf("replay: line %d: %w", n, err)
-		}
+	err := model.ReadExchanges(log, func(e model.Exchange) error {
 		r.name = e.Model
 		if !slices.Contains(r.agents[e.Agent], e.ID) {
 			r.agents[e.Agent] = append(r.agents[e.Agent], e.ID)
@@ -52,7 +37,12 @@ func NewReplay(log io.Reader) (*Replay, error) {
 		} else {
 			r.faults[replayKey(e.ID, e.N)] = e.Error
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
 	}
+	return r, nil
 }
 
 func replayKey(id string, n int) string { return fmt.Sprintf("%s/%d", id, n) }
