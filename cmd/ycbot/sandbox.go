@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,13 +42,16 @@ func sandboxCommand(p *program) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.sandboxDoctor(cmd.Context()) },
 	}
 	dry := false
+	host := sandbox.Host{UID: p.number("SUDO_UID"), GID: p.number("SUDO_GID")}
 	prepare := &cobra.Command{
 		Use:   "prepare",
-		Short: "Do once, as root, what tier full needs: install bubblewrap, allow it in AppArmor",
+		Short: "Do once, as root, what tier full needs: install bubblewrap, allow it in AppArmor, delegate a cgroup",
 		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return p.prepare(cmd.Context(), dry) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return p.prepare(cmd.Context(), host, dry) },
 	}
 	prepare.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
+	prepare.Flags().IntVar(&host.Process, "process", 0, "move this process, and what it starts from then on, into the delegated cgroup; in a shell: $$")
+	prepare.Flags().StringVar(&host.Unit, "unit", "", "have systemd delegate the cgroup of this service instead, for good")
 	cmd.AddCommand(doctor, prepare)
 	return cmd
 }
@@ -108,9 +112,18 @@ func describe(b *strings.Builder, mode string, s sandbox.Status) {
 	}
 }
 
+// number is a variable that holds one; 0 where it does not.
+func (p *program) number(name string) int {
+	n, err := strconv.Atoi(p.getenv(name))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // prepare says what it will do and does it.
-func (p *program) prepare(ctx context.Context, dry bool) error {
-	steps, notes := sandbox.Preparation(sandbox.Host{})
+func (p *program) prepare(ctx context.Context, host sandbox.Host, dry bool) error {
+	steps, notes := sandbox.Preparation(host)
 	for _, n := range notes {
 		fmt.Fprintf(p.stdout, "note: %s\n", n)
 	}

@@ -29,7 +29,7 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 	if len(o.Shim) == 0 {
 		return newBubblewrap(ctx, o, false)
 	}
-	m, err := meansOf(o)
+	m, err := meansOf(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +102,14 @@ func (b *basic) run(ctx context.Context, c Command, self bool) (res Result, err 
 		Path: b.means.shim[0], Args: slices.Concat(b.means.shim, []string{policyFD, statusFD, lifelineFD}),
 		Env: []string{}, Dir: p.Dir, ExtraFiles: sh.files,
 	}
+	group, err := b.means.cgroups.open(b.means.limits)
+	if err != nil {
+		return Result{Exit: -1}, err
+	}
+	defer group.close()
 	res, err = watch(ctx, b.o, job{
-		cmd: cmd, marker: s.dir, skip: 1, stays: true, timeout: c.Timeout, tee: c.Stdout,
-		guard: newGuard(b.means.limits, b.o.Now(), append(slices.Clone(c.written()), s.dir)),
+		cmd: cmd, marker: s.dir, skip: 1, stays: true, timeout: c.Timeout, tee: c.Stdout, cgroup: group,
+		guard: newGuard(b.means.limits, group, b.o.Now(), append(slices.Clone(c.written()), s.dir)),
 	})
 	if err != nil {
 		return res, err

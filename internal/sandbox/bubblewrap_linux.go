@@ -49,7 +49,7 @@ func newBubblewrap(ctx context.Context, o Options, whole bool) (Sandbox, error) 
 	if err != nil {
 		return nil, err
 	}
-	m, err := meansOf(o)
+	m, err := meansOf(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,14 @@ func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report
 		return Result{Exit: -1}, report{}, err
 	}
 	defer l.close()
+	group, err := b.means.cgroups.open(b.means.limits)
+	if err != nil {
+		return Result{Exit: -1}, report{}, err
+	}
+	defer group.close()
 	res, err := watch(ctx, b.o, job{
-		cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout,
-		guard: newGuard(b.means.limits, b.o.Now(), c.written()),
+		cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout, cgroup: group,
+		guard: newGuard(b.means.limits, group, b.o.Now(), c.written()),
 	})
 	rep, repErr := l.report()
 	switch {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,17 +130,21 @@ type means struct {
 	abi     int      // of Landlock; 0: none
 	seccomp bool
 	limits  Limits
-	absent  []string // what is missing, each with the reason
+	absent  []string  // what is missing of the shim's layers, each with the reason
+	cgroups *cgroups  // nil: none is delegated
+	proved  []finding // what cgroups were seen to do
+	lacks   []string  // what cgroups do not give, with the reason
 }
 
 // meansOf finds out what o and the kernel give.
-func meansOf(o Options) (means, error) {
+func meansOf(ctx context.Context, o Options) (means, error) {
 	m := means{shim: o.Shim}
 	memory, err := machineMemory()
 	if err != nil {
 		return m, fmt.Errorf("memory of the machine: %w", err)
 	}
 	m.limits = o.Limits.complete(memory)
+	m.cgroups, m.proved, m.lacks = openCgroups(ctx)
 	if len(o.Shim) == 0 {
 		m.absent = []string{layerLandlock + ", " + layerSeccomp + ", " + layerLimits + ": no program that works is given to set them up (nor the services of the job)"}
 		return m, nil

@@ -52,11 +52,12 @@ type member struct {
 
 // start starts cmd. It dies when this program does, unless it stays to end what
 // it started itself.
-func (k *kin) start(cmd *exec.Cmd, marker string, stays bool) (*member, error) {
+func (k *kin) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup) (*member, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if !stays {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
+	group.hold(cmd)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := cmd.Start(); err != nil {

@@ -21,7 +21,7 @@ type kin struct{}
 
 type member struct{ pid int }
 
-func (kin) start(cmd *exec.Cmd, _ string, _ bool) (*member, error) {
+func (kin) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup) (*member, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err

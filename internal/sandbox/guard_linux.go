@@ -42,9 +42,12 @@ type volume struct {
 // reserve is the free space that must remain, whoever used it up.
 const reserve = 256 << 20
 
-// newGuard watches a command that may write to dirs.
-func newGuard(l Limits, started time.Time, dirs []string) *guard {
+// newGuard watches a command in c that may write to dirs.
+func newGuard(l Limits, c *cgroup, started time.Time, dirs []string) *guard {
 	g := &guard{started: started, procs: max(l.Processes, 0)}
+	if c != nil && c.pids {
+		g.procs = 0 // the kernel refuses more, which a command can see and survive
+	}
 	if l.Disk > 0 {
 		g.disk, g.next = l.Disk, l.Disk
 		for _, dir := range dirs {

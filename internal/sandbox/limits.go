@@ -3,10 +3,10 @@ package sandbox
 import "time"
 
 // Limits are what one command may use. A zero field is the default, a negative
-// one is no limit. Each of memory and processor time is counted for a process,
-// not for all of a command.
+// one is no limit. Each of memory and processor time is counted for a process;
+// with a delegated cgroup memory is counted for all of a command, too.
 type Limits struct {
-	Memory    int64 // bytes of data of a process; default three quarters of the machine's memory, at least 2 GiB
+	Memory    int64 // bytes; default three quarters of the machine's memory, at least 2 GiB
 	Processes int   // processes and threads at one time; default 4096
 	FileSize  int64 // bytes of one file; default 8 GiB
 	OpenFiles int   // of a process; default 65536

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,27 @@ func TestDiskLimit(t *testing.T) {
 		<-done
 		if res.Limit != "" || res.Exit != 0 {
 			t.Errorf("%s: for what another wrote: limit %q, exit %d", mode, res.Limit, res.Exit)
+		}
+	}
+}
+
+// With a delegated cgroup the sandbox says so; a command whose processes take too
+// much memory together, each of them little, is ended for it; and one that
+// starts too many processes is refused more, and goes on.
+func TestCgroupLimits(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"basic", "full"} {
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Limits = sandbox.Limits{Memory: 200 << 20, Processes: 60} })
+		if s := sb.Status(); !slices.Contains(s.Layers, "cgroup memory") || !slices.Contains(s.Layers, "cgroup processes") {
+			t.Skipf("%s: no cgroup of version 2 with memory and pids is delegated: %q", mode, s.Missing)
+		}
+		res := run(t, sb, sandbox.Command{Argv: bash(`for i in {1..8}; do (head -c 60000000 /dev/zero | tail >/dev/null; sleep 5) & done; wait`)})
+		if res.Limit != "memory" || res.Exit != 137 {
+			t.Errorf("%s: memory: limit %q, exit %d: %s", mode, res.Limit, res.Exit, res.Stderr.Bytes)
+		}
+		res = run(t, sb, sandbox.Command{Argv: bash(`for i in {1..200}; do sleep 30 & done 2>/dev/null; echo lives`)})
+		if res.Limit != "" {
+			t.Errorf("%s: processes: limit %q, exit %d: %s", mode, res.Limit, res.Exit, res.Stderr.Bytes)
 		}
 	}
 }

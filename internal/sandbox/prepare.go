@@ -14,6 +14,10 @@ import (
 // A Host is where [Preparation] looks.
 type Host struct {
 	Root string // before every path of a file; empty: the machine's own
+
+	UID, GID int    // whom a cgroup is delegated to
+	Process  int    // also moved into the cgroup; 0: none
+	Unit     string // of systemd, which delegates it instead; empty: none
 }
 
 // A Step is one thing that root has to do once.
@@ -63,6 +67,8 @@ func Preparation(h Host) (steps []Step, notes []string) {
 			Do:   h.writeProfile,
 		})
 	}
+	cgroup, lacking := h.cgroup()
+	steps, notes = append(steps, cgroup...), append(notes, lacking...)
 	for name, want := range map[string]string{"kernel/unprivileged_userns_clone": "1", "user/max_user_namespaces": "more than 0"} {
 		if h.setting(name) == "0" {
 			notes = append(notes, "the administrator has forbidden user namespaces: sysctl "+strings.ReplaceAll(name, "/", ".")+" is 0; tier full needs "+want)

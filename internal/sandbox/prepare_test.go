@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,6 +52,51 @@ func TestPreparation(t *testing.T) {
 		"forbidden":       {map[string]string{"usr/bin/bwrap": "", "proc/sys/user/max_user_namespaces": "0\n"}, nil, 1},
 	} {
 		steps, notes := sandbox.Preparation(host(t, tt.files))
+		if len(steps) != len(tt.steps) || len(notes) != tt.notes+1 { // nor is there a cgroup
+			t.Errorf("%s: %v, %q", name, steps, notes)
+			continue
+		}
+		for i, s := range steps {
+			if !strings.HasPrefix(s.What, tt.steps[i]) {
+				t.Errorf("%s: will %s, want %s", name, s.What, tt.steps[i])
+			}
+		}
+	}
+}
+
+// A cgroup is delegated where version 2 has the controllers; asked for again it
+// is not, and a machine that cannot is told why.
+func TestPreparationCgroup(t *testing.T) {
+	t.Parallel()
+	const (
+		mountinfo = "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+		mine      = "sys/fs/cgroup/ycbot/"
+	)
+	me := sandbox.Host{UID: os.Geteuid(), GID: os.Getegid()}
+	done := map[string]string{
+		"proc/self/mountinfo": mountinfo, "sys/fs/cgroup/cgroup.controllers": "cpu memory pids\n", "sys/fs/cgroup/cgroup.subtree_control": "",
+		mine + "cgroup.subtree_control": "memory pids cpu\n", mine + "cgroup.procs": "", mine + "ycbot-harness/cgroup.procs": "",
+	}
+	for name, tt := range map[string]struct {
+		files map[string]string
+		host  sandbox.Host
+		steps []string
+		notes int
+	}{
+		"not mounted":    {nil, me, nil, 1},
+		"no controllers": {map[string]string{"proc/self/mountinfo": mountinfo, "sys/fs/cgroup/cgroup.controllers": "io\n"}, me, nil, 1},
+		"fresh":          {map[string]string{"proc/self/mountinfo": mountinfo, "sys/fs/cgroup/cgroup.controllers": "memory\n"}, me, []string{"make the cgroup /sys/fs/cgroup/ycbot and give it to"}, 0},
+		"done":           {done, me, nil, 0},
+		"another's":      {done, sandbox.Host{UID: me.UID + 1}, []string{"make the cgroup"}, 0},
+		"and a process":  {done, sandbox.Host{UID: me.UID, Process: 77}, []string{"move process 77 into it"}, 0},
+		"a service":      {nil, sandbox.Host{Unit: "ycbot.service"}, []string{"write /etc/systemd/system/ycbot.service.d/ycbot-delegate.conf"}, 0},
+		"no service":     {nil, sandbox.Host{Unit: "../../x.service"}, nil, 1},
+	} {
+		files := map[string]string{"usr/bin/bwrap": ""}
+		maps.Copy(files, tt.files)
+		h := tt.host
+		h.Root = host(t, files).Root
+		steps, notes := sandbox.Preparation(h)
 		if len(steps) != len(tt.steps) || len(notes) != tt.notes {
 			t.Errorf("%s: %v, %q", name, steps, notes)
 			continue
@@ -60,6 +106,46 @@ func TestPreparation(t *testing.T) {
 				t.Errorf("%s: will %s, want %s", name, s.What, tt.steps[i])
 			}
 		}
+	}
+}
+
+// The files of the cgroup are written, and systemd is told of a service's.
+func TestPreparationCgroupDone(t *testing.T) {
+	t.Parallel()
+	const top = "sys/fs/cgroup/"
+	files := map[string]string{
+		"usr/bin/bwrap": "", "usr/bin/systemctl": script,
+		"proc/self/mountinfo":      "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+		top + "cgroup.controllers": "pids\n", top + "cgroup.subtree_control": "",
+	}
+	for _, dir := range []string{"ycbot/", "ycbot/ycbot-harness/"} { // the kernel makes them with the directory
+		for _, file := range []string{"cgroup.procs", "cgroup.threads", "cgroup.subtree_control"} {
+			files[top+dir+file] = ""
+		}
+	}
+	h := host(t, files)
+	h.UID, h.GID, h.Process = os.Geteuid(), os.Getegid(), 4711
+	var out bytes.Buffer
+	steps, _ := sandbox.Preparation(h)
+	h.Unit = "ycbot-worker@1.service"
+	unit, _ := sandbox.Preparation(h)
+	for _, s := range append(steps, unit...) {
+		if err := s.Do(t.Context(), &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]string{
+		top + "cgroup.subtree_control": "+pids", top + "ycbot/cgroup.subtree_control": "+pids", top + "ycbot/ycbot-harness/cgroup.procs": "4711",
+	} {
+		if text, err := os.ReadFile(filepath.Join(h.Root, file)); err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v", file, text, err)
+		}
+	}
+	if !strings.Contains(out.String(), "systemctl daemon-reload") {
+		t.Errorf("systemd: %s", &out)
+	}
+	if again, notes := sandbox.Preparation(h); len(again)+len(notes) > 0 {
+		t.Errorf("again: %v, %q", again, notes)
 	}
 }
 

@@ -30,6 +30,7 @@ type job struct {
 	stays   bool       // the first process ends the rest itself when this program is killed
 	guard   *guard     // nil: nothing is watched
 	pidOne  func() int // the first process of a pid namespace that holds the tree, 0: none; called when cmd has ended; may be nil
+	cgroup  *cgroup    // what the tree is in; nil: none
 	timeout time.Duration
 	tee     io.Writer
 }
@@ -60,7 +61,7 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	// (golang/go#27505), so this goroutine keeps its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	member, err := family.start(j.cmd, j.marker, j.stays)
+	member, err := family.start(j.cmd, j.marker, j.stays, j.cgroup)
 	if err != nil {
 		return res, errors.Join(errNotStarted, err)
 	}
@@ -78,6 +79,9 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	stderr.drain()
 	res.Stdout, res.Stderr = stdout.capture.output(), stderr.capture.output()
 	res.exited(j.cmd.ProcessState)
+	if res.Limit == "" && j.cgroup.outOfMemory() {
+		res.Limit = "memory"
+	}
 	if ctx.Err() != nil {
 		return res, context.Cause(ctx)
 	}
@@ -93,6 +97,7 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 
 // end ends what the command left behind.
 func (j job) end(m *member) error {
+	j.cgroup.kill()
 	if j.pidOne != nil {
 		if pid := j.pidOne(); pid > 0 {
 			return family.endInit(pid, dieTime)
@@ -144,6 +149,7 @@ func (o Options) await(ctx context.Context, j job, m *member, res *Result, waite
 		case <-grace.C:
 		}
 	}
+	j.cgroup.kill()
 	if err := family.end(m, dieTime); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,8 @@ func (b *bubblewrap) selfTest(ctx context.Context) error {
 		return err
 	}
 	findings = append(findings, held("die with parent", "command outlives bubblewrap", died, ""))
-	b.status = Status{Tier: TierFull, Missing: b.means.absent}
+	findings = append(findings, b.means.proved...)
+	b.status = Status{Tier: TierFull, Missing: slices.Concat(b.means.absent, b.means.lacks)}
 	if !b.means.whole() {
 		b.status.Tier = TierBasic
 	}
@@ -306,7 +307,7 @@ func (b *bubblewrap) diesWithParent(ctx context.Context) (bool, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m, err := family.start(l.cmd, "", false)
+	m, err := family.start(l.cmd, "", false, nil)
 	if err != nil {
 		return false, err
 	}

@@ -85,6 +85,8 @@ func (b *basic) selfTest(ctx context.Context) error {
 		return err
 	}
 	findings = append(findings, held("die with parent", "command outlives the program", died, ""))
+	findings = append(findings, b.means.proved...)
+	b.status.Missing = append(b.status.Missing, b.means.lacks...)
 	b.status.Missing = append(b.status.Missing,
 		"mount namespace: files outside cannot be opened, but their names and sizes can be learnt",
 		"read-only in writable: a read-only path inside a writable directory can be written",
@@ -151,7 +153,7 @@ func (b *basic) diesWithParent(ctx context.Context) (_ bool, err error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m, err := family.start(cmd, s.dir, true)
+	m, err := family.start(cmd, s.dir, true, nil)
 	if err != nil {
 		return false, err
 	}

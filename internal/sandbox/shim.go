@@ -12,3 +12,10 @@ const (
 	layerSeccomp  = "seccomp"
 	layerLimits   = "limits"
 )
+
+// The layers that a delegated cgroup puts in force.
+const (
+	layerCgroup          = "cgroup"
+	layerCgroupMemory    = "cgroup memory"
+	layerCgroupProcesses = "cgroup processes"
+)
