@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/attack"
 )
 
 // TestMain lets the test binary be the program whose commands attack it.
@@ -27,17 +28,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == shimName {
 		os.Exit(sandbox.RunShim(os.Args[2:], os.Stdout))
 	}
-	if len(os.Args) > 1 {
-		switch args := os.Args[1:]; args[0] {
-		case "suite":
-			os.Exit(suiteMain(args[1], args[2], args[3]))
-		case "attack":
-			os.Exit(attackMain(args[1], args[2]))
-		case "attack-daemon":
-			os.Exit(daemonMain(args[1]))
-		case "attack-capable":
-			os.Exit(capableMain())
-		}
+	if len(os.Args) > 1 && os.Args[1] == attackName {
+		os.Exit(attack.Main(context.Background(), os.Args[2:], time.Now, os.Stdout, os.Stderr))
 	}
 	switch role := os.Getenv("SANDBOX_TEST_ROLE"); role {
 	case "":
@@ -443,4 +435,11 @@ func TestPrivateFilesOfEtc(t *testing.T) {
 			t.Errorf("%s: exit %d: %s", mode, res.Exit, res.Stderr.Bytes)
 		}
 	}
+}
+
+// A home that is the root of the file system, as users without an account have it
+// in containers, does not cost the tier.
+func TestHomeIsRoot(t *testing.T) {
+	t.Parallel()
+	detect(t, "full", func(o *sandbox.Options) { o.Home = "/" })
 }

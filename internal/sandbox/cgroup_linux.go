@@ -7,11 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -34,7 +33,6 @@ const cpuWeight = "50"
 type cgroups struct {
 	base        string
 	controllers []string // of memory, pids and cpu, those that base gives
-	next        atomic.Int64
 }
 
 // findCgroups returns the delegated cgroup of this program; root stands before
@@ -85,8 +83,8 @@ func (g *cgroups) open(l Limits) (_ *cgroup, err error) {
 	if g == nil {
 		return nil, nil //nolint:nilnil // nil is the cgroup that there is none
 	}
-	dir := filepath.Join(g.base, cgroupPrefix+strconv.Itoa(os.Getpid())+"-"+strconv.FormatInt(g.next.Add(1), 10))
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	dir, err := os.MkdirTemp(g.base, cgroupPrefix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
 		return nil, fmt.Errorf("cgroup: %w", err)
 	}
 	c := &cgroup{dir: dir}
@@ -169,47 +167,54 @@ func (c *cgroup) close() {
 	}
 }
 
+// try runs a command under l, and with end ends its cgroup at once. It tells
+// whether the command failed, and whether for want of memory.
+func (g *cgroups) try(ctx context.Context, l Limits, end bool, argv ...string) (failed, oom bool, err error) {
+	c, err := g.open(l)
+	if err != nil {
+		return false, false, err
+	}
+	defer c.close()
+	runtime.LockOSThread() // see watch
+	defer runtime.UnlockOSThread()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = []string{}
+	m, err := family.start(cmd, "", false, c)
+	if err != nil {
+		return false, false, fmt.Errorf("start in a cgroup: %w", err)
+	}
+	defer family.forget(m)
+	if end {
+		c.kill()
+	}
+	waited := cmd.Wait()
+	c.kill()
+	var exit *exec.ExitError
+	if waited == nil || errors.As(waited, &exit) {
+		err = family.end(m, dieTime)
+	} else {
+		err = waited
+	}
+	return waited != nil, c.outOfMemory(), err
+}
+
 // probe tries what cgroups promise, with commands of its own.
 func (g *cgroups) probe(ctx context.Context) ([]finding, error) {
-	// Each ends by itself only where the limit does not hold.
-	try := func(l Limits, end bool, argv ...string) (failed, oom bool, err error) {
-		c, err := g.open(l)
-		if err != nil {
-			return false, false, err
-		}
-		defer c.close()
-		defer c.kill()
-		cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-		cmd.Env, cmd.SysProcAttr = []string{}, &syscall.SysProcAttr{}
-		c.hold(cmd)
-		if err := cmd.Start(); err != nil {
-			return false, false, fmt.Errorf("start in a cgroup: %w", err)
-		}
-		if end {
-			c.kill()
-		}
-		waited := cmd.Wait()
-		var exit *exec.ExitError
-		if waited != nil && !errors.As(waited, &exit) {
-			return false, false, waited
-		}
-		return waited != nil, c.outOfMemory(), nil
-	}
-	killed, _, err := try(Limits{}, true, "/bin/sleep", "10")
+	killed, _, err := g.try(ctx, Limits{}, true, "/bin/sleep", "60")
 	if err != nil {
 		return nil, err
 	}
 	out := []finding{held(layerCgroup, "outlive the end of its cgroup", killed, "")}
 	if g.has("memory") {
-		_, oom, err := try(Limits{Memory: 16 << 20}, false, "/bin/sh", "-c", "head -c 100000000 /dev/zero | tail")
+		_, oom, err := g.try(ctx, Limits{Memory: 16 << 20}, false, "/bin/sh", "-c", "head -c 100000000 /dev/zero | tail")
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, held(layerCgroupMemory, "more memory than the command as a whole may have", oom, ""))
 	}
 	if g.has("pids") {
-		failed, _, err := try(Limits{Processes: 1}, false, "/bin/sh", "-c",
-			"set -e; i=0; while [ $i -lt 64 ]; do sleep 1 >/dev/null 2>&1 & i=$((i+1)); done 2>/dev/null")
+		failed, _, err := g.try(ctx, Limits{Processes: 1}, false, "/bin/sh", "-c",
+			"set -e; i=0; while [ $i -lt 64 ]; do sleep 60 >/dev/null 2>&1 & i=$((i+1)); done 2>/dev/null")
 		if err != nil {
 			return nil, err
 		}

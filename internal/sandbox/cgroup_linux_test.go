@@ -140,6 +140,12 @@ func TestCgroupEndsTheTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Another sandbox of this program has its own in the same place.
+	other, err := (&cgroups{base: g.base}).open(Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.close()
 	cmd := exec.Command("/bin/bash", "-c", "for i in {1..20}; do setsid sleep 1000 & done; echo; wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	c.hold(cmd)

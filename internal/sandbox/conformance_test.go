@@ -44,6 +44,9 @@ const bare = "bare"
 // shimName is the argument with which the test binary is the shim.
 const shimName = "sandbox-exec"
 
+// attackName is the argument with which the test binary attacks.
+const attackName = "sandbox-attack"
+
 // ownShim is the test binary as the shim; see TestMain.
 func ownShim() []string {
 	exe, err := os.Executable()

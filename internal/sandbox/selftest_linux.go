@@ -184,6 +184,9 @@ func answers(out []byte) map[string]string {
 	return said
 }
 
+// boxedDirs are what every sandbox has of its own.
+var boxedDirs = append([]string{boxedTemp, boxedHome, "/var", "/dev", "/proc"}, systemDirs...)
+
 // homeEntry is something in the operator's home that no command should see;
 // empty when there is nothing.
 func homeEntry(o Options) string {
@@ -196,6 +199,9 @@ func homeEntry(o Options) string {
 	}
 	for _, e := range entries {
 		path := filepath.Join(o.Home, e.Name())
+		if slices.ContainsFunc(boxedDirs, func(dir string) bool { return within(path, dir) }) {
+			continue // the home is / or the like, where the sandbox has the same names
+		}
 		shown := func(dir string) bool { return within(path, dir) || within(dir, path) || within(path, resolved(dir)) }
 		// What the self-test itself mounts lies in TempDir.
 		if e.Type()&os.ModeSymlink == 0 && !shown(o.TempDir) && !slices.ContainsFunc(o.Toolchains, shown) {

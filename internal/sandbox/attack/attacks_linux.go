@@ -1,8 +1,7 @@
-package sandbox_test
+package attack
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -19,27 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// secretMark is in everything that no command may read.
-const secretMark = "S3CR3T"
-
-// A target is what the attacks go for; it holds no secret.
-type target struct {
-	Harness, Decoy                     int // processes outside
-	Home, Pristine, Build, Other, Git  string
-	Outside, Cache, Key, Program, Suid string
-	CommandFile, Socket, Abstract      string
-	Service, Metadata, Datagram        string // addresses
-	Shm                                int    // key of shared memory
-	Persist, Beat                      string
-	Fill, Memory                       int // MB to try
-	Processes                          int
-}
-
 // An attack is run inside the sandbox and tells what it got; an error is how it
 // was stopped. What it wrote is judged from outside: see written.
 type attack struct {
 	id, name string
 	alone    bool // it may end the whole command
+	never    bool // tier none stops it, too
 	run      func(t target) error
 	written  func(t target) bool // nil: what run says counts
 }
@@ -95,7 +79,7 @@ func isThere(path string) bool { _, err := os.Lstat(path); return err == nil }
 // visible guards against numbers that mean another process in a pid namespace.
 func (t target) visible() error {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", t.Harness))
-	if err == nil && !bytes.Contains(text, []byte("suite")) {
+	if err == nil && !bytes.Contains(text, []byte(roleSuite)) {
 		err = errBlocked
 	}
 	return err
@@ -111,12 +95,7 @@ func processAttacks() []attack {
 		}
 	}
 	return []attack{
-		{id: "A01", name: "secrets in the own environment", run: func(target) error {
-			if strings.Contains(strings.Join(os.Environ(), "\n"), secretMark) {
-				return nil
-			}
-			return errBlocked
-		}},
+		{id: "A01", name: "secrets in the own environment", never: true, run: func(target) error { return reads("/proc/self/environ") }},
 		{id: "A03", name: "environment of the harness", run: of(func(t target) error { return reads(fmt.Sprintf("/proc/%d/environ", t.Harness)) })},
 		{id: "A04", name: "environments of all processes", run: func(target) error { return readsAny("/proc/[0-9]*/environ") }},
 		{id: "A05", name: "memory of the harness", run: of(func(t target) error {
@@ -172,7 +151,7 @@ func leftoverAttacks() []attack {
 			var old unix.Rlimit
 			return unix.Prlimit(t.Harness, unix.RLIMIT_NOFILE, nil, &old)
 		}},
-		{id: "A43", name: "inherited files", run: func(target) error {
+		{id: "A43", name: "inherited files", never: true, run: func(target) error {
 			for fd := 3; fd < 20; fd++ {
 				file := fmt.Sprintf("/proc/self/fd/%d", fd)
 				if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && reads(file) == nil {
@@ -193,8 +172,8 @@ func leftoverAttacks() []attack {
 			}
 			return nil
 		}},
-		{id: "A49", name: "daemon that outlives the command", alone: true, run: func(t target) error {
-			c := exec.Command("/proc/self/exe", "attack-daemon", t.Beat)
+		{id: "A49", name: "daemon that outlives the command", alone: true, never: true, run: func(t target) error {
+			c := exec.Command(t.Self[0], append(t.Self[1:], roleDaemon, t.Beat)...)
 			c.Env = []string{}
 			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			if err := c.Start(); err != nil {
@@ -268,14 +247,14 @@ func kernelAttacks() []attack {
 			return unix.Close(int(fd))
 		}},
 		{id: "A33", name: "program that is setuid root", run: func(t target) error {
-			out, err := exec.Command(t.Suid, "attack-capable").Output()
-			if err != nil || strings.TrimSpace(string(out)) != "yes" {
+			out, err := exec.Command(t.Suid, "/proc/self/status").Output()
+			if err != nil || !bytes.Contains(out, []byte("CapEff:")) || bytes.Contains(out, []byte("CapEff:\t0000000000000000\n")) {
 				return errors.Join(errBlocked, err)
 			}
 			return nil
 		}},
 		{id: "A34", name: "make namespaces", run: func(target) error {
-			c := exec.Command("/proc/self/exe", "attack-capable")
+			c := exec.Command("/bin/true")
 			c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
 			return c.Run()
 		}},
@@ -320,7 +299,7 @@ func floodAttacks() []attack {
 			<-time.After(2 * time.Second) // to be of use they must last
 			return nil
 		}},
-		{id: "A46", name: "fill the scratch space", alone: true, run: func(t target) error { return fill(os.Getenv("TMPDIR"), t.Fill) }},
+		{id: "A46", name: "fill the scratch space", alone: true, run: func(t target) error { return fill(variable("TMPDIR"), t.Fill) }},
 		{id: "A47", name: "fill the worktree", alone: true, run: func(t target) error { return fill(t.Build, t.Fill) }},
 		{id: "A48", name: "more memory than the limit", alone: true, run: func(t target) error {
 			b, err := unix.Mmap(-1, 0, t.Memory<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
@@ -351,49 +330,16 @@ func fill(dir string, megabytes int) error {
 	return nil
 }
 
-// attackMain runs inside the sandbox: the attacks of the list, on the target of
-// the file. One line each says what came of it.
-func attackMain(file, ids string) int {
-	text, err := os.ReadFile(file)
-	var t target
-	if err == nil {
-		err = json.Unmarshal(text, &t)
-	}
+// variable is one of this process's environment, as it was started.
+func variable(name string) string {
+	text, err := os.ReadFile("/proc/self/environ")
 	if err != nil {
-		fmt.Println(err)
-		return 3
+		return ""
 	}
-	for _, a := range attacks() {
-		if !strings.Contains(ids, a.id) {
-			continue
-		}
-		if err := a.run(t); err != nil {
-			fmt.Printf("%s blocked %q\n", a.id, err.Error())
-		} else {
-			fmt.Printf("%s escaped\n", a.id)
+	for kv := range strings.SplitSeq(string(text), "\x00") {
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
 		}
 	}
-	return 0
-}
-
-// daemonMain writes to a file for as long as it lives, 20 seconds at most.
-func daemonMain(file string) int {
-	for n := range 1000 {
-		if err := os.WriteFile(file, []byte(strconv.Itoa(n)), 0o600); err != nil {
-			return 1
-		}
-		<-time.After(20 * time.Millisecond)
-	}
-	return 0
-}
-
-// capableMain tells whether this process has capabilities.
-func capableMain() int {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil || bytes.Contains(text, []byte("CapEff:\t0000000000000000\n")) {
-		fmt.Println("no")
-		return 0
-	}
-	fmt.Println("yes")
-	return 0
+	return ""
 }

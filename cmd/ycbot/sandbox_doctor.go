@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/attack"
+)
+
+// doctored is what the doctor of the sandbox found.
+type doctored struct {
+	Best    sandbox.Tier   `json:"best"`   // what --sandbox auto takes
+	Holds   bool           `json:"holds"`  // the best tier holds all that it promises
+	Broken  []string       `json:"broken"` // attacks that work there and should not
+	Tiers   []doctoredTier `json:"tiers"`
+	Attacks []attack.Row   `json:"attacks"`
+}
+
+type doctoredTier struct {
+	Tier   sandbox.Tier    `json:"tier"`
+	Error  string          `json:"error,omitempty"` // why it cannot be had
+	Status *sandbox.Status `json:"status,omitempty"`
+}
+
+// sandboxDoctor prints what each tier gives here, and what came of attacking it.
+func (p *program) sandboxDoctor(ctx context.Context, asJSON bool) error {
+	temp, err := os.MkdirTemp("", "ycbot-doctor-")
+	if err != nil {
+		return fmt.Errorf("temporary directory: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	found, err := p.examineTiers(ctx, temp)
+	if err != nil {
+		return err
+	}
+	if !found.Holds {
+		p.code = report.ExitFail
+	}
+	if asJSON {
+		enc := json.NewEncoder(p.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(found)
+	}
+	_, err = p.stdout.WriteString(found.text())
+	return err
+}
+
+func (p *program) examineTiers(ctx context.Context, temp string) (*doctored, error) {
+	found := &doctored{Broken: []string{}}
+	tried := map[sandbox.Tier]map[string]attack.Verdict{}
+	for _, tier := range []sandbox.Tier{sandbox.TierFull, sandbox.TierBasic, sandbox.TierNone} {
+		box, err := sandbox.Detect(ctx, sandbox.Options{
+			Mode: string(tier), PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TempDir: temp, Shim: p.shim, Now: p.now,
+		})
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			found.Tiers = append(found.Tiers, doctoredTier{Tier: tier, Error: err.Error()})
+			continue
+		}
+		found.Best = cmp.Or(found.Best, tier)
+		status := box.Status()
+		found.Tiers = append(found.Tiers, doctoredTier{Tier: tier, Status: &status})
+		if tried[tier], err = p.attack(ctx, tier, filepath.Join(temp, string(tier))); err != nil {
+			return nil, err
+		}
+	}
+	found.Attacks = attack.Table(tried)
+	found.Broken = append(found.Broken, attack.Broken(found.Attacks, found.Best)...)
+	found.Holds = len(found.Broken) == 0
+	return found, nil
+}
+
+// attack runs the attacks in a tier.
+func (p *program) attack(ctx context.Context, tier sandbox.Tier, dir string) (map[string]attack.Verdict, error) {
+	if len(p.shim) == 0 {
+		return nil, errors.New("the program's own file is not known, so it cannot attack itself")
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	self := attack.Program{Self: []string{p.shim[0], attackCommand}, Shim: p.shim, Path: p.getenv("PATH")}
+	return attack.Try(ctx, self, string(tier), dir, os.Geteuid(), io.Discard)
+}
+
+func (d *doctored) text() string {
+	var b strings.Builder
+	for _, t := range d.Tiers {
+		if t.Status == nil {
+			fmt.Fprintf(&b, "%s: not available\n  %s\n", t.Tier, t.Error)
+		} else {
+			describe(&b, string(t.Tier), *t.Status)
+		}
+	}
+	d.matrix(&b)
+	fmt.Fprintf(&b, "--sandbox auto takes %s here", d.Best)
+	switch {
+	case !d.Holds:
+		fmt.Fprintf(&b, ", which does NOT hold what it promises: %s.\n", strings.Join(d.Broken, ", "))
+	case d.Best == sandbox.TierNone:
+		b.WriteString(", which promises nothing.\n")
+	default:
+		b.WriteString(", which holds all that it promises.\n")
+	}
+	if d.Best != sandbox.TierFull {
+		b.WriteString("\"ycbot sandbox prepare\", as root, does what it can for tier full; docs/security.md has the rest.\n")
+	}
+	return b.String()
+}
+
+// matrix is a line for each attack and a column for each tier.
+func (d *doctored) matrix(b *strings.Builder) {
+	if len(d.Attacks) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%-49s", "attack")
+	for _, t := range d.Tiers {
+		fmt.Fprintf(b, " %-6s", t.Tier)
+	}
+	b.WriteString("\n")
+	open := map[sandbox.Tier]int{}
+	for _, r := range d.Attacks {
+		fmt.Fprintf(b, "%s %-45s", r.ID, r.Name)
+		for _, t := range d.Tiers {
+			v := string(r.Results[t.Tier])
+			switch attack.Verdict(v) {
+			case attack.NotApplicable:
+				v = "n/a"
+			case attack.Open:
+				open[t.Tier]++
+				v = "OPEN"
+			case "":
+				v = "-"
+			}
+			fmt.Fprintf(b, " %-6s", v)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(b, "%-49s", "open")
+	for _, t := range d.Tiers {
+		if t.Status == nil {
+			fmt.Fprintf(b, " %-6s", "-")
+		} else {
+			fmt.Fprintf(b, " %-6d", open[t.Tier])
+		}
+	}
+	b.WriteString("\n(n/a: it does not work here without a sandbox either; -: the tier cannot be had)\n\n")
+}
+
+func describe(b *strings.Builder, mode string, s sandbox.Status) {
+	fmt.Fprintf(b, "%s: works", mode)
+	if n := len(s.SelfTest); n > 0 {
+		held := 0
+		for _, c := range s.SelfTest {
+			if c.Held {
+				held++
+			}
+		}
+		fmt.Fprintf(b, ", %d of %d canaries held", held, n)
+	}
+	b.WriteString("\n")
+	for _, l := range s.Layers {
+		fmt.Fprintf(b, "  + %s\n", l)
+	}
+	for _, m := range s.Missing {
+		fmt.Fprintf(b, "  - %s\n", m)
+	}
+	for _, c := range s.SelfTest {
+		if !c.Held {
+			fmt.Fprintf(b, "  ! did not hold: %s (%s)\n", c.Name, c.Note)
+		}
+	}
+}
