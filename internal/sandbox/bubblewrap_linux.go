@@ -27,9 +27,12 @@ const boxedID = "1000"
 // A bubblewrap sandbox runs each command in namespaces of its own.
 //
 // When this program is killed outright, the kernel kills bubblewrap and, with it,
-// the first process inside and all others there. Bubblewrap asks for that once
-// more right after it has started the command; killed in those microseconds, the
-// command would go on until it ends by itself.
+// the first process inside and all others there, because both asked for that. The
+// shim does not become the command before they have, and not without its lifeline,
+// so until then bubblewrap needs no other to kill it: killed before its first
+// process goes on, it would leave that one waiting for ever. Between bubblewrap's
+// request and that moment lie some microseconds in which this still can happen;
+// the command is not started then.
 type bubblewrap struct {
 	o       Options
 	means   means
@@ -140,6 +143,7 @@ func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report
 	defer group.close()
 	res, err := watch(ctx, b.o, job{
 		cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout, cgroup: group,
+		stays: l.shimmed != nil,
 		guard: newGuard(b.means.limits, group, b.o.Now(), c.written()),
 	})
 	rep, repErr := l.report()
@@ -286,7 +290,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		}
 	}()
 	// The numbers that the files of ExtraFiles get.
-	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD, relayFD = "3", "4", "5", "6", "7", "8", 9
+	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD, lifelineFD, relayFD = "3", "4", "5", "6", "7", "8", "9", 11
 	hostsFD, err := l.serve(ctx, b.services(c), relayFD)
 	if err != nil {
 		return nil, err
@@ -316,8 +320,10 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		if l.shimmed, err = newShimmed(p); err != nil {
 			return nil, err
 		}
-		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
-		argv = slices.Concat([]string{boxedShim(b.means.shim[0])}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
+		// Bubblewrap gets the end of its status that is read, too: when we are gone,
+		// writing the status must not kill it before its first process goes on.
+		handed = slices.Concat(l.files, l.shimmed.files, []*os.File{l.status}, l.relayed)
+		argv = slices.Concat([]string{boxedShim(b.means.shim[0])}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD, lifelineFD})
 	}
 	l.cmd = &exec.Cmd{
 		Path: b.program,

@@ -29,7 +29,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 // A shimmed command is one that a shim starts: what the shim gets, and where it
 // says what it did.
 type shimmed struct {
-	files []*os.File // policy and status, and the lifeline of a shim that stays
+	files []*os.File // policy, status and lifeline
 	r     *os.File   // what the shim says
 	life  *os.File   // our end of the lifeline
 }
@@ -56,13 +56,10 @@ func newShimmed(p policy) (_ *shimmed, err error) {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	s.r, s.files = r, append(s.files, w)
-	if p.Stay {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return nil, fmt.Errorf("pipe: %w", err)
-		}
-		s.life, s.files = w, append(s.files, r)
+	if r, w, err = os.Pipe(); err != nil {
+		return nil, fmt.Errorf("pipe: %w", err)
 	}
+	s.life, s.files = w, append(s.files, r)
 	return s, nil
 }
 

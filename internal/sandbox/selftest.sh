@@ -37,9 +37,10 @@ case $e in *refused*) echo net=refused ;; *) echo "net=${e//$'\n'/ }" ;; esac
 
 IFS= read -r v </proc/self/uid_map
 echo "uid_map=$v"
-while read -r k v; do
-	case $k in CapEff:) echo "caps=$v" ;; NoNewPrivs:) echo "nnp=$v" ;; esac
-done </proc/self/status
+# In one piece: line by line bash seeks back, in a file that is made anew then.
+IFS= read -r -d '' v </proc/self/status
+k=${v#*CapEff:?} && echo "caps=${k%%$'\n'*}"
+k=${v#*NoNewPrivs:?} && echo "nnp=${k%%$'\n'*}"
 
 extra=
 while IFS= read -r -d '' v; do
