@@ -33,6 +33,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == attackName {
 		os.Exit(attack.Main(context.Background(), os.Args[2:], time.Now, os.Stdout, os.Stderr))
 	}
+	if file := os.Getenv("SANDBOX_TEST_PROFILE"); file != "" {
+		if err := enterProfile(file); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(3)
+		}
+	}
 	switch role := os.Getenv("SANDBOX_TEST_ROLE"); role {
 	case "":
 		os.Exit(m.Run())

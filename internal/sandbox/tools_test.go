@@ -99,6 +99,52 @@ func tools(t *testing.T, newSandbox maker) {
 	}
 }
 
+const rustTest = `
+#[test]
+fn server() {
+    use std::io::{Read, Write};
+    let l = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let a = l.local_addr().unwrap();
+    let t = std::thread::spawn(move || l.accept().unwrap().0.write_all(b"hi").unwrap());
+    let mut s = String::new();
+    std::net::TcpStream::connect(a).unwrap().read_to_string(&mut s).unwrap();
+    t.join().unwrap();
+    assert_eq!(s, "hi");
+    assert!(std::process::Command::new("true").status().unwrap().success());
+}
+`
+
+// A crate is built and tested, offline, as it is outside.
+func TestCargo(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("rustc", "--print", "sysroot").Output()
+	if err != nil {
+		t.Skip("no Rust on this machine")
+	}
+	sysroot := strings.TrimSpace(string(out))
+	if _, err := os.Stat(filepath.Join(sysroot, "bin", "cargo")); err != nil {
+		t.Skip("no cargo beside rustc in " + sysroot)
+	}
+	for _, mode := range []string{"basic", "full"} {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "src"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"Cargo.toml": "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "src/lib.rs": rustTest} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Toolchains = []string{sysroot} })
+		res := run(t, sb, sandbox.Command{
+			Argv: []string{"cargo", "test", "--offline", "--quiet"}, Dir: dir, Writable: []string{dir}, Timeout: 5 * time.Minute,
+		})
+		if res.Exit != 0 || !strings.Contains(string(res.Stdout.Bytes), "1 passed") {
+			t.Errorf("%s: exit %d\n%s%s", mode, res.Exit, res.Stdout.Bytes, res.Stderr.Bytes)
+		}
+	}
+}
+
 // A test binary with the race detector runs under the default limits, although
 // it maps more address space than any machine has memory.
 func TestRaceDetector(t *testing.T) {

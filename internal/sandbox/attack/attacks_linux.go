@@ -173,7 +173,7 @@ func leftoverAttacks() []attack {
 			return nil
 		}},
 		{id: "A49", name: "daemon that outlives the command", alone: true, never: true, run: func(t target) error {
-			c := exec.Command(t.Self[0], append(t.Self[1:], roleDaemon, t.Beat)...)
+			c := exec.Command(t.Self[0], append(t.Self[1:], roleDaemon, t.Beat)...) //nolint:noctx // it ends with the command
 			c.Env = []string{}
 			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			if err := c.Start(); err != nil {
@@ -247,14 +247,14 @@ func kernelAttacks() []attack {
 			return unix.Close(int(fd))
 		}},
 		{id: "A33", name: "program that is setuid root", run: func(t target) error {
-			out, err := exec.Command(t.Suid, "/proc/self/status").Output()
+			out, err := exec.Command(t.Suid, "/proc/self/status").Output() //nolint:noctx // it ends with the command
 			if err != nil || !bytes.Contains(out, []byte("CapEff:")) || bytes.Contains(out, []byte("CapEff:\t0000000000000000\n")) {
 				return errors.Join(errBlocked, err)
 			}
 			return nil
 		}},
 		{id: "A34", name: "make namespaces", run: func(target) error {
-			c := exec.Command("/bin/true")
+			c := exec.Command("/bin/true") //nolint:noctx // it ends with the command
 			c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER}
 			return c.Run()
 		}},
@@ -290,7 +290,7 @@ func floodAttacks() []attack {
 	return []attack{
 		{id: "A45", name: "very many processes", alone: true, run: func(t target) error {
 			for range t.Processes {
-				c := exec.Command("/bin/sleep", "20")
+				c := exec.Command("/bin/sleep", "20") //nolint:noctx // it ends with the command
 				if err := c.Start(); err != nil {
 					return err
 				}

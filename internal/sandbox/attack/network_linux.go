@@ -21,7 +21,7 @@ func networkAttacks() []attack {
 		{id: "A25", name: "multipath TCP", run: stream(service, unix.IPPROTO_MPTCP, false)},
 		{id: "A26", name: "TCP fast open", run: stream(service, 0, true)},
 		{id: "A27", name: "UDP", run: func(t target) error {
-			c, err := net.Dial("udp4", t.Datagram)
+			c, err := net.Dial("udp4", t.Datagram) //nolint:noctx // it ends with the command
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ func answered(c net.Conn) error {
 }
 
 func unixSocket(name string) error {
-	c, err := net.DialTimeout("unix", name, time.Second)
+	c, err := net.DialTimeout("unix", name, time.Second) //nolint:noctx // it ends with the command
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func newTarget(pl plan, dir string) (t target, stop func(), err error) {
 	if err := t.share(); err != nil {
 		return t, nil, err
 	}
-	decoy := exec.Command("/bin/sleep", "600")
+	decoy := exec.Command("/bin/sleep", "600") //nolint:noctx // it is ended
 	if err := decoy.Start(); err != nil {
 		return t, nil, err
 	}
@@ -147,7 +147,7 @@ func (t *target) serve() error {
 	if _, err = listen("unix", "@"+t.Abstract); err != nil {
 		return err
 	}
-	packets, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	packets, err := net.ListenPacket("udp4", "127.0.0.1:0") //nolint:noctx // it ends with the process
 	if err != nil {
 		return err
 	}
