@@ -151,7 +151,23 @@ func ycbot(args []string, p program) int {
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(runCommand(&p), demoCommand(&p), checkCommand(&p), rerunCommand(&p), replayCommand(&p), publishCommand(&p), actionCommand(&p), appCommand(&p), agentsCommand(&p), permissionsCommand(&p), worktreeCommand(&p), sandboxCommand(&p), doctorCommand(&p), versionCommand(&p))
+	root.AddCommand(
+		runCommand(&p),
+		demoCommand(&p),
+		checkCommand(&p),
+		rerunCommand(&p),
+		replayCommand(&p),
+		publishCommand(&p),
+		actionCommand(&p),
+		appCommand(&p),
+		agentsCommand(&p),
+		permissionsCommand(&p),
+		configCommand(&p),
+		worktreeCommand(&p),
+		sandboxCommand(&p),
+		doctorCommand(&p),
+		versionCommand(&p),
+	)
 	defer p.openTraces(ctx)()
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {

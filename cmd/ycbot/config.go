@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+func configCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Check a configuration, or print what holds",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	dir := "."
+	check := &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Check a configuration, and say what is wrong with it as FILE:LINE:COLUMN: KEY: TEXT",
+		Long: `Check FILE, else .github/ycbot.yml as it stands in the working tree, and say what
+is wrong with it as FILE:LINE:COLUMN: KEY: TEXT, with the key that was likely meant.
+
+Exit codes: 0 it is right, or there is none; 3 it is not.`,
+		Example: `  ycbot config check`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return p.configCheck(dir, args) },
+	}
+	show := &cobra.Command{
+		Use:   "print [FILE]",
+		Short: "Print all settings that FILE comes to, over your own file and the defaults",
+		Long: `Print, as a configuration, all settings that FILE, else .github/ycbot.yml as it
+stands in the working tree, comes to over your own file ($YCBOT_HOME/config.yml)
+and the defaults. A run reads the file at the base commit, and flags come above it.
+Steps of the gate whose commands are detected are left out: "ycbot gate explain".`,
+		Example: `  ycbot config print`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return p.configPrint(dir, args) },
+	}
+	for _, c := range []*cobra.Command{check, show} {
+		c.Flags().StringVarP(&dir, "directory", "C", ".", "look for .github/ycbot.yml in the repository in `DIR`")
+	}
+	cmd.AddCommand(check, show)
+	return cmd
+}
+
+// configuration reads the file that was named, else the repository's; nil where
+// that is not there.
+func (p *program) configuration(dir string, args []string) (name string, data []byte, err error) {
+	name = filepath.Join(p.topOf(dir), filepath.FromSlash(configPath))
+	if len(args) > 0 {
+		name = args[0]
+	}
+	data, err = os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && len(args) == 0 {
+		return configPath, nil, nil
+	}
+	if len(args) == 0 {
+		name = configPath
+	}
+	return name, data, err
+}
+
+func (p *program) configCheck(dir string, args []string) error {
+	name, data, err := p.configuration(dir, args)
+	if err != nil {
+		return err
+	}
+	if data == nil {
+		_, err := fmt.Fprintf(p.stdout, "there is no %s: the defaults hold\n", name)
+		return err
+	}
+	_, err = config.Parse(name, data)
+	if err == nil {
+		_, err = fmt.Fprintf(p.stdout, "%s is right\n", name)
+		return err
+	}
+	p.code = report.ExitError
+	_, err = fmt.Fprintln(p.stdout, err)
+	return err
+}
+
+func (p *program) configPrint(dir string, args []string) error {
+	home, err := p.home()
+	if err != nil {
+		return err
+	}
+	c := config.Default()
+	own := filepath.Join(home, "config.yml")
+	switch data, err := os.ReadFile(own); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		if c, err = c.With(own, data); err != nil {
+			return err
+		}
+	}
+	name, data, err := p.configuration(dir, args)
+	if err != nil {
+		return err
+	}
+	if c, err = c.With(name, data); err != nil {
+		return err
+	}
+	text, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	_, err = p.stdout.Write(text)
+	return err
+}
