@@ -105,7 +105,11 @@ func movedFailures(base, head Suite) map[string]bool {
 }
 
 func newCase(id ID, t Test) Case {
-	return Case{ID: id, Output: t.Output, Evidence: []string{t.Evidence}, Broken: t.Broken}
+	k := Case{ID: id, Output: t.Output, Broken: t.Broken}
+	if t.Evidence != "" { // else known from an earlier run
+		k.Evidence = []string{t.Evidence}
+	}
+	return k
 }
 
 func (c *Comparison) lists() []*[]Case {

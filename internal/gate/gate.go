@@ -38,6 +38,7 @@ type Gate struct {
 	CacheDir string         // of this project, kept between runs, written by the harness's own commands only
 	Shared   string         // the same for all projects
 	Scratch  string         // of this run; the caller removes it
+	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
 	Progress func(Progress) // told of each step as it begins and ends; may be nil
 	Now      func() time.Time
 }

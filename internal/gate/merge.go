@@ -100,6 +100,7 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 	}
 	defer both.Close()
 	inner := *r.Gate
+	inner.Results = nil
 	inner.Scratch = filepath.Join(r.Scratch, "merge")
 	in := r.in
 	in.Base, in.Head, in.Prepared = tip, both, nil

@@ -210,6 +210,7 @@ type Result struct {
 	Tests      Comparison        `json:"tests"`
 	FailToPass Reproduction      `json:"fail_to_pass"`
 	Probes     []Probe           `json:"probes"`
+	Cached     *Cached           `json:"cached,omitempty"`   // the base's tests were not run, but known; nil: they ran
 	Merge      *Merge            `json:"merge,omitempty"`    // nil: base has not moved, or not reached
 	Mutation   *Mutation         `json:"mutation,omitempty"` // nil: nothing to mutate, or not reached
 	NotCovered []string          `json:"not_covered"`

@@ -187,6 +187,7 @@ type scenario struct {
 	removed []string
 	input   map[string][]string // "key: value" lines
 	want    string
+	results BaseResults
 }
 
 func readScenario(t *testing.T, file string) *scenario {
@@ -364,7 +365,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	tools.Go = &goTools
 	g := &Gate{
 		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
-		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
+		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now, Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1},
 	}
 	if s.has("mutation") {

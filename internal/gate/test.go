@@ -10,7 +10,36 @@ import (
 	"time"
 )
 
-func (r *runner) testBase(ctx context.Context) error { return r.test(ctx, Base) }
+// testBase takes the results of the base's tests from an earlier run, or else
+// runs them and keeps the results for later ones.
+func (r *runner) testBase(ctx context.Context) error {
+	r.suites[Base] = Suite{}
+	if r.recall() {
+		r.measure()
+		return nil
+	}
+	if err := r.runBase(ctx); err != nil {
+		return err
+	}
+	r.keep()
+	return nil
+}
+
+func (r *runner) runBase(ctx context.Context) error {
+	if err := r.test(ctx, Base); err != nil {
+		return err
+	}
+	r.measure()
+	return nil
+}
+
+// measure keeps how long the slowest of the base's tests took.
+func (r *runner) measure() {
+	for _, t := range r.suites[Base] {
+		r.longest = max(r.longest, t.Elapsed)
+	}
+}
+
 func (r *runner) testHead(ctx context.Context) error { return r.test(ctx, Head) }
 
 // test runs all tests of one side.
@@ -33,9 +62,6 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		}
 	}
 	if side == Base {
-		for _, t := range r.suites[Base] {
-			r.longest = max(r.longest, t.Elapsed)
-		}
 		return nil
 	}
 	for _, c := range r.plan[Head].test {
@@ -142,7 +168,10 @@ func (r *runner) compare(ctx context.Context) error {
 		r.attributeNothing()
 		return nil
 	}
-	err := r.reveal(ctx)
+	err := r.confirm(ctx)
+	if err == nil {
+		err = r.reveal(ctx)
+	}
 	if err == nil {
 		err = r.rerun(ctx)
 	}

@@ -129,6 +129,9 @@ func (r *Report) took() string {
 	if len(parts) > 0 {
 		s += ": " + strings.Join(parts, " · ")
 	}
+	for _, known := range r.Timings.Cached {
+		s += "; known before: " + plain(known)
+	}
 	return s
 }
 

@@ -271,6 +271,7 @@ type Timings struct {
 	Started    time.Time `json:"started"`
 	DurationMS int64     `json:"duration_ms"`
 	Stages     []Stage   `json:"stages"`
+	Cached     []string  `json:"cached,omitempty"` // what was not done because its result was known
 }
 
 // A Stage is one stage of the run.

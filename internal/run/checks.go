@@ -113,6 +113,11 @@ func (b *builder) other(head gate.Step) (gate.Step, bool) {
 			return s, true
 		}
 	}
+	for _, s := range b.result.Steps { // the results of base's tests were known, and what differed was run again
+		if s.Side == gate.Base && s.Stage == gate.StageRerun && head.Stage == gate.StageTest && s.Unit == head.Unit && s.Command == head.Command {
+			return s, true
+		}
+	}
 	return gate.Step{}, false
 }
 

@@ -31,6 +31,7 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: gate.Network(s.Network), Services: s.services,
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
+		Results: s.baseResults(),
 	}
 }
 

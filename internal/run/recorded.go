@@ -178,6 +178,7 @@ func (r *Runner) again(ctx context.Context, p *past, dir string, cast *Cast) (*s
 		return nil, errors.Join(err, os.RemoveAll(out))
 	}
 	s.driven = true
+	s.past = p
 	s.closers = append(s.closers, scratchDir(out))
 	if err := s.bring(ctx, p.src); err != nil {
 		s.close()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/gate"
@@ -81,6 +82,9 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 	rep.NotCovered = append(rep.NotCovered, result.NotCovered...)
 	rep.Notes = append(rep.Notes, result.Notes...)
 	rep.Versions.Toolchains = result.Toolchains
+	if k := result.Cached; k != nil {
+		rep.Timings.Cached = []string{fmt.Sprintf("the base's tests: %d results of %s, which took %s", k.Tests, k.When.Format(time.DateTime), k.Saved.Round(100*time.Millisecond))}
+	}
 }
 
 // notUnfinished leaves out that the gate did not finish, which the caller says better.

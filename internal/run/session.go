@@ -43,6 +43,7 @@ type session struct {
 	events  *agent.EventLog
 	log     *evidence.Log
 	read    []evidence.Record // in place of log, where nothing is written
+	past    *past             // the run that is driven again; nil: none
 	began   time.Time
 	around  circumstances
 	stages  []report.Stage

@@ -1,0 +1,264 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// BaseResults keeps what tests of bases said from one run to the next. What is
+// kept decides alone only that nothing has to be looked at: whatever is said of a
+// test by name rests on a run of it at the base in the same log.
+type BaseResults interface {
+	// Load returns what was saved under key, nil for nothing.
+	Load(key string) ([]byte, error)
+	Save(key string, data []byte) error
+}
+
+// Cached tells that the tests of the base were not run, because their results
+// were known.
+type Cached struct {
+	When  time.Time     `json:"when"`  // they ran
+	Saved time.Duration `json:"saved"` // how long they took then
+	Key   string        `json:"key"`
+	Tests int           `json:"tests"`
+}
+
+// A baseRecord is a saved suite.
+type baseRecord struct {
+	When  time.Time     `json:"when"`
+	Took  time.Duration `json:"took"`
+	Cases []baseCase    `json:"cases"`
+}
+
+type baseCase struct {
+	ID   ID   `json:"id"`
+	Test Test `json:"test"`
+}
+
+// baseForm is part of every key: it changes when what is saved does.
+const baseForm = "1"
+
+// baseAge is how old results may be that are used: dependencies that no lockfile
+// pins, certificates and the calendar move without a change of the base.
+const baseAge = 7 * 24 * time.Hour
+
+// baseKey names the results of the base's tests by all that they depend on: its
+// tree, which has the lockfiles too, the programs of this machine, the commands,
+// their environment, and how they are contained.
+func (r *runner) baseKey() string {
+	h := sha256.New()
+	line := func(parts ...string) { fmt.Fprintf(h, "%q\n", parts) }
+	line(baseForm, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(cmp.Or(r.Network, NetworkSetup)))
+	line(r.in.Env...)
+	line(r.Tools.fingerprint()...)
+	for _, list := range [][]command{r.plan[Base].setup, r.plan[Base].build, r.plan[Base].test} {
+		for _, c := range list {
+			line(c.unit, c.text)
+			line(c.argv...)
+			line(c.env...)
+		}
+	}
+	for _, s := range r.Services {
+		line(fmt.Sprint(s))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// interpreters are the programs whose version can decide how tests end.
+var interpreters = strings.Fields("bash go node npm pnpm yarn bun deno python python3 uv poetry pytest cargo rustc java javac mvn gradle kotlinc gcc cc clang cmake ctest meson ninja make just task ruby bundle php composer elixir mix dotnet git")
+
+// fingerprint tells the programs apart by place, size and time, which an update
+// changes.
+func (t *Toolchains) fingerprint() []string {
+	if t == nil {
+		return nil
+	}
+	var out []string
+	if t.Go != nil {
+		out = append(out, t.Go.Version)
+	}
+	for _, name := range interpreters {
+		file, err := filepath.EvalSymlinks(t.path(name))
+		if err != nil || t.path(name) == "" {
+			continue
+		}
+		if info, err := os.Stat(file); err == nil {
+			out = append(out, fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()))
+		}
+	}
+	return out
+}
+
+// recall takes the results of the base's tests from an earlier run, and says
+// whether there are any.
+func (r *runner) recall() bool {
+	if r.Results == nil || len(r.plan[Base].test) == 0 || r.facts.Unprepared != "" {
+		return false
+	}
+	key := r.baseKey()
+	data, err := r.Results.Load(key)
+	if err != nil {
+		r.note("results of the base's tests could not be looked up: %v", err)
+	}
+	var rec baseRecord
+	if len(data) == 0 || json.Unmarshal(data, &rec) != nil || len(rec.Cases) == 0 {
+		return false
+	}
+	for _, c := range rec.Cases {
+		c.Test.Evidence = ""
+		r.suites[Base][c.ID] = c.Test
+	}
+	tests := 0
+	for _, n := range r.suites[Base].count() {
+		tests += n
+	}
+	r.res.Cached = &Cached{When: rec.When, Saved: rec.Took, Key: key, Tests: tests}
+	return true
+}
+
+// keep saves the results of the base's tests for later runs.
+func (r *runner) keep() {
+	if r.Results == nil || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 {
+		return
+	}
+	rec := baseRecord{When: r.Now().UTC()}
+	for _, s := range r.stepsOf(StageTest, Base) {
+		rec.Took += s.Duration
+		if s.Environment != "" {
+			return // what failed for want of something outside may be there next time
+		}
+	}
+	for id, t := range r.suites[Base] {
+		rec.Cases = append(rec.Cases, baseCase{ID: id, Test: t})
+	}
+	slices.SortFunc(rec.Cases, func(a, b baseCase) int {
+		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package), cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
+	})
+	data, err := json.Marshal(rec)
+	if err == nil {
+		err = r.Results.Save(r.baseKey(), data)
+	}
+	if err != nil {
+		r.note("results of the base's tests could not be kept: %v", err)
+	}
+}
+
+// confirm runs again at the base what fails on both sides by results that were
+// known: what is said to be old has failed on the base in this log.
+func (r *runner) confirm(ctx context.Context) error {
+	t := &r.res.Tests
+	if r.res.Cached == nil || len(t.PreExisting) == 0 {
+		return nil
+	}
+	moved := func(k Case) bool { _, ok := r.suites[Base][k.ID]; return !ok }
+	if slices.ContainsFunc(t.PreExisting, moved) { // failures of packages under another name there
+		r.res.Cached = nil
+		if err := r.runBase(ctx); err != nil {
+			return err
+		}
+		*t = compare(r.suites[Base], r.suites[Head])
+		return nil
+	}
+	var ids []ID
+	for _, k := range t.PreExisting {
+		ids = append(ids, k.ID)
+	}
+	now, err := r.again(ctx, Base, ids, true)
+	if err != nil {
+		return err
+	}
+	old := t.PreExisting
+	t.PreExisting = nil
+	for _, k := range old {
+		on := now[k.ID]
+		if on.Evidence != "" {
+			k.Evidence = append(k.Evidence, on.Evidence)
+		}
+		switch on.Status {
+		case Failed:
+			t.PreExisting = append(t.PreExisting, k)
+		case Passed:
+			t.Flaky = append(t.Flaky, k)
+		default:
+			t.Unknown = append(t.Unknown, k)
+		}
+	}
+	t.sort()
+	return nil
+}
+
+// ResultFiles is a folder of BaseResults.
+type ResultFiles struct {
+	Dir string
+	Now func() time.Time
+}
+
+// maxResults bounds how many results are kept: the oldest go.
+const maxResults = 30
+
+// Load implements [BaseResults].
+func (f ResultFiles) Load(key string) ([]byte, error) {
+	name := filepath.Join(f.Dir, key+".json")
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && f.Now().Sub(info.ModTime()) > baseAge {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
+}
+
+// Save implements [BaseResults].
+func (f ResultFiles) Save(key string, data []byte) error {
+	if err := mkdirs(f.Dir); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(f.Dir, "part-")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), filepath.Join(f.Dir, key+".json"))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return f.trim()
+}
+
+// trim removes what is too old or too much. Others may do so at the same time.
+func (f ResultFiles) trim() error {
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil {
+		return err
+	}
+	var files []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, info := range files {
+		if i < maxResults && f.Now().Sub(info.ModTime()) <= baseAge {
+			continue
+		}
+		if err := os.Remove(filepath.Join(f.Dir, info.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// The base's tests are run once for a base: the next run of a change on it goes
+// without them and finds the same. What is said of a test by name still rests on
+// a run of it at the base: one that fails on both sides is run again there.
+func TestBaseResultsAreKnown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"preexisting", "regressed", "commands_regress"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := ResultFiles{Dir: t.TempDir(), Now: time.Now}
+			s := readScenario(t, "testdata/scenarios/"+name+".txtar")
+			s.results = files
+			first := w.run(t, s)
+			second := w.run(t, s)
+			if first.Cached != nil || second.Cached == nil {
+				t.Fatalf("cached: %v, then %v", first.Cached, second.Cached)
+			}
+			if d := cmp.Diff(facts(first), facts(second)); d != "" {
+				t.Errorf("with known results it is another result:\n%s", d)
+			}
+			ran := func(r *Result, stage Stage) bool {
+				return slices.ContainsFunc(r.Steps, func(s Step) bool { return s.Side == Base && s.Stage == stage })
+			}
+			if !ran(first, StageTest) || ran(second, StageTest) {
+				t.Error("the base's tests are to run the first time and not the second")
+			}
+			for _, k := range second.Tests.PreExisting {
+				if !slices.ContainsFunc(second.Steps, func(s Step) bool { return s.Side == Base && slices.Contains(k.Evidence, s.Evidence) }) {
+					t.Errorf("%s is said to fail on the base, and nothing of this run shows it", k.ID)
+				}
+			}
+		})
+	}
+}
+
+// A key stands for all that the results depend on.
+func TestBaseKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key := func(change func(*runner)) string {
+		tools := *w.tools.Go
+		r := newRunner(&Gate{Sandbox: w.box, Tools: &Toolchains{Go: &tools}}, Input{Base: worktreeOf("t1")})
+		r.plan[Base] = &plan{test: []command{{unit: ".", text: "go test", argv: []string{"go", "test"}}}}
+		change(r)
+		return r.baseKey()
+	}
+	same := key(func(*runner) {})
+	if again := key(func(*runner) {}); again != same {
+		t.Error("the same gives another key")
+	}
+	for what, change := range map[string]func(*runner){
+		"tree":      func(r *runner) { r.in.Base = worktreeOf("t2") },
+		"command":   func(r *runner) { r.plan[Base].test[0].argv = []string{"go", "test", "-short"} },
+		"setup":     func(r *runner) { r.plan[Base].setup = []command{{text: "npm ci"}} },
+		"variable":  func(r *runner) { r.in.Env = []string{"TZ=UTC"} },
+		"toolchain": func(r *runner) { r.Tools.Go.Version = "go1.1" },
+		"network":   func(r *runner) { r.Network = NetworkFull },
+	} {
+		if key(change) == same {
+			t.Errorf("another %s has the same key", what)
+		}
+	}
+}
+
+// Results that are old or too many go; what is not there is no error.
+func TestResultFiles(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	f := ResultFiles{Dir: filepath.Join(t.TempDir(), "base"), Now: func() time.Time { return now }}
+	if data, err := f.Load("a"); data != nil || err != nil {
+		t.Fatalf("%q, %v", data, err)
+	}
+	for i := range maxResults + 5 {
+		key := "k" + string(rune('A'+i))
+		if err := f.Save(key, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		then := now.Add(time.Duration(i-100) * time.Minute)
+		if err := os.Chtimes(filepath.Join(f.Dir, key+".json"), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Save("last", []byte("last")); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(f.Dir)
+	if err != nil || len(entries) != maxResults {
+		t.Errorf("%d results are kept, %v", len(entries), err)
+	}
+	if data, err := f.Load("last"); string(data) != "last" || err != nil {
+		t.Errorf("%q, %v", data, err)
+	}
+	now = now.Add(2 * baseAge)
+	if data, _ := f.Load("last"); data != nil {
+		t.Error("results of long ago are used")
+	}
+}
+
+// worktreeOf is a tree that is only looked at by its name.
+func worktreeOf(oid string) *workspace.Tree { return &workspace.Tree{OID: oid} }
