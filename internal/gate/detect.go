@@ -201,6 +201,9 @@ func (r *runner) describe() {
 	if r.Sandbox.Status().Tier == sandbox.TierNone && os.Geteuid() == 0 {
 		r.note("commands run as root, without a sandbox that gives them another user: tests that expect to be refused something may fail on both sides")
 	}
+	for _, n := range r.in.Head.Notes {
+		r.notCovered("what lies outside of the repository: %s", n)
+	}
 	for _, p := range r.plan[Head].projects {
 		add("%s (%s)", p.what, strings.Join(p.why, ", "))
 	}

@@ -188,6 +188,8 @@ type scenario struct {
 	input   map[string][]string // "key: value" lines
 	want    string
 	results BaseResults
+	// submodule is a path at which there is one from the beginning.
+	submodule string
 }
 
 func readScenario(t *testing.T, file string) *scenario {
@@ -220,7 +222,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "none", "needs", "grace", "step", "timeout"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "tag", "python", "none", "needs", "grace", "step", "timeout"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -299,7 +301,17 @@ func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mi
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
+	if s.submodule != "" {
+		addSubmodule(t, src, s.submodule)
+	}
 	base := commit(t, src)
+	for _, tag := range s.input["tag"] {
+		cmd := exec.CommandContext(ctx, "git", "tag", tag)
+		cmd.Dir, cmd.Env = src, userGit()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git tag: %v\n%s", err, out)
+		}
+	}
 	lay(t, src, s.head)
 	for _, name := range s.removed {
 		if err := os.Remove(filepath.Join(src, name)); err != nil {
@@ -404,6 +416,9 @@ func (w *world) skip(t *testing.T, s *scenario) {
 	t.Helper()
 	if s.has("race") && !w.tools.Go.Race {
 		t.Skip("the race detector needs cgo and a C compiler")
+	}
+	if _, err := exec.LookPath("python3"); s.has("python") && err != nil {
+		t.Skip("python3 is needed")
 	}
 	if s.has("needs") && w.box.Status().Tier == sandbox.TierNone {
 		t.Skip("bubblewrap does not work here")
