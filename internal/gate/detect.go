@@ -71,12 +71,16 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 	return newPlan(chosen, r.in.Commands), nil
 }
 
-// findProjects asks every ecosystem for its projects.
+// findProjects asks every ecosystem for its projects. Targets of a Makefile and
+// its like count only where nothing else has tests in or below its folder.
 func findProjects(s *survey) []project {
 	var out []project
 	for _, eco := range ecosystems() {
 		for _, p := range eco.find(s) {
 			p.eco = eco
+			if eco.name == "Make" && slices.ContainsFunc(out, func(o project) bool { return inside(p.dir, o.dir) && (len(o.test) > 0 || o.missing != "") }) {
+				continue // its targets call what is run by itself
+			}
 			for _, list := range [][]command{p.setup, p.warm, p.build, p.lint, p.test} {
 				for i := range list {
 					list[i].eco = eco.name

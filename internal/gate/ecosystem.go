@@ -50,6 +50,16 @@ type ecosystem struct {
 func ecosystems() []*ecosystem {
 	return []*ecosystem{
 		goEcosystem(),
+		nodeEcosystem(),
+		pythonEcosystem(),
+		rustEcosystem(),
+		javaEcosystem(),
+		cEcosystem(),
+		rubyEcosystem(),
+		dotnetEcosystem(),
+		phpEcosystem(),
+		elixirEcosystem(),
+		makeEcosystem(), // last: where the others have tests, it only calls them
 	}
 }
 

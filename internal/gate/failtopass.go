@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -35,6 +34,11 @@ func (r *runner) failToPass(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	others, err := r.overlayOthers(ctx, tree)
+	if err != nil {
+		return err
+	}
+	maps.Copy(over, others)
 	r.judgeOverlay(over)
 	return nil
 }
@@ -45,15 +49,16 @@ func (r *runner) reproducible() (ReproState, string) {
 	switch {
 	case r.facts.Unprepared != "":
 		return ReproEnvironment, "a side could not be set up"
-	case !r.hasGoTests():
-		return ReproUnsupported, "fail-to-pass needs results of each test, which only Go's test commands give so far"
+	case !slices.ContainsFunc(r.plan[Head].test, func(c command) bool { return c.results != nil }):
+		return ReproUnsupported, "fail-to-pass needs results of each test, which no test command gives"
 	case !r.res.Runnable && len(files) > 0:
 		return ReproTestsOnly, "the change brings only tests and their data: there is nothing to undo"
 	case !r.res.Runnable:
 		return ReproNothing, "no line that can run changed: there is nothing to reproduce"
-	case len(files) == 0 || len(pkgs) == 0:
+	case len(files) == 0 || len(pkgs) == 0 && len(r.overlayCommands(Head, files)) == 0:
 		return ReproNoTests, "the change brings no tests"
-	case !slices.ContainsFunc(pkgs, func(p goPackageInfo) bool { return len(r.goTests(Base, p.unit, StageFailToPass)) > 0 }):
+	case len(r.overlayCommands(Base, files)) == 0 &&
+		!slices.ContainsFunc(pkgs, func(p goPackageInfo) bool { return len(r.goTests(Base, p.unit, StageFailToPass)) > 0 }):
 		return ReproNeedsAPI, "the base has no module that the change's tests could run in: no reproduction claimed"
 	case len(r.suites[Base]) == 0:
 		return ReproEnvironment, "the base's tests could not be run"
@@ -70,7 +75,7 @@ func (r *runner) hasGoTests() bool {
 func (r *runner) overlay() (files []string, pkgs []goPackageInfo) {
 	withTests := map[string]bool{} // folders in which test files changed
 	for _, p := range r.in.Change.Paths() {
-		if strings.HasSuffix(p, "_test.go") {
+		if isTestSource(p) {
 			withTests[path.Dir(p)] = true
 		}
 	}
@@ -96,13 +101,9 @@ func (r *runner) overlay() (files []string, pkgs []goPackageInfo) {
 // travels says whether a path is part of the tests rather than of what they test.
 func (r *runner) travels(name string, withTests map[string]bool) bool {
 	switch {
-	case strings.HasSuffix(name, "_test.go"), inTestData(name):
+	case isTestFile(name):
 		return true
-	case steersGo(name), isDoc(name), r.embedded(name):
-		return false
-	}
-	switch path.Ext(name) {
-	case ".go", ".s", ".S", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".m", ".syso", ".swig":
+	case steers(name), isDoc(name), r.embedded(name), isSource(name):
 		return false
 	}
 	for dir := path.Dir(name); ; dir = path.Dir(dir) { // data in a folder of any name below the tests
@@ -218,17 +219,25 @@ func (r *runner) judgeOverlay(over Suite) {
 	base, head := r.suites[Base], r.suites[Head]
 	fresh := r.changedTests()
 	deps, broken, failed := r.missing, len(rep.Dropped) > 0, false
+	wants := r.wanting()
 	for id, o := range over {
 		h, ok := head[id]
 		switch {
 		case id.Test == "" && o.Status == Failed && o.Broken:
 			broken = true
-			deps = deps || missingDeps.MatchString(o.Output)
+			dep, _ := wants(o)
+			deps = deps || dep || missingDeps.MatchString(o.Output)
+		case id.Command != "" && o.Cut && o.Eco != "Go" && wantsAbsent(wants, o):
+			dep, _ := wants(o)
+			broken, deps = true, deps || dep
 		case id.Test == "" || !ok || h.Status != Passed || flakyTest(r.res.Tests, id):
 			failed = failed || o.Status == Failed
+		case o.Status == Failed && o.Eco != "Go" && wantsAbsent(wants, o):
+			dep, _ := wants(o)
+			broken, deps = true, deps || dep
 		case o.Status == Failed:
 			rep.Proven = append(rep.Proven, Case{ID: id, Output: o.Output, Evidence: []string{o.Evidence, h.Evidence}})
-		case o.Status == Passed && (base[id].Status == "" || fresh[id.Top()]) && h.Leaf:
+		case o.Status == Passed && (base[id].Status == "" || o.Eco == "Go" && fresh[id.Top()]) && h.Leaf:
 			rep.PassOnBase = append(rep.PassOnBase, Case{ID: id, Evidence: []string{o.Evidence, h.Evidence}})
 		}
 	}
@@ -242,7 +251,7 @@ func (r *runner) judgeOverlay(over Suite) {
 	case deps:
 		rep.State, rep.Note = ReproNeedsDeps, "the change's tests need dependencies that only the change has: no reproduction claimed"
 	case broken:
-		rep.State, rep.Note = ReproNeedsAPI, "the change's tests do not compile without the change, whose API they need: no reproduction claimed"
+		rep.State, rep.Note = ReproNeedsAPI, r.needsAPI(over)
 	case len(rep.PassOnBase) > 0:
 		rep.State, rep.Note = ReproPassOnBase, "the change's tests pass without the change as well"
 	case failed:
@@ -259,7 +268,7 @@ func (r *runner) judgeOverlay(over Suite) {
 func (r *runner) changedTests() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range r.in.Change.Files {
-		if !strings.HasSuffix(f.Path, "_test.go") || f.Status == change.Deleted {
+		if !isTestSource(f.Path) || f.Status == change.Deleted {
 			continue
 		}
 		old := f.OldPath
@@ -273,6 +282,10 @@ func (r *runner) changedTests() map[string]bool {
 		before, err := readInTree(r.in.Base.Dir, old)
 		if err != nil {
 			before = nil
+		}
+		if path.Ext(f.Path) != ".go" {
+			out[f.Path] = string(before) != string(after)
+			continue
 		}
 		was := testFuncs(before)
 		for name, text := range testFuncs(after) {

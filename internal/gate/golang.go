@@ -101,11 +101,20 @@ func goEcosystem() *ecosystem {
 		name: "Go", units: "Go modules",
 		find:     findGoProjects,
 		isTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
-		isSource: func(name string) bool { return path.Ext(name) == ".go" },
+		isSource: isGoSource,
 		steers:   steersGo,
 		same:     sameTokens,
 		adopt:    adoptGoTest,
 	}
+}
+
+// isGoSource tells what the go command compiles, or hands to other compilers.
+func isGoSource(name string) bool {
+	switch path.Ext(name) {
+	case ".go", ".s", ".S", ".syso", ".swig":
+		return true
+	}
+	return false
 }
 
 // findGoProjects makes a project of every module.

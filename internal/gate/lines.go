@@ -26,8 +26,9 @@ func (r *runner) runnableFile(ctx context.Context, f change.File) bool {
 	if inert(f.Path) && (f.Status != change.Renamed || inert(f.OldPath)) {
 		return false
 	}
-	if path.Ext(f.Path) != ".go" || f.Status != change.Modified {
-		return true // a Go file under another name may be in another package, or for another system
+	same := sameCode(f.Path)
+	if same == nil || f.Status != change.Modified {
+		return true // a file under another name may be another one, such as of another package
 	}
 	before, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, f.Path)
 	if err != nil {
@@ -37,7 +38,7 @@ func (r *runner) runnableFile(ctx context.Context, f change.File) bool {
 	if err != nil {
 		return true
 	}
-	return !sameTokens(before, after)
+	return !same(before, after)
 }
 
 // embedded says whether a Go package of the head carries the file.
@@ -100,9 +101,35 @@ func isDoc(name string) bool {
 	return strings.HasPrefix(name, ".github/")
 }
 
-// isTestFile tells Go's test files, and the data of tests in any language.
-func isTestFile(name string) bool {
-	return strings.HasSuffix(name, "_test.go") || inTestData(name)
+// isTestFile tells the files of tests, and their data, in any language.
+func isTestFile(name string) bool { return isTestSource(name) || inTestData(name) }
+
+// isTestSource tells the files of tests in any language.
+func isTestSource(name string) bool {
+	return anyEcosystem(func(e *ecosystem) bool { return e.isTest != nil && e.isTest(name) })
+}
+
+// isSource tells files of code in any language.
+func isSource(name string) bool {
+	return anyEcosystem(func(e *ecosystem) bool { return e.isSource != nil && e.isSource(name) })
+}
+
+// steers tells files that decide what a project is built with.
+func steers(name string) bool {
+	return anyEcosystem(func(e *ecosystem) bool { return e.steers != nil && e.steers(name) })
+}
+
+func anyEcosystem(is func(*ecosystem) bool) bool { return slices.ContainsFunc(ecosystems(), is) }
+
+// sameCode returns what compares two versions of a source by what they do, nil
+// where that is not known of its language.
+func sameCode(name string) func(before, after []byte) bool {
+	for _, e := range ecosystems() {
+		if e.isSource != nil && e.isSource(name) {
+			return e.same
+		}
+	}
+	return nil
 }
 
 // inTestData tells the folders in which tests of many languages keep their data.

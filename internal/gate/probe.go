@@ -27,7 +27,12 @@ func (r *runner) probe(ctx context.Context) error {
 		return nil
 	}
 	if r.hasGoTests() && r.goTools() != nil && len(r.packages) > 0 {
-		return r.probeGo(ctx)
+		if err := r.probeGo(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.probeOthers(ctx); err != nil || len(r.res.Probes) > 0 || r.hasGoTests() {
+		return err
 	}
 	return r.probeCommands(ctx)
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"regexp"
@@ -54,9 +55,9 @@ func (r *runner) rerun(ctx context.Context) error {
 	return nil
 }
 
-// slow says whether id's package is too slow to be run again whole.
+// slow says whether id's package is too slow to be run again whole, and need not be.
 func (r *runner) slow(id ID) bool {
-	return id.Test != "" && r.suites[Head][ID{Unit: id.Unit, Package: id.Package}].Elapsed > slowPackage
+	return id.Test != "" && r.suites[Head][ID{Unit: id.Unit, Package: id.Package}].Elapsed > slowPackage && r.ecoOf(id) == "Go"
 }
 
 // again runs the tests of ids once more at one side, with narrow only those
@@ -75,9 +76,10 @@ func (r *runner) again(ctx context.Context, side Side, ids []ID, narrow bool) (S
 
 func (r *runner) againCommands(side Side, ids []ID, narrow bool) []command {
 	var out []command
-	whole := map[string][]string{}    // packages by unit
+	whole := map[group][]string{}     // packages
 	named := map[ID]map[string]bool{} // top-level tests by package
 	for _, id := range ids {
+		g := group{r.ecoOf(id), id.Unit}
 		switch pkg := (ID{Unit: id.Unit, Package: id.Package}); {
 		case id.Command != "":
 			out = append(out, r.commandOf(side, id)...)
@@ -87,15 +89,50 @@ func (r *runner) againCommands(side Side, ids []ID, narrow bool) []command {
 				named[pkg] = map[string]bool{}
 			}
 			named[pkg][id.Top()] = true
-		case !slices.Contains(whole[id.Unit], id.Package):
-			whole[id.Unit] = append(whole[id.Unit], id.Package)
+		case !slices.Contains(whole[g], id.Package):
+			whole[g] = append(whole[g], id.Package)
 		}
 	}
-	for _, unit := range slices.Sorted(maps.Keys(whole)) {
-		out = append(out, r.goTests(side, unit, StageRerun, append([]string{"-count=1"}, slices.Sorted(slices.Values(whole[unit]))...)...)...)
+	for _, g := range slices.SortedFunc(maps.Keys(whole), group.compare) {
+		out = append(out, r.parts(side, g, StageRerun, part{packages: slices.Sorted(slices.Values(whole[g]))})...)
 	}
 	for pkg, tests := range named {
-		out = append(out, r.goTests(side, pkg.Unit, StageRerun, "-count=1", "-run="+only(tests), pkg.Package)...)
+		out = append(out, r.parts(side, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, part{packages: []string{pkg.Package}, tests: tests})...)
+	}
+	return out
+}
+
+// A group is the test commands of one ecosystem in one folder.
+type group struct{ eco, unit string }
+
+func (g group) compare(h group) int {
+	return cmp.Or(cmp.Compare(g.eco, h.eco), cmp.Compare(g.unit, h.unit))
+}
+
+// ecoOf names the ecosystem of the command that told of a test.
+func (r *runner) ecoOf(id ID) string {
+	return cmp.Or(r.suites[Head][id].Eco, r.suites[Base][id].Eco)
+}
+
+// parts are the commands of a group for a part of its tests: for all of them
+// where the part cannot be named. A side that has no such tests has none.
+func (r *runner) parts(side Side, g group, stage Stage, p part) []command {
+	var out []command
+	for _, c := range r.plan[side].test {
+		if c.results == nil || c.eco != g.eco || c.unit != g.unit {
+			continue
+		}
+		if less, ok := c.results.narrow(c, p); ok {
+			less.name = c.label()
+			c = less
+		}
+		c.stage = stage
+		if side == Head {
+			c = r.hanging(c)
+		}
+		if !slices.ContainsFunc(out, func(have command) bool { return have.text == c.text }) {
+			out = append(out, c)
+		}
 	}
 	return out
 }
@@ -117,7 +154,7 @@ func (r *runner) has(side Side, pkg ID) bool {
 // commandOf finds the test command that an identity without tests stands for.
 func (r *runner) commandOf(side Side, id ID) []command {
 	for _, c := range r.plan[side].test {
-		if c.unit == id.Unit && (c.text == id.Command || c.results != nil && strings.HasSuffix(id.Command, lastArg(c.argv))) {
+		if c.unit == id.Unit && (c.text == id.Command || c.results != nil && c.label() == id.Command) {
 			c.stage = StageRerun
 			return []command{c}
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // testBase takes the results of the base's tests from an earlier run, or else
@@ -103,7 +105,11 @@ func (r *runner) hanging(c command) command {
 // runTests runs one test command and returns what each test said. For a
 // command without per-test output that is the command as one test.
 func (r *runner) runTests(ctx context.Context, side Side, c command) (Suite, Step, error) {
-	tree := r.tree(side)
+	return r.runTestsIn(ctx, side, r.tree(side), c)
+}
+
+// runTestsIn does so in another tree of that side.
+func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree, c command) (Suite, Step, error) {
 	if c.results == nil {
 		step, err := r.exec(ctx, side, tree, r.limited(side, c), nil)
 		return Suite{ID{Unit: c.unit, Command: c.text}: commandTest(step)}, step, err
@@ -140,6 +146,20 @@ func (c command) label() string {
 	}
 	return cmp.Or(c.name, c.text)
 }
+
+// lastName is the innermost part of the name of a test, as its file has it.
+func lastName(test string) string {
+	for _, sep := range []string{nameSep, "::"} {
+		if i := strings.LastIndex(test, sep); i >= 0 {
+			test = test[i+len(sep):]
+		}
+	}
+	name, _, _ := strings.Cut(test, "[") // parameters
+	return cmp.Or(name, test)
+}
+
+// nameSep stands between the names of groups of tests inside one another.
+const nameSep = " > "
 
 func lastArg(argv []string) string { return argv[len(argv)-1] }
 
@@ -199,7 +219,7 @@ func (r *runner) reveal(ctx context.Context) error {
 	}
 	alone := Suite{}
 	for pkg, tests := range named {
-		for _, c := range r.goTests(Base, pkg.Unit, StageRerun, "-count=1", "-run="+only(tests), pkg.Package) {
+		for _, c := range r.parts(Base, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, part{packages: []string{pkg.Package}, tests: tests}) {
 			suite, _, err := r.runFresh(ctx, Base, c)
 			if err != nil {
 				return err
@@ -263,6 +283,11 @@ func (r *runner) vanished() {
 
 // declares says whether the head's source has the top-level test that id names.
 func (r *runner) declares(id ID) bool {
+	if r.ecoOf(id) != "Go" {
+		// Tests of other languages have their names in their files, or parts of them.
+		src, err := readInTree(r.in.Head.Dir, id.Package)
+		return err == nil && strings.Contains(string(src), lastName(id.Test))
+	}
 	for _, p := range r.packages {
 		if p.ImportPath != id.Package {
 			continue

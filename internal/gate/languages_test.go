@@ -1,0 +1,229 @@
+package gate
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A language is how one small library and its tests are written in it: add and
+// abs, and a counter of runs that says no at one of them.
+type language struct {
+	name  string
+	tools []string          // programs that it needs
+	files map[string]string // beside the source and the tests
+	src   string            // path
+	test  string            // path
+	// source is the library. abs is right or leaves negative numbers as they are;
+	// add is right or subtracts; the run number turn is the one that fails.
+	source func(add, abs bool, turn string) string
+	// tests are those that are named: add, abs, again (which add passes, too),
+	// flaky, fresh (which calls what no base has).
+	tests   func(names ...string) string
+	command bool // its tests cannot be told apart
+}
+
+// A variant is one change to the library.
+type variant struct {
+	name                  string
+	baseAdd, baseAbs      bool
+	headAdd, headAbs      bool
+	baseTurn, headTurn    string
+	baseTests, headTests  []string
+	want                  Verdict
+	regressed, preExist   []string
+	flaky, proven, onBase []string
+	repro                 ReproState
+}
+
+func variants() []variant {
+	return []variant{
+		{
+			name: "good change with good tests", baseAdd: true, headAdd: true, headAbs: true,
+			baseTests: []string{"add"}, headTests: []string{"add", "abs"}, want: Pass, proven: []string{"abs"}, repro: ReproProven,
+		},
+		{
+			name: "regression", baseAdd: true, baseAbs: true, headAbs: true,
+			baseTests: []string{"add", "abs"}, headTests: []string{"add", "abs"}, want: Fail, regressed: []string{"add"}, repro: ReproNoTests,
+		},
+		{
+			name: "pre-existing failure", baseAdd: true, headAdd: true, headTurn: "98",
+			baseTests: []string{"add", "again", "abs"}, headTests: []string{"add", "again", "abs"}, want: Pass, preExist: []string{"abs"}, repro: ReproNoTests,
+		},
+		{
+			name: "flaky test", baseAdd: true, baseAbs: true, headAdd: true, headAbs: true, headTurn: "1",
+			baseTests: []string{"add", "flaky"}, headTests: []string{"add", "flaky"}, want: Pass, flaky: []string{"flaky"}, repro: ReproNoTests,
+		},
+		{
+			name: "tests that do not need the change", baseAdd: true, headAdd: true, headAbs: true,
+			baseTests: []string{"add"}, headTests: []string{"add", "again"}, want: Pass, onBase: []string{"again"}, repro: ReproPassOnBase,
+		},
+	}
+}
+
+// TestLanguages holds that in every language that this machine can run, each of
+// five sorts of change gets the right verdict for the right reasons.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + systemPath()}} // for GOCACHE, in which tests count their runs
+	for _, l := range languages() {
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			for _, tool := range l.tools {
+				if !tools.has(tool) {
+					t.Skipf("%s is needed", tool)
+				}
+			}
+			for _, v := range variants() {
+				t.Run(v.name, func(t *testing.T) {
+					if testing.Short() && v.name != "good change with good tests" {
+						t.Skip("left out of short runs")
+					}
+					l.try(t, tools, v)
+				})
+			}
+		})
+	}
+}
+
+// systemPath is where programs are looked for: the system's own, and Rust's.
+func systemPath() string {
+	dirs := []string{"/usr/local/bin", "/usr/bin", "/bin"}
+	for dir := range strings.SplitSeq(os.Getenv("PATH"), ":") {
+		if strings.HasSuffix(dir, "/.cargo/bin") {
+			dirs = append(dirs, dir)
+		}
+	}
+	return strings.Join(dirs, ":")
+}
+
+func (l language) repo(add, abs bool, turn string, tests []string) map[string][]byte {
+	if turn == "" {
+		turn = "99"
+	}
+	out := map[string][]byte{l.src: []byte(l.source(add, abs, turn)), l.test: []byte(l.tests(tests...))}
+	for name, text := range l.files {
+		out[name] = []byte(text)
+	}
+	return out
+}
+
+func (l language) try(t *testing.T, tools *Toolchains, v variant) {
+	t.Helper()
+	s := &scenario{base: l.repo(v.baseAdd, v.baseAbs, v.baseTurn, v.baseTests), head: l.repo(v.headAdd, v.headAbs, v.headTurn, v.headTests)}
+	res := judge(t, tools, s)
+	if l.command {
+		l.commandLevel(t, v, res)
+		return
+	}
+	names := func(cases []Case) (out []string) {
+		for _, c := range cases {
+			for _, n := range []string{"add", "abs", "again", "flaky", "fresh"} {
+				if strings.Contains(strings.ToLower(c.ID.Test), n) {
+					out = append(out, n)
+				}
+			}
+		}
+		return out
+	}
+	if res.Verdict != v.want || v.want == Pass && len(res.Reasons) > 0 {
+		t.Errorf("%s %q, want %s", res.Verdict, res.Reasons, v.want)
+	}
+	for what, both := range map[string][2][]string{
+		"regressed":      {names(res.Tests.Regressed), v.regressed},
+		"new failing":    {names(res.Tests.NewFailing), nil},
+		"pre-existing":   {names(res.Tests.PreExisting), v.preExist},
+		"flaky":          {names(slices.Concat(res.Tests.Flaky, res.Tests.FlakyNew)), v.flaky},
+		"proven":         {names(res.FailToPass.Proven), v.proven},
+		"passes on base": {names(res.FailToPass.PassOnBase), v.onBase},
+		"unknown":        {names(res.Tests.Unknown), nil},
+	} {
+		if diff := cmp.Diff(both[1], both[0]); diff != "" {
+			t.Errorf("%s\n-want +got\n%s", what, diff)
+		}
+	}
+	if res.FailToPass.State != v.repro {
+		t.Errorf("fail-to-pass %s (%s), want %s", res.FailToPass.State, res.FailToPass.Note, v.repro)
+	}
+	if t.Failed() {
+		t.Log("\n" + facts(res))
+		for _, st := range res.Steps {
+			t.Logf("%-4s %s %s %s [%s] exit %d\n%s", st.Evidence, st.Stage, st.Side, st.Command, st.Unit, st.Exit, st.Output)
+		}
+	}
+}
+
+// commandLevel is what can be told where the command counts as one test.
+func (l language) commandLevel(t *testing.T, v variant, res *Result) {
+	t.Helper()
+	want := map[string]Verdict{"pre-existing failure": Partial}[v.name]
+	if want == "" {
+		want = v.want
+	}
+	if res.Verdict != want {
+		t.Errorf("%s %q, want %s\n%s", res.Verdict, res.Reasons, want, facts(res))
+	}
+	if (len(res.Tests.Regressed) > 0) != (v.name == "regression") || (len(res.Tests.PreExisting) > 0) != (v.name == "pre-existing failure") || len(res.Tests.Flaky) != len(v.flaky) {
+		t.Errorf("%s", facts(res))
+	}
+	if !slices.ContainsFunc(res.NotCovered, func(s string) bool { return strings.Contains(s, "counts as one test") }) {
+		t.Errorf("it is not said that tests cannot be told apart: %q", res.NotCovered)
+	}
+}
+
+// judge runs the gate over a scenario with some of the machine's tools.
+func judge(t *testing.T, tools *Toolchains, s *scenario) *Result {
+	t.Helper()
+	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Skipf("git is needed: %v", err)
+	}
+	git.Temp = t.TempDir()
+	o := sandbox.Options{PATH: systemPath(), TempDir: t.TempDir(), Now: time.Now}
+	for dir := range strings.SplitSeq(systemPath(), ":") {
+		if strings.HasSuffix(dir, "/.cargo/bin") {
+			o.Toolchains = []string{dir, filepath.Join(filepath.Dir(filepath.Dir(dir)), ".rustup")}
+		}
+	}
+	box, err := sandbox.Detect(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{git: git, box: box, tools: tools, plain: t.TempDir(), shared: t.TempDir()}
+	dir := t.TempDir()
+	mirror, ch := w.repository(t, s, dir)
+	in := Input{Change: ch}
+	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
+		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tree.Close() })
+		*side = tree
+	}
+	log, err := evidence.Open(filepath.Join(dir, "run"), "r", evidence.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	g := &Gate{
+		Sandbox: box, Log: log, Mirror: mirror, Tools: tools, Network: NetworkNone,
+		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
+	}
+	res, err := g.Run(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grounded(t, log, res)
+	return res
+}

@@ -1,0 +1,307 @@
+package gate
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// nodeEcosystem is JavaScript and TypeScript on Node.js, by package.json.
+func nodeEcosystem() *ecosystem {
+	return &ecosystem{
+		name: "Node.js", units: "Node.js packages",
+		find:     findNodeProjects,
+		isTest:   isNodeTest,
+		isSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },
+		steers: func(name string) bool {
+			return slices.Contains([]string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"}, path.Base(name))
+		},
+		adopt:  adoptNode,
+		absent: absentInNode,
+	}
+}
+
+var nodeExts = []string{".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".vue", ".svelte"}
+
+var nodeTestName = regexp.MustCompile(`([._-](test|spec)|^test|^test-.*)\.[cm]?[jt]sx?$`)
+
+// isNodeTest follows what the runners take for tests when nobody says.
+func isNodeTest(name string) bool {
+	if path.Ext(name) == ".snap" {
+		return true
+	}
+	if !slices.Contains(nodeExts, path.Ext(name)) {
+		return false
+	}
+	return nodeTestName.MatchString(path.Base(name)) || inFolder(name, "__tests__", "__mocks__", "test", "tests")
+}
+
+// inFolder says whether a path lies in a folder of one of these names.
+func inFolder(name string, folders ...string) bool {
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		if slices.Contains(folders, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// nodeMissing are messages for names that are not there: the name is the last group.
+var nodeMissing = regexp.MustCompile(`(?m)Cannot find (?:module|package) '([^']+)'|does not provide an export named '([^']+)'|` +
+	`\(?([\w$.]+)\)? is not a (?:function|constructor)|ReferenceError: ([\w$]+) is not defined|Class extends value undefined.*?([\w$]*)|` +
+	`error TS\d+: .*'([\w$]+)'`)
+
+func absentInNode(output string) (name string, deps bool) {
+	m := nodeMissing.FindStringSubmatch(output)
+	if m == nil {
+		return "", false
+	}
+	for _, g := range m[1:] {
+		if g != "" {
+			name = g
+		}
+	}
+	deps = m[1] != "" && !strings.HasPrefix(m[1], ".") && !strings.HasPrefix(m[1], "/")
+	if i := strings.LastIndexAny(name, "./"); i >= 0 && !deps {
+		name = strings.TrimSuffix(name, path.Ext(name))
+		if m[1] == "" {
+			name = m[3][i+1:]
+		} else {
+			name = path.Base(name)
+		}
+	}
+	return name, deps
+}
+
+// A manifest is what the gate reads of package.json.
+type manifest struct {
+	Name                 string            `json:"name"`
+	Scripts              map[string]string `json:"scripts"`
+	Dependencies         map[string]string `json:"dependencies"`
+	DevDependencies      map[string]string `json:"devDependencies"`
+	OptionalDependencies map[string]string `json:"optionalDependencies"`
+	PeerDependencies     map[string]string `json:"peerDependencies"`
+	Workspaces           json.RawMessage   `json:"workspaces"`
+	PackageManager       string            `json:"packageManager"`
+}
+
+// all are the packages that it needs.
+func (m manifest) all() map[string]string {
+	out := map[string]string{}
+	for _, set := range []map[string]string{m.Dependencies, m.DevDependencies, m.OptionalDependencies} {
+		for k, v := range set {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// members are the patterns of the folders that the packages of a workspace are in.
+func (m manifest) members() []string {
+	var list []string
+	var object struct {
+		Packages []string `json:"packages"`
+	}
+	if json.Unmarshal(m.Workspaces, &list) == nil {
+		return list
+	}
+	if json.Unmarshal(m.Workspaces, &object) == nil {
+		return object.Packages
+	}
+	return nil
+}
+
+// findNodeProjects makes a project of every package.json.
+func findNodeProjects(s *survey) []project {
+	manifests := map[string]manifest{}
+	var dirs []string
+	for _, dir := range s.dirs("package.json") {
+		var m manifest
+		if err := json.Unmarshal(s.read(dir, "package.json"), &m); err != nil {
+			s.note("%s: %v", path.Join(dir, "package.json"), err)
+			continue
+		}
+		manifests[dir] = m
+		dirs = append(dirs, dir)
+	}
+	var out []project
+	for _, dir := range dirs {
+		if p := nodeProject(s, dir, manifests); p.what != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// nodeProject is the package in dir. One with nothing to run is none.
+func nodeProject(s *survey, dir string, manifests map[string]manifest) project {
+	m := manifests[dir]
+	root := workspaceOf(s, dir, manifests)
+	p := project{dir: dir, why: []string{path.Join(dir, "package.json")}}
+	for other, o := range manifests {
+		if _, ok := m.all()[o.Name]; ok && o.Name != "" && other != dir {
+			p.uses = append(p.uses, other)
+		}
+	}
+	slices.Sort(p.uses)
+	if root == "" || root == dir {
+		p.installNode(s, m, len(manifests) > 1 && len(memberPatterns(s, dir, m)) > 0)
+	} else {
+		p.why = append(p.why, "a workspace of "+path.Join(root, "package.json"))
+		p.uses = append(p.uses, root)
+	}
+	missing := p.missing
+	p.testNode(s, dir, m, dir == root && hasTestingMembers(s, dir, manifests))
+	for _, kind := range []struct {
+		list   *[]command
+		stage  Stage
+		script string
+	}{{&p.build, StageBuild, "build"}, {&p.lint, StageLint, "lint"}} {
+		if m.Scripts[kind.script] != "" {
+			c := command{stage: kind.stage, unit: dir}
+			*kind.list = append(*kind.list, c.reporting("npm run "+kind.script))
+		}
+	}
+	if len(p.setup)+len(p.build)+len(p.test) == 0 {
+		return project{}
+	}
+	p.what = strings.TrimSpace("Node.js package " + m.Name)
+	switch {
+	case !s.tools.has("node"):
+		p.missing = "no node on this machine"
+	case !s.tools.has("npm"):
+		p.missing = "no npm on this machine"
+	default:
+		p.missing = missing
+	}
+	if p.missing != "" {
+		p.setup, p.build, p.lint, p.test = nil, nil, nil, nil
+	}
+	return p
+}
+
+// workspaceOf returns the folder of the workspace that dir belongs to, itself
+// where it is the root of one, "" for none.
+func workspaceOf(s *survey, dir string, manifests map[string]manifest) string {
+	for up := dir; ; up = path.Dir(up) {
+		m, ok := manifests[up]
+		patterns := memberPatterns(s, up, m)
+		if ok && len(patterns) > 0 {
+			if up == dir {
+				return dir
+			}
+			rel := dir
+			if up != "." {
+				rel = strings.TrimPrefix(dir, up+"/")
+			}
+			for _, pattern := range patterns {
+				if in, err := doublestar.Match(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), rel); err == nil && in {
+					return up
+				}
+			}
+		}
+		if up == "." {
+			return ""
+		}
+	}
+}
+
+// pnpmPackage is a line of pnpm-workspace.yaml that names members.
+var pnpmPackage = regexp.MustCompile(`(?m)^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$`)
+
+func memberPatterns(s *survey, dir string, m manifest) []string {
+	out := m.members()
+	if s.has(dir, "pnpm-workspace.yaml") {
+		for _, found := range pnpmPackage.FindAllStringSubmatch(string(s.read(dir, "pnpm-workspace.yaml")), -1) {
+			out = append(out, found[1])
+		}
+	}
+	return out
+}
+
+// hasTestingMembers says whether members of the workspace have tests of their
+// own, so that the root's script would only run them once more.
+func hasTestingMembers(s *survey, root string, manifests map[string]manifest) bool {
+	for dir, m := range manifests {
+		if dir != root && m.Scripts["test"] != "" && workspaceOf(s, dir, manifests) == root {
+			return true
+		}
+	}
+	return false
+}
+
+// installNode sets the commands that bring dependencies, as the lockfile says.
+func (p *project) installNode(s *survey, m manifest, workspace bool) {
+	add := func(tool, text string) {
+		if !s.tools.has(tool) {
+			p.missing = fmt.Sprintf("no %s on this machine", tool)
+		}
+		c := command{stage: StageSetup, unit: p.dir, network: sandbox.NetworkHost}
+		p.setup = append(p.setup, c.reporting(text))
+	}
+	lock := s.first(p.dir, "pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb")
+	if lock != "" {
+		p.why = append(p.why, path.Join(p.dir, lock))
+	}
+	switch {
+	case len(m.all()) == 0 && !workspace: // nothing to bring
+	case lock == "pnpm-lock.yaml":
+		add("pnpm", "pnpm install --frozen-lockfile")
+	case lock == "yarn.lock" && (s.has(p.dir, ".yarnrc.yml") || strings.HasPrefix(m.PackageManager, "yarn@") && !strings.HasPrefix(m.PackageManager, "yarn@1")):
+		add("yarn", "yarn install --immutable")
+	case lock == "yarn.lock":
+		add("yarn", "yarn install --frozen-lockfile")
+	case strings.HasPrefix(lock, "bun."):
+		add("bun", "bun install --frozen-lockfile")
+	case lock != "":
+		add("npm", "npm ci --no-audit --no-fund")
+	default:
+		add("npm", "npm install --no-audit --no-fund --no-package-lock")
+	}
+}
+
+// placeholder is the test script that "npm init" writes.
+const placeholder = "no test specified"
+
+// testNode sets the test command: the runner that the test script calls, asked
+// for machine-readable output, else the script as a whole.
+func (p *project) testNode(s *survey, dir string, m manifest, onlyMembers bool) {
+	script := m.Scripts["test"]
+	if strings.Contains(script, placeholder) {
+		script = ""
+	}
+	c := command{stage: StageTest, unit: dir}
+	if script == "" {
+		switch all := m.all(); {
+		case all["vitest"] != "":
+			script = "vitest run"
+		case all["jest"] != "":
+			script = "jest"
+		case all["mocha"] != "":
+			script = "mocha"
+		case slices.ContainsFunc(s.below(dir), func(f string) bool { return nodeDefault.MatchString(f) && !ignoredDir(path.Dir(f)) }):
+			script = "node --test"
+		default:
+			return
+		}
+	}
+	if text, r := nodeScript(script, m.Scripts, 0); r != nil {
+		p.test = append(p.test, r.command(c, text))
+		return
+	}
+	if onlyMembers {
+		return
+	}
+	p.test = append(p.test, c.reporting("npm test"))
+	p.notes = append(p.notes, fmt.Sprintf("what its test script calls (%s) has no output that tells tests apart", script))
+}
+
+// nodeDefault are the files that "node --test" looks for by itself.
+var nodeDefault = regexp.MustCompile(`(^|/)(test/.*|test|test-[^/]*|[^/]*[._-]test)\.[cm]?js$`)

@@ -1,0 +1,79 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// probeOthers runs the tests of languages other than Go again that the change
+// can affect, in another order where their runner can do that: those of the
+// changed test files, else all. What fails is run again, and at base.
+func (r *runner) probeOthers(ctx context.Context) error {
+	for _, c := range r.plan[Head].test {
+		if c.results == nil || c.eco == "Go" || !r.told(c) {
+			continue
+		}
+		if err := r.probeOther(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told says whether any test of c was told apart on the head.
+func (r *runner) told(c command) bool {
+	for id, t := range r.suites[Head] {
+		if t.Eco == c.eco && id.Unit == c.unit && id.Test != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *runner) probeOther(ctx context.Context, c command) error {
+	var pkgs []string
+	for _, f := range r.in.Change.Files {
+		if isTestSource(f.Path) && hasPackage(r.suites[Head], ID{Unit: c.unit, Package: f.Path}) {
+			pkgs = append(pkgs, f.Path)
+		}
+	}
+	title := "repeated"
+	run := func(side Side) (Suite, Step, error) {
+		for _, d := range r.plan[side].test {
+			if d.results == nil || d.eco != c.eco || d.unit != c.unit {
+				continue
+			}
+			have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.has(side, ID{Unit: d.unit, Package: p}) })
+			if less, ok := d.results.narrow(d, part{packages: have}); ok && len(have) > 0 {
+				less.name = d.label()
+				d = less
+			}
+			if d.results.probe != nil {
+				d, title = d.results.probe(d, probing{seed: seed(r.in.Head.OID)})
+			}
+			d.stage = StageProbe
+			return r.runFresh(ctx, side, d)
+		}
+		return Suite{}, Step{}, nil
+	}
+	head, step, err := run(Head)
+	if err != nil {
+		return err
+	}
+	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: anyRan(head), Note: "nothing failed"}
+	switch {
+	case step.TimedOut:
+		p.Ran, p.Note = false, "it did not end in its time"
+	case !p.Ran:
+		p.Note = strings.TrimSpace("no test ran: " + firstLine(step.Output))
+	case r.newFailures(head):
+		if err := r.judgeProbe(&p, head, run); err != nil {
+			return err
+		}
+	case step.Failed():
+		p.Note = "nothing failed that does not fail without it"
+	}
+	r.res.Probes = append(r.res.Probes, p)
+	return nil
+}

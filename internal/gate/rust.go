@@ -1,0 +1,186 @@
+package gate
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// rustEcosystem is Rust, by its Cargo packages and workspaces.
+func rustEcosystem() *ecosystem {
+	return &ecosystem{
+		name: "Rust", units: "Rust packages",
+		find:     findRustProjects,
+		isTest:   func(name string) bool { return path.Ext(name) == ".rs" && inFolder(name, "tests") },
+		isSource: func(name string) bool { return path.Ext(name) == ".rs" },
+		steers: func(name string) bool {
+			return slices.Contains([]string{"Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "build.rs"}, path.Base(name))
+		},
+		adopt: adoptCargo,
+		absent: func(output string) (string, bool) {
+			m := rustMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2] + m[3] + m[4], m[4] != ""
+		},
+	}
+}
+
+var (
+	rustMissing    = regexp.MustCompile("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|cannot find [\\w, ]+ `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
+	cargoWorkspace = regexp.MustCompile(`(?m)^\[workspace[.\]]`)
+	cargoPackage   = regexp.MustCompile(`(?m)^\[package\]`)
+	cargoName      = regexp.MustCompile(`(?m)^name\s*=\s*"([^"]+)"`)
+	cargoPath      = regexp.MustCompile(`\bpath\s*=\s*"([^"]+)"`)
+	cargoDeps      = regexp.MustCompile(`(?m)^\[(.*\.)?(dev-|build-)?dependencies[\].]`)
+)
+
+// findRustProjects makes a project of each workspace, and of each package in none.
+func findRustProjects(s *survey) []project {
+	dirs := s.dirs("Cargo.toml")
+	var roots []string
+	for _, dir := range dirs {
+		if cargoWorkspace.Match(s.read(dir, "Cargo.toml")) {
+			roots = append(roots, dir)
+		}
+	}
+	var out []project
+	for _, dir := range dirs {
+		text := s.read(dir, "Cargo.toml")
+		root := slices.Contains(roots, dir)
+		if !root && (!cargoPackage.Match(text) || slices.ContainsFunc(roots, func(r string) bool { return inside(r, dir) })) {
+			continue
+		}
+		out = append(out, rustProject(s, dir, text, root))
+	}
+	return out
+}
+
+func rustProject(s *survey, dir string, text []byte, workspace bool) project {
+	p := project{dir: dir, what: "Rust package", why: []string{path.Join(dir, "Cargo.toml")}}
+	if m := cargoName.FindSubmatch(text); m != nil {
+		p.what += " " + string(m[1])
+	}
+	all := ""
+	if workspace {
+		p.what, all = "Cargo workspace in "+dir, " --workspace"
+	}
+	for _, m := range cargoPath.FindAllSubmatch(text, -1) {
+		p.uses = append(p.uses, path.Join(dir, string(m[1])))
+	}
+	if !s.tools.has("cargo") {
+		p.missing = "no cargo on this machine"
+		return p
+	}
+	add := func(list *[]command, stage Stage, words ...string) *command {
+		c := command{stage: stage, unit: dir, text: strings.Join(words, " "), argv: words}
+		*list = append(*list, c)
+		return &(*list)[len(*list)-1]
+	}
+	words := func(s string) []string { return strings.Fields(s) }
+	if cargoDeps.Match(text) || workspace || s.has(dir, "Cargo.lock") {
+		locked := ""
+		if s.has(dir, "Cargo.lock") {
+			locked = " --locked"
+		}
+		add(&p.setup, StageSetup, words("cargo fetch"+locked)...).network = sandbox.NetworkHost
+	}
+	add(&p.build, StageBuild, words("cargo build --offline"+all)...)
+	if s.tools.has("cargo-clippy") {
+		add(&p.lint, StageLint, words("cargo clippy --offline --all-targets"+all)...)
+	}
+	p.test = []command{cargoTests(command{stage: StageTest, unit: dir}, "cargo test --offline --no-fail-fast"+all)}
+	p.notes = append(p.notes, "tests inside of sources cannot be laid over the base, as only files of their own can")
+	return p
+}
+
+// cargoTests runs text, a "cargo test". What its programs print and which of
+// them runs, which cargo says on standard error, has to be read together.
+func cargoTests(c command, text string) command {
+	c = c.reporting(text + " 2>&1")
+	c.text = text
+	c.results = &results{
+		name:    "text of cargo test",
+		collect: func(unit string) collector { return &document{unit: unit, text: true, parse: parseCargo} },
+		narrow:  func(c command, _ part) (command, bool) { return c, false },
+		probe: func(c command, _ probing) (command, string) {
+			if strings.Contains(text, " -- ") {
+				return c, "repeated"
+			}
+			d := cargoTests(c, text+" -- --test-threads=1")
+			d.name = c.label()
+			return d, "repeated, one after the other"
+		},
+	}
+	return c
+}
+
+// adoptCargo tells the tests of a plain "cargo test" apart.
+func adoptCargo(c command, words []string) (command, bool) {
+	if len(words) < 2 || words[0] != "cargo" || words[1] != "test" || slices.Contains(words, "--no-run") || slices.Contains(words, "--quiet") || slices.Contains(words, "-q") {
+		return c, false
+	}
+	return cargoTests(c, strings.Join(words, " ")), true
+}
+
+var (
+	cargoRunning = regexp.MustCompile(`^\s+(?:Running (?:unittests )?(\S+) \(\S*?([^/]+)-[0-9a-f]+(?:\.exe)?\)|Doc-tests (\S+))`)
+	cargoTest    = regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*)$`)
+	cargoStdout  = regexp.MustCompile(`^---- (.+?) stdout ----$`)
+	cargoEnd     = regexp.MustCompile(`^test result: `)
+	cargoBegin   = regexp.MustCompile(`^running \d+ tests?$`)
+	docLine      = regexp.MustCompile(` \(line \d+\)( - compile( fail)?)?$`)
+)
+
+// parseCargo reads the text of "cargo test". Which program's tests follow is
+// said by the lines "Running" of cargo itself.
+func parseCargo(data []byte) ([]outcome, error) {
+	var out []outcome
+	begin, program := 0, ""
+	saying := -1
+	for line := range bytes.Lines(data) {
+		text := strings.TrimRight(plainText(string(line)), "\r\n")
+		if m := cargoRunning.FindStringSubmatch(text); m != nil {
+			program = m[1] + m[3]
+			continue
+		}
+		switch m := cargoTest.FindStringSubmatch(text); {
+		case cargoBegin.MatchString(text):
+			begin, saying = len(out), -1
+		case m != nil:
+			o := outcome{pkg: cargoPkg(program), name: docLine.ReplaceAllString(m[1], ""), status: Passed}
+			switch {
+			case m[2] == "FAILED":
+				o.status = Failed
+			case strings.HasPrefix(m[2], "ignored"):
+				o.status = Skipped
+			}
+			out = append(out, o)
+		case cargoStdout.MatchString(text):
+			name := docLine.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")
+			saying = -1
+			for i := begin; i < len(out); i++ {
+				if out[i].name == name {
+					saying = i
+				}
+			}
+		case text == "failures:" || cargoEnd.MatchString(text):
+			saying = -1
+		case saying >= 0:
+			out[saying].output = short(out[saying].output + text + "\n")
+		}
+	}
+	return out, nil
+}
+
+func cargoPkg(program string) string {
+	if program == "" {
+		return "cargo"
+	}
+	return program
+}

@@ -1,0 +1,61 @@
+package gate
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+// A line of TAP (https://testanything.org): a result, with its description and
+// its directive.
+var tapLine = regexp.MustCompile(`^(not )?ok\b\s*\d*\s*(?:- )?(.*?)(?:\s+#\s*((?i:skip|todo)\S*)\b.*)?$`)
+
+// tapName is a line above results that names what they are of, as tape writes.
+var tapName = regexp.MustCompile(`^# (.+)$`)
+
+// parseTAP reads the results of the outermost level, each with the lines that
+// follow it. Results of which several have one name are one test.
+func parseTAP(data []byte) ([]outcome, error) {
+	var out []outcome
+	group, seen := "", false
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\r\n")
+		switch m := tapLine.FindStringSubmatch(line); {
+		case m != nil:
+			o := outcome{pkg: "TAP", name: m[2], status: Passed}
+			if group != "" {
+				o.name = group + nameSep + m[2]
+			}
+			switch {
+			case m[3] != "":
+				o.status = Skipped
+			case m[1] != "":
+				o.status = Failed
+			}
+			if m[2] == "" {
+				o.name = strings.TrimSuffix(group, nameSep)
+			}
+			out = append(out, o)
+		case strings.HasPrefix(line, "TAP version") || strings.HasPrefix(line, "1.."):
+			seen = true
+		case tapName.MatchString(line) && !tapCount.MatchString(line):
+			group = tapName.FindStringSubmatch(line)[1]
+		case strings.HasPrefix(line, "Bail out!"):
+			out = append(out, outcome{pkg: "TAP", status: Failed, output: line})
+		case len(out) > 0 && out[len(out)-1].status == Failed && strings.HasPrefix(line, " "):
+			out[len(out)-1].output = short(joinOutput(out[len(out)-1].output, strings.TrimSpace(line)))
+		}
+	}
+	if !seen && len(out) == 0 {
+		return nil, errors.New("it is no TAP")
+	}
+	return out, nil
+}
+
+// tapCount are the lines at the end that count results.
+var tapCount = regexp.MustCompile(`^# (tests|suites|pass|fail|cancelled|skipped|todo|ok|duration_ms|time=|Subtest:)\b`)
+
+// ansi are the colours that runners write.
+var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+
+func plainText(s string) string { return ansi.ReplaceAllString(s, "") }
