@@ -161,6 +161,7 @@ func ycbot(args []string, p program) int {
 		actionCommand(&p),
 		appCommand(&p),
 		agentsCommand(&p),
+		gateCommand(&p),
 		permissionsCommand(&p),
 		configCommand(&p),
 		worktreeCommand(&p),

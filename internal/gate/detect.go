@@ -16,6 +16,7 @@ import (
 // A plan is what will be run at one side.
 type plan struct {
 	projects                       []project // that the change can affect
+	left                           []project // that it cannot
 	setup, warm, build, lint, test []command
 }
 
@@ -30,15 +31,19 @@ func (r *runner) detect(ctx context.Context) error {
 		}
 		r.plan[side] = p
 	}
+	r.distrust()
 	r.describe()
 	p := r.plan[Head]
 	if len(p.build)+len(p.test) == 0 {
-		r.facts.Nothing = cmp.Or(lacking(p.projects), "nothing that ycbot knows how to build or test, and no commands in .github/ycbot.yml at the base; name some under \"commands:\"")
+		r.facts.Nothing = cmp.Or(lacking(p.projects), nothingKnown)
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "there were no tests to run"}
 		r.notCovered("build, tests and probes: %s", r.facts.Nothing)
 	}
 	return nil
 }
+
+// nothingKnown is the reason where there is nothing to run.
+const nothingKnown = `nothing that ycbot knows how to build or test, and no commands in .github/ycbot.yml at the base; name some under "commands:"`
 
 // lacking says what the machine lacks to run any of the projects.
 func lacking(projects []project) string {
@@ -68,7 +73,9 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 	if side == Head {
 		r.leave(chosen, left)
 	}
-	return newPlan(chosen, r.in.Commands), nil
+	p := newPlan(chosen, r.in.Commands)
+	p.left = left
+	return p, nil
 }
 
 // findProjects asks every ecosystem for its projects. Targets of a Makefile and

@@ -17,6 +17,9 @@ type ecosystem struct {
 	name  string // for people: "Go", "Node.js"
 	units string // what its projects are: "Go modules"
 
+	// settings are variables that the tools need to find themselves.
+	settings func(*Toolchains) []string
+
 	// find returns what the tools can work in: a project for each folder that is
 	// one, with its commands, the reason, and what is missing to run them.
 	find func(*survey) []project

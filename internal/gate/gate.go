@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -72,6 +73,7 @@ type Input struct {
 	Commands     Commands        // from the base's configuration; a kind that is not named is detected
 	Env          []string        // "NAME=value", from the base's configuration
 	RequireRepro bool            // require_fail_to_pass
+	BaseCommands bool            // the head is not trusted to say how it is tested, where the base does
 	// Prepared is given the prepared snapshot of a side, once: a copy that was
 	// taken when its setup and build were done and before a test had written into
 	// it. It is the callee's to close, and to be left as it is until the gate has
@@ -232,7 +234,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		return Step{}, err
 	}
 	run := sandbox.Command{
-		Argv: c.argv, Env: append(r.goEnv(cache, c), r.in.Env...), Home: at.home,
+		Argv: c.argv, Env: slices.Concat(r.Tools.settings(), r.goEnv(cache, c), r.in.Env), Home: at.home,
 		Writable: []string{at.tree.Dir, cache}, ReadOnly: []string{r.Mirror.Dir},
 		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
 	}

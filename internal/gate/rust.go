@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 func rustEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Rust", units: "Rust packages",
+		settings: rustup,
 		find:     findRustProjects,
 		isTest:   func(name string) bool { return path.Ext(name) == ".rs" && inFolder(name, "tests") },
 		isSource: func(name string) bool { return path.Ext(name) == ".rs" },
@@ -29,6 +31,19 @@ func rustEcosystem() *ecosystem {
 			return m[1] + m[2] + m[3] + m[4], m[4] != ""
 		},
 	}
+}
+
+// rustup tells programs that rustup has put in the search path where the
+// toolchains are.
+func rustup(t *Toolchains) []string {
+	dir := t.getenv("RUSTUP_HOME")
+	if home := t.getenv("HOME"); dir == "" && filepath.IsAbs(home) {
+		dir = filepath.Join(home, ".rustup")
+	}
+	if !t.has("rustup") && !t.has("cargo") || !exists(dir) {
+		return nil
+	}
+	return []string{"RUSTUP_HOME=" + dir}
 }
 
 var (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -39,7 +40,7 @@ func (g *Gate) Shell(_ context.Context, dir, base, home string) (sandbox.Command
 		return sandbox.Command{}, err
 	}
 	return sandbox.Command{
-		Env: append(g.goEnv(cache, command{}), "GOFLAGS=-buildvcs=false"), Home: home,
+		Env: slices.Concat(g.Tools.settings(), g.goEnv(cache, command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
 		Writable: []string{dir}, ReadOnly: []string{base, g.Mirror.Dir, g.modCache()},
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil

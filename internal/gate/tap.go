@@ -42,7 +42,7 @@ func parseTAP(data []byte) ([]outcome, error) {
 			group = tapName.FindStringSubmatch(line)[1]
 		case strings.HasPrefix(line, "Bail out!"):
 			out = append(out, outcome{pkg: "TAP", status: Failed, output: line})
-		case len(out) > 0 && out[len(out)-1].status == Failed && strings.HasPrefix(line, " "):
+		case len(out) > 0 && out[len(out)-1].status == Failed && strings.HasPrefix(line, " ") && strings.TrimSpace(line) != "---" && strings.TrimSpace(line) != "...":
 			out[len(out)-1].output = short(joinOutput(out[len(out)-1].output, strings.TrimSpace(line)))
 		}
 	}

@@ -54,6 +54,31 @@ func (t *Toolchains) path(name string) string {
 	return lookPath(t.env, name)
 }
 
+// settings are those of the operator's installations that every command needs,
+// because its HOME is another one.
+func (t *Toolchains) settings() []string {
+	if t == nil {
+		return nil
+	}
+	var out []string
+	for _, eco := range ecosystems() {
+		if eco.settings != nil {
+			out = append(out, eco.settings(t)...)
+		}
+	}
+	return out
+}
+
+// getenv is a variable of the operator's environment.
+func (t *Toolchains) getenv(name string) string {
+	for _, e := range slices.Backward(t.env) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
 // goTools are those of Go, nil where there are none.
 func (g *Gate) goTools() *GoToolchain {
 	if g.Tools == nil {

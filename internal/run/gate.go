@@ -51,6 +51,7 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 		Commands:     gate.Commands(s.config.Commands),
 		Env:          s.env(),
 		RequireRepro: s.config.RequireFailToPass,
+		BaseCommands: s.job.Trust == untrusted,
 	}
 	if s.job.Cast != nil || s.job.Previous != "" {
 		in.Prepared = s.snapshot

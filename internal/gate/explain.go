@@ -1,0 +1,187 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An Explanation is what the gate would run for a change, and why. The names of
+// its fields are printed: do not change them.
+type Explanation struct {
+	Projects   []Explained        `json:"projects"`
+	Configured []ExplainedCommand `json:"configured"` // commands of the base's configuration, which replace what is detected
+	NotCovered []string           `json:"not_covered"`
+	Notes      []string           `json:"notes"`
+}
+
+// An Explained is one project of the head.
+type Explained struct {
+	Ecosystem string             `json:"ecosystem"`
+	Root      string             `json:"root"` // folder in the repository
+	What      string             `json:"what"`
+	Why       []string           `json:"why"`      // the files that it was found by
+	Affected  bool               `json:"affected"` // the change can influence it; else it is not run
+	Missing   string             `json:"missing"`  // what this machine lacks to run it
+	Commands  []ExplainedCommand `json:"commands"`
+}
+
+// An ExplainedCommand is one command that the gate would run.
+type ExplainedCommand struct {
+	Stage   Stage  `json:"stage"`
+	Command string `json:"command"`
+	Results string `json:"results"` // how it tells tests apart; empty: it does not
+}
+
+// Explain looks at both trees of in and runs nothing.
+func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
+	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, plan: map[Side]*plan{}, suites: map[Side]Suite{}}
+	for _, side := range []Side{Base, Head} {
+		p, err := r.planFor(ctx, side)
+		if err != nil {
+			return nil, fmt.Errorf("gate: detect %s: %w", side, err)
+		}
+		r.plan[side] = p
+	}
+	r.distrust()
+	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
+	p := r.plan[Head]
+	for _, q := range slices.Concat(p.projects, p.left) {
+		out.Projects = append(out.Projects, explained(q, !slices.ContainsFunc(p.left, func(l project) bool { return l.eco.name == q.eco.name && l.dir == q.dir })))
+	}
+	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
+		for _, c := range list {
+			if r.configured(c.stage) {
+				out.Configured = append(out.Configured, explainedCommand(c))
+			}
+		}
+	}
+	for _, c := range p.test {
+		if c.results == nil {
+			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.text)
+		}
+	}
+	if len(p.build)+len(p.test) == 0 {
+		r.notCovered("build, tests and probes: %s", cmp.Or(lacking(p.projects), nothingKnown))
+	}
+	out.NotCovered, out.Notes = append([]string{}, r.res.NotCovered...), append([]string{}, r.res.Notes...)
+	return out, nil
+}
+
+// configured says whether the configuration names the commands of a stage.
+func (r *runner) configured(s Stage) bool {
+	c := r.in.Commands
+	return map[Stage][]string{StageSetup: c.Setup, StageBuild: c.Build, StageLint: c.Lint, StageTest: c.Test}[s] != nil
+}
+
+func explained(p project, affected bool) Explained {
+	e := Explained{Ecosystem: p.eco.name, Root: p.dir, What: p.what, Why: append([]string{}, p.why...), Affected: affected, Missing: p.missing, Commands: []ExplainedCommand{}}
+	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
+		for _, c := range list {
+			e.Commands = append(e.Commands, explainedCommand(c))
+		}
+	}
+	return e
+}
+
+func explainedCommand(c command) ExplainedCommand {
+	e := ExplainedCommand{Stage: c.stage, Command: c.text}
+	if c.results != nil {
+		e.Results = c.results.name
+	}
+	return e
+}
+
+// Text is the explanation for people.
+func (e *Explanation) Text() string {
+	var b strings.Builder
+	if len(e.Projects) == 0 && len(e.Configured) == 0 {
+		b.WriteString("nothing was found that can be built or tested\n")
+	}
+	for _, p := range e.Projects {
+		fmt.Fprintf(&b, "%s\n", p.What)
+		fmt.Fprintf(&b, "  root    %s\n", p.Root)
+		fmt.Fprintf(&b, "  because %s\n", strings.Join(p.Why, ", "))
+		switch {
+		case p.Missing != "":
+			fmt.Fprintf(&b, "  not run %s\n", p.Missing)
+		case !p.Affected:
+			b.WriteString("  not run the change does not touch it\n")
+		}
+		if p.Affected && p.Missing == "" {
+			writeCommands(&b, p.Commands)
+		}
+		b.WriteByte('\n')
+	}
+	if len(e.Configured) > 0 {
+		b.WriteString("commands of .github/ycbot.yml at the base, in place of those above\n")
+		writeCommands(&b, e.Configured)
+		b.WriteByte('\n')
+	}
+	for _, l := range e.NotCovered {
+		fmt.Fprintf(&b, "not covered: %s\n", l)
+	}
+	for _, l := range e.Notes {
+		fmt.Fprintf(&b, "note: %s\n", l)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func writeCommands(b *strings.Builder, list []ExplainedCommand) {
+	for _, c := range list {
+		fmt.Fprintf(b, "  %-7s %s\n", c.Stage, c.Command)
+		switch {
+		case c.Results != "":
+			fmt.Fprintf(b, "          each test by %s\n", c.Results)
+		case c.Stage == StageTest:
+			b.WriteString("          counts as one test\n")
+		}
+	}
+}
+
+// distrust lets the base choose the commands of a head that is not trusted, in
+// projects that both have: such a change cannot replace its own tests.
+func (r *runner) distrust() {
+	base, head := r.plan[Base], r.plan[Head]
+	changed := false
+	for i, p := range head.projects {
+		at := slices.IndexFunc(base.projects, func(b project) bool { return b.eco.name == p.eco.name && b.dir == p.dir })
+		if at < 0 {
+			continue
+		}
+		was := base.projects[at]
+		before, after := texts(was), texts(p)
+		if slices.Equal(before, after) || p.missing != "" || was.missing != "" {
+			continue
+		}
+		news := slices.DeleteFunc(slices.Clone(after), func(t string) bool { return slices.Contains(before, t) })
+		if len(news) == 0 {
+			news = slices.DeleteFunc(before, func(t string) bool { return slices.Contains(after, t) })
+		}
+		if !r.in.BaseCommands {
+			r.note("the change alters how %s is built or tested: %s", p.what, listed(news, 3))
+			continue
+		}
+		r.note("the change alters how %s is built or tested (%s), which has no effect on its own verification: the base's commands are run", p.what, listed(news, 3))
+		head.projects[i].setup, head.projects[i].warm, head.projects[i].build, head.projects[i].lint, head.projects[i].test = was.setup, was.warm, was.build, was.lint, was.test
+		changed = true
+	}
+	if changed {
+		p := newPlan(head.projects, r.in.Commands)
+		p.left = head.left
+		r.plan[Head] = p
+	}
+}
+
+// texts are all commands of a project.
+func texts(p project) []string {
+	var out []string
+	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
+		for _, c := range list {
+			out = append(out, c.text)
+		}
+	}
+	return out
+}
