@@ -180,7 +180,9 @@ func (r *runner) overlayTests(ctx context.Context, tree *workspace.Tree, pkgs []
 				return nil, err
 			}
 			r.res.FailToPass.Evidence = append(r.res.FailToPass.Evidence, step.Evidence)
-			out.add(stream.suite(step.Evidence, tree.Dir))
+			suite := stream.suite(step.Evidence, tree.Dir)
+			suite.of(c.eco)
+			out.add(suite)
 		}
 	}
 	return out, nil

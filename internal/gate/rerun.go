@@ -111,7 +111,8 @@ func (g group) compare(h group) int {
 
 // ecoOf names the ecosystem of the command that told of a test.
 func (r *runner) ecoOf(id ID) string {
-	return cmp.Or(r.suites[Head][id].Eco, r.suites[Base][id].Eco)
+	pkg := ID{Unit: id.Unit, Package: id.Package}
+	return cmp.Or(r.suites[Head][id].Eco, r.suites[Base][id].Eco, r.suites[Head][pkg].Eco, r.suites[Base][pkg].Eco)
 }
 
 // parts are the commands of a group for a part of its tests: for all of them

@@ -149,6 +149,7 @@ func TestOnly(t *testing.T) {
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf("pass m", "pass n", "fail m TestA", "fail n TestB")
+	suite.of("Go")
 	p := suite[id("n")]
 	p.Elapsed = slowPackage + time.Second
 	suite[id("n")] = p

@@ -122,6 +122,14 @@ func (s Suite) add(other Suite) {
 	}
 }
 
+// of marks all results as those of a command of an ecosystem.
+func (s Suite) of(eco string) {
+	for id, t := range s {
+		t.Eco = eco
+		s[id] = t
+	}
+}
+
 // count returns how many leaf tests have each status.
 func (s Suite) count() map[Status]int {
 	n := map[Status]int{}

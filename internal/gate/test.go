@@ -122,10 +122,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 	}
 	step, err := r.exec(ctx, side, tree, c, stream)
 	suite := stream.suite(step.Evidence, tree.Dir)
-	for id, t := range suite {
-		t.Eco = c.eco
-		suite[id] = t
-	}
+	suite.of(c.eco)
 	if err == nil && step.Failed() && (step.TimedOut || !anyFailed(suite)) {
 		// The runner itself refused or was ended: say so as one test, the same on both sides.
 		t := commandTest(step)
