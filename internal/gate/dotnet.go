@@ -85,6 +85,7 @@ func findDotnetProjects(s *survey) []project {
 // parseTRX reads the results of Visual Studio's test platform: one document, or
 // several after one another.
 func parseTRX(data []byte) ([]outcome, error) {
+	data = xmlHead.ReplaceAll(data, nil)
 	if err := tameXML(data); err != nil {
 		return nil, fmt.Errorf("TRX: %w", err)
 	}
@@ -113,7 +114,7 @@ func parseTRX(data []byte) ([]outcome, error) {
 	var doc struct {
 		Runs []run `xml:"TestRun"`
 	}
-	data = slices.Concat([]byte("<all>"), xmlHead.ReplaceAll(data, nil), []byte("</all>"))
+	data = slices.Concat([]byte("<all>"), data, []byte("</all>"))
 	if err := xml.Unmarshal(data, &doc); err != nil {
 		return nil, fmt.Errorf("TRX: %w", err)
 	}

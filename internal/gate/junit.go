@@ -30,6 +30,7 @@ func byClass(suites []string, t junit.Test) (pkg, name string) {
 // parseJUnit reads JUnit XML: one document, or several after one another.
 func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
 	return func(data []byte) ([]outcome, error) {
+		data = xmlHead.ReplaceAll(data, nil) // one for each document, in many spellings of UTF-8
 		if err := tameXML(data); err != nil {
 			return nil, fmt.Errorf("JUnit XML: %w", err)
 		}

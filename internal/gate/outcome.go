@@ -3,7 +3,6 @@ package gate
 import (
 	"fmt"
 	"io"
-	"maps"
 	"path"
 	"strings"
 	"time"
@@ -153,17 +152,6 @@ func quoted(words ...string) string {
 		}
 	}
 	return strings.Join(out, " ")
-}
-
-// packagesOf names the packages of a suite.
-func packagesOf(s Suite) map[string]bool {
-	out := map[string]bool{}
-	for id := range maps.Keys(s) {
-		if id.Package != "" {
-			out[id.Package] = true
-		}
-	}
-	return out
 }
 
 var _ io.Writer = (*document)(nil)
