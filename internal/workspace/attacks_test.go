@@ -221,6 +221,29 @@ func TestGitAttacksFromTheWorktree(t *testing.T) {
 			if got := read(t, tree.Dir, "x.evil"); got != want {
 				t.Errorf("x.evil: %q", got)
 			}
+			if name == "G08 hooks" {
+				// Those of the mirror itself, whose own configuration no longer
+				// switches them off, and what would run them.
+				user(t, m.Dir, "--git-dir="+m.Dir, "config", "core.hooksPath", filepath.Join(m.Dir, "hooks"))
+				for _, hook := range []string{"post-checkout", "post-index-change", "reference-transaction"} {
+					write(t, filepath.Join(m.Dir, "hooks"), map[string]string{hook: read(t, program)})
+					if err := os.Chmod(filepath.Join(m.Dir, "hooks", hook), 0o755); err != nil {
+						t.Fatal(err)
+					}
+				}
+				worktree(t, m, "again", head)
+				r, err := newGit(t).Discover(ctx, withEvilFile(t))
+				if err != nil {
+					t.Fatal(err)
+				}
+				other, err := r.Resolve(ctx, "HEAD")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := m.Import(ctx, r, other); err != nil {
+					t.Fatal(err)
+				}
+			}
 			c := must[*Tree](t)(tree.Copy(ctx, filepath.Join(runDir(m, "r"), "c")))
 			if err := c.Overlay(ctx, head, []string{"x.evil"}); err != nil {
 				t.Fatal(err)
