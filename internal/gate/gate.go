@@ -159,10 +159,22 @@ func (r *runner) steps(ctx context.Context) error {
 			return err
 		}
 		if r.facts.Nothing != "" {
-			return nil
+			return r.handOver(ctx)
 		}
 	}
 	return nil
+}
+
+// handOver gives the trees of a change of which nothing can be run to whoever
+// wants them prepared: agents may find something.
+func (r *runner) handOver(ctx context.Context) error {
+	if r.in.Prepared == nil || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := r.prepareBase(ctx); err != nil {
+		return err
+	}
+	return r.prepareHead(ctx)
 }
 
 // stopped words the reason for which a context ended.

@@ -34,7 +34,7 @@ func newLab(ctx context.Context, dir string, rounds int, tell func(string, ...an
 	}
 	l.env = append(l.env, "YCBOT_HOME="+filepath.Join(dir, "home"), "GIT_CONFIG_GLOBAL=/dev/null", "OPENAI_API_KEY=x",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	_, err := l.command(ctx, ".", "go", "build", "-trimpath", "-o", l.binary, "./cmd/ycbot")
+	_, err := l.command(ctx, ".", "go", "build", "-o", l.binary, "./cmd/ycbot")
 	return l, err
 }
 
