@@ -13,6 +13,7 @@
 //	ycbot agents          who takes part, and what a definition means
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot sandbox doctor  tell how commands are contained on this machine
+//	ycbot config          check a configuration, and see what it comes to
 //	ycbot doctor          look at everything that a run needs here
 //	ycbot version
 package main
@@ -149,7 +150,6 @@ func ycbot(args []string, p program) int {
 	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "tell nothing but the result and errors")
 	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also tell what agents say, and each of their calls")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		runCommand(&p),
@@ -169,6 +169,8 @@ func ycbot(args []string, p program) int {
 		doctorCommand(&p),
 		versionCommand(&p),
 	)
+	root.AddCommand(topics()...)
+	completeChoices(root)
 	defer p.openTraces(ctx)()
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {

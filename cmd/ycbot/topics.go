@@ -1,0 +1,71 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// topics are texts that "ycbot help" has beside the commands.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "environment", Short: "The variables that ycbot reads", Long: `The variables that ycbot reads. A flag goes before a variable.
+
+The model:
+  YCBOT_MODEL      its name; without one the gate alone decides
+  YCBOT_PROVIDER   who is asked (default: whose key there is)
+  YCBOT_BASE_URL   the provider's address, of a proxy or a server of your own
+  YCBOT_API_KEY    the key; else the provider's own variable counts, such as
+                   OPENAI_API_KEY or ANTHROPIC_API_KEY
+
+GitHub:
+  GITHUB_TOKEN, GH_TOKEN   for run --pr and --publish
+  GITHUB_API_URL           the API of GitHub Enterprise, https://HOST/api/v3
+
+ycbot's own files:
+  YCBOT_HOME       default ~/.ycbot
+  YCBOT_DEBUG      set: more is told on standard error
+  NO_COLOR         set: no colours
+
+Traces for OpenTelemetry, off unless one of these is set:
+  OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER, and the others of OTEL_*
+
+The Action reads INPUT_* and GITHUB_*, the App what docs/operate.md lists.`},
+		{Use: "exit-codes", Short: "What ycbot's exit codes mean", Long: `What ycbot's exit codes mean.
+
+  ycbot run            0 PASS, 1 FAIL, 2 PARTIAL, 3 ERROR (no verdict), 130 cancelled;
+                       with --fail-on 0 or 1, and 3 for ERROR
+  ycbot action         0 nothing to complain about, 1 a verdict that fails the step,
+                       3 no verdict, 130 cancelled
+  ycbot check          0 the run directory is intact, 3 it is not
+  ycbot rerun          0 the same came out, 1 something differs
+  ycbot permissions test   0 it would run, 1 it would be refused
+  ycbot doctor         0 no issue, 1 an issue
+  everything else      0, or 3 where it could not be done`},
+		{Use: "verdicts", Short: "What PASS, FAIL, PARTIAL and ERROR mean", Long: `What the verdicts mean.
+
+  PASS     It was built and its tests were run, on both sides; nothing that worked
+           before is broken, what runnable lines it changes were probed, and each
+           claim of an agent stands in the log of what was executed.
+  FAIL     Something is broken by this change, and was seen to be: a regression, a
+           new test that fails, a build that only the head breaks, or a check of an
+           agent's that fails again in a clean copy of the head and not of the base.
+  PARTIAL  Neither: a part could not be looked at. The report says which and why.
+  ERROR    There is no verdict: something that ycbot needs failed.
+
+Green means that it ran. What was asked for and could not be had is never PASS.
+docs/run.md has the details.`},
+	}
+}
+
+// completeChoices has shells know the words that flags take.
+func completeChoices(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if c, ok := f.Value.(*choice); ok {
+			// The only error is that the flag is not there.
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
+	for _, sub := range cmd.Commands() {
+		completeChoices(sub)
+	}
+}
