@@ -155,6 +155,9 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 			return nil, err
 		}
 	}
+	if rj.Cast != nil {
+		rj.Pull.Seen = h.hub.seen(ctx, j)
+	}
 	var err error
 	if rj.AgentsDir, o.agentFolders, err = h.agentsDir(); err != nil {
 		return nil, err

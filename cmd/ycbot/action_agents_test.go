@@ -74,3 +74,34 @@ func TestActionAgents(t *testing.T) {
 		})
 	}
 }
+
+// Agents of a pull request's run read what GitHub was asked of it before: its text,
+// what people said, what other checks found. Nothing asks GitHub while they work.
+func TestActionPullTools(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	h.says("bob", "Please look at negative numbers.")
+	says := `
+-- model --
+> pr_read {}
+> run_bash {"command": "sh sum.sh -2 -3"}
+---
+<* Please look at negative numbers.
+<* Work on sums
+### Check: adds below zero [adversarial]
+**Command run:** ` + "`sh sum.sh -2 -3`" + `
+**Output observed:**
+` + "```\n{{output 1}}\n```" + `
+**Result: PASS**
+
+VERDICT: PASS
+`
+	scenario := filepath.Join(t.TempDir(), "scenario")
+	write(t, scenario, says)
+	_, event := h.says("alice", "/verify")
+	s := h.step(t, "issue_comment", event, map[string]string{"provider": "script", "base_url": scenario})
+	if s.code != 0 || s.outputs["verdict"] != "PASS" {
+		t.Fatalf("exit %d, %q\n%s", s.code, s.outputs, s.log)
+	}
+	h.one(t, "success", "PASS")
+}

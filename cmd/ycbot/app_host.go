@@ -210,6 +210,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	if !a.Job.GateOnly {
 		if rj.Cast = h.cast; rj.Cast != nil {
 			rj.Words = l.Words
+			rj.Pull.Seen = h.hub.seen(ctx, a.Job)
 		}
 	}
 	runner := *h.runner

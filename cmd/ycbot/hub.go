@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -171,6 +174,37 @@ func (h *hub) job(j job.Job) run.Job {
 		}
 	}
 	return out
+}
+
+// seen is the pull request as agents may read it: what was learnt of it already,
+// and what other checks say of the head, which is asked here, once.
+func (h *hub) seen(ctx context.Context, j job.Job) *tool.Pull {
+	s := h.pull
+	if s == nil {
+		return nil
+	}
+	p := &tool.Pull{
+		Number: s.Number, Repo: h.repo.String(), Title: s.Title, Body: s.Body, Author: s.Author.Login, State: s.State,
+		BaseRef: s.Base.Name, HeadRef: s.Head.Name, Draft: s.Draft, Labels: s.Labels, Missing: map[string]string{},
+	}
+	for _, c := range s.Comments {
+		p.Comments = append(p.Comments, tool.PullComment{Author: c.Author.Login, At: c.Created.UTC().Format(time.RFC3339), Body: c.Body})
+	}
+	runs, err := h.client.CheckRuns(ctx, h.repo, j.HeadSHA, "")
+	if err != nil {
+		p.Missing["checks"] = err.Error()
+	}
+	for _, r := range runs {
+		if r.Name == publish.CheckName { // ycbot's own says nothing of what others found
+			continue
+		}
+		c := tool.PullCheck{Name: r.Name, Status: r.Status, Conclusion: r.Conclusion}
+		if r.Output != nil {
+			c.Summary = strings.TrimSpace(r.Output.Title + " " + r.Output.Summary)
+		}
+		p.Checks = append(p.Checks, c)
+	}
+	return p
 }
 
 // remote is where the commits are fetched from. The base repository has those of

@@ -55,6 +55,9 @@ func (p *program) runPull(ctx context.Context, o *runOptions) error {
 	if rj.Cast, err = p.cast(o); err != nil {
 		return err
 	}
+	if rj.Cast != nil {
+		rj.Pull.Seen = h.seen(ctx, j)
+	}
 	o.remote = true
 	if !o.publish {
 		rep, err := p.verify(ctx, o, rj)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -42,6 +45,7 @@ type runOptions struct {
 	mode             choice
 	agentsDir        string
 	agentFolders     []agents.Folder // of the person who runs this, and of the operator
+	fetchHosts       []string
 	maxTokens        int
 	maxIterations    int
 	maxCost          float64
@@ -116,6 +120,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.Var(&o.mode, "mode", "what agents may do: verify, or plan to look around and run nothing")
 	f.Var(&o.sandbox, "sandbox", "how commands of the change are contained; a `TIER` that cannot be had is an error:\nauto, full, strong, basic, none")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
+	f.StringSliceVar(&o.fetchHosts, "fetch-hosts", nil, "let agents fetch pages from these hosts, as `A,B` ($YCBOT_FETCH_HOSTS; default none)")
 	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m, or the configuration's)")
 	f.StringVar(&o.config, "config", "", "use this `FILE` in place of .github/ycbot.yml at the base")
 	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown, sarif, junit")
@@ -248,11 +253,25 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 		return nil, err
 	}
 	return &run.Runner{
-		Permissions: rules, Agents: o.agentFolders,
+		Permissions: rules, Agents: o.agentFolders, Hosts: p.fetchHosts(o),
+		Fetcher: tool.Fetcher{
+			Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
+				return (&net.Resolver{}).LookupNetIP(ctx, "ip", host)
+			},
+			Dial: (&net.Dialer{}).DialContext,
+		},
 		Home: home, Git: git, Sandbox: box, Tools: tools, Network: run.Network(o.network.value),
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil
+}
+
+// fetchHosts are those that agents may fetch from.
+func (p *program) fetchHosts(o *runOptions) []string {
+	if len(o.fetchHosts) > 0 {
+		return o.fetchHosts
+	}
+	return strings.FieldsFunc(p.getenv("YCBOT_FETCH_HOSTS"), func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // home is where ycbot keeps its own files.

@@ -9,14 +9,19 @@ import (
 )
 
 // CheckRuns lists the check runs of a commit that have a name, those of every
-// App and also those that a newer one of the same name hides.
+// App and also those that a newer one of the same name hides; with name "" the
+// latest of each name.
 func (c *Client) CheckRuns(ctx context.Context, repo Repo, sha, name string) ([]CheckRun, error) {
 	if err := errors.Join(repo.check(), checkOID(sha)); err != nil {
 		return nil, err
 	}
+	wanted := gh.ListCheckRunsOptions{CheckName: &name, Filter: gh.String("all")}
+	if name == "" {
+		wanted = gh.ListCheckRunsOptions{Filter: gh.String("latest")}
+	}
 	items, err := all(func(o gh.ListOptions) ([]*gh.CheckRun, *gh.Response, error) {
-		found, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, repo.Owner, repo.Name, sha,
-			&gh.ListCheckRunsOptions{CheckName: &name, Filter: gh.String("all"), ListOptions: o})
+		wanted.ListOptions = o
+		found, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, repo.Owner, repo.Name, sha, &wanted)
 		if err != nil {
 			return nil, resp, err
 		}

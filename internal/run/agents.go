@@ -58,7 +58,9 @@ type Cast struct {
 	MaxTokens     int     // of all agents together; 0: the configuration's
 	MaxCostUSD    float64 // the same
 
-	crew *crew // of the run that is driven again; nil: it is read
+	// Of a run that is driven again; nil: they are read.
+	crew *crew
+	pull *tool.Pull
 }
 
 // A judgement is what the agents stage came to.

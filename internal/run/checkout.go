@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -184,8 +185,22 @@ func (s *session) ready(ctx context.Context, src source) error {
 		if s.crew, err = journal.Once(s.journal, "run", "agents", func() (crew, error) { return s.muster(ctx) }); err != nil {
 			return err
 		}
+		if s.pull, err = journal.Once(s.journal, "run", "pull", func() (*tool.Pull, error) { return s.seen(), nil }); err != nil {
+			return err
+		}
 	}
 	return s.brief()
+}
+
+// seen is the pull request as agents may read it; nil: there is none.
+func (s *session) seen() *tool.Pull {
+	if p := s.job.Cast.pull; p != nil {
+		return p
+	}
+	if s.job.Pull == nil {
+		return nil
+	}
+	return s.job.Pull.Seen
 }
 
 // unmoved makes sure that a working tree is still the one that a run which is

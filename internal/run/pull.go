@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -21,6 +22,8 @@ type Pull struct {
 	Title, Body      string
 	Said             []Said // what else belongs to the task: linked issues, the discussion so far
 	Asked            string // words of the person who asked for this run
+	// Seen is the pull request as the tools of agents show it; nil: they have none.
+	Seen *tool.Pull
 }
 
 // A Said is a text and where it comes from.

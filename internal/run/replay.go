@@ -117,6 +117,7 @@ func (p *past) cast(o ReplayOptions, moved func(string) string) *Cast {
 	if p.lookup("run", "agents", &k) {
 		c.crew = &k
 	}
+	p.lookup("run", "pull", &c.pull)
 	c.Model = func(record Recorder) (model.Model, error) {
 		return &relocated{Model: Recorded(o.Model, record), moved: moved, recorded: o.Model.Recorded}, nil
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -35,6 +36,8 @@ type Runner struct {
 	Sandbox     sandbox.Sandbox
 	Tools       *gate.Toolchains // of this machine; nil: none
 	Network     Network
+	Hosts       []string               // that agents may fetch from; none: they fetch nothing
+	Fetcher     tool.Fetcher           // by which they do
 	Redact      func([]byte) []byte    // takes secrets out of all that is written
 	Permissions []agent.PermissionFile // the operator's
 	Agents      []agents.Folder        // with agent files: of the person who runs this, and of the operator; the base's come between them

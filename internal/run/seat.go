@@ -68,7 +68,7 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		Fallback: fallback,
 		Config: agent.Config{
 			System: agents.Contract(p.circumstances(h, tools)) + spec.Prompt,
-			Model:  voice.Model, Tools: tools, Known: mutators(), Aliases: aliases(), Submit: submit,
+			Model:  voice.Model, Tools: tools, Known: known(), Aliases: aliases(), Submit: submit,
 			Decide: may.Decide, Approved: may.Approved, Price: voice.Price, Corrective: corrective(spec.Name),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
@@ -99,6 +99,14 @@ func (h *host) tools(p *place, roots *roots) (tools []tool.Tool, submit string, 
 	roots.trees.Hidden = may.Hidden
 	var todos tool.Todos
 	tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos)})
+	if h.pull != nil {
+		tools = append(tools, tool.PullTools(*h.pull, h.history())...)
+	}
+	if h.may.Allow(tool.Net) {
+		fetcher := h.Fetcher
+		fetcher.Permit = may.Fetch
+		tools = append(tools, tool.FetchURL(fetcher))
+	}
 	if p.executes {
 		shell := h.shell(p.st, may, p.spec.Name, p.rec.ID)
 		tools = append(tools, tool.Bash(shell))
@@ -289,12 +297,14 @@ func (h *host) guarded(tools []tool.Tool) []tool.Tool {
 	return out
 }
 
-// mutators are the names that are known and never granted.
-func mutators() map[string]tool.Class {
+// known are the tools that there are, whether a run has them or, like those that
+// change something, none.
+func known() map[string]tool.Class {
 	out := map[string]tool.Class{}
-	for _, name := range tool.Mutators() {
-		class, _ := tool.ClassOf(name)
-		out[name] = class
+	for _, name := range tool.Names() {
+		if class, ok := tool.ClassOf(name); ok && tool.Canonical(name) == name {
+			out[name] = class
+		}
 	}
 	return out
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -66,6 +67,7 @@ type session struct {
 	modelName string
 	may       agent.Permissions             // what agents may do
 	crew      crew                          // who they are
+	pull      *tool.Pull                    // the pull request as they may read it; nil: there is none
 	snapshots map[gate.Side]*workspace.Tree // prepared trees, when agents follow
 	closers   []io.Closer                   // what stages opened
 }

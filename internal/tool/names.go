@@ -68,19 +68,6 @@ func Resolve(name string) (canonical string, ok bool) {
 	return canonical, ok
 }
 
-// Mutators returns the names of tools that change the project, its history or
-// what others see. They are never offered and refused when they are called.
-func Mutators() []string {
-	var out []string
-	for name, class := range known() {
-		if class == Write || class == GitWrite || class == Publish {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // Names returns every name that means something, aliases included, sorted.
 func Names() []string {
 	return slices.Sorted(maps.Keys(merged()))
