@@ -93,7 +93,7 @@ func (m *maker) end(t *testing.T) (code int, stdout, stderr string) {
 // confirm does what a person does in the browser: opens the page and presses the button.
 func (m *maker) confirm(t *testing.T) (int, string) {
 	t.Helper()
-	text := fetch(t, http.DefaultClient, m.door, nil)
+	text := fetch(t, http.DefaultClient, m.door)
 	form := func(pattern string) string {
 		found := regexp.MustCompile(pattern).FindStringSubmatch(text)
 		if found == nil {
@@ -112,13 +112,12 @@ func (m *maker) confirm(t *testing.T) (int, string) {
 
 var unescape = strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&#43;", "+")
 
-func fetch(t *testing.T, c *http.Client, at string, header http.Header) string {
+func fetch(t *testing.T, c *http.Client, at string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header = header
 	resp, err := c.Do(r)
 	if err != nil {
 		t.Fatal(err)

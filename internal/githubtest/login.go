@@ -155,12 +155,22 @@ func (s *Server) makeApp(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	id := s.newID()
 	s.mu.Unlock()
-	app := s.AddApp(id, strings.ToLower(strings.ReplaceAll(m.Name, " ", "-")))
+	app := s.AddApp(id, slug(m.Name))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	app.Name, app.Callbacks, app.Hook, app.Permissions, app.Events, app.Public = m.Name, m.Callbacks, m.Hook.URL, m.Permissions, m.Events, m.Public
 	app.Owner = cmp.Or(r.PathValue("org"), "me")
 	back(w, r, m.RedirectURL, url.Values{"code": {s.grant(grant{app: app})}, "state": {r.URL.Query().Get("state")}})
+}
+
+// slug is what addresses call an App of this name.
+func slug(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(name))
 }
 
 // convert tells what an App that was made of a manifest is, once.
