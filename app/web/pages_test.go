@@ -2,9 +2,12 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -251,7 +254,7 @@ func TestEvents(t *testing.T) {
 func TestLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	run := store.Run{ID: "r", Repo: "acme/repo2", RepoID: 2, Number: 1, State: store.Running}
+	run := store.Run{ID: "r", Repo: "acme/repo2", RepoID: 2, Number: 1, Installation: 7, State: store.Running, Started: w.clock()}
 	w.save(run)
 	dir := t.TempDir()
 	m, err := w.db.Mirror(t.Context(), "r", dir)
@@ -262,19 +265,26 @@ func TestLive(t *testing.T) {
 	log := ""
 	say := func(line string) {
 		log += line + "\n"
-		put(t, dir, "events.jsonl", log)
+		if err := os.WriteFile(filepath.Join(dir, eventsFile), []byte(log), 0o600); err != nil {
+			t.Error(err)
+		}
 		if err := m.Sync(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
 	say(`{"type":"stage_start","time":"2026-01-01T00:00:00Z","step":{"stage":"gate"}}`)
+	end := func() {
+		run.State, run.Verdict, run.Ended = store.Finished, "PASS", w.clock()
+		if err := w.db.SaveRun(context.Background(), run); err != nil {
+			t.Error(err)
+		}
+	}
 	got := w.browser().listen("/runs/r/events", "", func(m message) bool {
-		switch {
-		case m.event == "stage_start":
+		switch m.event {
+		case "stage_start":
 			go say(`{"type":"stage_done","time":"2026-01-01T00:00:01Z","duration_ms":1000,"step":{"stage":"gate"}}`)
-		case m.event == "stage_done":
-			run.State, run.Verdict, run.Ended = store.Finished, "PASS", w.clock()
-			go w.save(run)
+		case "stage_done":
+			go end()
 		}
 		return m.event == "end"
 	})

@@ -25,7 +25,7 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// An github answers for GitHub: who people are, what they may read, and the login.
+// A fakeGitHub answers for GitHub: who people are, what they may read, and the login.
 type fakeGitHub struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -38,6 +38,7 @@ type fakeGitHub struct {
 }
 
 func newGitHub(t *testing.T) *fakeGitHub {
+	t.Helper()
 	g := &fakeGitHub{people: map[string]Person{}, readable: map[string][]Repository{}, public: map[int64][]Repository{}, codes: map[string][2]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /login/oauth/authorize", g.authorize)
@@ -143,7 +144,7 @@ func newWorld(t *testing.T) *world {
 	site, err := New(Options{
 		DB: db, GitHub: w.github, PublicURL: "http://" + listener.Listener.Addr().String(), Server: w.github.URL, End: w.end,
 		Login: &Login{ClientID: "client", ClientSecret: "client secret", Key: []byte(strings.Repeat("k", MinKey)), Client: http.DefaultClient},
-		Press: w.press, Now: w.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Press: w.press, Now: w.clock, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

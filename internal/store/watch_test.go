@@ -14,6 +14,7 @@ import (
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
 		db := openAt(t, where)
 		other := db
 		if db.Postgres() != nil {
@@ -68,11 +69,14 @@ func TestWatch(t *testing.T) {
 func TestRunsOfPages(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
 		db := openAt(t, where)
 		at := time.Unix(1000, 0).UTC()
 		for _, r := range []Run{
-			{ID: "a", RepoID: 1, Verdict: "PASS", Installation: 7}, {ID: "b", RepoID: 1, Verdict: "FAIL", Title: "x"},
-			{ID: "c", RepoID: 2, Verdict: "PASS", Installation: 8}, {ID: "d", RepoID: 3, Verdict: "PASS", Installation: 7},
+			{ID: "a", RepoID: 1, Verdict: "PASS", Installation: 7},
+			{ID: "b", RepoID: 1, Verdict: "FAIL", Title: "x"},
+			{ID: "c", RepoID: 2, Verdict: "PASS", Installation: 8},
+			{ID: "d", RepoID: 3, Verdict: "PASS", Installation: 7},
 		} {
 			r.Created, r.Repo, r.State = at, "acme/w", Finished
 			if err := db.SaveRun(t.Context(), r); err != nil {
@@ -108,6 +112,7 @@ func TestRunsOfPages(t *testing.T) {
 func TestTails(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
 		db := openAt(t, where)
 		dir := t.TempDir()
 		write(t, dir, "spill/E1.stdout", "0123456789")
