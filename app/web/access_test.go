@@ -203,12 +203,19 @@ func TestLogin(t *testing.T) {
 	if q.Get("state") == "" || q.Get("code_challenge") == "" || q.Get("code_challenge_method") != "S256" || q.Get("client_id") != "client" {
 		t.Errorf("GitHub is asked with %v", q)
 	}
-	for name, back := range map[string]string{"no state": "code=code0", "another state": "code=code0&state=x", "refused": "error=access_denied&state=" + q.Get("state")} {
+	resp, err = b.Get(sent.String()) // at GitHub, which gives a code
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	given, _ := url.Parse(resp.Header.Get("Location"))
+	code := given.Query().Get("code")
+	for name, back := range map[string]string{"no state": "code=" + code, "another state": "code=" + code + "&state=x", "refused": "error=access_denied&state=" + q.Get("state")} {
 		if status, _ := b.get("/login/callback?" + back); status < 400 {
 			t.Errorf("a callback with %s is answered with %d", name, status)
 		}
 	}
-	if status, _ := w.browser().get("/login/callback?code=code0&state=" + q.Get("state")); status < 400 {
+	if status, _ := w.browser().get("/login/callback?code=" + code + "&state=" + q.Get("state")); status < 400 {
 		t.Errorf("a callback in another's browser is answered with %d", status)
 	}
 	b = w.browser()
