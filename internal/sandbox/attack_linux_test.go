@@ -183,7 +183,7 @@ func loop(mode string) int {
 	fmt.Println("ready")
 	for n := 0; ; n++ {
 		argv := []string{"/bin/true"}
-		if n%3 == 2 {
+		if n%3 > 0 {
 			argv = bash("(setsid sleep 1000 &); sleep 0.003")
 		}
 		if _, err := sb.Run(context.Background(), sandbox.Command{Argv: argv}); err != nil {
@@ -503,6 +503,16 @@ func TestAsOrdinaryUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Chown(temp, uid, uid); err != nil {
+		t.Fatal(err)
+	}
+	profile, err := os.ReadFile(shippedProfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(temp, shippedProfile)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(temp, shippedProfile), profile, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, "-test.v", "-test.timeout=5m", "-test.skip=go.test|tools|TestAttacks|TestHostileCommands|TestRaceDetector|TestKilledAtAnyMoment")
