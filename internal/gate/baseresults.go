@@ -188,8 +188,9 @@ func (r *runner) confirm(ctx context.Context) error {
 		switch on.Status {
 		case Failed:
 			t.PreExisting = append(t.PreExisting, k)
-		case Passed:
-			t.Flaky = append(t.Flaky, k)
+		case Passed: // what was known does not count against what is seen; rerun settles it
+			r.suites[Base][k.ID] = on
+			t.Regressed = append(t.Regressed, k)
 		default:
 			t.Unknown = append(t.Unknown, k)
 		}

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,41 @@ func TestBaseResultsAreKnown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Known results that are wrong cannot excuse a regression: what they call old is
+// run at the base, and passes there.
+func TestWrongBaseResultsExcuseNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := readScenario(t, "testdata/scenarios/regressed.txtar")
+	forged := &forgedResults{}
+	s.results = forged
+	first := w.run(t, s)
+	second := w.run(t, s)
+	if first.Verdict != Fail || second.Cached == nil {
+		t.Fatalf("verdict %s, then cached: %v", first.Verdict, second.Cached)
+	}
+	names := func(r *Result) []string {
+		out := []string{string(r.Verdict)}
+		for _, k := range slices.Concat(r.Tests.Regressed, r.Tests.PreExisting) {
+			out = append(out, k.ID.String())
+		}
+		return out
+	}
+	if d := cmp.Diff(names(first), names(second)); d != "" {
+		t.Errorf("with forged results it is another result:\n%s", d)
+	}
+}
+
+// forgedResults says that every test failed on the base.
+type forgedResults struct{ data []byte }
+
+func (f *forgedResults) Load(string) ([]byte, error) { return f.data, nil }
+
+func (f *forgedResults) Save(_ string, data []byte) error {
+	f.data = bytes.ReplaceAll(data, []byte(`"status":"pass"`), []byte(`"status":"fail"`))
+	return nil
 }
 
 // A key stands for all that the results depend on.
