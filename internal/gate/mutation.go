@@ -353,17 +353,18 @@ func (m *mutator) try(ctx context.Context, at spot, t *trial) {
 // that have to come before the tests are part of it; where they fail, nothing is
 // learned.
 func (m *mutator) marked(c command, t *trial) command {
-	if len(t.group.builds) == 0 {
-		c.text = strings.TrimSuffix(c.text, strings.Join(c.argv, " ")) + "env YCBOT_MUTANT=" + t.name + " " + strings.Join(c.argv, " ")
-		c.argv = append([]string{"env", "YCBOT_MUTANT=" + t.name}, c.argv...)
+	setting := "YCBOT_MUTANT=" + t.name
+	if plain := strings.Join(c.argv, " "); len(t.group.builds) == 0 && strings.HasSuffix(c.text, plain) {
+		c.text = strings.TrimSuffix(c.text, plain) + "env " + setting + " " + plain
+		c.argv = append([]string{"env", setting}, c.argv...)
 		return c
 	}
-	script := "export YCBOT_MUTANT=" + t.name + "\n"
+	script := "export " + setting + "\n"
 	for _, b := range t.group.builds {
-		script += "(" + shellWords(b) + ") 1>&2 || exit " + strconv.Itoa(exitUnbuilt) + "\n"
+		script += "( " + shellWords(b) + "\n) 1>&2 || exit " + strconv.Itoa(exitUnbuilt) + "\n"
 	}
 	c.text = script + shellWords(c)
-	c.argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", c.text}
+	c.argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", c.text}
 	return c
 }
 
@@ -375,18 +376,8 @@ func shellWords(c command) string {
 	if n := len(c.argv); n > 2 && c.argv[0] == "bash" && c.argv[n-2] == "-c" {
 		return c.argv[n-1]
 	}
-	words := make([]string, len(c.argv))
-	for i, w := range c.argv {
-		words[i] = w
-		if plainWord.FindString(w) != w {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
+	return quoted(c.argv...)
 }
-
-// plainWord is what a shell takes as it is.
-var plainWord = regexp.MustCompile(`[\w@%+=:,./-]+`)
 
 // lay writes the mutant over its source. No link leads out of the tree.
 func (m *mutator) lay(at spot, t *trial) error {
@@ -444,7 +435,7 @@ func (m *mutator) count(t *trial) {
 		m.out.Evidence = append(m.out.Evidence, t.step.Evidence)
 		m.out.Survivors = append(m.out.Survivors, Survivor{
 			Name: t.name, Path: t.Path, Line: t.Line, Title: t.Title(), Diff: t.Diff(t.src), Weak: t.Weak,
-			Command: t.step.Command, Evidence: []string{t.group.evidence, t.step.Evidence},
+			Command: t.group.command.text, Evidence: []string{t.group.evidence, t.step.Evidence},
 		})
 	case notTried:
 		m.out.Left++

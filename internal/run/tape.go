@@ -77,7 +77,8 @@ func (t *tape) next(c sandbox.Command) (evidence.Record, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.past.read {
-		if !r.Executed || t.used[r.ID] || !sameText(t.moved.Replace(r.Command), said) || !ends(c.Dir, r.Cwd) {
+		recorded := t.moved.Replace(r.Command)
+		if !r.Executed || t.used[r.ID] || !sameText(recorded, said) && !wraps(said, recorded) || !ends(c.Dir, r.Cwd) {
 			continue
 		}
 		t.used[r.ID] = true
@@ -105,6 +106,12 @@ func sameText(recorded, given string) bool {
 	}
 	settings, ok := strings.CutSuffix(recorded, " "+given)
 	return ok && !slices.ContainsFunc(strings.Fields(settings), func(w string) bool { return !strings.Contains(w, "=") })
+}
+
+// wraps says whether a script has the text of a recorded command on lines of its
+// own, between what asks the runner for its results and what prints them.
+func wraps(script, recorded string) bool {
+	return recorded != "" && (strings.Contains(script, "\n( "+recorded+"\n) >&2\n") || strings.HasSuffix(script, "\n"+recorded))
 }
 
 // ends says whether dir is the folder cwd of some tree.
