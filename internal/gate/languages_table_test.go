@@ -28,7 +28,7 @@ func languages() []language {
 
 func nodeTestLanguage() language {
 	return language{
-		name: "node --test", tools: []string{"node", "npm"}, src: "lib/math.js", test: "test/math.test.js",
+		name: "node --test", fresh: "exports.fresh = () => 1;\n", tools: []string{"node", "npm"}, src: "lib/math.js", test: "test/math.test.js",
 		files: map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "node --test"}}`},
 		source: func(add, abs bool, turn string) string {
 			return fmt.Sprintf("'use strict';\nexports.add = (a, b) => a %s b;\nexports.abs = (a) => (a < 0 ? %s : a);\nexports.turn = %s;\n",
@@ -58,7 +58,7 @@ const pythonRuns = `    runs = os.environ["GOCACHE"] + "/runs"
 
 func unittestLanguage() language {
 	return language{
-		name: "unittest", tools: []string{"python3"}, src: "calc/__init__.py", test: "tests/test_calc.py",
+		name: "unittest", fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3"}, src: "calc/__init__.py", test: "tests/test_calc.py",
 		files:  map[string]string{"setup.cfg": "[metadata]\nname = calc\n"},
 		source: pythonSource,
 		tests: func(names ...string) string {
@@ -83,7 +83,7 @@ func indent(s string) string {
 
 func pytestLanguage() language {
 	return language{
-		name: "pytest", tools: []string{"python3", "pytest"}, src: "src/calc.py", test: "tests/test_calc.py",
+		name: "pytest", fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3", "pytest"}, src: "src/calc.py", test: "tests/test_calc.py",
 		files:  map[string]string{"pyproject.toml": "[project]\nname = \"calc\"\nversion = \"1\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n"},
 		source: pythonSource,
 		tests: func(names ...string) string {
@@ -163,7 +163,7 @@ func makeLanguage() language {
 
 func rustLanguage() language {
 	return language{
-		name: "rust", tools: []string{"cargo", "rustc", "gcc"}, src: "src/lib.rs", test: "tests/all.rs",
+		name: "rust", fresh: "pub fn fresh() -> i32 {\n    1\n}\n", tools: []string{"cargo", "rustc", "gcc"}, src: "src/lib.rs", test: "tests/all.rs",
 		files: map[string]string{"Cargo.toml": "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"},
 		source: func(add, abs bool, turn string) string {
 			return fmt.Sprintf("pub const TURN: i32 = %s;\npub fn add(a: i32, b: i32) -> i32 {\n    a %s b\n}\npub fn abs(a: i32) -> i32 {\n    if a < 0 {\n        %s\n    } else {\n        a\n    }\n}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn inner() {}\n}\n",
@@ -189,7 +189,7 @@ const rubyRuns = "f = ENV['GOCACHE'] + '/runs'; n = File.exist?(f) ? File.read(f
 
 func rspecLanguage() language {
 	return language{
-		name: "rspec", tools: []string{"ruby", "rspec"}, src: "lib/calc.rb", test: "spec/calc_spec.rb", source: rubySource,
+		name: "rspec", fresh: "def Calc.fresh = 1\n", tools: []string{"ruby", "rspec"}, src: "lib/calc.rb", test: "spec/calc_spec.rb", source: rubySource,
 		files: map[string]string{".rspec": "--format progress\n"},
 		tests: func(names ...string) string {
 			return "require 'calc'\nRSpec.describe Calc do\n" + each(names, map[string]string{
@@ -205,7 +205,7 @@ func rspecLanguage() language {
 
 func minitestLanguage() language {
 	return language{
-		name: "minitest", tools: []string{"ruby"}, src: "lib/calc.rb", test: "test/calc_test.rb", source: rubySource,
+		name: "minitest", fresh: "def Calc.fresh = 1\n", tools: []string{"ruby"}, src: "lib/calc.rb", test: "test/calc_test.rb", source: rubySource,
 		files: map[string]string{"Rakefile": "task :test\n"},
 		tests: func(names ...string) string {
 			return "require 'minitest/autorun'\nrequire 'calc'\nclass CalcTest < Minitest::Test\n" + each(names, map[string]string{
@@ -221,7 +221,7 @@ func minitestLanguage() language {
 
 func phpLanguage() language {
 	return language{
-		name: "phpunit", tools: []string{"php", "phpunit"}, src: "src/calc.php", test: "tests/CalcTest.php",
+		name: "phpunit", fresh: "function fresh() { return 1; }\n", tools: []string{"php", "phpunit"}, src: "src/calc.php", test: "tests/CalcTest.php",
 		files: map[string]string{"phpunit.xml": `<?xml version="1.0"?><phpunit bootstrap="src/calc.php"><testsuites><testsuite name="all"><directory>tests</directory></testsuite></testsuites></phpunit>`},
 		source: func(add, abs bool, turn string) string {
 			return fmt.Sprintf("<?php\nconst TURN = %s;\nfunction add($a, $b) { return $a %s $b; }\nfunction abs_of($a) { return $a < 0 ? %s : $a; }\n", turn, either(add, "+", "-"), either(abs, "-$a", "$a"))

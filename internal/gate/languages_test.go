@@ -29,7 +29,9 @@ type language struct {
 	source func(add, abs bool, turn string) string
 	// tests are those that are named: add, abs, again (which add passes, too),
 	// flaky, fresh (which calls what no base has).
-	tests   func(names ...string) string
+	tests func(names ...string) string
+	// fresh is what adds a function to the source; empty: its tests cannot name one.
+	fresh   string
 	command bool // its tests cannot be told apart
 }
 
@@ -42,6 +44,7 @@ type variant struct {
 	baseTests, headTests  []string
 	want                  Verdict
 	regressed, preExist   []string
+	fresh                 bool // the head has a new function
 	flaky, proven, onBase []string
 	repro                 ReproState
 }
@@ -68,11 +71,15 @@ func variants() []variant {
 			name: "tests that do not need the change", baseAdd: true, headAdd: true, headAbs: true,
 			baseTests: []string{"add"}, headTests: []string{"add", "again"}, want: Pass, onBase: []string{"again"}, repro: ReproPassOnBase,
 		},
+		{
+			name: "tests of a new function", baseAdd: true, headAdd: true, fresh: true,
+			baseTests: []string{"add"}, headTests: []string{"add", "fresh"}, want: Pass, repro: ReproNeedsAPI,
+		},
 	}
 }
 
 // TestLanguages holds that in every language that this machine can run, each of
-// five sorts of change gets the right verdict for the right reasons.
+// six sorts of change gets the right verdict for the right reasons.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + systemPath(), "HOME=" + os.Getenv("HOME")}} // for GOCACHE, in which tests count their runs
@@ -121,6 +128,12 @@ func (l language) repo(add, abs bool, turn string, tests []string) map[string][]
 func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 	t.Helper()
 	s := &scenario{base: l.repo(v.baseAdd, v.baseAbs, v.baseTurn, v.baseTests), head: l.repo(v.headAdd, v.headAbs, v.headTurn, v.headTests)}
+	if v.fresh && l.fresh == "" {
+		t.Skip("its tests cannot name what is not there")
+	}
+	if v.fresh {
+		s.head[l.src] = append(s.head[l.src], l.fresh...)
+	}
 	res := judge(t, tools, s)
 	if l.command {
 		l.commandLevel(t, v, res)
