@@ -21,8 +21,14 @@ func versionCommand(p *program) *cobra.Command {
 	}
 }
 
-// version is what the build recorded: a release's number, else the commit.
+// release is the number of a release, which its build sets (-X main.release).
+var release string
+
+// version is a release's number, else what the build recorded: the commit.
 func version() string {
+	if release != "" {
+		return release
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
