@@ -19,6 +19,8 @@ type Permissions struct {
 	rules   []policy.Rule
 	own     OwnRules
 	roots   []string
+	name    string // of the agent
+	id      string // and its own
 }
 
 // Terms are what the permissions of a run are made of.
@@ -31,9 +33,16 @@ type Terms struct {
 	Files     []PermissionFile
 	// Hook is the operator's last word about a call: why it is refused, "" for
 	// letting it go on. May be nil.
-	Hook func(tool string, targets []string) string
+	Hook func(HookCall) string
 	// Spent says why nothing is left to pay for a call, "" while something is. May be nil.
 	Spent func() string
+}
+
+// A HookCall is a call that nothing but the operator's hook can refuse any more.
+type HookCall struct {
+	Agent, ID string   // who calls
+	Tool      string   // by ycbot's name
+	Targets   []string // paths and addresses, or the commands of a script one by one
 }
 
 // OwnRules are what the definition of an agent says of its own calls. They can
@@ -76,6 +85,12 @@ func NewPermissions(t Terms) (Permissions, error) {
 // folders that stand for the root of the project in what it calls.
 func (p Permissions) Of(own OwnRules, roots ...string) Permissions {
 	p.own, p.roots = own, roots
+	return p
+}
+
+// For returns the permissions for the calls of one agent, whom a hook is told of.
+func (p Permissions) For(name, id string) Permissions {
+	p.name, p.id = name, id
 	return p
 }
 
@@ -179,7 +194,7 @@ func (p Permissions) call(name string, class tool.Class) policy.Call {
 			for _, t := range targets {
 				texts = append(texts, t.Text)
 			}
-			return hook(tool, texts)
+			return hook(HookCall{Agent: p.name, ID: p.id, Tool: tool, Targets: texts})
 		}
 	}
 	if p.terms.Spent != nil {

@@ -134,14 +134,14 @@ func TestOwnRules(t *testing.T) {
 		return "deny", "*: deny"
 	}}
 	hooked := ""
-	terms := agent.Terms{Trust: "trusted", Sandboxed: true, Hook: func(name string, targets []string) string {
-		if name == "run_bash" && len(targets) == 2 {
-			hooked = targets[1]
+	terms := agent.Terms{Trust: "trusted", Sandboxed: true, Hook: func(c agent.HookCall) string {
+		if c.Tool == "run_bash" && len(c.Targets) == 2 {
+			hooked = c.Agent + c.ID + " " + c.Targets[1]
 			return "not on Fridays"
 		}
 		return ""
 	}}
-	run := permissions(t, terms, `{"permissions":{"allow":["Bash(ls)"]}}`)
+	run := permissions(t, terms, `{"permissions":{"allow":["Bash(ls)"]}}`).For("verification", "7")
 	p := run.Of(own)
 	args := json.RawMessage(`{}`)
 	if got := code(p.Decide(t.Context(), read, args)); got != "agent_veto" {
@@ -156,7 +156,7 @@ func TestOwnRules(t *testing.T) {
 	if p.Decide(t.Context(), bash, args) != nil || p.Shell("ls") != nil || code(p.Shell("ls; rm x")) != "agent_veto" {
 		t.Error("run_bash is not decided command by command")
 	}
-	if got := code(run.Shell("echo a; echo b")); got != "hook_deny" || hooked != "echo b" {
+	if got := code(run.Shell("echo a; echo b")); got != "hook_deny" || hooked != "verification7 echo b" {
 		t.Errorf("hook: %q %q", got, hooked)
 	}
 	for command, want := range map[string]string{"ls": "Bash(ls) (.ycbot/permissions.json:1)", "pwd": "class exec (grant)"} {

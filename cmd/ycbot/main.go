@@ -11,6 +11,7 @@
 //	ycbot action          the GitHub Action step
 //	ycbot app             the GitHub App: server, workers, database
 //	ycbot agents          who takes part, and what a definition means
+//	ycbot tasks           the agents of runs, and how to stop them
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot sandbox doctor  tell how commands are contained on this machine
 //	ycbot config          check a configuration, and see what it comes to
@@ -164,6 +165,7 @@ func ycbot(args []string, p program) int {
 		gateCommand(&p),
 		permissionsCommand(&p),
 		configCommand(&p),
+		tasksCommand(&p),
 		worktreeCommand(&p),
 		sandboxCommand(&p),
 		doctorCommand(&p),

@@ -252,8 +252,12 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	if err != nil {
 		return nil, err
 	}
+	hooks, err := p.hooks(ctx, git, home, log)
+	if err != nil {
+		return nil, err
+	}
 	return &run.Runner{
-		Permissions: rules, Agents: o.agentFolders, Hosts: p.fetchHosts(o),
+		Permissions: rules, Agents: o.agentFolders, Hooks: hooks, Hosts: p.fetchHosts(o),
 		Fetcher: tool.Fetcher{
 			Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
 				return (&net.Resolver{}).LookupNetIP(ctx, "ip", host)

@@ -29,7 +29,7 @@ var table = []row{
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
-	{"internal/run", "agent agents internal/gate internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config"},
+	{"internal/run", "agent agents internal/gate internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config internal/hook"},
 	{"internal/gate", "internal/gate/mutate internal/sandbox internal/workspace internal/evidence"},
 	{"internal/gate/mutate", "-"}, // text in, text out: it starts nothing and reads no file
 	{"agents", ""},
@@ -40,6 +40,7 @@ var table = []row{
 	{"internal/publish", "internal/report internal/github internal/store"},
 
 	{"internal/policy", ""},
+	{"internal/hook", ""},
 	{"internal/sandbox", "internal/sandbox/..."},
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/workspace", ""},

@@ -12,6 +12,9 @@ func (s *session) emit(e agent.Event) error {
 		e.Time = s.Now().UTC()
 	}
 	fresh, err := s.events.Append(e)
+	if err == nil && fresh {
+		s.tellHooks(e)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *session) permissions(ctx context.Context) (agent.Permissions, error) {
 			files = append(files, agent.PermissionFile{Name: name, Data: data})
 		}
 	}
-	may, err := agent.NewPermissions(agent.Terms{Trust: s.job.Trust, Sandboxed: s.around.refused() == "", Mode: s.job.Mode, Files: files, Hosts: s.Hosts})
+	may, err := agent.NewPermissions(agent.Terms{Trust: s.job.Trust, Sandboxed: s.around.refused() == "", Mode: s.job.Mode, Files: files, Hosts: s.Hosts, Hook: s.asksHook()})
 	if err != nil {
 		return agent.Permissions{}, &UsageError{err}
 	}

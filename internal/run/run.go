@@ -22,6 +22,7 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/hook"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -42,6 +43,7 @@ type Runner struct {
 	Permissions []agent.PermissionFile // the operator's
 	Agents      []agents.Folder        // with agent files: of the person who runs this, and of the operator; the base's come between them
 	Observe     func(agent.Event)      // sees each event after it was written; may be nil
+	Hooks       *hook.Runner           // the operator's; nil: none
 	Version     string
 	OS          string // such as "linux/amd64"
 	Now         func() time.Time
@@ -114,20 +116,26 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 	if err == nil {
 		err = s.ready(ctx, src)
 	}
+	if err == nil {
+		err = s.admitted(ctx)
+	}
 	if err != nil {
 		return nil, s.discard(err)
 	}
 	rep, err := s.drive(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.seal(rep)
 	}
-	return rep, s.seal(rep)
+	s.ended(ctx, rep, err)
+	return rep, err
 }
 
 // drive is what comes after the checkout: gate, agents, report.
 func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
+	ctx, done := s.reachable(ctx)
+	defer done()
 	defer s.listen(ctx)()
 	var t *takeover
 	if s.job.Previous != "" && s.around.refused() == "" {

@@ -1,0 +1,312 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/run"
+)
+
+// tasksOptions say which tasks are meant.
+type tasksOptions struct {
+	run    string // a run directory; empty: all below home
+	most   int
+	format choice
+}
+
+func tasksCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tasks",
+		Short: "Look at the agents of runs, also of those that go on now, and stop them",
+		Args:  noArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	o := &tasksOptions{format: choice{"text", []string{"text", "json"}}}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List the agents of the latest runs, the newest first",
+		Long: `List the agents of the latest runs below YCBOT_HOME and of every run that goes on
+now, the newest first. What is "orphaned" was at work when its process ended; a run
+that is started again takes it up.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.tasksList(cmd.Context(), o) },
+	}
+	list.Flags().IntVarP(&o.most, "number", "n", 20, "list at most `N`")
+	list.Flags().Var(&o.format, "format", "what is written to standard output: text, json")
+	show := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show what a task took, and its result or what it did last",
+		Args:  someArgs(1, "which task? name its id or how it begins"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return p.tasksShow(cmd.Context(), o, args[0]) },
+	}
+	transcript := &cobra.Command{
+		Use:     "transcript ID",
+		Short:   "Print all that happened in a task, as Markdown",
+		Example: `  ycbot tasks transcript 3fa1 | less`,
+		Args:    someArgs(1, "which task? name its id or how it begins"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return p.tasksTranscript(cmd.Context(), o, args[0]) },
+	}
+	stop := &cobra.Command{
+		Use:   "stop ID",
+		Short: "Stop a task that is running, or with the id of a run all of it",
+		Long: `Stop a task that is running, by its id or how it begins; the run goes on without
+what it would have found, and its report says so. With the id of a run the whole
+run is stopped: it ends in its own time, as cancelled.`,
+		Args: someArgs(1, "which task? name its id or how it begins"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.tasksStop(cmd.Context(), o, args[0]) },
+	}
+	for _, c := range []*cobra.Command{list, show, transcript, stop} {
+		c.Flags().StringVar(&o.run, "run", "", "only those of the run whose directory is `DIR`")
+	}
+	cmd.AddCommand(list, show, transcript, stop)
+	return cmd
+}
+
+// A ranTask is a task with the run that it belongs to.
+type ranTask struct {
+	agent.Record
+	Run  string `json:"run"`
+	Dir  string `json:"run_dir"`
+	live *run.Live
+}
+
+// tasks reads the tasks of runs, the newest first: those of the latest runs until
+// there are enough of them; 0 is all.
+func (p *program) tasks(ctx context.Context, o *tasksOptions, enough int) ([]ranTask, []run.Live, error) {
+	home, err := p.home()
+	if err != nil {
+		return nil, nil, err
+	}
+	live, err := run.LiveRuns(ctx, home)
+	if err != nil {
+		return nil, nil, err
+	}
+	dirs, err := runDirs(home, o.run, live)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []ranTask
+	for _, dir := range dirs {
+		if enough > 0 && len(out) >= enough {
+			break
+		}
+		events, err := readEvents(dir)
+		if errors.Is(err, fs.ErrNotExist) && o.run == "" {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		var now *run.Live
+		if i := slices.IndexFunc(live, func(l run.Live) bool { return l.Dir == dir }); i >= 0 {
+			now = &live[i]
+		}
+		id := runID(events, dir)
+		for _, rec := range agent.Records(id, events, now != nil) {
+			out = append(out, ranTask{Record: rec, Run: id, Dir: dir, live: now})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ranTask) int { return b.Started.Compare(a.Started) })
+	return out, live, nil
+}
+
+// runID is the name of a run.
+func runID(events []agent.Event, dir string) string {
+	for _, e := range events {
+		if e.Type == agent.EventRunStart {
+			return e.Text
+		}
+	}
+	return filepath.Base(dir)
+}
+
+// runDirs are the run directories, the latest first: those of projects, those of
+// the App, and those of runs that go on now wherever they lie.
+func runDirs(home, only string, live []run.Live) ([]string, error) {
+	if only != "" {
+		dir, err := filepath.Abs(only)
+		return []string{dir}, err
+	}
+	var out []string
+	for _, pattern := range []string{"projects/*/runs/*", "runs/*/*/*/*"} {
+		found, err := filepath.Glob(filepath.Join(home, filepath.FromSlash(pattern)))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	for _, l := range live {
+		out = append(out, l.Dir)
+	}
+	used := map[string]time.Time{}
+	for _, dir := range out {
+		if info, err := os.Stat(filepath.Join(dir, "events.jsonl")); err == nil {
+			used[dir] = info.ModTime()
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	slices.SortStableFunc(out, func(a, b string) int { return used[b].Compare(used[a]) })
+	return out, nil
+}
+
+func readEvents(dir string) ([]agent.Event, error) {
+	f, err := os.Open(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	events, err := agent.ReadEvents(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return events, nil
+}
+
+// task finds the only task whose id begins with prefix.
+func (p *program) task(ctx context.Context, o *tasksOptions, prefix string) (ranTask, []run.Live, error) {
+	all, live, err := p.tasks(ctx, o, 0)
+	if err != nil {
+		return ranTask{}, nil, err
+	}
+	var found []ranTask
+	for _, t := range all {
+		if t.ID == prefix {
+			return t, live, nil
+		}
+		if prefix != "" && strings.HasPrefix(t.ID, prefix) {
+			found = append(found, t)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return ranTask{}, live, fmt.Errorf("no task begins with %q; ycbot tasks list shows them", prefix)
+	case 1:
+		return found[0], live, nil
+	}
+	return ranTask{}, live, fmt.Errorf("%d tasks begin with %q: give more of the id, or the run with --run DIR", len(found), prefix)
+}
+
+func (p *program) tasksList(ctx context.Context, o *tasksOptions) error {
+	if o.most < 1 {
+		return &usageError{errors.New("--number: want a number above zero")}
+	}
+	all, _, err := p.tasks(ctx, o, o.most)
+	if err != nil {
+		return err
+	}
+	all = all[:min(len(all), o.most)]
+	if o.format.value == "json" {
+		enc := json.NewEncoder(p.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(append([]ranTask{}, all...))
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(p.stdout, "no agent was at work in a run that is kept here")
+		return err
+	}
+	w := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tAGENT\tSTATUS\tOUTCOME\tVERDICT\tSTARTED\tTOOK\tCALLS\tTOKENS\tRUN")
+	for _, t := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", printable(t.ID), printable(t.Agent), t.Status, cmp.Or(string(t.Result.Outcome), "-"),
+			cmp.Or(t.Result.Verdict, "-"), t.Started.UTC().Format(time.RFC3339), worked(t.Record, p.now()), t.ToolCalls, t.Tokens, printable(t.Run))
+	}
+	return w.Flush()
+}
+
+// worked is how long a task worked; what was orphaned worked until its last event.
+func worked(rec agent.Record, now time.Time) time.Duration {
+	end := rec.Finished
+	switch {
+	case end.IsZero() && rec.Status == agent.TaskRunning:
+		end = now
+	case end.IsZero():
+		end = rec.LastActivityAt
+	}
+	return max(0, end.Sub(rec.Started).Round(time.Second))
+}
+
+func (p *program) tasksShow(ctx context.Context, o *tasksOptions, prefix string) error {
+	t, _, err := p.task(ctx, o, prefix)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "run: %s\ndirectory: %s\n", t.Run, t.Dir)
+	for _, f := range [][2]string{{"description", t.Description}, {"model", t.Model}, {"isolation", t.Isolation}, {"outcome", string(t.Result.Outcome)}, {"verdict", t.Result.Verdict}, {"did", t.Result.Provenance.String()}} {
+		if f[1] != "" {
+			fmt.Fprintf(&b, "%s: %s\n", f[0], f[1])
+		}
+	}
+	if t.CanceledByUser {
+		b.WriteString("somebody stopped it\n")
+	}
+	return p.lines(b.String() + t.Describe(p.now()))
+}
+
+func (p *program) tasksTranscript(ctx context.Context, o *tasksOptions, prefix string) error {
+	t, _, err := p.task(ctx, o, prefix)
+	if err != nil {
+		return err
+	}
+	if text, err := os.ReadFile(filepath.Join(t.Dir, filepath.FromSlash(t.TranscriptPath))); err == nil {
+		return p.lines(string(text))
+	}
+	events, err := readEvents(t.Dir) // it is written when the run ends
+	if err != nil {
+		return err
+	}
+	return p.lines(agent.Markdown(events, t.ID))
+}
+
+// lines writes a text of which parts come from strangers.
+func (p *program) lines(text string) error {
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		b.WriteString(printable(line) + "\n")
+	}
+	_, err := p.stdout.WriteString(b.String())
+	return err
+}
+
+func (p *program) tasksStop(ctx context.Context, o *tasksOptions, prefix string) error {
+	t, live, err := p.task(ctx, o, prefix)
+	if err != nil {
+		var runs []run.Live
+		for _, l := range live {
+			if prefix != "" && strings.HasPrefix(l.ID, prefix) {
+				runs = append(runs, l)
+			}
+		}
+		if len(runs) != 1 {
+			return err
+		}
+		if err := runs[0].Stop(ctx, ""); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(p.stdout, "run %s is being stopped\n", runs[0].ID)
+		return err
+	}
+	if t.live == nil || t.Status != agent.TaskRunning {
+		return fmt.Errorf("task %s (%s) is not running: it is %s", t.ID, t.Agent, t.Status)
+	}
+	if err := t.live.Stop(ctx, t.ID); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "task %s (%s) is stopped\n", t.ID, t.Agent)
+	return err
+}
