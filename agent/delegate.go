@@ -21,7 +21,7 @@ const (
 
 // spawnAliases are the other spellings of AgentTool, which its arguments fit as well.
 var spawnAliases = map[string]string{
-	"Task": AgentTool, "task": AgentTool, "spawn_agent": AgentTool, "subagents_run": AgentTool,
+	"Task": AgentTool, "task": AgentTool, "spawn_agent": AgentTool, "subagents_run": AgentTool, "subagents.run": AgentTool,
 }
 
 // SpawnAliases returns the spellings of AgentTool that are taken at dispatch and

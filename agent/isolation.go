@@ -11,7 +11,6 @@ const (
 	NoGit      = "no_git"
 	NotARepo   = "not_a_repo"
 	NotCreated = "create_failed"
-	NoStatus   = "status_failed"
 )
 
 // An IsolationError is what Provision returns for a subagent that has to have a

@@ -2,6 +2,9 @@ package agents
 
 import "slices"
 
+// Group returns the tools of a group, and whether there is one of that name.
+func Group(name string) (tools []string, known bool) { return group(name) }
+
 // group returns the tools of a group of BLXCode's. Groups that change something,
 // or that speak of what a verification does not have, hold none here.
 func group(name string) (tools []string, known bool) {

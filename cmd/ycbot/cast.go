@@ -33,7 +33,7 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	}
 	c := &run.Cast{
 		Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator,
-		MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
+		NoBackground: o.noBackground, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
 	}
 	if kind == scripted {
 		return p.scripted(c, baseURL)

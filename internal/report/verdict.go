@@ -98,12 +98,18 @@ func (a AgentOutcome) ending() string {
 	return s
 }
 
+// Stands tells whether the check fails, the log carries that, and the change is
+// answerable for it.
+func (c JudgedCheck) Stands() bool {
+	return c.Result == ResultFail && c.Support == Supported && c.Reproduction.blames()
+}
+
 // standing returns the failing checks that the log carries and that the change
 // is answerable for. They stand whichever verdict the line names.
 func (a AgentOutcome) standing() []string {
 	var out []string
 	for _, c := range a.Checks {
-		if c.Result == ResultFail && c.Support == Supported && c.Reproduction.blames() {
+		if c.Stands() {
 			out = append(out, fmt.Sprintf("check %q fails (%s)", c.Title, c.Reproduction))
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -24,6 +23,7 @@ const (
 	exploreAgent      = "Explore"
 	verificationAgent = "verification"
 	coordinatorAgent  = "coordinator"
+	refuterAgent      = "code-verifier"
 )
 
 // A change of so many files or lines is looked around in before it is verified.
@@ -53,6 +53,8 @@ type Cast struct {
 
 	Agents      []string // that run besides verification, by name
 	Coordinator bool     // a model stands in front and may add read-only helpers
+	// NoBackground has each agent waited for where it is started, whatever it says.
+	NoBackground bool
 	// MaxIterations bounds the questions of each agent; 0: its definition alone does.
 	MaxIterations int
 	MaxTokens     int     // of all agents together; 0: the configuration's
@@ -72,7 +74,8 @@ type judgement struct {
 	CostUSD float64               `json:"cost_usd"`
 	CostOK  bool                  `json:"cost_known"`
 
-	NotCovered []string `json:"not_covered"`
+	NotCovered []string  `json:"not_covered"`
+	Disputed   []dispute `json:"disputed,omitempty"` // failing checks that somebody tried to refute
 }
 
 // A host coordinates the agents of one run: it dispatches them, waits for all,
@@ -124,7 +127,8 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 	}
 	limits := s.config.Limits.Under(configLimits(h.cast))
 	h.runner = &agent.Runner{
-		RunID: s.id, Provision: h.provision, Caps: agent.Caps{MaxIterations: h.cast.MaxIterations}, Reserve: reportReserve,
+		RunID: s.id, Provision: h.provision, Admit: h.admit, Expand: expand, Caps: agent.Caps{MaxIterations: h.cast.MaxIterations},
+		Reserve: reportReserve, NoBackground: h.cast.NoBackground, Most: addedMost,
 		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
 		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
 	}
@@ -172,72 +176,9 @@ func (h *host) prepared(ctx context.Context) error {
 	return nil
 }
 
-// run dispatches the agents, one after the other where one tells the next what
-// it found, and judges what those that owe a verdict reply.
-func (h *host) run(ctx context.Context) (*judgement, error) {
-	if err := h.runner.Resume(ctx); err != nil {
-		return nil, err
-	}
-	notes := ""
-	var owing, helpers []agent.Result
-	if h.large() || h.asked(exploreAgent) {
-		res, err := h.dispatch(ctx, exploreAgent, h.explorePrompt())
-		if err != nil {
-			return nil, err
-		}
-		helpers = append(helpers, res)
-		notes = section("What an agent found that looked around", res.Text)
-	}
-	for _, name := range h.advisers() {
-		res, err := h.dispatch(ctx, name, h.adviserPrompt(notes))
-		if err != nil {
-			return nil, err
-		}
-		helpers = append(helpers, res)
-		notes += section("What agent "+name+" found, which nobody has verified", res.Text)
-	}
-	if h.asked(coordinatorAgent) {
-		res, err := h.coordinate(ctx, notes)
-		if err != nil {
-			return nil, err
-		}
-		helpers = append(helpers, res)
-		notes += section("What the coordinator wants looked at", res.Text)
-	}
-	res, err := h.dispatch(ctx, verificationAgent, h.verificationPrompt(notes))
-	if err != nil {
-		return nil, err
-	}
-	owing = append(owing, res)
-	h.runner.Drain()
-	if cause := context.Cause(ctx); cause != nil {
-		j, err := h.judge(context.WithoutCancel(ctx), owing, helpers, true)
-		return j, errors.Join(cause, err)
-	}
-	return h.judge(ctx, owing, helpers, false)
-}
-
 // asked says whether somebody wants an agent by its name.
 func (h *host) asked(name string) bool {
 	return slices.Contains(h.crew.Wanted, name) || name == coordinatorAgent && h.cast.Coordinator
-}
-
-// advisers lists the agents that were asked for beside those that always have
-// their place: what they say is a hint for the verification and no verdict.
-func (h *host) advisers() []string {
-	return slices.DeleteFunc(slices.Clone(h.crew.Wanted), func(name string) bool {
-		return name == verificationAgent || name == exploreAgent || name == coordinatorAgent
-	})
-}
-
-// dispatch runs one agent and waits for it. Work that went wrong is a result;
-// only what makes going on senseless is an error.
-func (h *host) dispatch(ctx context.Context, name, prompt string) (agent.Result, error) {
-	res, err := h.runner.Run(ctx, agent.Order{Agent: name, Prompt: h.discreetly(prompt)})
-	if err != nil && ctx.Err() == nil {
-		return res, fmt.Errorf("agent %s: %w", name, err)
-	}
-	return res, nil
 }
 
 // discreetly takes secrets out of a prompt, whatever they come from.
@@ -250,63 +191,6 @@ func (h *host) large() bool {
 		lines += f.Added + f.Deleted
 	}
 	return len(h.src.Change.Files) >= largeFiles || lines >= largeLines
-}
-
-// coordinate lets a model plan the verification, with read-only helpers that it
-// may start itself. What it says is a hint for the verification, no verdict.
-func (h *host) coordinate(ctx context.Context, notes string) (agent.Result, error) {
-	const id = "coordinator"
-	res := agent.Result{ID: id, Agent: coordinatorAgent, Isolation: agents.InProcess}
-	spec, ok := h.runner.Find(coordinatorAgent)
-	if !ok {
-		return res, errors.New("there is no coordinator among the agents")
-	}
-	st, err := h.provision(ctx, spec, agent.Record{ID: id, Order: agent.Order{Agent: coordinatorAgent}})
-	if err != nil {
-		return res, err
-	}
-	defer func() {
-		if err := st.Close(ctx); err != nil {
-			h.Log.WarnContext(ctx, "coordinator's seat", "error", err)
-		}
-	}()
-	delegate, err := h.runner.Tools(ctx, id, []string{exploreAgent})
-	if err != nil {
-		return res, err
-	}
-	cfg := st.Config
-	cfg.Name, cfg.ID = coordinatorAgent, id
-	res.Model = cfg.Model.Name()
-	cfg.Tools = append(pick(cfg.Tools, spec.Tools), delegate...)
-	cfg.Aliases = merged(cfg.Aliases, agent.SpawnAliases())
-	cfg.MaxIterations, cfg.Timeout, cfg.OutputTokens, cfg.Budget = spec.MaxIterations, spec.Timeout, spec.OutputTokens, h.runner.Budget
-	cfg.Reserve = reportReserve
-	cfg.Journal, cfg.Now, cfg.Log = h.journal, h.Now, h.Log
-	history := []model.Message{{Role: model.User, Text: h.discreetly(h.coordinatorPrompt(notes))}}
-	began := h.Now()
-	res.End, res.Err = agent.Turn(ctx, &cfg, &history, h.emit)
-	h.runner.Drain()
-	res.Status, res.DurationMS = res.Outcome.Status(), h.Now().Sub(began).Milliseconds()
-	h.planner = &res
-	return res, nil
-}
-
-// pick keeps the tools that a definition names; nil names all of them.
-func pick(tools []tool.Tool, names []string) []tool.Tool {
-	if names == nil {
-		return tools
-	}
-	return slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return !slices.Contains(names, t.Name) })
-}
-
-func merged(a, b map[string]string) map[string]string {
-	out := map[string]string{}
-	for _, m := range []map[string]string{a, b} {
-		for k, v := range m {
-			out[k] = v
-		}
-	}
-	return out
 }
 
 // section is a part of a prompt that quotes what an agent wrote.

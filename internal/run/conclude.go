@@ -89,6 +89,7 @@ func (s *session) addAgents(rep *report.Report, j *judgement) {
 			DurationMS: r.DurationMS, Isolation: r.Isolation, Transcript: transcriptPath(r.Agent, r.ID),
 		})
 	}
+	rep.Findings = append(rep.Findings, j.disputed()...)
 	rep.Denied = append(rep.Denied, j.Denied...)
 	rep.NotCovered = append(rep.NotCovered, j.NotCovered...)
 	rep.Usage.InputTokens, rep.Usage.OutputTokens, rep.Usage.CachedTokens = j.Usage.Input, j.Usage.Output, j.Usage.Cached

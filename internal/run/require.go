@@ -37,7 +37,8 @@ type castFacts struct {
 	MaxTokens   int      `json:"max_tokens"`
 	MaxCostUSD  float64  `json:"max_cost_usd"`
 
-	MaxIterations int `json:"max_iterations,omitempty"`
+	MaxIterations int  `json:"max_iterations,omitempty"`
+	NoBackground  bool `json:"no_background,omitempty"`
 }
 
 func (s *session) circumstances() (circumstances, error) {
@@ -52,7 +53,7 @@ func (s *session) circumstances() (circumstances, error) {
 	c.Timeout = s.job.Timeout
 	c.NoRace = s.Tools.NoRace()
 	if k := s.job.Cast; k != nil {
-		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD, MaxIterations: k.MaxIterations}
+		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD, MaxIterations: k.MaxIterations, NoBackground: k.NoBackground}
 	}
 	return c, nil
 }

@@ -42,10 +42,10 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		case err == nil:
 			p.isolation = agents.Worktree
 		case p.executes || ctx.Err() != nil:
-			return nil, err
+			return nil, &agent.IsolationError{Reason: h.noTree(err), Err: err}
 		default: // it only reads: the pristine head will do
 			h.Log.WarnContext(ctx, "agent works without a worktree of its own", "agent", spec.Name, "error", err)
-			p.st, p.isolation = &seat{}, agents.InProcess+"(create_failed)"
+			p.st, p.isolation = &seat{}, agents.InProcess+"("+h.noTree(err)+")"
 		}
 	}
 	voice, err := h.voice(ctx, d, rec.ID)
@@ -95,7 +95,7 @@ func (h *host) tools(p *place, roots *roots) (tools []tool.Tool, submit string, 
 		dirs = append([]string{p.st.tree.Dir}, dirs...)
 		roots.trees.HeadDir, roots.trees.BaseDir = p.st.tree.Dir, h.base.Dir
 	}
-	may = h.may.Of(own(p.def), dirs...)
+	may = h.may.For(p.spec.Name, p.rec.ID).Of(own(p.def), dirs...)
 	roots.trees.Hidden = may.Hidden
 	var todos tool.Todos
 	tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(h.history()), []tool.Tool{tool.TodoWrite(&todos)})

@@ -217,6 +217,9 @@ func (s *session) identity() identity {
 	}
 	if c := s.job.Cast; c != nil {
 		i.Model = digest(fmt.Sprintf("%s %q %t %s", c.Name, c.Agents, c.Coordinator, s.job.Mode))
+		if c.NoBackground {
+			i.Model += " no background"
+		}
 	}
 	return i
 }
