@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -33,7 +34,7 @@ func (h *host) judge(ctx context.Context, owing, helpers []agent.Result, noRerun
 		}
 		j.Agents = append(j.Agents, outcome)
 	}
-	for _, rec := range slices.Backward(h.runner.List()) {
+	for _, rec := range inOrder(h.runner.List()) {
 		j.add(rec.Result)
 	}
 	if h.planner != nil {
@@ -41,6 +42,29 @@ func (h *host) judge(ctx context.Context, owing, helpers []agent.Result, noRerun
 	}
 	j.Usage, j.CostUSD, j.CostOK = h.runner.Budget.Used()
 	return j, nil
+}
+
+// inOrder puts records in the order in which their work began. Those that a
+// coordinator started side by side are sorted by what they are, so that the same
+// run tells of them in the same order each time.
+func inOrder(newest []agent.Record) []agent.Record {
+	all := slices.Clone(newest)
+	slices.Reverse(all)
+	var added []agent.Record
+	for _, rec := range all {
+		if rec.Parent != "" {
+			added = append(added, rec)
+		}
+	}
+	slices.SortStableFunc(added, func(a, b agent.Record) int {
+		return cmp.Or(strings.Compare(a.Agent, b.Agent), strings.Compare(a.Prompt, b.Prompt))
+	})
+	for i, rec := range all {
+		if rec.Parent != "" {
+			all[i], added = added[0], added[1:]
+		}
+	}
+	return all
 }
 
 // add takes over what an agent came to and what it was refused.
