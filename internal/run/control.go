@@ -37,8 +37,8 @@ type Live struct {
 	socket string
 }
 
-// A request is what is asked of a live run, one JSON object a connection.
-type request struct {
+// An ask is what is asked of a live run, one JSON object a connection.
+type ask struct {
 	Task string `json:"task"` // to stop; empty: the whole run
 }
 
@@ -105,22 +105,22 @@ const controlTime = 10 * time.Second
 func (s *session) serve(conn net.Conn, stop context.CancelCauseFunc) {
 	defer conn.Close()
 	_ = conn.SetDeadline(s.Now().Add(controlTime))
-	var ask request
+	var in ask
 	var answer response
 	line, err := bufio.NewReader(conn).ReadBytes('\n')
-	if err != nil || json.Unmarshal(line, &ask) != nil {
+	if err != nil || json.Unmarshal(line, &in) != nil {
 		return // only a look whether somebody is there
 	}
 	switch runner := s.words.agents(); {
-	case ask.Task == "":
+	case in.Task == "":
 		answer.Stopped = true
 		stop(errStopped)
 	case runner == nil:
 		answer.Error = "no agent is at work yet"
-	case runner.Cancel(ask.Task):
+	case runner.Cancel(in.Task):
 		answer.Stopped = true
 	default:
-		answer.Error = "no task that is running, or more than one, begins with " + ask.Task
+		answer.Error = "no task that is running, or more than one, begins with " + in.Task
 	}
 	_ = json.NewEncoder(conn).Encode(answer)
 }
@@ -168,7 +168,7 @@ func (l Live) Stop(ctx context.Context, task string) error {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if err := json.NewEncoder(conn).Encode(request{task}); err != nil {
+	if err := json.NewEncoder(conn).Encode(ask{task}); err != nil {
 		return fmt.Errorf("run %s: %w", l.ID, err)
 	}
 	var answer response
