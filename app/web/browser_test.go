@@ -56,12 +56,25 @@ func openWindow(t *testing.T, width, height int64, actions ...chromedp.Action) *
 	if program == "" {
 		t.Skip("no browser: install chromium")
 	}
+	profile, err := os.MkdirTemp("", "ycbot-browser-") // not of the test: what is left of the browser may still write there
+	if err != nil {
+		t.Fatal(err)
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(2*time.Minute), chromedp.Flag("hide-scrollbars", true))
+		chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(2*time.Minute), chromedp.Flag("hide-scrollbars", true))
 	allocator, end := chromedp.NewExecAllocator(t.Context(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
 	ctx, stop := context.WithTimeout(ctx, 4*time.Minute)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx); stop(); cancel(); end() })
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		stop()
+		cancel()
+		end()
+		if c := chromedp.FromContext(ctx); c != nil && c.Allocator != nil {
+			c.Allocator.Wait()
+		}
+		_ = os.RemoveAll(profile)
+	})
 	w := &window{Context: ctx, t: t}
 	chromedp.ListenTarget(ctx, w.heard)
 	first := []chromedp.Action{network.Enable(), page.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, width < 600)}

@@ -293,3 +293,23 @@ func TestLive(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// Markdown is rendered without the HTML in it, without addresses that would be executed,
+// and with hidden characters visible.
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	got, err := markdown("# Head\n\n<script>alert(1)</script>\n\n[x](javascript:alert(2)) <img src=x onerror=alert(3)> **bold** a\u202eb\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script", "javascript:", "<img", "\u202e"} {
+		if strings.Contains(string(got), bad) {
+			t.Errorf("%q is left in\n%s", bad, got)
+		}
+	}
+	for _, want := range []string{"<h1>Head</h1>", "<strong>bold</strong>", "U+202E"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}

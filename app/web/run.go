@@ -308,14 +308,20 @@ func (s *Site) transcript(w http.ResponseWriter, r *http.Request, v *viewer, run
 	if len(mine) == 0 || id == "" {
 		return errNotFound
 	}
-	// The renderer leaves HTML out, and takes no address that a browser would execute.
-	var b bytes.Buffer
-	md := strings.Join(report.Command(transcript.Markdown(mine, id)), "\n")
-	if err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(md), &b); err != nil {
+	body, err := markdown(transcript.Markdown(mine, id))
+	if err != nil {
 		return fmt.Errorf("transcript of %s: %w", id, err)
 	}
-	data := transcriptPage{Run: run, Agent: id, Title: mine[0].Agent, Body: template.HTML(b.String())} //nolint:gosec // see above
+	data := transcriptPage{Run: run, Agent: id, Title: mine[0].Agent, Body: body}
 	return s.render(w, r, v, http.StatusOK, "transcript.html", mine[0].Agent+" · "+run.Repo, data)
+}
+
+// markdown renders what strangers had a hand in. HTML in it is left out, and so are
+// addresses that a browser would execute.
+func markdown(s string) (template.HTML, error) {
+	var b bytes.Buffer
+	err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(strings.Join(report.Command(s), "\n")), &b)
+	return template.HTML(b.String()), err //nolint:gosec // see above
 }
 
 // base is the last part of a path.
