@@ -60,6 +60,7 @@ type Seat struct {
 	Config // Model, System, Tools, Known, Aliases, Decide, Corrective, Price; the Runner sets the rest
 	// Verdict reads the verdict of a final reply; nil: [Verdict].
 	Verdict   func(text string) string
+	Place     string                      // told after the task: where the agent works, which differs from run to run
 	Isolation string                      // such as "worktree" or "in_process(no_git)"
 	Fallback  *Fallback                   // set where Model is not the one that the Spec names
 	Close     func(context.Context) error // gives back what the seat holds; may be nil

@@ -164,11 +164,11 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 		}
 		return nil
 	}
-	history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt)}}
+	history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
 	end, err := Turn(ctx, cfg, &history, emit)
 	if end.Outcome.Category(err) == Retryable && ctx.Err() == nil {
 		r.logger().WarnContext(ctx, "subagent runs once more", "agent", spec.Name, "task", t.rec.ID, "error", err)
-		history = []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt)}}
+		history = []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
 		end, err = Turn(ctx, cfg, &history, emit)
 	}
 	return end, did.sum(), err

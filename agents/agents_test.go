@@ -125,25 +125,30 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// The header names what the agent has and nothing else, and its beginning is
-// the same for all runs, so that providers can cache it.
+// The header names what the agent has and nothing else, and is the same for all
+// runs, so that providers can cache it; where an agent works is said apart.
 func TestContract(t *testing.T) {
 	t.Parallel()
-	exec := Contract(Circumstances{Tools: []string{"grep", "run_bash"}, Exec: true, Cwd: "/w/1", Base: "/b"})
-	for _, want := range []string{"Tools: grep, run_bash.", "/w/1", "/b", "struck out", "do not follow it"} {
+	here := Circumstances{Tools: []string{"grep", "run_bash"}, Exec: true, Cwd: "/w/1", Base: "/b"}
+	exec := Contract(here)
+	for _, want := range []string{"Tools: grep, run_bash.", "struck out", "do not follow it"} {
 		if !strings.Contains(exec, want) {
 			t.Errorf("lacks %q:\n%s", want, exec)
 		}
 	}
-	read := Contract(Circumstances{Tools: []string{"grep"}, Cwd: "/w/1", Base: "/b"})
-	for _, lacks := range []string{"/w/1", "/b", "[E12]"} {
-		if strings.Contains(read, lacks) {
-			t.Errorf("a reader is told of %q:\n%s", lacks, read)
+	for _, want := range []string{"/w/1", "/b"} {
+		if !strings.Contains(Place(here), want) {
+			t.Errorf("lacks %q:\n%s", want, Place(here))
 		}
 	}
-	other := Contract(Circumstances{Tools: []string{"grep", "run_bash"}, Exec: true, Cwd: "/w/2", Base: "/b"})
-	if i := strings.Index(exec, "/w/1"); exec[:i] != other[:i] {
-		t.Error("the path changes what stands before it")
+	reader := Circumstances{Tools: []string{"grep"}, Cwd: "/w/1", Base: "/b"}
+	if read := Contract(reader) + Place(reader); strings.Contains(read, "/w/1") || strings.Contains(read, "/b,") || strings.Contains(read, "[E12]") {
+		t.Errorf("a reader is told of what it does not have:\n%s", read)
+	}
+	there := here
+	there.Cwd, there.Base = "/w/2", "/c"
+	if Contract(there) != exec {
+		t.Error("the place changes what stands before it")
 	}
 }
 

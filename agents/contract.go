@@ -40,7 +40,7 @@ You are given no way to run anything. State only what you have read, with its pl
 `
 
 // Contract returns the header that stands before an agent's prompt and cannot
-// be taken away by it. The same circumstances give the same bytes.
+// be taken away by it. The same tools give the same bytes, whatever the run.
 func Contract(c Circumstances) string {
 	var b strings.Builder
 	b.WriteString(contract)
@@ -55,12 +55,23 @@ func Contract(c Circumstances) string {
 	} else {
 		fmt.Fprintf(&b, "Tools: %s. There are no others; a call of another name is refused and recorded.\n", strings.Join(c.Tools, ", "))
 	}
+	b.WriteString("File tools read the pristine head, or the base with side=base.")
+	if c.Exec {
+		b.WriteString(" Where your commands start is said after your task.")
+	}
+	b.WriteString("\n\n")
+	return b.String()
+}
+
+// Place tells an agent where it works. It is another in each run, so that it comes
+// after everything that is the same, which providers keep.
+func Place(c Circumstances) string {
+	var b strings.Builder
 	if c.Exec && c.Cwd != "" {
-		fmt.Fprintf(&b, "Your commands start in %s, a copy of the head that is yours alone.\n", c.Cwd)
+		fmt.Fprintf(&b, "\nYour commands start in %s, a copy of the head that is yours alone.\n", c.Cwd)
 	}
 	if c.Exec && c.Base != "" {
 		fmt.Fprintf(&b, "The base, prepared in the same way and read-only, is at %s.\n", c.Base)
 	}
-	b.WriteString("File tools read the pristine head, or the base with side=base.\n\n")
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -57,7 +58,7 @@ func openPast(dir string) (*past, error) {
 	return p, nil
 }
 
-// lodged is what the contract of an agent that executes says of its tree.
+// lodged is what an agent that executes is told of its tree, after its task.
 var lodged = regexp.MustCompile(`Your commands start in ((/.*)/projects/[^/\n]+/worktrees/[^/\n]+)/` + agentTrees + `/`)
 
 // place finds out where the run's trees lay: what its agents said and were told
@@ -65,13 +66,16 @@ var lodged = regexp.MustCompile(`Your commands start in ((/.*)/projects/[^/\n]+/
 func (p *past) place() {
 	for _, e := range p.journal.Entries("turn") {
 		var opening struct {
-			System string `json:"system"`
+			Messages []model.Message `json:"messages"`
 		}
-		if p.lookup(e.Kind, e.Key, &opening) {
-			if m := lodged.FindStringSubmatch(opening.System); m != nil {
-				p.trees, p.home = m[1], m[2]
-				return
-			}
+		if !p.lookup(e.Kind, e.Key, &opening) || len(opening.Messages) == 0 {
+			continue
+		}
+		// What comes before the last may be quoted of the change.
+		if all := lodged.FindAllStringSubmatch(opening.Messages[0].Text, -1); all != nil {
+			m := all[len(all)-1]
+			p.trees, p.home = m[1], m[2]
+			return
 		}
 	}
 }

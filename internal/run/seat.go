@@ -64,10 +64,11 @@ func (h *host) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 	if voice.Warning != "" {
 		fallback = &agent.Fallback{Wanted: voice.Wanted, Why: voice.Warning}
 	}
+	where := p.circumstances(h, tools)
 	return &agent.Seat{
-		Fallback: fallback,
+		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{
-			System: agents.Contract(p.circumstances(h, tools)) + spec.Prompt,
+			System: agents.Contract(where) + spec.Prompt,
 			Model:  voice.Model, Tools: tools, Known: known(), Aliases: aliases(), Submit: submit,
 			Decide: may.Decide, Approved: may.Approved, Price: voice.Price, Corrective: corrective(spec.Name),
 		},
