@@ -56,6 +56,7 @@ type activity struct {
 	name  string // of the agent; empty: a command
 	since time.Time
 	text  string // of the command
+	last  int64  // how long it took last time, in milliseconds; 0: not known
 	calls map[int]running
 	turns int
 	usage model.Usage
@@ -143,7 +144,7 @@ func (p *progress) announce() {
 	for _, a := range p.doing {
 		if a.name == "" && !a.said && p.now().Sub(a.since) >= long {
 			a.said = true
-			p.line(a.text + "  …")
+			p.line(a.text + "  …" + a.usually())
 		}
 		for i, r := range a.calls {
 			if !r.said && p.now().Sub(r.since) >= long {
@@ -153,6 +154,14 @@ func (p *progress) announce() {
 			}
 		}
 	}
+}
+
+// usually says how long it took last time.
+func (a *activity) usually() string {
+	if a.last == 0 {
+		return ""
+	}
+	return "  last time " + took(a.last)
 }
 
 // line writes a line that stays. p.mu is held.
@@ -230,7 +239,7 @@ func (p *progress) head() string {
 // row is the live line of one activity.
 func (p *progress) row(a *activity) string {
 	if a.name == "" {
-		return printable(a.text) + "  " + p.colour(faint, clock(p.now().Sub(a.since)))
+		return printable(a.text) + "  " + p.colour(faint, clock(p.now().Sub(a.since))+a.usually())
 	}
 	what, since := "asks its model", a.since
 	if len(a.calls) > 0 {

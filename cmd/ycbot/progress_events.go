@@ -48,6 +48,9 @@ func (p *progress) runEvent(e agent.Event) {
 		p.line(e.Text)
 	case agent.EventCommandStart:
 		p.begin(label(e.Step))
+		if a := p.doing[label(e.Step)]; a != nil {
+			a.last = e.DurationMS
+		}
 	case agent.EventCommandDone:
 		p.end(label(e.Step), !e.Step.TimedOut && (e.Step.Exit == nil || *e.Step.Exit == 0), ending(e))
 	}

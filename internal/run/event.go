@@ -42,7 +42,10 @@ func (s *session) gateProgress(p gate.Progress) {
 	e := agent.Event{Type: agent.EventCommandStart, Step: &agent.Step{
 		Stage: string(p.Stage), Side: string(p.Side), Unit: p.Unit, Command: p.Command,
 	}}
-	if p.Done {
+	if !p.Done {
+		e.DurationMS = s.estimates.of(p)
+	} else {
+		s.estimates.took(p)
 		e.Type, e.Evidence, e.DurationMS = agent.EventCommandDone, []string{p.Step.Evidence}, p.Step.Duration.Milliseconds()
 		e.Step.Exit, e.Step.TimedOut = &p.Step.Exit, p.Step.TimedOut
 	}

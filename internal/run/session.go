@@ -30,24 +30,25 @@ import (
 // A session is one run in progress: its directory and what it has open.
 type session struct {
 	*Runner
-	job     Job
-	dir     string // run directory
-	fresh   bool   // nothing was in it before
-	driven  bool   // it is a finished run that is driven again
-	span    string // commits that base and head name
-	id      string
-	project string                // the project's folder under Home
-	trees   string                // folder of the run's worktrees, and of what its commands may write besides
-	repo    *workspace.Repository // nil for a pull request
-	root    string                // what stands for the repository
-	journal *journal.Journal
-	events  *agent.EventLog
-	log     *evidence.Log
-	read    []evidence.Record // in place of log, where nothing is written
-	past    *past             // the run that is driven again; nil: none
-	began   time.Time
-	around  circumstances
-	stages  []report.Stage
+	job       Job
+	dir       string // run directory
+	fresh     bool   // nothing was in it before
+	driven    bool   // it is a finished run that is driven again
+	span      string // commits that base and head name
+	id        string
+	project   string                // the project's folder under Home
+	trees     string                // folder of the run's worktrees, and of what its commands may write besides
+	repo      *workspace.Repository // nil for a pull request
+	root      string                // what stands for the repository
+	journal   *journal.Journal
+	events    *agent.EventLog
+	log       *evidence.Log
+	read      []evidence.Record // in place of log, where nothing is written
+	estimates *estimates        // how long commands took last time
+	past      *past             // the run that is driven again; nil: none
+	began     time.Time
+	around    circumstances
+	stages    []report.Stage
 
 	mu      sync.Mutex
 	failure error // of writing an event
@@ -102,6 +103,7 @@ func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
 		return nil, err
 	}
 	s.project = filepath.Join(r.Home, "projects", workspace.Slug(s.root))
+	s.estimates = openEstimates(s.project)
 	if err := s.directory(); err != nil {
 		return nil, err
 	}
@@ -283,6 +285,9 @@ func (s *session) close() {
 	}
 	if s.journal != nil {
 		errs = append(errs, s.journal.Close())
+	}
+	if s.past == nil {
+		errs = append(errs, s.estimates.save())
 	}
 	if err := errors.Join(errs...); err != nil {
 		s.Log.Warn("close run", "run", s.id, "error", err)

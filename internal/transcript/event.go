@@ -54,11 +54,11 @@ const (
 	RunStart     Type = "run_start"   // Text the run's id
 	RunResumed   Type = "run_resumed" // the same, of a run that was begun before
 	StageStart   Type = "stage_start"
-	StageDone    Type = "stage_done" // DurationMS, Reason why it did not end well
-	Note         Type = "note" // Text what whoever watches should know
-	CommandStart Type = "command_start"
-	CommandDone  Type = "command_done" // DurationMS, Evidence
-	RunDone      Type = "run_done"     // Text the verdict, Reason the outcome
+	StageDone    Type = "stage_done"    // DurationMS, Reason why it did not end well
+	Note         Type = "note"          // Text what whoever watches should know
+	CommandStart Type = "command_start" // DurationMS how long it took last time, where that is known
+	CommandDone  Type = "command_done"  // DurationMS, Evidence
+	RunDone      Type = "run_done"      // Text the verdict, Reason the outcome
 )
 
 // Transient reports whether events of this type are shown and not kept.
