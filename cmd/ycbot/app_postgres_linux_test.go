@@ -98,9 +98,9 @@ func TestAppAnotherWorkerGoesOn(t *testing.T) {
 	first, _ := work()
 	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
 	h.started(t)
+	first.end(t, syscall.SIGKILL) // before anything else could be copied
 	h.release(t)
 	second, data := work()
-	first.end(t, syscall.SIGKILL)
 	second.wait(t, "run has ended", "state=finished")
 	if checks, comments := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot completed ") || strings.Contains(checks[0], "cancelled") || comments != 1 {
 		t.Errorf("people see\n%s", h.outcome())
