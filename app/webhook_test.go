@@ -8,14 +8,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,9 +35,12 @@ type hook struct {
 	fresh   atomic.Int64
 }
 
-func newHook(tb testing.TB) *hook {
+func newHook(tb testing.TB) *hook { tb.Helper(); return newHookAt(tb, "") }
+
+// newHookAt is newHook on a PostgreSQL; empty: SQLite.
+func newHookAt(tb testing.TB, url string) *hook {
 	tb.Helper()
-	db, err := store.Open(tb.Context(), store.Options{Path: filepath.Join(tb.TempDir(), "ycbot.db"), Now: time.Now})
+	db, err := store.Open(tb.Context(), store.Options{URL: url, Path: filepath.Join(tb.TempDir(), "ycbot.db"), Now: time.Now})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -239,72 +240,6 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	if h, err := (&Server{}).Handler(); err == nil || h != nil {
 		t.Error("a server without a secret was made")
 	}
-}
-
-// Of a thousand deliveries that come at once, each with 24 KB, every one that is accepted
-// is stored, forged ones between them leave nothing, and memory stays bounded.
-func TestWebhookThousandAtOnce(t *testing.T) {
-	t.Parallel()
-	h := newHook(t)
-	server := httptest.NewServer(h.handler)
-	t.Cleanup(server.Close)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}}
-	const good, forged = 1000, 100
-	var accepted, refused atomic.Int64
-	send := func(i int) error {
-		body := append(opened(i), bytes.Repeat([]byte(" "), 24<<10)...)
-		signature := sign(body)
-		if i >= good {
-			signature = sign([]byte("other"))
-		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/webhook", bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("X-GitHub-Event", "pull_request")
-		r.Header.Set("X-GitHub-Delivery", fmt.Sprintf("d-%d", i))
-		r.Header.Set("X-Hub-Signature-256", signature)
-		resp, err := client.Do(r)
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-			return err
-		}
-		switch resp.StatusCode {
-		case http.StatusAccepted:
-			accepted.Add(1)
-		case http.StatusUnauthorized:
-			refused.Add(1)
-		}
-		return nil
-	}
-	began := time.Now()
-	var group sync.WaitGroup
-	next := make(chan int)
-	for range 64 {
-		group.Go(func() {
-			for i := range next {
-				if err := send(i + 1); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	for i := range good - 1 + forged {
-		next <- i
-	}
-	close(next)
-	group.Wait()
-	took := time.Since(began)
-	if jobs := h.jobs(t); accepted.Load() != good-1 || refused.Load() != forged || jobs != good-1 {
-		t.Errorf("%d accepted, %d refused, %d stored; want %d, %d, %d", accepted.Load(), refused.Load(), jobs, good-1, forged, good-1)
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	t.Logf("%.0f deliveries a second; %d MB from the system", float64(good)/took.Seconds(), m.Sys>>20)
 }
 
 // Bodies wait for a place, so that strangers cannot fill the memory, and give up when

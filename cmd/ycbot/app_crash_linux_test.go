@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/ycbot/ycbot/internal/storetest"
 )
 
 // full has tests that take minutes tried out in all their cases.
@@ -46,33 +46,19 @@ func TestAppCrashMatrix(t *testing.T) {
 			t.Parallel()
 			server := ""
 			if place == "PostgreSQL" {
-				server = newPostgres(t)
+				server = storetest.Postgres(t)
 			}
 			for i, point := range points {
 				t.Run(point.String(), func(t *testing.T) {
 					h := newInstalled(t)
 					if server != "" {
-						h.database = newDatabase(t, server, fmt.Sprint("crash", i))
+						h.database = storetest.Database(t, server, fmt.Sprint("crash", i))
 					}
 					h.dies(t, point)
 				})
 			}
 		})
 	}
-}
-
-// newDatabase makes a database on a server.
-func newDatabase(t *testing.T, server, name string) string {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.Background())
-	if _, err := conn.Exec(t.Context(), "create database "+name); err != nil {
-		t.Fatal(err)
-	}
-	return strings.Replace(server, "/postgres?", "/"+name+"?", 1)
 }
 
 // dies has a run killed at a point and gone on with.
