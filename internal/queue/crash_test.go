@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -120,6 +121,9 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
+// full has tests that take minutes tried out in their whole size.
+var full = flag.Bool("full", false, "try tests that take long in their whole size")
+
 // Two workers on one PostgreSQL, one of them killed again and again in the middle of its
 // work: every job is done, none by two at the same time, and none has two effects.
 func TestKilledWorkers(t *testing.T) {
@@ -129,7 +133,10 @@ func TestKilledWorkers(t *testing.T) {
 	if _, err := q.db.Postgres().Exec(t.Context(), `create table outside (job text)`); err != nil {
 		t.Fatal(err)
 	}
-	const jobs = 60
+	jobs := 60
+	if *full {
+		jobs = 200
+	}
 	for i := range jobs {
 		enqueue(t, q, at(int64(i%5+1), i+1, "a"))
 	}

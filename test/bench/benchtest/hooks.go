@@ -1,6 +1,7 @@
 package benchtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -23,6 +24,7 @@ type hooks struct {
 	url string
 
 	mu   sync.Mutex
+	on   string // where they are passed on to; empty: nowhere
 	all  []Delivery
 	came chan struct{} // closed, and made anew, with each delivery
 }
@@ -42,6 +44,12 @@ func receiveHooks(tb testing.TB) *hooks {
 		var text struct{ Action string }
 		_ = json.Unmarshal(body, &text) // a push has none
 		h.mu.Lock()
+		on := h.on
+		h.mu.Unlock()
+		if on != "" {
+			passOn(tb, on, r, body)
+		}
+		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.all = append(h.all, Delivery{github.WebHookType(r), text.Action, github.DeliveryID(r), body})
 		close(h.came)
@@ -50,6 +58,25 @@ func receiveHooks(tb testing.TB) *hooks {
 	tb.Cleanup(server.Close)
 	h.url = server.URL
 	return h
+}
+
+// passOn gives a webhook to a server of ours as it came; who is not there hears nothing.
+func passOn(tb testing.TB, to string, r *http.Request, body []byte) {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		tb.Error(err)
+		return
+	}
+	req.Header = r.Header.Clone()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		tb.Errorf("webhook %s is answered with %d", github.WebHookType(r), resp.StatusCode)
+	}
 }
 
 // Await returns the first webhook of that event and action that is accepted by

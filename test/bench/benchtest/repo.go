@@ -135,12 +135,12 @@ func (r *Repo) Comments(n int) []*github.IssueComment {
 	return all
 }
 
-// BotComments are the comments of the App github-actions.
+// BotComments are the comments of the Apps that ycbot posts as.
 func (r *Repo) BotComments(n int) []*github.IssueComment {
 	r.g.t.Helper()
 	var out []*github.IssueComment
 	for _, c := range r.Comments(n) {
-		if c.GetUser().GetLogin() == "github-actions[bot]" {
+		if login := c.GetUser().GetLogin(); login == "github-actions[bot]" || login == "ycbot[bot]" {
 			out = append(out, c)
 		}
 	}
