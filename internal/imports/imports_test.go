@@ -60,6 +60,7 @@ var table = []row{
 	{"internal/change", "-"},
 
 	{"internal/githubtest", "internal/github"}, // whose types say what is there
+	{"internal/storetest", ""},                 // a PostgreSQL for the tests of several packages
 	{"internal/imports", ""},
 	{"test/...", "*"}, // programs for development, not part of ycbot
 }
