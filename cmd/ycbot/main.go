@@ -164,6 +164,7 @@ func ycbot(args []string, p program) int {
 		agentsCommand(&p),
 		gateCommand(&p),
 		permissionsCommand(&p),
+		initCommand(&p),
 		configCommand(&p),
 		tasksCommand(&p),
 		worktreeCommand(&p),

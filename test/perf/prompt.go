@@ -107,7 +107,7 @@ func process(binary string) (rss int64, cpu time.Duration, ok bool) {
 		}
 		var ticks int64
 		for _, w := range words[11:13] {
-			n, _ := strconv.ParseInt(w, 10, 64) //nolint:errcheck // the kernel writes numbers
+			n, _ := strconv.ParseInt(w, 10, 64)
 			ticks += n
 		}
 		return kb << 10, time.Duration(ticks) * 10 * time.Millisecond, true
