@@ -36,15 +36,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
 	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == shimCommand {
-		os.Exit(sandbox.RunShim(os.Args[2:], os.Stdout))
-	}
 	if len(os.Args) > 1 && os.Args[1] == attackCommand {
 		os.Exit(attack.Main(context.Background(), os.Args[2:], time.Now, os.Stdout, os.Stderr))
 	}

@@ -9,12 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ycbot/ycbot/cmd/ycbot/early"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
-
-// shimCommand makes the program the shim of its own sandbox. It is no command
-// of cobra's: it is looked for before anything else is done.
-const shimCommand = "sandbox-exec"
 
 // attackCommand makes the program one of the roles that "sandbox doctor" needs.
 const attackCommand = "sandbox-attack"
@@ -26,7 +23,7 @@ func shim() []string {
 	if err != nil {
 		return nil
 	}
-	return []string{exe, shimCommand}
+	return []string{exe, early.ShimCommand}
 }
 
 func sandboxCommand(p *program) *cobra.Command {

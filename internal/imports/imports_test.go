@@ -23,6 +23,7 @@ type row struct {
 // on. Change it on purpose or not at all.
 var table = []row{
 	{"cmd/ycbot", "*"},
+	{"cmd/ycbot/early", "internal/sandbox"}, // nothing else: what it imports is started with every command
 	{"action", "internal/event internal/job internal/report internal/config"},
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
 	{"app/web", "internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
