@@ -6,7 +6,7 @@ LINT = $(shell \
 	if [ "$$(golangci-lint version --short 2>/dev/null)" = "$(LINT_VERSION)" ]; then echo golangci-lint; \
 	else echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); fi)
 
-.PHONY: test race lint lint-tool build pairs eval clean
+.PHONY: test race lint lint-tool build bench pairs eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
@@ -24,6 +24,9 @@ lint-tool: ## get the linter ready; fails where it cannot be had
 
 build: ## bin/ycbot
 	go build -trimpath -o bin/ycbot ./cmd/ycbot
+
+bench: ## what ycbot itself costs, beside its goals; writes docs/performance.md; wants a quiet machine
+	@go run ./test/perf -o docs/performance.md
 
 pairs: ## releases of well-known modules against docs/pairs.md; needs the module proxy and some minutes
 	@go run ./test/summary -timeout=60m ./test/pairs -pairs
