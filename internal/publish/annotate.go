@@ -73,14 +73,14 @@ type remark struct {
 func remarks(rep *report.Report) []remark {
 	var out []remark
 	for _, c := range rep.Checks {
-		if c.Result != report.ResultFail || c.Reproduction == report.PreExisting {
+		if c.Result != report.ResultFail || c.Reproduction == report.PreExisting || c.Advises() {
 			continue
 		}
 		lines := report.Excerpt(c.Actual)
 		level := levelWarning
 		switch c.Reproduction {
 		case report.Introduced, report.HeadOnly, report.Unfulfilled:
-			if c.Kind != report.KindLint && c.Kind != report.KindMutation && c.Support == report.Supported {
+			if c.Kind != report.KindLint && c.Support == report.Supported {
 				level = levelFailure
 			}
 		}

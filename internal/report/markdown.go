@@ -192,13 +192,15 @@ func (r *Report) mdTable() string {
 	b.WriteString("| Check | Result | Evidence | Log |\n|---|---|---|---|\n")
 	for _, c := range cs[:min(len(cs), mdRows)] {
 		result, state := mdText(string(c.Result), 20), c.support()
-		switch c.Result {
-		case ResultFail:
+		switch {
+		case c.Advises():
+			result, state = "note", c.Actual
+		case c.Result == ResultFail:
 			state += ", " + string(c.Reproduction)
 			if c.Reproduction != PreExisting {
 				result = "**" + result + "**"
 			}
-		case ResultSkip:
+		case c.Result == ResultSkip:
 			state = c.skipReason()
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", mdText(c.Title, mdTitle), result, mdText(state, mdTitle), mdText(ids(c.Evidence), 100))

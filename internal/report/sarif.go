@@ -92,7 +92,7 @@ func (r *Report) sarifResults() []sarifResult {
 		out = append(out, res)
 	}
 	for _, c := range r.Checks {
-		if c.Result == ResultFail {
+		if c.Result == ResultFail && !c.Advises() {
 			add(checkRule(c.Kind), c.sarif(), "", c.Title)
 		}
 	}

@@ -94,11 +94,13 @@ func (p *page) checks(r *Report) {
 }
 
 func (p *page) mark(c Check) string {
-	switch c.Result {
-	case ResultPass:
+	switch {
+	case c.Result == ResultPass:
 		return p.paint(green, "PASS")
-	case ResultSkip:
+	case c.Result == ResultSkip:
 		return p.paint(yellow, "SKIP")
+	case c.Advises():
+		return p.paint(yellow, "NOTE")
 	}
 	return p.paint(dim, "FAIL")
 }
@@ -110,7 +112,9 @@ func remark(c Check) string {
 		return dotted(kind, clip(c.skipReason(), 200))
 	}
 	state := ""
-	if c.Result == ResultFail {
+	if c.Advises() {
+		state = plain(clip(c.Actual, 200))
+	} else if c.Result == ResultFail {
 		state = c.reproduced()
 	} else if c.Support != Supported {
 		state = c.support()

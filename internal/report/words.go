@@ -107,7 +107,7 @@ func (r *Report) passed(k Kind) int {
 }
 
 // A tally counts checks by result.
-type tally struct{ passed, failed, known, skipped int }
+type tally struct{ passed, failed, known, advised, skipped int }
 
 func (r *Report) tally() tally {
 	var t tally
@@ -119,6 +119,8 @@ func (r *Report) tally() tally {
 			t.skipped++
 		case c.Reproduction == PreExisting:
 			t.known++
+		case c.Advises():
+			t.advised++
 		default:
 			t.failed++
 		}
@@ -127,7 +129,7 @@ func (r *Report) tally() tally {
 }
 
 func (t tally) String() string {
-	total := t.passed + t.failed + t.known + t.skipped
+	total := t.passed + t.failed + t.known + t.advised + t.skipped
 	if total == 0 {
 		return "no checks"
 	}
@@ -135,18 +137,25 @@ func (t tally) String() string {
 	if t.known > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed before too", t.known))
 	}
+	if t.advised > 0 {
+		parts = append(parts, fmt.Sprintf("%d for information", t.advised))
+	}
 	if t.skipped > 0 {
 		parts = append(parts, fmt.Sprintf("%d skipped", t.skipped))
 	}
 	return plural(total, "check") + ": " + strings.Join(parts, ", ")
 }
 
+// Advises tells a check that found something which is no fault of the change: tests
+// that notice too little. What it found stands among the findings.
+func (c Check) Advises() bool { return c.Kind == KindMutation && c.Result == ResultFail }
+
 // failures returns the failing checks that say something about this change, those
 // that can move the verdict first.
 func (r *Report) failures() []Check {
 	var out []Check
 	for _, c := range r.Checks {
-		if c.Result == ResultFail && c.Reproduction != PreExisting {
+		if c.Result == ResultFail && c.Reproduction != PreExisting && !c.Advises() {
 			out = append(out, c)
 		}
 	}
@@ -158,7 +167,7 @@ func (r *Report) failures() []Check {
 // first, what changes no verdict last.
 func (c Check) weight() int {
 	switch {
-	case c.Kind == KindLint, c.Kind == KindMutation:
+	case c.Kind == KindLint:
 		return 2
 	case c.Reproduction == NotReproduced, c.Support == Absent:
 		return 1
@@ -171,7 +180,7 @@ func (c Check) weight() int {
 func (r *Report) others() []Check {
 	var out []Check
 	for _, c := range r.Checks {
-		if c.Result != ResultFail || c.Reproduction == PreExisting {
+		if c.Result != ResultFail || c.Reproduction == PreExisting || c.Advises() {
 			out = append(out, c)
 		}
 	}
