@@ -334,6 +334,21 @@ func (r *Runner) Inject(prefix, text string) bool {
 	return took
 }
 
+// Listen returns an inbox for who is no task, such as a coordinator, and whose id
+// is given: what is said to all, from the first word on.
+func (r *Runner) Listen(id string) func() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left, at := r.unheard(id), len(r.said)
+	return func() []string {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		said := append(left, r.said[at:]...)
+		left, at = nil, len(r.said)
+		return said
+	}
+}
+
 // unheard is what was said to all tasks and the one with this id did not hear in
 // a process before this one. r.mu is held.
 func (r *Runner) unheard(id string) []string {

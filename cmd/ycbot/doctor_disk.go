@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -95,90 +94,4 @@ func diskFree(dir string) (int64, bool) {
 			return 0, false
 		}
 	}
-}
-
-// A need is a program that a file in the repository asks for.
-type need struct{ program, marker string }
-
-// markers are files by which a toolchain is known, and its programs. Of several lines
-// of one toolchain the first that is there counts.
-var markers = []struct{ files, programs string }{
-	{"go.mod", "go"},
-	{"pnpm-lock.yaml", "node pnpm"},
-	{"yarn.lock", "node yarn"},
-	{"bun.lock bun.lockb", "bun"},
-	{"package.json", "node npm"},
-	{"pyproject.toml setup.py requirements.txt", "python3"},
-	{"Cargo.toml", "cargo"},
-	{"pom.xml", "java mvn"},
-	{"build.gradle build.gradle.kts", "java gradle"},
-	{"*.sln *.csproj", "dotnet"},
-	{"Gemfile", "ruby bundle"},
-	{"composer.json", "php composer"},
-	{"mix.exs", "mix"},
-	{"CMakeLists.txt", "cmake"},
-	{"Makefile", "make"},
-	{"justfile", "just"},
-}
-
-// wrappers are files that stand for a program.
-var wrappers = map[string]string{"mvn": "mvnw", "gradle": "gradlew"}
-
-// neededPrograms are those that the top folder and the folders right below it ask for.
-func neededPrograms(top string) []need {
-	var out []need
-	known := func(program string) bool {
-		return slices.ContainsFunc(out, func(n need) bool { return n.program == program })
-	}
-	dirs := append([]string{"."}, folders(top)...)
-	for _, m := range markers {
-		for _, dir := range dirs {
-			file := firstThere(top, dir, strings.Fields(m.files))
-			if file == "" {
-				continue
-			}
-			for _, program := range strings.Fields(m.programs) {
-				wrapper := wrappers[program]
-				_, err := os.Stat(filepath.Join(top, dir, wrapper))
-				wrapped := wrapper != "" && err == nil
-				if wrapped || known(program) || program == "npm" && (known("pnpm") || known("yarn") || known("bun")) {
-					continue
-				}
-				out = append(out, need{program, file})
-			}
-			break
-		}
-	}
-	return out
-}
-
-// folders are those right below top in which sources may lie.
-func folders(top string) []string {
-	entries, err := os.ReadDir(top)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && !slices.Contains([]string{"node_modules", "vendor", "testdata", "target", "dist", "build"}, e.Name()) {
-			out = append(out, e.Name())
-		}
-	}
-	return out
-}
-
-// firstThere is the first file of patterns in a folder, as it is named from top.
-func firstThere(top, dir string, patterns []string) string {
-	for _, p := range patterns {
-		found, err := filepath.Glob(filepath.Join(globEscape(filepath.Join(top, dir)), p))
-		if err == nil && len(found) > 0 {
-			return filepath.ToSlash(filepath.Join(dir, filepath.Base(found[0])))
-		}
-	}
-	return ""
-}
-
-// globEscape makes a path mean itself in a pattern.
-func globEscape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -169,50 +169,52 @@ func (p *program) topOf(dir string) string {
 	}
 }
 
-// examineToolchains looks for the programs that what lies in the repository is built
-// with.
+// examineToolchains tells which projects the gate finds, and what they lack here.
 func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOptions) {
-	needs := neededPrograms(p.topOf(o.run.dir))
-	if len(needs) == 0 {
-		c.warn("name commands in .github/ycbot.yml", "nothing here tells how it is built and tested")
+	git, err := workspace.NewGit("git", p.env, p.log())
+	if err != nil {
+		c.skip("", "git is not there")
 		return
 	}
-	for _, n := range needs {
-		path := programPath(p.getenv("PATH"), n.program)
+	r, err := git.Discover(ctx, o.run.dir)
+	if err != nil {
+		c.skip("", "no repository: nothing to build")
+		return
+	}
+	files, err := r.Files(ctx, "HEAD")
+	if err != nil {
+		c.skip("", "no commit: nothing to build")
+		return
+	}
+	tools, broken := gate.FindToolchains(ctx, p.env)
+	found := gate.Survey(r.Root, files, tools)
+	if len(found) == 0 {
+		c.warn("name commands in .github/ycbot.yml, unless it has some", "the gate finds nothing at HEAD that it can build or test by itself")
+		return
+	}
+	for i, e := range found {
+		if i == projectsMost {
+			c.skip("\"ycbot gate explain\" has all", "%s more", counted(len(found)-i, "project"))
+			return
+		}
+		what := fmt.Sprintf("%s (%s)", e.What, strings.Join(e.Why, ", "))
 		switch {
-		case path == "":
-			c.warn("install it, or run ycbot where it is installed", "%s, for %s: not found", n.program, n.marker)
-		case n.program == "go":
-			p.examineGo(ctx, c, n.marker)
+		case broken != nil && e.Ecosystem == "Go":
+			c.warn("mend the installation of Go", "%s: %v", what, broken)
+		case e.Missing != "":
+			c.warn("install it, or run ycbot where it is installed", "%s: %s", what, e.Missing)
+		case e.Ecosystem == "Go" && tools.NoRace() != "":
+			c.warn("install a C compiler, and leave CGO_ENABLED alone", "%s: %s without the race detector: %s", what, tools.Go.Version, tools.NoRace())
+		case len(e.Commands) == 0:
+			c.warn("name commands in .github/ycbot.yml", "%s: nothing is known to build or test it", what)
 		default:
-			c.ok("%s, for %s: %s", n.program, n.marker, path)
+			c.ok("%s: %s", what, counted(len(e.Commands), "command"))
 		}
 	}
 }
 
-func (p *program) examineGo(ctx context.Context, c *chart, marker string) {
-	found, err := gate.FindToolchains(ctx, p.env)
-	tools := found.Go
-	switch {
-	case err != nil || tools == nil:
-		c.warn("mend the installation of Go", "go, for %s: %v", marker, err)
-	case !tools.Race:
-		c.warn("install a C compiler, and leave CGO_ENABLED alone", "go, for %s: %s without the race detector: %s", marker, tools.Version, tools.NoRace)
-	default:
-		c.ok("go, for %s: %s with the race detector", marker, tools.Version)
-	}
-}
-
-// programPath finds a program in a search path, as the sandbox would.
-func programPath(search, name string) string {
-	for _, dir := range filepath.SplitList(search) {
-		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file
-		}
-	}
-	return ""
-}
+// projectsMost is how many projects are told of.
+const projectsMost = 12
 
 // examineState looks at ycbot's own files.
 func (p *program) examineState(c *chart) {

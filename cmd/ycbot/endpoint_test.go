@@ -29,7 +29,7 @@ type endpoint struct {
 	key    string
 	says   *script.Model
 	router routers.Router
-	faults []string // of the first requests, "" for none: 401, 429, 500, cut
+	faults []string // of the first requests, "" for none: 401, 429, 500, cut, hang
 	url    string
 
 	unknown []string // models that there are not
@@ -91,6 +91,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault = "401"
 	}
 	switch fault {
+	case "hang":
+		w.Header().Set("Content-Type", "text/event-stream")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
 	case "", "cut":
 		e.answer(w, r, req, fault == "cut")
 	default:
@@ -120,7 +124,7 @@ func (e *endpoint) preflight(w http.ResponseWriter, r *http.Request, body []byte
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprint(w, `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"ready"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	fmt.Fprint(w, `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"ready"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":1,"total_tokens":8}}`+"\n\ndata: [DONE]\n\n")
 }
 
 // asked is the model that a request names.
@@ -213,6 +217,13 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, req *model.Req
 	send(choice(map[string]any{}, finish), nil)
 	send([]any{}, map[string]any{"prompt_tokens": resp.Usage.Input, "completion_tokens": resp.Usage.Output, "total_tokens": resp.Usage.Input + resp.Usage.Output})
 	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// asks is how often somebody asked whether a model that there is will answer.
+func (e *endpoint) asks() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(e.probed), func(name string) bool { return slices.Contains(e.unknown, name) }))
 }
 
 func (e *endpoint) requests() []string {

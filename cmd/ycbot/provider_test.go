@@ -123,10 +123,32 @@ func TestEndpointWithFaults(t *testing.T) {
 	if len(p.rep.Denied) != 1 || p.rep.Denied[0].Tool != "rm" {
 		t.Errorf("denied: %+v", p.rep.Denied)
 	}
-	if p.rep.Usage.InputTokens != 300 || p.rep.Usage.OutputTokens != 30 || p.rep.Usage.CostUSD != nil {
+	if p.rep.Usage.InputTokens != 300+7 || p.rep.Usage.OutputTokens != 30+1 || p.rep.Usage.CostUSD != nil {
 		t.Errorf("usage: %+v", p.rep.Usage)
 	}
 	p.secretless(t, e, providerKey)
+}
+
+// An answer that brings nothing is left when the operator's limit is over and asked
+// for once more; the second silence ends the agent, which is tried once more, and a
+// limit that is none ends the run.
+func TestModelIdle(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t, providerKey, honestModel, "hang")
+	p := provide(t, e, sumBase, sumHead, []string{"YCBOT_MODEL_IDLE=4s"}, "--sandbox", "none")
+	if p.code != report.ExitPass || len(e.requests()) != 4 {
+		t.Errorf("silent once: exit %d after %d requests\n%s", p.code, len(e.requests()), p.stderr)
+	}
+	e = newEndpoint(t, providerKey, honestModel, "hang", "hang", "hang", "hang")
+	p = provide(t, e, sumBase, sumHead, []string{"YCBOT_MODEL_IDLE=1h"}, "--sandbox", "none", "--model-idle", "1s")
+	if why := strings.Join(p.rep.Reasons, "\n"); p.code != report.ExitPartial || len(e.requests()) != 4 || !strings.Contains(why, "nothing came for too long (1s)") {
+		t.Errorf("silent twice: exit %d after %d requests: %s\n%s", p.code, len(e.requests()), why, p.stderr)
+	}
+	cmd := realProgram(t, t.TempDir(), "run", "--model", "m", "--base-url", e.url)
+	cmd.Env = append(cmd.Env, "YCBOT_API_KEY="+e.key, "YCBOT_MODEL_IDLE=soon")
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), `YCBOT_MODEL_IDLE "soon": want a duration`) {
+		t.Errorf("%v\n%s", err, out)
+	}
 }
 
 // A key that is refused leaves what the gate found: PARTIAL, with the reason,

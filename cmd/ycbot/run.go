@@ -39,6 +39,7 @@ type runOptions struct {
 	provider         choice
 	router           choice
 	fastModel        string
+	modelIdle        timeLimit
 	smartModel       string
 	agents           []string
 	coordinator      bool
@@ -111,6 +112,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.Var(&o.router, "router", "who chooses an agent's model: off (the run's for all), manual (what the agent names),\nauto (what it names, else the fast or the smart one) (default $YCBOT_ROUTER, else off,\nor auto where one of these is named)")
 	f.StringVar(&o.fastModel, "fast-model", "", "the `MODEL` of agents that only read ($YCBOT_FAST_MODEL)")
 	f.StringVar(&o.smartModel, "smart-model", "", "the `MODEL` of agents that run commands ($YCBOT_SMART_MODEL)")
+	f.Var(&o.modelIdle, "model-idle", "how long a model's answer may bring nothing until it is asked for again, once\n(default $YCBOT_MODEL_IDLE, else 2m)")
 	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
 	f.StringSliceVar(&o.agents, "agents", nil, "run these agents besides verification, as `A,B`")
 	f.StringVar(&o.agentsDir, "agents-dir", "", "a folder `DIR` of agent files, which come before those of the base and your own")

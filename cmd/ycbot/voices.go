@@ -21,6 +21,7 @@ type voices struct {
 	target provider.Target // of the run's own model
 	route  provider.Route
 	rates  model.Rates
+	idle   time.Duration // how long an answer may bring nothing; 0: the client's own limit
 
 	mu     sync.Mutex
 	probed map[string]provider.Finding // by provider and model
@@ -40,10 +41,24 @@ func (p *program) newVoices(o *runOptions, target provider.Target, name string) 
 	if v.route.Mode, err = provider.ParseRouteMode(mode); err != nil {
 		return nil, &usageError{fmt.Errorf("--router: %w", err)}
 	}
+	if v.idle, err = p.modelIdle(o); err != nil {
+		return nil, err
+	}
 	if v.rates, err = p.rates(); err != nil {
 		return nil, err
 	}
 	return v, nil
+}
+
+// modelIdle is how long an answer may bring nothing, as flag and environment have it.
+func (p *program) modelIdle(o *runOptions) (time.Duration, error) {
+	limit, named := o.modelIdle, p.getenv("YCBOT_MODEL_IDLE")
+	if limit.Duration == 0 && named != "" {
+		if err := limit.Set(named); err != nil {
+			return 0, fmt.Errorf("YCBOT_MODEL_IDLE %q: %w", named, err)
+		}
+	}
+	return limit.Duration, nil
 }
 
 // rates are the prices of models: the built-in ones, under those of a file that
@@ -75,7 +90,7 @@ func (v *voices) price(name string) agent.Price {
 
 // open makes a model of a target.
 func (v *voices) open(t provider.Target, name string, record run.Recorder) (model.Model, error) {
-	return t.Open(provider.Options{Model: name, HTTPClient: v.p.client, Now: v.p.now, Log: v.p.log(), Record: record})
+	return t.Open(provider.Options{Model: name, HTTPClient: v.p.client, Now: v.p.now, Log: v.p.log(), Record: record, Retry: model.Retry{IdleFor: v.idle}})
 }
 
 // How a model is probed: quickly, since a run waits for it.
@@ -96,31 +111,33 @@ func (v *voices) probe(ctx context.Context, t provider.Target, name string, reco
 	}
 	m, err := t.Open(provider.Options{
 		Model: name, HTTPClient: v.p.client, Now: v.p.now, Log: v.p.log(), Record: record,
-		Retry: model.Retry{Tries: probeTries, Base: probePause, Max: probeMost, IdleFor: time.Minute},
+		Retry: model.Retry{Tries: probeTries, Base: probePause, Max: probeMost, IdleFor: cmp.Or(v.idle, time.Minute)},
 	})
 	if err != nil {
 		return provider.Finding{Trouble: provider.TroubleRequest, Text: err.Error()}
 	}
 	found = t.Probe(ctx, m)
 	if found.Trouble == provider.TroubleNone { // what is wrong may be mended before the next run of this process
+		known := found
+		known.Usage = model.Usage{} // which whoever asked first has paid
 		v.mu.Lock()
-		v.probed[key] = found
+		v.probed[key] = known
 		v.mu.Unlock()
 	}
 	return found
 }
 
 // preflight implements [run.Cast.Preflight].
-func (v *voices) preflight(ctx context.Context, record run.Recorder) *run.Trouble {
+func (v *voices) preflight(ctx context.Context, record run.Recorder) (model.Usage, *run.Trouble) {
 	found := v.probe(ctx, v.target, v.route.Parent, record)
 	if found.Trouble == provider.TroubleNone {
-		return nil
+		return found.Usage, nil
 	}
 	text := found.Text
 	if found.Todo != "" {
 		text += "; " + found.Todo
 	}
-	return &run.Trouble{Text: text, Fatal: found.Trouble != provider.TroubleBusy && found.Trouble != provider.TroubleStopped}
+	return found.Usage, &run.Trouble{Text: text, Fatal: found.Trouble != provider.TroubleBusy && found.Trouble != provider.TroubleStopped}
 }
 
 // named is the model of an agent, as far as names tell.
@@ -156,7 +173,7 @@ func (v *voices) voice(ctx context.Context, a run.Asker, record run.Recorder) (r
 		return run.Voice{Wanted: wanted, Warning: v.instead(a, fmt.Sprintf("model %q cannot be asked: %s", wanted, found.Text))}, nil
 	}
 	m, err := v.open(target, wanted, record)
-	return run.Voice{Model: m, Price: v.price(wanted)}, err
+	return run.Voice{Model: m, Price: v.price(wanted), Probe: found.Usage}, err
 }
 
 func (v *voices) instead(a run.Asker, why string) string {

@@ -83,6 +83,13 @@ func TestModelsOfAgents(t *testing.T) {
 			if !strings.Contains(notes, "estimate for 5 agents") || !strings.Contains(notes, "is not known") {
 				t.Errorf("no estimate: %s", notes)
 			}
+			used := (7 + 1) * e.asks() // what it took to learn which models answer counts too
+			for _, a := range p.rep.Subagents {
+				used += a.Tokens
+			}
+			if got := p.rep.Usage.InputTokens + p.rep.Usage.OutputTokens; got != used {
+				t.Errorf("%d tokens are in the report, %d were used; %d models were asked whether they answer", got, used, e.asks())
+			}
 			for _, body := range e.requests() {
 				if !slices.Contains(slices.Collect(maps.Values(c.want)), asked(body)) {
 					t.Errorf("model %q was asked", asked(body))

@@ -35,6 +35,17 @@ type ExplainedCommand struct {
 	Results string `json:"results"` // how it tells tests apart; empty: it does not
 }
 
+// Survey is every project that the gate finds in the folder root with these files,
+// as if a change touched all of them. It runs nothing.
+func Survey(root string, files []string, tools *Toolchains) []Explained {
+	s := newSurvey(root, files, tools, func(string, ...any) {})
+	var out []Explained
+	for _, p := range findProjects(s) {
+		out = append(out, explained(p, true))
+	}
+	return out
+}
+
 // Explain looks at both trees of in and runs nothing.
 func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, plan: map[Side]*plan{}, suites: map[Side]Suite{}}

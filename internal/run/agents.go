@@ -45,8 +45,9 @@ type Cast struct {
 	// Route chooses an agent's model, where it is not the run's. One that is not
 	// used because it is not known is a warning of its Voice; nil: all have the run's.
 	Route func(context.Context, Asker, Recorder) (Voice, error)
-	// Preflight asks the model whether it will answer; nil: there is nothing to ask.
-	Preflight func(context.Context, Recorder) *Trouble
+	// Preflight asks the model whether it will answer, and says what that took;
+	// nil: there is nothing to ask.
+	Preflight func(context.Context, Recorder) (model.Usage, *Trouble)
 	// Price tells what usage costs; nil: the cost is not known.
 	Price agent.Price
 	Rates model.Rates        // for an estimate; nil: none is made
@@ -133,6 +134,7 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
 		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
 	}
+	h.chargePreflight()
 	if h.defs, err = s.crew.definitions(); err != nil {
 		return nil, err
 	}

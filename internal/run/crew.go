@@ -175,7 +175,7 @@ func (s *session) agentNotes() []string {
 	s.lookup("stage", "preflight", &p)
 	out = append(out, p.Notes...)
 	for _, e := range s.journal.Entries(kindVoice) {
-		var v unvoiced
+		var v choice
 		if json.Unmarshal(e.Data, &v) == nil && v.Warning != "" {
 			out = append(out, v.Warning)
 		}

@@ -134,7 +134,7 @@ func (h *host) coordinate(ctx context.Context, notes string) (agent.Result, erro
 	res.Model = cfg.Model.Name()
 	cfg.Tools = append(pick(cfg.Tools, spec.Tools), delegate...)
 	cfg.Aliases = merged(cfg.Aliases, agent.SpawnAliases())
-	cfg.Wake = h.runner.Wake(id)
+	cfg.Wake, cfg.Inbox = h.runner.Wake(id), h.runner.Listen(id)
 	cfg.MaxIterations, cfg.Timeout, cfg.OutputTokens, cfg.Budget = spec.MaxIterations, spec.Timeout, spec.OutputTokens, h.runner.Budget
 	cfg.Reserve = reportReserve
 	if most := h.runner.Caps.MaxIterations; most > 0 {

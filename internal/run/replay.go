@@ -119,6 +119,10 @@ func (p *past) cast(o ReplayOptions, moved func(string) string) *Cast {
 		c.crew = &k
 	}
 	p.lookup("run", "pull", &c.pull)
+	var was preflight
+	if p.lookup("stage", "preflight", &was) {
+		c.Preflight = func(context.Context, Recorder) (model.Usage, *Trouble) { return was.Usage, nil }
+	}
 	c.Model = func(record Recorder) (model.Model, error) {
 		return &relocated{Model: Recorded(o.Model, record), moved: moved, recorded: o.Model.Recorded}, nil
 	}

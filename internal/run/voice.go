@@ -32,6 +32,7 @@ type Voice struct {
 	Price   agent.Price // of that model
 	Wanted  string      // where another model was wanted and is not used: its name
 	Warning string      // and why
+	Probe   model.Usage // what it took to find out whether that model answers
 }
 
 // A Trouble is why a model may not answer.
@@ -42,7 +43,8 @@ type Trouble struct {
 
 // A preflight is what was found out before anything is paid for.
 type preflight struct {
-	Notes []string `json:"notes,omitempty"`
+	Notes []string    `json:"notes,omitempty"`
+	Usage model.Usage `json:"usage,omitzero"`
 }
 
 // errUnasked is why there are no agents where the model will not answer.
@@ -61,7 +63,8 @@ func (s *session) preflight(ctx context.Context) (preflight, error) {
 		if err != nil {
 			return p, err
 		}
-		trouble := cast.Preflight(ctx, log.record)
+		var trouble *Trouble
+		p.Usage, trouble = cast.Preflight(ctx, log.record)
 		switch {
 		case ctx.Err() != nil:
 			return p, context.Cause(ctx)
@@ -162,10 +165,34 @@ func (h *host) asker(d agents.Definition) Asker {
 // choosing its model. It is stored: do not change it.
 const kindVoice = "voice"
 
-// An unvoiced agent does not get the model that it wants.
-type unvoiced struct {
-	Wanted  string `json:"wanted,omitempty"`
-	Warning string `json:"warning,omitempty"`
+// A choice is what came of choosing an agent's model. Where there is a warning the
+// agent does not get the model that it wants.
+type choice struct {
+	Wanted  string      `json:"wanted,omitempty"`
+	Warning string      `json:"warning,omitempty"`
+	Probe   model.Usage `json:"probe,omitzero"`
+	CostUSD float64     `json:"cost_usd,omitempty"` // of the probe
+	Priced  bool        `json:"priced,omitempty"`
+}
+
+// charge counts what it took to learn whether a model answers.
+func (h *host) charge(u model.Usage, usd float64, known bool) {
+	if u.Input+u.Output > 0 {
+		h.runner.Budget.Charge(u, usd, known)
+	}
+}
+
+// chargePreflight counts the preflight's question as the agents' are.
+func (h *host) chargePreflight() {
+	var p preflight
+	if !h.lookup("stage", "preflight", &p) {
+		return
+	}
+	usd, known := 0.0, false
+	if h.cast.Price != nil {
+		usd, known = h.cast.Price(p.Usage)
+	}
+	h.charge(p.Usage, usd, known)
 }
 
 // voice is the model that an agent is asked of. What came of choosing it the first
@@ -176,14 +203,19 @@ func (h *host) voice(ctx context.Context, d agents.Definition, id string) (Voice
 		return own, nil
 	}
 	var v Voice
-	was, err := journal.Once(h.journal, kindVoice, id, func() (unvoiced, error) {
+	was, err := journal.Once(h.journal, kindVoice, id, func() (choice, error) {
 		var err error
 		v, err = h.cast.Route(ctx, h.asker(d), h.exchanges.record)
-		return unvoiced{v.Wanted, v.Warning}, err
+		c := choice{Wanted: v.Wanted, Warning: v.Warning, Probe: v.Probe}
+		if v.Price != nil {
+			c.CostUSD, c.Priced = v.Price(v.Probe)
+		}
+		return c, err
 	})
 	if err != nil {
 		return own, fmt.Errorf("model of agent %s: %w", d.Name, err)
 	}
+	h.charge(was.Probe, was.CostUSD, was.Priced)
 	if v.Warning != "" {
 		h.tell(agent.Event{Type: agent.EventNote, Text: v.Warning})
 	}

@@ -170,6 +170,24 @@ func (r *Repository) Resolve(ctx context.Context, ref string) (string, error) {
 	return r.resolve(ctx, v, ref)
 }
 
+// Files returns the paths of the commit that ref names, which need not be there.
+func (r *Repository) Files(ctx context.Context, ref string) ([]string, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer v.close()
+	oid, err := r.resolve(ctx, v, ref)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.git.run(ctx, call{gitDir: v.dir, args: []string{"ls-tree", "-r", "-z", "--name-only", "--full-tree", oid}})
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", ref, err)
+	}
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
+}
+
 func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, error) {
 	if ref == "" || strings.ContainsAny(ref, "\x00\n") {
 		return "", fmt.Errorf("no commit %q here: that is no name of one", ref)

@@ -32,6 +32,8 @@ type Finding struct {
 	Trouble Trouble `json:"trouble"`
 	Text    string  `json:"text"`           // what happened
 	Todo    string  `json:"todo,omitempty"` // what to do about it
+
+	Usage model.Usage `json:"-"` // of the question
 }
 
 // probeOut is small, and enough for a model that thinks before it says a word.
@@ -48,7 +50,7 @@ func (t Target) Probe(ctx context.Context, m model.Model) Finding {
 		}},
 	}, nil)
 	if err == nil {
-		return Finding{Trouble: TroubleNone, Text: fmt.Sprintf("%s answers (%d tokens in, %d out)", m.Name(), resp.Usage.Input, resp.Usage.Output)}
+		return Finding{Trouble: TroubleNone, Text: fmt.Sprintf("%s answers (%d tokens in, %d out)", m.Name(), resp.Usage.Input, resp.Usage.Output), Usage: resp.Usage}
 	}
 	if ctx.Err() != nil {
 		return Finding{Trouble: TroubleStopped, Text: err.Error(), Todo: "ask again"}
