@@ -27,12 +27,10 @@ const boxedID = "1000"
 // A bubblewrap sandbox runs each command in namespaces of its own.
 //
 // When this program is killed outright, the kernel kills bubblewrap and, with it,
-// the first process inside and all others there, because both asked for that. The
-// shim does not become the command before they have, and not without its lifeline,
-// so until then bubblewrap needs no other to kill it: killed before its first
-// process goes on, it would leave that one waiting for ever. Between bubblewrap's
-// request and that moment lie some microseconds in which this still can happen;
-// the command is not started then.
+// the first process inside and all others there, because both asked for that. While
+// they are being started they have not yet, or wait for each other: then the
+// guardian ends them. Bubblewrap gets its arguments, without which it does nothing,
+// when the guardian knows of it.
 type bubblewrap struct {
 	o       Options
 	means   means
@@ -143,8 +141,8 @@ func (b *bubblewrap) run(ctx context.Context, c Command, t trap) (Result, report
 	defer group.close()
 	res, err := watch(ctx, b.o, job{
 		cmd: l.cmd, skip: 2, pidOne: l.pidOne, timeout: c.Timeout, tee: c.Stdout, cgroup: group,
-		stays: l.shimmed != nil,
-		guard: newGuard(b.means.limits, group, b.o.Now(), c.written()),
+		release: l.release,
+		guard:   newGuard(b.means.limits, group, b.o.Now(), c.written()),
 	})
 	rep, repErr := l.report()
 	switch {
@@ -271,6 +269,8 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 // A launch is a bubblewrap that is ready to start.
 type launch struct {
 	cmd     *exec.Cmd
+	args    []byte
+	give    *os.File   // where bubblewrap reads its arguments from
 	files   []*os.File // what bubblewrap gets
 	status  *os.File   // where bubblewrap writes what it did
 	docs    *json.Decoder
@@ -290,7 +290,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		}
 	}()
 	// The numbers that the files of ExtraFiles get.
-	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD, lifelineFD, relayFD = "3", "4", "5", "6", "7", "8", "9", 11
+	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD, relayFD = "3", "4", "5", "6", "7", "8", 9
 	hostsFD, err := l.serve(ctx, b.services(c), relayFD)
 	if err != nil {
 		return nil, err
@@ -302,15 +302,20 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 	if l.relay != nil {
 		p.Services = newHandout(relayFD, l.relay.services)
 	}
-	for _, data := range [][]byte{[]byte(strings.Join(args, "\x00") + "\x00"), b.passwd, b.group} {
+	l.args = []byte(strings.Join(args, "\x00") + "\x00")
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("pipe: %w", err)
+	}
+	l.give, l.files = w, append(l.files, r)
+	for _, data := range [][]byte{b.passwd, b.group} {
 		f, err := memoryFile(data)
 		if err != nil {
 			return nil, err
 		}
 		l.files = append(l.files, f)
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
+	if r, w, err = os.Pipe(); err != nil {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	l.status, l.docs = r, json.NewDecoder(io.LimitReader(r, 1<<16))
@@ -320,10 +325,8 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		if l.shimmed, err = newShimmed(p); err != nil {
 			return nil, err
 		}
-		// Bubblewrap gets the end of its status that is read, too: when we are gone,
-		// writing the status must not kill it before its first process goes on.
-		handed = slices.Concat(l.files, l.shimmed.files, []*os.File{l.status}, l.relayed)
-		argv = slices.Concat([]string{boxedShim(b.means.shim[0])}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD, lifelineFD})
+		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
+		argv = slices.Concat([]string{boxedShim(b.means.shim[0])}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
 	}
 	l.cmd = &exec.Cmd{
 		Path: b.program,
@@ -335,6 +338,13 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		ExtraFiles: handed,
 	}
 	return l, nil
+}
+
+// release gives bubblewrap its arguments. One that has ended says itself why.
+func (l *launch) release() {
+	l.files[0].Close() // it has its own, and writing fails when it has ended
+	_, _ = l.give.Write(l.args)
+	l.give.Close()
 }
 
 // closeFiles leaves the status with bubblewrap as its only writer.
@@ -356,6 +366,9 @@ func (l *launch) close() {
 		l.relay.close()
 	}
 	l.closeFiles()
+	if l.give != nil {
+		l.give.Close()
+	}
 	if l.shimmed != nil {
 		l.shimmed.close()
 	}

@@ -29,9 +29,9 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 // A shimmed command is one that a shim starts: what the shim gets, and where it
 // says what it did.
 type shimmed struct {
-	files []*os.File // policy, status and lifeline
+	files []*os.File // policy, status and, for a shim that stays, lifeline
 	r     *os.File   // what the shim says
-	life  *os.File   // our end of the lifeline
+	life  *os.File   // our end of the lifeline; nil: there is none
 }
 
 // newShimmed makes the files for p.
@@ -56,6 +56,9 @@ func newShimmed(p policy) (_ *shimmed, err error) {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	s.r, s.files = r, append(s.files, w)
+	if !p.Stay {
+		return s, nil
+	}
 	if r, w, err = os.Pipe(); err != nil {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}

@@ -40,14 +40,16 @@ func prepareProcess() error {
 var family = &kin{members: map[int]*member{}}
 
 type kin struct {
-	mu      sync.Mutex
-	members map[int]*member // by process id of the first process
+	mu       sync.Mutex
+	members  map[int]*member // by process id of the first process
+	guardian *guardian       // nil: nothing was guarded yet
 }
 
 // A member is one running command. Its first process leads a session.
 type member struct {
-	pid    int
-	marker []byte
+	pid     int
+	marker  []byte
+	guarded bool // the guardian knows of it
 }
 
 // start starts cmd. It dies when this program does, unless it stays to end what
@@ -68,10 +70,34 @@ func (k *kin) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup) (*m
 	return m, nil
 }
 
+// startGuarded starts cmd, whose group dies with this program whatever happens to its
+// first process, and then calls release. The command must do nothing before that.
+func (k *kin) startGuarded(cmd *exec.Cmd, group *cgroup, release func()) (*member, error) {
+	m, err := k.start(cmd, "", false, group)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	err = k.watch(m)
+	m.guarded = err == nil
+	k.mu.Unlock()
+	if err != nil {
+		_ = unix.Kill(m.pid, unix.SIGKILL)
+		_ = cmd.Wait() // killed
+		k.forget(m)
+		return nil, err
+	}
+	release()
+	return m, nil
+}
+
 func (k *kin) forget(m *member) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.members, m.pid)
+	if m.guarded {
+		_ = k.guardian.say("-", m) // a guardian that is gone knows of none
+	}
 }
 
 // terminate asks all processes of m to end, but for the first skip generations.

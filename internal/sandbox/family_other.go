@@ -29,6 +29,14 @@ func (kin) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup) (*member, error) {
 	return &member{pid: cmd.Process.Pid}, nil
 }
 
+func (k kin) startGuarded(cmd *exec.Cmd, c *cgroup, release func()) (*member, error) {
+	m, err := k.start(cmd, "", false, c)
+	if err == nil {
+		release()
+	}
+	return m, err
+}
+
 func (kin) forget(*member) {}
 
 func (kin) terminate(m *member, _ int) { _ = unix.Kill(-m.pid, unix.SIGTERM) }

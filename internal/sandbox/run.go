@@ -28,6 +28,7 @@ type job struct {
 	marker  string     // stands in the environment of the tree's processes; empty: none does
 	skip    int        // generations at the top of the tree that are ours: no SIGTERM for them
 	stays   bool       // the first process ends the rest itself when this program is killed
+	release func()     // lets the command go on, which is guarded until then and later; nil: it is not guarded
 	guard   *guard     // nil: nothing is watched
 	pidOne  func() int // the first process of a pid namespace that holds the tree, 0: none; called when cmd has ended; may be nil
 	cgroup  *cgroup    // what the tree is in; nil: none
@@ -61,7 +62,7 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	// (golang/go#27505), so this goroutine keeps its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	member, err := family.start(j.cmd, j.marker, j.stays, j.cgroup)
+	member, err := j.start()
 	if err != nil {
 		return res, errors.Join(errNotStarted, err)
 	}
@@ -93,6 +94,13 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 		err = errors.Join(err, fmt.Errorf("pass standard output on: %w", stdout.capture.teeErr))
 	}
 	return res, err
+}
+
+func (j job) start() (*member, error) {
+	if j.release != nil {
+		return family.startGuarded(j.cmd, j.cgroup, j.release)
+	}
+	return family.start(j.cmd, j.marker, j.stays, j.cgroup)
 }
 
 // end ends what the command left behind.

@@ -313,7 +313,7 @@ func (b *bubblewrap) diesWithParent(ctx context.Context) (bool, error) {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m, err := family.start(l.cmd, "", false, nil)
+	m, err := family.startGuarded(l.cmd, nil, l.release)
 	if err != nil {
 		return false, err
 	}

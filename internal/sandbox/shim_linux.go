@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,30 +40,8 @@ func RunShim(args []string, stdout io.Writer) int {
 	if s.p.Stay {
 		return s.stay()
 	}
-	if !s.bound() {
-		return killed
-	}
 	s.become()
 	return shimFailed
-}
-
-// bound waits until the first process in the namespace will die with bubblewrap,
-// which is when it waits for its children, and tells whether the program that
-// started us is still there: from then on its end is ours.
-func (s *shim) bound() bool {
-	for range 2000 {
-		stat, err := os.ReadFile("/proc/1/stat")
-		if err != nil || bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" S")) {
-			break
-		}
-		<-time.After(50 * time.Microsecond)
-	}
-	if s.lifeline == nil {
-		return true
-	}
-	poll := []unix.PollFd{{Fd: int32(s.lifeline.Fd())}} // its end is always told
-	n, err := unix.Poll(poll, 0)
-	return err == nil && n == 0
 }
 
 // A shim is the process between the sandbox and its command.
@@ -82,7 +58,7 @@ type shim struct {
 }
 
 // newShim reads the policy; args are the numbers of the files for it, for the
-// status and for the lifeline.
+// status and, where it stays, for the lifeline.
 func newShim(args []string) (*shim, error) {
 	var files []*os.File
 	for _, arg := range args {
