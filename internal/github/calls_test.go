@@ -84,6 +84,7 @@ func TestCheckRuns(t *testing.T) {
 	want.ID, want.AppID, want.Actions = made.ID, githubtest.ActionsAppID, nil
 	want.Status, want.Conclusion, want.Completed, want.HTMLURL = "completed", "success", at.Add(time.Minute), made.HTMLURL
 	want.Output, want.Annotations = &github.Output{Title: "t", Summary: "s", Text: "x"}, 150
+	want.Pulls = []github.Linked{{Number: 1, HeadSHA: run.HeadSHA}}
 	if diff := cmp.Diff(want, found[0]); diff != "" {
 		t.Errorf("check run (-want +got):\n%s", diff)
 	}

@@ -79,6 +79,12 @@ func checkRun(in *gh.CheckRun) CheckRun {
 		out.Output = &Output{Title: o.GetTitle(), Summary: o.GetSummary(), Text: o.GetText()}
 		out.Annotations = o.GetAnnotationsCount()
 	}
+	if in == nil {
+		return out
+	}
+	for _, l := range in.PullRequests {
+		out.Pulls = append(out.Pulls, Linked{Number: l.GetNumber(), HeadSHA: l.GetHead().GetSHA()})
+	}
 	return out
 }
 

@@ -74,7 +74,14 @@ type CheckRun struct {
 	HTMLURL     string
 	Output      *Output // nil: as it is
 	Actions     []Button
-	Annotations int // how many it has; only read
+	Annotations int      // how many it has; only read
+	Pulls       []Linked // open ones of the same repository with its commit; only read
+}
+
+// A Linked is a pull request that GitHub names within something else.
+type Linked struct {
+	Number  int
+	HeadSHA string
 }
 
 // An Output is what a check run shows. GitHub appends the annotations of an

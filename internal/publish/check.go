@@ -78,9 +78,13 @@ func (p *Publisher) makeCheck(ctx context.Context, t Target, key string, not int
 }
 
 func (p *Publisher) newCheck(t Target) github.CheckRun {
+	of := ""
+	if t.Number != 0 {
+		of = fmt.Sprintf(" for pull request %d", t.Number)
+	}
 	run := github.CheckRun{
 		Name: CheckName, HeadSHA: t.HeadSHA, ExternalID: t.Job, Status: inProgress, Started: p.Now(), DetailsURL: p.DetailsURL,
-		Output: &github.Output{Title: "verifying", Summary: "Verifying `" + short(t.HeadSHA) + "`."},
+		Output: &github.Output{Title: "verifying", Summary: "Verifying `" + short(t.HeadSHA) + "`" + of + "."},
 	}
 	if p.App {
 		run.Actions = []github.Button{{Label: "Stop", Description: "Stop this run", Identifier: ButtonStop}}
@@ -227,7 +231,7 @@ func (p *Publisher) complete(ctx context.Context, t Target, run github.CheckRun,
 	done, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
 	if github.IsValidation(err) {
 		said = append(said, left("check run's text", err))
-		end.Output = &github.Output{Title: out.Title, Summary: "The report could not be shown here."}
+		end.Output = &github.Output{Title: out.Title, Summary: strings.TrimSpace(forPull(t, e) + "\n\nThe report could not be shown here.")}
 		done, err = p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
 	}
 	return done.HTMLURL, said, err
@@ -257,8 +261,10 @@ func (p *Publisher) missing(ctx context.Context, t Target, run github.CheckRun, 
 // output is what the check run shows in the end.
 func (p *Publisher) output(t Target, e ending, commentURL string) github.Output {
 	var summary []string
-	if n := notice(t, e); n != "" {
-		summary = append(summary, n)
+	for _, s := range []string{forPull(t, e), notice(t, e)} {
+		if s != "" {
+			summary = append(summary, s)
+		}
 	}
 	summary = append(summary, "**"+report.InertMarkdown(p.Redact.String(e.rep.Headline(500)), 1000)+"**",
 		report.InertMarkdown(p.Redact.String(report.Summary(e.rep)), 2000))

@@ -262,6 +262,10 @@ func notice(t Target, e ending) string {
 	case Refused:
 		out = append(out, "> **Not executed.** Running this change was required and is not permitted here, so that nothing was verified by running it.")
 	}
+	if e.other != 0 {
+		out = append(out, fmt.Sprintf("> **Not counted.** GitHub takes a check run for all pull requests with this commit, and pull request %d, "+
+			"into another branch, has it too and no PASS. Verify that one, and then this one again.", e.other))
+	}
 	if e.Claims {
 		out = append(out, "> **Claims.** This report was made by a job that ran the change itself with nothing to protect its records. "+
 			"The verdict was computed again from them, but they can be forged: it counts as unverified, whatever it says.")

@@ -41,6 +41,8 @@ type ending struct {
 	Ending
 	rep               *report.Report
 	head              string // the pull request's head now, empty where it is not known
+	base              string // the branch it goes into, empty where it is not known
+	other             int    // pull request with the same head, for which no success is said; 0: none
 	conclusion, title string
 }
 

@@ -157,6 +157,9 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 	headErr := p.compareHead(ctx, t, &end)
 	end.conclusion, end.title = Conclusion(rep, end.Ending, p.FailOn)
 	end.title = p.Redact.String(end.title)
+	if err := p.heedOthers(ctx, t, &end); err != nil && !refused(err) {
+		return Posted{}, wrap("finish", t, err)
+	}
 
 	var posted Posted
 	var errs []error
@@ -201,7 +204,7 @@ func (p *Publisher) compareHead(ctx context.Context, t Target, e *ending) error 
 	if err != nil {
 		return fmt.Errorf("compare head: %w", err)
 	}
-	e.head = pull.Head.SHA
+	e.head, e.base = pull.Head.SHA, pull.Base.Name
 	if pull.Head.SHA != t.HeadSHA {
 		e.Kind, e.By = Superseded, pull.Head.SHA
 	}
