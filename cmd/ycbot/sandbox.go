@@ -41,7 +41,7 @@ func sandboxCommand(p *program) *cobra.Command {
 self-test, and the attacks of the threat study, on targets made for them. An
 attack that does not work without a sandbox either is not applicable here.
 
-It takes about 20 seconds. The exit code is 0 when the best tier holds all that
+It takes 20 to 30 seconds. The exit code is 0 when the best tier holds all that
 it promises, and 1 when it does not.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return p.sandboxDoctor(cmd.Context(), asJSON) },

@@ -135,6 +135,45 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// TestLimit holds that the shell of the step is moved into a cgroup on GitHub's own
+// Linux runners where there is sudo, nowhere else, and that
+// the step goes on whatever comes of it.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	const hosted, prepared = "github-hosted Linux", "sandbox: sudo -n timeout 120 /t/ycbot sandbox prepare --process 4711\n"
+	for _, test := range []struct {
+		name, runner, tier, sudo, want string
+	}{
+		{"hosted", hosted, "auto", `echo "sudo $*"`, prepared},
+		{"basic, too", hosted, "basic", `echo "sudo $*"`, prepared},
+		{"no sandbox", hosted, "none", `echo "sudo $*"`, ""},
+		{"self-hosted", "self-hosted Linux", "auto", `echo "sudo $*"`, ""},
+		{"not said", " ", "auto", `echo "sudo $*"`, ""},
+		{"macOS", "github-hosted macOS", "auto", `echo "sudo $*"`, ""},
+		{"sudo wants a password", hosted, "auto", `exit 1`, ""},
+		{"refused", hosted, "auto", `[ "$2" = true ]`, "::notice title=ycbot sandbox::no cgroup could be delegated here; memory is limited for each process, not for a command as a whole\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			bin := t.TempDir()
+			script := "#!/bin/sh\n" + test.sudo + "\n"
+			if err := os.WriteFile(filepath.Join(bin, "sudo"), []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), "bash", "../../action/limit.sh", "4711")
+			environment, system, _ := strings.Cut(test.runner, " ")
+			cmd.Env = []string{
+				"PATH=" + bin + ":" + os.Getenv("PATH"), "YCBOT=/t/ycbot", "INPUT_SANDBOX=" + test.tier,
+				"RUNNER_ENVIRONMENT=" + environment, "RUNNER_OS=" + system,
+			}
+			out, err := cmd.CombinedOutput()
+			if err != nil || string(out) != test.want {
+				t.Errorf("said %q (%v), want %q", out, err, test.want)
+			}
+		})
+	}
+}
+
 // TestShell runs shellcheck over the action's scripts.
 func TestShell(t *testing.T) {
 	t.Parallel()
