@@ -1,9 +1,12 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -168,4 +171,35 @@ func TestOwnRules(t *testing.T) {
 	if got := run.Approved(read, args); got != "" {
 		t.Errorf("reading is approved by %q", got)
 	}
+}
+
+// A rule that would ask is a denial where nobody can be asked: the agent has its
+// answer at once, and goes on. The time in here is made up: waiting would use it.
+func TestAcceptance06AskUnattended(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		may := permissions(t, agent.Terms{Trust: "local", Sandboxed: true}, `{"permissions":{"ask":["Bash(npm publish*)"],"allow":["Bash(*)"]}}`)
+		c := newCast(t, "-- model --\n> run_bash {\"command\": \"npm publish\"}\n---\n<* ask_unattended\nDone.\n")
+		provision := c.Provision
+		c.Provision = func(ctx context.Context, s agent.Spec, r agent.Record) (*agent.Seat, error) {
+			seat, err := provision(ctx, s, r)
+			seat.Decide = may.Decide
+			for i := range seat.Tools {
+				if seat.Tools[i].Name == "run_bash" {
+					seat.Tools[i].Run = func(context.Context, json.RawMessage) (tool.Result, error) {
+						d := may.Shell("npm publish")
+						text, err := json.Marshal(d)
+						return tool.Result{Text: string(text), Errored: true, Denied: d}, err
+					}
+				}
+			}
+			return seat, err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		res, err := c.Run(ctx, agent.Order{Agent: "verification", Prompt: "p"})
+		if err != nil || res.Outcome != agent.Completed || len(res.Denied) != 1 || res.Denied[0].Code != "ask_unattended" {
+			t.Errorf("%+v %v", res, err)
+		}
+	})
 }

@@ -372,7 +372,7 @@ func TestAcceptance05NoWorktree(t *testing.T) {
 
 // A child holds no tool that starts others, whatever its definition lists, and a
 // call of one by any name is refused and recorded.
-func TestAcceptance03(t *testing.T) {
+func TestAcceptance03NoNesting(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Agent", "Task", "task", "spawn_agent", "subagents_run", "get_subagent_result"} {
 		c := newCast(t, "-- model --\n> "+name+" {\"subagent_type\": \"Explore\", \"prompt\": \"p\"}\n---\nDone.\n")
@@ -389,7 +389,7 @@ func TestAcceptance03(t *testing.T) {
 
 // A child in the background is offered nothing that writes or publishes; a forged
 // call is refused as such, and neither an Allow rule nor its own list revives it.
-func TestAcceptance04(t *testing.T) {
+func TestAcceptance04Background(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\n> write_file {\"path\": \"x\"}\n> git_push {}\n---\nDone.\n")
 	provision := c.Provision
@@ -422,7 +422,7 @@ func TestAcceptance04(t *testing.T) {
 
 // Cancelled in the middle of a batch, each call has an answer: the one that was
 // done its own, the others that they were interrupted; every task has its outcome.
-func TestAcceptance10(t *testing.T) {
+func TestAcceptance10CancelledBatch(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, `
 -- coordinator --

@@ -27,7 +27,7 @@ func project(t *testing.T, dir string) Cast {
 
 // Files of each system are read as that system means them, those included that
 // are no YAML, or have CRLF, a byte order mark, no name or no description.
-func TestAcceptance1(t *testing.T) {
+func TestAcceptance01Files(t *testing.T) {
 	t.Parallel()
 	c := project(t, "testdata/tree")
 	plan := []string{"run_bash", "run_tests", "fetch_url"}
@@ -91,7 +91,7 @@ func TestAcceptance1(t *testing.T) {
 }
 
 // Files of Claude Code are read where molf's first folder is not there.
-func TestAcceptance1Claude(t *testing.T) {
+func TestAcceptance01Claude(t *testing.T) {
 	t.Parallel()
 	c := project(t, "testdata/claude")
 	want := []Definition{
@@ -112,7 +112,7 @@ func TestAcceptance1Claude(t *testing.T) {
 
 // An agent none of whose tools is known is disabled: it neither gets all tools,
 // nor does a weaker agent of its name take its place.
-func TestAcceptance2(t *testing.T) {
+func TestAcceptance02NothingLeft(t *testing.T) {
 	t.Parallel()
 	d, problems := Parse("probe.md", file("tools: [frobnicate, mcp__a__b]"), Claude, names)
 	if problems.Err() == nil || d.AllTools || len(d.Tools) > 0 {
@@ -130,7 +130,7 @@ func TestAcceptance2(t *testing.T) {
 
 // Tools that a child never has are known names in a definition, not unknown
 // ones: what refuses them can say so.
-func TestAcceptance3Names(t *testing.T) {
+func TestAcceptance03Names(t *testing.T) {
 	t.Parallel()
 	d, problems := Parse("probe.md", file("tools: [Read, Agent, Task, spawn_agent, Write]"), Claude, names)
 	if len(problems) > 0 || !slices.Equal(d.Tools, []string{"read_file", "Agent", "write_file"}) {
@@ -140,7 +140,7 @@ func TestAcceptance3Names(t *testing.T) {
 
 // Of the rules of a map that match, the last one counts, in the order of the
 // file and not of the names. What none matches would be asked.
-func TestAcceptance7Map(t *testing.T) {
+func TestAcceptance07Map(t *testing.T) {
 	t.Parallel()
 	const settings = "permission:\n  \"*\": allow\n  grep: ask\n  bash:\n    \"git *\": allow\n    \"git push*\": deny\n    \"git push --dry-run\": allow\n  read:\n    \"*\": deny\n    src/*: allow\n    src/?.key: deny"
 	d, problems := Parse("probe.md", file(settings), Molf, names)

@@ -259,7 +259,7 @@ func TestFetch(t *testing.T) {
 
 // Of several commands the agent's own map has the strictest word, and the order
 // of the map is the map's business.
-func TestOwnWord(t *testing.T) {
+func TestAcceptance07OwnWord(t *testing.T) {
 	t.Parallel()
 	own := Agent{Permission: func(tool, target string) (Action, string) {
 		switch {

@@ -18,7 +18,9 @@ type AgentOutcome struct {
 	Verdict  Verdict       // as ParseAgentReport read it
 	Form     VerdictForm   // likewise
 	Checks   []JudgedCheck // in the order of the reply
-	Tripwire []string      // tracked files or refs that its commands changed
+	Helper   bool          // it owes no verdict: only what its commands changed counts
+	Tripwire []string      // tracked files that its commands changed
+	Moved    []string      // HEAD, the index or refs, by their names in git, likewise
 	Denied   int           // calls that were refused
 	Failed   int           // commands of its own that the log has as failed
 }
@@ -67,6 +69,9 @@ func (a AgentOutcome) name() string {
 func (a AgentOutcome) judge() (Verdict, []string) {
 	if a.Outcome != RunnerCompleted {
 		return Partial, []string{a.ending()}
+	}
+	if a.Helper {
+		return Partial, a.spoiled()
 	}
 	failing := a.standing()
 	switch {
@@ -198,8 +203,17 @@ func (a AgentOutcome) shortOfPass() []string {
 	if attacked == 0 {
 		why = append(why, "no adversarial check that the log carries")
 	}
-	if len(a.Tripwire) > 0 {
-		why = append(why, "its commands changed tracked files or refs: "+strings.Join(a.Tripwire, ", "))
+	return append(why, a.spoiled()...)
+}
+
+// spoiled says what its commands changed and must not change.
+func (a AgentOutcome) spoiled() []string {
+	all := slices.Clone(a.Tripwire)
+	for _, name := range a.Moved {
+		all = append(all, "git's "+name)
 	}
-	return why
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{"its commands changed tracked files or refs: " + strings.Join(all, ", ")}
 }

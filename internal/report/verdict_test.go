@@ -82,6 +82,8 @@ func TestCombine(t *testing.T) {
 			a.Checks = append(a.Checks, judged(ResultSkip, Absent, NotRun, false))
 		})}, Pass, ""},
 		{"a tracked file changed", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Tripwire = []string{"go.mod"} })}, Partial, "go.mod"},
+		{"a ref moved", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Moved = []string{"refs/heads/x"} })}, Partial, "git's refs/heads/x"},
+		{"a helper moved HEAD", Pass, []AgentOutcome{with(func(*AgentOutcome) {}), {Agent: "risks", Outcome: RunnerCompleted, Helper: true, Moved: []string{"HEAD"}}}, Partial, "risks: its commands changed tracked files or refs: git's HEAD"},
 
 		{"the agent's own PARTIAL after a failed attempt", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Verdict, a.Failed = Partial, 1 })}, Partial, "VERDICT: PARTIAL"},
 		{"a PARTIAL after a refused call", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Verdict, a.Denied = Partial, 1 })}, Partial, "VERDICT: PARTIAL"},

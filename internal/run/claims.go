@@ -64,6 +64,15 @@ func (c *Checked) claims(s *session, k kept) {
 	if !owed[verificationAgent] {
 		c.problem("journal.jsonl: no agent %s looked at the change", verificationAgent)
 	}
+	var spoiled []report.AgentOutcome
+	for _, out := range k.judged.Agents {
+		if out.Helper {
+			spoiled = append(spoiled, out)
+		}
+	}
+	if !reflect.DeepEqual(through(spoiled), through(h.spoiled(k.judged.Results))) {
+		c.problem("journal.jsonl: what commands of helpers changed is not what is concluded of them")
+	}
 	c.refusals(s, k.judged)
 }
 
@@ -99,7 +108,7 @@ func (c *Checked) outcome(h *host, have report.AgentOutcome, res agent.Result, t
 	said := report.ParseAgentReport(res.Text)
 	want := report.AgentOutcome{
 		Agent: res.Agent, Outcome: string(res.Outcome), Cause: have.Cause, Verdict: said.Verdict, Form: said.Form,
-		Denied: len(res.Denied), Tripwire: h.changed(res.ID),
+		Denied: len(res.Denied), Tripwire: h.changed(res.ID), Moved: h.moved(res.ID),
 	}
 	for _, r := range h.read {
 		if r.Task == res.ID && r.Executed && r.Exit != 0 {

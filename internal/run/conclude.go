@@ -78,6 +78,11 @@ func (s *session) addAgents(rep *report.Report, j *judgement) {
 				Severity: report.SeverityWarning, Title: "a command of agent " + a.Agent + " changed a tracked file, which was put back", Path: path,
 			})
 		}
+		for _, name := range a.Moved {
+			rep.Findings = append(rep.Findings, report.Finding{
+				Severity: report.SeverityWarning, Title: "a command of agent " + a.Agent + " changed git's " + name + ", which was put back",
+			})
+		}
 	}
 	for _, r := range j.Results {
 		if rep.Model == "" {

@@ -44,6 +44,19 @@ func (h *host) judge(ctx context.Context, owing, helpers []agent.Result, noRerun
 	return j, nil
 }
 
+// spoiled are the helpers whose commands changed what no agent may change, in the
+// order of their results. They owe no verdict; this counts all the same.
+func (h *host) spoiled(results []agent.Result) []report.AgentOutcome {
+	var out []report.AgentOutcome
+	for _, res := range results {
+		a := report.AgentOutcome{Agent: res.Agent, Outcome: report.RunnerCompleted, Helper: true, Tripwire: h.changed(res.ID), Moved: h.moved(res.ID)}
+		if helps(res.Agent) && len(a.Tripwire)+len(a.Moved) > 0 {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
 // inOrder puts records in the order in which their work began. Those that a
 // coordinator started side by side are sorted by what they are, so that the same
 // run tells of them in the same order each time.
@@ -89,7 +102,7 @@ func (h *host) outcome(ctx context.Context, res agent.Result, noRerun bool) (rep
 	out := report.AgentOutcome{
 		Agent: res.Agent, Outcome: string(res.Outcome), Cause: reason(res), Verdict: said.Verdict, Form: said.Form, Denied: len(res.Denied),
 	}
-	out.Tripwire = h.changed(res.ID)
+	out.Tripwire, out.Moved = h.changed(res.ID), h.moved(res.ID)
 	records := h.log.Records()
 	for _, r := range records {
 		if r.Task == res.ID && r.Executed && r.Exit != 0 {

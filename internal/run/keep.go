@@ -45,7 +45,7 @@ func (h *host) keepTrees(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		k := &keeper{old: h.head.Dir, tracked: h.changed(rec.ID)}
+		k := &keeper{old: h.head.Dir, tracked: h.changed(rec.ID), moved: h.moved(rec.ID)}
 		if err := k.compare(ctx, tree.Dir); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(&k.status, "! not all of it could be read: %v\n", err)
 		}
@@ -61,6 +61,7 @@ func (h *host) keepTrees(ctx context.Context) error {
 type keeper struct {
 	old          string
 	tracked      []string // files that were put back
+	moved        []string // HEAD, the index and refs that were
 	status, diff bytes.Buffer
 	files, seen  int
 }
@@ -68,9 +69,12 @@ type keeper struct {
 // head is the status with what a reader must know before it.
 func (k *keeper) head() []byte {
 	var b bytes.Buffer
-	b.WriteString("# What differs from the prepared head: A made, M changed, D removed, R tracked and put back after the command that changed it\n")
+	b.WriteString("# What differs from the prepared head: A made, M changed, D removed, R tracked and put back after the command that changed it, G the same of git itself\n")
 	for _, p := range k.tracked {
 		fmt.Fprintf(&b, "R %q\n", p)
+	}
+	for _, name := range k.moved {
+		fmt.Fprintf(&b, "G %q\n", name)
 	}
 	b.Write(k.status.Bytes())
 	if k.files > keptFiles {

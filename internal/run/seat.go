@@ -257,10 +257,19 @@ func (h *host) template(ctx context.Context, tree *workspace.Tree, home, temp st
 // seen once counts, also after a crash. It is stored: do not change it.
 const kindChanged = "changed"
 
+// kindMoved entries are what git keeps of an agent's tree and was moved by one of
+// its commands, in the same way: HEAD, the index, refs. It is stored as well.
+const kindMoved = "moved"
+
 // changed lists the tracked files that commands of an agent changed.
-func (h *host) changed(id string) []string {
+func (h *host) changed(id string) []string { return h.tripped(kindChanged, id) }
+
+// moved lists what else of its repository they changed.
+func (h *host) moved(id string) []string { return h.tripped(kindMoved, id) }
+
+func (h *host) tripped(kind, id string) []string {
 	var all []string
-	for _, e := range h.journal.Entries(kindChanged) {
+	for _, e := range h.journal.Entries(kind) {
 		var paths []string
 		if e.Key == id && json.Unmarshal(e.Data, &paths) == nil {
 			all = append(all, paths...)
@@ -275,14 +284,29 @@ func (h *host) shell(st *seat, may agent.Permissions, name, id string) *tool.She
 	return &tool.Shell{
 		Log: h.log, Sandbox: h.Sandbox, Template: st.command, Root: st.tree.Dir, Tree: st.tree.OID, Agent: name, Task: id,
 		Refuse: may.Shell, Argv: may.Argv,
-		After: func(ctx context.Context) ([]string, error) {
-			changed, err := st.tree.Restore(ctx)
-			if err == nil && len(changed) > 0 {
-				err = h.journal.Append(kindChanged, id, changed)
-			}
-			return changed, err
-		},
+		After: func(ctx context.Context) ([]string, error) { return h.tripwire(ctx, st.tree, id) },
 	}
+}
+
+// tripwire puts back what a command changed that it must not change: tracked files,
+// HEAD, the index, refs. What it returns is for the model; the journal keeps it for
+// the verdict.
+func (h *host) tripwire(ctx context.Context, tree *workspace.Tree, id string) ([]string, error) {
+	moved, err := tree.Moved(ctx)
+	if err == nil && len(moved) > 0 {
+		err = h.journal.Append(kindMoved, id, moved)
+	}
+	if err != nil {
+		return nil, err
+	}
+	changed, err := tree.Restore(ctx)
+	if err == nil && len(changed) > 0 {
+		err = h.journal.Append(kindChanged, id, changed)
+	}
+	for _, name := range moved {
+		changed = append(changed, "git's "+name)
+	}
+	return changed, err
 }
 
 // guarded takes secrets out of what tools answer, before anybody sees or keeps it.

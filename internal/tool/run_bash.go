@@ -38,8 +38,8 @@ type Shell struct {
 	// Argv returns the words of a command that runs without a shell, nil for one
 	// that bash runs. May be nil.
 	Argv func(command string) []string
-	// After is called after each command; it restores tracked files that the
-	// command changed and returns them. May be nil.
+	// After is called after each command; it restores tracked files and refs that
+	// the command changed and names them. May be nil.
 	After func(ctx context.Context) (changed []string, err error)
 }
 
@@ -125,7 +125,7 @@ func bashAnswer(rec evidence.Record, res sandbox.Result, changed []string) strin
 	}
 	b.WriteByte('\n')
 	if len(changed) > 0 {
-		fmt.Fprintf(&b, "note: this command changed tracked files; they were restored, and a PASS is no longer possible: %s\n", names(changed))
+		fmt.Fprintf(&b, "note: this command changed tracked files or refs; they were restored, and a PASS is no longer possible: %s\n", names(changed))
 	}
 	out, errs := evidence.Visible(string(res.Stdout.Bytes)), evidence.Visible(string(res.Stderr.Bytes))
 	room := limit{bashBytes, bashLines}

@@ -146,7 +146,7 @@ func TestRunBashAfter(t *testing.T) {
 	t.Parallel()
 	s, _, _ := shell(t)
 	s.After = func(context.Context) ([]string, error) { return []string{"go.mod", "a\nb"}, nil }
-	if got := call(t, Bash(s), m{"command": "true"}); !strings.Contains(got, "changed tracked files; they were restored, and a PASS is no longer possible: go.mod, a<U+000A>b\n") {
+	if got := call(t, Bash(s), m{"command": "true"}); !strings.Contains(got, "changed tracked files or refs; they were restored, and a PASS is no longer possible: go.mod, a<U+000A>b\n") {
 		t.Errorf("got %q", got)
 	}
 	s.After = func(context.Context) ([]string, error) { return nil, errors.New("disk gone") }

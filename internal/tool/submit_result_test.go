@@ -103,7 +103,7 @@ func TestSubmitNeedsAttempt(t *testing.T) {
 }
 
 // What is too long is cut between characters, and says so.
-func TestSubmitLimits(t *testing.T) {
+func TestAcceptance17SubmitLimits(t *testing.T) {
 	t.Parallel()
 	var findings, artifacts []m
 	for i := range 25 {

@@ -79,7 +79,7 @@ func golden(t *testing.T, name, got string) {
 
 // The transcript holds each output whole and in one fence, each text once, each
 // answer at its own call though ids come twice, and the outcome.
-func TestMarkdown(t *testing.T) {
+func TestAcceptance16Markdown(t *testing.T) {
 	t.Parallel()
 	got := transcript.Markdown(story(), "aa")
 	golden(t, "story.md", got)

@@ -69,7 +69,15 @@ func (t *Tree) Reset(ctx context.Context, from *Tree) error {
 
 func (t *Tree) copyFrom(ctx context.Context, from *Tree) error {
 	// The index holds for the copy: see configText.
-	if err := copyIfThere(filepath.Join(from.registry, "index"), filepath.Join(t.registry, "index")); err != nil {
+	from.mu.Lock()
+	holds := from.indexHolds(ctx)
+	from.mu.Unlock()
+	if holds {
+		if err := copyIfThere(from.indexPath(), t.indexPath()); err != nil {
+			return err
+		}
+		t.noteIndex()
+	} else if err := t.freshIndex(ctx); err != nil {
 		return err
 	}
 	if err := copyTree(ctx, from.Dir, t.Dir); err != nil {

@@ -26,7 +26,7 @@ type Remote struct {
 // tags of it. Of a partial clone the histories' old file contents are left
 // where they are; what the commits themselves hold, and what later calls on
 // this Mirror need of others, comes from r or else from r's own remote.
-func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) error {
+func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) (err error) {
 	if err := checkOIDs(commits...); err != nil {
 		return err
 	}
@@ -34,11 +34,11 @@ func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) e
 	if r.Format != m.Format {
 		return fmt.Errorf("import from %s: its objects are %s, those of the mirror %s", r.Root, r.Format, m.Format)
 	}
-	lock, err := m.lock(ctx)
+	done, err := m.alter(ctx)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer func() { err = errors.Join(err, done()) }()
 	v, err := r.view(ctx)
 	if err != nil {
 		return err
@@ -269,15 +269,15 @@ func (m *Mirror) need(ctx context.Context, commits ...string) error {
 
 // Fetch brings commits with their whole history from a remote, by id, also
 // where an import from a shallow clone had cut it off.
-func (m *Mirror) Fetch(ctx context.Context, from Remote, commits ...string) error {
+func (m *Mirror) Fetch(ctx context.Context, from Remote, commits ...string) (err error) {
 	if err := checkOIDs(commits...); err != nil {
 		return err
 	}
-	lock, err := m.lock(ctx)
+	done, err := m.alter(ctx)
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer func() { err = errors.Join(err, done()) }()
 	specs := make([]string, len(commits))
 	for i, c := range commits {
 		specs[i] = "+" + c + ":" + pinsDir + "/" + c

@@ -49,10 +49,5 @@ func (m *Mirror) merge(ctx context.Context, base, head string) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
 	}
-	lock, err := m.lock(ctx)
-	if err != nil {
-		return Merged{}, err
-	}
-	defer lock.Release()
-	return Merged{Commit: commit}, m.pin(ctx, []string{commit})
+	return Merged{Commit: commit}, m.keep(ctx, commit)
 }

@@ -60,7 +60,7 @@ func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror
 	defer lock.Release()
 	why := m.check(ctx)
 	if why == nil {
-		return m, nil
+		return m, m.recorded()
 	}
 	if ctx.Err() != nil {
 		return nil, why
@@ -154,7 +154,13 @@ func (m *Mirror) create(ctx context.Context) error {
 	m.mu.Lock()
 	clear(m.complete)
 	m.mu.Unlock()
-	return os.Rename(made, m.Dir)
+	if err := os.Rename(made, m.Dir); err != nil {
+		return err
+	}
+	if err := os.Remove(m.Dir + recordName); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return m.recorded()
 }
 
 // Git runs a git command that reads the mirror and returns its standard output.
@@ -199,6 +205,16 @@ func (m *Mirror) pin(ctx context.Context, commits []string) error {
 		}
 	}
 	return nil
+}
+
+// keep pins a commit that was made in the mirror.
+func (m *Mirror) keep(ctx context.Context, commit string) (err error) {
+	done, err := m.alter(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return m.pin(ctx, []string{commit})
 }
 
 // maxPacks is how many packs a mirror may have before they are put together.

@@ -86,12 +86,7 @@ func (m *Mirror) snapshot(ctx context.Context, r *Repository, message string) (S
 	if s.Commit, err = m.commit(ctx, tree, head, message); err != nil {
 		return s, err
 	}
-	lock, err := m.lock(ctx)
-	if err != nil {
-		return s, err
-	}
-	defer lock.Release()
-	return s, m.pin(ctx, []string{s.Commit})
+	return s, m.keep(ctx, s.Commit)
 }
 
 // commit writes a commit object whose id depends on its content alone.

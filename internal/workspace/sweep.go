@@ -140,7 +140,11 @@ func (w *sweeper) mirror() error {
 		return err
 	}
 	defer worktrees.Release()
-	return errors.Join(w.registrations(dir), w.pins(dir))
+	done, err := altering(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.registrations(dir), w.pins(dir), done())
 }
 
 // registrations removes the worktrees that a mirror knows and that are gone.

@@ -17,7 +17,7 @@ import (
 )
 
 // Crash left-overs are swept, a live run's folder and a young one are kept.
-func TestSweep(t *testing.T) {
+func TestAcceptance23Sweep(t *testing.T) {
 	t.Parallel()
 	_, m, head := imported(t, newRepo(t))
 	home := filepath.Dir(filepath.Dir(filepath.Dir(m.Dir)))

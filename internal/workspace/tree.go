@@ -28,6 +28,7 @@ type Tree struct {
 	mirror   *Mirror
 	registry string // the worktree's own folder in the mirror
 	pointer  []byte // what the file .git must hold
+	index    stamp  // of an index that has what the commit has
 	lock     *Lock
 
 	mu    sync.Mutex
@@ -143,6 +144,7 @@ func (t *Tree) checkout(ctx context.Context) error {
 	if err := t.baseline(ctx); err != nil {
 		return err
 	}
+	t.noteIndex()
 	t.note()
 	return nil
 }
