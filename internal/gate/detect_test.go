@@ -3,8 +3,10 @@ package gate
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -104,6 +106,38 @@ func TestHanging(t *testing.T) {
 	r := &runner{Gate: &Gate{}}
 	if c := r.hanging(shellCommand(StageTest, "go test")); len(c.argv) != 3 {
 		t.Errorf("with nothing to compare: %q", c.argv)
+	}
+}
+
+// TestLimitsAlike holds that what is run again has one limit on both sides, as a
+// machine that is busy at the wrong moment would else fail the head alone; and
+// that a probe's tests never end before a slow race detector would let them.
+func TestLimitsAlike(t *testing.T) {
+	t.Parallel()
+	tests := &plan{test: []command{func() command {
+		c := shellCommand(StageTest, "go test ./...")
+		c.eco, c.unit = "Go", "."
+		return c
+	}()}}
+	r := &runner{Gate: &Gate{}, plan: map[Side]*plan{Base: tests, Head: tests}}
+	for _, c := range []struct {
+		stage   Stage
+		longest time.Duration
+		want    string
+	}{
+		{StageRerun, 2 * time.Second, "-timeout=1m20s"},
+		{StageProbe, time.Second / 2, "-timeout=4m20s"},  // twice, each twenty times as slow, and ten times that
+		{StageProbe, 20 * time.Second, "-timeout=22m0s"}, // longer than the command may take at all
+		{StageProbe, 0, "-timeout=22m0s"},
+	} {
+		r.longest = c.longest
+		for _, side := range []Side{Base, Head} {
+			for _, got := range slices.Concat(r.goTests(side, ".", c.stage, "m"), r.parts(side, group{"Go", "."}, c.stage, part{packages: []string{"m"}})) {
+				if !slices.Contains(got.argv, c.want) {
+					t.Errorf("%s of %s, after %s: %q, want %s", c.stage, side, c.longest, got.argv, c.want)
+				}
+			}
+		}
 	}
 }
 

@@ -113,8 +113,8 @@ type part struct {
 
 // probing is how tests are run again.
 type probing struct {
-	seed uint32
-	race bool
+	seed     uint32
+	packages []string // these only, as in ID.Package; nil: all
 }
 
 // A collector turns what a command writes to its standard output into results,

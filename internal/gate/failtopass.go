@@ -172,7 +172,6 @@ func (r *runner) overlayTests(ctx context.Context, tree *workspace.Tree, pkgs []
 	}
 	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
 		for _, c := range r.goTests(Base, unit, StageFailToPass, append([]string{"-count=1"}, byUnit[unit]...)...) {
-			c = r.hanging(c)
 			c.timeout = r.Limits.step()
 			stream := newGoStream(unit)
 			step, err := r.exec(ctx, Base, tree, c, stream)

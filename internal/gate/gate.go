@@ -153,6 +153,7 @@ func (r *runner) steps(ctx context.Context) error {
 		r.failToPass,
 		r.probe,
 		r.merge,
+		r.fuzz,
 		r.mutation,
 	} {
 		if err := step(ctx); err != nil {

@@ -60,9 +60,7 @@ func (l Limits) mutation() time.Duration { return cmp.Or(l.Mutation, mutationBud
 // mutation changes the changed lines in small ways and looks whether a test
 // notices. It is left out where the change fails anyway.
 func (r *runner) mutation(ctx context.Context) error {
-	t := r.res.Tests
-	broken := len(r.res.Broken) + len(r.res.BrokenBoth) + len(t.Regressed) + len(t.NewFailing) + len(t.Unknown)
-	if !r.res.Runnable || r.facts.Unprepared != "" || broken > 0 || r.Limits.mutation() < 0 {
+	if !r.res.Runnable || r.facts.Unprepared != "" || r.fails() || r.Limits.mutation() < 0 {
 		return nil
 	}
 	files, err := r.mutable(ctx)
@@ -78,6 +76,13 @@ func (r *runner) mutation(ctx context.Context) error {
 	}
 	m.conclude()
 	return nil
+}
+
+// fails says whether the change's build or tests fail, so that attacks on them
+// tell nothing more.
+func (r *runner) fails() bool {
+	t := r.res.Tests
+	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown) > 0
 }
 
 // A changedFile is a source of the head with its changed lines.

@@ -208,7 +208,11 @@ func (r nodeRunner) command(c command, call nodeCall) command {
 	}}
 	if r.shuffle != nil {
 		c.results.probe = func(c command, p probing) (command, string) {
-			return build(c, call.files, r.shuffle(p.seed)...), "repeated and shuffled"
+			files, more := call.files, r.shuffle(p.seed)
+			if len(p.packages) > 0 && !r.nofiles {
+				files, more = fromUnit(c.unit, p.packages), append(more, r.only...)
+			}
+			return build(c, files, more...), "repeated and shuffled"
 		}
 	}
 	return c

@@ -15,9 +15,9 @@ import (
 // Limits are how long one command may take: Step in any case, and on the head
 // ten times as long as the same took on the base, and Grace on top, before it
 // counts as hanging. Mutation is the machine time for mutants of the changed
-// lines together; negative: none. Zero means ten minutes, one, and a minute and
-// a half.
-type Limits struct{ Step, Grace, Mutation time.Duration }
+// lines together, Fuzz the time of existing fuzz targets together; negative: none.
+// Zero means ten minutes, one, a minute and a half, and half a minute.
+type Limits struct{ Step, Grace, Mutation, Fuzz time.Duration }
 
 const hangFactor = 10
 
@@ -49,7 +49,7 @@ func (r *runner) warm(ctx context.Context) error {
 		return nil
 	}
 	probed := slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return !isDoc(f.Path) && !isTestFile(f.Path) })
-	for _, c := range r.plan[Base].warm {
+	for _, c := range slices.Concat(r.plan[Base].warm, r.fuzzWarm()) {
 		if c.race && !probed {
 			continue
 		}

@@ -18,6 +18,9 @@ const probeRepeat = 2
 // detector (https://go.dev/doc/articles/race_detector: 2 to 20 times).
 const raceCost = 5
 
+// raceWorst is the most that it makes them slower by.
+const raceWorst = 20
+
 // maxDependents bounds how many packages that only use the changed ones are probed.
 const maxDependents = 10
 

@@ -50,7 +50,7 @@ func (r *runner) probeOther(ctx context.Context, c command) error {
 				d = less
 			}
 			if d.results.probe != nil {
-				d, title = d.results.probe(d, probing{seed: seed(r.in.Head.OID)})
+				d, title = d.results.probe(d, probing{seed: seed(r.in.Head.OID), packages: have})
 			}
 			d.stage = StageProbe
 			return r.runFresh(ctx, side, d)

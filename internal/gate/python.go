@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -266,8 +267,8 @@ func pytestCommand(c command, env, python string, args, files []string) command 
 	if python != "" {
 		program = python + " -m pytest"
 	}
-	build := func(c command, files []string) command {
-		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), "-o junit_family=xunit1 --junitxml=" + resultsVar, strings.Join(files, " ")},
+	build := func(c command, files []string, more ...string) command {
+		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), "-o junit_family=xunit1 --junitxml=" + resultsVar, strings.Join(more, " "), strings.Join(files, " ")},
 			func(w string) bool { return w == "" })
 		return c.reporting(strings.Join(words, " "), "export PYTHONDONTWRITEBYTECODE=1")
 	}
@@ -280,8 +281,21 @@ func pytestCommand(c command, env, python string, args, files []string) command 
 			}
 			return build(c, fromUnit(c.unit, p.packages)), true
 		},
+		probe: func(c command, p probing) (command, string) {
+			some := files
+			if len(p.packages) > 0 {
+				some = fromUnit(c.unit, p.packages)
+			}
+			return build(c, some, pytestOrder(cmp.Or(python, "python3"), p.seed)), "repeated, in a random order where a plugin of pytest has one"
+		},
 	}
 	return c
+}
+
+// pytestOrder are the arguments for a random order of tests, which the shell
+// finds out: pytest has none of its own, but for two plugins.
+func pytestOrder(python string, seed uint32) string {
+	return fmt.Sprintf(`$(%[1]s -c 'import pytest_randomly' 2>/dev/null && echo --randomly-seed=%[2]d || { %[1]s -c 'import random_order' 2>/dev/null && echo --random-order --random-order-seed=%[2]d; })`, python, seed)
 }
 
 // byPytest is the style of pytest with junit_family=xunit1. A file that cannot

@@ -128,9 +128,7 @@ func (r *runner) parts(side Side, g group, stage Stage, p part) []command {
 			c = less
 		}
 		c.stage = stage
-		if side == Head {
-			c = r.hanging(c)
-		}
+		c = r.hanging(c)
 		if !slices.ContainsFunc(out, func(have command) bool { return have.text == c.text }) {
 			out = append(out, c)
 		}
@@ -173,9 +171,7 @@ func (r *runner) goTests(side Side, unit string, stage Stage, args ...string) []
 		}
 		c = c.goTest(args...)
 		c.stage = stage
-		if side == Head {
-			c = r.hanging(c)
-		}
+		c = r.hanging(c)
 		if !slices.ContainsFunc(out, func(have command) bool { return have.text == c.text }) {
 			out = append(out, c)
 		}

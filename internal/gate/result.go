@@ -197,6 +197,8 @@ const (
 // A Probe is one attack on the change beyond its own tests.
 type Probe struct {
 	Title     string   `json:"title"`
+	Target    string   `json:"target,omitempty"` // the fuzz target; empty: it ran tests
+	Input     string   `json:"input,omitempty"`  // the file of an input that fails the target; Command tries it
 	Command   string   `json:"command"`
 	Ran       bool     `json:"ran"`  // it came to a result
 	Note      string   `json:"note"` // why not, or what it showed

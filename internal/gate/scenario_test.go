@@ -222,7 +222,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "tag", "python", "none", "needs", "grace", "step", "timeout"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -378,7 +378,10 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	g := &Gate{
 		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now, Results: s.results,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1},
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1},
+	}
+	if s.has("fuzz") {
+		g.Limits.Fuzz = s.duration(t, "fuzz")
 	}
 	if s.has("mutation") {
 		g.Limits.Mutation = time.Hour
@@ -510,6 +513,9 @@ func facts(r *Result) string {
 	line("  dropped", r.FailToPass.Dropped...)
 	for _, p := range r.Probes {
 		line("probe", fmt.Sprintf("%s, ran=%v", p.Title, p.Ran))
+		if p.Target != "" {
+			line("  shows", p.Note)
+		}
 		cases("  regressed", p.Regressed)
 		cases("  new flaky", p.NewFlaky)
 		cases("  flaky", p.Flaky)

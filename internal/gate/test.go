@@ -93,13 +93,25 @@ func (r *runner) adopt() {
 
 // hanging lets the runner itself end tests that take far longer than the
 // slowest ones of the base, so that a change that hangs is a failure of the test
-// that hangs.
+// that hangs. What is run again has the same limit on both sides: else a busy
+// machine could end it on the head alone.
 func (r *runner) hanging(c command) command {
-	limit := r.Limits.hang(r.longest).Round(time.Second)
-	if r.longest == 0 || limit >= r.Limits.step() || c.results == nil || c.results.hang == nil {
+	if c.results == nil || c.results.hang == nil {
 		return c
 	}
-	return c.results.hang(c, limit)
+	longest := r.longest
+	if c.stage == StageProbe {
+		longest *= probeRepeat * raceWorst
+	}
+	limit := r.Limits.hang(longest).Round(time.Second)
+	switch {
+	case longest > 0 && limit < r.Limits.step():
+		return c.results.hang(c, limit)
+	case c.stage == StageProbe: // it is the command that ends, and no test that fails
+		return c.results.hang(c, 2*(r.Limits.step()+r.Limits.grace()))
+	default:
+		return c
+	}
 }
 
 // runTests runs one test command and returns what each test said. For a

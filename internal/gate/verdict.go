@@ -71,7 +71,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
 	partialIf(f.Vanished > 0, "%s on base and did not run with the change, although still there", count(f.Vanished, "test passes", "tests pass"))
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
-	partialIf(f.ProbeNew > 0, "%s of the change fail%s when repeated, shuffled or raced", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
+	partialIf(f.ProbeNew > 0, "%s of the change fail%s when repeated, shuffled, raced or fuzzed", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	if f.Nothing == "" && len(fail) == 0 { // what is missing for PASS is no news beside FAIL
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")

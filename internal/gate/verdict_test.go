@@ -38,7 +38,7 @@ func TestDecide(t *testing.T) {
 		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, which could not be compared"},
 		{"tests that are there and did not run", func(f *Facts) { f.Vanished = 2 }, Partial, "2 tests pass on base and did not run"},
 		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 new test of the change is flaky"},
-		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "when repeated, shuffled or raced"},
+		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "when repeated, shuffled, raced or fuzzed"},
 
 		{"a build and nothing else", func(f *Facts) { f.Ran, f.Passed, f.AffectedRan, f.AffectedPassed = 0, 0, 0, 0 }, Partial, "no test passes on the head"},
 		{"what the change affects has tests and none passes", func(f *Facts) { f.AffectedPassed = 0 }, Partial, "no test of what the change affects passes"},

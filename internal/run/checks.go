@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -253,6 +254,10 @@ func (b *builder) probe(p gate.Probe) {
 		Title: "probe: tests of what changed, " + p.Title, Kind: report.KindProbe, Result: report.ResultPass,
 		Command: p.Command, Evidence: p.Evidence, Expected: "nothing fails that passes on base", Actual: p.Note,
 	}
+	if p.Target != "" {
+		c.Title = "probe: " + p.Title
+		c.Expected = "no input fails that passes on base"
+	}
 	switch {
 	case !p.Ran:
 		c.Result = report.ResultSkip
@@ -266,12 +271,33 @@ func (b *builder) probe(p gate.Probe) {
 		}
 	}
 	b.add(c)
+	if p.Input != "" {
+		b.fuzzed(p, c.Reproduction)
+		return
+	}
 	for _, k := range p.Flaky {
 		b.findings = append(b.findings, report.Finding{
 			Severity: report.SeverityInfo, Title: k.ID.String() + " failed under the probe, but not each time or on base as well",
 			Evidence: k.Evidence, Detail: k.Output,
 		})
 	}
+}
+
+// fuzzed makes a finding of an input that fuzzing found, with the command that
+// tries it.
+func (b *builder) fuzzed(p gate.Probe, reproduction report.Reproduction) {
+	f := report.Finding{Severity: report.SeverityError, Title: p.Target + ": " + p.Note, Evidence: p.Evidence, Repro: p.Command, Detail: p.Input}
+	switch reproduction {
+	case report.Introduced:
+	case report.HeadOnly:
+		f.Severity = report.SeverityWarning
+	default:
+		f.Severity = report.SeverityInfo
+	}
+	for _, k := range slices.Concat(p.Regressed, p.NewFlaky, p.Flaky) {
+		f.Detail = joinLines(f.Detail, k.Output)
+	}
+	b.findings = append(b.findings, f)
 }
 
 // linted is the place that a linter's complaint begins with.

@@ -94,14 +94,24 @@ func TestBuilder(t *testing.T) {
 				Probes: []gate.Probe{
 					{Title: "shuffled", Ran: true, Evidence: []string{"E4"}, Regressed: []gate.Case{test("TestE")}},
 					{Title: "raced", Note: "no race detector"},
+					{Title: "fuzzing FuzzA for 10s", Target: "p FuzzA", Input: "input", Command: "try it", Note: "it fails", Ran: true, Evidence: []string{"E5"}, Regressed: []gate.Case{test("FuzzA")}},
+					{Title: "fuzzing FuzzB for 10s", Target: "p FuzzB", Input: "input", Note: "on base as well", Ran: true, Evidence: []string{"E6"}, Flaky: []gate.Case{test("FuzzB")}},
+					{Title: "fuzzing FuzzC for 10s", Target: "p FuzzC", Note: "no input failed", Ran: true, Evidence: []string{"E7"}},
 				},
 			},
 			checks: []string{
 				"fail_to_pass SKIP none supported: the change's tests fail without the change | both ways",
 				"probe FAIL introduced supported: probe: tests of what changed, shuffled | p TestE\nTestE said",
 				"probe SKIP none : probe: tests of what changed, raced | no race detector",
+				"probe FAIL introduced supported: probe: fuzzing FuzzA for 10s | it fails\np FuzzA\nFuzzA said",
+				"probe PASS none supported: probe: fuzzing FuzzB for 10s | on base as well",
+				"probe PASS none supported: probe: fuzzing FuzzC for 10s | no input failed",
 			},
-			finds: []string{"info :0 p TestD also passes without the change"},
+			finds: []string{
+				"info :0 p TestD also passes without the change",
+				"error :0 p FuzzA: it fails",
+				"info :0 p FuzzB: on base as well",
+			},
 		},
 	} {
 		b := &builder{result: &tc.result}
