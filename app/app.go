@@ -107,7 +107,7 @@ func stateOf(rep *report.Report, e Ending) store.RunState {
 	switch {
 	case e.Kind == queue.Superseded:
 		return store.Superseded
-	case e.Kind == queue.Stopped || e.Kind == queue.Removed || rep != nil && rep.Outcome == report.Cancelled:
+	case e.Kind == queue.Stopped || e.Kind == queue.Removed || e.Failure == nil && rep != nil && rep.Outcome == report.Cancelled:
 		return store.Stopped
 	case rep == nil || rep.Verdict == report.Error:
 		return store.Failed

@@ -30,6 +30,7 @@ type Server struct {
 	Rules  job.Rules
 	Allow  Allowed
 	Ready  func(context.Context) error // tells whether deliveries can be stored
+	Idle   func() error                // tells why no run is begun though deliveries are stored; nil: nothing keeps runs from it
 	Fresh  func(job.Job)               // is told of each job that was stored and was not known; must not wait; nil: nobody is
 	Pages  http.Handler                // what people look at, at all other addresses; nil: nothing
 	Now    func() time.Time
@@ -47,7 +48,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	hook := &webhook{Server: s, small: make(chan struct{}, smallAtOnce), large: make(chan struct{}, largeAtOnce)}
 	mux := http.NewServeMux()
 	mux.Handle("POST /webhook", hook)
-	watched := Operations{Ready: s.Ready, Log: s.Log}
+	watched := Operations{Ready: s.Ready, Idle: s.Idle, Log: s.Log}
 	if !s.Separate {
 		watched.Metrics = s.Metrics
 	}
@@ -62,6 +63,7 @@ func (s *Server) Handler() (http.Handler, error) {
 // it can work, and its metrics.
 type Operations struct {
 	Ready   func(context.Context) error
+	Idle    func() error       // see [Server]
 	Metrics *telemetry.Metrics // nil: none
 	Log     *slog.Logger
 }
@@ -92,7 +94,13 @@ func (o Operations) ready(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusServiceUnavailable, "the database does not answer")
 		return
 	}
-	answer(w, http.StatusOK, "ready")
+	text := "ready"
+	if o.Idle != nil {
+		if why := o.Idle(); why != nil { // deliveries are stored all the same, so it is no error
+			text = "ready; no run is begun: " + why.Error()
+		}
+	}
+	answer(w, http.StatusOK, text)
 }
 
 // answer writes a status with what it means.

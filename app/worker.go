@@ -34,6 +34,9 @@ type Worker struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics // nil: none
+	// Room tells why no run may be begun, or gone on with, on this machine; the job waits
+	// then. Nil: there is always room.
+	Room func(context.Context) error
 
 	hasty chan job.Job
 }
@@ -91,6 +94,11 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 	case !known && hasWords(j):
 		if passed, err := w.passed(ctx, j); err != nil || passed {
 			return err
+		}
+	}
+	if w.Room != nil && ctx.Err() == nil {
+		if err := w.Room(ctx); err != nil {
+			return fmt.Errorf("%w: %w", queue.ErrLater, err)
 		}
 	}
 	h, err := w.Hosts(always, j)

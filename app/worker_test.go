@@ -300,6 +300,35 @@ func TestWorkLimits(t *testing.T) {
 	}
 }
 
+// While there is no room no run is begun, nor gone on with: the job waits, nobody is asked
+// or told anything, and it uses up no attempt. One that is cancelled is ended all the same.
+func TestWorkNoRoom(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	full := errors.New("1 GB is free, 2 GB must be")
+	d.Room = func(context.Context) error { return full }
+	d.enqueue(t, pushed())
+	if err := d.Work(t.Context(), pushed()); !errors.Is(err, queue.ErrLater) || !errors.Is(err, full) || d.notes != nil {
+		t.Fatalf("error %v, the host was asked %q", err, d.notes)
+	}
+	full = nil
+	good := d.verify
+	d.verify = func(context.Context) (*report.Report, error) { return nil, errors.New("died") }
+	if err := d.Work(t.Context(), pushed()); err == nil {
+		t.Fatal("no error")
+	}
+	full, d.notes, d.verify = errors.New("full again"), nil, good
+	if err := d.Work(t.Context(), pushed()); !errors.Is(err, queue.ErrLater) || d.notes != nil {
+		t.Fatalf("gone on with: error %v, the host was asked %q", err, d.notes)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(&queue.Cancelled{Reason: queue.Superseded})
+	if err := d.Work(ctx, pushed()); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "finish run1 nonesuperseded")
+}
+
 // What cannot get better is told at once and not tried again.
 func TestWorkPermanent(t *testing.T) {
 	t.Parallel()

@@ -40,6 +40,8 @@ type appOptions struct {
 	retention                          string
 	keepFor                            time.Duration
 
+	diskQuota, diskFree, runDisk byteSize // 0: by free room, none, no bound
+
 	noWork                            bool
 	workers, perRepo, perInstallation int
 	drain                             timeLimit
@@ -50,7 +52,7 @@ type appOptions struct {
 
 func newAppOptions() *appOptions {
 	run := newRunOptions()
-	return &appOptions{workers: 2, perRepo: 2, drain: timeLimit{20 * time.Second}, sandbox: run.sandbox, network: run.network}
+	return &appOptions{diskQuota: unset, diskFree: unset, runDisk: unset, workers: 2, perRepo: 2, drain: timeLimit{20 * time.Second}, sandbox: run.sandbox, network: run.network}
 }
 
 func appCommand(p *program) *cobra.Command {
@@ -146,6 +148,9 @@ func (o *appOptions) working(cmd *cobra.Command) {
 	f.IntVar(&o.perInstallation, "per-installation", 0, "at most `N` runs at once of an installation, in all processes; 0: no bound")
 	f.Var(&o.drain, "drain", "how long running jobs may go on after SIGTERM; then they are handed back")
 	f.StringVar(&o.agentsDir, "agents-dir", "", "`DIR` of agent files, which come before those of each repository's base ($YCBOT_AGENTS_DIR)")
+	f.Var(&o.diskQuota, "disk-quota", "what --data may hold, a `SIZE` such as 50GB; default: four fifths of what it holds and\nwhat is free ($YCBOT_DISK_QUOTA)")
+	f.Var(&o.diskFree, "disk-free", "begin no run while less than this `SIZE` is free ($YCBOT_DISK_FREE, default 2GB)")
+	f.Var(&o.runDisk, "run-disk", "what one run may write, a `SIZE`; 0: no bound ($YCBOT_RUN_DISK, default 20GB)")
 	f.Var(&o.sandbox, "sandbox", "how commands of trusted heads are contained; auto and full: tier full or not at all.\nA lower `TIER` executes trusted heads in it. Heads of strangers always need tier full")
 	f.Var(&o.network, "network", "when commands may use the network: none, setup, full")
 }
@@ -173,6 +178,7 @@ func (o *appOptions) read(p *program) error {
 	if o.noWork && o.database == "" {
 		note("--no-work needs PostgreSQL (DATABASE_URL): one process works on the SQLite file")
 	}
+	errs = append(errs, o.sizes(p))
 	var err error
 	if o.keepFor, err = parseRetention(cmp.Or(o.retention, p.getenv("YCBOT_RETENTION"), "90d")); err != nil {
 		note("YCBOT_RETENTION: %w", err)

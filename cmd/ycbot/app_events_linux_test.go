@@ -35,11 +35,13 @@ func TestAppTextOfTheEvent(t *testing.T) {
 }
 
 // Where the App is removed from a repository, or suspended, its runs end; nothing of
-// them is tried again, and when it is let in again they can be asked for.
+// them is tried again, and what is asked for then is refused. When it is let in again,
+// which is an event as well, nothing is run by itself, and all can be asked for: by a
+// comment, by the check run that was left, and by a push.
 func TestAppRemoved(t *testing.T) {
 	t.Parallel()
-	for _, action := range []string{"removed", "suspend"} {
-		t.Run(action, func(t *testing.T) {
+	for _, way := range []struct{ out, back string }{{"removed", "added"}, {"suspend", "unsuspend"}, {"deleted", "created"}} {
+		t.Run(way.out, func(t *testing.T) {
 			t.Parallel()
 			h := newInstalled(t)
 			h.start(t)
@@ -47,19 +49,40 @@ func TestAppRemoved(t *testing.T) {
 			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
 			h.started(t)
 			h.Suspend(h.id, true)
-			if action == "removed" {
-				h.deliver(t, "installation_repositories", h.InstallationEvent(h.id, action, "alice", h.repo))
-			} else {
-				h.deliver(t, "installation", h.InstallationEvent(h.id, action, "alice"))
-			}
+			h.installation(t, way.out)
 			h.wait(t, "run has ended", "state=stopped")
 			h.release(t)
+			_, refused := h.says("alice", "/verify")
+			h.deliver(t, "issue_comment", refused)
+			h.wait(t, "nobody could be told that a job is given up")
 			h.Suspend(h.id, false)
+			h.installation(t, way.back)
+			h.wait(t, "delivery is stored", "event=installation", "fresh=false")
+			before := len(h.CheckRuns(h.repo))
+
 			_, command := h.says("alice", "/verify")
 			h.deliver(t, "issue_comment", command)
 			h.wait(t, "run has ended", "state=finished")
+			h.deliver(t, "check_run", h.CheckRunEvent(h.repo, h.CheckRuns(h.repo)[0].ID, "rerequested", "alice", ""))
+			h.wait(t, "run has ended", "state=finished")
+			h.Push(h.repo, githubtest.Commit{Branch: "held", Message: "more", Files: map[string]string{"more": "x"}})
+			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""))
+			h.wait(t, "run has ended", "state=finished")
+			if checks, comments := h.checks(); len(checks) != before+3 || comments != 1 {
+				t.Errorf("%d check runs were there, then people see\n%s", before, h.outcome())
+			}
 		})
 	}
+}
+
+// installation delivers that the App is let out of, or in, its repository or altogether.
+func (h *installed) installation(t *testing.T, action string) {
+	t.Helper()
+	if action == "removed" || action == "added" {
+		h.deliver(t, "installation_repositories", h.InstallationEvent(h.id, action, "alice", h.repo))
+		return
+	}
+	h.deliver(t, "installation", h.InstallationEvent(h.id, action, "alice"))
 }
 
 // A suite that is asked for again runs again what it was about, also of a fork, of which

@@ -219,7 +219,12 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)
 		}
 	})
-	return h.p.perform(ctx, "app", &runner, rj)
+	var rep *report.Report
+	err = h.bounded(ctx, append(runner.Writes(rj), a.Dir), func(ctx context.Context) (err error) {
+		rep, err = h.p.perform(ctx, "app", &runner, rj)
+		return err
+	})
+	return rep, err
 }
 
 // appRequirement is the least tier in which the head of j may be executed. The machine

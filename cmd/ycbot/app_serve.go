@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ycbot/ycbot/app"
+	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
@@ -34,8 +33,9 @@ type service struct {
 	db     *store.DB
 	queue  *queue.Queue
 	worker *app.Worker
-	runner *run.Runner // nil: this process does not work
-	cast   *run.Cast   // nil: gate only
+	runner *run.Runner  // nil: this process does not work
+	cast   *run.Cast    // nil: gate only
+	keeper *disk.Keeper // of the data; nil: this process does not work
 	log    *slog.Logger
 
 	metrics *telemetry.Metrics
@@ -51,7 +51,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Fresh: s.worker.Hasten, Now: p.now, Log: s.log,
+		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Idle: s.idle, Fresh: s.worker.Hasten, Now: p.now, Log: s.log,
 		Metrics: s.metrics, Separate: o.metricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {
@@ -111,6 +111,14 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 		DB: s.db, Hosts: s.host, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
 		NewRun: func() string { return run.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
 	})
+	if s.runner != nil {
+		s.keeper = s.newKeeper()
+		s.worker.Room = s.keeper.Room
+		s.metrics.Disk(func() telemetry.Disk {
+			d := s.keeper.Status()
+			return telemetry.Disk{Used: d.Used, Free: d.Free, Quota: d.Quota, Full: d.Full != nil}
+		})
+	}
 	s.queue, err = queue.New(s.db, queue.Options{
 		Workers: o.workers, PerRepo: o.perRepo, PerInstallation: o.perInstallation, GaveUp: s.worker.GiveUp, Drain: o.drain.Duration, Log: s.log,
 	})
@@ -158,6 +166,14 @@ func (s *service) equip(ctx context.Context) (err error) {
 	return nil
 }
 
+// idle tells why no run is begun; nil: runs are, or this process does not work.
+func (s *service) idle() error {
+	if s.keeper == nil {
+		return nil
+	}
+	return s.keeper.Status().Full
+}
+
 func (s *service) close() {
 	if err := s.db.Close(); err != nil {
 		s.log.Warn("close database", "error", err)
@@ -174,13 +190,19 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })
 	group.Go(func() error { s.worker.Answer(ctx); return nil })
 	group.Go(func() error { app.Keep(ctx, houseTime, s.log, chores...); return nil })
+	if s.keeper != nil {
+		group.Go(func() error {
+			app.Keep(ctx, diskTime, s.log, app.Chore{Name: "room on the disk", Do: s.keeper.Tidy})
+			return nil
+		})
+	}
 	if s.o.metricsAddr != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.o.metricsAddr)
 		if err != nil {
 			return fmt.Errorf("YCBOT_METRICS_ADDR: %w", err)
 		}
 		s.log.InfoContext(ctx, "metrics", "addr", l.Addr().String())
-		watched := app.Operations{Ready: s.db.Ping, Metrics: s.metrics, Log: s.log}
+		watched := app.Operations{Ready: s.db.Ping, Idle: s.idle, Metrics: s.metrics, Log: s.log}
 		group.Go(func() error { return app.Serve(ctx, l, watched.Handler(), s.log) })
 	}
 	if serve != nil {
@@ -200,23 +222,7 @@ func (s *service) sweep(ctx context.Context) error {
 		_, swept := workspace.Sweep(ctx, s.runner.Home, tempAge, s.p.now(), s.log)
 		err = errors.Join(err, swept, sweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.p.now().Add(-tempAge)))
 	}
-	return errors.Join(err, sweepRuns(filepath.Join(s.o.data, "runs"), before))
-}
-
-// sweepRuns removes the run directories in which nothing was written since before.
-func sweepRuns(runs string, before time.Time) error {
-	dirs, err := fs.Glob(os.DirFS(runs), "*/*/*/*") // owner, repository, pull request, run
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, dir := range dirs {
-		info, err := os.Lstat(filepath.Join(runs, filepath.FromSlash(dir)))
-		if err == nil && info.IsDir() && info.ModTime().Before(before) {
-			errs = append(errs, os.RemoveAll(filepath.Join(runs, filepath.FromSlash(dir))))
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(err, sweepRuns(ctx, filepath.Join(s.o.data, "runs"), before))
 }
 
 // missed asks for deliveries again that did not arrive.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -79,19 +78,4 @@ func measure(home string, before time.Time) usage {
 		return nil
 	})
 	return u
-}
-
-// diskFree is how much room the disk of dir has for this user; false where that cannot
-// be told.
-func diskFree(dir string) (int64, bool) {
-	for at := dir; ; at = filepath.Dir(at) {
-		var s syscall.Statfs_t
-		err := syscall.Statfs(at, &s)
-		if err == nil {
-			return int64(s.Bavail) * int64(s.Bsize), true //nolint:unconvert,nolintlint // the types differ between systems
-		}
-		if !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
-			return 0, false
-		}
-	}
 }

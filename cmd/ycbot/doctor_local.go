@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -228,32 +229,20 @@ func (p *program) examineState(c *chart) {
 		return
 	}
 	use := measure(home, p.now().Add(-tempAge))
-	size := "size " + bytesText(use.bytes)
+	size := "size " + disk.Text(use.bytes)
 	if use.cut {
-		size = "more than " + bytesText(use.bytes)
+		size = "more than " + disk.Text(use.bytes)
 	}
 	c.ok("%s is writable, %s, %s", home, size, counted(use.runs, "run"))
 	if use.left > 0 {
 		c.warn("\"ycbot worktree sweep --older-than 24h\" removes them", "%s of broken-off runs lie around", counted(use.left, "worktree"))
 	}
-	if free, ok := diskFree(home); ok && free < lowDisk {
-		c.warn("make room: a run needs space for two copies of the repository and its build", "%s free on the disk of %s", bytesText(free), home)
-	} else if ok {
-		c.ok("%s free on its disk", bytesText(free))
+	if free, err := workspace.Free(home); err == nil && free < lowDisk {
+		c.warn("make room: a run needs space for two copies of the repository and its build", "%s free on the disk of %s", disk.Text(free), home)
+	} else if err == nil {
+		c.ok("%s free on its disk", disk.Text(free))
 	}
 }
 
 // lowDisk is less than a run of a middling repository takes.
 const lowDisk = 5 << 30
-
-func bytesText(n int64) string {
-	const unit = 1024
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, names := float64(n)/unit, "KMGTP"
-	for v >= unit && len(names) > 1 {
-		v, names = v/unit, names[1:]
-	}
-	return fmt.Sprintf("%.1f %ciB", v, names[0])
-}

@@ -135,13 +135,13 @@ func (s *Server) WorkflowRunEvent(repo github.Repo, n int, runID int64, conclusi
 }
 
 // InstallationEvent is installation: "suspend", "deleted" and so on; with repositories
-// it is installation_repositories "removed".
+// it is installation_repositories "removed" or "added".
 func (s *Server) InstallationEvent(id int64, action, sender string, repos ...github.Repo) []byte {
 	s.t.Helper()
-	gone := []any{}
+	list := []any{}
 	for _, name := range repos {
 		r := s.repo(name)
-		gone = append(gone, map[string]any{"id": r.ID, "name": r.Name, "full_name": r.String(), "private": !r.public})
+		list = append(list, map[string]any{"id": r.ID, "name": r.Name, "full_name": r.String(), "private": !r.public})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +150,11 @@ func (s *Server) InstallationEvent(id int64, action, sender string, repos ...git
 		"action": action, "sender": s.account(sender).json(),
 		"installation": map[string]any{"id": id, "app_id": in.app.ID, "account": in.repos[0].owner.json(), "permissions": in.perms},
 	}
-	if len(gone) > 0 {
-		out["repositories_removed"], out["repositories_added"] = gone, []any{}
+	if len(list) > 0 {
+		out["repositories_removed"], out["repositories_added"] = list, []any{}
+	}
+	if action == "added" {
+		out["repositories_removed"], out["repositories_added"] = []any{}, list
 	}
 	return s.encode(out)
 }

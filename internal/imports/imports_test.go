@@ -45,6 +45,7 @@ var table = []row{
 	{"internal/sandbox", "internal/sandbox/..."},
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/workspace", ""},
+	{"internal/disk", "internal/workspace"}, // which knows what can be made again
 	{"internal/model", ""},
 	{"internal/model/wire", "internal/model"},
 	{"internal/model/openai", "internal/model internal/model/wire"},

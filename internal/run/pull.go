@@ -26,6 +26,9 @@ type Pull struct {
 	Seen *tool.Pull
 }
 
+// root is what the project is known by.
+func (p *Pull) root() string { return strings.TrimSuffix(p.From.URL, ".git") }
+
 // A Said is a text and where it comes from.
 type Said struct {
 	Where string // such as "issue #12" or "comment of alice"
@@ -79,8 +82,15 @@ func format(oid string) string {
 	return "sha1"
 }
 
-// openMirror opens the project's mirror.
+// openMirror opens the project's mirror, and keeps it and the caches beside it from being
+// trimmed while the run goes on.
 func (s *session) openMirror(ctx context.Context) (err error) {
+	if s.lock == nil {
+		s.trees = s.treesDir()
+		if s.lock, err = workspace.LockRun(ctx, s.trees); err != nil {
+			return err
+		}
+	}
 	kind := ""
 	if s.repo != nil {
 		kind = s.repo.Format

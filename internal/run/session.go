@@ -117,7 +117,7 @@ func (r *Runner) open(ctx context.Context, job Job) (*session, error) {
 // locate finds the repository, and what the range stands for now.
 func (s *session) locate(ctx context.Context) (err error) {
 	if p := s.job.Pull; p != nil {
-		s.root, s.span = strings.TrimSuffix(p.From.URL, ".git"), p.Base+".."+p.Head
+		s.root, s.span = p.root(), p.Base+".."+p.Head
 		return nil
 	}
 	if s.repo, err = s.Git.Discover(ctx, s.job.Dir); err != nil {
@@ -299,6 +299,17 @@ func (s *session) close() {
 // when the run is continued.
 func (s *session) temps() string { return filepath.Join(s.Home, "tmp", "y-"+first8(s.id)) }
 
+// treesDir is the folder of the run's worktrees.
+func (s *session) treesDir() string { return filepath.Join(s.project, "worktrees", s.id) }
+
+// Writes are the folders outside of its directory that a run of a pull request writes to
+// and that are gone when it ends.
+func (r *Runner) Writes(job Job) []string {
+	s := &session{Runner: r, job: job, id: job.ID}
+	s.project = filepath.Join(r.Home, "projects", workspace.Slug(job.Pull.root()))
+	return []string{s.treesDir(), s.temps()}
+}
+
 // discard removes the run directory of a run that came to nothing because of
 // what it was given: there is nothing in it to look at.
 func (s *session) discard(err error) error {
@@ -314,11 +325,7 @@ func (s *session) discard(err error) error {
 // newTrees makes the folder of the run's worktrees. What an earlier attempt at
 // the run left there, because it was killed, goes, but for the scratch files of
 // agents and what they added to their trees: their conversations go on.
-func (s *session) newTrees(ctx context.Context) (err error) {
-	s.trees = filepath.Join(s.project, "worktrees", s.id)
-	if s.lock, err = workspace.LockRun(ctx, s.trees); err != nil {
-		return err
-	}
+func (s *session) newTrees(ctx context.Context) error {
 	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "merge", "again", "scratch/base", "scratch/head"} {
 		if err := workspace.RemoveAll(ctx, filepath.Join(s.trees, name)); err != nil {
 			return err

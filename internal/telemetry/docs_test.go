@@ -19,6 +19,7 @@ func families(t *testing.T) []string {
 	t.Helper()
 	m := telemetry.NewMetrics("v1", clock())
 	m.Queue(func(context.Context) (telemetry.Jobs, error) { return telemetry.Jobs{}, nil })
+	m.Disk(func() telemetry.Disk { return telemetry.Disk{} })
 	c, ok := m.Gatherer().(prometheus.Collector)
 	if !ok {
 		t.Fatal("the registry does not tell its metrics")

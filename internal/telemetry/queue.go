@@ -55,3 +55,28 @@ func (j *jobs) Collect(ch chan<- prometheus.Metric) {
 	gauge(j.count, float64(have.Working), "working")
 	gauge(j.age, have.Oldest.Seconds())
 }
+
+// Disk is how the data of this process are.
+type Disk struct {
+	Used, Free, Quota int64 // bytes
+	Full              bool  // no run is begun
+}
+
+// Disk has ask tell how the data are, whenever somebody looks.
+func (m *Metrics) Disk(ask func() Disk) {
+	if m == nil {
+		return
+	}
+	gauge := func(name, help string, value func(Disk) float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return value(ask()) }))
+	}
+	gauge("ycbot_disk_used_bytes", "What the data held when they were last measured.", func(d Disk) float64 { return float64(d.Used) })
+	gauge("ycbot_disk_quota_bytes", "What the data may hold.", func(d Disk) float64 { return float64(d.Quota) })
+	gauge("ycbot_disk_free_bytes", "What is free on the disk of the data.", func(d Disk) float64 { return float64(d.Free) })
+	gauge("ycbot_disk_full", "1 while no run is begun because there is too little room.", func(d Disk) float64 {
+		if d.Full {
+			return 1
+		}
+		return 0
+	})
+}
