@@ -138,7 +138,7 @@ func (k *Keeper) Room(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("free room: %w", err)
 	}
-	full, last := k.found()
+	last, full := k.found()
 	switch {
 	case free >= k.Floor && full == nil:
 		return nil
@@ -151,16 +151,16 @@ func (k *Keeper) Room(ctx context.Context) error {
 	if err := k.tidy(ctx); err != nil {
 		k.Log.WarnContext(ctx, "room is not made", "error", err)
 	}
-	full, _ = k.found()
+	_, full = k.found()
 	return full
 }
 
 var errMaking = errors.New("room is being made on the disk")
 
-func (k *Keeper) found() (full error, last time.Time) {
+func (k *Keeper) found() (last time.Time, full error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.status.Full, k.last
+	return k.last, k.status.Full
 }
 
 // Status is what was found last, with the free room of now.
