@@ -81,6 +81,9 @@ type Runner struct {
 	// Expand names the tools that a name of a tool or a group stands for, in any
 	// system's words. nil: names are ycbot's own.
 	Expand func(name string) []string
+	// Called returns the name of the agent that a name in another spelling means, ""
+	// for none. nil: there are no others.
+	Called func(name string) string
 	// NoBackground says that nothing outlives a call: agents that would work in the
 	// background by their definition are waited for, and asking for it is refused.
 	NoBackground bool
@@ -125,7 +128,7 @@ var (
 )
 
 // Find returns the spec of name, spelt exactly or else the only one that differs
-// in case.
+// in case, or else the one that Called knows.
 func (r *Runner) Find(name string) (Spec, bool) {
 	var folded []Spec
 	for _, s := range r.Specs {
@@ -139,7 +142,15 @@ func (r *Runner) Find(name string) (Spec, bool) {
 	if len(folded) == 1 {
 		return folded[0], true
 	}
-	return Spec{}, false
+	if r.Called == nil {
+		return Spec{}, false
+	}
+	called := r.Called(name)
+	i := slices.IndexFunc(r.Specs, func(s Spec) bool { return s.Name == called })
+	if i < 0 {
+		return Spec{}, false
+	}
+	return r.Specs[i], true
 }
 
 // Start begins o and returns the id of its task. ctx bounds the task's life, so

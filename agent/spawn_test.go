@@ -51,6 +51,7 @@ func TestSpawnShapes(t *testing.T) {
 		answer       string
 	}{
 		"Agent":                  {`Agent {"subagent_type": "Explore", "prompt": "where", "description": "find it"}`, "where", nil, 0, `<task_result agent="Explore"`},
+		"Agent, as others say":   {`Agent {"subagent_type": "look_around", "prompt": "where"}`, "where", nil, 0, `<task_result agent="Explore"`},
 		"Task":                   {`Task {"subagent_type": "explore", "prompt": "where"}`, "where", nil, 0, `<task_result agent="Explore"`},
 		"task":                   {`task {"agentType": "Explore", "prompt": "where", "description": "d"}`, "where", nil, 0, `<task_result agent="Explore"`},
 		"spawn_agent":            {`spawn_agent {"agent": "Explore", "prompt": "where", "tools": ["Read"], "max_iterations": 2, "objective": "o", "expected_output": "e", "tool_guidance": "g", "boundaries": "b"}`, "where\n\nObjective: o\n\nExpected output: e\n\nTools: g\n\nBoundaries: b", []string{"read"}, 2, `<task_result agent="Explore"`},
@@ -68,6 +69,7 @@ func TestSpawnShapes(t *testing.T) {
 			t.Parallel()
 			c := newCast(t, "-- coordinator --\n> "+tc.call+"\n---\nDone.\n-- Explore --\nFound it.\n")
 			c.Expand = expand
+			c.Called = func(name string) string { return map[string]string{"look_around": "Explore"}[name] }
 			end, history := c.coordinator(t.Context(), t, nil)
 			if end.Outcome != agent.Completed || !strings.Contains(history[2].Text, tc.answer) {
 				t.Fatalf("%+v\n%s", end, history[2].Text)

@@ -138,6 +138,10 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 	if h.defs, err = s.crew.definitions(); err != nil {
 		return nil, err
 	}
+	h.runner.Called = func(name string) string {
+		d, _ := agents.Find(h.defs, name)
+		return d.Name
+	}
 	for _, d := range h.defs {
 		h.runner.Specs = append(h.runner.Specs, h.spec(d))
 	}

@@ -129,6 +129,9 @@ func (c *Checked) Rendered(dir string) {
 		if err != nil {
 			c.problem("events.jsonl: %v", err)
 		}
+		for _, flaw := range untold(events, c.Report.Subagents) {
+			c.problem("events.jsonl: %s", flaw)
+		}
 		for _, a := range c.Report.Subagents {
 			if strings.HasPrefix(a.Transcript, previousDir+"/") {
 				continue // of the run that the verdict is from

@@ -106,6 +106,30 @@ func (s *session) addAgents(rep *report.Report, j *judgement) {
 
 func transcriptPath(name, id string) string { return "subagents/" + name + "-" + id + ".md" }
 
+// untold names the agents whose transcripts cannot be whole, because events of them
+// are missing. Those of an earlier run lie with that.
+func untold(events []agent.Event, all []report.Subagent) []string {
+	begun, ended := map[string]bool{}, map[string]bool{}
+	for _, e := range events {
+		begun[e.ID] = true
+		switch e.Type {
+		case agent.EventSubagentDone, agent.EventTurnDone, agent.EventTurnInterrupted:
+			ended[e.ID] = true
+		}
+	}
+	var out []string
+	for _, a := range all {
+		switch {
+		case a.Transcript != transcriptPath(a.Agent, a.ID), ended[a.ID]:
+		case begun[a.ID]:
+			out = append(out, fmt.Sprintf("the transcript of agent %s (%s) is partial: how it ended was not recorded", a.Agent, a.ID))
+		default:
+			out = append(out, fmt.Sprintf("the transcript of agent %s (%s) is missing: nothing of it was recorded", a.Agent, a.ID))
+		}
+	}
+	return out
+}
+
 // writeTranscripts renders the transcript and the sidechain of each agent from
 // the events. What cannot be rendered is said in the report, which is worth more.
 func (s *session) writeTranscripts(rep *report.Report) error {
@@ -119,6 +143,7 @@ func (s *session) writeTranscripts(rep *report.Report) error {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("the transcripts are missing: %v", err))
 		return nil
 	}
+	rep.Notes = append(rep.Notes, untold(events, rep.Subagents)...)
 	names := map[string]string{}
 	for _, e := range events {
 		if e.ID != "" && names[e.ID] == "" {
