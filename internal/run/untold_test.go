@@ -17,7 +17,8 @@ func TestMissingTranscripts(t *testing.T) {
 	t.Parallel()
 	s := bare(t)
 	for _, e := range []agent.Event{
-		{Type: agent.EventSubagentStart, ID: "whole", Agent: "Explore"}, {Type: agent.EventSubagentDone, ID: "whole", Agent: "Explore", Done: &transcript.Done{}},
+		{Type: agent.EventSubagentStart, ID: "whole", Agent: "Explore"},
+		{Type: agent.EventSubagentDone, ID: "whole", Agent: "Explore", Done: &transcript.Done{}},
 		{Type: agent.EventSubagentStart, ID: "half", Agent: "verification"},
 	} {
 		s.tell(e)
