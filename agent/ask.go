@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/transcript"
 )
 
@@ -186,7 +186,7 @@ func pruneBefore(messages []model.Message, border int) []model.Message {
 }
 
 // answerID finds the evidence that an answer begins with.
-var answerID = regexp.MustCompile(`^\[(E[1-9][0-9]*)\] exit=`)
+var answerID = pattern.New(`^\[(E[1-9][0-9]*)\] exit=`)
 
 // whole says where a shortened answer can be read in full: of a command in its
 // spill file, of anything else where it came from.

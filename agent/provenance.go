@@ -3,9 +3,9 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/transcript"
 )
 
@@ -50,7 +50,7 @@ type ledger struct {
 }
 
 // exitCode is how the answer of a command begins.
-var exitCode = regexp.MustCompile(`^\[E\d+\] exit=(-?\d+)`)
+var exitCode = pattern.New(`^\[E\d+\] exit=(-?\d+)`)
 
 func (l *ledger) note(e Event) {
 	if e.Type != transcript.ToolResult && e.Type != transcript.CallDenied {

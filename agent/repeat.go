@@ -3,8 +3,9 @@ package agent
 import (
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // repeatLimit is how often a call may give the same answer, with nothing new in between.
@@ -49,7 +50,7 @@ func (r repeat) reason(name string) string {
 }
 
 // volatile is what differs between two runs of the same command.
-var volatile = regexp.MustCompile(`\b\d+(\.\d+)?(ns|us|µs|ms|s|m)\b|\bE\d+\b`)
+var volatile = pattern.New(`\b\d+(\.\d+)?(ns|us|µs|ms|s|m)\b|\bE\d+\b`)
 
 // note counts a call of answer n.
 func (r *repeats) note(n int, name, args, text string, errored bool) repeat {

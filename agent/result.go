@@ -4,10 +4,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/tool"
 )
 
@@ -68,7 +68,7 @@ type Result struct {
 const resultRunes = 24000
 
 // taskTag is what would end or forge the element that a result is wrapped in.
-var taskTag = regexp.MustCompile(`(?i)<(\s*/?\s*task_)`)
+var taskTag = pattern.New(`(?i)<(\s*/?\s*task_)`)
 
 // XML is what a model that started the subagent reads.
 func (r Result) XML() string { return r.xml(resultRunes) }

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // split cuts a file into its settings and its prompt. A byte order mark and
@@ -141,8 +142,8 @@ type chunk struct {
 }
 
 var (
-	keyLine  = regexp.MustCompile(`^["']?([A-Za-z][A-Za-z0-9_-]*)["']?\s*:\s*(.*)$`)
-	itemLine = regexp.MustCompile(`^\s*-\s+(.+)$`)
+	keyLine  = pattern.New(`^["']?([A-Za-z][A-Za-z0-9_-]*)["']?\s*:\s*(.*)$`)
+	itemLine = pattern.New(`^\s*-\s+(.+)$`)
 )
 
 // cut divides the settings by their keys.

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-var agentName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+var agentName = pattern.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // Parse reads an agent file. It is an agent if [Problems.Err] of the problems is
 // nil. If not, the file is skipped, or, where Name is set, it is an agent that

@@ -26,6 +26,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // manifestOptions are the flags of "ycbot app manifest".
@@ -88,7 +89,7 @@ func (o *manifestOptions) complete(p *program) error {
 	return err
 }
 
-var organizationPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$`)
+var organizationPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$`)
 
 // manifest is what GitHub is asked for.
 func (o *manifestOptions) manifest(back string) ([]byte, error) {

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // readSettings takes variables from the file that is named, else from that of
@@ -28,7 +29,7 @@ func (p *program) readSettings(name string) error {
 	return nil
 }
 
-var settingPattern = regexp.MustCompile(`^(?:export )?([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+var settingPattern = pattern.New(`^(?:export )?([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
 // parseSettings reads lines NAME=value, as env files of compose and systemd have them:
 // empty lines and those that begin with # are passed over, and a value may stand in

@@ -3,13 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // event tells one event of the run.
@@ -184,7 +184,7 @@ func answer(e agent.Event) string {
 }
 
 // exitCode is in the first line of a command's answer.
-var exitCode = regexp.MustCompile(`^\[E\d+\] exit=(-?\d+) `)
+var exitCode = pattern.New(`^\[E\d+\] exit=(-?\d+) `)
 
 func ending(e agent.Event) string {
 	switch {

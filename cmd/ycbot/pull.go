@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
@@ -104,7 +104,7 @@ func (p *program) findPull(ctx context.Context, o *runOptions) (*hub, job.Job, e
 }
 
 // fullOID is a whole object id.
-var fullOID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+var fullOID = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // pullRepo is the repository that --repo names, or that origin is.
 func (p *program) pullRepo(ctx context.Context, o *runOptions) (github.Repo, error) {

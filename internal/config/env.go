@@ -3,11 +3,12 @@ package config
 import (
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // environment reads variables for commands, merging them into those there are.
@@ -47,7 +48,7 @@ func environment(to *map[string]string) setter {
 
 const noSecrets = "secrets come only from the operator (flag, environment), never from a repository"
 
-var envPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var envPattern = pattern.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 // Variables that a file may not set, by what setting them would do. Names are
 // compared in capitals.
@@ -95,7 +96,7 @@ func envName(name string) string {
 }
 
 // secretForms are the credentials that can be told by their form.
-var secretForms = regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{20}|github_pat_[A-Za-z0-9]{20}|glpat-[A-Za-z0-9_-]{16}|` +
+var secretForms = pattern.New(`gh[pousr]_[A-Za-z0-9]{20}|github_pat_[A-Za-z0-9]{20}|glpat-[A-Za-z0-9_-]{16}|` +
 	`\bsk-[A-Za-z0-9_-]{20}|\bAKIA[0-9A-Z]{16}\b|xox[abeprs]-[A-Za-z0-9-]{10}|npm_[A-Za-z0-9]{30}|-----BEGIN [A-Z ]*PRIVATE KEY`)
 
 // holdsSecret reports a value that looks like a credential: a known form, or an

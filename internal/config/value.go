@@ -4,7 +4,6 @@ import (
 	"math"
 	"net"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 	"go.yaml.in/yaml/v4"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // maxItems is how many entries a list may have.
@@ -201,7 +202,7 @@ func glob(s string) string {
 	return ""
 }
 
-var hostName = regexp.MustCompile(`^(?i:[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(?i:\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
+var hostName = pattern.New(`^(?i:[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(?i:\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
 
 // hostPort accepts a host that can be a service of the job, with its port. The
 // addresses that clouds hand out credentials on are none.
@@ -225,7 +226,7 @@ func hostPort(s string) string {
 	return ""
 }
 
-var modelPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$`)
+var modelPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$`)
 
 // modelName accepts the name of a model, which is no address: where a model is
 // asked is the operator's to say.
@@ -236,7 +237,7 @@ func modelName(s string) string {
 	return ""
 }
 
-var agentPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+var agentPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 func agentName(s string) string {
 	if !agentPattern.MatchString(s) {

@@ -2,11 +2,11 @@ package evidence
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -295,10 +295,10 @@ func (a Auditor) doubtPass(c report.AgentCheck, r Record, end ending) string {
 }
 
 // intent finds words that say that a command is meant to fail.
-var intent = regexp.MustCompile(`(?i)\b(as |is |was |the )?(expected|intended|intentional(ly)?|by design|as it should)\b|\breject(s|ed|ing)?\b|\brefus(es?|ed|ing|al)\b|\bnon-?zero\b|\b(must|should|has to|is meant to) (fail|exit|error|be refused)|\bfails? (on|without|before|at) (the )?(base|change|fix)\b|\bdenie[sd]\b|\breturns? an error\b|\berrors? out\b|\binvalid\b|\bexits? with\b`)
+var intent = pattern.New(`(?i)\b(as |is |was |the )?(expected|intended|intentional(ly)?|by design|as it should)\b|\breject(s|ed|ing)?\b|\brefus(es?|ed|ing|al)\b|\bnon-?zero\b|\b(must|should|has to|is meant to) (fail|exit|error|be refused)|\bfails? (on|without|before|at) (the )?(base|change|fix)\b|\bdenie[sd]\b|\breturns? an error\b|\berrors? out\b|\binvalid\b|\bexits? with\b`)
 
 // unintended are words that say the contrary beside them.
-var unintended = regexp.MustCompile(`(?i)\b(un|not |n't |never )(expected|intended)`)
+var unintended = pattern.New(`(?i)\b(un|not |n't |never )(expected|intended)`)
 
 // meant tells whether a check says that its command's failure is right.
 func meant(c report.AgentCheck) bool {

@@ -1,13 +1,13 @@
 package evidence
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -97,7 +97,7 @@ func keyOf(n syntax.Node) string {
 
 var (
 	quotes   = strings.NewReplacer(`"`, "", "'", "", "\\\n", " ", "`", "")
-	looseEnd = regexp.MustCompile(`[;\s]+$`)
+	looseEnd = pattern.New(`[;\s]+$`)
 )
 
 // loose folds blanks and quotes; it is also all that is done to a command that
@@ -133,7 +133,7 @@ func (a Auditor) sameFolder(claim, ran spelling) bool {
 	return true
 }
 
-var commandCut = regexp.MustCompile(`(?m)(?:^|[\s"'])(?:…|\.\.\.|# \.\.\.)(?:[\s"']|$)|…`)
+var commandCut = pattern.New(`(?m)(?:^|[\s"'])(?:…|\.\.\.|# \.\.\.)(?:[\s"']|$)|…`)
 
 // abbreviates tells whether claim is ran with its middle left out.
 func abbreviates(claim, ran string) bool {
@@ -342,7 +342,7 @@ func readsStatus(c *syntax.CallExpr) bool {
 	return found
 }
 
-var number = regexp.MustCompile(`\d+`)
+var number = pattern.New(`\d+`)
 
 func lastNumber(s string) (int, bool) {
 	all := number.FindAllString(s, -1)

@@ -1,12 +1,12 @@
 package evidence
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -26,15 +26,15 @@ func (p printed) has(q quote) bool {
 func (p printed) empty() bool { return p.stdout == "" && p.stderr == "" }
 
 var (
-	ansiCodes = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
+	ansiCodes = pattern.New("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 	// headerLines are the tool answer's own words around an output.
-	headerLines = regexp.MustCompile(`^\s*(?:\[E\d+\]\s*)?(?:exit(?: ?code| ?status)?\s*[=:]?\s*-?\d+\b[^a-zA-Z]*(?:(?:duration|signal|timed_out)\S*\s*)*|-{3} ?(?:stdout|stderr) ?-{3})\s*$`)
-	headerWords = regexp.MustCompile(`^\s*(?:\[E\d+\] exit=\S+.*|note: this command changed tracked files.*)$`)
-	silence     = regexp.MustCompile(`(?i)^\W*(?:\(?(?:no|empty|without) (?:output|stdout)(?: on stdout)?\)?|empty|no stdout,? no stderr|\(?(?:nothing|silent|none)\)?|stdout:? empty)\W*$`)
+	headerLines = pattern.New(`^\s*(?:\[E\d+\]\s*)?(?:exit(?: ?code| ?status)?\s*[=:]?\s*-?\d+\b[^a-zA-Z]*(?:(?:duration|signal|timed_out)\S*\s*)*|-{3} ?(?:stdout|stderr) ?-{3})\s*$`)
+	headerWords = pattern.New(`^\s*(?:\[E\d+\] exit=\S+.*|note: this command changed tracked files.*)$`)
+	silence     = pattern.New(`(?i)^\W*(?:\(?(?:no|empty|without) (?:output|stdout)(?: on stdout)?\)?|empty|no stdout,? no stderr|\(?(?:nothing|silent|none)\)?|stdout:? empty)\W*$`)
 	// cutMarks stand where a quote leaves something out.
-	cutMarks = regexp.MustCompile(`(?i)\[…[^\]\n]*\]|\[\.\.\.[^\]\n]*\]|[\[(<]\s*(?:…|\.\.\.)?\s*(?:\d+ (?:more )?(?:lines?|bytes?) )?(?:output |lines? )?(?:omitted|snip(?:ped)?|truncated|trimmed|elided|cut)[^\])>\n]*[\])>]|\.{3,}(?:\s*\([^)\n]*(?:omitted|truncated|more)[^)\n]*\))?|…`)
+	cutMarks = pattern.New(`(?i)\[…[^\]\n]*\]|\[\.\.\.[^\]\n]*\]|[\[(<]\s*(?:…|\.\.\.)?\s*(?:\d+ (?:more )?(?:lines?|bytes?) )?(?:output |lines? )?(?:omitted|snip(?:ped)?|truncated|trimmed|elided|cut)[^\])>\n]*[\])>]|\.{3,}(?:\s*\([^)\n]*(?:omitted|truncated|more)[^)\n]*\))?|…`)
 	// frames are what people draw before a quoted line.
-	frames = regexp.MustCompile(`^\s*(?:[>|│]\s+)`)
+	frames = pattern.New(`^\s*(?:[>|│]\s+)`)
 )
 
 // fold makes spelling differences of one text vanish: colours, blanks, carriage
@@ -137,7 +137,7 @@ func find(text string, at int, piece string, cutLeft, cutRight bool) int {
 	return -1
 }
 
-var negation = regexp.MustCompile(`(?i)(?:^|[\s(\[:,;"'])(?:not|no|never|non|without|cannot|\w+n't)[ -]$`)
+var negation = pattern.New(`(?i)(?:^|[\s(\[:,;"'])(?:not|no|never|non|without|cannot|\w+n't)[ -]$`)
 
 func startsWhole(text string, i int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
@@ -214,7 +214,7 @@ func clipLine(s string) string {
 	return s
 }
 
-var exitWords = regexp.MustCompile(`(?i)\bexit(?:s|ed)?(?:[ _-]?(?:code|status))?(?: (?:was|is|of|with))?(?: (?:code|status))?\s*[=:]?\s*(-?\d{1,3})\b`)
+var exitWords = pattern.New(`(?i)\bexit(?:s|ed)?(?:[ _-]?(?:code|status))?(?: (?:was|is|of|with))?(?: (?:code|status))?\s*[=:]?\s*(-?\d{1,3})\b`)
 
 // exitClaims returns the exit codes that a check says its command ended with.
 // What the command printed itself, such as "exit status 1", is no claim.

@@ -2,11 +2,12 @@ package gate
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/joshdk/go-junit"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // cEcosystem is C and C++ built with CMake or Meson.
@@ -26,8 +27,8 @@ func cEcosystem() *ecosystem {
 var (
 	cExts        = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".mm", ".inc", ".ipp"}
 	cTestFolders = []string{"test", "tests", "unittest", "unittests", "testing"}
-	cTestName    = regexp.MustCompile(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
-	cMissing     = regexp.MustCompile(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
+	cTestName    = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
+	cMissing     = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
 )
 
 // isCTest tells test sources, and in folders of tests also what builds them.
@@ -119,7 +120,7 @@ func cmakeProject(s *survey, dir string) project {
 	return p
 }
 
-var cmakeTests = regexp.MustCompile(`(?i)\b(enable_testing|add_test|include\s*\(\s*CTest|gtest_discover_tests|catch_discover_tests|doctest_discover_tests)\b`)
+var cmakeTests = pattern.New(`(?i)\b(enable_testing|add_test|include\s*\(\s*CTest|gtest_discover_tests|catch_discover_tests|doctest_discover_tests)\b`)
 
 // byCTest is the style of ctest, whose tests have no groups.
 func byCTest(_ []string, t junit.Test) (pkg, name string) { return "ctest", t.Name }

@@ -4,11 +4,11 @@ import (
 	"encoding/xml"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -36,8 +36,8 @@ func dotnetEcosystem() *ecosystem {
 }
 
 var (
-	dotnetTests   = regexp.MustCompile(`(?i)(^|/)[^/]*tests?(/|\.[cfv][sb]$)`)
-	dotnetMissing = regexp.MustCompile(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
+	dotnetTests   = pattern.New(`(?i)(^|/)[^/]*tests?(/|\.[cfv][sb]$)`)
+	dotnetMissing = pattern.New(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
 )
 
 func findDotnetProjects(s *survey) []project {
@@ -141,7 +141,7 @@ func parseTRX(data []byte) ([]outcome, error) {
 	return out, nil
 }
 
-var xmlHead = regexp.MustCompile(`\x{FEFF}?<\?xml[^>]*\?>`)
+var xmlHead = pattern.New(`\x{FEFF}?<\?xml[^>]*\?>`)
 
 // clockTime reads "00:00:01.5".
 func clockTime(s string) time.Duration {

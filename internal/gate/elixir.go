@@ -3,10 +3,10 @@ package gate
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -30,7 +30,7 @@ func elixirEcosystem() *ecosystem {
 	}
 }
 
-var elixirMissing = regexp.MustCompile(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined|module (?:\w+\.)*(\w+) is not (?:available|loaded)`)
+var elixirMissing = pattern.New(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined|module (?:\w+\.)*(\w+) is not (?:available|loaded)`)
 
 func findElixirProjects(s *survey) []project {
 	var out []project
@@ -74,9 +74,9 @@ func findElixirProjects(s *survey) []project {
 }
 
 var (
-	mixModule = regexp.MustCompile(`^([\w.]+) \[(.+\.exs)\]$`)
-	mixTest   = regexp.MustCompile(`^\s+\* (test .+?|doctest .+?|property .+?) \((\d+(?:\.\d+)?ms|skipped|excluded)\)(?: \[L#\d+\])?$`)
-	mixFailed = regexp.MustCompile(`^\s+\d+\) (test .+|doctest .+|property .+) \(([\w.]+)\)$`)
+	mixModule = pattern.New(`^([\w.]+) \[(.+\.exs)\]$`)
+	mixTest   = pattern.New(`^\s+\* (test .+?|doctest .+?|property .+?) \((\d+(?:\.\d+)?ms|skipped|excluded)\)(?: \[L#\d+\])?$`)
+	mixFailed = pattern.New(`^\s+\d+\) (test .+|doctest .+|property .+) \(([\w.]+)\)$`)
 )
 
 // parseMix reads the text of "mix test --trace".

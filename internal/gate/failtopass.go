@@ -6,10 +6,10 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -188,7 +188,7 @@ func (r *runner) overlayTests(ctx context.Context, tree *workspace.Tree, pkgs []
 }
 
 // errorPlace is the beginning of a compiler's message: the file.
-var errorPlace = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?([^\s:]+_test\.go):\d+`)
+var errorPlace = pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+_test\.go):\d+`)
 
 // uncompilable returns the changed test files of p that a broken package
 // result names and that are not the base's own already.
@@ -212,7 +212,7 @@ func (r *runner) uncompilable(t Test, p goPackageInfo) []string {
 }
 
 // missingDeps are messages for imports that the base's go.mod does not provide.
-var missingDeps = regexp.MustCompile(`no required module provides package|missing go\.sum entry|cannot find module providing|module lookup disabled`)
+var missingDeps = pattern.New(`no required module provides package|missing go\.sum entry|cannot find module providing|module lookup disabled`)
 
 // judgeOverlay tells what the change's tests say over the base's sources.
 func (r *runner) judgeOverlay(over Suite) {

@@ -2,10 +2,10 @@ package gate
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -35,7 +35,7 @@ func javaEcosystem() *ecosystem {
 	}
 }
 
-var javaMissing = regexp.MustCompile(`symbol:\s+(?:method|class|variable|constructor|interface) (\w+)|(?:u|U)nresolved reference:? '?(\w+)|package (?:\w+\.)*(\w+) does not exist`)
+var javaMissing = pattern.New(`symbol:\s+(?:method|class|variable|constructor|interface) (\w+)|(?:u|U)nresolved reference:? '?(\w+)|package (?:\w+\.)*(\w+) does not exist`)
 
 // findJavaProjects makes a project of each build: a folder with its file that
 // lies in no other one.

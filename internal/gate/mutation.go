@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A Mutation is what the tests notice of small changes of the changed lines.
@@ -123,7 +123,7 @@ func (r *runner) testFile(name string) bool {
 }
 
 // hunk is the head of a hunk in a patch without context.
-var hunk = regexp.MustCompile(`(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+var hunk = pattern.New(`(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
 // addedLines are the lines of the new file that a patch without context brings.
 func addedLines(patch string) map[int]bool {

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -30,7 +30,7 @@ func nodeEcosystem() *ecosystem {
 
 var nodeExts = []string{".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".vue", ".svelte"}
 
-var nodeTestName = regexp.MustCompile(`([._-](test|spec)|^test|^test-.*)\.[cm]?[jt]sx?$`)
+var nodeTestName = pattern.New(`([._-](test|spec)|^test|^test-.*)\.[cm]?[jt]sx?$`)
 
 // isNodeTest follows what the runners take for tests when nobody says.
 func isNodeTest(name string) bool {
@@ -54,7 +54,7 @@ func inFolder(name string, folders ...string) bool {
 }
 
 // nodeMissing are messages for names that are not there: the name is the last group.
-var nodeMissing = regexp.MustCompile(`(?m)Cannot find (?:module|package) '([^']+)'|does not provide an export named '([^']+)'|` +
+var nodeMissing = pattern.New(`(?m)Cannot find (?:module|package) '([^']+)'|does not provide an export named '([^']+)'|` +
 	`\(?([\w$.]+)\)? is not a (?:function|constructor)|ReferenceError: ([\w$]+) is not defined|Class extends value undefined.*?([\w$]*)|` +
 	`error TS\d+: .*'([\w$]+)'`)
 
@@ -214,7 +214,7 @@ func workspaceOf(s *survey, dir string, manifests map[string]manifest) string {
 }
 
 // pnpmPackage is a line of pnpm-workspace.yaml that names members.
-var pnpmPackage = regexp.MustCompile(`(?m)^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$`)
+var pnpmPackage = pattern.New(`(?m)^\s*-\s*['"]?([^'"#\n]+?)['"]?\s*$`)
 
 func memberPatterns(s *survey, dir string, m manifest) []string {
 	out := m.members()
@@ -304,4 +304,4 @@ func (p *project) testNode(s *survey, dir string, m manifest, onlyMembers bool) 
 }
 
 // nodeDefault are the files that "node --test" looks for by itself.
-var nodeDefault = regexp.MustCompile(`(^|/)(test/.*|test|test-[^/]*|[^/]*[._-]test)\.[cm]?js$`)
+var nodeDefault = pattern.New(`(^|/)(test/.*|test|test-[^/]*|[^/]*[._-]test)\.[cm]?js$`)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -210,7 +211,7 @@ func wantsAbsent(wants func(Test) (deps, api bool), t Test) bool {
 	return deps || api
 }
 
-var word = regexp.MustCompile(`[\pL_$][\pL\pN_$]*`)
+var word = pattern.New(`[\pL_$][\pL\pN_$]*`)
 
 // words are the names in a source.
 func words(src []byte) map[string]bool {

@@ -2,12 +2,12 @@ package gate
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/joshdk/go-junit"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -33,7 +33,7 @@ func phpEcosystem() *ecosystem {
 	}
 }
 
-var phpMissing = regexp.MustCompile(`Call to undefined (?:method|function) [\w\\:]*?(\w+)\(\)|(?:Class|Interface|Trait|Enum) "[\w\\]*?(\w+)" not found|Undefined constant [\w\\:"]*?(\w+)"?`)
+var phpMissing = pattern.New(`Call to undefined (?:method|function) [\w\\:]*?(\w+)\(\)|(?:Class|Interface|Trait|Enum) "[\w\\]*?(\w+)" not found|Undefined constant [\w\\:"]*?(\w+)"?`)
 
 func findPHPProjects(s *survey) []project {
 	var out []project

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Limits are how long one command may take: Step in any case, and on the head
@@ -177,7 +177,7 @@ func (r *runner) limited(side Side, c command) command {
 }
 
 // goHeading is the line that the go command writes above the errors of a package.
-var goHeading = regexp.MustCompile(`(?m)^# (\S+)(?: \[.*\])?$`)
+var goHeading = pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`)
 
 // broken lists what does not build at a side: Go packages by import path where
 // the output names them, else commands.
@@ -200,7 +200,7 @@ func (r *runner) broken(side Side) []string {
 }
 
 // place is the position in a line of a compiler or linter.
-var place = regexp.MustCompile(`:\d+(:\d+)?:`)
+var place = pattern.New(`:\d+(:\d+)?:`)
 
 // compareLint keeps the complaints of the head that the base does not have.
 func (r *runner) compareLint() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/joshdk/go-junit"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -30,7 +31,7 @@ func pythonEcosystem() *ecosystem {
 	}
 }
 
-var pythonTestName = regexp.MustCompile(`^(test_.*|.*_test|tests?|conftest)\.py$`)
+var pythonTestName = pattern.New(`^(test_.*|.*_test|tests?|conftest)\.py$`)
 
 func isPythonTest(name string) bool {
 	return path.Ext(name) == ".py" && (pythonTestName.MatchString(path.Base(name)) || inFolder(name, "test", "tests"))
@@ -42,9 +43,9 @@ func steersPython(name string) bool {
 		requirements.MatchString(base)
 }
 
-var requirements = regexp.MustCompile(`^requirements.*\.(txt|in)$|^(dev|test)[-_]requirements\.txt$`)
+var requirements = pattern.New(`^requirements.*\.(txt|in)$|^(dev|test)[-_]requirements\.txt$`)
 
-var pythonMissing = regexp.MustCompile(`(?m)ModuleNotFoundError: No module named '([\w.]+)'|ImportError: cannot import name '(\w+)'|` +
+var pythonMissing = pattern.New(`(?m)ModuleNotFoundError: No module named '([\w.]+)'|ImportError: cannot import name '(\w+)'|` +
 	`AttributeError: .* has no attribute '(\w+)'|NameError: name '(\w+)' is not defined|TypeError: .*unexpected keyword argument '(\w+)'|` +
 	`AttributeError: .* does not have the attribute '(\w+)'`)
 
@@ -134,7 +135,7 @@ func pythonFacts(s *survey, dir string, all []string) pyFacts {
 }
 
 // bareTest is a test that is a function, which unittest does not run.
-var bareTest = regexp.MustCompile(`(?m)^(async )?def test_\w*\(`)
+var bareTest = pattern.New(`(?m)^(async )?def test_\w*\(`)
 
 func pythonProject(s *survey, dir string, all []string) project {
 	f := pythonFacts(s, dir, all)
@@ -239,8 +240,8 @@ func (p *project) installPython(s *survey, f pyFacts) bool {
 }
 
 var (
-	pyDependencies = regexp.MustCompile(`(?m)^dependencies\s*=\s*\[\s*(?:[^\]\s#]|#)|\[tool\.poetry\.dependencies\]|\[dependency-groups\]|\[project\.optional-dependencies\]`)
-	pyExtra        = regexp.MustCompile(`(?m)^"?(tests?|testing|dev|all)"?\s*=\s*\[`)
+	pyDependencies = pattern.New(`(?m)^dependencies\s*=\s*\[\s*(?:[^\]\s#]|#)|\[tool\.poetry\.dependencies\]|\[dependency-groups\]|\[project\.optional-dependencies\]`)
+	pyExtra        = pattern.New(`(?m)^"?(tests?|testing|dev|all)"?\s*=\s*\[`)
 )
 
 // extras are the optional dependencies that tests usually need.

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -38,8 +38,8 @@ func rubyEcosystem() *ecosystem {
 }
 
 var (
-	rubyTestName = regexp.MustCompile(`^(test_.*|.*_(test|spec))\.rb$`)
-	rubyMissing  = regexp.MustCompile("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
+	rubyTestName = pattern.New(`^(test_.*|.*_(test|spec))\.rb$`)
+	rubyMissing  = pattern.New("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
 )
 
 func findRubyProjects(s *survey) []project {
@@ -216,7 +216,7 @@ func parseRSpec(data []byte) ([]outcome, error) {
 	return out, nil
 }
 
-var rspecLoad = regexp.MustCompile(`An error occurred while loading (\S+?)\.?\s`)
+var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
 
 func parseMinitest(data []byte) ([]outcome, error) {
 	var out []outcome

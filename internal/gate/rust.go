@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -47,12 +47,12 @@ func rustup(t *Toolchains) []string {
 }
 
 var (
-	rustMissing    = regexp.MustCompile("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|cannot find [\\w, ]+ `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
-	cargoWorkspace = regexp.MustCompile(`(?m)^\[workspace[.\]]`)
-	cargoPackage   = regexp.MustCompile(`(?m)^\[package\]`)
-	cargoName      = regexp.MustCompile(`(?m)^name\s*=\s*"([^"]+)"`)
-	cargoPath      = regexp.MustCompile(`\bpath\s*=\s*"([^"]+)"`)
-	cargoDeps      = regexp.MustCompile(`(?m)^\[(.*\.)?(dev-|build-)?dependencies[\].]`)
+	rustMissing    = pattern.New("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|cannot find [\\w, ]+ `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
+	cargoWorkspace = pattern.New(`(?m)^\[workspace[.\]]`)
+	cargoPackage   = pattern.New(`(?m)^\[package\]`)
+	cargoName      = pattern.New(`(?m)^name\s*=\s*"([^"]+)"`)
+	cargoPath      = pattern.New(`\bpath\s*=\s*"([^"]+)"`)
+	cargoDeps      = pattern.New(`(?m)^\[(.*\.)?(dev-|build-)?dependencies[\].]`)
 )
 
 // findRustProjects makes a project of each workspace, and of each package in none.
@@ -144,12 +144,12 @@ func adoptCargo(c command, words []string) (command, bool) {
 }
 
 var (
-	cargoRunning = regexp.MustCompile(`^\s+(?:Running (?:unittests )?(\S+) \(\S*?([^/]+)-[0-9a-f]+(?:\.exe)?\)|Doc-tests (\S+))`)
-	cargoTest    = regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*)$`)
-	cargoStdout  = regexp.MustCompile(`^---- (.+?) stdout ----$`)
-	cargoEnd     = regexp.MustCompile(`^test result: `)
-	cargoBegin   = regexp.MustCompile(`^running \d+ tests?$`)
-	docLine      = regexp.MustCompile(` \(line \d+\)( - compile( fail)?)?$`)
+	cargoRunning = pattern.New(`^\s+(?:Running (?:unittests )?(\S+) \(\S*?([^/]+)-[0-9a-f]+(?:\.exe)?\)|Doc-tests (\S+))`)
+	cargoTest    = pattern.New(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*)$`)
+	cargoStdout  = pattern.New(`^---- (.+?) stdout ----$`)
+	cargoEnd     = pattern.New(`^test result: `)
+	cargoBegin   = pattern.New(`^running \d+ tests?$`)
+	docLine      = pattern.New(` \(line \d+\)( - compile( fail)?)?$`)
 )
 
 // parseCargo reads the text of "cargo test". Which program's tests follow is

@@ -2,16 +2,17 @@ package gate
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A line of TAP (https://testanything.org): a result, with its description and
 // its directive.
-var tapLine = regexp.MustCompile(`^(not )?ok\b\s*\d*\s*(?:- )?(.*?)(?:\s+#\s*((?i:skip|todo)\S*)\b.*)?$`)
+var tapLine = pattern.New(`^(not )?ok\b\s*\d*\s*(?:- )?(.*?)(?:\s+#\s*((?i:skip|todo)\S*)\b.*)?$`)
 
 // tapName is a line above results that names what they are of, as tape writes.
-var tapName = regexp.MustCompile(`^# (.+)$`)
+var tapName = pattern.New(`^# (.+)$`)
 
 // parseTAP reads the results of the outermost level, each with the lines that
 // follow it. Results of which several have one name are one test.
@@ -53,9 +54,9 @@ func parseTAP(data []byte) ([]outcome, error) {
 }
 
 // tapCount are the lines at the end that count results.
-var tapCount = regexp.MustCompile(`^# (tests|suites|pass|fail|cancelled|skipped|todo|ok|duration_ms|time=|Subtest:)\b`)
+var tapCount = pattern.New(`^# (tests|suites|pass|fail|cancelled|skipped|todo|ok|duration_ms|time=|Subtest:)\b`)
 
 // ansi are the colours that runners write.
-var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+var ansi = pattern.New("\x1b\\[[0-9;]*[A-Za-z]")
 
 func plainText(s string) string { return ansi.ReplaceAllString(s, "") }

@@ -3,13 +3,14 @@ package gate
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // environments are messages of tools that fail for want of something outside of
 // the change: the failure says nothing about it.
-var environments = regexp.MustCompile(`(?i)dial tcp|lookup [^ ]+( on [^ ]+)?: |no such host|network is unreachable|connection refused|i/o timeout|TLS handshake timeout|` +
+var environments = pattern.New(`(?i)dial tcp|lookup [^ ]+( on [^ ]+)?: |no such host|network is unreachable|connection refused|i/o timeout|TLS handshake timeout|` +
 	`temporary failure in name resolution|could not resolve host|unrecognized import path|module lookup disabled by GOPROXY=off|` +
 	`requires go >= |EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|connection reset by peer|no space left on device|command not found|executable file not found|` +
 	`could not read Username|terminal prompts disabled|Permission denied \(publickey|Host key verification failed|` +

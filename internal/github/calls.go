@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 const (
@@ -20,10 +21,10 @@ const (
 // What goes into the path of a request is checked: "..", for one, would make
 // it another request.
 var (
-	namePattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-	loginPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
-	oidPattern   = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
-	codePattern  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
+	namePattern  = pattern.New(`^[A-Za-z0-9._-]{1,100}$`)
+	loginPattern = pattern.New(`^[A-Za-z0-9_-]{1,100}(\[bot\])?$`)
+	oidPattern   = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+	codePattern  = pattern.New(`^[A-Za-z0-9_-]{1,200}$`)
 )
 
 func (r Repo) check() error {

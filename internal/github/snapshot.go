@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -13,6 +12,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // maxLinked is how many linked issues are read.
@@ -178,7 +178,7 @@ func (c *Client) readComments(ctx context.Context, s *Snapshot, repo Repo) error
 func (s *Snapshot) before(t time.Time) bool { return s.AsOf.IsZero() || t.Before(s.AsOf) }
 
 // closes is how a body says which issues of its repository it closes.
-var closes = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \t]+#([1-9][0-9]{0,8})\b`)
+var closes = pattern.New(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \t]+#([1-9][0-9]{0,8})\b`)
 
 // LinkedIssues returns the numbers of the issues that a text says it closes, in
 // the order of the text.

@@ -11,6 +11,9 @@ const module = "github.com/ycbot/ycbot/"
 // everywhere may be imported by all packages; change and redact stand on nothing.
 const everywhere = "internal/redact internal/telemetry internal/change"
 
+// patterns is for every package, also for one that may import nothing.
+const patterns = "internal/pattern"
+
 // A row says which packages of this module a package may import, beside
 // those of everywhere.
 type row struct {
@@ -59,6 +62,7 @@ var table = []row{
 	{"internal/config", ""},
 	{"internal/telemetry", "internal/transcript"}, // metrics and traces are made from events
 	{"internal/redact", "-"},
+	{"internal/pattern", "-"},
 	{"internal/change", "-"},
 
 	{"internal/githubtest", "internal/github"}, // whose types say what is there
@@ -143,7 +147,7 @@ func rowOf(pkg string) (row, bool) {
 }
 
 func (r row) allows(pkg string) bool {
-	if r.imports == "*" {
+	if r.imports == "*" || pkg == patterns {
 		return true
 	}
 	matches := func(p string) bool { return covers(p, pkg) }
@@ -155,11 +159,11 @@ func (r row) allows(pkg string) bool {
 func (r row) says() string {
 	switch r.imports {
 	case "-":
-		return "nothing of the module"
+		return "nothing of the module but " + patterns
 	case "":
-		return everywhere
+		return everywhere + " " + patterns
 	}
-	return r.imports + " " + everywhere
+	return r.imports + " " + everywhere + " " + patterns
 }
 
 // covers reports whether pkg is meant by the pattern of a row.

@@ -6,8 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 //go:embed prices.json
@@ -73,7 +74,7 @@ func (r Rates) With(others Rates) Rates {
 }
 
 // dated is a snapshot of a model, which costs the same.
-var dated = regexp.MustCompile(`-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$`)
+var dated = pattern.New(`-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$`)
 
 // Price returns what a model costs; ok is false where that is not known.
 func (r Rates) Price(name string) (rate Rate, ok bool) {

@@ -3,12 +3,13 @@ package model
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // namePattern is what the strictest provider takes as the name of a tool.
-var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var namePattern = pattern.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Validate reports the first thing in messages that a strict provider would
 // refuse: it wants a user first, every call answered by exactly one tool message

@@ -3,11 +3,12 @@ package policy
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // An Action is what a rule says. The strings are those of permission files.
@@ -51,7 +52,7 @@ var (
 	foreignNames = []string{"Memory", "MCP", "Browser", "Document", "Media"}
 )
 
-var grammar = regexp.MustCompile(`^\s*([A-Za-z][A-Za-z0-9_]*)\s*\((.*)\)\s*$`)
+var grammar = pattern.New(`^\s*([A-Za-z][A-Za-z0-9_]*)\s*\((.*)\)\s*$`)
 
 // parseRule reads Name(Pattern).
 func parseRule(text string) (Rule, error) {

@@ -3,11 +3,12 @@ package policy
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // CheckShell refuses the few commands that are never part of a verification:
@@ -276,7 +277,7 @@ func wrappers(name string) (operands int, ok bool) {
 }
 
 // valueFlags are flags of wrappers whose value is the next word.
-var valueFlags = regexp.MustCompile(`^-(u|C|n|k|s|I|L|P|d|E|a|c|o|e|i)$`)
+var valueFlags = pattern.New(`^-(u|C|n|k|s|I|L|P|d|E|a|c|o|e|i)$`)
 
 func (c *checker) wrapped(name string, rest []string, depth int) {
 	operands, ok := wrappers(name)
@@ -346,8 +347,8 @@ func (c *checker) remove(rest []string) {
 }
 
 var (
-	userHome = regexp.MustCompile(`^(~[^/]*|/home(/[^/]+)?|/root|/Users(/[^/]+)?)$`)
-	system   = regexp.MustCompile(`^/(bin|boot|dev|etc|lib|lib32|lib64|libx32|opt|proc|run|sbin|srv|sys|usr|var|System|Library|Applications)(/[^/]*)?$`)
+	userHome = pattern.New(`^(~[^/]*|/home(/[^/]+)?|/root|/Users(/[^/]+)?)$`)
+	system   = pattern.New(`^/(bin|boot|dev|etc|lib|lib32|lib64|libx32|opt|proc|run|sbin|srv|sys|usr|var|System|Library|Applications)(/[^/]*)?$`)
 )
 
 // precious tells whether a path is the root, a system directory or a home, or
@@ -371,7 +372,7 @@ func precious(p string) bool {
 	return userHome.MatchString(p) || system.MatchString(p)
 }
 
-var rawDevice = regexp.MustCompile(`^/dev/(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|md\d|dm-\d|mapper/|loop\d|mem$|kmem$|port$)`)
+var rawDevice = pattern.New(`^/dev/(sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|md\d|dm-\d|mapper/|loop\d|mem$|kmem$|port$)`)
 
 func (c *checker) device(p, how string) {
 	if rawDevice.MatchString(p) {

@@ -3,13 +3,13 @@ package publish
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 )
@@ -158,7 +158,7 @@ func inside(p string) bool {
 	return p != "" && p != "." && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && report.Line(p, len(p)) == p
 }
 
-var placePattern = regexp.MustCompile(`(?:^|[\s("'])([\w./+@-]+\.\w+):(\d{1,7})\b`)
+var placePattern = pattern.New(`(?:^|[\s("'])([\w./+@-]+\.\w+):(\d{1,7})\b`)
 
 // place returns the first place in a changed file that an output names. Test runners
 // print paths from the folder of the test, so the end of a path is enough where only

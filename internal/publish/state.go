@@ -3,11 +3,11 @@ package publish
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -42,7 +42,7 @@ type state struct {
 	Earlier []result `json:"earlier,omitempty"` // newest first
 }
 
-var runPattern = regexp.MustCompile(`^[A-Za-z0-9._:/-]{0,300}$`)
+var runPattern = pattern.New(`^[A-Za-z0-9._:/-]{0,300}$`)
 
 // known tells that r can be shown: whatever stands in a comment, only words of ours
 // come out of it.

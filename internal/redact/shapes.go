@@ -3,6 +3,8 @@ package redact
 import (
 	"bytes"
 	"regexp"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 var mark = []byte("[redacted:token]")
@@ -13,12 +15,12 @@ var mark = []byte("[redacted:token]")
 type shape struct {
 	literal []byte
 	anchor  bool // the literal begins a word
-	expr    *regexp.Regexp
+	expr    *pattern.Pattern
 	accept  func(token []byte) bool // nil: whatever matches
 }
 
 func word(literal, rest string) shape {
-	return shape{[]byte(literal), true, regexp.MustCompile(`^` + regexp.QuoteMeta(literal) + rest), nil}
+	return shape{[]byte(literal), true, pattern.New(`^` + regexp.QuoteMeta(literal) + rest), nil}
 }
 
 // shapes is in the order of application: a block before what it may contain.
@@ -26,7 +28,7 @@ var shapes = []shape{
 	{
 		[]byte("-----BEGIN "), false,
 		// Without its end (a log that was cut) up to what no key contains.
-		regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,]|\\+[nrt]|-[A-Za-z0-9])*` +
+		pattern.New(`^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,]|\\+[nrt]|-[A-Za-z0-9])*` +
 			`(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?`), nil,
 	},
 	authorization("uthorization"),
@@ -42,14 +44,14 @@ var shapes = []shape{
 	word("AKIA", `[0-9A-Z]{16}\b`),
 	word("ASIA", `[0-9A-Z]{16}\b`),
 	word("xox", `[a-z]-[A-Za-z0-9-]{10,}`),
-	{[]byte("sk-"), true, regexp.MustCompile(`^sk-[A-Za-z0-9_-]{20,}`), looksRandom},
+	{[]byte("sk-"), true, pattern.New(`^sk-[A-Za-z0-9_-]{20,}`), looksRandom},
 }
 
 // authorization is the header with its value, in HTTP, JSON and Go's %v.
 func authorization(literal string) shape {
 	return shape{
 		[]byte(literal), false,
-		regexp.MustCompile(`^(?i:uthorization)["']?\s{0,4}[:=]\s{0,4}[\["']{0,2}(?i:bearer|basic|token)\s{1,4}([A-Za-z0-9._~+/=-]{8,})`), nil,
+		pattern.New(`^(?i:uthorization)["']?\s{0,4}[:=]\s{0,4}[\["']{0,2}(?i:bearer|basic|token)\s{1,4}([A-Za-z0-9._~+/=-]{8,})`), nil,
 	}
 }
 

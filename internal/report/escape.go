@@ -2,10 +2,11 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Everything that a change, its tests or a model can write is untrusted: titles,
@@ -14,7 +15,7 @@ import (
 // ansi matches the escape sequences of terminals: CSI, the string sequences
 // (OSC, DCS, APC, PM, SOS) and the short ones. A string sequence counts as one
 // only where it ends on its own line, so that an open one hides nothing.
-var ansi = regexp.MustCompile(
+var ansi = pattern.New(
 	"\x1b\\[[0-?]*[ -/]*[@-~]" +
 		"|\x1b[\\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\\\)" +
 		"|\x1b[ -/]*[0-~]")
@@ -112,7 +113,7 @@ func clip(s string, n int) string {
 
 // leadingMark matches what would begin a list, a heading or a rule if it stood
 // at the beginning of a line; the group is what a backslash takes the meaning from.
-var leadingMark = regexp.MustCompile(`^(?:\d{1,9})?([-+=#]+|[.)])(?: |$)`)
+var leadingMark = pattern.New(`^(?:\d{1,9})?([-+=#]+|[.)])(?: |$)`)
 
 // mdText makes untrusted text inert in Markdown: one line of at most about limit
 // characters in which nothing is a link, an image, a mention, a reference, HTML, an

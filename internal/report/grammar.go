@@ -1,9 +1,10 @@
 package report
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // An AgentReport is an agent's final reply, read leniently in everything but
@@ -65,14 +66,14 @@ func ParseAgentReport(text string) AgentReport {
 }
 
 var (
-	headingLine = regexp.MustCompile(`^\s*(#{1,6})\s+\S`)
-	checkLine   = regexp.MustCompile(`(?i)^\s*(?:#{1,6}\s+[*_]{0,2}|[*_]{2})\s*(?:\d+[.)]\s*)?check\b\s*#?\d*[*_]*\s*[:.–—-]\s*(.*)$`)
-	labelLine   = regexp.MustCompile(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+)?([*_]{0,3})(commands?(?: run)?|ran|outputs?(?: observed)?|observed(?: output)?|expected(?: vs\.?| versus)? actual|expected|actual|result|evidence)(?:\s*\([^)]*\))?[*_]{0,3}\s*:(.*)$`)
-	fenceLine   = regexp.MustCompile("^[\\s>]*(?:[-+*]\\s+)?(`{3,}|~{3,})([^`]*)$")
-	resultWord  = regexp.MustCompile(`(?i)^[\s*_` + "`" + `✅❌]*(pass|fail|skip|skipped|partial|passed|failed)\b`)
-	adversarial = regexp.MustCompile(`(?i)\s*[\[(]\s*adversarial\s*[\])]\s*`)
-	citedID     = regexp.MustCompile(`\bE[1-9][0-9]*\b`)
-	headerID    = regexp.MustCompile(`(?m)^\s*\[(E[1-9][0-9]*)\] exit=`)
+	headingLine = pattern.New(`^\s*(#{1,6})\s+\S`)
+	checkLine   = pattern.New(`(?i)^\s*(?:#{1,6}\s+[*_]{0,2}|[*_]{2})\s*(?:\d+[.)]\s*)?check\b\s*#?\d*[*_]*\s*[:.–—-]\s*(.*)$`)
+	labelLine   = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+)?([*_]{0,3})(commands?(?: run)?|ran|outputs?(?: observed)?|observed(?: output)?|expected(?: vs\.?| versus)? actual|expected|actual|result|evidence)(?:\s*\([^)]*\))?[*_]{0,3}\s*:(.*)$`)
+	fenceLine   = pattern.New("^[\\s>]*(?:[-+*]\\s+)?(`{3,}|~{3,})([^`]*)$")
+	resultWord  = pattern.New(`(?i)^[\s*_` + "`" + `✅❌]*(pass|fail|skip|skipped|partial|passed|failed)\b`)
+	adversarial = pattern.New(`(?i)\s*[\[(]\s*adversarial\s*[\])]\s*`)
+	citedID     = pattern.New(`\bE[1-9][0-9]*\b`)
+	headerID    = pattern.New(`(?m)^\s*\[(E[1-9][0-9]*)\] exit=`)
 )
 
 // A grammar is one pass over the lines of a reply.

@@ -3,6 +3,8 @@ package report
 import (
 	"regexp"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // claimCommands reads the field "Command run": what was run, and what of a console
@@ -34,7 +36,7 @@ func claimCommands(b *fieldText) (cmds []string, transcript string) {
 }
 
 // ranNothing is what replies write where they ran nothing.
-var ranNothing = regexp.MustCompile(`(?i)^\W*(none|n/?a|not run|no command|nothing|skipped|code review|manual (review|inspection))\b[^\n]*$|^\W*$`)
+var ranNothing = pattern.New(`(?i)^\W*(none|n/?a|not run|no command|nothing|skipped|code review|manual (review|inspection))\b[^\n]*$|^\W*$`)
 
 // shellBlock splits one block into commands. Lines with a "$ " prompt start a
 // command each, and what follows them is output unless the command goes on;
@@ -70,8 +72,8 @@ func shellBlock(text string) (cmds []string, out string) {
 }
 
 var (
-	shellPrompt = regexp.MustCompile(`^\s*\$\s+`)
-	heredoc     = regexp.MustCompile(`<<-?\s*['"]?([A-Za-z_][A-Za-z0-9_]*)['"]?`)
+	shellPrompt = pattern.New(`^\s*\$\s+`)
+	heredoc     = pattern.New(`<<-?\s*['"]?([A-Za-z_][A-Za-z0-9_]*)['"]?`)
 )
 
 // goesOn tells whether a command cannot end where cmd ends.
@@ -141,9 +143,9 @@ func spanEnd(text string, n int) int {
 }
 
 var (
-	verdictWord = regexp.MustCompile(`(?i)\b(pass|fail|partial)\b`)
-	verdictLine = regexp.MustCompile(`(?i)^(?:final |overall )?verdict\W*(pass|fail|partial)\W*$`)
-	verdictHead = regexp.MustCompile(`(?i)^\W*(?:final |overall )?verdict\b`)
+	verdictWord = pattern.New(`(?i)\b(pass|fail|partial)\b`)
+	verdictLine = pattern.New(`(?i)^(?:final |overall )?verdict\W*(pass|fail|partial)\W*$`)
+	verdictHead = pattern.New(`(?i)^\W*(?:final |overall )?verdict\b`)
 )
 
 // isVerdictLine tells whether a line wants to be the verdict.

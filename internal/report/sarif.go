@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // sarifSchema is the address of the schema that [Report.SARIF] keeps to.
@@ -44,7 +45,7 @@ func (r *Report) SARIF() ([]byte, error) {
 	return document("SARIF of report "+r.RunID, sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
-var ownerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
+var ownerName = pattern.New(`^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+$`)
 
 // sarifProvenance names the head. The report knows no server, so that a repository
 // of GitHub Enterprise is named as if it were on github.com, and a folder by a URN.
@@ -151,7 +152,7 @@ func (f Finding) sarif() sarifResult {
 }
 
 // drive matches what begins an absolute path on Windows.
-var drive = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+var drive = pattern.New(`^[A-Za-z]:[\\/]`)
 
 // sarifPlace is where a result is. A path that leaves the repository is none.
 func sarifPlace(path string, line int) sarifLocation {

@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // The types of the statement, as https://github.com/in-toto/attestation defines
@@ -69,7 +70,7 @@ func (r *Report) InToto(digests map[string]string, address string) ([]byte, erro
 }
 
 // gitCommit matches the ids of SHA-1 and SHA-256 repositories.
-var gitCommit = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+var gitCommit = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 func (r *Report) statement(digests map[string]string, address string) (*statement, error) {
 	if err := r.validate(); err != nil {
@@ -111,7 +112,7 @@ func (v Verdict) inToto() string {
 	return "FAILED"
 }
 
-var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sha256Hex = pattern.New(`^[0-9a-f]{64}$`)
 
 // configuration describes what the report rests on: files and model.
 func (r *Report) configuration(digests map[string]string) ([]descriptor, error) {

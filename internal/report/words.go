@@ -3,12 +3,12 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // gateOnly is how every rendering says that no model took part.
@@ -228,7 +228,7 @@ func (c Check) skipReason() string {
 	return "not run"
 }
 
-var evidenceID = regexp.MustCompile(`^E[1-9][0-9]*$`)
+var evidenceID = pattern.New(`^E[1-9][0-9]*$`)
 
 // spill names the file of the run directory that has the whole output of c,
 // empty where c has no recorded execution.

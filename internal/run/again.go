@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -338,7 +338,7 @@ func (a *rerunner) revisits(r evidence.Record) bool {
 }
 
 // revisitDir is the copy of a side that such a command names.
-var revisitDir = regexp.MustCompile(`/\S*/worktrees/[^/\s]+/again/[^/\s"']+`)
+var revisitDir = pattern.New(`/\S*/worktrees/[^/\s]+/again/[^/\s"']+`)
 
 // revisit runs one of them in a fresh copy of its side.
 func (a *rerunner) revisit(ctx context.Context, h *host, rec evidence.Record, name string) error {

@@ -2,12 +2,12 @@ package run
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -123,7 +123,7 @@ func (b *builder) other(head gate.Step) (gate.Step, bool) {
 }
 
 // timeoutFlag is what the gate adds to the head's tests to notice a hang.
-var timeoutFlag = regexp.MustCompile(` -timeout=\S+`)
+var timeoutFlag = pattern.New(` -timeout=\S+`)
 
 func sameCommand(a, b string) bool {
 	return timeoutFlag.ReplaceAllString(a, "") == timeoutFlag.ReplaceAllString(b, "")
@@ -301,7 +301,7 @@ func (b *builder) fuzzed(p gate.Probe, reproduction report.Reproduction) {
 }
 
 // linted is the place that a linter's complaint begins with.
-var linted = regexp.MustCompile(`^(?:\./)?([^\s:]+):(\d+)(?::\d+)?:\s*(.*)$`)
+var linted = pattern.New(`^(?:\./)?([^\s:]+):(\d+)(?::\d+)?:\s*(.*)$`)
 
 func (b *builder) lint() {
 	for _, k := range b.result.Lint {

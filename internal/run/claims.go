@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -166,7 +166,7 @@ func through[T any](v T) T {
 }
 
 // baseDir is what the contract of an agent says of the base.
-var baseDir = regexp.MustCompile(`prepared in the same way and read-only, is at (/.*)\.\n`)
+var baseDir = pattern.New(`prepared in the same way and read-only, is at (/.*)\.\n`)
 
 // auditAgain is the auditor that the run had, from what is recorded. It knew no
 // record of what was run again afterwards.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -64,7 +64,7 @@ type addedLine struct {
 	text string
 }
 
-var hunk = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@`)
+var hunk = pattern.New(`^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@`)
 
 // addedLines reads them from a patch. Lines within a hunk are counted, so that
 // no added text is taken for a heading.
@@ -105,7 +105,7 @@ func fileOf(name string) string {
 }
 
 // flags are the emoji of regions, which are spelt with tag characters.
-var flags = regexp.MustCompile("\U0001F3F4[\U000E0020-\U000E007E]{2,6}\U000E007F")
+var flags = pattern.New("\U0001F3F4[\U000E0020-\U000E007E]{2,6}\U000E007F")
 
 // trick names the hidden characters of a text that have no honest use there; ""
 // for none. Joiners are honest in words of many scripts and in emoji, and not

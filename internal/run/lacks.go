@@ -2,19 +2,19 @@ package run
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Words with which programs say that something is not there, or that what they
 // were given does not compile against it.
 var (
-	notThere   = regexp.MustCompile(`(?i)no such file|cannot open|can't open|cannot find|could not find|can't find|not found|does not exist|is not in std|no module named|cannot import`)
-	notBuilt   = regexp.MustCompile(`(?m)^\S+:\d+:\d+: .*(?:undefined|unknown field|too many arguments|not enough arguments|missing method)|\[(?:build|setup) failed\]|^error\[E\d+\]|error TS\d+`)
+	notThere   = pattern.New(`(?i)no such file|cannot open|can't open|cannot find|could not find|can't find|not found|does not exist|is not in std|no module named|cannot import`)
+	notBuilt   = pattern.New(`(?m)^\S+:\d+:\d+: .*(?:undefined|unknown field|too many arguments|not enough arguments|missing method)|\[(?:build|setup) failed\]|^error\[E\d+\]|error TS\d+`)
 	unrunnable = []int{126, 127} // what shells end with when a command is not there or is no program
 )
 

@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // passing differs from run to run and says nothing: times, addresses, folders,
 // ports, processes.
-var passing = regexp.MustCompile(strings.Join([]string{
+var passing = pattern.New(strings.Join([]string{
 	`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*`,                          // dates
 	`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\n]{6,12} \d\d:\d\d:\d\d[^\n"]*`, // dates in words
 	`\d\d:\d\d:\d\d(?:\.\d+)?`,
@@ -29,7 +30,7 @@ var passing = regexp.MustCompile(strings.Join([]string{
 func normal(text string) string { return passing.ReplaceAllString(text, "_") }
 
 // tested tells the output of programs that run tests, whose order is nobody's promise.
-var tested = regexp.MustCompile(`(?m)^\s*(?:--- (?:PASS|FAIL|SKIP): |(?:ok|not ok) \d+\b|(?:ok|FAIL|\?)\s*\t|✓|✔|✗|✘|✖|PASS(?:ED)?\b|FAIL(?:ED)?\b|test \S+ \.\.\. )`)
+var tested = pattern.New(`(?m)^\s*(?:--- (?:PASS|FAIL|SKIP): |(?:ok|not ok) \d+\b|(?:ok|FAIL|\?)\s*\t|✓|✔|✗|✘|✖|PASS(?:ED)?\b|FAIL(?:ED)?\b|test \S+ \.\.\. )`)
 
 // comparable is an output as it is held against another one of the same
 // command: without what passes, tests in one order.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -14,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -59,7 +59,7 @@ func openPast(dir string) (*past, error) {
 }
 
 // lodged is what an agent that executes is told of its tree, after its task.
-var lodged = regexp.MustCompile(`Your commands start in ((/.*)/projects/[^/\n]+/worktrees/[^/\n]+)/` + agentTrees + `/`)
+var lodged = pattern.New(`Your commands start in ((/.*)/projects/[^/\n]+/worktrees/[^/\n]+)/` + agentTrees + `/`)
 
 // place finds out where the run's trees lay: what its agents said and were told
 // names them.

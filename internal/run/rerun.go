@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -254,7 +254,7 @@ func (h *host) promised(c report.AgentCheck) bool {
 	return false
 }
 
-var quotedText = regexp.MustCompile("\"([^\"]+)\"|“([^”]+)”")
+var quotedText = pattern.New("\"([^\"]+)\"|“([^”]+)”")
 
 // fold makes a text comparable: one case, single spaces.
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

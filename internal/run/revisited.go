@@ -3,10 +3,10 @@ package run
 import (
 	"errors"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -106,7 +106,7 @@ func (c *Checked) became(r *revisitor, check report.Check, was evidence.Record, 
 }
 
 // inTrees are the folders of a run's trees.
-var inTrees = regexp.MustCompile(`/\S*/worktrees/[^/\s]+/(again|agents)/[^/\s"']+`)
+var inTrees = pattern.New(`/\S*/worktrees/[^/\s]+/(again|agents)/[^/\s"']+`)
 
 // placeless is a command without the tree that it names, which is another each
 // time.

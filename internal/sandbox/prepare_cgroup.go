@@ -8,11 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Names in the delegated cgroup.
@@ -141,7 +142,7 @@ func (h Host) delegate(at, dir string) error {
 	return nil
 }
 
-var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.@-]+\.service$`)
+var unitName = pattern.New(`^[A-Za-z0-9:_.@-]+\.service$`)
 
 const dropIn = `# Lets ycbot limit each command as a whole.
 [Service]

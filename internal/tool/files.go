@@ -6,11 +6,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Trees are what the file tools read: the pristine files of both sides, not the
@@ -214,7 +214,7 @@ func private(name string) string {
 }
 
 var (
-	example    = regexp.MustCompile(`\.(example|sample|template|tmpl|dist)(\.|$)`)
-	keyFile    = regexp.MustCompile(`^(\.netrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519))$`)
-	sourceFile = regexp.MustCompile(`\.(go|py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|java|kt|kts|scala|groovy|rs|rb|php|cs|fs|vb|c|cc|cpp|cxx|h|hh|hpp|m|mm|swift|dart|ex|exs|erl|hs|ml|clj|lua|pl|pm|r|jl|zig|nim|sh|bash|zsh|ps1|bat|sql|graphql|proto|tf|html|css|scss|md|mdx|rst|adoc|snap|golden|txtar)$`)
+	example    = pattern.New(`\.(example|sample|template|tmpl|dist)(\.|$)`)
+	keyFile    = pattern.New(`^(\.netrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519))$`)
+	sourceFile = pattern.New(`\.(go|py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|java|kt|kts|scala|groovy|rs|rb|php|cs|fs|vb|c|cc|cpp|cxx|h|hh|hpp|m|mm|swift|dart|ex|exs|erl|hs|ml|clj|lua|pl|pm|r|jl|zig|nim|sh|bash|zsh|ps1|bat|sql|graphql|proto|tf|html|css|scss|md|mdx|rst|adoc|snap|golden|txtar)$`)
 )

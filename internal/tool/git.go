@@ -3,10 +3,10 @@ package tool
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // What one answer of a git tool holds at most.
@@ -26,7 +26,7 @@ type Repo struct {
 	Head, Base, MergeBase string // full commit ids
 }
 
-var revision = regexp.MustCompile(`^(head|base|merge_base|merge-base|HEAD|[0-9a-fA-F]{4,64})((?:[~^][0-9]{0,4})*)$`)
+var revision = pattern.New(`^(head|base|merge_base|merge-base|HEAD|[0-9a-fA-F]{4,64})((?:[~^][0-9]{0,4})*)$`)
 
 // commit resolves what a model names to a full commit id.
 func (r Repo) commit(ctx context.Context, rev string) (string, error) {

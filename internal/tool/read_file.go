@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // What one answer holds at most of a file.
@@ -47,7 +47,7 @@ func ReadFile(t Trees) Tool {
 	})
 }
 
-var spillHandle = regexp.MustCompile(`^spill:(E[1-9][0-9]*)(\.(?:stdout|stderr))?$`)
+var spillHandle = pattern.New(`^spill:(E[1-9][0-9]*)(\.(?:stdout|stderr))?$`)
 
 // open opens what a path or handle names.
 func (t Trees) open(p, side string) (*os.File, error) {

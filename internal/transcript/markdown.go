@@ -2,9 +2,10 @@ package transcript
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // noOutcome stands where the events end before the agent did.
@@ -233,7 +234,7 @@ func (w *page) ending(events []Event) {
 	w.fence("markdown", text)
 }
 
-var ticks = regexp.MustCompile("`+")
+var ticks = pattern.New("`+")
 
 // longest is the length of the longest run of backticks in s.
 func longest(s string) int {

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // ErrNoGit means that there is no usable git command.
@@ -334,7 +336,7 @@ func (c *capped) Write(p []byte) (int, error) {
 	return 0, ErrTooLarge
 }
 
-var hexOID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+var hexOID = pattern.New(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // checkOIDs refuses what is no full object id: names are resolved by
 // Repository.Resolve alone, and no id can be taken for an option.

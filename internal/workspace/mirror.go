@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A Mirror is a bare repository of the harness's own. It has no remotes, no
@@ -269,7 +270,7 @@ func (g *Git) objectInfos(ctx context.Context, gitDir string, names []string) ([
 	return infos, nil
 }
 
-var notSlug = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var notSlug = pattern.New(`[^A-Za-z0-9._-]+`)
 
 // Slug names the folder that a repository's mirror and worktrees lie in: its
 // own folder's name, and eight digits of a hash of its path, so that two

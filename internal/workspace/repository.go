@@ -7,8 +7,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // ErrNotRepository means that a folder lies in no git work tree.
@@ -144,8 +145,8 @@ func (r *Repository) absoluteURL(u string) string {
 }
 
 var (
-	scpURL   = regexp.MustCompile(`^(?:[^/@]+@)?[^/:]+:([^:]*)$`)
-	ownerSeg = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+	scpURL   = pattern.New(`^(?:[^/@]+@)?[^/:]+:([^:]*)$`)
+	ownerSeg = pattern.New(`^[A-Za-z0-9_.-]+$`)
 )
 
 // nameFromURL returns "owner/name" of a hosted repository's URL.

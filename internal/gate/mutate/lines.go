@@ -2,10 +2,12 @@ package mutate
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A language is what the line operators need to know of one.
@@ -14,13 +16,13 @@ type language struct {
 	block  [][2]string // what begins and ends a longer one
 	quotes []string    // what begins and ends text, longer ones first
 	rules  []rule
-	quiet  *regexp.Regexp // lines to leave alone
+	quiet  *pattern.Pattern // lines to leave alone
 }
 
 // A rule changes what the first group of a pattern matches; the pattern sees a
 // line without text and comments.
 type rule struct {
-	pattern *regexp.Regexp
+	pattern *pattern.Pattern
 	op      string
 	now     func(was string) string // "" for no mutant
 	weak    bool
@@ -68,27 +70,27 @@ func negate(format string) func(string) string {
 }
 
 // comparison tells conditions that other rules negate.
-var comparison = regexp.MustCompile(`[=!]=|[<>]|&&|\|\||\b(and|or)\b`)
+var comparison = pattern.New(`[=!]=|[<>]|&&|\|\||\b(and|or)\b`)
 
 // common are the rules that hold in all of these languages: operators with
 // spaces around them, so that generics, pointers and signs are left alone.
 var common = []rule{
-	{regexp.MustCompile(`[\w)\]"'] (===?|!==?) `), "negated condition", swap("==", "!=", "===", "!=="), false},
-	{regexp.MustCompile(`[\w)\]] (<=?|>=?) [\w(\-]`), "moved boundary", swap("<", "<=", ">", ">="), true},
-	{regexp.MustCompile(`[\w)\]] (<=?|>=?) [\w(\-]`), "negated condition", swap("<", ">=", ">", "<="), false},
-	{regexp.MustCompile(` (&&|\|\|) `), "other logic", swap("&&", "||"), false},
-	{regexp.MustCompile(`[\w)\]] ([+\-*/]) [\w(]`), "other arithmetic", swap("+", "-", "*", "/"), false},
-	{regexp.MustCompile(`[\w)\]] ([+\-*/]=) `), "other arithmetic", swap("+=", "-=", "*=", "/="), false},
-	{regexp.MustCompile(`\b(true|false|True|False)\b`), "another truth value", swap("true", "false", "True", "False"), false},
-	{regexp.MustCompile(`[=<>(\[,+\-*/ ](\d{1,6})(?:[\s;,)\]:]|$)`), "off by one", plusOne, true},
+	{pattern.New(`[\w)\]"'] (===?|!==?) `), "negated condition", swap("==", "!=", "===", "!=="), false},
+	{pattern.New(`[\w)\]] (<=?|>=?) [\w(\-]`), "moved boundary", swap("<", "<=", ">", ">="), true},
+	{pattern.New(`[\w)\]] (<=?|>=?) [\w(\-]`), "negated condition", swap("<", ">=", ">", "<="), false},
+	{pattern.New(` (&&|\|\|) `), "other logic", swap("&&", "||"), false},
+	{pattern.New(`[\w)\]] ([+\-*/]) [\w(]`), "other arithmetic", swap("+", "-", "*", "/"), false},
+	{pattern.New(`[\w)\]] ([+\-*/]=) `), "other arithmetic", swap("+=", "-=", "*=", "/="), false},
+	{pattern.New(`\b(true|false|True|False)\b`), "another truth value", swap("true", "false", "True", "False"), false},
+	{pattern.New(`[=<>(\[,+\-*/ ](\d{1,6})(?:[\s;,)\]:]|$)`), "off by one", plusOne, true},
 }
 
 var (
-	counting = rule{regexp.MustCompile(`(?:\w|^\s*)(\+\+|--)`), "counts the other way", swap("++", "--"), false}
-	leaving  = rule{regexp.MustCompile(`^\s*(break|continue);?\s*$`), "leaves in place of going on, or the other way round", swap("break", "continue"), false}
-	words    = rule{regexp.MustCompile(` (and|or) `), "other logic", swap("and", "or"), false}
-	braced   = rule{regexp.MustCompile(`\bif \((.*)\)\s*\{?\s*$`), "negated condition", negate("!(%)"), false}
-	dropped  = rule{regexp.MustCompile(`^\s*((?:await )?[A-Za-z_][\w.:>\-]*\([^{}]*\);)\s*$`), "removed statement", closed(";"), false}
+	counting = rule{pattern.New(`(?:\w|^\s*)(\+\+|--)`), "counts the other way", swap("++", "--"), false}
+	leaving  = rule{pattern.New(`^\s*(break|continue);?\s*$`), "leaves in place of going on, or the other way round", swap("break", "continue"), false}
+	words    = rule{pattern.New(` (and|or) `), "other logic", swap("and", "or"), false}
+	braced   = rule{pattern.New(`\bif \((.*)\)\s*\{?\s*$`), "negated condition", negate("!(%)"), false}
+	dropped  = rule{pattern.New(`^\s*((?:await )?[A-Za-z_][\w.:>\-]*\([^{}]*\);)\s*$`), "removed statement", closed(";"), false}
 )
 
 // closed replaces a statement whose brackets are closed on its own line.
@@ -103,11 +105,11 @@ func closed(by string) func(string) string {
 
 var slashes = language{
 	line: []string{"//"}, block: [][2]string{{"/*", "*/"}}, quotes: []string{`"`, `'`},
-	quiet: regexp.MustCompile(`(?i)^\s*(import|export \*|package|using|#|@|\[|throw|assert|static_assert)|\b(console\.|log(ger)?\b|System\.(out|err)|f?printf|puts|std::c(out|err|log)|Debug\.|Trace\.|perror|Console\.Write)`),
+	quiet: pattern.New(`(?i)^\s*(import|export \*|package|using|#|@|\[|throw|assert|static_assert)|\b(console\.|log(ger)?\b|System\.(out|err)|f?printf|puts|std::c(out|err|log)|Debug\.|Trace\.|perror|Console\.Write)`),
 }
 
 // languages by the ending of file names.
-var languages = byEnding()
+var languages = sync.OnceValue(byEnding)
 
 func byEnding() map[string]language {
 	script := language{line: slashes.line, block: slashes.block, quotes: []string{"`", `"`, `'`}, quiet: slashes.quiet}
@@ -119,27 +121,27 @@ func byEnding() map[string]language {
 	kotlin.rules = rules(counting, leaving, braced)
 	rust := language{
 		line: slashes.line, block: slashes.block, quotes: []string{`"`}, rules: rules(leaving, dropped,
-			rule{regexp.MustCompile(`\bif (\w[^{]*?) \{\s*$`), "negated condition", negateRust, false}),
-		quiet: regexp.MustCompile(`^\s*(use|mod|extern|#|pub use|panic!|assert|debug_assert|unreachable!)|\b(e?print(ln)?|trace|debug|info|warn|error|log|tracing)!`),
+			rule{pattern.New(`\bif (\w[^{]*?) \{\s*$`), "negated condition", negateRust, false}),
+		quiet: pattern.New(`^\s*(use|mod|extern|#|pub use|panic!|assert|debug_assert|unreachable!)|\b(e?print(ln)?|trace|debug|info|warn|error|log|tracing)!`),
 	}
 	python := language{
 		line: []string{"#"}, quotes: []string{`"""`, `'''`, `"`, `'`}, rules: rules(words,
-			rule{regexp.MustCompile(`^\s*(?:if|elif|while) (.*):\s*$`), "negated condition", negate("not (%)"), false},
-			rule{regexp.MustCompile(`^\s*(break|continue)\s*$`), leaving.op, leaving.now, false},
-			rule{regexp.MustCompile(`^\s*return (\S.*)$`), "another return value", closedTo("None"), false},
-			rule{regexp.MustCompile(`^\s*((?:await )?[A-Za-z_][\w.]*\(.*\))\s*$`), "removed statement", closed("pass"), false}),
-		quiet: regexp.MustCompile(`(?i)^\s*(import|from|@|raise|assert|class|def)\b|^\s*@|\b(print|log(ger|ging)?)\b|warnings\.warn|super\(\)`),
+			rule{pattern.New(`^\s*(?:if|elif|while) (.*):\s*$`), "negated condition", negate("not (%)"), false},
+			rule{pattern.New(`^\s*(break|continue)\s*$`), leaving.op, leaving.now, false},
+			rule{pattern.New(`^\s*return (\S.*)$`), "another return value", closedTo("None"), false},
+			rule{pattern.New(`^\s*((?:await )?[A-Za-z_][\w.]*\(.*\))\s*$`), "removed statement", closed("pass"), false}),
+		quiet: pattern.New(`(?i)^\s*(import|from|@|raise|assert|class|def)\b|^\s*@|\b(print|log(ger|ging)?)\b|warnings\.warn|super\(\)`),
 	}
 	ruby := language{
 		line: []string{"#"}, quotes: []string{`"`, `'`}, rules: rules(words,
-			rule{regexp.MustCompile(`^\s*(if|unless) \S`), "negated condition", swap("if", "unless"), false},
-			rule{regexp.MustCompile(`^\s*return (\S[^#]*?)(?: (?:if|unless) .*)?$`), "another return value", closedTo("nil"), false}),
-		quiet: regexp.MustCompile(`(?i)^\s*(require|include|extend|raise|attr_|module|class|def)|\b(puts|logger|warn|Rails\.logger)\b`),
+			rule{pattern.New(`^\s*(if|unless) \S`), "negated condition", swap("if", "unless"), false},
+			rule{pattern.New(`^\s*return (\S[^#]*?)(?: (?:if|unless) .*)?$`), "another return value", closedTo("nil"), false}),
+		quiet: pattern.New(`(?i)^\s*(require|include|extend|raise|attr_|module|class|def)|\b(puts|logger|warn|Rails\.logger)\b`),
 	}
 	elixir := language{
 		line: []string{"#"}, quotes: []string{`"""`, `"`, `'`}, rules: rules(words,
-			rule{regexp.MustCompile(`^\s*(if|unless) \S`), "negated condition", swap("if", "unless"), false}),
-		quiet: regexp.MustCompile(`^\s*(import|alias|use|require|@|raise|defmodule)|\b(IO\.|Logger\.)`),
+			rule{pattern.New(`^\s*(if|unless) \S`), "negated condition", swap("if", "unless"), false}),
+		quiet: pattern.New(`^\s*(import|alias|use|require|@|raise|defmodule)|\b(IO\.|Logger\.)`),
 	}
 	php := language{line: []string{"//", "#"}, block: slashes.block, quotes: slashes.quotes, quiet: slashes.quiet}
 	php.rules = rules(counting, leaving, braced, returning("null"))
@@ -178,7 +180,7 @@ func negateRust(was string) string {
 }
 
 func returning(value string) rule {
-	return rule{regexp.MustCompile(`^\s*return (\S[^;]*);\s*$`), "another return value", closedTo(value), false}
+	return rule{pattern.New(`^\s*return (\S[^;]*);\s*$`), "another return value", closedTo(value), false}
 }
 
 // mutants makes all of a file's.
@@ -219,7 +221,7 @@ func (l language) inLine(line, original string, number, at int) []Mutant {
 }
 
 // loopHead tells lines that count a loop.
-var loopHead = regexp.MustCompile(`^\s*for\b`)
+var loopHead = pattern.New(`^\s*for\b`)
 
 // mask puts spaces in the place of comments, and of what stands between quotes,
 // so that operators do not look into them. Length and lines stay.

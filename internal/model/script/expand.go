@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Placeholders, with n the number of a command's answer in the conversation, from
@@ -21,10 +22,10 @@ import (
 //	                matches, in the latest message that it matches
 //
 // In calls what is put in is escaped as the inside of a JSON string.
-var placeholder = regexp.MustCompile(`\{\{(evidence|exit|output|errors|match) (.+?)\}\}`)
+var placeholder = pattern.New(`\{\{(evidence|exit|output|errors|match) (.+?)\}\}`)
 
 // header begins the answer of a tool that ran a command.
-var header = regexp.MustCompile(`^\[(E\d+)\] exit=(\S+)[^\n]*\n?`)
+var header = pattern.New(`^\[(E\d+)\] exit=(\S+)[^\n]*\n?`)
 
 // A command is the answer of a tool that ran one.
 type command struct {

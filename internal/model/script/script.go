@@ -33,7 +33,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +40,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // anyAgent is the section for agents that have none of their own.
@@ -127,7 +127,7 @@ func splitTurns(text string) [][]string {
 	return parts
 }
 
-var callLine = regexp.MustCompile(`^> (\S+)(?: (.*))?$`)
+var callLine = pattern.New(`^> (\S+)(?: (.*))?$`)
 
 func parseTurn(lines []string) (turn, error) {
 	t := turn{usage: model.Usage{Input: 100, Output: 10}}
@@ -189,7 +189,7 @@ func (t *turn) directive(words []string) error {
 	return nil
 }
 
-var serverError = regexp.MustCompile(`^5\d\d$`)
+var serverError = pattern.New(`^5\d\d$`)
 
 // faultOf is the error that a fault stands for, nil for an unknown one.
 func faultOf(name string) error {
