@@ -39,6 +39,7 @@ func measurements() []measurement {
 		{"2", "gate with the base cached", cachedGate},
 		{"3 4 7 8 9", "forty turns that read", reading},
 		{"5", "forty turns with a shell", shelling},
+		{"5 sandbox", "what a command pays for the sandbox", overhead},
 		{"6", "the gap behind a long history", longHistory},
 		{"7", "four subagents at once", subagents},
 		{"10 11", "git in a large repository", largeRepository},
