@@ -3,12 +3,12 @@ package publish
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -29,7 +29,7 @@ func forPull(t Target, e ending) string {
 	return fmt.Sprintf("For pull request %d: %s.", t.Number, v)
 }
 
-var forPullPattern = regexp.MustCompile(`^For pull request ([1-9][0-9]{0,9}): ([A-Z]+)\.(\n|$)`)
+var forPullPattern = pattern.New(`^For pull request ([1-9][0-9]{0,9}): ([A-Z]+)\.(\n|$)`)
 
 // pullOf tells which pull request's run r shows, and its verdict; 0: it does not say.
 func pullOf(r github.CheckRun) (number int, v report.Verdict) {
