@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -207,7 +207,7 @@ func (k *Keeper) Watch(ctx context.Context, every time.Duration, bound int64, di
 	}
 }
 
-var sizePattern = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([kKMGT]?)(i?)[bB]?$`)
+var sizePattern = pattern.New(`^([0-9]+(?:\.[0-9]+)?) ?([kKMGT]?)(i?)[bB]?$`)
 
 // Parse reads a size such as 500MB, 20GB or 1.5GiB.
 func Parse(s string) (int64, error) {
