@@ -13,5 +13,9 @@ USER 10001:10001
 ENV YCBOT_HOME=/home/ycbot/.ycbot YCBOT_DATA=/data
 WORKDIR /home/ycbot
 VOLUME /data
+# A server is healthy while its database answers; whatever else the image runs ends by itself.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s CMD ["/bin/bash", "-c", "\
+ [[ $(tr '\\0' ' ' </proc/1/cmdline) == *' app serve '* ]] || exit 0; \
+ exec 3<>/dev/tcp/127.0.0.1/${YCBOT_HEALTH_PORT:-8080} && printf 'GET /readyz HTTP/1.0\\r\\n\\r\\n' >&3 && read -r line <&3 && [[ $line == *' 200 '* ]]"]
 ENTRYPOINT ["/usr/local/bin/ycbot"]
 CMD ["--help"]

@@ -62,8 +62,8 @@ func TestDoctorProvider(t *testing.T) {
 	v.has(t, "provider", healthOK, "with a key")
 	v.has(t, "provider", healthOK, "m answers (")
 	v.has(t, "provider", healthWarning, "price of m is not known")
-	if v.code != 0 || len(e.requests()) != 1 {
-		t.Errorf("exit code %d after %d requests", v.code, len(e.requests()))
+	if v.code != 0 || len(e.probed) != 1 {
+		t.Errorf("exit code %d after %d requests", v.code, len(e.probed))
 	}
 	e = newEndpoint(t, providerKey, scenario, "401")
 	env[1] = "YCBOT_BASE_URL=" + e.url
