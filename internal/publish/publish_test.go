@@ -448,11 +448,12 @@ func TestAnotherAppsCheckRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.begin(p, b.target(1))
-		b.finish(p, b.target(1), b.passing(), Ending{})
-		b.finish(b.publisher(nil), b.target(1), b.passing(), Ending{})
-		rs := b.checksOf(b.head)
-		if len(rs) != 2 || rs[0].Status != "in_progress" || rs[1].Conclusion != "success" {
-			t.Errorf("app id %d: %+v", appID, rs)
+		for _, p := range []*Publisher{p, b.publisher(nil)} {
+			b.finish(p, b.target(1), b.passing(), Ending{})
+			rs := b.checksOf(b.head)
+			if len(rs) != 2 || rs[0].Status != "in_progress" || rs[1].Conclusion != "success" {
+				t.Errorf("app id %d: %+v", appID, rs)
+			}
 		}
 	}
 }

@@ -272,6 +272,11 @@ func TestReplacedObjects(t *testing.T) {
 	user(t, dir, "replace", readme, first)
 	write(t, dir, map[string]string{".git/info/grafts": head + "\n"})
 	user(t, dir, "update-index", "--assume-unchanged", "README")
+	// Also where git looks straight into that repository, which it does not otherwise.
+	straight := must[[]byte](t)(newGit(t).run(t.Context(), call{gitDir: filepath.Join(dir, ".git"), args: []string{"cat-file", "blob", readme}}))
+	if string(straight) != "two\n" {
+		t.Errorf("README is %q", straight)
+	}
 	_, m, got := imported(t, dir)
 	if got != head {
 		t.Fatalf("HEAD is %s, want %s", got, head)
