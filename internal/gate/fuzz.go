@@ -154,7 +154,7 @@ func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) 
 	found := stream.suite(step.Evidence, r.in.Head.Dir)
 	_, ran := found[t.ID]
 	p := Probe{
-		Title: "fuzzing " + t.Test + " for " + each.String(), Target: t.ID.String(), Command: commands[0].text,
+		Title: "fuzzing " + t.Test + " for " + each.String(), Target: t.String(), Command: commands[0].text,
 		Evidence: []string{step.Evidence}, Ran: ran && !step.TimedOut, Note: "no input failed",
 	}
 	switch input := fuzzInput(stream.rest()); {
