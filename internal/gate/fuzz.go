@@ -165,6 +165,9 @@ func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) 
 	case found[t.ID].Status != Failed && step.Failed(), found[t.ID].Status == Failed && input == "":
 		p.Ran, p.Note = false, "fuzzing ended badly, and left no input that could be tried again"
 	case found[t.ID].Status == Failed:
+		failed := found[t.ID]
+		failed.Output = fuzzFailure(failed.Output)
+		found[t.ID] = failed
 		if err := r.judgeInput(ctx, &p, t, input, found); err != nil {
 			return err
 		}
@@ -206,6 +209,16 @@ func fuzzInput(printed string) string {
 		return ""
 	}
 	return fuzzVersion + strings.TrimRight(input, "\n")
+}
+
+// fuzzFailure is what a target said of the input that failed, without the news of
+// the search and the name of a file that is gone.
+func fuzzFailure(output string) string {
+	if i := strings.Index(output, "--- FAIL: "); i > 0 {
+		output = output[i:]
+	}
+	output, _, _ = strings.Cut(output, "\n    Failing input written to ")
+	return strings.TrimSpace(output)
 }
 
 // judgeInput runs an input that fuzzing found as a test, on both sides.

@@ -24,6 +24,15 @@ func TestFuzzInput(t *testing.T) {
 	}
 }
 
+// TestFuzzFailure holds that of a failure only what the target said is told.
+func TestFuzzFailure(t *testing.T) {
+	t.Parallel()
+	out := "fuzz: elapsed: 0s, minimizing\n--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:14: three\n    \n    Failing input written to testdata/fuzz/FuzzA/d5\n    To re-run:\n"
+	if got, want := fuzzFailure(out), "--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:14: three"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestFuzzCommands holds that inputs are looked for, and laid, in the folder of
 // the target's package as the command sees it, whatever the input says.
 func TestFuzzCommands(t *testing.T) {

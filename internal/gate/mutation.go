@@ -82,6 +82,9 @@ func (r *runner) mutation(ctx context.Context) error {
 // tell nothing more.
 func (r *runner) fails() bool {
 	t := r.res.Tests
+	if slices.ContainsFunc(r.res.Probes, func(p Probe) bool { return len(p.Regressed) > 0 }) {
+		return true
+	}
 	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown) > 0
 }
 

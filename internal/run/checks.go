@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -294,7 +293,7 @@ func (b *builder) fuzzed(p gate.Probe, reproduction report.Reproduction) {
 	default:
 		f.Severity = report.SeverityInfo
 	}
-	for _, k := range slices.Concat(p.Regressed, p.NewFlaky, p.Flaky) {
+	for _, k := range p.Flaky { // of the others the check tells
 		f.Detail = joinLines(f.Detail, k.Output)
 	}
 	b.findings = append(b.findings, f)
