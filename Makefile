@@ -6,7 +6,7 @@ LINT = $(shell \
 	if [ "$$(golangci-lint version --short 2>/dev/null)" = "$(LINT_VERSION)" ]; then echo golangci-lint; \
 	else echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); fi)
 
-.PHONY: test race lint lint-tool build bench pairs eval clean
+.PHONY: test race soak lint lint-tool build bench pairs eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
@@ -15,6 +15,11 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }
 	@CGO_ENABLED=1 go run ./test/summary -race -short -timeout=20m ./...
+
+soak: ## the storm, the kills and the crash matrix in their whole size; takes an hour or so
+	go test -count=1 -timeout=1h ./app -run TestWebhookStorm -v -full
+	go test -count=1 -timeout=1h ./internal/queue -run TestKilledWorkers -v -full
+	go test -count=1 -timeout=2h ./cmd/ycbot -run TestAppCrashMatrix -full
 
 lint: ## golangci-lint with .golangci.yml
 	$(LINT) run ./...

@@ -63,7 +63,7 @@ func newInstalled(t *testing.T) *installed {
 		return "if test -e " + hold + "; then echo >>" + filepath.Join(dir, "started") + "; fi\nwhile test -e " + hold + "; do sleep 0.1; done\n"
 	}
 	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "held", Files: map[string]string{
-		"test.sh": wait(h.hold) + "test \"$(sh sum.sh 1 1)\" = 2\n", "probe.sh": wait(h.hold+"-probe") + "sh sum.sh -1 1\n",
+		"test.sh": wait(h.hold) + "test \"$(sh sum.sh 1 1)\" = 2\n", "probe.sh": deadly(h.hold) + wait(h.hold+"-probe") + "sh sum.sh -1 1\n",
 	}})
 	h.Push(h.repo, githubtest.Commit{Branch: "held", Message: "change", Files: good})
 	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Comment on sums", Author: "alice", Head: "held"})
@@ -73,6 +73,12 @@ func newInstalled(t *testing.T) *installed {
 	h.api = httptest.NewServer(http.HandlerFunc(h.serveHooks))
 	t.Cleanup(h.api.Close)
 	return h
+}
+
+// deadly is a script's beginning that kills the process whose number a file holds, once.
+func deadly(hold string) string {
+	name := hold + "-kill"
+	return "if test -e " + name + "; then p=$(cat " + name + "); rm " + name + "; kill -9 $p; fi\n"
 }
 
 // serveHooks answers what githubtest does not know.
