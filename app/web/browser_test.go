@@ -56,7 +56,7 @@ func openWindow(t *testing.T, width, height int64, actions ...chromedp.Action) *
 	if program == "" {
 		t.Skip("no browser: install chromium")
 	}
-	profile, err := os.MkdirTemp("", "ycbot-browser-") // not of the test: what is left of the browser may still write there
+	profile, err := os.MkdirTemp("", "ycbot-browser-") //nolint:usetesting // what is left of the browser may still write there
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func Postgres(tb testing.TB) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-c", startPostgres, "sh", bins[len(bins)-1], dir)
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", startPostgres, "sh", bins[len(bins)-1], dir)
 	cmd.Dir = dir
 	if os.Getuid() == 0 { // initdb refuses to be root
 		who, err := user.Lookup("postgres")
@@ -65,15 +65,17 @@ func Postgres(tb testing.TB) string {
 		_ = os.RemoveAll(dir)
 	})
 	url := "postgres://ycbot@/postgres?host=" + dir
-	deadline, pause := time.Now().Add(60*time.Second), time.NewTicker(50*time.Millisecond)
+	patience, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	pause := time.NewTicker(50 * time.Millisecond)
 	defer pause.Stop()
 	for {
-		conn, err := pgx.Connect(tb.Context(), url)
+		conn, err := pgx.Connect(patience, url)
 		if err == nil {
 			_ = conn.Close(context.Background())
 			return url
 		}
-		if time.Now().After(deadline) {
+		if patience.Err() != nil {
 			tb.Fatalf("PostgreSQL does not start: %v", err)
 		}
 		<-pause.C
