@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // TestShellCommand holds which commands of the configuration tell their tests
@@ -153,7 +154,7 @@ func (bare) Status() sandbox.Status { return sandbox.Status{Tier: sandbox.TierNo
 // tests fail for root alone.
 func TestRootIsSaid(t *testing.T) {
 	t.Parallel()
-	r := &runner{Gate: &Gate{Sandbox: bare{}}, res: &Result{}, plan: map[Side]*plan{Head: {}}}
+	r := &runner{Gate: &Gate{Sandbox: bare{}}, in: Input{Head: &workspace.Tree{}}, res: &Result{}, plan: map[Side]*plan{Head: {}}}
 	r.describe()
 	if said := strings.Contains(strings.Join(r.res.Notes, ""), "run as root"); said != (os.Geteuid() == 0) {
 		t.Errorf("uid %d, notes %q", os.Geteuid(), r.res.Notes)
