@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -244,7 +245,8 @@ func (p *progress) row(a *activity) string {
 	what, since := "asks its model", a.since
 	if len(a.calls) > 0 {
 		var first running
-		for _, r := range a.calls {
+		for _, i := range slices.Sorted(maps.Keys(a.calls)) {
+			r := a.calls[i]
 			if first.text == "" || r.since.Before(first.since) {
 				first = r
 			}
