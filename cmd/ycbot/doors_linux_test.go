@@ -15,7 +15,7 @@ import (
 
 // The same scripted model gives the same verdict, reasons, checks, findings,
 // not_covered and denied through the App, the Action and "ycbot run".
-func TestThreeDoors(t *testing.T) {
+func TestAcceptance26ThreeDoors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		head    map[string]string

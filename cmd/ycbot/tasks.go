@@ -25,6 +25,7 @@ type tasksOptions struct {
 	run    string // a run directory; empty: all below home
 	most   int
 	format choice
+	form   choice // of a transcript
 }
 
 func tasksCommand(p *program) *cobra.Command {
@@ -35,7 +36,7 @@ func tasksCommand(p *program) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SuggestionsMinimumDistance = 2
-	o := &tasksOptions{format: choice{"text", []string{"text", "json"}}}
+	o := &tasksOptions{format: choice{"text", []string{"text", "json"}}, form: choice{"markdown", []string{"markdown", "json"}}}
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the agents of the latest runs, the newest first",
@@ -55,11 +56,14 @@ that is started again takes it up.`,
 	}
 	transcript := &cobra.Command{
 		Use:     "transcript ID",
-		Short:   "Print all that happened in a task, as Markdown",
+		Short:   "Print all that happened in a task, as Markdown or as events",
+		Long: `Print all that happened in a task: as Markdown, or with --format json as its events
+in their order, one {"type": "subagent_event", …} a line.`,
 		Example: `  ycbot tasks transcript 3fa1 | less`,
 		Args:    someArgs(1, "which task? name its id or how it begins"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return p.tasksTranscript(cmd.Context(), o, args[0]) },
 	}
+	transcript.Flags().Var(&o.form, "format", "what is written to standard output: markdown, json")
 	stop := &cobra.Command{
 		Use:   "stop ID",
 		Short: "Stop a task that is running, or with the id of a run all of it",
@@ -263,6 +267,9 @@ func (p *program) tasksTranscript(ctx context.Context, o *tasksOptions, prefix s
 	if err != nil {
 		return err
 	}
+	if o.form.value == "json" {
+		return p.taskEvents(t)
+	}
 	if text, err := os.ReadFile(filepath.Join(t.Dir, filepath.FromSlash(t.TranscriptPath))); err == nil {
 		return p.lines(string(text))
 	}
@@ -271,6 +278,27 @@ func (p *program) tasksTranscript(ctx context.Context, o *tasksOptions, prefix s
 		return err
 	}
 	return p.lines(agent.Markdown(events, t.ID))
+}
+
+// taskEvents writes the events of a task, each in its envelope.
+func (p *program) taskEvents(t ranTask) error {
+	events, err := readEvents(t.Dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.ID != t.ID {
+			continue
+		}
+		line, err := e.Envelope()
+		if err != nil {
+			return err
+		}
+		if _, err := p.stdout.Write(append(line, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lines writes a text of which parts come from strangers.
