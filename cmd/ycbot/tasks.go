@@ -55,8 +55,8 @@ that is started again takes it up.`,
 		RunE:  func(cmd *cobra.Command, args []string) error { return p.tasksShow(cmd.Context(), o, args[0]) },
 	}
 	transcript := &cobra.Command{
-		Use:     "transcript ID",
-		Short:   "Print all that happened in a task, as Markdown or as events",
+		Use:   "transcript ID",
+		Short: "Print all that happened in a task, as Markdown or as events",
 		Long: `Print all that happened in a task: as Markdown, or with --format json as its events
 in their order, one {"type": "subagent_event", …} a line.`,
 		Example: `  ycbot tasks transcript 3fa1 | less`,
