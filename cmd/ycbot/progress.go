@@ -71,9 +71,10 @@ type running struct {
 	said  bool
 }
 
-// telling begins to tell of a run on out.
+// telling begins to tell of a run on out. The log of a CI job is no screen, even
+// where its runner gives it a terminal.
 func (p *program) telling(out *os.File) *progress {
-	plain := p.getenv("TERM") == "dumb"
+	plain := p.getenv("TERM") == "dumb" || p.getenv("CI") != ""
 	return newProgress(out, p.now, p.detail(), !plain && p.getenv("NO_COLOR") == "", plain)
 }
 

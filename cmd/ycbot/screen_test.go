@@ -194,6 +194,7 @@ func TestRunOnATerminal(t *testing.T) {
 	}{
 		{"TERM=xterm", "", []string{"\x1b[32m✓\x1b[0m head test", "\x1b[J"}, []string{"ycbot: head test"}},
 		{"NO_COLOR=1", "", []string{"✓ head test", "\x1b[J"}, []string{"\x1b[32m"}},
+		{"CI=true", "", []string{"ycbot: head test"}, []string{"✓ head", "\x1b[J"}},
 		{"TERM=dumb", "", []string{"ycbot: head test"}, []string{"\x1b", "✓ head"}},
 		{"TERM=xterm", "--quiet", []string{"VERDICT: "}, []string{"✓ head test", "ycbot: ", "\x1b[J"}},
 	} {

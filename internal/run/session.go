@@ -286,7 +286,7 @@ func (s *session) close() {
 	if s.journal != nil {
 		errs = append(errs, s.journal.Close())
 	}
-	if s.past == nil {
+	if s.past == nil && s.estimates != nil { // a run that is only read has none
 		errs = append(errs, s.estimates.save())
 	}
 	if err := errors.Join(errs...); err != nil {
