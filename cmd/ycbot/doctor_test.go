@@ -127,7 +127,7 @@ func TestDoctorApp(t *testing.T) {
 	v.has(t, "app", healthIssue, "lacks checks: write, contents: read, event check_run,")
 	v.has(t, "app", healthOK, "a server answers")
 
-	app.Permissions, app.Events = appPermissions(), appEvents()
+	s.Ask(app, appPermissions(), appEvents())
 	v = look(env)
 	v.has(t, "app", healthOK, "GitHub knows it as ycbot, with the permissions and events")
 	if v.code != 0 || strings.Contains(v.text, "PRIVATE KEY") || strings.Contains(v.text, "0123456789abcdef") {

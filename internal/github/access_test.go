@@ -38,7 +38,7 @@ func TestAppInfo(t *testing.T) {
 	t.Parallel()
 	s, _ := world(t)
 	app := s.AddApp(7, "ycbot")
-	app.Permissions, app.Events = map[string]string{"checks": "write", "contents": "read"}, []string{"pull_request"}
+	s.Ask(app, map[string]string{"checks": "write", "contents": "read"}, []string{"pull_request"})
 	c, err := github.New(github.Options{BaseURL: s.URL, Now: s.Now, App: &github.App{ID: 7, Key: app.Key}})
 	if err != nil {
 		t.Fatal(err)

@@ -106,6 +106,13 @@ type App struct {
 	bot    *account
 }
 
+// Ask sets what an App's settings ask for, also while the server is asked.
+func (s *Server) Ask(a *App, permissions map[string]string, events []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.Permissions, a.Events = permissions, events
+}
+
 func (a *App) permissions() map[string]any {
 	out := map[string]any{}
 	for name, level := range a.Permissions {
