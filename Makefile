@@ -10,11 +10,11 @@ LINT = $(shell \
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
-	@go run ./test/summary -timeout=20m ./...
+	@go run ./test/summary -timeout=45m ./...
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }
-	@CGO_ENABLED=1 go run ./test/summary -race -short -timeout=20m ./...
+	@CGO_ENABLED=1 go run ./test/summary -race -short -timeout=45m ./...
 
 soak: ## the storm, the kills and the crash matrix in their whole size; takes an hour or so
 	go test -count=1 -timeout=1h ./app -run TestWebhookStorm -v -full
