@@ -194,6 +194,8 @@ func (b *bench) setup(t *testing.T, text string) {
 				}
 				return ""
 			}
+		case "processes":
+			b.cfg.Tools = append(b.cfg.Tools, b.processes(t))
 		case "more": // tools that few scenarios need
 			b.cfg.Tools = append(b.cfg.Tools, b.more()...)
 		default:

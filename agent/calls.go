@@ -151,9 +151,22 @@ func (t *turn) answer(ctx context.Context, i int, c model.Call) answer {
 	a = t.dispatch(ctx, c)
 	a.DurationMS = t.cfg.Now().Sub(began).Milliseconds()
 	if a.err == nil {
-		a.err = t.record(kindTool, t.callKey(i), a)
+		a.err = t.keep(c, t.callKey(i), a)
 	}
 	return a
+}
+
+// keep puts an answer into the journal. One that was only read is read again where it
+// is missing there, and comes to disk with the next entry: the model's next answer,
+// before anything is done by that.
+func (t *turn) keep(c model.Call, key string, a answer) error {
+	if tl, ok := t.tools[t.canonical(c.Name)]; !ok || tl.Class != tool.Read || t.cfg.Journal == nil {
+		return t.record(kindTool, key, a)
+	}
+	if err := t.cfg.Journal.AppendSoon(kindTool, key, a); err != nil {
+		return fmt.Errorf("%w: %w", errRecord, err)
+	}
+	return nil
 }
 
 // tell puts an answer into the history, and says whether it ends the turn.
@@ -265,12 +278,19 @@ func (t *turn) call(ctx context.Context, tl tool.Tool, args json.RawMessage) (re
 
 // unprovisioned refuses a tool that this agent does not have.
 func (t *turn) unprovisioned(name string) tool.Denied {
-	if class, ok := t.cfg.Known[name]; ok {
-		return t.ungranted(class)
-	}
-	var have []string
+	var have, typed []string
 	for _, s := range t.specs {
 		have = append(have, s.Name)
+		if strings.HasPrefix(s.Name, "git_") {
+			typed = append(typed, s.Name)
+		}
+	}
+	if class, ok := t.cfg.Known[name]; ok {
+		d := t.ungranted(class)
+		if class == tool.GitWrite && len(typed) > 0 {
+			d.Hint += "; to read the history there are " + strings.Join(typed, ", ")
+		}
+		return d
 	}
 	return tool.Denied{Code: "not_provisioned", Rule: "unknown tool", Source: "registry", Hint: "there is no such tool; available: " + strings.Join(have, ", ")}
 }
@@ -337,9 +357,10 @@ func (t *turn) log() *slog.Logger {
 	return t.cfg.Log
 }
 
-// mistake is an answer that did not work, and says so in its first word.
+// mistake is an answer that did not work, and says so in its first word, as that of
+// a command and a subagent's task_error do.
 func mistake(text string) answer {
-	if !strings.HasPrefix(text, "error") && !strings.HasPrefix(text, "[") {
+	if !strings.HasPrefix(text, "error") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "<task_error ") {
 		text = "error: " + text
 	}
 	return answer{Text: text, Errored: true}

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"strings"
-
-	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // repeatLimit is how often a call may give the same answer, with nothing new in between.
@@ -49,8 +47,79 @@ func (r repeat) reason(name string) string {
 	return fmt.Sprintf("%s gave the same answer %d times, also after a hint", name, r.count)
 }
 
-// volatile is what differs between two runs of the same command.
-var volatile = pattern.New(`\b\d+(\.\d+)?(ns|us|µs|ms|s|m)\b|\bE\d+\b`)
+// units that a duration is told in, those first of which another is the beginning.
+var units = []string{"ns", "us", "µs", "ms", "s", "m"}
+
+// steady is text without what differs between two runs of the same command:
+// durations and ids of evidence. It is what is left by the expression
+// \b\d+(\.\d+)?(ns|us|µs|ms|s|m)\b|\bE\d+\b, which takes longer for a file than
+// reading it.
+func steady(text string) string {
+	var out strings.Builder
+	kept := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c != 'E' && !digit(c) || i > 0 && wordByte(text[i-1]) {
+			i++
+			continue
+		}
+		end := volatileEnd(text, i)
+		if end < 0 {
+			i++
+			continue
+		}
+		out.WriteString(text[kept:i])
+		kept, i = end, end
+	}
+	if kept == 0 {
+		return text
+	}
+	out.WriteString(text[kept:])
+	return out.String()
+}
+
+// volatileEnd is where what begins at i, at the beginning of a word, ends; -1: it is
+// nothing that differs.
+func volatileEnd(text string, i int) int {
+	if text[i] == 'E' {
+		if end := digits(text, i+1); end > i+1 && wordEnds(text, end) {
+			return end
+		}
+		return -1
+	}
+	whole := digits(text, i)
+	if whole+1 < len(text) && text[whole] == '.' && digit(text[whole+1]) {
+		if end := unitEnd(text, digits(text, whole+1)); end >= 0 {
+			return end
+		}
+	}
+	return unitEnd(text, whole)
+}
+
+// unitEnd is where the unit at i ends; -1: there is none.
+func unitEnd(text string, i int) int {
+	for _, u := range units {
+		if strings.HasPrefix(text[i:], u) && wordEnds(text, i+len(u)) {
+			return i + len(u)
+		}
+	}
+	return -1
+}
+
+func digits(text string, i int) int {
+	for i < len(text) && digit(text[i]) {
+		i++
+	}
+	return i
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func wordByte(c byte) bool {
+	return digit(c) || c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func wordEnds(text string, i int) bool { return i == len(text) || !wordByte(text[i]) }
 
 // note counts a call of answer n.
 func (r *repeats) note(n int, name, args, text string, errored bool) repeat {
@@ -70,7 +139,7 @@ func (r *repeats) note(n int, name, args, text string, errored bool) repeat {
 
 // times counts how often a call gave the same answer.
 func (r *repeats) times(name, args, text string) int {
-	print := sha256.Sum256([]byte(strings.Join([]string{name, args, volatile.ReplaceAllString(text, "")}, "\x00")))
+	print := sha256.Sum256([]byte(strings.Join([]string{name, args, steady(text)}, "\x00")))
 	if _, ok := r.seen[print]; !ok {
 		if r.seen == nil {
 			r.seen = map[[32]byte]int{}

@@ -96,7 +96,12 @@ type Runner struct {
 	Emit         Emit
 	Now          func() time.Time
 	Log          *slog.Logger
+	// Lead is how long a subagent waits with its first question for the beginning of
+	// the first answer to another with the same system text and tools, which the
+	// provider then has in its cache; 0: it does not.
+	Lead time.Duration
 
+	leads leads
 	mu    sync.Mutex
 	tasks map[string]*task
 	said  []string // to all of them, also those that begin later

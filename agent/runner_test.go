@@ -270,11 +270,24 @@ func TestSlots(t *testing.T) {
 	})
 }
 
+// coordinatorID is the id of the agent that coordinates.
+const coordinatorID = "00000000000000aa"
+
 // coordinator runs an agent that holds the Runner's tools.
 func (c *cast) coordinator(ctx context.Context, t *testing.T, j *journal.Journal) (agent.End, []model.Message) {
 	t.Helper()
+	end, history, err := c.coordinate(ctx, ctx, t, j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return end, history
+}
+
+// coordinate does so in a turn that a run outlives.
+func (c *cast) coordinate(turn, run context.Context, t *testing.T, j *journal.Journal) (agent.End, []model.Message, error) {
+	t.Helper()
 	b := newBench(c.model)
-	tools, err := c.Tools(ctx, "00000000000000aa", []string{"Explore", "verification"})
+	tools, err := c.Tools(run, coordinatorID, []string{"Explore", "verification"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,11 +306,7 @@ func (c *cast) coordinator(ctx context.Context, t *testing.T, j *journal.Journal
 		}
 		return own(e)
 	}
-	end, history, err := b.turn(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return end, history
+	return b.turn(turn)
 }
 
 // A coordinator starts subagents in the foreground, in the background, as a batch

@@ -150,6 +150,9 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 // journal it goes on at the question that failed.
 func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, Provenance, error) {
 	cfg := r.config(spec, seat, t)
+	if r.Lead > 0 {
+		cfg.Model = &led{Model: cfg.Model, leads: &r.leads, most: r.Lead}
+	}
 	did := &ledger{}
 	emit := func(e Event) error {
 		r.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/store"
 )
 
 // lost is the job of an installation that may not see anything any more.
@@ -21,8 +23,8 @@ func lost() job.Job {
 	return j
 }
 
-// Where the App was removed, what waits and what runs is ended, and nobody is told, as
-// nobody could be. What comes after it was let in again is not.
+// Where the App was removed, what waits and what runs is ended. What comes after it was
+// let in again is not.
 func TestRemoved(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -39,7 +41,7 @@ func TestRemoved(t *testing.T) {
 	if err := d.Work(ctx, pushed()); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"begin run1 https://y.example/runs/run1", "verify run1 of 2222 on 1111"}
+	want := []string{"begin run1 https://y.example/runs/run1", "verify run1 of 2222 on 1111", "finish run1 PARTIALremoved"}
 	if diff := cmp.Diff(want, d.notes); diff != "" {
 		t.Errorf("the host was asked (-want +got):\n%s", diff)
 	}
@@ -63,8 +65,83 @@ func TestNobodyCanBeTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	run, err := d.DB.RunOfJob(t.Context(), pushed().ID)
-	if err != nil || run.State != "finished" || !strings.Contains(run.Reason, "no token") {
-		t.Errorf("the run is %q because of %q, %v", run.State, run.Reason, err)
+	if err != nil || run.State != "finished" || !strings.Contains(run.Reason, "no token") || !run.Untold {
+		t.Errorf("the run is %q because of %q, untold %t, %v", run.State, run.Reason, run.Untold, err)
+	}
+}
+
+// How a run ended of which nobody could be told is told when the App has access again: not
+// before, not of another account's, not after so long that GitHub ended its check run
+// itself, and once; by the installation that there is now. A run that is not the last of
+// its pull request leaves comments alone.
+func TestTell(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		account string
+		now     int64 // installation
+		newer   bool
+		later   time.Duration
+		want    []string
+		untold  bool
+	}{
+		{name: "still removed", want: nil, untold: true},
+		{name: "back", now: 11, want: []string{"finish run1 none by 11"}},
+		{name: "back, says its account", account: "Acme", now: 11, want: []string{"finish run1 none by 11"}},
+		{name: "another account is back", account: "other", now: 11, untold: true},
+		{name: "after another run", now: 11, newer: true, want: []string{"finish run1 none late by 11"}},
+		{name: "after long", now: 11, later: tellWithin + time.Hour},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.Installed = func(context.Context, event.Repo) (int64, error) { return test.now, nil }
+			d.finish = &Permanent{Err: errors.New("no token")}
+			d.enqueue(t, pushed())
+			if err := d.Work(t.Context(), pushed()); err != nil {
+				t.Fatal(err)
+			}
+			if test.newer {
+				d.finish = nil
+				newer := asked(event.VerbVerify, 8)
+				newer.Full = true
+				d.enqueue(t, newer)
+				d.now = d.now.Add(time.Minute)
+				if err := d.Work(t.Context(), newer); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.now, d.notes, d.finish = d.now.Add(test.later), nil, nil
+			for range 2 {
+				j := job.Job{Verb: event.VerbReturn, Account: test.account, Installation: 11, Request: "delivery:back"}
+				if j.ID = j.Identity(); test.account == "" {
+					j.Request += "2"
+				}
+				if err := errors.Join(d.Work(t.Context(), j), d.Tell(t.Context(), test.account)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d.want(t, test.want...)
+			run, err := d.DB.RunOfJob(t.Context(), pushed().ID)
+			if err != nil || run.Untold != test.untold || run.State != store.Finished {
+				t.Errorf("the run is %s, untold %t, %v", run.State, run.Untold, err)
+			}
+		})
+	}
+}
+
+// Where GitHub lets the App in and refuses all the same, it is not tried for ever.
+func TestTellRefused(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.Installed = func(context.Context, event.Repo) (int64, error) { return 11, nil }
+	d.finish = &Permanent{Err: errors.New("no")}
+	d.enqueue(t, pushed())
+	if err := errors.Join(d.Work(t.Context(), pushed()), d.Tell(t.Context(), "")); err != nil {
+		t.Fatal(err)
+	}
+	if run, err := d.DB.RunOfJob(t.Context(), pushed().ID); err != nil || run.Untold {
+		t.Errorf("untold %t, %v", run.Untold, err)
 	}
 }
 

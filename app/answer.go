@@ -97,6 +97,9 @@ func (w *Worker) reaction(ctx context.Context, j job.Job) error {
 		w.Log.InfoContext(ctx, "the App may not see it any more", "installation", j.Installation, "repositories", len(j.Gone), "jobs", len(ended))
 		return err
 	}
+	if j.Verb == event.VerbReturn {
+		return w.Tell(ctx, j.Account)
+	}
 	h, err := w.Hosts(ctx, j)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@
 //   - the effect "job/<run>": the job as it was authorized, with its commits pinned.
 //   - the effect "answer/<job>": a question was answered.
 //   - the effect "stopped/<job>": how many runs a person stopped.
+//   - the mark [store.Run.Untold]: it ended while GitHub let nobody be told.
 //   - the effects "words/<job>" and "heard/<job>": the run that a person's words were put
 //     before, and that it took them.
 //
@@ -86,6 +87,8 @@ type Link struct {
 type Ending struct {
 	Kind    queue.Reason // empty: it came to its own end
 	Failure error        // why there is no report
+	Unseen  bool         // nothing of it can be seen, so nothing is left to be told later
+	Late    bool         // a newer run of the same pull request has a verdict: comments are about that one
 }
 
 // A Permanent is an error for which it does not help to try again.

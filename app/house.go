@@ -73,6 +73,7 @@ func (w *Worker) orphan(ctx context.Context, run store.Run, entry queue.Entry) e
 	h, err := w.Hosts(ctx, a.Job)
 	var permanent *Permanent
 	if errors.As(err, &permanent) || a.Job.ID == "" {
+		run.Untold = a.Job.ID != ""
 		return w.end(ctx, run, nil, e)
 	}
 	if err != nil {

@@ -199,15 +199,13 @@ func (c *copier) late(ctx context.Context) {
 func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment, rep *report.Report, e Ending) error {
 	ctx, cancel := after(ctx)
 	defer cancel()
-	if e.Kind == queue.Removed { // nobody can be told
-		return w.end(ctx, run, rep, e)
-	}
 	told, err := h.Finish(ctx, a, rep, e)
 	var permanent *Permanent
 	switch {
 	case errors.As(err, &permanent):
 		w.Log.WarnContext(ctx, "nobody can be told how a run ended", "run", run.ID, "repo", run.Repo, "error", err)
 		e.Failure = errors.Join(e.Failure, err)
+		run.Untold = !e.Unseen
 	case err != nil:
 		return err
 	}

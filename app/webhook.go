@@ -213,7 +213,8 @@ func (a Allowed) allows(e *event.Event) bool {
 	if len(a.Installations) > 0 && !slices.Contains(a.Installations, e.Installation) {
 		return false
 	}
-	return len(a.Repositories) == 0 || e.Kind == event.Revoked || slices.ContainsFunc(a.Repositories, func(s string) bool {
+	ofRepository := e.Kind != event.Revoked && e.Kind != event.Granted
+	return len(a.Repositories) == 0 || !ofRepository || slices.ContainsFunc(a.Repositories, func(s string) bool {
 		return strings.EqualFold(s, e.Repo.FullName()) || strings.EqualFold(s, e.Repo.Owner+"/*")
 	})
 }

@@ -27,6 +27,7 @@ type Worker struct {
 	DB        *store.DB
 	Queue     *queue.Queue
 	Hosts     func(context.Context, job.Job) (Host, error)
+	Installed func(context.Context, event.Repo) (int64, error) // by which installation the App sees a repository now; 0: it does not
 	Rules     job.Rules
 	Runs      string // folder of the run directories
 	PublicURL string // of the server; empty: runs have no page
@@ -288,14 +289,19 @@ func (w *Worker) previous(ctx context.Context, a Assignment) (string, error) {
 	if err != nil || len(last) == 0 {
 		return "", err
 	}
-	dir := w.dir(last[0])
+	return w.dir(last[0]), w.export(ctx, last[0])
+}
+
+// export has the directory of a run that ended be whole on this machine.
+func (w *Worker) export(ctx context.Context, run store.Run) error {
+	dir := w.dir(run)
 	if _, err := os.Stat(filepath.Join(dir, "SHA256SUMS")); err == nil {
-		return dir, nil
+		return nil
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return "", err
+		return err
 	}
-	return dir, w.DB.Restore(ctx, last[0].ID, dir)
+	return w.DB.Restore(ctx, run.ID, dir)
 }
 
 // GiveUp ends what people see of a job that is not tried again.
@@ -314,8 +320,9 @@ func (w *Worker) GiveUp(ctx context.Context, j job.Job, why error) {
 
 func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
 	run, err := w.DB.RunOfJob(ctx, j.ID)
+	e := Ending{Failure: why}
 	if errors.Is(err, store.ErrNotFound) {
-		run, err = w.row(j), nil
+		run, e.Unseen, err = w.row(j), true, nil
 	}
 	if err != nil || run.State != store.Running {
 		return err
@@ -326,14 +333,14 @@ func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
 	}
 	h, err := w.Hosts(ctx, j)
 	if err != nil {
-		return w.end(ctx, run, nil, Ending{Failure: why})
+		return w.end(ctx, run, nil, e)
 	}
 	defer w.close(ctx, h)
 	var told error
 	if a.Job.HeadSHA != "" {
-		told = errors.Join(h.Begin(ctx, a), w.finish(ctx, h, run, a, nil, Ending{Failure: why}))
+		told = errors.Join(h.Begin(ctx, a), w.finish(ctx, h, run, a, nil, e))
 	} else {
-		told = w.end(ctx, run, nil, Ending{Failure: why})
+		told = w.end(ctx, run, nil, e)
 	}
 	var permanent *Permanent
 	if j.Comment != 0 || errors.As(why, &permanent) {

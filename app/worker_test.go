@@ -119,7 +119,14 @@ func (h host) Finish(_ context.Context, a Assignment, rep *report.Report, e Endi
 	if rep != nil {
 		verdict = rep.Verdict
 	}
-	h.d.note("finish %s %s%s", a.Run, verdict, e.Kind)
+	more := ""
+	if e.Late {
+		more = " late"
+	}
+	if a.Job.Installation > pushed().Installation {
+		more += fmt.Sprint(" by ", a.Job.Installation)
+	}
+	h.d.note("finish %s %s%s%s", a.Run, verdict, e.Kind, more)
 	return rep, h.d.finish
 }
 

@@ -65,6 +65,8 @@ type host struct {
 	hub    *hub
 	in     action.Inputs
 	poster *poster
+	begun  *runOptions // of which the machine is looked at already
+	stop   func()
 }
 
 // Rules implements [action.Host].
@@ -104,6 +106,8 @@ func (h *host) Begin(ctx context.Context, j job.Job, dir string) error {
 	if err != nil {
 		return err
 	}
+	h.begun = h.options(dir)
+	h.stop = h.p.beginMachine(ctx, h.begun)
 	h.poster = h.p.newPoster(h.hub.client, h.posting(j, filepath.Base(dir)), effects)
 	return h.poster.begin(ctx)
 }
@@ -138,7 +142,7 @@ func scoped(id, part string) string {
 
 // Verify implements [action.Host].
 func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Report, error) {
-	o := h.options(dir)
+	o := h.begun
 	rj := h.hub.job(j)
 	rj.ID, rj.Out, rj.Timeout = filepath.Base(dir), dir, o.timeout.Duration
 	rj.Require = requirement(j, h.in.Sandbox)
@@ -219,6 +223,7 @@ func (h *host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 	if h.poster == nil {
 		return action.Posted{}, nil
 	}
+	defer h.stop()
 	defer h.poster.close()
 	if rep == nil {
 		rep = h.p.remains(dir, failure)

@@ -4,8 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/githubtest"
 )
 
@@ -36,8 +38,8 @@ func TestAppTextOfTheEvent(t *testing.T) {
 
 // Where the App is removed from a repository, or suspended, its runs end; nothing of
 // them is tried again, and what is asked for then is refused. When it is let in again,
-// which is an event as well, nothing is run by itself, and all can be asked for: by a
-// comment, by the check run that was left, and by a push.
+// which is an event as well, the check run that was left unfinished is ended; nothing is
+// run by itself, and all can be asked for: by a comment, by that check run, and by a push.
 func TestAppRemoved(t *testing.T) {
 	t.Parallel()
 	for _, way := range []struct{ out, back string }{{"removed", "added"}, {"suspend", "unsuspend"}, {"deleted", "created"}} {
@@ -48,16 +50,20 @@ func TestAppRemoved(t *testing.T) {
 			h.held(t)
 			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
 			h.started(t)
-			h.Suspend(h.id, true)
-			h.installation(t, way.out)
+			_, refused := h.says("alice", "/verify") // its webhook comes late
+			h.lets(t, way.out)
 			h.wait(t, "run has ended", "state=stopped")
 			h.release(t)
-			_, refused := h.says("alice", "/verify")
 			h.deliver(t, "issue_comment", refused)
 			h.wait(t, "nobody could be told that a job is given up")
-			h.Suspend(h.id, false)
-			h.installation(t, way.back)
-			h.wait(t, "delivery is stored", "event=installation", "fresh=false")
+			if checks, _ := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot in_progress") {
+				t.Errorf("without access there is\n%s", h.outcome())
+			}
+			h.lets(t, way.back)
+			h.wait(t, "it is told how a run ended")
+			if checks, comments := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot completed cancelled stopped") || comments != 1 {
+				t.Errorf("let in again, people see\n%s", h.outcome())
+			}
 			before := len(h.CheckRuns(h.repo))
 
 			_, command := h.says("alice", "/verify")
@@ -75,14 +81,51 @@ func TestAppRemoved(t *testing.T) {
 	}
 }
 
-// installation delivers that the App is let out of, or in, its repository or altogether.
-func (h *installed) installation(t *testing.T, action string) {
+// lets puts the App out of its repository, or in, or out and in altogether.
+func (h *installed) lets(t *testing.T, action string) {
 	t.Helper()
-	if action == "removed" || action == "added" {
-		h.deliver(t, "installation_repositories", h.InstallationEvent(h.id, action, "alice", h.repo))
-		return
+	event, repos := "installation", []github.Repo(nil)
+	switch action {
+	case "removed":
+		event, repos = "installation_repositories", []github.Repo{h.repo}
+		h.SetInstalled(h.id)
+	case "added":
+		event, repos = "installation_repositories", []github.Repo{h.repo}
+		h.SetInstalled(h.id, h.repo)
+	case "suspend", "unsuspend":
+		h.Suspend(h.id, action == "suspend")
+	case "deleted":
+		h.Uninstall(h.id)
+	case "created": // it has another number
+		h.id = h.Install(h.app, mayPost, h.repo)
 	}
-	h.deliver(t, "installation", h.InstallationEvent(h.id, action, "alice"))
+	h.deliver(t, event, h.InstallationEvent(h.id, action, "alice", repos...))
+}
+
+// Also who was away when the App was let in again tells how runs ended, at the start; and
+// where another run of the pull request has ended since, its comment stays.
+func TestAppToldLater(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.start(t)
+	h.held(t)
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+	h.started(t)
+	h.lets(t, "suspend")
+	h.wait(t, "run has ended", "state=stopped")
+	h.release(t)
+	h.Suspend(h.id, false)
+	_, command := h.says("alice", "/verify")
+	h.deliver(t, "issue_comment", command)
+	h.wait(t, "run has ended", "state=finished")
+	comment := h.outcome()[strings.LastIndex(h.outcome(), "comment"):]
+	h.end(t, syscall.SIGTERM)
+	h.start(t)
+	h.wait(t, "it is told how a run ended")
+	if checks, comments := h.checks(); len(checks) != 2 || !strings.HasPrefix(checks[0], "check ycbot completed cancelled stopped") ||
+		comments != 1 || !strings.HasSuffix(h.outcome(), comment) {
+		t.Errorf("people see\n%s, want the comment\n%s", h.outcome(), comment)
+	}
 }
 
 // A suite that is asked for again runs again what it was about, also of a fork, of which

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/agent"
@@ -49,6 +50,15 @@ func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
 		service: s, voice: &voice{Client: client, mint: func() (*github.Client, error) { return s.client(j, comments) }},
 		hub: &hub{client: client, server: s.gitServer(), below: s.o.operator, repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
 	}, nil
+}
+
+// installed implements [app.Worker.Installed].
+func (s *service) installed(ctx context.Context, repo event.Repo) (int64, error) {
+	client, err := s.client(job.Job{}, github.Permissions{})
+	if err != nil {
+		return 0, err
+	}
+	return client.InstallationOf(ctx, github.Repo{Owner: repo.Owner, Name: repo.Name})
 }
 
 // Close implements [app.Host].
@@ -203,6 +213,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	}
 	rj := h.hub.job(a.Job)
 	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, a.Previous, l.Kept
+	rj.Results = h.db.BaseResults(basesOf(a.Job))
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
 	if h.o.operator != nil && h.hub.config != nil {
 		rj.Timeout = h.hub.config.Limits.Under(config.Limits{}).Timeout
@@ -227,6 +238,15 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	return rep, err
 }
 
+// basesOf is what results of the bases of a job's repository are kept under: its
+// number, as a name can become another's.
+func basesOf(j job.Job) string {
+	if j.Repo.ID != 0 {
+		return strconv.FormatInt(j.Repo.ID, 10)
+	}
+	return j.Repo.FullName()
+}
+
 // appRequirement is the least tier in which the head of j may be executed. The machine
 // holds the App's key and works for many, so it is full; only for trusted heads can the
 // operator name another.
@@ -248,6 +268,9 @@ func (h *appHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 		if !ok {
 			po = h.posting(a)
 		}
+		if e.Late {
+			po.Comment = publish.Off
+		}
 		h.poster = h.newAppPoster(po, kept)
 	}
 	if rep == nil {
@@ -264,6 +287,8 @@ func endKind(r queue.Reason) publish.EndKind {
 		return publish.Superseded
 	case queue.Stopped:
 		return publish.Stopped
+	case queue.Removed:
+		return publish.Removed
 	}
 	return publish.Normal
 }

@@ -301,6 +301,37 @@ func TestAppVerifiesPullRequest(t *testing.T) {
 	}
 }
 
+// A run takes the results of the base's tests out of the database, where any worker
+// finds them, and leaves none in a folder of its own.
+func TestAppKnowsTheBase(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.start(t)
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+	h.wait(t, "run has ended", "state=finished", "verdict=")
+	h.Push(h.repo, githubtest.Commit{Branch: "held", Message: "more", Files: map[string]string{"more.txt": "more\n"}})
+	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""))
+	h.wait(t, "run has ended", "state=finished", "verdict=")
+	reports, err := filepath.Glob(filepath.Join(h.data, "runs/*/*/*/*/report.json"))
+	if err != nil || len(reports) != 2 {
+		t.Fatalf("reports %q, %v", reports, err)
+	}
+	knew := 0
+	for _, name := range reports {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "the base's tests: ") {
+			knew++
+		}
+	}
+	folders, err := filepath.Glob(filepath.Join(h.data, "*/projects/*/cache/base"))
+	if knew != 1 || len(folders) > 0 || err != nil {
+		t.Errorf("%d runs knew results of the base, want the second; folders %q, %v", knew, folders, err)
+	}
+}
+
 // hookList has an event that arrived at last, and one that did not.
 func hookList() string {
 	type delivery struct {

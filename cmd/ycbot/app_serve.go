@@ -108,7 +108,7 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 		o.workers = 0
 	}
 	s.worker = app.NewWorker(app.Worker{
-		DB: s.db, Hosts: s.host, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
+		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
 		NewRun: func() string { return run.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
 	})
 	if s.runner != nil {
@@ -185,6 +185,7 @@ func (s *service) close() {
 func (s *service) run(ctx context.Context, serve func(context.Context) error, chores ...app.Chore) error {
 	chores = append(chores,
 		app.Chore{Name: "runs without a worker", Do: s.worker.Orphans},
+		app.Chore{Name: "runs that nobody was told of", Do: func(ctx context.Context) error { return s.worker.Tell(ctx, "") }},
 		app.Chore{Name: "retention", Do: func(ctx context.Context) error { return s.sweep(ctx) }})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })

@@ -21,6 +21,12 @@ import (
 // documented are the commands that docs/operate.md has under a heading, in their order.
 func documented(t *testing.T, heading string) []string {
 	t.Helper()
+	return blocks(t, heading, "sh")
+}
+
+// blocks are those of a language that docs/operate.md has under a heading.
+func blocks(t *testing.T, heading, language string) []string {
+	t.Helper()
 	text, err := os.ReadFile("../../docs/operate.md")
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +37,7 @@ func documented(t *testing.T, heading string) []string {
 	}
 	part, _, _ = strings.Cut(part, "\n## ")
 	var out []string
-	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(part, -1) {
+	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(part, -1) {
 		out = append(out, strings.TrimSpace(m[1]))
 	}
 	return out

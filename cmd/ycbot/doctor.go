@@ -88,9 +88,9 @@ Exit codes: 0 no issue, 1 an issue.`,
 	f.BoolVar(&o.json, "json", false, "write JSON")
 	f.BoolVar(&o.offline, "offline", false, "ask nobody over the network")
 	f.StringVar(&o.run.model, "model", "", "the `MODEL` to ask (default $YCBOT_MODEL)")
-	f.Var(&o.run.provider, "provider", "who is asked (default $YCBOT_PROVIDER, else whose key there is)")
+	f.Var(&o.run.provider, "provider", "the `NAME` of who is asked (default $YCBOT_PROVIDER, else whose key there is)")
 	f.StringVar(&o.run.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own)")
-	f.Var(&o.run.sandbox, "sandbox", "the `TIER` that runs shall have: auto, full, basic, none")
+	f.Var(&o.run.sandbox, "sandbox", "the `TIER` that runs shall have: auto, full, strong, basic, none")
 	return cmd
 }
 

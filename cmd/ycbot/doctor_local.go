@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/agents"
@@ -23,7 +24,7 @@ import (
 func (p *program) examineGit(ctx context.Context, c *chart, o *doctorOptions) {
 	git, err := workspace.NewGit("git", p.env, p.log())
 	if err != nil {
-		c.issue("install git", "%v", err)
+		c.issue("install git, or put it on PATH", "%v", err)
 		return
 	}
 	c.ok("git %s", git.Version())
@@ -89,7 +90,7 @@ func (p *program) examineSandbox(ctx context.Context, c *chart, o *doctorOptions
 // examinePolicy reads the permission files, and lints their rules.
 func (p *program) examinePolicy(c *chart, o *doctorOptions) {
 	read := &permissionsOptions{dir: o.run.dir, trust: choice{value: policy.Local}}
-	files, err := read.read()
+	files, err := p.rulesOf(read)
 	var rules []policy.Rule
 	if err == nil {
 		rules, err = policy.ParseFiles(files...)
@@ -189,8 +190,12 @@ func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOpti
 	}
 	tools, broken := gate.FindToolchains(ctx, p.env)
 	found := gate.Survey(r.Root, files, tools)
+	if len(found) == 0 && p.namesCommands(o.run.dir) {
+		c.ok("%s names the commands; the gate finds nothing else at HEAD", configPath)
+		return
+	}
 	if len(found) == 0 {
-		c.warn("name commands in .github/ycbot.yml, unless it has some", "the gate finds nothing at HEAD that it can build or test by itself")
+		c.warn("name commands in .github/ycbot.yml", "the gate finds nothing at HEAD that it can build or test by itself")
 		return
 	}
 	for i, e := range found {
@@ -212,6 +217,16 @@ func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOpti
 			c.ok("%s: %s", what, counted(len(e.Commands), "command"))
 		}
 	}
+}
+
+// namesCommands tells whether the configuration of the working tree has commands.
+func (p *program) namesCommands(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(p.topOf(dir), filepath.FromSlash(configPath)))
+	if err != nil {
+		return false
+	}
+	c, err := config.Parse(configPath, data)
+	return err == nil && len(slices.Concat(c.Commands.Setup, c.Commands.Build, c.Commands.Test, c.Commands.Lint)) > 0
 }
 
 // projectsMost is how many projects are told of.

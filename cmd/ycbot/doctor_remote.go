@@ -34,22 +34,26 @@ func (p *program) examineProvider(ctx context.Context, c *chart, o *doctorOption
 		c.issue("set YCBOT_PROVIDER to one of them", "%v", err)
 		return
 	}
-	if name == "" {
-		c.skip("set YCBOT_MODEL and a key to have agents look at changes", "no model is named: runs are gate only")
-		return
-	}
 	target, err := preset.Resolve(provider.Overrides{BaseURL: cmp.Or(o.run.baseURL, p.getenv("YCBOT_BASE_URL")), Key: p.getenv("YCBOT_API_KEY")}, p.getenv)
 	switch {
+	case name == "" && err == nil && target.Key != "":
+		c.warn("set YCBOT_MODEL (or the input model of the Action) to have agents look at changes", "there is a key for %s, and no model is named: runs are gate only", preset.Name)
+		return
+	case name == "":
+		c.skip("set YCBOT_MODEL and a key to have agents look at changes", "no model is named: runs are gate only")
+		return
 	case errors.Is(err, provider.ErrNoKey):
-		c.issue("set YCBOT_API_KEY or the provider's own variable, or give --no-model", "%v", err)
+		c.issue("set YCBOT_API_KEY or the provider's own variable, or run with --no-model for the gate alone", "model %s: %v", name, err)
 		return
 	case err != nil:
-		c.issue("set YCBOT_BASE_URL", "%v", err)
+		c.issue("set YCBOT_BASE_URL to https://HOST/…", "model %s: %v", name, err)
 		return
 	}
 	key := "with a key"
 	if target.Key == "" {
 		key = "without a key"
+	} else {
+		key += " from " + cmp.Or(target.KeyFrom, "YCBOT_API_KEY")
 	}
 	c.ok("%s at %s, by the API %s, %s", preset.Name, urlHost(target.BaseURL), target.API, key)
 	if o.offline {
@@ -76,7 +80,7 @@ func (p *program) probe(ctx context.Context, c *chart, target provider.Target, n
 	case provider.TroubleStopped:
 		c.issue("check the address and the network", "model %s: no answer in %v", name, askTime)
 	default:
-		c.issue(f.Todo, "model %s: %s: %s", name, f.Trouble, f.Text)
+		c.issue(f.Todo, "%s", f.Text) // which names the model
 	}
 	prices, err := model.ListPrices()
 	if err != nil {

@@ -51,6 +51,17 @@ func (v visit) has(t *testing.T, area string, status health, text string) {
 	t.Errorf("%s has no line %s %q in\n%s", area, status, text, v.text)
 }
 
+// todo checks that something in an area is to be done, in these words.
+func (v visit) todo(t *testing.T, area, text string) {
+	t.Helper()
+	for _, s := range v.Checks {
+		if s.Area == area && strings.Contains(s.Todo, text) {
+			return
+		}
+	}
+	t.Errorf("%s does not say to do %q in\n%s", area, text, v.text)
+}
+
 // The provider is asked; a key that it refuses is an issue, and is not printed even where
 // the provider says it back.
 func TestDoctorProvider(t *testing.T) {
@@ -68,14 +79,25 @@ func TestDoctorProvider(t *testing.T) {
 	e = newEndpoint(t, providerKey, scenario, "401")
 	env[1] = "YCBOT_BASE_URL=" + e.url
 	v = visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthIssue, "key")
+	v.has(t, "provider", healthIssue, "refused the key")
+	v.todo(t, "provider", "the key that was given, which comes before OPENAI_API_KEY")
 	if v.code != 1 || strings.Contains(v.text, providerKey) {
 		t.Errorf("exit code %d; %s", v.code, v.text)
 	}
 	v = visitDoctor(t, env, "--offline", "-C", t.TempDir(), "--sandbox", "none")
 	v.has(t, "provider", healthSkipped, "not asked")
+	v = visitDoctor(t, []string{env[0], "OPENAI_BASE_URL=" + e.url, "OPENAI_API_KEY=" + providerKey}, "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "provider", healthOK, "with a key from OPENAI_API_KEY")
+	v.todo(t, "provider", "check the key in OPENAI_API_KEY;")
 	v = visitDoctor(t, []string{"YCBOT_MODEL=gpt-5"}, "-C", t.TempDir(), "--sandbox", "none")
 	v.has(t, "provider", healthIssue, "there is no key")
+	v = visitDoctor(t, []string{"OPENAI_API_KEY=" + providerKey}, "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "provider", healthWarning, "there is a key for openai, and no model is named")
+	v.todo(t, "provider", "set YCBOT_MODEL")
+	v = visitDoctor(t, []string{"YCBOT_PROVIDER=openai:grpc", "YCBOT_MODEL=m"}, "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "provider", healthIssue, "it speaks chat, responses")
+	v = visitDoctor(t, []string{"YCBOT_PERMISSIONS=/nowhere/rules.json"}, "-C", t.TempDir(), "--sandbox", "none")
+	v.has(t, "policy", healthIssue, "permission file of YCBOT_PERMISSIONS: open /nowhere/rules.json")
 }
 
 // GitHub tells whose the token is and what it may do with the repository here.
@@ -99,6 +121,7 @@ func TestDoctorGitHub(t *testing.T) {
 	v.has(t, "github", healthOK, "acme/sums: write")
 	v.has(t, "git", healthOK, "acme/sums")
 	v.has(t, "config", healthOK, "is right")
+	v.has(t, "toolchains", healthOK, "names the commands")
 	look(h.Token("bob", nil, "personal")).has(t, "github", healthWarning, "acme/sums: read")
 	look(h.Token("mallory", nil, "personal")).has(t, "github", healthWarning, "does not see acme/sums")
 	look(h.token).has(t, "github", healthOK, "acme/sums can be read")

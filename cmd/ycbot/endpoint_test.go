@@ -12,12 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
-
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/script"
 )
 
@@ -28,7 +24,6 @@ type endpoint struct {
 	t      *testing.T
 	key    string
 	says   *script.Model
-	router routers.Router
 	faults []string // of the first requests, "" for none: 401, 429, 500, cut, hang
 	url    string
 
@@ -45,16 +40,7 @@ func newEndpoint(t *testing.T, key, scenario string, faults ...string) *endpoint
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := openapi3.NewLoader().LoadFromFile("../../internal/model/openai/testdata/openai-openapi-cut.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc.Servers = openapi3.Servers{{URL: "/v1"}}
-	router, err := gorillamux.NewRouter(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := &endpoint{t: t, key: key, says: says, router: router, faults: faults}
+	e := &endpoint{t: t, key: key, says: says, faults: faults}
 	srv := httptest.NewServer(e)
 	t.Cleanup(srv.Close)
 	e.url = srv.URL + "/v1"
@@ -66,7 +52,6 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client went away
 	}
-	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	if got := r.Header.Get("Authorization"); got != "Bearer "+e.key {
 		e.t.Errorf("Authorization: %q", got)
 	}
@@ -138,14 +123,7 @@ func asked(body string) string {
 
 // read holds a request against the description and returns the conversation.
 func (e *endpoint) read(r *http.Request, body []byte) (*model.Request, error) {
-	route, params, err := e.router.FindRoute(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := openapi3filter.ValidateRequest(r.Context(), &openapi3filter.RequestValidationInput{
-		Request: r, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true},
-	}); err != nil {
+	if err := modeltest.Described(r, body); err != nil {
 		return nil, err
 	}
 	var in struct {

@@ -50,8 +50,22 @@ func main() {
 		os.Exit(report.ExitError)
 	}
 	os.Exit(ycbot(os.Args[1:], program{
-		env: env, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: http.DefaultClient, platform: runtime.GOOS + "/" + runtime.GOARCH, shim: shim(),
+		env: env, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: newClient(), platform: runtime.GOOS + "/" + runtime.GOARCH, shim: shim(),
 	}))
+}
+
+// idleConns is how many connections to one host are kept for the next request: as
+// many as agents are likely to ask their model at the same time.
+const idleConns = 16
+
+func newClient() *http.Client {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultClient
+	}
+	t = t.Clone()
+	t.MaxIdleConnsPerHost = idleConns
+	return &http.Client{Transport: t}
 }
 
 // A program is what the commands are given of the process they run in.

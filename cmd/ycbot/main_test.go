@@ -4,34 +4,66 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ycbot/ycbot/internal/gotest"
 )
 
-var update = flag.Bool("update", false, "write what the scripts compare with anew")
+var (
+	update  = flag.Bool("update", false, "write what the scripts compare with anew")
+	other   = flag.String("program", "", "have the scripts run this `FILE`, such as an older ycbot, in place of this one")
+	keepDir = flag.String("keep", "", "leave what the scripts make in `DIR`")
+)
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == attackCommand { // the doctor starts this very program, by its path
 		main()
 	}
-	testscript.Main(m, map[string]func(){"ycbot": main})
+	testscript.Main(suite{m}, map[string]func(){"ycbot": main})
+}
+
+// common is the folder of what tests share.
+var common string
+
+// A suite runs the tests with such a folder.
+type suite struct{ m *testing.M }
+
+func (s suite) Run() int {
+	var err error
+	if common, err = os.MkdirTemp("", "cmd-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(common)
+	return s.m.Run()
 }
 
 // TestScript runs the real program in scratch repositories: each script is a
 // promise to whoever types the command.
 func TestScript(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir() // one for all scripts: the standard library is compiled once
+	home := t.TempDir() // one for all scripts that do not ask for their own
+	seeded(t, home)
+	bin := ""
+	if *other != "" {
+		bin = t.TempDir()
+		if err := os.Symlink(*other, filepath.Join(bin, "ycbot")); err != nil {
+			t.Fatal(err)
+		}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir: "testdata/script", WorkdirRoot: *keepDir, TestWork: *keepDir != "",
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
@@ -40,6 +72,9 @@ func TestScript(t *testing.T) {
 			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(e.WorkDir, ".gitconfig"))
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("GOFLAGS", "")
+			if bin != "" {
+				e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+			}
 			if err := os.MkdirAll(filepath.Join(e.WorkDir, ".home"), 0o700); err != nil {
 				return err
 			}
@@ -54,7 +89,7 @@ func TestScript(t *testing.T) {
 			case "bubblewrap":
 				return exec.Command("bwrap", "--unshare-user", "--ro-bind", "/", "/", "true").Run() == nil, nil
 			case "race":
-				return exec.Command("sh", "-c", "test \"$(go env CGO_ENABLED)\" = 1 && command -v \"$(go env CC)\"").Run() == nil, nil
+				return exec.Command("sh", "-c", raceCheck).Run() == nil, nil
 			}
 			return false, nil
 		},
@@ -62,6 +97,31 @@ func TestScript(t *testing.T) {
 			"change": changeRepo, "fingerprint": fingerprint, "interrupt": interrupt, "conclusion": conclusion,
 		},
 	})
+}
+
+// seed makes the build cache that homes begin with, so that the standard library is
+// compiled once, if at all.
+var seed = sync.OnceValues(func() (string, error) {
+	dir := filepath.Join(common, "go-build")
+	race := exec.Command("sh", "-c", raceCheck).Run() == nil
+	return dir, gotest.Std(context.Background(), dir, race)
+})
+
+const raceCheck = "test \"$(go env CGO_ENABLED)\" = 1 && command -v \"$(go env CC)\""
+
+// seeded gives a YCBOT_HOME the seed for the build caches of projects.
+func seeded(tb testing.TB, home string) {
+	tb.Helper()
+	dir, err := seed()
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(home, "cache"), 0o700)
+	}
+	if err == nil {
+		err = os.Symlink(dir, filepath.Join(home, "cache", "go-build"))
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // changeRepo makes the repository "repo" with the files of base/ on main and those

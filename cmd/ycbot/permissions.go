@@ -52,11 +52,12 @@ func permissionsCommand(p *program) *cobra.Command {
 		Short: "Tell whether a call would run, and which rule of which file says so",
 		Long: `Tell whether a call would run, and which rule of which file says so. ARGS are
 the command, path or address that the tool is called with, or all its arguments
-as a JSON object. The files are ` + systemPermissions + ` and, of the
-project's working tree, permissions.json in .ycbot and .yottacode, for the trust
-local also permissions.local.json. A run reads them at the base commit, so that
-no change makes rules for itself. A sandbox is taken to be there. Rules that never count or
-that allow more than they show are named on standard error.
+as a JSON object. The files are ` + systemPermissions + `, the one that
+` + permissionsVariable + ` names and, of the project's working tree, permissions.json in
+.ycbot and .yottacode, for the trust local also permissions.local.json. A run reads
+the project's at the base commit, so that no change makes rules for itself. A
+sandbox is taken to be there. Rules that never count or that allow more than they
+show are named on standard error.
 
 Exit codes: 0 it would run, 1 it would be refused, 3 a file cannot be read.`,
 		Example: `  ycbot permissions test Bash 'go test ./... && curl example.com'
@@ -68,7 +69,7 @@ Exit codes: 0 it would run, 1 it would be refused, 3 a file cannot be read.`,
 		},
 	}
 	f := test.Flags()
-	f.StringVarP(&o.dir, "directory", "C", ".", "look for the project's files in `DIR`")
+	f.StringVarP(&o.dir, "directory", "C", ".", "look for the files of the project that `DIR` lies in")
 	f.StringArrayVar(&o.files, "file", nil, "a further permission `FILE` of the operator's")
 	f.StringArrayVar(&o.hosts, "host", nil, "a `HOST` that the operator lets agents reach")
 	f.Var(&o.mode, "mode", "of the run")
@@ -80,7 +81,7 @@ Exit codes: 0 it would run, 1 it would be refused, 3 a file cannot be read.`,
 }
 
 func (p *program) permissionsTest(o *permissionsOptions, name, args string) error {
-	files, err := o.read()
+	files, err := p.rulesOf(o)
 	if err != nil {
 		return err
 	}
@@ -102,16 +103,16 @@ func (p *program) permissionsTest(o *permissionsOptions, name, args string) erro
 	return nil
 }
 
-// read reads the files that are there.
-func (o *permissionsOptions) read() ([]policy.File, error) {
-	shared, local := projectPermissions()
-	if o.trust.value == policy.Local {
-		shared = append(shared, local...)
+// rulesOf reads the files that are there: the operator's, those that are named, and
+// those of the project's working tree.
+func (p *program) rulesOf(o *permissionsOptions) ([]policy.File, error) {
+	out, err := p.operatorRules()
+	if err != nil {
+		return nil, err
 	}
-	var out []policy.File
-	add := func(path, name string, operator, wanted bool) error {
+	add := func(path, name string, operator bool) error {
 		data, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) && !wanted {
+		if errors.Is(err, fs.ErrNotExist) && !operator {
 			return nil
 		}
 		if err != nil {
@@ -120,16 +121,18 @@ func (o *permissionsOptions) read() ([]policy.File, error) {
 		out = append(out, policy.File{Name: name, Data: data, Operator: operator})
 		return nil
 	}
-	if err := add(systemPermissions, systemPermissions, true, false); err != nil {
-		return nil, err
-	}
 	for _, f := range o.files {
-		if err := add(f, f, true, true); err != nil {
+		if err := add(f, f, true); err != nil {
 			return nil, err
 		}
 	}
+	shared, local := projectPermissions()
+	if o.trust.value == policy.Local {
+		shared = append(shared, local...)
+	}
+	top := p.topOf(o.dir)
 	for _, name := range shared {
-		if err := add(filepath.Join(o.dir, filepath.FromSlash(name)), name, false, false); err != nil {
+		if err := add(filepath.Join(top, filepath.FromSlash(name)), name, false); err != nil {
 			return nil, err
 		}
 	}
@@ -223,14 +226,54 @@ func (p *program) printVerdict(v policy.Verdict) error {
 	return w.Flush()
 }
 
-// operatorRules are the permission files of whoever runs this machine.
-func operatorRules() ([]policy.File, error) {
-	data, err := os.ReadFile(systemPermissions)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// permissionsVariable names a further permission file of the operator's.
+const permissionsVariable = "YCBOT_PERMISSIONS"
+
+// operatorRules are the permission files of whoever runs ycbot: the machine's,
+// where there is one, and the one that the environment names, which has to be there.
+func (p *program) operatorRules() ([]policy.File, error) {
+	var files []policy.File
+	for _, path := range []string{systemPermissions, p.getenv(permissionsVariable)} {
+		if path == "" {
+			continue
+		}
+		if path != systemPermissions {
+			if err := p.outside(path); err != nil {
+				return nil, &usageError{fmt.Errorf("%s: %w", permissionsVariable, err)}
+			}
+		}
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) && path == systemPermissions {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("permission file of %s: %w", whose(path), err)
+		}
+		files = append(files, policy.File{Name: path, Data: data, Operator: true})
 	}
-	if err != nil {
-		return nil, fmt.Errorf("permission file: %w", err)
+	return files, nil
+}
+
+// whose says what names an operator's permission file.
+func whose(path string) string {
+	if path == systemPermissions {
+		return "this machine"
 	}
-	return []policy.File{{Name: systemPermissions, Data: data, Operator: true}}, nil
+	return permissionsVariable
+}
+
+// outside refuses a file that a pull request may have written: in an Action what
+// lies in the workspace.
+func (p *program) outside(path string) error {
+	workspace := p.getenv("GITHUB_WORKSPACE")
+	if workspace == "" {
+		return nil
+	}
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("%q: want an absolute path outside of the workspace", path)
+	}
+	if rel, err := filepath.Rel(workspace, path); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("%q lies in the workspace, which may be the pull request's: want an absolute path outside of it, or .ycbot/permissions.json at the base", path)
+	}
+	return nil
 }

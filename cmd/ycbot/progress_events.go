@@ -144,18 +144,17 @@ func (p *progress) leave(e agent.Event) {
 
 // housekeeping tells commands of the gate that nobody need see.
 func housekeeping(text string) bool {
-	for _, stage := range []gate.Stage{gate.StageList, gate.StageWarm} {
-		if strings.Contains(text, " "+string(stage)+" ") && strings.Contains(text, "go list") {
-			return true
-		}
-	}
-	return false
+	words := strings.Fields(text) // side, stage, command
+	return len(words) > 1 && strings.Contains(text, "go list") && (words[1] == string(gate.StageList) || words[1] == string(gate.StageWarm))
 }
 
 func label(s *agent.Step) string {
 	where := ""
 	if s.Unit != "" && s.Unit != "." {
 		where = " (" + s.Unit + ")"
+	}
+	if s.Rest {
+		where += ", which the change does not touch"
 	}
 	return fmt.Sprintf("%s %-5s %s%s", s.Side, strings.ReplaceAll(s.Stage, "_", "-"), s.Command, where)
 }

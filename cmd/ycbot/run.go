@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
 	"github.com/ycbot/ycbot/agents"
@@ -54,9 +56,12 @@ type runOptions struct {
 	pr               int    // pull request; 0: none
 	repo             string // of the pull request; empty: origin
 	publish          bool
-	remote           bool   // the change is not in a repository here
-	key              string // of the model's provider; empty: the environment's
-	noRace           string // why the race detector is left out; empty: it is not
+	remote           bool                                              // the change is not in a repository here
+	key              string                                            // of the model's provider; empty: the environment's
+	found            *workspace.Repository                             // that the change is in; nil: it is in none here
+	begun            func() (*gate.Toolchains, sandbox.Sandbox, error) // what looks at the machine already; nil: nothing does
+	foretell         bool                                              // the sandbox may be tried out beside the beginning of the run
+	noRace           string                                            // why the race detector is left out; empty: it is not
 }
 
 func newRunOptions() *runOptions {
@@ -67,7 +72,7 @@ func newRunOptions() *runOptions {
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
 		router:   choice{"", []string{"off", "manual", "auto"}},
 		mode:     choice{"verify", []string{"verify", "plan"}},
-		provider: choice{"", append(provider.Names(), scripted)},
+		provider: choice{"", append(provider.Spellings(), scripted)},
 	}
 }
 
@@ -107,7 +112,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.task, "task", "", "what the change is meant to do, as `TEXT`")
 	f.StringVar(&o.taskFile, "task-file", "", "the same from `FILE`, or - for standard input")
 	f.StringVar(&o.model, "model", "", "the `MODEL` that agents ask (default $YCBOT_MODEL; without one the gate alone decides)")
-	f.Var(&o.provider, "provider", "who is asked: "+strings.Join(provider.Names(), ", ")+",\nor script to play the scenario file that --base-url names (default $YCBOT_PROVIDER, else whose key there is)")
+	f.Var(&o.provider, "provider", "the `NAME` of who is asked: "+strings.Join(provider.Names(), ", ")+",\nor openai:responses for an API that is not the first of a provider,\nor script to play the scenario file that --base-url names (default $YCBOT_PROVIDER, else whose key there is)")
 	f.StringVar(&o.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own); the key comes\nfrom $YCBOT_API_KEY or the provider's own variable, such as $OPENAI_API_KEY")
 	f.Var(&o.router, "router", "who chooses an agent's model: off (the run's for all), manual (what the agent names),\nauto (what it names, else the fast or the smart one) (default $YCBOT_ROUTER, else off,\nor auto where one of these is named)")
 	f.StringVar(&o.fastModel, "fast-model", "", "the `MODEL` of agents that only read ($YCBOT_FAST_MODEL)")
@@ -139,6 +144,7 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	if err := o.pullFlags(); err != nil {
 		return err
 	}
+	o.foretell = true
 	operator, err := operatorAgents(o.agentsDir)
 	if err != nil {
 		return err
@@ -167,6 +173,9 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 	runner, err := p.runner(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	if job.Dir == o.dir {
+		job.Repo = o.found
 	}
 	show := p.telling(p.stderr)
 	defer show.close()
@@ -233,31 +242,33 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	if dir := cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(p.getenv("HOME"), ".config")); filepath.IsAbs(dir) {
 		git.Excludes = filepath.Join(dir, "git", "ignore")
 	}
-	if !o.remote {
-		if _, err := git.Discover(ctx, o.dir); err != nil {
-			return nil, err // before the time it takes to try the sandbox out
-		}
-	}
-	tools, err := gate.FindToolchains(ctx, p.env)
-	if err != nil {
-		log.WarnContext(ctx, "go is not usable", "error", err)
-	}
-	if o.noRace != "" {
-		tools = tools.WithoutRace(o.noRace)
-	}
-	box, err := sandbox.Detect(ctx, sandbox.Options{
-		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,
-		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), tools.Go), Shim: p.shim, Now: p.now, Log: log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	rules, err := operatorRules()
+	rules, err := p.operatorRules()
 	if err != nil {
 		return nil, err
 	}
 	hooks, err := p.hooks(ctx, git, home, log)
 	if err != nil {
+		return nil, err
+	}
+	var tools *gate.Toolchains
+	var box sandbox.Sandbox
+	group, groupCtx := errgroup.WithContext(ctx)
+	if !o.remote {
+		group.Go(func() (err error) { // where there is no repository, nobody waits for the sandbox to be tried out
+			o.found, err = git.Discover(groupCtx, o.dir)
+			return err
+		})
+	}
+	group.Go(func() (err error) {
+		if o.begun != nil {
+			tools, box, err = o.begun()
+			return err
+		}
+		tools, box, err = p.machine(groupCtx, ctx, o, temp, log)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		abandoned(box)
 		return nil, err
 	}
 	return &run.Runner{
@@ -272,6 +283,53 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil
+}
+
+// beginMachine looks at the machine beside what comes next, such as calls of GitHub.
+// stop ends that, if it still goes on.
+func (p *program) beginMachine(ctx context.Context, o *runOptions) (stop func()) {
+	home, err := p.home()
+	temp := filepath.Join(home, "tmp")
+	if err != nil || os.MkdirAll(temp, 0o700) != nil {
+		return func() {} // runner says what is wrong
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var tools *gate.Toolchains
+	var box sandbox.Sandbox
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tools, box, err = p.machine(ctx, ctx, o, temp, p.log())
+	}()
+	o.begun = func() (*gate.Toolchains, sandbox.Sandbox, error) {
+		<-done
+		return tools, box, err
+	}
+	return func() { cancel(); <-done }
+}
+
+// machine finds the toolchains that there are, and the sandbox; trial is the context
+// of trying that out where it goes on beside the run.
+func (p *program) machine(ctx, trial context.Context, o *runOptions, temp string, log *slog.Logger) (*gate.Toolchains, sandbox.Sandbox, error) {
+	tools, err := gate.FindToolchains(ctx, p.env)
+	if err != nil && ctx.Err() == nil {
+		log.WarnContext(ctx, "go is not usable", "error", err)
+	}
+	if o.noRace != "" {
+		tools = tools.WithoutRace(o.noRace)
+	}
+	so := sandbox.Options{
+		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,
+		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), tools.Go), Shim: p.shim, Now: p.now, Log: log,
+	}
+	if !o.foretell {
+		box, err := sandbox.Detect(ctx, so)
+		return tools, box, err
+	}
+	box, err := foretell(trial, filepath.Join(filepath.Dir(temp), foretoldFile), machine(so), func(ctx context.Context) (sandbox.Sandbox, error) {
+		return sandbox.Detect(ctx, so)
+	})
+	return tools, box, err
 }
 
 // fetchHosts are those that agents may fetch from.

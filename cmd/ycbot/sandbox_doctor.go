@@ -33,7 +33,7 @@ type doctoredTier struct {
 
 // sandboxDoctor prints what each tier gives here, and what came of attacking it.
 func (p *program) sandboxDoctor(ctx context.Context, asJSON bool) error {
-	temp, err := os.MkdirTemp("", "ycbot-doctor-")
+	temp, err := os.MkdirTemp("", "yd-")
 	if err != nil {
 		return fmt.Errorf("temporary directory: %w", err)
 	}

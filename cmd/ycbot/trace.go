@@ -32,6 +32,7 @@ func (p *program) openTraces(ctx context.Context) func() {
 
 // perform has a run done, and traced where somebody wants that.
 func (p *program) perform(ctx context.Context, door string, runner *run.Runner, job run.Job) (*report.Report, error) {
+	defer settled(runner.Sandbox)
 	t := p.traces.Run(traceInfo(door, job), p.now())
 	if t != nil {
 		runner.Observe = observers(runner.Observe, t.Observe)

@@ -55,7 +55,7 @@ func TestModelsOfAgents(t *testing.T) {
 			"auto", base,
 			[]string{"--fast-model", "quick", "--smart-model", "clever"},
 			map[string]string{"named": "other", "gone": "m", "plain": "quick", "foreign": "m", "verification": "clever"},
-			[]string{"agent gone is asked of m"},
+			[]string{"agent gone is asked of m", "agent foreign is asked of m"},
 		},
 		{
 			"the configuration", settled, nil,
@@ -79,6 +79,19 @@ func TestModelsOfAgents(t *testing.T) {
 				if !strings.Contains(notes, w) || !strings.Contains(p.stderr, w) {
 					t.Errorf("%q is not said\n%s\n%s", w, notes, p.stderr)
 				}
+			}
+			events, err := os.ReadFile(filepath.Join(p.out, "events.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fell := 0 // agents that were asked of another model than they should have been
+			for _, w := range c.warns {
+				if strings.Contains(w, "is asked of") {
+					fell++
+				}
+			}
+			if n := strings.Count(string(events), `{"type":"fallback"`); n != fell {
+				t.Errorf("%d events of a fallback, want %d", n, fell)
 			}
 			if !strings.Contains(notes, "estimate for 5 agents") || !strings.Contains(notes, "is not known") {
 				t.Errorf("no estimate: %s", notes)

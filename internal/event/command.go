@@ -26,6 +26,7 @@ const (
 	VerbHelp   Verb = "help" // asked for, or the answer to what is no command
 
 	VerbForget Verb = "forget" // no command: the App may not see a repository any more
+	VerbReturn Verb = "return" // no command: the App may see more than it did
 )
 
 // A Command is what a comment asks for. Only Words holds text of the person's

@@ -32,6 +32,7 @@ type Event struct {
 	Sender       User
 	Installation int64
 	Gone         []Repo // repositories that the installation may not see any more; empty where it is Revoked: all
+	Account      string // where it is Granted: whose repositories they are; empty: not told
 }
 
 // A Kind is what happened to a change.
@@ -47,6 +48,7 @@ const (
 	Pressed     Kind = "requested_action" // a button of our check run
 	Finished    Kind = "workflow_run"     // a workflow ended whose run directory may be published
 	Revoked     Kind = "installation"     // the App was removed or suspended, from all or from some repositories; Repo is zero
+	Granted     Kind = "granted"          // the App was installed, given repositories, or is suspended no longer; Repo is zero
 )
 
 // A Repo is a repository.

@@ -45,8 +45,8 @@ func interests() map[string]interest {
 		"merge_group":               {actions: []string{"checks_requested"}, read: readMergeGroup},
 		"check_run":                 {actions: []string{"rerequested", "requested_action"}, read: readCheckRun},
 		"check_suite":               {actions: []string{"rerequested"}, read: readCheckSuite},
-		"installation":              {actions: []string{"deleted", "suspend"}, read: readRevoked, of: ofInstallation},
-		"installation_repositories": {actions: []string{"removed"}, read: readRemoved, of: ofInstallation},
+		"installation":              {actions: []string{"deleted", "suspend", "created", "unsuspend"}, read: readInstallation, of: ofInstallation},
+		"installation_repositories": {actions: []string{"removed", "added"}, read: readRepositories, of: ofInstallation},
 		"workflow_run":              {actions: []string{"completed"}, read: readWorkflowRun},
 	}
 }
@@ -73,22 +73,28 @@ func parse(name, delivery string, body []byte) (*Event, error) {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return nil, fmt.Errorf("%w: not a JSON object", ErrMalformed)
 	}
-	var head struct {
-		Action string `json:"action"`
-	}
 	in, known := interests()[name]
-	switch err := json.Unmarshal(body, &head); {
-	case !known && json.Valid(body):
+	if !known && json.Valid(body) {
 		return nil, fmt.Errorf("%w: ycbot does not look at this event", ErrIgnored)
-	case err != nil:
-		return nil, malformed(err)
-	case in.actions != nil && head.Action == "":
-		return nil, missing("action")
-	case in.actions != nil && !slices.Contains(in.actions, head.Action):
-		return nil, fmt.Errorf("%w: ycbot does not look at action %q of this event", ErrIgnored, head.Action)
 	}
 	var p payload
-	if err := json.Unmarshal(body, &p); err != nil {
+	err := json.Unmarshal(body, &p)
+	action := p.Action
+	if err != nil { // what is not looked at may have any form
+		var head struct {
+			Action string `json:"action"`
+		}
+		if err := json.Unmarshal(body, &head); err != nil {
+			return nil, malformed(err)
+		}
+		action = head.Action
+	}
+	switch {
+	case in.actions != nil && action == "":
+		return nil, missing("action")
+	case in.actions != nil && !slices.Contains(in.actions, action):
+		return nil, fmt.Errorf("%w: ycbot does not look at action %q of this event", ErrIgnored, action)
+	case err != nil:
 		return nil, malformed(err)
 	}
 	e := &Event{Name: name, Action: p.Action, Delivery: delivery}
@@ -269,13 +275,28 @@ func readCheckSuite(p *payload, e *Event) error {
 	return p.CheckSuite.read("check_suite", e)
 }
 
-func readRevoked(_ *payload, e *Event) error {
+func readInstallation(p *payload, e *Event) error {
+	if e.Action == "created" || e.Action == "unsuspend" {
+		return readGranted(p, e)
+	}
 	e.Kind = Revoked
 	return nil
 }
 
-// readRemoved reads which repositories are gone. Their owner is part of a longer name here.
-func readRemoved(p *payload, e *Event) error {
+func readGranted(p *payload, e *Event) error {
+	e.Kind = Granted
+	if p.Installation.Account != nil {
+		e.Account = p.Installation.Account.Login
+	}
+	return nil
+}
+
+// readRepositories reads which repositories are gone. Their owner is part of a longer name
+// here. Which ones were added is not read: whoever wants to know asks.
+func readRepositories(p *payload, e *Event) error {
+	if e.Action == "added" {
+		return readGranted(p, e)
+	}
 	e.Kind = Revoked
 	if len(p.Removed) == 0 {
 		return missing("repositories_removed")

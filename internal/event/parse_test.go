@@ -106,6 +106,8 @@ func TestParse(t *testing.T) {
 		"installation_repositories.removed": {
 			Kind: Revoked, Action: "removed", Sender: alice, Installation: 5, Gone: []Repo{{ID: 100, Owner: "acme", Name: "widget", Private: true}},
 		},
+		"installation.created":            {Kind: Granted, Action: "created", Sender: alice, Installation: 5, Account: "acme"},
+		"installation_repositories.added": {Kind: Granted, Action: "added", Sender: alice, Installation: 5, Account: "acme"},
 		// Two pull requests have this head: none is meant.
 		"check_suite.rerequested": {
 			Kind: Rerequested, Action: "rerequested", Sender: alice, Installation: 5,
@@ -119,7 +121,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want.Name, want.Delivery = eventOf(file), "d-1"; want.Kind != Revoked {
+			if want.Name, want.Delivery = eventOf(file), "d-1"; want.Kind != Revoked && want.Kind != Granted {
 				want.Repo = widget
 			}
 			if diff := cmp.Diff(&want, got); diff != "" {
@@ -302,7 +304,7 @@ func FuzzParse(f *testing.F) {
 // checkEvent holds what every Event promises.
 func checkEvent(t *testing.T, e *Event) {
 	t.Helper()
-	if e.Kind == "" || e.Kind != Revoked && (e.Repo.ID <= 0 || !plainName(e.Repo.Owner) || !plainName(e.Repo.Name)) {
+	if e.Kind == "" || e.Kind != Revoked && e.Kind != Granted && (e.Repo.ID <= 0 || !plainName(e.Repo.Owner) || !plainName(e.Repo.Name)) {
 		t.Errorf("kind %q of %+v", e.Kind, e.Repo)
 	}
 	if e.Number < 0 || e.Issue < 0 || e.Number != 0 && e.Issue != 0 {
@@ -317,6 +319,7 @@ func checkEvent(t *testing.T, e *Event) {
 		Pressed:     e.CheckRun != nil && oid(e.CheckRun.HeadSHA) && e.CheckRun.Identifier != "",
 		Finished:    e.WorkflowRun != nil && oid(e.WorkflowRun.HeadSHA),
 		Revoked:     e.Installation > 0 && (e.Name == "installation") == (len(e.Gone) == 0),
+		Granted:     e.Installation > 0 && len(e.Gone) == 0,
 	}
 	if !parts[e.Kind] {
 		t.Errorf("an event of kind %q lacks a part: %+v", e.Kind, e)

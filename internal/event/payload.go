@@ -28,12 +28,19 @@ type payload struct {
 	Inputs          map[string]json.RawMessage `json:"inputs"`
 	Repository      *repoPayload               `json:"repository"`
 	Sender          *userPayload               `json:"sender"`
-	Installation    *idPayload                 `json:"installation"`
+	Installation    *installationPayload       `json:"installation"`
 	Removed         []namedPayload             `json:"repositories_removed"`
 }
 
 type idPayload struct {
 	ID int64 `json:"id"`
+}
+
+type installationPayload struct {
+	ID      int64 `json:"id"`
+	Account *struct {
+		Login string `json:"login"`
+	} `json:"account"`
 }
 
 type userPayload struct {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -219,6 +221,7 @@ func (l *Log) append(r Record, stdout, stderr []byte) (Record, error) {
 	r.ID = "E" + strconv.Itoa(len(l.recs)+1)
 	r.Prev = l.prev
 	r.Started = r.Started.Round(0) // as it will be read again
+	var spills errgroup.Group      // the disk takes two at once as fast as one
 	for _, s := range []struct {
 		name string
 		data []byte
@@ -229,9 +232,10 @@ func (l *Log) append(r Record, stdout, stderr []byte) (Record, error) {
 			continue
 		}
 		s.to.Spill = spillDir + "/" + r.ID + "." + s.name
-		if err := writeFile(filepath.Join(l.dir, filepath.FromSlash(s.to.Spill)), s.data); err != nil {
-			return Record{}, fmt.Errorf("evidence %s: %w", r.ID, err)
-		}
+		spills.Go(func() error { return writeFile(filepath.Join(l.dir, filepath.FromSlash(s.to.Spill)), s.data) })
+	}
+	if err := spills.Wait(); err != nil {
+		return Record{}, fmt.Errorf("evidence %s: %w", r.ID, err)
 	}
 	line, err := r.line()
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 // test by name rests on a run of it at the base in the same log.
 type BaseResults interface {
 	// Load returns what was saved under key, nil for nothing.
-	Load(key string) ([]byte, error)
-	Save(key string, data []byte) error
+	Load(ctx context.Context, key string) ([]byte, error)
+	Save(ctx context.Context, key string, data []byte) error
 }
 
 // Cached tells that the tests of the base were not run, because their results
@@ -34,11 +34,20 @@ type Cached struct {
 	Tests int           `json:"tests"`
 }
 
-// A baseRecord is a saved suite.
+// A baseRecord is a saved suite: of all tests of some commands, and of single
+// packages of others.
 type baseRecord struct {
 	When  time.Time     `json:"when"`
 	Took  time.Duration `json:"took"`
+	Whole []string      `json:"whole"` // commands all of whose tests are there, as wholly names them
 	Cases []baseCase    `json:"cases"`
+}
+
+// wholly names a command in a record.
+func wholly(c command) string { return c.unit + " " + cmp.Or(c.whole, c.text) }
+
+func (k *baseRecord) has(id ID) bool {
+	return slices.ContainsFunc(k.Cases, func(c baseCase) bool { return c.ID == id })
 }
 
 type baseCase struct {
@@ -47,7 +56,7 @@ type baseCase struct {
 }
 
 // baseForm is part of every key: it changes when what is saved does.
-const baseForm = "1"
+const baseForm = "2"
 
 // baseAge is how old results may be that are used: dependencies that no lockfile
 // pins, certificates and the calendar move without a change of the base.
@@ -100,54 +109,97 @@ func (t *Toolchains) fingerprint() []string {
 	return out
 }
 
-// recall takes the results of the base's tests from an earlier run, and says
-// whether there are any.
-func (r *runner) recall() bool {
+// recall looks up what is known of the base's tests from earlier runs, and takes
+// of it what this run is about.
+func (r *runner) recall(ctx context.Context) {
 	if r.Results == nil || len(r.plan[Base].test) == 0 || r.facts.Unprepared != "" {
-		return false
+		return
 	}
 	key := r.baseKey()
-	data, err := r.Results.Load(key)
+	data, err := r.Results.Load(ctx, key)
 	if err != nil {
 		r.note("results of the base's tests could not be looked up: %v", err)
 	}
 	var rec baseRecord
 	if len(data) == 0 || json.Unmarshal(data, &rec) != nil || len(rec.Cases) == 0 {
-		return false
+		return
 	}
+	r.known = &rec
 	for _, c := range rec.Cases {
-		c.Test.Evidence = ""
-		r.suites[Base][c.ID] = c.Test
+		if r.concerned(c.ID) {
+			c.Test.Evidence = ""
+			r.suites[Base][c.ID] = c.Test
+		}
 	}
 	tests := 0
 	for _, n := range r.suites[Base].count() {
 		tests += n
 	}
-	r.res.Cached = &Cached{When: rec.When, Saved: rec.Took, Key: key, Tests: tests}
-	return true
+	if tests > 0 {
+		r.res.Cached = &Cached{When: rec.When, Saved: rec.Took, Key: key, Tests: tests}
+	}
 }
 
-// keep saves the results of the base's tests for later runs.
-func (r *runner) keep() {
-	if r.Results == nil || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 {
+// concerned says whether a test of the base is one that this run compares at first.
+func (r *runner) concerned(id ID) bool {
+	s, ok := r.splits[id.Unit]
+	return !ok || id.Package == "" || slices.Contains(s.first, id.Package) || slices.Contains(s.gone, id.Package)
+}
+
+// unknown is what of a test command at the base has to be run, because nothing is
+// known of it; without words where that is nothing.
+func (r *runner) unknown(c command) command {
+	if r.known == nil {
+		return c
+	}
+	if slices.Contains(r.known.Whole, wholly(c)) {
+		return command{}
+	}
+	if c.whole == "" {
+		return c
+	}
+	left := slices.DeleteFunc(slices.Clone(c.packages), func(p string) bool { return r.known.has(ID{Unit: c.unit, Package: p}) })
+	if len(left) == 0 {
+		return command{}
+	}
+	return c.forPackages(left)
+}
+
+// keep saves what is known of the base's tests for later runs, where that has
+// become more.
+func (r *runner) keep(ctx context.Context) {
+	steps := r.stepsOf(StageTest, Base)
+	if r.Results == nil || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
 		return
 	}
 	rec := baseRecord{When: r.Now().UTC()}
-	for _, s := range r.stepsOf(StageTest, Base) {
+	if r.known != nil && rec.When.Sub(r.known.When) < baseAge/2 { // what is added to for ever would never get old
+		rec = *r.known
+		rec.Cases = slices.DeleteFunc(slices.Clone(rec.Cases), func(c baseCase) bool { return r.suites[Base][c.ID].Evidence != "" })
+	}
+	for _, s := range steps {
 		rec.Took += s.Duration
 		if s.Environment != "" {
 			return // what failed for want of something outside may be there next time
 		}
 	}
 	for id, t := range r.suites[Base] {
+		if t.Evidence == "" {
+			continue // known before
+		}
 		rec.Cases = append(rec.Cases, baseCase{ID: id, Test: t})
+	}
+	for _, c := range r.firstTests(Base) {
+		if c.whole == "" && !slices.Contains(rec.Whole, wholly(c)) {
+			rec.Whole = append(rec.Whole, wholly(c))
+		}
 	}
 	slices.SortFunc(rec.Cases, func(a, b baseCase) int {
 		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package), cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
 	})
 	data, err := json.Marshal(rec)
 	if err == nil {
-		err = r.Results.Save(r.baseKey(), data)
+		err = r.Results.Save(ctx, r.baseKey(), data)
 	}
 	if err != nil {
 		r.note("results of the base's tests could not be kept: %v", err)
@@ -163,7 +215,7 @@ func (r *runner) confirm(ctx context.Context) error {
 	}
 	moved := func(k Case) bool { _, ok := r.suites[Base][k.ID]; return !ok }
 	if slices.ContainsFunc(t.PreExisting, moved) { // failures of packages under another name there
-		r.res.Cached = nil
+		r.res.Cached, r.known = nil, nil
 		if err := r.runBase(ctx); err != nil {
 			return err
 		}
@@ -209,7 +261,7 @@ type ResultFiles struct {
 const maxResults = 30
 
 // Load implements [BaseResults].
-func (f ResultFiles) Load(key string) ([]byte, error) {
+func (f ResultFiles) Load(_ context.Context, key string) ([]byte, error) {
 	name := filepath.Join(f.Dir, key+".json")
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && f.Now().Sub(info.ModTime()) > baseAge {
@@ -222,7 +274,7 @@ func (f ResultFiles) Load(key string) ([]byte, error) {
 }
 
 // Save implements [BaseResults].
-func (f ResultFiles) Save(key string, data []byte) error {
+func (f ResultFiles) Save(_ context.Context, key string, data []byte) error {
 	if err := mkdirs(f.Dir); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,9 +77,9 @@ func TestWrongBaseResultsExcuseNothing(t *testing.T) {
 // forgedResults says that every test failed on the base.
 type forgedResults struct{ data []byte }
 
-func (f *forgedResults) Load(string) ([]byte, error) { return f.data, nil }
+func (f *forgedResults) Load(context.Context, string) ([]byte, error) { return f.data, nil }
 
-func (f *forgedResults) Save(_ string, data []byte) error {
+func (f *forgedResults) Save(_ context.Context, _ string, data []byte) error {
 	f.data = bytes.ReplaceAll(data, []byte(`"status":"pass"`), []byte(`"status":"fail"`))
 	return nil
 }
@@ -117,12 +118,12 @@ func TestResultFiles(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	f := ResultFiles{Dir: filepath.Join(t.TempDir(), "base"), Now: func() time.Time { return now }}
-	if data, err := f.Load("a"); data != nil || err != nil {
+	if data, err := f.Load(t.Context(), "a"); data != nil || err != nil {
 		t.Fatalf("%q, %v", data, err)
 	}
 	for i := range maxResults + 5 {
 		key := "k" + string(rune('A'+i))
-		if err := f.Save(key, []byte(key)); err != nil {
+		if err := f.Save(t.Context(), key, []byte(key)); err != nil {
 			t.Fatal(err)
 		}
 		then := now.Add(time.Duration(i-100) * time.Minute)
@@ -130,18 +131,18 @@ func TestResultFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := f.Save("last", []byte("last")); err != nil {
+	if err := f.Save(t.Context(), "last", []byte("last")); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil || len(entries) != maxResults {
 		t.Errorf("%d results are kept, %v", len(entries), err)
 	}
-	if data, err := f.Load("last"); string(data) != "last" || err != nil {
+	if data, err := f.Load(t.Context(), "last"); string(data) != "last" || err != nil {
 		t.Errorf("%q, %v", data, err)
 	}
 	now = now.Add(2 * baseAge)
-	if data, _ := f.Load("last"); data != nil {
+	if data, _ := f.Load(t.Context(), "last"); data != nil {
 		t.Error("results of long ago are used")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 )
 
 // The caches of the go command, none of which code of a change ever writes for
@@ -17,8 +19,10 @@ import (
 //   - The build cache of a project is written by compiling its base, which runs
 //     no code either. It begins as a copy of a seed: what the first project
 //     needed, the standard library above all.
-//   - Each side tests with a copy of that, because tests do run code. The copies
-//     end with the run.
+//   - Each side tests with a cache of its own that begins with what is in that one,
+//     because tests do run code, and so does each agent. These caches end with the
+//     run. What they begin with is lent and not copied: links to files that
+//     commands can read and not write.
 func (g *Gate) modCache() string     { return filepath.Join(g.Shared, "go-mod") }
 func (g *Gate) seed() string         { return filepath.Join(g.Shared, "go-build") }
 func (g *Gate) projectCache() string { return filepath.Join(g.CacheDir, "go-build") }
@@ -48,7 +52,7 @@ func (g *Gate) splitCache() error {
 		if err := os.RemoveAll(g.buildCache(side)); err != nil {
 			return err
 		}
-		if err := copyWhole(g.projectCache(), g.buildCache(side)); err != nil {
+		if err := g.lendCache(g.buildCache(side)); err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
@@ -58,9 +62,67 @@ func (g *Gate) splitCache() error {
 	return copyWhole(g.projectCache(), g.seed())
 }
 
-// copyWhole copies a folder so that to is there whole or not at all. Where
-// somebody else was faster, theirs stays.
+// lent is what the caches of sides and agents lead to.
+func (g *Gate) lent() []string {
+	if !exists(g.projectCache()) {
+		return nil
+	}
+	return []string{g.projectCache()}
+}
+
+// lentFor is how old a file of the project's cache may be that is lent. The go
+// command removes what nothing used for five days, and a link to what is gone would
+// be in the way of the file that is made again.
+const lentFor = 4 * 24 * time.Hour
+
+// lendCache makes a cache that begins with what is in the project's. Outputs, which
+// have the name of their content and are never written twice, are links; the small
+// entries that say which output an action had may change, and are copies.
+func (g *Gate) lendCache(to string) error {
+	from, oldest := g.projectCache(), g.Now().Add(-lentFor)
+	return whole(to, func(temp string) error {
+		return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return gone(err)
+			}
+			at := filepath.Join(temp, strings.TrimPrefix(name, from))
+			if d.IsDir() {
+				return mkdirs(at)
+			}
+			info, err := d.Info()
+			switch {
+			case err != nil:
+				return gone(err)
+			case info.ModTime().Before(oldest) || !info.Mode().IsRegular():
+				return nil
+			case strings.HasSuffix(name, "-a") || filepath.Dir(name) == from:
+				data, err := os.ReadFile(name)
+				if err != nil {
+					return gone(err)
+				}
+				return os.WriteFile(at, data, 0o600)
+			}
+			return os.Symlink(name, at)
+		})
+	})
+}
+
+// gone forgives that a run beside this one trimmed the cache.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// copyWhole copies a folder.
 func copyWhole(from, to string) error {
+	return whole(to, func(temp string) error { return gone(os.CopyFS(temp, os.DirFS(from))) })
+}
+
+// whole has a folder filled so that it is there whole or not at all. Where somebody
+// else was faster, theirs stays.
+func whole(to string, fill func(temp string) error) error {
 	if err := mkdirs(filepath.Dir(to)); err != nil {
 		return err
 	}
@@ -68,11 +130,7 @@ func copyWhole(from, to string) error {
 	if err != nil {
 		return err
 	}
-	err = os.CopyFS(temp, os.DirFS(from))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // a run beside this one trimmed the cache
-	}
-	if err == nil {
+	if err = fill(temp); err == nil {
 		err = os.Rename(temp, to)
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // A plan is what will be run at one side.
 type plan struct {
 	projects                       []project // that the change can affect
-	left                           []project // that it cannot
+	left                           []project // that it cannot: they are run when the others are done
 	setup, warm, build, lint, test []command
 }
 
@@ -34,7 +34,7 @@ func (r *runner) detect(ctx context.Context) error {
 	r.distrust()
 	r.describe()
 	p := r.plan[Head]
-	if len(p.build)+len(p.test) == 0 {
+	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
 		r.facts.Nothing = cmp.Or(lacking(p.projects), nothingKnown)
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "there were no tests to run"}
 		r.notCovered("build, tests and probes: %s", r.facts.Nothing)
@@ -119,7 +119,7 @@ func (r *runner) leave(chosen, left []project) {
 	for _, eco := range ecosystems() {
 		var names []string
 		for _, p := range left {
-			if p.eco.name == eco.name {
+			if p.eco.name == eco.name && (p.missing != "" || r.in.Commands.Test != nil) {
 				names = append(names, p.dir)
 			}
 		}

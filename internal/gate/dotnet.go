@@ -16,7 +16,8 @@ import (
 func dotnetEcosystem() *ecosystem {
 	return &ecosystem{
 		name: ".NET", units: ".NET projects",
-		find: findDotnetProjects,
+		fetched: []string{".nuget/packages"},
+		find:    findDotnetProjects,
 		isTest: func(name string) bool {
 			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
 		},

@@ -20,6 +20,16 @@ type ecosystem struct {
 	// settings are variables that the tools need to find themselves.
 	settings func(*Toolchains) []string
 
+	// fetched are folders below HOME in which the tools keep what they have fetched.
+	fetched []string
+
+	// registries are variables of the operator about registries, with stars in
+	// them, which setup is given; registryFiles such that name files or folders.
+	registries, registryFiles []string
+
+	// settingsFiles are files in which the operator can have said the same.
+	settingsFiles []settingsFile
+
 	// find returns what the tools can work in: a project for each folder that is
 	// one, with its commands, the reason, and what is missing to run them.
 	find func(*survey) []project

@@ -14,8 +14,9 @@ import (
 func elixirEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Elixir", units: "Elixir projects",
-		find:   findElixirProjects,
-		isTest: func(name string) bool { return path.Ext(name) == ".exs" && inFolder(name, "test") },
+		fetched: []string{".hex", ".cache/rebar3"},
+		find:    findElixirProjects,
+		isTest:  func(name string) bool { return path.Ext(name) == ".exs" && inFolder(name, "test") },
 		isSource: func(name string) bool {
 			return slices.Contains([]string{".ex", ".exs", ".eex", ".heex"}, path.Ext(name))
 		},

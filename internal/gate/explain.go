@@ -23,7 +23,8 @@ type Explained struct {
 	Root      string             `json:"root"` // folder in the repository
 	What      string             `json:"what"`
 	Why       []string           `json:"why"`      // the files that it was found by
-	Affected  bool               `json:"affected"` // the change can influence it; else it is not run
+	Affected  bool               `json:"affected"` // the change can influence it
+	Runs      bool               `json:"runs"`     // its commands are run: those of what is not affected when the others are done
 	Missing   string             `json:"missing"`  // what this machine lacks to run it
 	Commands  []ExplainedCommand `json:"commands"`
 }
@@ -60,7 +61,9 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
 	p := r.plan[Head]
 	for _, q := range slices.Concat(p.projects, p.left) {
-		out.Projects = append(out.Projects, explained(q, !slices.ContainsFunc(p.left, func(l project) bool { return l.eco.name == q.eco.name && l.dir == q.dir })))
+		e := explained(q, !slices.ContainsFunc(p.left, func(l project) bool { return l.eco.name == q.eco.name && l.dir == q.dir }))
+		e.Runs = e.Runs && (e.Affected || r.in.Commands.Test == nil)
+		out.Projects = append(out.Projects, e)
 	}
 	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
 		for _, c := range list {
@@ -74,7 +77,7 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.text)
 		}
 	}
-	if len(p.build)+len(p.test) == 0 {
+	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
 		r.notCovered("build, tests and probes: %s", cmp.Or(lacking(p.projects), nothingKnown))
 	}
 	out.NotCovered, out.Notes = append([]string{}, r.res.NotCovered...), append([]string{}, r.res.Notes...)
@@ -88,7 +91,7 @@ func (r *runner) configured(s Stage) bool {
 }
 
 func explained(p project, affected bool) Explained {
-	e := Explained{Ecosystem: p.eco.name, Root: p.dir, What: p.what, Why: append([]string{}, p.why...), Affected: affected, Missing: p.missing, Commands: []ExplainedCommand{}}
+	e := Explained{Ecosystem: p.eco.name, Root: p.dir, What: p.what, Why: append([]string{}, p.why...), Affected: affected, Runs: p.missing == "", Missing: p.missing, Commands: []ExplainedCommand{}}
 	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
 		for _, c := range list {
 			e.Commands = append(e.Commands, explainedCommand(c))
@@ -118,10 +121,12 @@ func (e *Explanation) Text() string {
 		switch {
 		case p.Missing != "":
 			fmt.Fprintf(&b, "  not run %s\n", p.Missing)
-		case !p.Affected:
+		case !p.Affected && !p.Runs:
 			b.WriteString("  not run the change does not touch it\n")
+		case !p.Affected:
+			b.WriteString("  last    the change does not touch it: as far as the time goes\n")
 		}
-		if p.Affected && p.Missing == "" {
+		if (p.Affected || p.Runs) && p.Missing == "" {
 			writeCommands(&b, p.Commands)
 		}
 		b.WriteByte('\n')

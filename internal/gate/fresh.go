@@ -14,8 +14,8 @@ import (
 // setup and build have filled.
 type snapshot struct {
 	tree *workspace.Tree
-	home string
-	kept bool // the caller closes the tree
+	home *workspace.Replica // of it, from which that of the side is brought back
+	kept bool               // the caller closes the tree
 }
 
 // home is the HOME of a side's own commands.
@@ -23,16 +23,23 @@ func (r *runner) home(side Side) string { return filepath.Join(r.Scratch, string
 
 // snapshot copies a side as it is once it is prepared.
 func (r *runner) snapshot(ctx context.Context, side Side) error {
-	own := r.tree(side)
-	tree, err := own.Copy(ctx, filepath.Join(filepath.Dir(own.Dir), "prepared-"+string(side)))
-	if err != nil {
-		return err
+	tree := r.tree(side)
+	if !r.idle() {
+		var err error
+		if tree, err = tree.Copy(ctx, filepath.Join(filepath.Dir(tree.Dir), r.copies+"-"+string(side))); err != nil {
+			return err
+		}
 	}
-	snap := &snapshot{tree: tree, home: filepath.Join(r.Scratch, string(side), "prepared-home")}
+	home := &workspace.Replica{From: r.home(side), To: filepath.Join(r.Scratch, string(side), r.copies+"-home")}
+	snap := &snapshot{tree: tree}
 	r.prepared[side] = snap
-	if err := r.copyHome(ctx, r.home(side), snap.home); err != nil {
+	if err := mkdirs(home.From); err != nil {
 		return err
 	}
+	if err := r.same(ctx, home); err != nil {
+		return err
+	}
+	snap.home = home.Flip()
 	if r.in.Prepared == nil {
 		return nil
 	}
@@ -40,14 +47,23 @@ func (r *runner) snapshot(ctx context.Context, side Side) error {
 	return r.in.Prepared(ctx, side, tree)
 }
 
-// copyHome copies a HOME. It is in the hands of those whose commands used it:
-// what cannot be copied is left out, and said.
-func (r *runner) copyHome(ctx context.Context, from, to string) error {
-	if err := mkdirs(from, to); err != nil {
-		return err
+// idle says whether the gate has no command for any side and whoever wants the
+// snapshots gets the trees themselves: nothing was written into them, and nothing is.
+func (r *runner) idle() bool {
+	for _, p := range r.plan {
+		if len(p.setup)+len(p.warm)+len(p.build)+len(p.lint)+len(p.test) > 0 {
+			return false
+		}
 	}
-	if err := workspace.CopyFolder(ctx, from, to); err != nil && ctx.Err() == nil {
+	return r.facts.Nothing != "" && r.in.Prepared != nil
+}
+
+// same makes one HOME what another is. It is in the hands of those whose commands
+// used it: what cannot be copied is left out, and said.
+func (r *runner) same(ctx context.Context, home *workspace.Replica) error {
+	if err := home.Reset(ctx); err != nil && ctx.Err() == nil {
 		r.note("what commands left in HOME could not be copied whole for later ones: %v", err)
+		return mkdirs(home.To)
 	}
 	return ctx.Err()
 }
@@ -62,10 +78,7 @@ func (r *runner) reset(ctx context.Context, side Side) error {
 	if err := r.tree(side).Reset(ctx, snap.tree); err != nil {
 		return err
 	}
-	if err := workspace.RemoveAll(ctx, r.home(side)); err != nil {
-		return err
-	}
-	return r.copyHome(ctx, snap.home, r.home(side))
+	return r.same(ctx, snap.home)
 }
 
 // runFresh runs a test command in the prepared side as it was before the first

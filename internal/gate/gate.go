@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -93,6 +94,7 @@ type Progress struct {
 	Side    Side
 	Unit    string
 	Command string
+	Rest    bool // of what the change does not touch
 	Done    bool
 	Step    Step // when Done
 }
@@ -105,12 +107,18 @@ type runner struct {
 	plan     map[Side]*plan
 	suites   map[Side]Suite
 	prepared map[Side]*snapshot
-	as       map[Side]Side   // what the sides are called in the log; nil: by their names
-	packages []goPackageInfo // of the head
-	affected map[string]bool // import paths of the head that the change affects
+	as       map[Side]Side    // what the sides are called in the log; nil: by their names
+	packages []goPackageInfo  // of the head
+	affected map[string]bool  // import paths of the head that the change affects
+	splits   map[string]split // by folder of the module
+	known    *baseRecord      // of base's tests, from earlier runs; nil: nothing
+	resting  bool             // it is at what the change cannot affect
+	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
 	longest  time.Duration // the slowest package of the base's tests
 	missing  bool          // tests of the change import what the base does not provide
+	limit    time.Duration // of the whole gate
+	copies   string        // what the names of its prepared snapshots begin with
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -119,6 +127,7 @@ type runner struct {
 func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
 	r := newRunner(g, in)
 	defer r.close()
+	r.limit = r.left(ctx)
 	err := r.steps(ctx)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -137,6 +146,8 @@ func newRunner(g *Gate, in Input) *runner {
 		plan:     map[Side]*plan{},
 		suites:   map[Side]Suite{},
 		prepared: map[Side]*snapshot{},
+		rested:   Suite{},
+		copies:   "prepared",
 	}
 }
 
@@ -147,12 +158,14 @@ func (r *runner) steps(ctx context.Context) error {
 		r.prepareBase,
 		r.prepareHead,
 		r.list,
+		r.splitGo,
 		r.testBase,
 		r.testHead,
 		r.compare,
 		r.failToPass,
 		r.probe,
 		r.merge,
+		r.rest,
 		r.fuzz,
 		r.mutation,
 	} {
@@ -198,19 +211,21 @@ func (r *runner) tree(side Side) *workspace.Tree {
 
 // A command is one thing to run at a side.
 type command struct {
-	stage   Stage
-	unit    string   // folder in the repository, "." for its top
-	text    string   // for people
-	name    string   // of it as a whole, where text names some of its tests; empty: text
-	argv    []string // what is run
-	env     []string
-	network sandbox.Network
-	eco     string   // name of the ecosystem whose it is; empty: of none
-	results *results // how its standard output tells tests apart; nil: it does not
-	flags   []string // of the test runner, which also hold when tests are run again
-	race    bool     // is of use for the race detector only
-	timeout time.Duration
-	cache   string // Go's build cache; empty: the side's own
+	stage    Stage
+	unit     string   // folder in the repository, "." for its top
+	text     string   // for people
+	name     string   // of it as a whole, where text names some of its tests; empty: text
+	whole    string   // the text of the command that it is a part of, with its packages; empty: it is no part
+	packages []string // import paths
+	argv     []string // what is run
+	env      []string
+	network  sandbox.Network
+	eco      string   // name of the ecosystem whose it is; empty: of none
+	results  *results // how its standard output tells tests apart; nil: it does not
+	flags    []string // of the test runner, which also hold when tests are run again
+	race     bool     // is of use for the race detector only
+	timeout  time.Duration
+	cache    string // Go's build cache; empty: the side's own
 }
 
 // exec runs c in tree and records the step. stdout, which may be nil, sees all
@@ -253,9 +268,16 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	}
 	if c.stage == StageSetup {
 		run.Writable = append(run.Writable, r.modCache())
-		run.ReadOnly = append(run.ReadOnly, r.hostModCache()...)
+		env, files := r.Tools.registries()
+		// As root yarn would take a folder of the system, which other runs write to.
+		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(at.home, ".cache", "yarn"))
+		run.Env = slices.Concat(r.Tools.settings(), env, r.goEnv(cache, c), r.in.Env)
+		run.ReadOnly = slices.Concat(run.ReadOnly, r.hostModCache(), files)
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
+	}
+	if cache != r.projectCache() {
+		run.ReadOnly = append(run.ReadOnly, r.lent()...)
 	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
 		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.stage), Command: c.text,
@@ -296,7 +318,7 @@ func (r *runner) restore(ctx context.Context, side Side, tree *workspace.Tree, c
 
 func (r *runner) progress(p Progress) {
 	if r.Progress != nil {
-		p.Side = r.named(p.Side)
+		p.Side, p.Rest = r.named(p.Side), r.resting
 		r.Progress(p)
 	}
 }
@@ -316,7 +338,7 @@ func (r *runner) conclude() {
 	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))
 	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
 	for _, c := range Leaves(t.PreExisting) {
-		if c.ID.Test != "" || c.ID.Command != "" {
+		if _, rested := r.rested[c.ID]; !rested && (c.ID.Test != "" || c.ID.Command != "") {
 			f.FailBoth++
 		}
 	}
@@ -334,6 +356,9 @@ func (r *runner) conclude() {
 			f.AffectedRan++
 			f.AffectedPassed += b2i(passed)
 		}
+	}
+	for _, t := range r.rested {
+		f.Passed += b2i(t.Leaf && t.Status == Passed)
 	}
 	for _, p := range r.res.Probes {
 		f.Probes += b2i(p.Ran)

@@ -117,6 +117,9 @@ func isGoSource(name string) bool {
 	return false
 }
 
+// goWhat is what the name of a module follows in the name of its project.
+const goWhat = "Go module "
+
 // findGoProjects makes a project of every module.
 func findGoProjects(s *survey) []project {
 	mods, problems := findModules(s.root, s.files)
@@ -126,7 +129,7 @@ func findGoProjects(s *survey) []project {
 	var out []project
 	for _, m := range mods {
 		p := project{
-			dir: m.dir, what: "Go module " + m.path, why: []string{path.Join(m.dir, "go.mod")}, uses: m.replaces, always: m.workspace,
+			dir: m.dir, what: goWhat + m.path, why: []string{path.Join(m.dir, "go.mod")}, uses: m.replaces, always: m.workspace,
 		}
 		if m.noWork {
 			p.env = []string{"GOWORK=off"}
@@ -170,7 +173,7 @@ func (p *project) addGo(m goModule, race bool) {
 // module is the module that a project of Go was made from, as far as its
 // commands depend on it.
 func (p project) module() goModule {
-	return goModule{dir: p.dir, noWork: slices.Contains(p.env, "GOWORK=off")}
+	return goModule{dir: p.dir, path: strings.TrimPrefix(p.what, goWhat), noWork: slices.Contains(p.env, "GOWORK=off")}
 }
 
 // A goModule is one go.mod of a tree.

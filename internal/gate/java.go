@@ -13,7 +13,8 @@ import (
 func javaEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Java", units: "Java projects",
-		find: findJavaProjects,
+		fetched: []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
+		find:    findJavaProjects,
 		isTest: func(name string) bool {
 			return path.Ext(name) != ".go" && (strings.Contains("/"+name, "/src/test/") || strings.Contains("/"+name, "/src/integrationTest/"))
 		},

@@ -23,7 +23,7 @@ func each(names []string, f map[string]string) string {
 }
 
 func languages() []language {
-	return []language{nodeTestLanguage(), unittestLanguage(), pytestLanguage(), cmakeLanguage(), mesonLanguage(), makeLanguage(), rustLanguage(), rspecLanguage(), minitestLanguage(), phpLanguage()}
+	return []language{nodeTestLanguage(), jestLanguage(), vitestLanguage(), mochaLanguage(), unittestLanguage(), pytestLanguage(), cmakeLanguage(), mesonLanguage(), makeLanguage(), rustLanguage(), rspecLanguage(), minitestLanguage(), phpLanguage()}
 }
 
 func nodeTestLanguage() language {
@@ -45,6 +45,60 @@ func nodeTestLanguage() language {
 				})
 		},
 	}
+}
+
+// nodeRuns is the body of a test that one of its runs fails, in any language of
+// Node; what counts is how often it ran on a side.
+const nodeRuns = "let n = 0; const f = process.env.GOCACHE + '/runs'; try { n = +fs.readFileSync(f, 'utf8'); } catch {}\n fs.writeFileSync(f, String(n + 1)); "
+
+func jestLanguage() language {
+	l := nodeTestLanguage()
+	l.name, l.tools = "jest", []string{"node", "npm", "jest"}
+	l.files = map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "jest"}, "jest": {"testEnvironment": "node"}}`}
+	l.tests = func(names ...string) string {
+		return "const fs = require('node:fs');\nconst m = require('../lib/math.js');\n" + each(names, map[string]string{
+			"add":   "test('add', () => { console.log('noise'); expect(m.add(2, 3)).toBe(5); });\n",
+			"abs":   "describe('group of', () => { it('abs / of -1', () => expect(m.abs(-1)).toBe(1)); });\n",
+			"again": "test('again', () => expect(m.add(1, 1)).toBe(2));\n",
+			"fresh": "test('fresh', () => expect(m.fresh()).toBe(1));\n",
+			"flaky": "test('flaky', () => { " + nodeRuns + "expect(n + 1).not.toBe(m.turn); });\n",
+		})
+	}
+	return l
+}
+
+func vitestLanguage() language {
+	l := jestLanguage()
+	l.name, l.tools = "vitest", []string{"node", "npm", "vitest"}
+	l.files = map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "type": "module", "scripts": {"test": "vitest run --globals"}}`}
+	l.fresh = "export const fresh = () => 1;\n"
+	tests := l.tests
+	l.source = func(add, abs bool, turn string) string {
+		return fmt.Sprintf("export const add = (a, b) => a %s b;\nexport const abs = (a) => (a < 0 ? %s : a);\nexport const turn = %s;\n",
+			either(add, "+", "-"), either(abs, "-a", "a"), turn)
+	}
+	l.tests = func(names ...string) string {
+		text := tests(names...)
+		text = strings.Replace(text, "const fs = require('node:fs');", "import fs from 'node:fs';", 1)
+		return strings.Replace(text, "const m = require('../lib/math.js');", "import * as m from '../lib/math.js';", 1)
+	}
+	return l
+}
+
+func mochaLanguage() language {
+	l := nodeTestLanguage()
+	l.name, l.tools = "mocha", []string{"node", "npm", "mocha"}
+	l.files = map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "mocha"}}`}
+	l.tests = func(names ...string) string {
+		return "const assert = require('node:assert');\nconst fs = require('node:fs');\nconst m = require('../lib/math.js');\n" + each(names, map[string]string{
+			"add":   "it('add', () => { console.log('noise'); assert.strictEqual(m.add(2, 3), 5); });\n",
+			"abs":   "describe('group of', () => { it('abs / of -1', () => assert.strictEqual(m.abs(-1), 1)); });\n",
+			"again": "it('again', () => assert.strictEqual(m.add(1, 1), 2));\n",
+			"fresh": "it('fresh', () => assert.strictEqual(m.fresh(), 1));\n",
+			"flaky": "it('flaky', () => { " + nodeRuns + "assert.notStrictEqual(n + 1, m.turn); });\n",
+		})
+	}
+	return l
 }
 
 func pythonSource(add, abs bool, turn string) string {

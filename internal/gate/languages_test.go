@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/test/bench"
 )
 
 // A language is how one small library and its tests are written in it: add and
@@ -82,7 +83,12 @@ func variants() []variant {
 // six sorts of change gets the right verdict for the right reasons.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
-	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + systemPath(), "HOME=" + os.Getenv("HOME")}} // for GOCACHE, in which tests count their runs
+	path := systemPath()
+	runners, err := bench.Runners(t.Context())
+	if err == nil {
+		path += ":" + filepath.Join(runners, ".bin")
+	}
+	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}} // for GOCACHE, in which tests count their runs
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -195,24 +201,27 @@ func (l language) commandLevel(t *testing.T, v variant, res *Result) {
 }
 
 // judge runs the gate over a scenario with some of the machine's tools.
-func judge(t *testing.T, tools *Toolchains, s *scenario) *Result {
+func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)) *Result {
 	t.Helper()
 	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)
 	}
 	git.Temp = t.TempDir()
-	o := sandbox.Options{PATH: systemPath(), TempDir: t.TempDir(), Now: time.Now}
-	for dir := range strings.SplitSeq(systemPath(), ":") {
-		if strings.HasSuffix(dir, "/.cargo/bin") {
-			o.Toolchains = []string{dir, filepath.Join(filepath.Dir(filepath.Dir(dir)), ".rustup")}
+	o := sandbox.Options{PATH: tools.getenv("PATH"), TempDir: t.TempDir(), Now: time.Now}
+	for dir := range strings.SplitSeq(o.PATH, ":") {
+		switch {
+		case strings.HasSuffix(dir, "/.cargo/bin"):
+			o.Toolchains = append(o.Toolchains, dir, filepath.Join(filepath.Dir(filepath.Dir(dir)), ".rustup"))
+		case strings.HasSuffix(dir, "/node_modules/.bin"):
+			o.Toolchains = append(o.Toolchains, dir, filepath.Dir(dir))
 		}
 	}
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{git: git, box: box, tools: tools, plain: t.TempDir(), shared: t.TempDir()}
+	w := &world{git: git, box: box, tools: tools, cache: t.TempDir(), shared: t.TempDir()}
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{Change: ch}
@@ -231,7 +240,10 @@ func judge(t *testing.T, tools *Toolchains, s *scenario) *Result {
 	t.Cleanup(func() { log.Close() })
 	g := &Gate{
 		Sandbox: box, Log: log, Mirror: mirror, Tools: tools, Network: NetworkNone,
-		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
+		CacheDir: w.cache, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
+	}
+	for _, set := range settings {
+		set(g)
 	}
 	res, err := g.Run(t.Context(), in)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // A Mutation is what the tests notice of small changes of the changed lines.
@@ -312,7 +313,7 @@ func (m *mutator) spots(ctx context.Context, copies bool) (*spots, error) {
 		}
 		s := spot{tree: tree, home: filepath.Join(m.Scratch, string(Head), name)}
 		out.own = append(out.own, s)
-		if err := m.copyHome(ctx, snap.home, s.home); err != nil {
+		if err := m.same(ctx, &workspace.Replica{From: snap.home.From, To: s.home}); err != nil {
 			out.close(m.runner)
 			return nil, err
 		}

@@ -17,6 +17,16 @@ import (
 func nodeEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Node.js", units: "Node.js packages",
+		fetched: []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache"},
+		registries: []string{
+			"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_@*:registry", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",
+			"YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "YARN_UNSAFE_HTTP_WHITELIST", "BUN_CONFIG_REGISTRY", "COREPACK_NPM_REGISTRY",
+		},
+		registryFiles: []string{"npm_config_cafile", "NPM_CONFIG_CAFILE", "npm_config_nodedir", "NPM_CONFIG_NODEDIR"},
+		settingsFiles: []settingsFile{{
+			variable: "NPM_CONFIG_USERCONFIG", places: []string{".npmrc"},
+			keep: keepKeys([]string{"registry", "@*:registry", "proxy", "https-proxy", "noproxy", "cafile", "nodedir", "omit-lockfile-registry-resolved", "replace-registry-host"}, nil),
+		}},
 		find:     findNodeProjects,
 		isTest:   isNodeTest,
 		isSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },

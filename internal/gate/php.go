@@ -15,7 +15,8 @@ import (
 func phpEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "PHP", units: "PHP projects",
-		find: findPHPProjects,
+		fetched: []string{".cache/composer"},
+		find:    findPHPProjects,
 		isTest: func(name string) bool {
 			return path.Ext(name) == ".php" && (strings.HasSuffix(name, "Test.php") || inFolder(name, "tests", "test", "Tests"))
 		},

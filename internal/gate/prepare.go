@@ -88,12 +88,18 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if side == Base {
 		shared = r.projectCache()
 	}
+	if err := r.fill(ctx, side); err != nil {
+		return fmt.Errorf("HOME of %s: %w", side, err)
+	}
 	for _, c := range p.setup {
 		step, err := r.withRetry(ctx, side, r.limited(side, c))
 		if err != nil {
 			return err
 		}
 		r.unprepared(step)
+	}
+	if side == Base {
+		r.harvest(ctx)
 	}
 	for _, c := range p.build {
 		step, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil)

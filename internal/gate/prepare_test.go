@@ -131,13 +131,14 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestCaches holds that each side has a copy of its own, that the first
-// project's cache becomes the seed of the next, and that no copy is half there.
+// TestCaches holds that each side has a cache of its own, that the first project's
+// cache becomes the seed of the next, that no cache is half there, and that what is
+// lent is not what the go command may remove meanwhile.
 func TestCaches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	gate := func(project string) *Gate {
-		return &Gate{Tools: &Toolchains{Go: &GoToolchain{}}, Shared: filepath.Join(dir, "shared"), CacheDir: filepath.Join(dir, project), Scratch: filepath.Join(dir, project+"-run")}
+		return &Gate{Tools: &Toolchains{Go: &GoToolchain{}}, Shared: filepath.Join(dir, "shared"), CacheDir: filepath.Join(dir, project), Scratch: filepath.Join(dir, project+"-run"), Now: time.Now}
 	}
 	g := gate("one")
 	if err := g.seedCache(); err != nil || exists(g.projectCache()) {
@@ -146,9 +147,22 @@ func TestCaches(t *testing.T) {
 	if err := g.splitCache(); err != nil || exists(g.seed()) || !exists(g.buildCache(Head)) {
 		t.Fatalf("without a cache: %v", err)
 	}
-	lay(t, g.projectCache(), map[string][]byte{"aa/x-a": []byte("std")})
+	lay(t, g.projectCache(), map[string][]byte{"aa/x-a": []byte("std"), "aa/o-d": []byte("output"), "aa/p-d/prog": []byte("program"), "aa/old-d": []byte("old"), "trim.txt": []byte("1")})
+	old := time.Now().Add(-5 * 24 * time.Hour)
+	if err := os.Chtimes(filepath.Join(g.projectCache(), "aa/old-d"), old, old); err != nil {
+		t.Fatal(err)
+	}
 	if err := g.splitCache(); err != nil {
 		t.Fatal(err)
+	}
+	for name, lent := range map[string]bool{"aa/x-a": false, "aa/o-d": true, "aa/p-d/prog": true, "trim.txt": false} {
+		at, err := os.Readlink(filepath.Join(g.buildCache(Head), name))
+		if !exists(filepath.Join(g.buildCache(Head), name)) || lent != (err == nil) || lent && at != filepath.Join(g.projectCache(), name) {
+			t.Errorf("%s is a link to %q (%v), want one: %v", name, at, err, lent)
+		}
+	}
+	if exists(filepath.Join(g.buildCache(Head), "aa/old-d")) {
+		t.Error("what may be removed at any moment is lent")
 	}
 	lay(t, g.buildCache(Head), map[string][]byte{"aa/x-a": []byte("evil"), "bb/y-a": []byte("evil")})
 	second := gate("two")

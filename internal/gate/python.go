@@ -22,6 +22,16 @@ import (
 func pythonEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Python", units: "Python projects",
+		fetched: []string{".cache/pip", ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
+		registries: []string{
+			"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_NO_INDEX", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",
+			"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_HTTP_TIMEOUT", "PIPENV_PYPI_MIRROR",
+		},
+		registryFiles: []string{"PIP_CERT", "PIP_FIND_LINKS", "UV_FIND_LINKS"},
+		settingsFiles: []settingsFile{{
+			variable: "PIP_CONFIG_FILE", places: []string{".config/pip/pip.conf", ".pip/pip.conf"},
+			keep: keepKeys([]string{"index-url", "extra-index-url", "trusted-host", "find-links", "no-index", "cert", "proxy", "timeout"}, []string{"global", "install"}),
+		}},
 		find:     findPythonProjects,
 		isTest:   isPythonTest,
 		isSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },

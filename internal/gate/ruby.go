@@ -17,7 +17,8 @@ import (
 func rubyEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Ruby", units: "Ruby projects",
-		find: findRubyProjects,
+		fetched: []string{".bundle/cache"},
+		find:    findRubyProjects,
 		isTest: func(name string) bool {
 			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || inFolder(name, "spec", "test"))
 		},

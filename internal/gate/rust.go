@@ -15,7 +15,15 @@ import (
 func rustEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Rust", units: "Rust packages",
-		settings: rustup,
+		settings:      rustup,
+		fetched:       []string{".cargo/registry", ".cargo/git"},
+		registries:    []string{"CARGO_REGISTRIES_*_INDEX", "CARGO_REGISTRIES_*_PROTOCOL", "CARGO_REGISTRY_DEFAULT", "CARGO_HTTP_PROXY", "CARGO_HTTP_MULTIPLEXING", "CARGO_NET_RETRY", "CARGO_NET_GIT_FETCH_WITH_CLI"},
+		registryFiles: []string{"CARGO_HTTP_CAINFO"},
+		settingsFiles: []settingsFile{{
+			places: []string{".cargo/config.toml", ".cargo/config"},
+			keep: keepKeys([]string{"registry", "replace-with", "index", "local-registry", "directory", "protocol", "proxy", "cainfo", "retry", "git-fetch-with-cli", "default", "multiplexing"},
+				[]string{"source.*", "registries.*", "registry", "http", "net"}),
+		}},
 		find:     findRustProjects,
 		isTest:   func(name string) bool { return path.Ext(name) == ".rs" && inFolder(name, "tests") },
 		isSource: func(name string) bool { return path.Ext(name) == ".rs" },

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +21,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -65,119 +66,67 @@ var shortScenarios = []string{"good", "regressed", "flaky", "race", "needs_api",
 
 // A world is what all scenarios share.
 type world struct {
-	git          *workspace.Git
-	box          sandbox.Sandbox
-	tools        *Toolchains
-	plain, raced string // Gate.CacheDir, without and with what the race detector needs
-	shared       string // Gate.Shared
+	git    *workspace.Git
+	box    sandbox.Sandbox
+	tools  *Toolchains
+	cache  string // Gate.CacheDir, with the standard library in it
+	shared string // Gate.Shared
 }
 
+// kept is the folder of what tests share, and theWorld is made in it by the first
+// that needs it.
+var (
+	kept     string
+	theWorld = sync.OnceValues(makeWorld)
+)
+
+func TestMain(m *testing.M) {
+	var err error
+	if kept, err = os.MkdirTemp("", "gate-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(kept)
+	os.Exit(code)
+}
+
+// newWorld skips the test where the machine lacks what it needs.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	tools, err := FindToolchains(t.Context(), os.Environ())
-	if err != nil || tools.Go == nil {
-		t.Skipf("go is needed: %v", err)
-	}
-	git, err := workspace.NewGit("git", env, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Skipf("git is needed: %v", err)
-	}
-	git.Temp = t.TempDir()
-	box, err := sandbox.Detect(t.Context(), sandbox.Options{
-		PATH: os.Getenv("PATH"), TempDir: t.TempDir(), Toolchains: []string{tools.Go.Root}, Now: time.Now,
-	})
+	w, err := theWorld()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{git: git, box: box, tools: tools, plain: t.TempDir(), raced: t.TempDir(), shared: t.TempDir()}
-	compiledStd(t, filepath.Join(w.plain, "go-build"))
-	vetted(t, filepath.Join(w.plain, "go-build"))
-	if err := mkdirs(filepath.Join(w.shared, "go-build")); err != nil { // there is a seed already
-		t.Fatal(err)
+	if w.tools.Go == nil {
+		t.Skip("go is needed")
 	}
-	if tools.Go.Race {
-		if err := os.CopyFS(w.raced, os.DirFS(w.plain)); err != nil {
-			t.Fatal(err)
-		}
-		compiledStd(t, filepath.Join(w.raced, "go-build"), "-race")
+	if w.git == nil {
+		t.Skip("git is needed")
 	}
 	return w
 }
 
-// usedStd is what the scenarios import of the standard library.
-var usedStd = []string{"errors", "flag", "fmt", "io/fs", "os", "path/filepath", "strings", "syscall", "testing", "time"}
-
-// compiledStd makes a build cache that holds the standard library, out of the
-// one that this test was compiled with, and what vet has to know of it.
-func compiledStd(t *testing.T, seed string, mode ...string) {
-	t.Helper()
-	args := slices.Concat([]string{"list", "-export", "-deps", "-f={{.Export}}"}, mode, usedStd, []string{"testing/internal/testdeps"})
-	exports := map[string]bool{}
-	for _, f := range strings.Fields(goOutput(t, args...)) {
-		exports[strings.TrimSuffix(filepath.Base(f), "-d")] = true
+func makeWorld() (*world, error) {
+	ctx, w := context.Background(), &world{cache: filepath.Join(kept, "project"), shared: filepath.Join(kept, "shared")}
+	temp, home := filepath.Join(kept, "temp"), filepath.Join(kept, "home")
+	if err := mkdirs(w.cache, filepath.Join(w.shared, "go-build"), temp, home); err != nil { // there is a seed already
+		return nil, err
 	}
-	actions, err := filepath.Glob(filepath.Join(strings.TrimSpace(goOutput(t, "env", "GOCACHE")), "*", "*-a"))
+	var err error
+	if w.tools, err = FindToolchains(ctx, os.Environ()); err != nil || w.tools.Go == nil {
+		return w, err
+	}
+	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		return w, nil
 	}
-	for _, a := range actions {
-		data, err := os.ReadFile(a)
-		if err != nil {
-			continue // trimmed by somebody
-		}
-		// "v1 <action> <output> <size> <time>"
-		if f := strings.Fields(string(data)); len(f) == 5 && exports[f[2]] {
-			out := filepath.Join(filepath.Dir(filepath.Dir(a)), f[2][:2], f[2]+"-d")
-			copyFile(t, a, filepath.Join(seed, f[1][:2], filepath.Base(a)))
-			copyFile(t, out, filepath.Join(seed, f[2][:2], filepath.Base(out)))
-		}
-	}
-}
-
-// vetted lets vet and the vetting part of "go test" look at the standard library.
-func vetted(t *testing.T, cache string) {
-	t.Helper()
-	dir := t.TempDir()
-	src := "package m\n\nimport (\n"
-	for _, p := range usedStd {
-		src += "\t_ \"" + p + "\"\n"
-	}
-	lay(t, dir, map[string][]byte{"go.mod": []byte("module m\n\ngo 1.21\n"), "a_test.go": []byte(src + ")\n")})
-	for _, args := range [][]string{{"vet", "."}, {"test", "-exec=true", "."}} {
-		cmd := exec.CommandContext(t.Context(), "go", args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOCACHE="+cache, "GOWORK=off", "GOFLAGS=")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go %v: %v\n%s", args, err, out)
-		}
-	}
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err == nil {
-		err = os.MkdirAll(filepath.Dir(to), 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
-	}
+	w.git, git.Temp = git, temp
+	w.box, err = sandbox.Detect(ctx, sandbox.Options{PATH: os.Getenv("PATH"), TempDir: temp, Toolchains: []string{w.tools.Go.Root}, Now: time.Now})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-}
-
-func goOutput(t *testing.T, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir = string(filepath.Separator)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &stderr)
-	}
-	return string(out)
+	return w, gotest.Std(ctx, filepath.Join(w.cache, "go-build"), w.tools.Go.Race)
 }
 
 // A scenario is one file of testdata/scenarios.
@@ -224,7 +173,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -379,18 +328,18 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	tools.Go = &goTools
 	g := &Gate{
 		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
-		CacheDir: w.plain, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now, Results: s.results,
+		CacheDir: w.cache, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1},
 	}
+	late := s.duration(t, "late")
+	g.Now = func() time.Time { return time.Now().Add(late) }
 	if s.has("fuzz") {
 		g.Limits.Fuzz = s.duration(t, "fuzz")
 	}
 	if s.has("mutation") {
 		g.Limits.Mutation = time.Hour
 	}
-	if goTools.Race, goTools.NoRace = s.has("race"), "not asked for"; goTools.Race {
-		g.CacheDir = w.raced
-	}
+	goTools.Race, goTools.NoRace = s.has("race"), "not asked for"
 	if s.has("none") {
 		tools.Go = nil
 	}

@@ -32,7 +32,7 @@ func (g *Gate) Shell(_ context.Context, dir, base, home string) (sandbox.Command
 		return sandbox.Command{}, err
 	}
 	if _, err := os.Stat(cache); err != nil && exists(g.projectCache()) {
-		if err := copyWhole(g.projectCache(), cache); err != nil {
+		if err := g.lendCache(cache); err != nil {
 			return sandbox.Command{}, fmt.Errorf("build cache: %w", err)
 		}
 	}
@@ -41,7 +41,7 @@ func (g *Gate) Shell(_ context.Context, dir, base, home string) (sandbox.Command
 	}
 	return sandbox.Command{
 		Env: slices.Concat(g.Tools.settings(), g.goEnv(cache, command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
-		Writable: []string{dir}, ReadOnly: []string{base, g.Mirror.Dir, g.modCache()},
+		Writable: []string{dir}, ReadOnly: append([]string{base, g.Mirror.Dir, g.modCache()}, g.lent()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// testBase takes the results of the base's tests from an earlier run, or else
-// runs them and keeps the results for later ones.
+// testBase takes what is known of the base's tests from earlier runs, runs the
+// others and keeps the results for later ones.
 func (r *runner) testBase(ctx context.Context) error {
 	r.suites[Base] = Suite{}
-	if r.recall() {
-		r.measure()
-		return nil
-	}
+	r.recall(ctx)
 	if err := r.runBase(ctx); err != nil {
 		return err
 	}
-	r.keep()
+	r.keep(ctx)
 	return nil
 }
 
 func (r *runner) runBase(ctx context.Context) error {
+	if r.known == nil {
+		r.suites[Base] = Suite{}
+	}
 	if err := r.test(ctx, Base); err != nil {
 		return err
 	}
@@ -44,15 +44,20 @@ func (r *runner) measure() {
 
 func (r *runner) testHead(ctx context.Context) error { return r.test(ctx, Head) }
 
-// test runs all tests of one side.
+// test runs the tests of one side that the change can affect, at the base those
+// that are not known.
 func (r *runner) test(ctx context.Context, side Side) error {
-	r.suites[side] = Suite{}
+	if side == Head || r.suites[side] == nil {
+		r.suites[side] = Suite{}
+	}
 	if r.facts.Unprepared != "" {
 		return nil
 	}
-	for _, c := range r.plan[side].test {
+	for _, c := range r.firstTests(side) {
 		if side == Head {
 			c = r.hanging(c)
+		} else if c = r.unknown(c); c.argv == nil {
+			continue
 		}
 		suite, step, err := r.runTests(ctx, side, c)
 		r.suites[side].add(suite)
@@ -150,7 +155,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 // label names a command that tells tests apart where it failed as a whole, the
 // same for all of its parts and on both sides.
 func (c command) label() string {
-	if c.eco == "Go" {
+	if c.eco == "Go" && c.whole == "" {
 		return strings.TrimSpace("go test " + lastArg(c.argv))
 	}
 	return cmp.Or(c.name, c.text)

@@ -39,6 +39,25 @@ func (c *Client) Revoke(ctx context.Context) error {
 	return c.fail(err, "give the token back")
 }
 
+// InstallationOf returns by which installation the App sees a repository; 0 where it does
+// not, also because it is suspended.
+func (c *Client) InstallationOf(ctx context.Context, repo Repo) (int64, error) {
+	what := "installation of " + repo.String()
+	if c.app == nil {
+		return 0, c.fail(errNoApp, "%s", what)
+	}
+	in, _, err := c.app.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
+	switch {
+	case IsNotFound(convert(err)):
+		return 0, nil
+	case err != nil:
+		return 0, c.fail(err, "%s", what)
+	case in.SuspendedAt != nil:
+		return 0, nil
+	}
+	return in.GetID(), nil
+}
+
 // A HookDelivery is one attempt of GitHub's to deliver an event to the App.
 type HookDelivery struct {
 	ID     int64
@@ -47,7 +66,7 @@ type HookDelivery struct {
 	Status int // that was answered; 0: none
 }
 
-var errNoApp = errors.New("only an App has deliveries")
+var errNoApp = errors.New("only an App can ask that")
 
 // HookDeliveries lists attempts since a time, the newest first.
 func (c *Client) HookDeliveries(ctx context.Context, since time.Time) ([]HookDelivery, error) {

@@ -297,3 +297,17 @@ func (s *Server) appJSON(a *App) map[string]any {
 		"permissions": a.permissions(), "events": append([]string{}, a.Events...), "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
 	}
 }
+
+func (s *Server) installJSON(in *install) map[string]any {
+	out := map[string]any{
+		"id": in.id, "app_id": in.app.ID, "app_slug": in.app.Slug, "account": in.owner.json(), "target_id": in.owner.ID, "target_type": in.owner.Type,
+		"permissions": in.perms, "events": append([]string{}, in.app.Events...), "repository_selection": "selected", "single_file_name": nil,
+		"access_tokens_url": fmt.Sprintf("%s/app/installations/%d/access_tokens", s.URL, in.id), "repositories_url": s.URL + "/installation/repositories",
+		"html_url": fmt.Sprintf("https://github.invalid/settings/installations/%d", in.id), "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
+		"suspended_at": nil, "suspended_by": nil,
+	}
+	if in.suspended {
+		out["suspended_at"] = "2026-01-02T00:00:00Z"
+	}
+	return out
+}

@@ -148,7 +148,7 @@ func (s *Server) InstallationEvent(id int64, action, sender string, repos ...git
 	in := s.installs[id]
 	out := map[string]any{
 		"action": action, "sender": s.account(sender).json(),
-		"installation": map[string]any{"id": id, "app_id": in.app.ID, "account": in.repos[0].owner.json(), "permissions": in.perms},
+		"installation": map[string]any{"id": id, "app_id": in.app.ID, "account": in.owner.json(), "permissions": in.perms},
 	}
 	if len(list) > 0 {
 		out["repositories_removed"], out["repositories_added"] = list, []any{}

@@ -126,8 +126,14 @@ type install struct {
 	app   *App
 	perms map[string]string
 	repos []*Repo
+	owner *account // of all of them
 
-	suspended bool
+	suspended, gone bool
+}
+
+// sees tells whether an installation may have to do with a repository now.
+func (in *install) sees(r *Repo) bool {
+	return !in.gone && !in.suspended && slices.Contains(in.repos, r)
 }
 
 // AddApp makes an App with a key of its own, and its bot user.
@@ -155,6 +161,7 @@ func (s *Server) Install(app *App, perms map[string]string, repos ...github.Repo
 	in := &install{app: app, perms: maps.Clone(perms)}
 	for _, r := range repos {
 		in.repos = append(in.repos, s.repo(r))
+		in.owner = in.repos[0].owner
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +170,26 @@ func (s *Server) Install(app *App, perms map[string]string, repos ...github.Repo
 	return in.id
 }
 
-// Suspend lets an installation have no token any more, or lets it again.
+// Uninstall ends an installation. Whoever installs the App again makes another.
+func (s *Server) Uninstall(installation int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.installs[installation].gone = true
+}
+
+// SetInstalled says which repositories an installation is for.
+func (s *Server) SetInstalled(installation int64, repos ...github.Repo) {
+	s.t.Helper()
+	var list []*Repo
+	for _, r := range repos {
+		list = append(list, s.repo(r))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.installs[installation].repos = list
+}
+
+// Suspend ends the tokens of an installation and lets it have none, or lets it again.
 func (s *Server) Suspend(installation int64, yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,6 +204,7 @@ type token struct {
 	perms map[string]string
 	repos []*Repo // nil: all
 	via   *App    // whose login gave it to a person; nil: none
+	of    *install
 
 	installed bool // it was made by an App, and is listed
 	revoked   bool
@@ -260,6 +287,9 @@ func (t *token) covers(r *Repo) bool {
 	}
 	if r.public || t.repos == nil {
 		return true
+	}
+	if t.of != nil && !t.of.sees(r) {
+		return false
 	}
 	for _, have := range t.repos {
 		if have == r {

@@ -1,8 +1,11 @@
 package githubtest
 
 import (
+	"maps"
 	"net/http"
 	"slices"
+
+	"github.com/ycbot/ycbot/internal/github"
 )
 
 // routes is what this GitHub can do.
@@ -24,6 +27,7 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("DELETE /applications/{client}/token", route(s.revoke))
 	m.HandleFunc("POST /app-manifests/{code}/conversions", route(s.convert))
 
+	m.HandleFunc("GET "+repo+"/installation", route(s.getInstallation))
 	m.HandleFunc("GET "+repo, read(s.getRepo, "metadata"))
 	m.HandleFunc("GET "+repo+"/collaborators/{login}/permission", read(s.getPermission, "metadata"))
 	m.HandleFunc("GET "+repo+"/contents/{path...}", read(s.getContents, "contents"))
@@ -62,7 +66,7 @@ func (s *Server) routes() *http.ServeMux {
 
 func (s *Server) createToken(r *request) reply {
 	in := s.installs[r.int("id")]
-	if in == nil || in.app != r.app {
+	if in == nil || in.gone || in.app != r.app {
 		return notFound()
 	}
 	if in.suspended {
@@ -72,7 +76,7 @@ func (s *Server) createToken(r *request) reply {
 		Repositories []string
 		Permissions  map[string]string
 	}](r)
-	t := &token{who: in.app.bot, app: in.app, kind: "installation", perms: map[string]string{"metadata": "read"}, installed: true}
+	t := &token{who: in.app.bot, app: in.app, kind: "installation", perms: map[string]string{"metadata": "read"}, installed: true, of: in}
 	for _, repo := range in.repos {
 		if asked.Repositories == nil || slices.Contains(asked.Repositories, repo.Name) {
 			t.repos = append(t.repos, repo)
@@ -95,6 +99,17 @@ func (s *Server) createToken(r *request) reply {
 	s.made = append(s.made, t)
 	// Far away, because clients compare it with a clock that is not the server's.
 	return created(map[string]any{"token": s.addToken(t), "expires_at": "2099-01-01T00:00:00Z", "permissions": t.perms, "repository_selection": "selected"})
+}
+
+// getInstallation is for an App as itself.
+func (s *Server) getInstallation(r *request) reply {
+	repo := s.repos[key(github.Repo{Owner: r.PathValue("owner"), Name: r.PathValue("repo")})]
+	for _, id := range slices.Sorted(maps.Keys(s.installs)) {
+		if in := s.installs[id]; in.app == r.app && !in.gone && repo != nil && slices.Contains(in.repos, repo) {
+			return ok(s.installJSON(in))
+		}
+	}
+	return notFound()
 }
 
 func (s *Server) revokeToken(r *request) reply {
@@ -155,7 +170,7 @@ func (s *Server) listInstalled(r *request) reply {
 func (s *Server) installationOf(r *Repo) (id int64, ok bool) {
 	for _, in := range s.installs {
 		for _, have := range in.repos {
-			if have == r && (!ok || in.id < id) {
+			if have == r && !in.gone && (!ok || in.id < id) {
 				id, ok = in.id, true
 			}
 		}

@@ -174,7 +174,7 @@ func (s *Server) authenticate(r *request) *reply {
 		refused = refuse(http.StatusUnauthorized, "Requires authentication")
 		return &refused
 	}
-	if r.URL.Path == "/app" || strings.HasPrefix(r.URL.Path, "/app/") {
+	if r.URL.Path == "/app" || strings.HasPrefix(r.URL.Path, "/app/") || strings.HasSuffix(r.URL.Path, "/installation") {
 		app, err := s.jwtApp(text)
 		if err != nil || !strings.EqualFold(scheme, "bearer") {
 			return &refused
@@ -185,6 +185,9 @@ func (s *Server) authenticate(r *request) *reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.token = s.tokens[text]; r.token == nil {
+		return &refused
+	}
+	if r.token.of != nil && (r.token.of.gone || r.token.of.suspended) {
 		return &refused
 	}
 	r.token.calls = append(r.token.calls, r.Method+" "+r.URL.Path)

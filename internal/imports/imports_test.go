@@ -65,8 +65,10 @@ var table = []row{
 	{"internal/pattern", "-"},
 	{"internal/change", "-"},
 
-	{"internal/githubtest", "internal/github"}, // whose types say what is there
-	{"internal/storetest", ""},                 // a PostgreSQL for the tests of several packages
+	{"internal/githubtest", "internal/github"},     // whose types say what is there
+	{"internal/gotest", ""},                        // a build cache with the standard library for the tests of several packages
+	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
+	{"internal/storetest", ""},                     // a PostgreSQL for the tests of several packages
 	{"internal/imports", ""},
 	{"test/...", "*"}, // programs for development, not part of ycbot
 }

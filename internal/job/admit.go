@@ -62,11 +62,14 @@ func Admit(e *event.Event, r Rules) Decision {
 		return admitted(j)
 	case event.Rerequested, event.Pressed:
 		return admitCheck(j, e, r)
-	case event.Revoked:
+	case event.Revoked, event.Granted:
 		if !r.App {
 			return skip(j, silent(CodeAppOnly, "The Action is not installed."))
 		}
-		j.Verb, j.Request, j.Gone = event.VerbForget, delivered(e), e.Gone
+		j.Verb, j.Request, j.Gone, j.Account = event.VerbForget, delivered(e), e.Gone, e.Account
+		if e.Kind == event.Granted {
+			j.Verb = event.VerbReturn
+		}
 		return admitted(j)
 	}
 	return skip(j, silent(CodePublishOnly, "A workflow that ended starts no run; what it left can be published."))

@@ -87,6 +87,10 @@ func removed() *event.Event {
 	}
 }
 
+func granted() *event.Event {
+	return &event.Event{Kind: event.Granted, Name: "installation", Action: "unsuspend", Delivery: "d-1", Sender: alice, Installation: 5, Account: "acme"}
+}
+
 func asSuite(pulls ...int) func(*event.Event) {
 	return func(e *event.Event) { e.CheckRun.Name, e.CheckRun.Pulls = "", pulls }
 }
@@ -204,6 +208,10 @@ func TestAdmit(t *testing.T) {
 		{"the App is removed", removed(), inApp, ok(func(j *Job) {
 			*j = Job{Verb: event.VerbForget, Actor: alice, Request: "delivery:d-1", Installation: 5, Gone: []event.Repo{widget}}
 		}), "", ""},
+		{"the App is back", granted(), inApp, ok(func(j *Job) {
+			*j = Job{Verb: event.VerbReturn, Actor: alice, Request: "delivery:d-1", Installation: 5, Account: "acme"}
+		}), "", ""},
+		{"the App is back, says the Action", granted(), inAction, nil, CodeAppOnly, NotifyNone},
 		{"the App is removed, says the Action", removed(), inAction, nil, CodeAppOnly, NotifyNone},
 
 		{"a workflow that ended", &event.Event{Kind: event.Finished, Name: "workflow_run", Repo: widget}, inAction, nil, CodePublishOnly, NotifyNone},

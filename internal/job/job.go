@@ -45,8 +45,9 @@ type Job struct {
 	Installation int64      `json:"installation,omitempty"`
 	At           time.Time  `json:"at,omitzero"` // text that is newer is not read; zero: not told
 
-	Text *event.Text  `json:"text,omitempty"` // of the pull request as of the event; nil: not told
-	Gone []event.Repo `json:"gone,omitempty"` // what VerbForget is about; empty: all of the installation
+	Text    *event.Text  `json:"text,omitempty"`    // of the pull request as of the event; nil: not told
+	Gone    []event.Repo `json:"gone,omitempty"`    // what VerbForget is about; empty: all of the installation
+	Account string       `json:"account,omitempty"` // whose repositories VerbReturn is about; empty: not told
 
 	// Set by Authorize.
 	Trust    Level `json:"trust,omitempty"`

@@ -2,7 +2,7 @@
 // one JSON object a line, so that a run that was killed continues where it was
 // and nothing is paid for twice.
 //
-// An entry is on disk when Append returns. A process that dies in the middle of
+// An entry is on disk when Append returns, and with it all before it. A process that dies in the middle of
 // a line leaves a torn last line; Open cuts it. Entries are never changed or
 // removed. The kinds and keys that are in use stand with the packages that
 // write them.
@@ -33,8 +33,8 @@ type Journal struct {
 	// Redact takes secrets out of the JSON of what is appended, before anybody can
 	// look it up; nil: nothing is taken out. It is set before the first Append.
 	Redact func([]byte) []byte
-	// Kept is called after each Append, when the entry is on disk, and before Append
-	// returns its error; nil: nothing is. It is set before the first Append.
+	// Kept is called in each Append, when the entry is on disk, and Append returns its
+	// error; nil: nothing is. It is set before the first Append.
 	Kept func() error
 
 	now func() time.Time
@@ -118,14 +118,7 @@ func (j *Journal) add(e Entry) {
 
 // Append stores data under kind and key and returns when it is on disk.
 func (j *Journal) Append(kind, key string, data any) error {
-	raw, err := json.Marshal(data)
-	if err != nil {
-		return fmt.Errorf("journal %s %s: %w", kind, key, err)
-	}
-	if j.Redact != nil {
-		raw = j.Redact(raw)
-	}
-	if err := j.append(kind, key, raw); err != nil || j.Kept == nil {
+	if err := j.store(kind, key, data, true); err != nil || j.Kept == nil {
 		return err
 	}
 	if err := j.Kept(); err != nil {
@@ -134,7 +127,25 @@ func (j *Journal) Append(kind, key string, data any) error {
 	return nil
 }
 
-func (j *Journal) append(kind, key string, raw json.RawMessage) error {
+// AppendSoon stores data that comes to disk with the next Append. It survives the
+// end of the process, and not that of the machine: it is for what is just done
+// again, and comes to the same, such as the reading of a file that nobody writes.
+func (j *Journal) AppendSoon(kind, key string, data any) error {
+	return j.store(kind, key, data, false)
+}
+
+func (j *Journal) store(kind, key string, data any, sync bool) error {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	}
+	if j.Redact != nil {
+		raw = j.Redact(raw)
+	}
+	return j.append(kind, key, raw, sync)
+}
+
+func (j *Journal) append(kind, key string, raw json.RawMessage, sync bool) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file == nil {
@@ -148,8 +159,10 @@ func (j *Journal) append(kind, key string, raw json.RawMessage) error {
 	if _, err := j.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("journal %s %s: %w", kind, key, err)
 	}
-	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("journal %s %s: %w", kind, key, err)
+	if sync {
+		if err := j.file.Sync(); err != nil {
+			return fmt.Errorf("journal %s %s: %w", kind, key, err)
+		}
 	}
 	j.add(e)
 	return nil

@@ -157,3 +157,24 @@ func TestKept(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// What is to come to disk with the next entry is there at once for this process and
+// for one that opens the journal after it, and is kept elsewhere with the next entry.
+func TestAppendSoon(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := open(t, path)
+	kept := 0
+	j.Kept = func() error { kept++; return nil }
+	if err := j.AppendSoon("tool", "a/1.0", "read"); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Journal{j, open(t, path)} {
+		if raw, ok := r.Lookup("tool", "a/1.0"); !ok || string(raw) != `"read"` || kept != 0 {
+			t.Errorf("%s %v, kept %d times", raw, ok, kept)
+		}
+	}
+	if err := j.Append("model", "a/2", "answer"); err != nil || kept != 1 {
+		t.Errorf("%v, kept %d times", err, kept)
+	}
+}

@@ -44,15 +44,34 @@ func deltaKey(e Exchange) string { return e.ID + "\x00" + e.API }
 // worthwhile is how much of a request must be known for it to be cut.
 const worthwhile = 200
 
-// Cut puts what e's request adds in the place of the request, where much of it is
-// that of the one before. It leaves the Deltas as they are: what was written is
-// added with Restore.
-func (d *Deltas) Cut(e Exchange) Exchange {
+// Known is how many of the first bytes of e's request are those of the one before.
+func (d *Deltas) Known(e Exchange) int {
 	before, body := d.last[deltaKey(e)], []byte(e.Request)
-	same := 0
-	for same < min(len(before), len(body)) && before[same] == body[same] {
+	const step = 4 << 10
+	same, most := 0, min(len(before), len(body))
+	for same+step <= most && bytes.Equal(before[same:same+step], body[same:same+step]) {
+		same += step
+	}
+	for same < most && before[same] == body[same] {
 		same++
 	}
+	return same
+}
+
+// Remember keeps e's request, which is whole, as the one that the next is told
+// against. It is not to be changed afterwards.
+func (d *Deltas) Remember(e Exchange) {
+	if d.last == nil {
+		d.last = map[string][]byte{}
+	}
+	d.last[deltaKey(e)] = e.Request
+}
+
+// Cut puts what e's request adds in the place of the request, where much of it is
+// that of the one before. It leaves the Deltas as they are: what was written is
+// added with Restore or Remember.
+func (d *Deltas) Cut(e Exchange) Exchange {
+	body, same := []byte(e.Request), d.Known(e)
 	for same > 0 && same < len(body) && !utf8.RuneStart(body[same]) {
 		same--
 	}
@@ -73,10 +92,7 @@ func (d *Deltas) Restore(e Exchange) (Exchange, error) {
 		e.Request = append(bytes.Clone(before[:e.Same]), e.Rest...)
 		e.Same, e.Rest = 0, ""
 	}
-	if d.last == nil {
-		d.last = map[string][]byte{}
-	}
-	d.last[deltaKey(e)] = e.Request
+	d.Remember(e)
 	return e, nil
 }
 

@@ -259,6 +259,8 @@ func notice(t Target, e ending) string {
 		out = append(out, s+".")
 	case Stopped:
 		out = append(out, "> **Stopped** before it was done. What was found until then is below.")
+	case Removed:
+		out = append(out, "> **Stopped**, because ycbot had no access to the repository any more while this went on. It has again: comment `/verify` to run it.")
 	case Refused:
 		out = append(out, "> **Not executed.** Running this change was required and is not permitted here, so that nothing was verified by running it.")
 	}

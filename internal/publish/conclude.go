@@ -22,6 +22,7 @@ const (
 	Superseded EndKind = "superseded" // the head moved
 	Refused    EndKind = "refused"    // execution was required and not permitted here
 	Stopped    EndKind = "stopped"    // somebody stopped it, or the machine did
+	Removed    EndKind = "removed"    // GitHub did not let it see the repository any more
 )
 
 // of adds to e what rep says itself.
@@ -55,7 +56,7 @@ func unfinished(t Target, e Ending) *report.Report {
 	switch e.Kind {
 	case Refused:
 		rep.Outcome, rep.Reasons = report.Refused, []string{"nothing was executed: that is not permitted here"}
-	case Stopped, Superseded:
+	case Stopped, Removed, Superseded:
 		rep.Outcome = report.Cancelled
 	}
 	return rep
@@ -88,6 +89,8 @@ func Conclusion(rep *report.Report, e Ending, failOn string) (conclusion, title 
 		return cancelled, "superseded"
 	case Stopped:
 		return cancelled, "stopped"
+	case Removed:
+		return cancelled, "stopped: ycbot lost access to the repository"
 	case Refused:
 		if rep.Verdict != report.Fail {
 			return failure, why("not executed: ")

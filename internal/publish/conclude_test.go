@@ -43,6 +43,7 @@ func TestConclusion(t *testing.T) {
 		{"superseded by something odd", rep(report.Fail), Ending{Kind: Superseded, By: "<b>"}, "fail", "cancelled", "superseded"},
 		{"stopped", rep(report.Pass), Ending{Kind: Stopped}, "fail", "cancelled", "stopped"},
 		{"cancelled, says the report", outcome(report.Partial, report.Cancelled), Ending{}, "partial", "cancelled", "stopped"},
+		{"removed", rep(report.Pass), Ending{Kind: Removed}, "fail", "cancelled", "stopped: ycbot lost access to the repository"},
 		{"no report, stopped", nil, Ending{Kind: Stopped}, "fail", "cancelled", "stopped"},
 		{"claims pass", rep(report.Pass), Ending{Claims: true}, "fail", "neutral", "PASS claimed by a job that is not trusted"},
 		{"claims fail", rep(report.Fail), Ending{Claims: true}, "fail", "failure", "FAIL claimed by a job that is not trusted: because<U+202E> of <x> that"},
@@ -62,7 +63,7 @@ func TestClaimsAndUnrunAreNeverSuccess(t *testing.T) {
 	t.Parallel()
 	for _, v := range []report.Verdict{report.Pass, report.Partial, report.Error, report.Fail, ""} {
 		for _, o := range []report.Outcome{report.Completed, report.Cancelled, report.TimedOut, report.Errored, report.Refused} {
-			for _, k := range []EndKind{Normal, Superseded, Refused, Stopped} {
+			for _, k := range []EndKind{Normal, Superseded, Refused, Stopped, Removed} {
 				for _, claims := range []bool{false, true} {
 					for _, failOn := range []string{"fail", "partial", "never"} {
 						rep := &report.Report{Verdict: v, Outcome: o}

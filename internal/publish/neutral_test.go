@@ -72,7 +72,7 @@ func hostileReport(tb testing.TB) *report.Report {
 		r.Findings = append(r.Findings, report.Finding{Severity: report.SeverityWarning, Title: next(), Path: next(), Line: i, Evidence: []string{next()}, Repro: long(), Detail: long()})
 		r.Reasons = append(r.Reasons, next())
 		r.NotCovered, r.Notes = append(r.NotCovered, long()), append(r.Notes, next())
-		r.Denied = append(r.Denied, report.Denial{Agent: next(), Tool: next(), Target: next(), Code: next(), Rule: next(), Reason: next()})
+		r.Denied = append(r.Denied, report.Denial{Agent: next(), Tool: next(), Target: next(), Code: next(), Rule: next(), Source: next(), Hint: next()})
 		r.Subagents = append(r.Subagents, report.Subagent{ID: next(), Agent: next(), Model: next(), Status: next(), Outcome: next(), Verdict: next(), Isolation: next(), Transcript: next()})
 		r.Tests.Regressed, r.Tests.Flaky = append(r.Tests.Regressed, next()), append(r.Tests.Flaky, next())
 	}
@@ -184,7 +184,7 @@ func TestHostileReport(t *testing.T) {
 	t.Parallel()
 	rep := hostileReport(t)
 	p := &Publisher{Comment: Sticky, Check: true, Annotations: true, ArtifactURL: artifactURL, DetailsURL: detailsURL, Now: time.Now}
-	for _, end := range []Ending{{}, {Kind: Superseded, By: oid(9)}, {Kind: Refused}, {Kind: Stopped}, {Claims: true}, {Kind: Superseded, Claims: true}} {
+	for _, end := range []Ending{{}, {Kind: Superseded, By: oid(9)}, {Kind: Refused}, {Kind: Stopped}, {Kind: Removed}, {Claims: true}, {Kind: Superseded, Claims: true}} {
 		e := ending{Ending: end, rep: rep, head: oid(9)}
 		e.conclusion, e.title = Conclusion(rep, end, "fail")
 		name := fmt.Sprintf("%+v", end)

@@ -184,6 +184,9 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 		url, said, err := p.finishCheck(ctx, t, end, posted.CommentURL)
 		posted.CheckURL = url
 		posted.Left = append(posted.Left, said...)
+		if p.App && refused(err) { // it may write check runs, unless it may not see the repository now
+			errs, err = append(errs, err), nil
+		}
 		note("check run", err)
 	}
 	if p.Status {

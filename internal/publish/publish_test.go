@@ -404,6 +404,7 @@ func TestEnds(t *testing.T) {
 	}{
 		{"no report", nil, Ending{}, "failure", []string{"ycbot: ERROR", "the run ended before it had anything to report"}},
 		{"no report, stopped", nil, Ending{Kind: Stopped}, "cancelled", []string{"**Stopped**"}},
+		{"no report, removed", nil, Ending{Kind: Removed}, "cancelled", []string{"**Stopped**, because ycbot had no access"}},
 		{"cancelled half way", cancelledRep, Ending{}, "cancelled", []string{"**Stopped**", "finding 0"}},
 		{"refused", nil, Ending{Kind: Refused}, "failure", []string{"**Not executed.**", "nothing was executed"}},
 		{"claims", b.passing(), Ending{Claims: true}, "neutral", []string{"**Claims.**", "ycbot: PASS", "counts as unverified"}},

@@ -48,7 +48,7 @@ var runPattern = pattern.New(`^[A-Za-z0-9._:/-]{0,300}$`)
 // come out of it.
 func (r result) known() bool {
 	return runPattern.MatchString(r.Run) && len(r.Head) >= 7 && len(r.Head) <= 64 && isHex(r.Head) && r.Verdict.Validate() == nil &&
-		slices.Contains([]string{"", string(Superseded), string(Refused), string(Stopped), noteClaimed}, r.Note)
+		slices.Contains([]string{"", string(Superseded), string(Refused), string(Stopped), string(Removed), noteClaimed}, r.Note)
 }
 
 // line is s as it stands in a comment. JSON escapes the characters that could end it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -81,7 +82,9 @@ func (b *batcher) once(ctx context.Context, batch []*request) error {
 
 // accept stores requests in one transaction.
 func (q *Queue) accept(ctx context.Context, requests []*request) error {
-	return q.db.Write(ctx, func(tx *store.Tx) error {
+	var queued bool
+	err := q.db.Write(ctx, func(tx *store.Tx) error {
+		queued = false
 		if err := q.keepRequests(ctx, tx, requests); err != nil {
 			return err
 		}
@@ -89,75 +92,147 @@ func (q *Queue) accept(ctx context.Context, requests []*request) error {
 		if len(fresh) == 0 {
 			return nil
 		}
-		return q.hand(ctx, tx, fresh)
+		var err error
+		queued, err = q.hand(ctx, tx, fresh)
+		return err
 	})
+	if queued && err == nil {
+		q.signal()
+	}
+	return err
 }
 
 // keepRequests stores deliveries and jobs, in the order of their names, so that two
-// processes that store the same ones do not wait for each other.
+// processes that store the same ones do not wait for each other. What is the same for all
+// is one statement: most of the time goes into their number.
 func (q *Queue) keepRequests(ctx context.Context, tx *store.Tx, requests []*request) error {
+	var deliveries []store.Delivery
 	for _, r := range sorted(requests, func(r *request) string { return r.delivery.ID }) {
-		if r.delivery.ID == "" {
-			continue
-		}
-		if _, err := q.db.AddDelivery(ctx, tx, r.delivery); err != nil {
-			return err
+		if r.delivery.ID != "" {
+			deliveries = append(deliveries, r.delivery)
 		}
 	}
+	if err := q.db.AddDeliveries(ctx, tx, deliveries); err != nil {
+		return err
+	}
+	var calls []*request
 	for _, r := range sorted(requests, func(r *request) string { return r.receipt.ID }) {
-		if r.job == nil {
-			continue
+		if r.job != nil {
+			calls = append(calls, r)
 		}
-		n, err := q.insert(ctx, tx, *r.job)
-		if err != nil {
-			return fmt.Errorf("job %s: %w", r.job.ID, err)
-		}
-		r.receipt.Fresh = n == 1
 	}
-	return nil
+	if len(calls) == 0 {
+		return nil
+	}
+	return q.insert(ctx, tx, calls)
 }
 
 func sorted(requests []*request, key func(*request) string) []*request {
 	return slices.SortedStableFunc(slices.Values(requests), func(a, b *request) int { return strings.Compare(key(a), key(b)) })
 }
 
-func (q *Queue) insert(ctx context.Context, tx *store.Tx, j job.Job) (int64, error) {
-	body, err := json.Marshal(j)
+// insert stores the jobs that are not known, and says which those were.
+func (q *Queue) insert(ctx context.Context, tx *store.Tx, calls []*request) error {
+	var args []any
+	for _, r := range calls {
+		j := *r.job
+		body, err := json.Marshal(j)
+		if err != nil {
+			return fmt.Errorf("job %s: %w", j.ID, err)
+		}
+		asked := 0
+		if j.Asked() {
+			asked = 1
+		}
+		args = append(args, j.ID, repoKey(j), j.Number, j.Installation, j.HeadSHA, asked, store.Micros(j.At), body, "", 0, store.Micros(q.db.Now()))
+	}
+	values, args := tx.Rows(11, args)
+	fresh, err := texts(ctx, tx, `insert into jobs (id, repo, number, installation, head_sha, asked, event_at, body, cancel, starts, created)
+		values `+values+` on conflict (id) do nothing returning id`, args...)
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("insert jobs: %w", err)
 	}
-	asked := 0
-	if j.Asked() {
-		asked = 1
+	for _, r := range calls {
+		r.receipt.Fresh = fresh[r.job.ID]
+		delete(fresh, r.job.ID) // of two that are the same the first is fresh
 	}
-	return tx.Exec(ctx, `insert into jobs (id, repo, number, installation, head_sha, asked, event_at, body, cancel, starts, created)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, '', 0, $9) on conflict (id) do nothing`,
-		j.ID, repoKey(j), j.Number, j.Installation, j.HeadSHA, asked, store.Micros(j.At), body, store.Micros(q.db.Now()))
+	return nil
+}
+
+// texts is the set of what a statement of one column gives.
+func texts(ctx context.Context, tx *store.Tx, statement string, args ...any) (map[string]bool, error) {
+	set := map[string]bool{}
+	err := tx.Each(ctx, func(scan store.Scan) error {
+		var s string
+		err := scan(&s)
+		set[s] = true
+		return err
+	}, statement, args...)
+	return set, err
 }
 
 // hand gives fresh jobs to River, cancels what they supersede, and lets those begin
-// whose turn it is.
-func (q *Queue) hand(ctx context.Context, tx *store.Tx, fresh []*request) error {
+// whose turn it is. Where others wait already it does not: who is next is then found out
+// once for many (queued), as it takes longer the more there are.
+func (q *Queue) hand(ctx context.Context, tx *store.Tx, fresh []*request) (queued bool, err error) {
 	rows := make([]row, len(fresh))
 	for i, r := range fresh {
 		rows[i] = row{id: r.job.ID, asked: r.job.Asked()}
 	}
 	ids, err := q.engine.insert(ctx, tx, rows)
 	if err != nil {
-		return err
+		return false, err
 	}
+	var args []any
 	for i, r := range fresh {
-		if _, err := tx.Exec(ctx, `update jobs set river_id = $1 where id = $2`, ids[i], r.job.ID); err != nil {
-			return fmt.Errorf("job %s: %w", r.job.ID, err)
+		args = append(args, r.job.ID, strconv.FormatInt(ids[i], 10))
+	}
+	values, args := tx.Rows(2, args)
+	_, err = tx.Exec(ctx, `update jobs set river_id = cast(v.column2 as bigint) from (values `+values+`) as v where jobs.id = v.column1`, args...)
+	if err != nil {
+		return false, fmt.Errorf("number jobs: %w", err)
+	}
+	if err := q.supersedeAll(ctx, tx, fresh); err != nil {
+		return false, err
+	}
+	err = tx.Each(ctx, func(scan store.Scan) error { return scan(&queued) },
+		`select exists (select 1 from river_job where state = 'pending' and queue = $1 and id < $2)`, queueName, slices.Min(ids))
+	if err != nil {
+		return false, fmt.Errorf("look for waiting jobs: %w", err)
+	}
+	if queued {
+		return true, nil
+	}
+	return false, q.promote(ctx, tx)
+}
+
+// supersedeAll cancels what fresh jobs supersede. One statement finds those which may:
+// most are the first of their pull request.
+func (q *Queue) supersedeAll(ctx context.Context, tx *store.Tx, fresh []*request) error {
+	var args []any
+	for _, r := range fresh {
+		if !r.job.Asked() && r.job.HeadSHA != "" && r.job.Number != 0 {
+			args = append(args, r.job.ID, repoKey(*r.job), strconv.Itoa(r.job.Number), r.job.HeadSHA)
 		}
 	}
+	if len(args) == 0 {
+		return nil
+	}
+	// The offset keeps PostgreSQL from making a join of it, for which it reads the whole
+	// table as long as it has no statistics.
+	values, args := tx.Rows(4, args)
+	may, err := texts(ctx, tx, `select v.column1 from (values `+values+`) as v where exists (select 1 from jobs
+		where repo = v.column2 and number = cast(v.column3 as integer) and id <> v.column1 and head_sha <> v.column4 and cancel = '' limit 1 offset 0)`, args...)
+	if err != nil {
+		return fmt.Errorf("look for older jobs: %w", err)
+	}
 	for _, r := range fresh {
-		if r.job.Asked() || r.job.HeadSHA == "" {
+		if !may[r.job.ID] {
 			continue
 		}
 		if r.receipt.Superseded, err = q.supersede(ctx, tx, *r.job); err != nil {
 			return fmt.Errorf("job %s: %w", r.job.ID, err)
 		}
 	}
-	return q.promote(ctx, tx)
+	return nil
 }

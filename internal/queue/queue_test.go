@@ -199,6 +199,52 @@ func TestSpoiltBatch(t *testing.T) {
 	wg.Wait()
 }
 
+// Requests that share a transaction get what each would get alone: the first of those that
+// are the same is fresh, each head ends the older ones of its pull request and no others, and
+// a person's job ends none; and each is worked on, with its own number and priority.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		q := newQueue(t, where, Options{Workers: 1})
+		enqueue(t, q, at(1, 1, "old"))
+		jobs := []job.Job{at(1, 1, "a"), at(1, 2, "a"), at(1, 1, "a"), at(1, 1, "b"), at(2, 1, "b"), asked(at(2, 1, "c"), "comment:1"), at(1, 1, "old")}
+		var batch []*request
+		for i := range jobs {
+			r := &request{delivery: store.Delivery{ID: fmt.Sprint("d", i%5)}, job: &jobs[i]}
+			r.receipt.ID = jobs[i].ID
+			batch = append(batch, r)
+		}
+		batch = append(batch, &request{delivery: store.Delivery{ID: "none"}})
+		if err := q.accept(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range batch {
+			got = append(got, fmt.Sprintf("%t %d", r.receipt.Fresh, len(r.receipt.Superseded)))
+		}
+		want := []string{"true 1", "true 0", "false 0", "true 1", "true 0", "true 0", "false 0", "false 0"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("receipts (-want +got):\n%s", diff)
+		}
+		for _, id := range []string{"d0", "d4", "none"} {
+			if _, ok, err := q.db.Delivery(t.Context(), id); !ok || err != nil {
+				t.Errorf("delivery %s: stored %t, %v", id, ok, err)
+			}
+		}
+		var worked log
+		run(t, q, func(_ context.Context, j job.Job) error {
+			worked.add("%d %d %s", j.Repo.ID, j.Number, j.HeadSHA)
+			return nil
+		})
+		eventually(t, "all are worked on", func() bool { return len(worked.all()) == 4 })
+		// The person's comes first; the first of all was handed over before.
+		if got, want := strings.Join(worked.all(), ", "), "2 1 c, 1 2 a, 1 1 b, 2 1 b"; got != want {
+			t.Errorf("worked on %s; want %s", got, want)
+		}
+	})
+}
+
 // A newer head ends the older jobs of its pull request, waiting or running here or
 // elsewhere, and no other: not those of other pull requests, of the same head, of a head
 // that is not known yet, nor what was reported later and came first.

@@ -110,29 +110,39 @@ func (q *Queue) cancelAll(cause error) {
 	}
 }
 
+// calm is how many times as long as it took a turn is over for: where very many jobs wait
+// it takes a while, in which nothing can be stored.
+const calm = 4
+
 // keep does what has to be done from time to time. It returns nil when ctx ends, and an
 // error when this worker does not count as alive any more. Other errors are logged: the
 // database will be there again.
 func (q *Queue) keep(ctx context.Context, g *guard) error {
 	tick := time.NewTicker(q.o.Watch)
 	defer tick.Stop()
+	wake, rested := q.wake, (<-chan time.Time)(nil)
 	for {
 		house := []func(context.Context) error{q.turn}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-q.wake:
+		case <-rested:
+			wake, rested = q.wake, nil
+			continue
+		case <-wake:
 		case <-tick.C:
 			if err := g.check(ctx); err != nil && ctx.Err() == nil {
 				return fmt.Errorf("%w: %w", errLost, err)
 			}
 			house = []func(context.Context) error{q.watch, q.reap, q.turn}
 		}
+		began := q.db.Now()
 		for _, f := range house {
 			if err := f(ctx); err != nil && ctx.Err() == nil {
 				q.o.Log.WarnContext(ctx, "queue is not looked after", "error", err)
 			}
 		}
+		wake, rested = nil, time.After(calm*q.db.Now().Sub(began))
 	}
 }
 

@@ -106,7 +106,11 @@ func (r *Report) used() string {
 	u := r.Usage
 	parts := []string{plural(u.Commands, "command"), r.modelWords()}
 	if r.Model != "" {
-		in := tokens(u.InputTokens) + " tokens in"
+		about := ""
+		if u.Estimated {
+			about = "~"
+		}
+		in := about + tokens(u.InputTokens) + " tokens in"
 		if u.CachedTokens > 0 {
 			in += " (" + tokens(u.CachedTokens) + " cached)"
 		}
@@ -114,7 +118,7 @@ func (r *Report) used() string {
 		if u.CostUSD != nil {
 			cost = dollars(*u.CostUSD)
 		}
-		parts = append(parts, in, tokens(u.OutputTokens)+" out", cost)
+		parts = append(parts, in, about+tokens(u.OutputTokens)+" out", cost)
 	}
 	return strings.Join(parts, " · ")
 }
@@ -173,8 +177,8 @@ func (s Subagent) line() string {
 func (d Denial) line() string {
 	s := plain(d.Agent + " " + d.Tool + " " + d.Target)
 	var why []string
-	for _, w := range []string{d.Code, d.Rule, d.Reason} {
-		if w != "" {
+	for _, w := range []string{d.Code, d.Rule, d.Source, d.Hint} {
+		if w != "" && (w != d.Source || strings.Contains(w, ":")) { // of sources those that are files say more than the code
 			why = append(why, plain(w))
 		}
 	}

@@ -203,7 +203,8 @@ type Denial struct {
 	Target string `json:"target"`
 	Code   string `json:"code"`
 	Rule   string `json:"rule"`
-	Reason string `json:"reason"`
+	Source string `json:"source"` // whose rule it is: ycbot, grant, agent, hook, or FILE:LINE
+	Hint   string `json:"hint"`   // what the agent was told to do instead
 }
 
 // Tests is the comparison of test results of both sides.
@@ -263,7 +264,8 @@ type Usage struct {
 	InputTokens  int      `json:"input_tokens"`
 	OutputTokens int      `json:"output_tokens"`
 	CachedTokens int      `json:"cached_tokens"`
-	CostUSD      *float64 `json:"cost_usd"` // null: the model's price is unknown
+	Estimated    bool     `json:"estimated,omitempty"` // a provider did not count, so that some of it is a guess from the length
+	CostUSD      *float64 `json:"cost_usd"`            // null: the model's price is unknown
 }
 
 // Timings tells where the time went.

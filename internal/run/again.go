@@ -346,11 +346,11 @@ func (a *rerunner) revisit(ctx context.Context, h *host, rec evidence.Record, na
 	if strings.HasSuffix(rec.Task, "/"+string(gate.Base)) {
 		side = h.base
 	}
-	tree, err := side.Copy(ctx, filepath.Join(a.trees, "again", name))
+	tree, err := a.pool.Copy(ctx, side, filepath.Join(a.trees, "again", name))
 	if err != nil {
 		return err
 	}
-	defer tree.Close()
+	defer a.pool.Put(tree, side)
 	c, err := h.template(ctx, tree, tree.Dir+"-home", filepath.Join(a.temps(), name))
 	if err != nil {
 		return err

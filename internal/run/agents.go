@@ -36,6 +36,11 @@ const (
 // reportReserve is the share of an agent's limits that is kept for its final report.
 const reportReserve = 0.1
 
+// lead is how long an agent waits for the beginning of another's first answer, that
+// it may use what the provider has cached: longer than most take, and no burden where
+// one takes very long.
+const lead = 10 * time.Second
+
 // A Cast is the model side of a run; nil means gate only.
 type Cast struct {
 	Name string // provider and model, by which a run that is continued knows that it is the same
@@ -132,7 +137,7 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 		RunID: s.id, Provision: h.provision, Admit: h.admit, Expand: expand, Caps: agent.Caps{MaxIterations: h.cast.MaxIterations},
 		Reserve: reportReserve, NoBackground: h.cast.NoBackground, Most: addedMost,
 		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
-		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log,
+		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log, Lead: lead,
 	}
 	h.chargePreflight()
 	if h.defs, err = s.crew.definitions(); err != nil {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 
@@ -13,34 +14,34 @@ import (
 // continued, checked or driven again.
 type knownBase struct {
 	journal *journal.Journal
-	files   gate.ResultFiles
+	kept    gate.BaseResults
 	keep    bool // this run may leave results to others
 }
 
 // Load implements [gate.BaseResults].
-func (k knownBase) Load(key string) ([]byte, error) {
-	return journal.Once(k.journal, "gate", "base", func() (json.RawMessage, error) { return k.files.Load(key) })
+func (k knownBase) Load(ctx context.Context, key string) ([]byte, error) {
+	return journal.Once(k.journal, "gate", "base", func() (json.RawMessage, error) { return k.kept.Load(ctx, key) })
 }
 
 // Save implements [gate.BaseResults].
-func (k knownBase) Save(key string, data []byte) error {
+func (k knownBase) Save(ctx context.Context, key string, data []byte) error {
 	if !k.keep {
 		return nil
 	}
-	return k.files.Save(key, data)
+	return k.kept.Save(ctx, key, data)
 }
 
 // recordedBase gives a run that is driven again what the recorded one was given.
 type recordedBase struct{ *journal.Journal }
 
 // Load implements [gate.BaseResults].
-func (j recordedBase) Load(string) ([]byte, error) {
+func (j recordedBase) Load(context.Context, string) ([]byte, error) {
 	raw, _ := j.Lookup("gate", "base")
 	return raw, nil
 }
 
 // Save implements [gate.BaseResults].
-func (j recordedBase) Save(string, []byte) error { return nil }
+func (j recordedBase) Save(context.Context, string, []byte) error { return nil }
 
 // baseResults are those that this run uses. One of an untrusted head leaves none
 // to others: its code ran on this machine before they were made.
@@ -48,8 +49,9 @@ func (s *session) baseResults() gate.BaseResults {
 	if s.past != nil {
 		return recordedBase{s.past.journal}
 	}
-	return knownBase{
-		journal: s.journal, keep: s.job.Trust != untrusted,
-		files: gate.ResultFiles{Dir: filepath.Join(s.project, "cache", "base"), Now: s.Now},
+	kept := s.job.Results
+	if kept == nil {
+		kept = gate.ResultFiles{Dir: filepath.Join(s.project, "cache", "base"), Now: s.Now}
 	}
+	return knownBase{journal: s.journal, keep: s.job.Trust != untrusted, kept: kept}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/journal"
@@ -43,10 +45,8 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	if c.MergeBase, err = s.mirror.MergeBase(ctx, c.BaseSHA, c.HeadSHA); err != nil {
 		return source{}, &UsageError{err}
 	}
-	if c.Files, err = s.mirror.Diff(ctx, c.MergeBase, c.HeadSHA); err != nil {
-		return source{}, err
-	}
-	if src.Commits, err = s.mirror.Log(ctx, c.MergeBase, c.HeadSHA, maxCommits); err != nil {
+	patch, err := s.difference(ctx, &src)
+	if err != nil {
 		return source{}, err
 	}
 	if len(src.Commits) > 0 && c.Title == "" {
@@ -68,11 +68,30 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	}
 	src.Notes = append(src.Notes, s.job.Notes...)
 	var notes []string
-	if src.Hidden, notes, err = s.hiddenText(ctx, src); err != nil {
-		return source{}, err
-	}
+	src.Hidden, notes = hiddenText(src, patch)
 	src.Notes = append(src.Notes, notes...)
 	return src, nil
+}
+
+// difference asks git what the change consists of, side by side: its files and
+// commits, and its text as far as it is searched.
+func (s *session) difference(ctx context.Context, src *source) (patchText, error) {
+	c, p := &src.Change, patchText{}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { c.Files, err = s.mirror.Diff(ctx, c.MergeBase, c.HeadSHA); return err })
+	group.Go(func() (err error) {
+		src.Commits, err = s.mirror.Log(ctx, c.MergeBase, c.HeadSHA, maxCommits)
+		return err
+	})
+	group.Go(func() (err error) {
+		p.text, err = s.mirror.Patch(ctx, c.MergeBase, c.HeadSHA, hiddenPatch)
+		if p.cut = errors.Is(err, workspace.ErrTooLarge); p.cut {
+			return nil
+		}
+		return err
+	})
+	err := group.Wait()
+	return p, err
 }
 
 // maxCommits bounds how many commit messages of a change are read.
@@ -83,9 +102,9 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 	if s.job.Pull != nil {
 		return s.fetch(ctx)
 	}
-	base, head, err := s.refs(ctx)
-	if err != nil {
-		return source{}, &UsageError{err}
+	base, head := s.between.base, s.between.head
+	if s.between.err != nil {
+		return source{}, &UsageError{s.between.err}
 	}
 	if err := s.openMirror(ctx); err != nil {
 		return source{}, err
@@ -189,7 +208,7 @@ func (s *session) ready(ctx context.Context, src source) error {
 			return err
 		}
 	}
-	return s.brief()
+	return s.brief(ctx)
 }
 
 // seen is the pull request as agents may read it; nil: there is none.

@@ -98,6 +98,7 @@ func (s *session) addAgents(rep *report.Report, j *judgement) {
 	rep.Denied = append(rep.Denied, j.Denied...)
 	rep.NotCovered = append(rep.NotCovered, j.NotCovered...)
 	rep.Usage.InputTokens, rep.Usage.OutputTokens, rep.Usage.CachedTokens = j.Usage.Input, j.Usage.Output, j.Usage.Cached
+	rep.Usage.Estimated = j.Usage.Estimated
 	rep.Usage.CostUSD = nil
 	if j.CostOK {
 		rep.Usage.CostUSD = &j.CostUSD

@@ -40,7 +40,7 @@ func (s *session) failed() error {
 // gateProgress makes events of the gate's steps.
 func (s *session) gateProgress(p gate.Progress) {
 	e := agent.Event{Type: agent.EventCommandStart, Step: &agent.Step{
-		Stage: string(p.Stage), Side: string(p.Side), Unit: p.Unit, Command: p.Command,
+		Stage: string(p.Stage), Side: string(p.Side), Unit: p.Unit, Command: p.Command, Rest: p.Rest,
 	}}
 	if !p.Done {
 		e.DurationMS = s.estimates.of(p)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -38,12 +40,11 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 // gateInput lays both sides out. Where agents follow, the prepared snapshot of
 // each is kept.
 func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
-	base, err := s.worktree(ctx, "base", s.src.Change.MergeBase)
-	if err != nil {
-		return gate.Input{}, err
-	}
-	head, err := s.worktree(ctx, "head", s.src.Change.HeadSHA)
-	if err != nil {
+	var base, head *workspace.Tree
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) { base, err = s.worktree(groupCtx, "base", s.src.Change.MergeBase); return err })
+	group.Go(func() (err error) { head, err = s.worktree(groupCtx, "head", s.src.Change.HeadSHA); return err })
+	if err := group.Wait(); err != nil {
 		return gate.Input{}, err
 	}
 	in := gate.Input{
@@ -72,6 +73,8 @@ func (s *session) worktree(ctx context.Context, name, commit string) (*workspace
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.laid = append(s.laid, t)
 	return t, nil
 }

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Bounds of the search for hidden characters.
@@ -24,7 +21,7 @@ const (
 // hiddenText finds characters in what the change brings that a reviewer does not
 // see and that can make text read otherwise than it is: in added lines, names of
 // files, commit messages, title and body.
-func (s *session) hiddenText(ctx context.Context, src source) ([]report.Finding, []string, error) {
+func hiddenText(src source, patch patchText) ([]report.Finding, []string) {
 	var out []report.Finding
 	add := func(where, text, file string, line int) {
 		if found := trick(text); found != "" && len(out) < hiddenMost {
@@ -43,18 +40,20 @@ func (s *session) hiddenText(ctx context.Context, src source) ([]report.Finding,
 	for _, f := range src.Change.Files {
 		add("the name of a file", f.Path, f.Path, 0)
 	}
-	patch, err := s.mirror.Patch(ctx, src.Change.MergeBase, src.Change.HeadSHA, hiddenPatch)
-	if err != nil && !errors.Is(err, workspace.ErrTooLarge) {
-		return nil, nil, err
-	}
-	for _, l := range addedLines(string(patch)) {
+	for _, l := range addedLines(string(patch.text)) {
 		add("an added line", l.text, l.file, l.line)
 	}
 	var notes []string
-	if err != nil {
+	if patch.cut {
 		notes = append(notes, fmt.Sprintf("only the first %d MiB of the change were searched for hidden characters", hiddenPatch>>20))
 	}
-	return out, notes, nil
+	return out, notes
+}
+
+// patchText is the text of a change, or the beginning of it.
+type patchText struct {
+	text []byte
+	cut  bool
 }
 
 // An addedLine is a line that the head has and the base has not.

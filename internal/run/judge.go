@@ -84,7 +84,7 @@ func inOrder(newest []agent.Record) []agent.Record {
 func (j *judgement) add(res agent.Result) {
 	j.Results = append(j.Results, res)
 	for _, d := range res.Denied {
-		j.Denied = append(j.Denied, report.Denial{Agent: res.Agent, Tool: d.Tool, Target: d.Target, Code: d.Code, Rule: d.Rule, Reason: d.Hint})
+		j.Denied = append(j.Denied, report.Denial{Agent: res.Agent, Tool: d.Tool, Target: d.Target, Code: d.Code, Rule: d.Rule, Source: d.Source, Hint: d.Hint})
 	}
 }
 

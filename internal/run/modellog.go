@@ -55,34 +55,55 @@ func cutTorn(file *os.File) error {
 }
 
 func (l *modelLog) record(_ context.Context, e model.Exchange) error {
-	e.Request = l.redact(e.Request) // before it is cut, so that no secret lies across the cut
-	if !json.Valid(e.Request) {
-		quoted, err := json.Marshal(string(e.Request))
-		if err != nil {
-			return fmt.Errorf("model log: %w", err)
-		}
-		e.Request = quoted
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.clean(&e); err != nil {
+		return fmt.Errorf("model log: %w", err)
+	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false) // requests stand as they were sent, so that the next one goes on from the same bytes
-	if err := enc.Encode(l.before.Cut(e)); err != nil {
+	cut := l.before.Cut(e)
+	if err := enc.Encode(cut); err != nil {
 		return fmt.Errorf("model log: %w", err)
 	}
 	written := l.redact(line.Bytes())
-	var back model.Exchange // what a reader will have
-	if err := json.Unmarshal(written, &back); err != nil {
-		return fmt.Errorf("model log: %w", err)
-	}
-	if _, err := l.before.Restore(back); err != nil {
-		return fmt.Errorf("model log: %w", err)
+	if cut.Same > 0 && bytes.Equal(written, line.Bytes()) {
+		l.before.Remember(e)
+	} else {
+		var back model.Exchange // what a reader will have
+		if err := json.Unmarshal(written, &back); err != nil {
+			return fmt.Errorf("model log: %w", err)
+		}
+		if _, err := l.before.Restore(back); err != nil {
+			return fmt.Errorf("model log: %w", err)
+		}
 	}
 	if _, err := l.file.Write(written); err != nil {
 		return fmt.Errorf("model log: %w", err)
 	}
 	return nil
+}
+
+// border is where one message of a request ends and the next begins.
+var border = []byte(`},{"`)
+
+// clean takes secrets out of a request before it is cut, so that none lies across
+// the cut. What the request before it had was clean when it was written, and is
+// not looked through again, up to the border of a message: no secret lies across that.
+func (l *modelLog) clean(e *model.Exchange) error {
+	at := bytes.LastIndex(e.Request[:l.before.Known(*e)], border) + 1
+	rest := l.redact(e.Request[at:])
+	if bytes.Equal(rest, e.Request[at:]) {
+		return nil
+	}
+	e.Request = slices.Concat(e.Request[:at], rest)
+	if json.Valid(e.Request) {
+		return nil
+	}
+	quoted, err := json.Marshal(string(e.Request))
+	e.Request = quoted
+	return err
 }
 
 func (l *modelLog) Close() error { return l.file.Close() }

@@ -211,11 +211,11 @@ func treesOf(run string) *regexp.Regexp {
 // repeat runs a command of the last run in a fresh copy of a prepared snapshot.
 func (r *revisitor) repeat(ctx context.Context, was evidence.Record, of *workspace.Tree, task string) (evidence.Record, error) {
 	dir := filepath.Join(r.trees, "again", strconv.Itoa(r.ran)+"-"+filepath.Base(task))
-	tree, err := of.Copy(ctx, dir)
+	tree, err := r.pool.Copy(ctx, of, dir)
 	if err != nil {
 		return evidence.Record{}, err
 	}
-	defer tree.Close()
+	defer r.pool.Put(tree, of)
 	home, temp := dir+"-home", filepath.Join(r.temps(), "p"+strconv.Itoa(r.ran)+filepath.Base(task))
 	defer os.RemoveAll(temp)
 	command := treesOf(r.report.RunID).ReplaceAllLiteralString(spokenBefore(was), tree.Dir)

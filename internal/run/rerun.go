@@ -90,11 +90,11 @@ const (
 // lies where the agent's tree is named in the command, as far as that is text.
 func (h *host) again(ctx context.Context, st *seat, r evidence.Record, of *workspace.Tree, task string) (evidence.Record, error) {
 	dir := filepath.Join(h.trees, "again", fmt.Sprintf("%s-%s", r.ID, filepath.Base(task)))
-	tree, err := of.Copy(ctx, dir)
+	tree, err := h.pool.Copy(ctx, of, dir)
 	if err != nil {
 		return evidence.Record{}, err
 	}
-	defer tree.Close()
+	defer h.pool.Put(tree, of)
 	if err := copyProbes(st.tree.Dir, h.head.Dir, tree.Dir); err != nil {
 		return evidence.Record{}, err
 	}

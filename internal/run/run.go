@@ -62,13 +62,14 @@ const (
 
 // A Job says what to verify.
 type Job struct {
-	ID     string // of the run; made up where empty, kept by a run that is continued
-	Dir    string // a folder in the repository
-	Base   string // ref; empty: the default range
-	Head   string // ref; empty: HEAD
-	Dirty  bool   // the working tree is the head
-	Pull   *Pull  // a pull request, in place of Dir, Base, Head and Dirty
-	Task   string // what the change is said to do
+	ID     string                // of the run; made up where empty, kept by a run that is continued
+	Dir    string                // a folder in the repository
+	Repo   *workspace.Repository // that Dir lies in; nil: it is looked for
+	Base   string                // ref; empty: the default range
+	Head   string                // ref; empty: HEAD
+	Dirty  bool                  // the working tree is the head
+	Pull   *Pull                 // a pull request, in place of Dir, Base, Head and Dirty
+	Task   string                // what the change is said to do
 	Config *ConfigFile
 	// AgentsDir is a folder of the base commit whose agents count as the operator's.
 	AgentsDir string
@@ -88,6 +89,9 @@ type Job struct {
 	// that were read are in the journal: a run that is continued knows them, and
 	// nobody sends them again. nil: nobody says anything.
 	Words <-chan string
+	// Results are what tests of the repository's bases said in other runs; nil: those
+	// that runs on this machine have kept.
+	Results gate.BaseResults
 	// Kept is called when the journal has an entry more, before the run relies on it,
 	// so that it can be kept elsewhere too; its error is that of the entry. May be nil.
 	Kept    func() error

@@ -35,6 +35,7 @@ type session struct {
 	fresh     bool   // nothing was in it before
 	driven    bool   // it is a finished run that is driven again
 	span      string // commits that base and head name
+	between   between
 	id        string
 	project   string                // the project's folder under Home
 	trees     string                // folder of the run's worktrees, and of what its commands may write besides
@@ -61,6 +62,7 @@ type session struct {
 	last      *revisited // what became of the last run's checks
 	lock      *workspace.Lock
 	laid      []*workspace.Tree
+	pool      workspace.Pool    // of trees for what is run again
 	services  []sandbox.Service // of the job, that commands may reach
 
 	words     words
@@ -120,14 +122,23 @@ func (s *session) locate(ctx context.Context) (err error) {
 		s.root, s.span = p.root(), p.Base+".."+p.Head
 		return nil
 	}
-	if s.repo, err = s.Git.Discover(ctx, s.job.Dir); err != nil {
-		return &UsageError{err}
+	if s.repo = s.job.Repo; s.repo == nil {
+		if s.repo, err = s.Git.Discover(ctx, s.job.Dir); err != nil {
+			return &UsageError{err}
+		}
 	}
 	s.root = s.repo.Root
-	if base, head, err := s.refs(ctx); err == nil { // else checkout says what is wrong
-		s.span = base.OID + ".." + head.OID
+	if s.between.base, s.between.head, s.between.err = s.refs(ctx); s.between.err == nil { // else checkout says what is wrong
+		s.span = s.between.base.OID + ".." + s.between.head.OID
 	}
 	return nil
+}
+
+// between is the commits that the change lies between, as they were when the run
+// began, or why there are none.
+type between struct {
+	base, head workspace.Ref
+	err        error
 }
 
 func (s *session) mirrorDir() string { return filepath.Join(s.project, "mirror.git") }
@@ -260,6 +271,9 @@ func (s *session) openFiles() (err error) {
 // close removes the run's trees and closes its files. What cannot be removed is
 // left to the sweeper.
 func (s *session) close() {
+	if err := s.pool.Close(); err != nil {
+		s.Log.Warn("remove worktrees that were kept", "error", err)
+	}
 	for _, t := range slices.Backward(s.laid) {
 		if err := t.Close(); err != nil {
 			s.Log.Warn("remove worktree", "dir", t.Dir, "error", err)
@@ -326,7 +340,7 @@ func (s *session) discard(err error) error {
 // the run left there, because it was killed, goes, but for the scratch files of
 // agents and what they added to their trees: their conversations go on.
 func (s *session) newTrees(ctx context.Context) error {
-	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "merge", "again", "scratch/base", "scratch/head"} {
+	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "rest-base", "rest-head", "merge", "again", "scratch/base", "scratch/head"} {
 		if err := workspace.RemoveAll(ctx, filepath.Join(s.trees, name)); err != nil {
 			return err
 		}

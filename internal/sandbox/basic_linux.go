@@ -135,8 +135,10 @@ func (b *basic) policy(c Command, s scratch, home string, self bool) (policy, er
 			On: true, Shared: true, NoUDP: c.Network != NetworkHost, NoUnix: b.means.abi < abiUnix,
 		},
 		Landlock: grants{
-			ABI: b.means.abi, List: b.list,
-			Read:  append([]string{"/proc", "/dev"}, b.read...),
+			// Of /dev only what every program needs: /dev/shm is where other programs
+			// keep things, and root may read disks.
+			ABI: b.means.abi, List: append([]string{"/dev"}, b.list...),
+			Read:  append([]string{"/proc"}, b.read...),
 			Write: append([]string{s.home, s.temp}, devices...),
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,7 +121,7 @@ func (k *kin) end(m *member, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		if childless() {
+		if childless() || k.gone(m) {
 			return nil
 		}
 		left := k.kill(m)
@@ -162,6 +163,91 @@ func (k *kin) endInit(pid int, patience time.Duration) error {
 func childless() bool {
 	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
 	return errors.Is(err, unix.ECHILD)
+}
+
+// gone tells that nothing is left of m, whose first process has ended, without looking
+// at the whole process table: everything of it has an ancestor that this program has
+// adopted, so it is enough to look at this program's own children, twice. It says no
+// where it does not know.
+func (k *kin) gone(m *member) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	session, err := unix.Getsid(0)
+	if err != nil {
+		return false
+	}
+	for range 2 {
+		pids, err := children()
+		if err != nil {
+			return false
+		}
+		for _, pid := range pids {
+			if pid == m.pid {
+				return false
+			}
+			if k.members[pid] != nil {
+				continue
+			}
+			if of, err := unix.Getsid(pid); err != nil || of != session {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// children lists the processes whose parent this program is; see proc_pid_task(5),
+// which says that one may be missing while another ends. Kernels without
+// CONFIG_PROC_CHILDREN cannot tell.
+func children() ([]int, error) {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, task := range tasks {
+		list, err := readProc("/proc/self/task/" + task.Name() + "/children")
+		if errors.Is(err, unix.ENOENT) && task.Name() != strconv.Itoa(os.Getpid()) {
+			continue // the thread has ended
+		}
+		if err != nil {
+			return nil, err
+		}
+		for f := range bytes.FieldsSeq(list) {
+			pid, err := strconv.Atoi(string(f))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, pid)
+		}
+	}
+	return out, nil
+}
+
+// readProc reads a file of /proc. It is os.ReadFile without the poller, which has no
+// use there and is two thirds of the system calls.
+func readProc(name string) ([]byte, error) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	data := make([]byte, 0, 512)
+	for {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, cap(data))
+		}
+		n, err := unix.Read(fd, data[len(data):cap(data)])
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return nil, err
+		case n == 0:
+			return data, nil
+		}
+		data = data[:len(data)+n]
+	}
 }
 
 // kill sends SIGKILL to what is alive of m, reaps what was adopted, and returns
@@ -276,7 +362,7 @@ func processes() table {
 		if err != nil {
 			continue
 		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
+		stat, err := readProc("/proc/" + name + "/stat")
 		if err != nil {
 			continue // it has ended
 		}

@@ -1,6 +1,8 @@
 package sandbox_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +99,27 @@ func TestBrokenShim(t *testing.T) {
 			if sb, err := sandbox.Detect(t.Context(), o); err == nil {
 				t.Errorf("%s, %s: tier %s", name, mode, sb.Status().Tier)
 			}
+		}
+	}
+}
+
+// What other programs keep in /dev/shm is not to be read (its names are), and of the devices only those
+// that every program needs are there.
+func TestDevices(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("/dev/shm", "t") //nolint:usetesting // it has to be there
+	if err != nil {
+		t.Skipf("no /dev/shm: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("a secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"basic", "full"} {
+		sb := detect(t, mode, nil)
+		res := run(t, sb, sandbox.Command{Argv: bash(`cat "$1"/*; cat /dev/kmsg | head -1; ls /dev >/dev/null && head -c 1 /dev/urandom >/dev/null && cat </dev/stdin >/dev/fd/1 && echo fine`, dir)})
+		if got := string(res.Stdout.Bytes); got != "fine\n" {
+			t.Errorf("%s: %q\n%s", mode, got, res.Stderr.Bytes)
 		}
 	}
 }

@@ -42,17 +42,24 @@ type Delivery struct {
 	Received   time.Time // zero: now
 }
 
-// AddDelivery stores d within tx and tells whether it is the first of its id.
-func (db *DB) AddDelivery(ctx context.Context, tx *Tx, d Delivery) (fresh bool, err error) {
-	if d.Received.IsZero() {
-		d.Received = db.now()
+// AddDeliveries stores deliveries within tx. Of those with the same id the first stays.
+func (db *DB) AddDeliveries(ctx context.Context, tx *Tx, deliveries []Delivery) error {
+	if len(deliveries) == 0 {
+		return nil
 	}
-	n, err := tx.Exec(ctx, `insert into deliveries (id, event, body_sha256, received) values ($1, $2, $3, $4) on conflict (id) do nothing`,
-		d.ID, d.Event, d.BodySHA256, Micros(d.Received))
+	var args []any
+	for _, d := range deliveries {
+		if d.Received.IsZero() {
+			d.Received = db.now()
+		}
+		args = append(args, d.ID, d.Event, d.BodySHA256, Micros(d.Received))
+	}
+	values, args := tx.Rows(4, args)
+	_, err := tx.Exec(ctx, `insert into deliveries (id, event, body_sha256, received) values `+values+` on conflict (id) do nothing`, args...)
 	if err != nil {
-		return false, fmt.Errorf("store delivery %s: %w", d.ID, err)
+		return fmt.Errorf("store deliveries: %w", err)
 	}
-	return n == 1, nil
+	return nil
 }
 
 // Delivery returns a delivery by its id.
@@ -73,7 +80,7 @@ func (db *DB) Delivery(ctx context.Context, id string) (d Delivery, ok bool, err
 }
 
 // Sweep deletes what is older than before: runs that ended, or that nothing was heard
-// of, with the copies of their directories, and effects and deliveries. It does so in
+// of, with the copies of their directories, and effects, deliveries and results of bases. It does so in
 // steps of batch runs, so that writers get their turn between, and returns how many runs it deleted.
 func (db *DB) Sweep(ctx context.Context, before time.Time, batch int) (int, error) {
 	cutoff, total := Micros(before), 0
@@ -87,7 +94,7 @@ func (db *DB) Sweep(ctx context.Context, before time.Time, batch int) (int, erro
 			break
 		}
 	}
-	for _, t := range []struct{ table, key, age string }{{"effects", "name", "created"}, {"deliveries", "id", "received"}} {
+	for _, t := range []struct{ table, key, age string }{{"effects", "name", "created"}, {"deliveries", "id", "received"}, {"base_results", "name", "created"}} {
 		statement := fmt.Sprintf(`delete from %[1]s where %[2]s in (select %[2]s from %[1]s where %[3]s < $1 limit $2)`, t.table, t.key, t.age)
 		for n := int64(1); n > 0; {
 			err := db.Write(ctx, func(tx *Tx) (err error) {

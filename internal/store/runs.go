@@ -44,6 +44,7 @@ type Run struct {
 	Created      time.Time // when the row was made; zero: now
 	Started      time.Time
 	Ended        time.Time // zero: not yet
+	Untold       bool      // it ended, and GitHub could not be told
 }
 
 // A Limits bounds how much is done; 0 is no bound.
@@ -69,14 +70,14 @@ func (e *QuotaError) Error() string {
 var ErrNotFound = errors.New("not found")
 
 const runColumns = `id, job, repo, number, installation, base_sha, head_sha, trigger_kind, actor,
-	state, verdict, reason, cost_usd, tokens, created, started, ended, repo_id, title`
+	state, verdict, reason, cost_usd, tokens, created, started, ended, repo_id, title, untold`
 
 func scanRun(scan Scan) (Run, error) {
 	var r Run
-	var created, started, ended int64
+	var created, started, ended, untold int64
 	err := scan(&r.ID, &r.Job, &r.Repo, &r.Number, &r.Installation, &r.BaseSHA, &r.HeadSHA, &r.Trigger, &r.Actor,
-		&r.State, &r.Verdict, &r.Reason, &r.CostUSD, &r.Tokens, &created, &started, &ended, &r.RepoID, &r.Title)
-	r.Created, r.Started, r.Ended = FromMicros(created), FromMicros(started), FromMicros(ended)
+		&r.State, &r.Verdict, &r.Reason, &r.CostUSD, &r.Tokens, &created, &started, &ended, &r.RepoID, &r.Title, &untold)
+	r.Created, r.Started, r.Ended, r.Untold = FromMicros(created), FromMicros(started), FromMicros(ended), untold != 0
 	return r, err
 }
 
@@ -156,16 +157,20 @@ func (db *DB) SaveRun(ctx context.Context, r Run) error {
 }
 
 func saveRun(ctx context.Context, q Querier, r Run) error {
+	untold := 0
+	if r.Untold {
+		untold = 1
+	}
 	_, err := q.Exec(ctx, `insert into runs (`+runColumns+`)
-		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+		values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 		on conflict (id) do update set job = excluded.job, repo = excluded.repo, number = excluded.number,
 			installation = excluded.installation, base_sha = excluded.base_sha, head_sha = excluded.head_sha,
 			trigger_kind = excluded.trigger_kind, actor = excluded.actor, state = excluded.state,
 			verdict = excluded.verdict, reason = excluded.reason, cost_usd = excluded.cost_usd,
 			tokens = excluded.tokens, started = excluded.started, ended = excluded.ended,
-			repo_id = excluded.repo_id, title = excluded.title`,
+			repo_id = excluded.repo_id, title = excluded.title, untold = excluded.untold`,
 		r.ID, r.Job, r.Repo, r.Number, r.Installation, r.BaseSHA, r.HeadSHA, r.Trigger, r.Actor,
-		string(r.State), r.Verdict, r.Reason, r.CostUSD, r.Tokens, Micros(r.Created), Micros(r.Started), Micros(r.Ended), r.RepoID, r.Title)
+		string(r.State), r.Verdict, r.Reason, r.CostUSD, r.Tokens, Micros(r.Created), Micros(r.Started), Micros(r.Ended), r.RepoID, r.Title, untold)
 	if err != nil {
 		return err
 	}
@@ -200,6 +205,7 @@ type RunFilter struct {
 	Number   int
 	State    RunState
 	Verdict  string
+	Untold   bool      // only those
 	Before   time.Time // created before; for the next page
 	BeforeID string    // of the run that was created at Before and was the last one listed
 	Limit    int       // 0: 100
@@ -216,6 +222,9 @@ func (db *DB) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	among := ""
 	if f.RepoIDs != nil {
 		among = " and repo_id in (" + numbers(f.RepoIDs) + ")"
+	}
+	if f.Untold {
+		among += " and untold <> 0"
 	}
 	runs, err := collect(ctx, db.Reader(), scanRun, `select `+runColumns+` from runs
 		where ($1 = '' or repo = $1) and (cast($2 as bigint) = 0 or number = $2) and ($3 = '' or state = $3)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -238,8 +239,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := db.Write(ctx, func(tx *Tx) error {
-			_, err := db.AddDelivery(ctx, tx, Delivery{ID: "d", Received: now.Add(-100 * time.Hour)})
-			return err
+			return db.AddDeliveries(ctx, tx, []Delivery{{ID: "d", Received: now.Add(-100 * time.Hour)}})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -259,6 +259,17 @@ func TestSweep(t *testing.T) {
 	})
 }
 
+// A list of values has a row for each of them, and on PostgreSQL few lengths.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	args := []any{1, 2, 3, 4, 5, 6}
+	sqlite, same := (&Tx{SQLite: &sql.Tx{}}).Rows(2, args)
+	postgres, padded := (&Tx{}).Rows(2, args)
+	if sqlite != "(?,?),(?,?),(?,?)" || !cmp.Equal(same, args) || postgres != "($1,$2),($3,$4),($5,$6),($7,$8)" || !cmp.Equal(padded, append(args, 5, 6)) {
+		t.Errorf("%s %v, %s %v", sqlite, same, postgres, padded)
+	}
+}
+
 // A transaction that fails leaves nothing, and deliveries are told apart by their id.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
@@ -269,9 +280,10 @@ func TestDeliveries(t *testing.T) {
 		boom := errors.New("boom")
 		for i, fail := range []error{boom, nil, nil} {
 			err := db.Write(ctx, func(tx *Tx) error {
-				fresh, err := db.AddDelivery(ctx, tx, d)
-				if err != nil || fresh != (i < 2) {
-					t.Errorf("%d: fresh = %v, %v", i, fresh, err)
+				later := d
+				later.Event = fmt.Sprint("later ", i)
+				if err := db.AddDeliveries(ctx, tx, []Delivery{d, later}); err != nil {
+					t.Errorf("%d: %v", i, err)
 				}
 				return fail
 			})

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -117,6 +119,33 @@ func (db *DB) TryLockFile(name string) (release func() error, ok bool, err error
 		err = fmt.Errorf("lock %s: %w", name, err)
 	}
 	return release, ok, err
+}
+
+// Rows makes a list of values of args for a statement that has no other parameters, such
+// as "($1,$2),($3,$4)". The last row may be repeated, which what the list is for must not
+// mind: PostgreSQL prepares a statement for each length, so these are powers of two.
+func (tx *Tx) Rows(columns int, args []any) (values string, padded []any) {
+	if tx.SQLite != nil { // its driver looks for each parameter by its name, if it has one
+		row := "(" + strings.Repeat("?,", columns-1) + "?)"
+		return strings.Repeat(row+",", len(args)/columns-1) + row, args
+	}
+	last := args[len(args)-columns:]
+	for n := len(args) / columns; n&(n-1) != 0; n++ {
+		args = append(args, last...)
+	}
+	var b strings.Builder
+	for i := range args {
+		switch {
+		case i == 0:
+			b.WriteString("($")
+		case i%columns == 0:
+			b.WriteString("),($")
+		default:
+			b.WriteString(",$")
+		}
+		b.WriteString(strconv.Itoa(i + 1))
+	}
+	return b.String() + ")", args
 }
 
 // collect returns what row makes of each row.

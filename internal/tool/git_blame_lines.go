@@ -6,7 +6,7 @@ import (
 )
 
 type blameArgs struct {
-	Path  string `json:"path" jsonschema:"File, relative to the root of the project."`
+	Path  string `json:"path" jsonschema:"File."`
 	Start int    `json:"start" jsonschema:"First line, counted from 1."`
 	End   int    `json:"end,omitempty" jsonschema:"Last line; default the first, at most 500 lines."`
 	Rev   string `json:"rev,omitempty" jsonschema:"Revision; default head."`

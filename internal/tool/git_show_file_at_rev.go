@@ -6,11 +6,11 @@ import (
 )
 
 type showArgs struct {
-	Path        string `json:"path" jsonschema:"File, relative to the root of the project."`
+	Path        string `json:"path" jsonschema:"File."`
 	Rev         string `json:"rev" jsonschema:"head, base, merge_base or a commit id, also with ~N behind it."`
 	Offset      int    `json:"offset,omitempty" jsonschema:"First line, counted from 1."`
-	Limit       int    `json:"limit,omitempty" jsonschema:"How many lines, at most 2000."`
-	LineNumbers bool   `json:"line_numbers,omitempty" jsonschema:"Put the number before each line."`
+	Limit       int    `json:"limit,omitempty" jsonschema:"Lines, at most 2000."`
+	LineNumbers bool   `json:"line_numbers,omitempty" jsonschema:"Number the lines."`
 }
 
 // GitShowFileAtRev makes the tool git_show_file_at_rev.

@@ -24,8 +24,8 @@ const (
 var errEnough = errors.New("enough")
 
 type globArgs struct {
-	Pattern string `json:"pattern" jsonschema:"Pattern with *, ?, [a-z], {a,b} and **. Without a slash it is matched with file names in all folders."`
-	Path    string `json:"path,omitempty" jsonschema:"Folder to search; default the root of the project."`
+	Pattern string `json:"pattern" jsonschema:"Pattern with *, ?, [a-z], {a,b} and **."`
+	Path    string `json:"path,omitempty" jsonschema:"Folder; default the root."`
 	Side    string `json:"side,omitempty" jsonschema:"head (default) or base."`
 }
 

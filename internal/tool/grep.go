@@ -18,7 +18,7 @@ import (
 
 type grepArgs struct {
 	Pattern    string `json:"pattern" jsonschema:"Regular expression (RE2), matched line by line."`
-	Path       string `json:"path,omitempty" jsonschema:"File or folder to search; default the whole project."`
+	Path       string `json:"path,omitempty" jsonschema:"File or folder; default all."`
 	Glob       string `json:"glob,omitempty" jsonschema:"Only files that match, such as *.go or src/**/*.ts."`
 	IgnoreCase bool   `json:"ignore_case,omitempty" jsonschema:"Capitals do not matter."`
 	Side       string `json:"side,omitempty" jsonschema:"head (default) or base."`

@@ -21,7 +21,7 @@ const (
 )
 
 type listDirArgs struct {
-	Path string `json:"path,omitempty" jsonschema:"Folder, relative to the root of the project; default the root."`
+	Path string `json:"path,omitempty" jsonschema:"Folder; default the root."`
 	Side string `json:"side,omitempty" jsonschema:"head (default) or base."`
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 type structureArgs struct {
-	Path  string `json:"path,omitempty" jsonschema:"Folder to start from; default the root of the project."`
+	Path  string `json:"path,omitempty" jsonschema:"Folder; default the root."`
 	Side  string `json:"side,omitempty" jsonschema:"head (default) or base."`
 	Depth int    `json:"depth,omitempty" jsonschema:"How many levels, 1 to 8; default 3."`
 }

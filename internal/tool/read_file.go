@@ -24,11 +24,11 @@ const (
 )
 
 type readFileArgs struct {
-	Path        string `json:"path" jsonschema:"File to read, relative to the root of the project; or a handle such as spill:E12.stdout."`
+	Path        string `json:"path" jsonschema:"File, or a handle such as spill:E12.stdout."`
 	Side        string `json:"side,omitempty" jsonschema:"head (default) or base."`
 	Offset      int    `json:"offset,omitempty" jsonschema:"First line, counted from 1."`
-	Limit       int    `json:"limit,omitempty" jsonschema:"How many lines, at most 2000."`
-	LineNumbers bool   `json:"line_numbers,omitempty" jsonschema:"Put the number before each line."`
+	Limit       int    `json:"limit,omitempty" jsonschema:"Lines, at most 2000."`
+	LineNumbers bool   `json:"line_numbers,omitempty" jsonschema:"Number the lines."`
 }
 
 // ReadFile makes the tool read_file.

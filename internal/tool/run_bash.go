@@ -45,7 +45,7 @@ type Shell struct {
 
 type bashArgs struct {
 	Command        string `json:"command" jsonschema:"One self-contained bash command or script."`
-	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"Wall-clock limit in seconds, 1 to 900; default 120."`
+	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"Limit, 1 to 900; default 120."`
 	Description    string `json:"description,omitempty" jsonschema:"What it is for, in a few words."`
 }
 

@@ -23,7 +23,7 @@ type Suites struct {
 
 type testArgs struct {
 	Suite          string `json:"suite,omitempty" jsonschema:"Which of the project's test commands; may be left out where there is one."`
-	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"Wall-clock limit in seconds, 1 to 900; default 120."`
+	TimeoutSeconds int    `json:"timeout_seconds,omitempty" jsonschema:"Limit, 1 to 900; default 120."`
 }
 
 // RunTests makes the tool run_tests.

@@ -102,6 +102,7 @@ type Step struct {
 	Side     string `json:"side,omitempty"` // base or head
 	Unit     string `json:"unit,omitempty"` // folder in the repository
 	Command  string `json:"command,omitempty"`
+	Rest     bool   `json:"rest,omitempty"` // of the gate: it is of what the change does not touch
 	Exit     *int   `json:"exit,omitempty"`
 	TimedOut bool   `json:"timed_out,omitempty"`
 }

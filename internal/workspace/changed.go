@@ -215,8 +215,11 @@ func (w *want) trust(st *unix.Stat_t, now time.Time) {
 }
 
 // clock returns the time as the tree's file system tells it.
-func (t *Tree) clock() (time.Time, error) {
-	f, err := os.CreateTemp(filepath.Dir(t.Dir), ".clock-")
+func (t *Tree) clock() (time.Time, error) { return clockOf(filepath.Dir(t.Dir)) }
+
+// clockOf returns the time as a folder's file system tells it.
+func clockOf(dir string) (time.Time, error) {
+	f, err := os.CreateTemp(dir, ".clock-")
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,51 +37,118 @@ func (t *Tree) Copy(ctx context.Context, dir string) (*Tree, error) {
 	return c, nil
 }
 
-// Reset makes t what from is, a tree of the same commit: what lies in it goes, and
-// a copy of what lies in from comes, so that build output that names t's folder
-// stays right.
+// Reset makes t what from is, a tree of the same commit, in the same folder, so that
+// build output that names it stays right. Only what was touched since t was last
+// known to be like from is copied; nothing that commands left in t stays.
 func (t *Tree) Reset(ctx context.Context, from *Tree) error {
 	if t == from || t.Commit != from.Commit {
 		return fmt.Errorf("reset worktree of %s to one of %s: %w", change.Short(t.Commit), change.Short(from.Commit), os.ErrInvalid)
 	}
-	err := removeAll(ctx, t.Dir)
-	if err == nil {
-		err = os.Mkdir(t.Dir, 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(t.Dir, ".git"), t.pointer, 0o644)
-	}
-	if err == nil {
-		from.mu.Lock()
-		wants := slices.Clone(from.wants)
-		from.mu.Unlock()
-		t.mu.Lock()
-		t.wants = wants
-		t.mu.Unlock()
-		err = t.copyFrom(ctx, from)
-	}
-	if err != nil {
+	if err := t.reset(ctx, from); err != nil {
 		return fmt.Errorf("reset worktree of %s: %w", change.Short(t.Commit), err)
 	}
 	return nil
 }
 
-func (t *Tree) copyFrom(ctx context.Context, from *Tree) error {
-	// The index holds for the copy: see configText.
+func (t *Tree) reset(ctx context.Context, from *Tree) error {
+	if err := t.adjoin(from).Reset(ctx); err != nil {
+		return err
+	}
+	if err := t.point(ctx); err != nil {
+		return err
+	}
+	if err := t.tidyRegistry(); err != nil {
+		return err
+	}
+	from.mu.Lock()
+	wants := slices.Clone(from.wants)
+	from.mu.Unlock()
+	t.mu.Lock()
+	seen := make(map[string]want, len(t.wants))
+	for _, w := range t.wants {
+		seen[w.Path] = w
+	}
+	for i, w := range wants {
+		// What was right and was not touched is right; all else is read when it is asked for.
+		wants[i].stamp = stamp{}
+		if was := seen[w.Path]; was.Entry == w.Entry && was.from == w.from && was.sum == w.sum {
+			wants[i].stamp = was.stamp
+		}
+	}
+	t.wants = wants
+	t.mu.Unlock()
+	return t.takeIndex(ctx, from)
+}
+
+// gitFile leads from a worktree to the mirror. No copy takes it along.
+const gitFile = ".git"
+
+// point writes the file that leads to the mirror anew.
+func (t *Tree) point(ctx context.Context) error {
+	name := filepath.Join(t.Dir, gitFile)
+	if err := removeAll(ctx, name); err != nil {
+		return err
+	}
+	return os.WriteFile(name, t.pointer, 0o644)
+}
+
+// adjoin is what is known of t beside from.
+func (t *Tree) adjoin(from *Tree) *Replica {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.twin == nil || t.twin.From != from.Dir {
+		t.twin = &Replica{From: from.Dir, To: t.Dir, skip: gitFile}
+	}
+	return t.twin
+}
+
+// tidyRegistry removes from the worktree's own folder in the mirror whatever git
+// did not put there: settings, hooks, an index that was begun.
+func (t *Tree) tidyRegistry() error {
+	entries, err := os.ReadDir(t.registry)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "HEAD", "commondir", "gitdir", "index":
+		default:
+			if err := os.RemoveAll(filepath.Join(t.registry, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return os.WriteFile(filepath.Join(t.registry, "HEAD"), []byte(t.Commit+"\n"), 0o600)
+}
+
+// takeIndex gives t the index of from, which holds for a copy: see configText.
+func (t *Tree) takeIndex(ctx context.Context, from *Tree) error {
 	from.mu.Lock()
 	holds := from.indexHolds(ctx)
 	from.mu.Unlock()
-	if holds {
-		if err := copyIfThere(from.indexPath(), t.indexPath()); err != nil {
-			return err
-		}
-		t.noteIndex()
-	} else if err := t.freshIndex(ctx); err != nil {
+	if !holds {
+		return t.freshIndex(ctx)
+	}
+	if err := copyIfThere(from.indexPath(), t.indexPath()); err != nil {
 		return err
 	}
-	if err := copyTree(ctx, from.Dir, t.Dir); err != nil {
+	t.noteIndex()
+	return nil
+}
+
+func (t *Tree) copyFrom(ctx context.Context, from *Tree) error {
+	if err := t.takeIndex(ctx, from); err != nil {
 		return err
 	}
+	r := t.adjoin(from)
+	if err := errors.Join(r.anew(ctx), t.point(ctx)); err != nil {
+		return err
+	}
+	from.mu.Lock()
+	if from.twin == nil { // so that it can be brought back to what its copy is
+		from.twin = r.Flip()
+	}
+	from.mu.Unlock()
 	right := make([]bool, len(t.wants))
 	err := visit(ctx, from.Dir, t.wants, func(i, at int, name string, err error) {
 		var st unix.Stat_t
@@ -107,36 +173,19 @@ func (t *Tree) copyFrom(ctx context.Context, from *Tree) error {
 	})
 }
 
-// copyTree copies what lies in one folder into another, except their .git.
-func copyTree(ctx context.Context, from, to string) error {
-	src, err := unix.Open(from, openDir, 0)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: from, Err: err}
-	}
-	dst, err := unix.Open(to, openDir, 0)
-	if err != nil {
-		unix.Close(src)
-		return &os.PathError{Op: "open", Path: to, Err: err}
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.NumCPU())
-	c := &copier{ctx: ctx, group: group}
-	group.Go(func() error { return c.folder(src, dst, 0) })
-	return group.Wait()
-}
-
 // maxCopyDepth bounds how deep folders may lie: each holds two files open.
 const maxCopyDepth = 200
 
 type copier struct {
 	ctx     context.Context
 	group   *errgroup.Group
+	skip    string      // an entry at the top that is left alone
 	noClone atomic.Bool // the file system cannot share blocks
 	buffers sync.Pool
 }
 
-// folder copies a folder's content and closes both.
-func (c *copier) folder(src, dst, depth int) error {
+// folder copies a folder's content and closes both. What it makes is noted in made.
+func (c *copier) folder(src, dst, depth int, made *replicaDir) error {
 	in := os.NewFile(uintptr(src), "")
 	defer in.Close()
 	defer unix.Close(dst)
@@ -149,10 +198,10 @@ func (c *copier) folder(src, dst, depth int) error {
 			if err := c.ctx.Err(); err != nil {
 				return err
 			}
-			if depth == 0 && name == ".git" {
+			if depth == 0 && name == c.skip {
 				continue
 			}
-			if err := c.entry(src, dst, name, depth); err != nil {
+			if err := c.entry(src, dst, name, depth, made); err != nil {
 				return fmt.Errorf("%q: %w", name, err)
 			}
 		}
@@ -170,17 +219,25 @@ func (c *copier) folder(src, dst, depth int) error {
 	if err := unix.Fchmod(dst, uint32(st.Mode)&0o1777); err != nil {
 		return err
 	}
-	return setTimes(dst, &st)
+	if err := setTimes(dst, &st); err != nil {
+		return err
+	}
+	var to unix.Stat_t
+	if err := unix.Fstat(dst, &to); err != nil {
+		return err
+	}
+	made.self(&st, &to)
+	return nil
 }
 
-func (c *copier) entry(src, dst int, name string, depth int) error {
+func (c *copier) entry(src, dst int, name string, depth int, made *replicaDir) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(src, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return err
 	}
 	switch uint32(st.Mode) & unix.S_IFMT {
 	case unix.S_IFREG:
-		return c.file(src, dst, name)
+		return c.file(src, dst, name, made)
 	case unix.S_IFLNK:
 		to, err := readlinkat(src, name)
 		if err != nil {
@@ -189,14 +246,22 @@ func (c *copier) entry(src, dst int, name string, depth int) error {
 		if err := unix.Symlinkat(to, dst, name); err != nil {
 			return err
 		}
-		return unix.UtimesNanoAt(dst, name, []unix.Timespec{st.Atim, st.Mtim}, unix.AT_SYMLINK_NOFOLLOW)
+		if err := unix.UtimesNanoAt(dst, name, []unix.Timespec{st.Atim, st.Mtim}, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return err
+		}
+		var copied unix.Stat_t
+		if err := unix.Fstatat(dst, name, &copied, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return err
+		}
+		made.file(name, &st, &copied)
+		return nil
 	case unix.S_IFDIR:
-		return c.subfolder(src, dst, name, &st, depth)
+		return c.subfolder(src, dst, name, &st, depth, made)
 	}
 	return nil
 }
 
-func (c *copier) subfolder(src, dst int, name string, st *unix.Stat_t, depth int) error {
+func (c *copier) subfolder(src, dst int, name string, st *unix.Stat_t, depth int, made *replicaDir) error {
 	if st.Mode&0o500 != 0o500 { // a folder without a way in: ours to open
 		if err := unix.Fchmodat(src, name, uint32(st.Mode)&0o777|0o500, 0); err != nil {
 			return err
@@ -215,14 +280,15 @@ func (c *copier) subfolder(src, dst int, name string, st *unix.Stat_t, depth int
 		unix.Close(in)
 		return err
 	}
-	copyIt := func() error { return c.folder(in, out, depth+1) }
+	sub := made.folder(name)
+	copyIt := func() error { return c.folder(in, out, depth+1, sub) }
 	if c.group.TryGo(copyIt) {
 		return nil
 	}
 	return copyIt()
 }
 
-func (c *copier) file(src, dst int, name string) error {
+func (c *copier) file(src, dst int, name string, made *replicaDir) error {
 	fd, err := openat(src, name, openFile, 0)
 	if errors.Is(err, unix.EACCES) { // without permission to read: ours to give
 		if err = unix.Fchmodat(src, name, 0o600, 0); err == nil {
@@ -253,7 +319,15 @@ func (c *copier) file(src, dst int, name string) error {
 	if err := unix.Fchmod(to, uint32(st.Mode)&0o777); err != nil {
 		return err
 	}
-	return setTimes(to, &st)
+	if err := setTimes(to, &st); err != nil {
+		return err
+	}
+	var copied unix.Stat_t
+	if err := unix.Fstat(to, &copied); err != nil {
+		return err
+	}
+	made.file(name, &st, &copied)
+	return nil
 }
 
 func (c *copier) content(in, out *os.File, st *unix.Stat_t) error {
@@ -298,4 +372,7 @@ func (c *copier) content(in, out *os.File, st *unix.Stat_t) error {
 // CopyFolder copies what lies in a folder that commands may have filled into
 // another one, which must be there: modes, times and symbolic links too, nothing
 // through a link. Sockets, pipes and devices are left out.
-func CopyFolder(ctx context.Context, from, to string) error { return copyTree(ctx, from, to) }
+func CopyFolder(ctx context.Context, from, to string) error {
+	r := &Replica{From: from, To: to}
+	return r.each(ctx, func(c *copier, src, dst int) error { return c.folder(src, dst, 0, nil) })
+}

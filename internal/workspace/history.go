@@ -87,15 +87,13 @@ func (m *Mirror) syncTags(ctx context.Context, v *view) error {
 	if err != nil {
 		return err
 	}
-	out, err := m.run(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+	have, err := readRefs(m.Dir)
 	if err != nil {
 		return err
 	}
 	var edits strings.Builder
-	have := map[string]string{}
-	for l := range strings.SplitSeq(strings.TrimSuffix(string(out), "\n"), "\n") {
-		oid, ref, _ := strings.Cut(l, " ")
-		if have[ref] = oid; ref != "" && want[ref] == "" {
+	for ref := range have {
+		if strings.HasPrefix(ref, "refs/tags/") && want[ref] == "" {
 			fmt.Fprintf(&edits, "delete %s\n", ref)
 		}
 	}

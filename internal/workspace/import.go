@@ -119,7 +119,7 @@ func (m *Mirror) negotiate(ctx context.Context, r *Repository, v *view, commits 
 			return nil, nil, fmt.Errorf("no commit %s: %s", change.Short(wants[i]), r.missingHint(v, wants[i]))
 		}
 	}
-	if deeper {
+	if deeper || len(wants) == 0 {
 		return wants, nil, nil
 	}
 	types, err = m.git.objectTypes(ctx, v.dir, pins)

@@ -48,6 +48,8 @@ func touch(path string) error {
 // Release gives the lock up. It is safe to call twice and on nil.
 func (l *Lock) Release() {
 	if l != nil && l.file != nil {
+		// Closing alone would not do while a process that is being forked has a copy of the file.
+		_ = syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN)
 		_ = l.file.Close()
 		l.file = nil
 	}

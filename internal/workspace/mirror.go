@@ -26,8 +26,10 @@ type Mirror struct {
 	git *Git
 
 	mu       sync.Mutex
-	source   *Repository     // where the last import came from
-	complete map[string]bool // commits whose whole tree is known to be here, in a partial mirror
+	source   *Repository       // where the last import came from
+	complete map[string]bool   // commits whose whole tree is known to be here, in a partial mirror
+	trees    map[string]string // of commits, as they were asked for
+	listed   []listing         // the last that were made
 }
 
 // Files of ours in a mirror.
@@ -50,7 +52,7 @@ func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror
 	if objectFormat == "" {
 		objectFormat = "sha1"
 	}
-	m := &Mirror{Dir: abs, Format: objectFormat, git: g, complete: map[string]bool{}}
+	m := &Mirror{Dir: abs, Format: objectFormat, git: g, complete: map[string]bool{}, trees: map[string]string{}}
 	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
 		return nil, err
 	}
@@ -103,10 +105,12 @@ func (m *Mirror) check(ctx context.Context) error {
 		}
 	}
 	m.removeStale()
-	if _, err := m.run(ctx, "rev-parse", "--is-bare-repository"); err != nil {
-		return fmt.Errorf("%w: %w", errDamaged, err)
-	}
 	pins := m.pins()
+	if len(pins) == 0 { // else git says with the pins whether this is a repository
+		if _, err := m.run(ctx, "rev-parse", "--is-bare-repository"); err != nil {
+			return fmt.Errorf("%w: %w", errDamaged, err)
+		}
+	}
 	types, err := m.git.objectTypes(ctx, m.Dir, pins)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
@@ -195,10 +199,14 @@ func (m *Mirror) pins() []string {
 func (m *Mirror) pin(ctx context.Context, commits []string) error {
 	var in strings.Builder
 	for _, c := range commits {
-		fmt.Fprintf(&in, "update %s/%s %s\n", pinsDir, c, c)
+		if have, err := os.ReadFile(m.path(pinsDir + "/" + c)); err != nil || string(have) != c+"\n" {
+			fmt.Fprintf(&in, "update %s/%s %s\n", pinsDir, c, c)
+		}
 	}
-	if _, err := m.git.run(ctx, call{gitDir: m.Dir, stdin: strings.NewReader(in.String()), args: []string{"update-ref", "--stdin"}}); err != nil {
-		return err
+	if in.Len() > 0 {
+		if _, err := m.git.run(ctx, call{gitDir: m.Dir, stdin: strings.NewReader(in.String()), args: []string{"update-ref", "--stdin"}}); err != nil {
+			return err
+		}
 	}
 	for _, c := range commits {
 		if err := touch(m.path(pinsDir + "/" + c)); err != nil { // Sweep goes by the time of last use

@@ -58,9 +58,7 @@ func (t *Tree) restoreRegistry() ([]string, error) {
 	}
 	defer root.Close()
 	var moved []string
-	for name, want := range map[string]string{
-		"HEAD": t.Commit + "\n", "commondir": "../..\n", "gitdir": filepath.Join(t.Dir, ".git") + "\n",
-	} {
+	for name, want := range t.registered() {
 		if have, ok := text(root, name, 64<<10); ok && have == want {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -113,21 +114,20 @@ func (m *Mirror) ReadFile(ctx context.Context, commit, path string) ([]byte, err
 	if err := m.need(ctx, commit); err != nil {
 		return fail(err)
 	}
-	out, err := m.run(ctx, "ls-tree", "-z", "-l", "--full-tree", commit, "--", path)
+	entries, err := m.Files(ctx, commit)
 	if err != nil {
 		return fail(err)
 	}
-	if len(out) == 0 {
+	i, ok := slices.BinarySearchFunc(entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
+	switch {
+	case ok && entries[i].Mode == modeGitlink:
+		return fail(fmt.Errorf("it is a submodule: %w", fs.ErrInvalid))
+	case !ok && slices.ContainsFunc(entries, func(e Entry) bool { return strings.HasPrefix(e.Path, path+"/") }):
+		return fail(fmt.Errorf("it is a folder: %w", fs.ErrInvalid))
+	case !ok:
 		return fail(fs.ErrNotExist)
 	}
-	if kind := strings.Fields(string(out))[1]; kind != "blob" {
-		return fail(fmt.Errorf("it is a %s: %w", map[string]string{"tree": "folder", "commit": "submodule"}[kind], fs.ErrInvalid))
-	}
-	e, err := parseEntries(out)
-	if err != nil {
-		return fail(err)
-	}
-	data, err := m.git.run(ctx, call{gitDir: m.Dir, max: maxFile, args: []string{"cat-file", "blob", e[0].OID}})
+	data, err := m.git.run(ctx, call{gitDir: m.Dir, max: maxFile, args: []string{"cat-file", "blob", entries[i].OID}})
 	if err != nil {
 		return fail(err)
 	}
@@ -144,16 +144,49 @@ func validPath(path string) bool {
 	return !strings.Contains(path, "\x00")
 }
 
-// Files returns all files of a commit, in git's order.
+// Files returns all files of a commit, in git's order. They are not to be changed.
 func (m *Mirror) Files(ctx context.Context, commit string) ([]Entry, error) {
 	if err := m.need(ctx, commit); err != nil {
 		return nil, fmt.Errorf("files: %w", err)
+	}
+	if entries, ok := m.known(commit); ok {
+		return entries, nil
 	}
 	out, err := m.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
 	if err != nil {
 		return nil, fmt.Errorf("files of %s: %w", change.Short(commit), err)
 	}
-	return parseEntries(out)
+	entries, err := parseEntries(out)
+	if err == nil {
+		m.remember(listing{commit, entries})
+	}
+	return entries, err
+}
+
+// A listing is the files of a commit. A run asks for those of its base and of its
+// head again and again; they may be many thousands.
+type listing struct {
+	commit  string
+	entries []Entry
+}
+
+const mostListings = 3
+
+func (m *Mirror) known(commit string) ([]Entry, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, l := range m.listed {
+		if l.commit == commit {
+			return l.entries, true
+		}
+	}
+	return nil, false
+}
+
+func (m *Mirror) remember(l listing) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.listed = append(m.listed[max(0, len(m.listed)+1-mostListings):len(m.listed):len(m.listed)], l)
 }
 
 // parseEntries reads "mode type oid size\tpath" records.

@@ -44,27 +44,42 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 		return nil, fmt.Errorf("%w: %s is a file: name a folder", ErrNotRepository, abs)
 	}
 	r := &Repository{git: g}
-	// One question a call: a folder's name may hold newlines.
-	for _, q := range []struct {
-		to  *string
-		arg string
-	}{
-		{&r.Root, "--show-toplevel"},
-		{&r.GitDir, "--absolute-git-dir"},
-		{&r.CommonDir, "--git-common-dir"},
-		{&r.Format, "--show-object-format"},
-	} {
-		*q.to, err = g.line(ctx, call{dir: abs, args: []string{"rev-parse", "--path-format=absolute", q.arg}})
-		if err != nil {
-			return nil, notRepository(ctx, abs, err)
-		}
+	questions := []string{"--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format"}
+	answers, err := g.revParse(ctx, abs, questions)
+	if err != nil {
+		return nil, notRepository(ctx, abs, err)
 	}
+	r.Root, r.GitDir, r.CommonDir, r.Format = answers[0], answers[1], answers[2], answers[3]
 	if r.Root == "" {
 		return nil, notRepository(ctx, abs, errors.New("must be run in a work tree"))
 	}
 	shallow, err := os.Stat(filepath.Join(r.CommonDir, "shallow"))
 	r.Shallow = err == nil && shallow.Size() > 0
 	return r, r.settings(ctx)
+}
+
+// revParse asks git about the repository that dir lies in. A folder's name may hold
+// newlines: where the answers cannot be told apart, each question is asked by itself.
+func (g *Git) revParse(ctx context.Context, dir string, questions []string) ([]string, error) {
+	ask := func(args ...string) (string, error) {
+		return g.line(ctx, call{dir: dir, args: append([]string{"rev-parse", "--path-format=absolute"}, args...)})
+	}
+	all, err := ask(questions...)
+	if err != nil {
+		return nil, err
+	}
+	if lines := strings.Split(all, "\n"); len(lines) == len(questions) {
+		return lines, nil
+	}
+	var answers []string
+	for _, q := range questions {
+		one, err := ask(q)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, one)
+	}
+	return answers, nil
 }
 
 // notRepository explains why git found nothing at dir.

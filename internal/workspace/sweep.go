@@ -206,6 +206,9 @@ func (m *Mirror) Prune(ctx context.Context) error {
 		return err
 	}
 	defer lock.Release()
+	if known, err := os.ReadDir(m.path("worktrees")); len(known) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
+		return nil
+	}
 	if _, err := m.run(ctx, "worktree", "prune", "--expire=now"); err != nil {
 		return fmt.Errorf("prune worktrees: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,7 +33,8 @@ type Tree struct {
 	lock     *Lock
 
 	mu    sync.Mutex
-	wants []want // what tracked files must be, by path
+	wants []want   // what tracked files must be, by path
+	twin  *Replica // beside the tree that it was copied from or to; nil: none
 }
 
 // closeTime bounds how long a tree may take to be removed.
@@ -65,9 +67,9 @@ func (m *Mirror) register(ctx context.Context, dir, commit string) (*Tree, error
 	if filepath.Base(abs) == lockName {
 		return nil, fmt.Errorf("%s: %w", abs, fs.ErrInvalid)
 	}
-	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}})
+	oid, err := m.treeOf(ctx, commit)
 	if err != nil {
-		return nil, fmt.Errorf("the mirror does not have it: %w", fs.ErrNotExist)
+		return nil, err
 	}
 	lock, err := LockRun(ctx, filepath.Dir(abs))
 	if err != nil {
@@ -84,25 +86,62 @@ func (m *Mirror) register(ctx context.Context, dir, commit string) (*Tree, error
 	return t, nil
 }
 
-// add tells the mirror of the tree.
+// treeOf is the tree object of a commit.
+func (m *Mirror) treeOf(ctx context.Context, commit string) (string, error) {
+	m.mu.Lock()
+	oid := m.trees[commit]
+	m.mu.Unlock()
+	if oid != "" {
+		return oid, nil
+	}
+	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}})
+	if err != nil {
+		return "", fmt.Errorf("the mirror does not have it: %w", fs.ErrNotExist)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trees[commit] = oid
+	return oid, nil
+}
+
+// add tells the mirror of the tree. It writes what "git worktree add" does
+// (gitrepository-layout(5)); that would start two processes for it.
 func (t *Tree) add(ctx context.Context) error {
 	lock, err := acquire(ctx, t.mirror.Dir+registryLock, syscall.LOCK_EX)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	if _, err := t.mirror.run(ctx, "worktree", "add", "-q", "--detach", "--no-checkout", t.Dir, t.Commit); err != nil {
+	if err := os.MkdirAll(t.mirror.path("worktrees"), 0o700); err != nil {
 		return err
 	}
-	if t.pointer, err = os.ReadFile(filepath.Join(t.Dir, ".git")); err != nil {
+	own := filepath.Join(t.mirror.path("worktrees"), strings.TrimLeft(notSlug.ReplaceAllString(filepath.Base(t.Dir), "-"), ".")+"-")
+	registry := strings.TrimSuffix(own, "-")
+	for n := 1; ; n++ {
+		if err = os.Mkdir(registry, 0o700); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+		registry = own + strconv.Itoa(n)
+	}
+	if err != nil {
 		return err
 	}
-	registry, ok := bytes.CutPrefix(bytes.TrimSuffix(t.pointer, []byte("\n")), []byte("gitdir: "))
-	if !ok {
-		return fmt.Errorf("worktree: .git says %q", t.pointer)
+	t.registry = registry
+	for name, text := range t.registered() {
+		if err := os.WriteFile(filepath.Join(registry, name), []byte(text), 0o600); err != nil {
+			return err
+		}
 	}
-	t.registry = string(registry)
-	return nil
+	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
+		return err
+	}
+	t.pointer = []byte("gitdir: " + registry + "\n")
+	return os.WriteFile(filepath.Join(t.Dir, ".git"), t.pointer, 0o644)
+}
+
+// registered are the files by which the mirror knows the tree.
+func (t *Tree) registered() map[string]string {
+	return map[string]string{"HEAD": t.Commit + "\n", "commondir": "../..\n", "gitdir": filepath.Join(t.Dir, ".git") + "\n"}
 }
 
 // forget is the opposite of add.

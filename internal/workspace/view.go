@@ -83,6 +83,10 @@ func (v *view) fill(ctx context.Context, r *Repository) error {
 }
 
 func (v *view) fillHead(ctx context.Context, r *Repository) error {
+	if head := branchIn(filepath.Join(r.GitDir, "HEAD")); head != "" {
+		v.head = head
+		return v.write("HEAD", "ref: "+head+"\n")
+	}
 	head, err := r.git.line(ctx, call{gitDir: r.GitDir, args: []string{"symbolic-ref", "-q", "HEAD"}})
 	switch {
 	case err == nil:
@@ -96,6 +100,24 @@ func (v *view) fillHead(ctx context.Context, r *Repository) error {
 		return err
 	}
 	return v.write("HEAD", oid+"\n")
+}
+
+// branchIn is the branch that a file HEAD names; "" where it names none that is known
+// by looking, as with a store of refs that is no folder.
+func branchIn(file string) string {
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<10 {
+		return ""
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	name, ok := strings.CutPrefix(strings.TrimSuffix(string(data), "\n"), "ref: ")
+	if !ok || !strings.HasPrefix(name, "refs/heads/") || strings.HasSuffix(name, ".invalid") || strings.ContainsAny(name, "\n ") {
+		return ""
+	}
+	return name
 }
 
 func (v *view) write(name, text string) error {
@@ -192,6 +214,9 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 	if ref == "" || strings.ContainsAny(ref, "\x00\n") {
 		return "", fmt.Errorf("no commit %q here: that is no name of one", ref)
 	}
+	if oid := v.branch(ref); oid != "" {
+		return oid, nil
+	}
 	var first error
 	for _, name := range []string{ref, "origin/" + ref} {
 		oid, err := r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}})
@@ -206,6 +231,18 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 		}
 	}
 	return "", fmt.Errorf("no commit %q here: %s", ref, r.missingHint(v, ref))
+}
+
+// branch is the commit of HEAD or of a branch by its full name, which git keeps from
+// naming anything else; "" for all other names.
+func (v *view) branch(ref string) string {
+	if ref == "HEAD" {
+		ref = v.head
+	}
+	if !strings.HasPrefix(ref, "refs/heads/") {
+		return ""
+	}
+	return v.refs[ref]
 }
 
 // missingHint says what would bring a commit that is not here.

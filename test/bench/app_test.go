@@ -13,8 +13,8 @@ import (
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
 
-// TestApp is the life of a pull request with the App, by real webhooks, on both databases:
-// opened, it gets a check run and a comment; a push supersedes the run of the old head; a
+// TestApp is the life of a pull request with the App, by real webhooks, on both databases.
+// The App is installed where it was not: nothing is run of itself. Opened, the pull request gets a check run and a comment; a push supersedes the run of the old head; a
 // server that is killed goes on with the new one when it is started again; a person stops a
 // run; and the check run that is asked for again is made again.
 func TestApp(t *testing.T) {
@@ -27,10 +27,16 @@ func TestApp(t *testing.T) {
 			if place == "PostgreSQL" {
 				database = storetest.Postgres(t)
 			}
+			g.Uninstall()
 			data, hold := t.TempDir(), filepath.Join(t.TempDir(), "hold")
 			app := g.App(data, database)
 			held := "echo >" + hold + "-begun\nwhile test -e " + hold + "; do sleep 0.1; done\necho all is well\n"
 			repo := g.Repo("served", map[string]string{".github/ycbot.yml": settings, "test.sh": held, "a.txt": "1\n"})
+
+			repo.Push("bob", "early", "main", map[string]string{"a.txt": "0\n"})
+			early := repo.OpenPull("bob", "early", "Before it was installed")
+			g.Install()
+			app.Says("delivery is stored", "event=installation", "status=accepted")
 
 			head := repo.Push("bob", "feature", "main", map[string]string{"a.txt": "2\n"})
 			n := repo.OpenPull("bob", "feature", "Count on").GetNumber()
@@ -38,6 +44,9 @@ func TestApp(t *testing.T) {
 			completed(t, repo, head, 1, "")
 			if c := repo.BotComments(n); len(c) != 1 {
 				t.Errorf("comments are %v, want one", c)
+			}
+			if checks := repo.CheckRuns(early.GetHead().GetSHA()); len(checks) != 0 {
+				t.Errorf("check runs of what was open before it was installed: %v", checks)
 			}
 
 			release := holdUp(t, hold)

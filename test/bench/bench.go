@@ -51,7 +51,13 @@ func Root() (string, error) {
 
 // Node installs the packages of test/package-lock.json, if those that are
 // installed are others, and returns test/node_modules.
-func Node(ctx context.Context) (string, error) {
+func Node(ctx context.Context) (string, error) { return packages(ctx, "test") }
+
+// Runners does so with test/runners: test runners and package managers of Node.
+func Runners(ctx context.Context) (string, error) { return packages(ctx, "test/runners") }
+
+// packages installs what the lockfile in a folder of this repository names.
+func packages(ctx context.Context, folder string) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
@@ -61,7 +67,7 @@ func Node(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("%s: %w", program, ErrMissing)
 		}
 	}
-	dir := filepath.Join(root, "test")
+	dir := filepath.Join(root, filepath.FromSlash(folder))
 	modules := filepath.Join(dir, "node_modules")
 	want, err := digest(filepath.Join(dir, "package.json"), filepath.Join(dir, "package-lock.json"))
 	if err != nil {

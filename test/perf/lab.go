@@ -22,9 +22,10 @@ type lab struct {
 	rounds int
 	tell   func(format string, args ...any)
 	n      int // of runs
+	queued int // verifications that wait in row 18
 }
 
-func newLab(ctx context.Context, dir string, rounds int, tell func(string, ...any)) (*lab, error) {
+func newLab(ctx context.Context, dir, program string, rounds int, tell func(string, ...any)) (*lab, error) {
 	l := &lab{dir: dir, binary: filepath.Join(dir, "ycbot"), rounds: rounds, tell: tell}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
@@ -34,6 +35,10 @@ func newLab(ctx context.Context, dir string, rounds int, tell func(string, ...an
 	}
 	l.env = append(l.env, "YCBOT_HOME="+filepath.Join(dir, "home"), "GIT_CONFIG_GLOBAL=/dev/null", "OPENAI_API_KEY=x",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	if program != "" {
+		l.binary = program
+		return l, nil
+	}
 	_, err := l.command(ctx, ".", "go", "build", "-o", l.binary, "./cmd/ycbot")
 	return l, err
 }

@@ -42,38 +42,55 @@ func measurements() []measurement {
 		{"5 sandbox", "what a command pays for the sandbox", overhead},
 		{"6", "the gap behind a long history", longHistory},
 		{"7", "four subagents at once", subagents},
+		{"17", "the Action's step", step},
 		{"10 11", "git in a large repository", largeRepository},
+		{"12", "the App stores what comes at once", accepting},
+		{"13", "the App answers at a steady rate", steady},
+		{"14", "a worker is killed", crashed},
+		{"15", "a new head comes", superseding},
+		{"16", "work starts", pickup},
+		{"18", "two workers", scaling},
 	}
 }
 
 func main() {
 	out := flag.String("o", "", "write the table to `FILE` as well")
 	rounds := flag.Int("rounds", 5, "rounds of each measurement")
-	only := flag.String("row", "", "only what measures this `ROW` of the scorecard")
+	only := flag.String("row", "", "only what measures these `ROWS` of the scorecard, as in 4 or 3,4,sandbox")
+	queued := flag.Int("queued", 200, "verifications that wait in row 18")
+	program := flag.String("program", "", "measure this `FILE`, an ycbot that is built already")
+	older := flag.String("against", "", "measure nothing: tell whether this `FILE`, an older ycbot, reports the same")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *out, *rounds, *only); err != nil {
+	if err := measure(ctx, *out, *rounds, *queued, *only, *older, *program); err != nil {
 		fmt.Fprintln(os.Stderr, "perf: "+err.Error())
 		os.Exit(1)
 	}
 }
 
-func measure(ctx context.Context, out string, rounds int, only string) error {
+func measure(ctx context.Context, out string, rounds, queued int, only, older, program string) error {
 	dir, err := os.MkdirTemp("", "ycbot-perf-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	tell := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "perf: "+format+"\n", args...) }
-	l, err := newLab(ctx, dir, rounds, tell)
+	l, err := newLab(ctx, dir, program, rounds, tell)
 	if err != nil {
 		return err
 	}
+	l.queued = queued
+	if older != "" {
+		return same(ctx, l, older)
+	}
 	var all []figure
 	var failed []error
+	var left []string
+	wanted := strings.FieldsFunc(only, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, m := range measurements() {
-		if only != "" && !slices.Contains(strings.Fields(m.rows), only) {
+		if only != "" && !slices.ContainsFunc(strings.Fields(m.rows), func(row string) bool { return slices.Contains(wanted, row) }) {
+			left = append(left, fmt.Sprintf("%s (row %s)", m.what, strings.ReplaceAll(m.rows, " ", ", ")))
 			continue
 		}
 		tell("%s (row %s)", m.what, strings.ReplaceAll(m.rows, " ", ", "))
@@ -95,7 +112,15 @@ func measure(ctx context.Context, out string, rounds int, only string) error {
 	}
 	fmt.Fprint(file, preface)
 	write(file, all, rounds)
-	fmt.Fprint(file, coda)
+	if len(left) > 0 {
+		fmt.Fprintf(file, "\nNot measured this time: %s.\n", strings.Join(left, "; "))
+	}
+	beside, err := floor(ctx, l)
+	if err != nil {
+		failed = append(failed, err)
+	}
+	fmt.Fprint(file, beside, coda)
+	explain(file, all)
 	return errors.Join(append(failed, file.Close())...)
 }
 

@@ -70,12 +70,18 @@ func commonPrefix(a, b []byte) int {
 	return n
 }
 
-// process finds the running program and tells its peak memory and its processor
-// time so far. Only Linux tells.
-func process(binary string) (rss int64, cpu time.Duration, ok bool) {
+// A burden is what a process takes: peak memory, what of the present memory is its
+// own and no mapped file, and its processor time so far.
+type burden struct {
+	peak, own int64
+	cpu       time.Duration
+}
+
+// process finds the running program and tells what it takes. Only Linux tells.
+func process(binary string) (b burden, ok bool) {
 	names, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {
-		return 0, 0, false
+		return b, false
 	}
 	for _, name := range names {
 		dir := filepath.Dir(name)
@@ -87,15 +93,7 @@ func process(binary string) (rss int64, cpu time.Duration, ok bool) {
 		if err != nil {
 			continue
 		}
-		_, after, found := strings.Cut(string(status), "VmHWM:")
-		fields := strings.Fields(after)
-		if !found || len(fields) == 0 {
-			continue
-		}
-		kb, err := strconv.ParseInt(fields[0], 10, 64)
-		if err != nil {
-			continue
-		}
+		b.peak, b.own = memory(string(status), "VmHWM:"), memory(string(status), "RssAnon:")
 		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
 		if err != nil {
 			continue
@@ -110,7 +108,22 @@ func process(binary string) (rss int64, cpu time.Duration, ok bool) {
 			n, _ := strconv.ParseInt(w, 10, 64)
 			ticks += n
 		}
-		return kb << 10, time.Duration(ticks) * 10 * time.Millisecond, true
+		b.cpu = time.Duration(ticks) * 10 * time.Millisecond
+		return b, true
 	}
-	return 0, 0, false
+	return b, false
+}
+
+// memory is the value of a line of /proc/PID/status, in bytes; 0: there is none.
+func memory(status, name string) int64 {
+	_, after, _ := strings.Cut(status, name)
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kb, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kb << 10
 }

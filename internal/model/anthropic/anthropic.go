@@ -60,9 +60,9 @@ type Options struct {
 
 // A Model is one model of one provider.
 type Model struct {
-	o      Options
-	client sdk.Client
-	caller *wire.Caller
+	o       Options
+	options []option.RequestOption // and no client: with that as a field, the linker keeps all methods of all services
+	caller  *wire.Caller
 }
 
 // New returns the model that o describes.
@@ -91,8 +91,7 @@ func New(o Options) (*Model, error) {
 	default:
 		opts = append(opts, option.WithHeader("X-Api-Key", o.Key))
 	}
-	// Not sdk.NewClient: that reads the environment.
-	return &Model{o: o, client: sdk.Client{Options: opts}, caller: caller}, nil
+	return &Model{o: o, options: opts, caller: caller}, nil
 }
 
 // Name is the model's name as the provider knows it.
@@ -112,7 +111,8 @@ func (m *Model) Generate(ctx context.Context, req *model.Request, on func(model.
 // it was the last.
 func (m *Model) stream(ctx context.Context, body []byte, open func(*http.Response) error, take func(data []byte) (done bool, err error)) error {
 	var raw *http.Response
-	err := m.client.Post(ctx, "v1/messages", json.RawMessage(body), &raw,
+	client := sdk.Client{Options: m.options} // not sdk.NewClient: that reads the environment
+	err := client.Post(ctx, "v1/messages", json.RawMessage(body), &raw,
 		option.WithHeader("Accept", "text/event-stream"), option.WithHeader("Anthropic-Version", "2023-06-01"))
 	var api *sdk.Error
 	if errors.As(err, &api) {

@@ -50,7 +50,7 @@ func (m *Model) body(req *model.Request) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	return wire.Order(raw, "tools", "system", "messages", "tool_choice", "max_tokens")
+	return wire.Order(raw, nil, "tools", "system", "messages", "tool_choice", "max_tokens")
 }
 
 func tool(t model.ToolSpec) (*sdk.ToolParam, error) {

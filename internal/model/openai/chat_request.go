@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -18,26 +19,19 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 		Model:         m.o.Model,
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
 	}
+	messages := req.Messages
 	if req.System != "" {
-		p.Messages = append(p.Messages, sdk.SystemMessage(req.System))
+		messages = slices.Concat([]model.Message{{Role: system, Text: req.System}}, messages)
 	}
-	for _, msg := range req.Messages {
-		one, err := message(msg)
-		if err != nil {
-			return nil, err
-		}
-		p.Messages = append(p.Messages, one)
+	tools, list, err := m.memo.Write(req, messages, wire.Writer{Tools: chatTools, Message: chatMessage})
+	if err != nil {
+		return nil, err
 	}
-	for _, t := range wire.Sorted(req.Tools) {
-		params, err := parameters(t)
-		if err != nil {
-			return nil, err
-		}
-		p.Tools = append(p.Tools, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
-			Name: t.Name, Description: sdk.String(t.Description), Parameters: params,
-		}))
+	parts := map[string][][]byte{"messages": list}
+	if len(req.Tools) > 0 {
+		parts["tools"] = [][]byte{tools}
 	}
-	if req.NoCalls && len(p.Tools) > 0 {
+	if req.NoCalls && len(req.Tools) > 0 {
 		p.ToolChoice = sdk.ChatCompletionToolChoiceOptionUnionParam{OfAuto: param.NewOpt("none")}
 	}
 	if req.MaxOut > 0 && m.o.OldMaxTokens {
@@ -56,11 +50,46 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	return wire.Order(raw, "tools", "messages", "tool_choice", "max_tokens", "max_completion_tokens")
+	return wire.Order(raw, parts, "tools", "messages", "tool_choice", "max_tokens", "max_completion_tokens")
+}
+
+// system is the role of the system text, which is the first of the messages.
+const system model.Role = "system"
+
+func chatTools(tools []model.ToolSpec) ([]byte, error) {
+	var out []sdk.ChatCompletionToolUnionParam
+	for _, t := range tools {
+		params, err := parameters(t)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+			Name: t.Name, Description: sdk.String(t.Description), Parameters: params,
+		}))
+	}
+	return marshal(out)
+}
+
+func chatMessage(msg model.Message) ([]byte, error) {
+	one, err := message(msg)
+	if err != nil {
+		return nil, err
+	}
+	return marshal(one)
+}
+
+func marshal(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("request: %w", err)
+	}
+	return raw, nil
 }
 
 func message(msg model.Message) (sdk.ChatCompletionMessageParamUnion, error) {
 	switch msg.Role {
+	case system:
+		return sdk.SystemMessage(msg.Text), nil
 	case model.User:
 		return sdk.UserMessage(msg.Text), nil
 	case model.Tool:

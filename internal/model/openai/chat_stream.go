@@ -49,14 +49,8 @@ func (a *attempt) take(data []byte) (done bool, err error) {
 
 // chunk adds one piece of the answer.
 func (a *attempt) chunk(data []byte) error {
-	var failed struct {
-		Error json.RawMessage `json:"error"`
-	}
-	if err := json.Unmarshal(data, &failed); err != nil {
-		return fmt.Errorf("the stream has a malformed chunk: %w", err)
-	}
-	if len(failed.Error) > 0 && string(failed.Error) != "null" {
-		return broken(failed.Error)
+	if err := failed(data); err != nil {
+		return err
 	}
 	var c sdk.ChatCompletionChunk
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -75,6 +69,23 @@ func (a *attempt) chunk(data []byte) error {
 			a.finish = choice.FinishReason
 		}
 		a.delta(choice.Delta)
+	}
+	return nil
+}
+
+// failed is the error that a chunk tells of.
+func failed(data []byte) error {
+	if !bytes.Contains(data, []byte(`"error"`)) { // nearly all of them
+		return nil
+	}
+	var c struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if err := json.Unmarshal(data, &c); err != nil {
+		return fmt.Errorf("the stream has a malformed chunk: %w", err)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return broken(c.Error)
 	}
 	return nil
 }

@@ -57,11 +57,12 @@ type Options struct {
 
 // A Model is one model of one provider.
 type Model struct {
-	o      Options
-	client sdk.Client
-	caller *wire.Caller
-	body   func(*model.Request) ([]byte, error)
-	start  func(*model.Request, []byte) wire.Try
+	o       Options
+	options []option.RequestOption // and no client: with that as a field, the linker keeps all methods of all services
+	caller  *wire.Caller
+	memo    wire.Memo
+	body    func(*model.Request) ([]byte, error)
+	start   func(*model.Request, []byte) wire.Try
 }
 
 // New returns the model that o describes, asked by chat completions.
@@ -111,8 +112,7 @@ func client(o Options, api string) (*Model, error) {
 	default:
 		opts = append(opts, option.WithAPIKey(o.Key))
 	}
-	// Not sdk.NewClient: that reads the environment.
-	return &Model{o: o, client: sdk.Client{Options: opts}, caller: caller}, nil
+	return &Model{o: o, options: opts, caller: caller}, nil
 }
 
 // Name is the model's name as the provider knows it.
@@ -132,7 +132,8 @@ func (m *Model) Generate(ctx context.Context, req *model.Request, on func(model.
 // it was the last.
 func (m *Model) stream(ctx context.Context, path string, body []byte, open func(*http.Response) error, take func(data []byte) (done bool, err error)) error {
 	var raw *http.Response
-	err := m.client.Post(ctx, path, json.RawMessage(body), &raw, option.WithHeader("Accept", "text/event-stream"))
+	client := sdk.Client{Options: m.options} // not sdk.NewClient: that reads the environment
+	err := client.Post(ctx, path, json.RawMessage(body), &raw, option.WithHeader("Accept", "text/event-stream"))
 	var api *sdk.Error
 	if errors.As(err, &api) {
 		refusal := &wire.Refusal{Status: api.StatusCode, Code: api.Code, Message: first(api.Message, api.RawJSON())}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/openai"
 )
 
@@ -389,10 +390,6 @@ func TestRecord(t *testing.T) {
 // The check of requests checks: it refuses what OpenAI's description does not allow.
 func TestDescriptionRefuses(t *testing.T) {
 	t.Parallel()
-	router, err := description()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, body := range []string{
 		`{"model":"m","messages":[{"role":"tool","content":"x"}]}`,
 		`{"model":"m","messages":[{"role":"user","content":"x"}],"temperature":9}`,
@@ -403,7 +400,7 @@ func TestDescriptionRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
-		if err := conforms(router, req, []byte(body)); err == nil {
+		if err := modeltest.Described(req, []byte(body)); err == nil {
 			t.Errorf("taken: %s", body)
 		}
 	}

@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,12 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/getkin/kin-openapi/openapi3"
-	"github.com/getkin/kin-openapi/openapi3filter"
-	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
-
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/openai"
 )
 
@@ -26,9 +21,8 @@ const key = "sk-test-0123456789abcdef"
 // A provider is an HTTP server that answers its n-th request with the n-th
 // handler, and holds every request against OpenAI's description of its API.
 type provider struct {
-	t      *testing.T
-	router routers.Router
-	url    string
+	t   *testing.T
+	url string
 
 	mu      sync.Mutex
 	answers []http.HandlerFunc
@@ -43,22 +37,8 @@ func serve(t *testing.T, answers ...http.HandlerFunc) *provider {
 	srv := httptest.NewServer(p)
 	t.Cleanup(srv.Close)
 	p.url = srv.URL + "/v1"
-	var err error
-	if p.router, err = description(); err != nil {
-		t.Fatal(err)
-	}
 	return p
 }
-
-// description is OpenAI's own of its API, cut to what is used here; read once.
-var description = sync.OnceValues(func() (routers.Router, error) {
-	doc, err := openapi3.NewLoader().LoadFromFile("testdata/openai-openapi-cut.json")
-	if err != nil {
-		return nil, err
-	}
-	doc.Servers = openapi3.Servers{{URL: "/v1"}}
-	return gorillamux.NewRouter(doc)
-})
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -66,7 +46,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.t.Errorf("request: %v", err)
 		return
 	}
-	if err := conforms(p.router, r, body); err != nil {
+	if err := modeltest.Described(r, body); err != nil {
 		p.t.Errorf("request against OpenAI's description: %v\n%s", err, body)
 	}
 	if got := r.Header.Get("Authorization"); got != "Bearer "+key {
@@ -82,19 +62,6 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.answers[n](w, r)
-}
-
-func conforms(router routers.Router, r *http.Request, body []byte) error {
-	req := r.Clone(r.Context())
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	route, params, err := router.FindRoute(req)
-	if err != nil {
-		return err
-	}
-	return openapi3filter.ValidateRequest(r.Context(), &openapi3filter.RequestValidationInput{
-		Request: req, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true},
-	})
 }
 
 // model returns the model under test: it waits for nothing and writes down how

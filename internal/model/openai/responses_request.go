@@ -26,21 +26,15 @@ func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		p.Instructions = sdk.String(req.System)
 	}
-	items, err := input(req.Messages)
+	tools, list, err := m.memo.Write(req, req.Messages, wire.Writer{Tools: responsesTools, Message: responsesItems})
 	if err != nil {
 		return nil, err
 	}
-	p.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: items}
-	for _, t := range wire.Sorted(req.Tools) {
-		params, err := parameters(t)
-		if err != nil {
-			return nil, err
-		}
-		p.Tools = append(p.Tools, responses.ToolUnionParam{OfFunction: &responses.FunctionToolParam{
-			Name: t.Name, Description: sdk.String(t.Description), Parameters: params, Strict: sdk.Bool(false),
-		}})
+	parts := map[string][][]byte{"input": list}
+	if len(req.Tools) > 0 {
+		parts["tools"] = [][]byte{tools}
 	}
-	if req.NoCalls && len(p.Tools) > 0 {
+	if req.NoCalls && len(req.Tools) > 0 {
 		p.ToolChoice = responses.ResponseNewParamsToolChoiceUnion{OfToolChoiceMode: param.NewOpt(responses.ToolChoiceOptionsNone)}
 	}
 	if req.MaxOut > 0 {
@@ -54,7 +48,7 @@ func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
 	}
-	return wire.Order(raw, "tools", "instructions", "input", "tool_choice", "max_output_tokens")
+	return wire.Order(raw, parts, "tools", "instructions", "input", "tool_choice", "max_output_tokens")
 }
 
 // reasons says whether a model may be asked for its encrypted reasoning: OpenAI
@@ -69,29 +63,52 @@ func reasons(name string) bool {
 	return !strings.Contains(name, "-chat")
 }
 
-// input is the conversation as a list of items.
-func input(messages []model.Message) (responses.ResponseInputParam, error) {
-	items := responses.ResponseInputParam{}
-	for _, msg := range messages {
-		switch msg.Role {
-		case model.User:
-			items = append(items, responses.ResponseInputItemParamOfMessage(msg.Text, responses.EasyInputMessageRoleUser))
-		case model.Tool:
-			items = append(items, responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
-				CallID: param.NewOpt(msg.CallID),
-				Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: param.NewOpt(msg.Text)},
-			}})
-		case model.Assistant:
-			wire.Interleave(msg, Responses, func(raw json.RawMessage) {
-				items = append(items, param.Override[responses.ResponseInputItemUnionParam](raw))
-			}, func(text string) {
-				items = append(items, responses.ResponseInputItemParamOfMessage(text, responses.EasyInputMessageRoleAssistant))
-			}, func(c model.Call) {
-				items = append(items, responses.ResponseInputItemParamOfFunctionCall(c.Args, c.ID, c.Name))
-			})
-		default:
-			return nil, fmt.Errorf("request: role %q", msg.Role)
+func responsesTools(tools []model.ToolSpec) ([]byte, error) {
+	var out []responses.ToolUnionParam
+	for _, t := range tools {
+		params, err := parameters(t)
+		if err != nil {
+			return nil, err
 		}
+		out = append(out, responses.ToolUnionParam{OfFunction: &responses.FunctionToolParam{
+			Name: t.Name, Description: sdk.String(t.Description), Parameters: params, Strict: sdk.Bool(false),
+		}})
+	}
+	return marshal(out)
+}
+
+// responsesItems is a message as items of the list that the API calls input.
+func responsesItems(msg model.Message) ([]byte, error) {
+	items, err := input(msg)
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	raw, err := marshal(items)
+	if err != nil {
+		return nil, err
+	}
+	return raw[1 : len(raw)-1], nil
+}
+
+func input(msg model.Message) (items responses.ResponseInputParam, err error) {
+	switch msg.Role {
+	case model.User:
+		items = append(items, responses.ResponseInputItemParamOfMessage(msg.Text, responses.EasyInputMessageRoleUser))
+	case model.Tool:
+		items = append(items, responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
+			CallID: param.NewOpt(msg.CallID),
+			Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: param.NewOpt(msg.Text)},
+		}})
+	case model.Assistant:
+		wire.Interleave(msg, Responses, func(raw json.RawMessage) {
+			items = append(items, param.Override[responses.ResponseInputItemUnionParam](raw))
+		}, func(text string) {
+			items = append(items, responses.ResponseInputItemParamOfMessage(text, responses.EasyInputMessageRoleAssistant))
+		}, func(c model.Call) {
+			items = append(items, responses.ResponseInputItemParamOfFunctionCall(c.Args, c.ID, c.Name))
+		})
+	default:
+		return nil, fmt.Errorf("request: role %q", msg.Role)
 	}
 	return items, nil
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/model/provider"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 )
 
 // A mock is aimock, a server of others that speaks all three APIs. What it says
@@ -37,7 +37,7 @@ func aimock(t *testing.T) *mock {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), node, program, "-p", "0", "-f", dir, "--strict", "--validate-on-load", "-c", "3")
-	cmd.Env = append(os.Environ(), "AIMOCK_API_KEYS="+key) // others are refused
+	cmd.Env = append(os.Environ(), "AIMOCK_API_KEYS="+modeltest.Key) // others are refused
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -66,12 +66,14 @@ func aimock(t *testing.T) *mock {
 	return nil
 }
 
+type m = map[string]any
+
 // fixtures are the scenarios as aimock reads them.
 func fixtures(t *testing.T) []byte {
 	t.Helper()
 	var all []m
-	add := func(scenario string, a api, match m, rest m) {
-		match["userMessage"] = scenario + "-" + string(a.name)
+	add := func(scenario string, a modeltest.API, match m, rest m) {
+		match["userMessage"] = scenario + "-" + a.Name
 		rest["match"] = match
 		all = append(all, rest)
 	}
@@ -84,7 +86,7 @@ func fixtures(t *testing.T) []byte {
 	failure := func(status int, code, message string) m {
 		return m{"status": status, "retryAfter": 3, "error": m{"message": message, "type": code, "code": code}}
 	}
-	for _, a := range apis() {
+	for _, a := range modeltest.APIs() {
 		add("text", a, m{}, m{"response": hello()})
 		add("calls", a, m{"hasToolResult": true}, m{"response": m{"content": "Done."}})
 		add("calls", a, m{"hasToolResult": false}, m{"response": m{
@@ -94,15 +96,15 @@ func fixtures(t *testing.T) []byte {
 		for name, first := range map[string]m{
 			"busy":      {"response": failure(429, "rate_limit_error", "slow down")},
 			"down":      {"response": failure(503, "overloaded_error", "not now")},
-			"cut":       {"response": hello(), "truncateAfterChunks": map[provider.API]int{provider.Chat: 2, provider.Responses: 5, provider.Messages: 3}[a.name], "latency": 20},
+			"cut":       {"response": hello(), "truncateAfterChunks": map[string]int{"chat": 2, "responses": 5, "messages": 3}[a.Name], "latency": 20},
 			"malformed": {"response": hello(), "chaos": m{"malformedRate": 1}},
 		} {
 			add(name, a, m{"sequenceIndex": 0}, first)
 			add(name, a, m{}, m{"response": hello()})
 		}
-		add("key", a, m{}, m{"response": failure(401, "authentication_error", "wrong key "+key)})
-		add("refused", a, m{}, m{"response": failure(400, "invalid_request_error", "bad "+key)})
-		add("long", a, m{}, m{"response": failure(400, map[provider.API]string{provider.Messages: "invalid_request_error"}[a.name], "prompt is too long: 210000 tokens > 200000 maximum")})
+		add("key", a, m{}, m{"response": failure(401, "authentication_error", "wrong modeltest.Key "+modeltest.Key)})
+		add("refused", a, m{}, m{"response": failure(400, "invalid_request_error", "bad "+modeltest.Key)})
+		add("long", a, m{}, m{"response": failure(400, map[string]string{"messages": "invalid_request_error"}[a.Name], "prompt is too long: 210000 tokens > 200000 maximum")})
 		add("dead", a, m{}, m{"response": failure(503, "", "not now")})
 		add("hang", a, m{}, m{"response": hello(), "latency": 400}) // time enough to leave between two pieces
 		add("idle", a, m{}, m{"response": hello(), "latency": 3_600_000})
@@ -114,6 +116,6 @@ func fixtures(t *testing.T) []byte {
 	return raw
 }
 
-func (s *mock) scenario(_ *testing.T, _ api, _ string) (string, *http.Client) {
+func (s *mock) scenario(_ *testing.T, _ modeltest.API, _ string) (string, *http.Client) {
 	return s.url + "/v1", http.DefaultClient
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
 )
@@ -22,7 +23,7 @@ import (
 // A server answers as a provider in one scenario.
 type server interface {
 	// scenario returns where it is served, and how it is reached.
-	scenario(t *testing.T, a api, name string) (baseURL string, client *http.Client)
+	scenario(t *testing.T, a modeltest.API, name string) (baseURL string, client *http.Client)
 }
 
 // doubles serve the scenarios by the small servers of ours.
@@ -30,15 +31,15 @@ type doubles struct{}
 
 var (
 	usage  = model.Usage{Input: 120, Output: 30, Cached: 100}
-	hello  = answer{text: []string{"Hel", "lo."}, usage: usage}
+	hello  = modeltest.Answer{Text: []string{"Hel", "lo."}, Usage: usage}
 	twice  = []model.Call{{ID: "call_a", Name: "read_file", Args: `{"path":"x"}`}, {ID: "call_b", Name: "grep", Args: `{}`}}
-	method = answer{thought: "Both at once.", text: []string{"Two."}, calls: twice, usage: usage}
+	method = modeltest.Answer{Thought: "Both at once.", Text: []string{"Two."}, Calls: twice, Usage: usage}
 )
 
-func (doubles) scenario(t *testing.T, a api, name string) (string, *http.Client) {
+func (doubles) scenario(t *testing.T, a modeltest.API, name string) (string, *http.Client) {
 	t.Helper()
-	fine, half := stream(a.render(hello)...), a.render(hello)
-	half = half[:slices.IndexFunc(half, func(e event) bool { return strings.Contains(e.data, "Hel") })+1]
+	fine, half := modeltest.Stream(a.Render(hello)...), a.Render(hello)
+	half = half[:slices.IndexFunc(half, func(e modeltest.Event) bool { return strings.Contains(e.Data, "Hel") })+1]
 	status := func(code int, word string, header ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -46,31 +47,39 @@ func (doubles) scenario(t *testing.T, a api, name string) (string, *http.Client)
 				w.Header().Set(header[i], header[i+1])
 			}
 			w.WriteHeader(code)
-			_, _ = w.Write([]byte(a.refusal(word, "not now, "+key)))
+			_, _ = w.Write([]byte(a.Refusal(word, "not now, "+modeltest.Key)))
 		}
 	}
 	hang := func(w http.ResponseWriter, r *http.Request) {
-		stream(half...)(w, r)
+		modeltest.Stream(half...)(w, r)
+		<-r.Context().Done()
+	}
+	mute := func(w http.ResponseWriter, r *http.Request) {
+		modeltest.Stream()(w, r)
 		<-r.Context().Done()
 	}
 	answers := map[string][]http.HandlerFunc{
-		"text":      {fine},
-		"calls":     {stream(a.render(method)...), stream(a.render(answer{text: []string{"Done."}, usage: usage})...)},
-		"busy":      {status(429, "rate_limit_error", "Retry-After", "3"), fine},
-		"down":      {status(503, "overloaded_error"), fine},
-		"dead":      {status(503, ""), status(500, ""), status(503, ""), status(503, "")},
-		"cut":       {func(w http.ResponseWriter, r *http.Request) { stream(half...)(w, r); panic(http.ErrAbortHandler) }, fine},
-		"malformed": {stream(append(slices.Clone(half), event{data: `{"type":"x",{`})...), fine},
-		"long":      a.overflow[:1],
+		"text":  {fine},
+		"calls": {modeltest.Stream(a.Render(method)...), modeltest.Stream(a.Render(modeltest.Answer{Text: []string{"Done."}, Usage: usage})...)},
+		"busy":  {status(429, "rate_limit_error", "Retry-After", "3"), fine},
+		"down":  {status(503, "overloaded_error"), fine},
+		"dead":  {status(503, ""), status(500, ""), status(503, ""), status(503, "")},
+		"cut": {func(w http.ResponseWriter, r *http.Request) {
+			modeltest.Stream(half...)(w, r)
+			panic(http.ErrAbortHandler)
+		}, fine},
+		"malformed": {modeltest.Stream(append(slices.Clone(half), modeltest.Event{Data: `{"type":"x",{`})...), fine},
+		"long":      a.Overflow[:1],
 		"key":       {status(401, "authentication_error")},
 		"refused":   {status(400, "invalid_request_error")},
 		"hang":      {hang},
 		"idle":      {hang, hang},
+		"mute":      {mute, mute},
 	}[name]
 	if answers == nil {
 		t.Fatalf("no scenario %q", name)
 	}
-	return serve(t, a, answers...).url, http.DefaultClient
+	return modeltest.Serve(t, a, answers...).URL, http.DefaultClient
 }
 
 // A session is one model under test and what became known of it.
@@ -83,7 +92,7 @@ type session struct {
 	seen    string
 }
 
-func open(t *testing.T, srv server, a api, scenario string, change func(*provider.Options)) *session {
+func open(t *testing.T, srv server, a modeltest.API, scenario string, change func(*provider.Options)) *session {
 	t.Helper()
 	url, client := srv.scenario(t, a, scenario)
 	s := &session{}
@@ -114,8 +123,8 @@ func open(t *testing.T, srv server, a api, scenario string, change func(*provide
 }
 
 // target is a provider of no name that speaks a.
-func target(a api, url string) provider.Target {
-	return provider.Target{Preset: provider.Preset{Name: "test", CacheKey: true, KeyEnv: []string{"TEST_KEY"}, Hint: "hint"}, API: a.name, BaseURL: url, Key: key}
+func target(a modeltest.API, url string) provider.Target {
+	return provider.Target{Preset: provider.Preset{Name: "test", CacheKey: true, KeyEnv: []string{"TEST_KEY"}, Hint: "hint"}, API: provider.API(a.Name), BaseURL: url, Key: modeltest.Key}
 }
 
 // ask asks with a conversation in which the user says text at the end.
@@ -140,19 +149,19 @@ func user(text string) model.Message { return model.Message{Role: model.User, Te
 // whatever the API, against servers of ours and against one of others.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	for _, a := range apis() {
-		t.Run(string(a.name)+"/double", func(t *testing.T) {
+	for _, a := range modeltest.APIs() {
+		t.Run(a.Name+"/double", func(t *testing.T) {
 			t.Parallel()
 			conform(t, doubles{}, a)
 		})
-		t.Run(string(a.name)+"/aimock", func(t *testing.T) {
+		t.Run(a.Name+"/aimock", func(t *testing.T) {
 			t.Parallel()
 			conform(t, aimock(t), a)
 		})
 	}
 }
 
-func conform(t *testing.T, srv server, a api) {
+func conform(t *testing.T, srv server, a modeltest.API) {
 	t.Helper()
 	t.Run("text", func(t *testing.T) { conformText(t, srv, a) })
 	t.Run("parallel calls", func(t *testing.T) { conformCalls(t, srv, a) })
@@ -162,10 +171,10 @@ func conform(t *testing.T, srv server, a api) {
 	t.Run("idle", func(t *testing.T) { conformIdle(t, srv, a) })
 }
 
-func conformText(t *testing.T, srv server, a api) {
+func conformText(t *testing.T, srv server, a modeltest.API) {
 	t.Helper()
 	s := open(t, srv, a, "text", nil)
-	resp, err := s.ask(t.Context(), user("text-"+string(a.name)))
+	resp, err := s.ask(t.Context(), user("text-"+a.Name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,10 +192,10 @@ func conformText(t *testing.T, srv server, a api) {
 
 // Two calls of one answer come in order, go back with their answers and what was
 // thought before them, and the conversation goes on; what was recorded replays.
-func conformCalls(t *testing.T, srv server, a api) {
+func conformCalls(t *testing.T, srv server, a modeltest.API) {
 	t.Helper()
 	s := open(t, srv, a, "calls", nil)
-	history := []model.Message{user("calls-" + string(a.name))}
+	history := []model.Message{user("calls-" + a.Name)}
 	resp, err := s.ask(t.Context(), history...)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +207,7 @@ func conformCalls(t *testing.T, srv server, a api) {
 	if diff := cmp.Diff([]string{`read_file {"path":"x"}`, "grep {}"}, got); diff != "" || resp.Stop != model.StopCalls {
 		t.Fatalf("calls: %s, stop %s", diff, resp.Stop)
 	}
-	if kept := len(resp.Message.Kept) > 0; kept != (a.name != provider.Chat) {
+	if kept := len(resp.Message.Kept) > 0; kept != (a.Name != string(provider.Chat)) {
 		t.Errorf("reasoning kept: %+v", resp.Message.Kept)
 	}
 	history = append(history, resp.Message)
@@ -230,8 +239,8 @@ func replayed(t *testing.T, s *session, history []model.Message, want ...*model.
 			t.Fatal(err)
 		}
 	}
-	if strings.Contains(log.String(), key) {
-		t.Errorf("the key is in the log: %s", log.String())
+	if strings.Contains(log.String(), modeltest.Key) {
+		t.Errorf("the modeltest.Key is in the log: %s", log.String())
 	}
 	m, err := script.NewReplay(&log)
 	if err != nil {
@@ -252,13 +261,13 @@ func replayed(t *testing.T, s *session, history []model.Message, want ...*model.
 	}
 }
 
-func conformAgain(t *testing.T, srv server, a api) {
+func conformAgain(t *testing.T, srv server, a modeltest.API) {
 	t.Helper()
 	for name, pause := range map[string]time.Duration{
 		"busy": 3 * time.Second, "down": 750 * time.Millisecond, "cut": 750 * time.Millisecond, "malformed": 750 * time.Millisecond,
 	} {
 		s := open(t, srv, a, name, nil)
-		resp, err := s.ask(t.Context(), user(name+"-"+string(a.name)))
+		resp, err := s.ask(t.Context(), user(name+"-"+a.Name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -272,19 +281,19 @@ func conformAgain(t *testing.T, srv server, a api) {
 		if diff := cmp.Diff([]time.Duration{pause}, s.waits); diff != "" {
 			t.Errorf("%s: pauses %s", name, diff)
 		}
-		if len(s.records) != 2 || s.records[0].Error == "" || s.records[1].Response == nil || s.records[1].Attempt != 2 || s.records[1].API != string(a.name) ||
+		if len(s.records) != 2 || s.records[0].Error == "" || s.records[1].Response == nil || s.records[1].Attempt != 2 || s.records[1].API != a.Name ||
 			!bytes.Equal(s.records[0].Request, s.records[1].Request) {
 			t.Errorf("%s: records %+v", name, s.records)
 		}
 	}
 }
 
-func conformRefused(t *testing.T, srv server, a api) {
+func conformRefused(t *testing.T, srv server, a modeltest.API) {
 	t.Helper()
 	all := []error{model.ErrAuth, model.ErrRequest, model.ErrOverflow, model.ErrDown}
 	for name, want := range map[string]error{"key": model.ErrAuth, "refused": model.ErrRequest, "long": model.ErrOverflow, "dead": model.ErrDown} {
 		s := open(t, srv, a, name, nil)
-		_, err := s.ask(t.Context(), user(name+"-"+string(a.name)))
+		_, err := s.ask(t.Context(), user(name+"-"+a.Name))
 		for _, e := range all {
 			if errors.Is(err, e) != errors.Is(want, e) {
 				t.Errorf("%s: error %v, want %v and no other", name, err, want)
@@ -298,20 +307,20 @@ func conformRefused(t *testing.T, srv server, a api) {
 			t.Errorf("%s: asked %d times, want %d", name, len(s.records), tries)
 		}
 		raw, jerr := json.Marshal(s.records)
-		if jerr != nil || err == nil || strings.Contains(string(raw)+err.Error(), key) {
-			t.Errorf("%s: the key got out (or %v): %v %s", name, jerr, err, raw)
+		if jerr != nil || err == nil || strings.Contains(string(raw)+err.Error(), modeltest.Key) {
+			t.Errorf("%s: the modeltest.Key got out (or %v): %v %s", name, jerr, err, raw)
 		}
 	}
 }
 
 // A stream that hangs is left at once, and what came of the answer is kept.
-func conformCancel(t *testing.T, srv server, a api) {
+func conformCancel(t *testing.T, srv server, a modeltest.API) {
 	t.Helper()
 	s := open(t, srv, a, "hang", nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	superseded := errors.New("superseded")
 	var seen string
-	resp, err := s.model.Generate(ctx, &model.Request{Messages: []model.Message{user("hang-" + string(a.name))}}, func(d model.Delta) {
+	resp, err := s.model.Generate(ctx, &model.Request{Messages: []model.Message{user("hang-" + a.Name)}}, func(d model.Delta) {
 		if seen += d.Text; seen == "Hel" {
 			cancel(superseded)
 		}
@@ -324,13 +333,22 @@ func conformCancel(t *testing.T, srv server, a api) {
 	}
 }
 
-// A stream that falls silent is asked again once, not for ever.
-func conformIdle(t *testing.T, srv server, a api) {
+// A stream that falls silent, or never says a word, is asked again once, not for
+// ever.
+func conformIdle(t *testing.T, srv server, a modeltest.API) {
 	t.Helper()
-	s := open(t, srv, a, "idle", func(o *provider.Options) { o.Retry.IdleFor = 200 * time.Millisecond })
-	_, err := s.ask(t.Context(), user("idle-"+string(a.name)))
-	if !errors.Is(err, model.ErrDown) || !strings.Contains(err.Error(), "nothing came for too long") || len(s.records) != 2 {
-		t.Errorf("error %v after %d requests", err, len(s.records))
+	names := []string{"idle"}
+	if _, own := srv.(doubles); own {
+		names = append(names, "mute")
+	}
+	for _, name := range names {
+		s := open(t, srv, a, name, func(o *provider.Options) { o.Retry.IdleFor = 200 * time.Millisecond })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		_, err := s.ask(ctx, user(name+"-"+a.Name))
+		cancel()
+		if !errors.Is(err, model.ErrDown) || !strings.Contains(err.Error(), "nothing came for too long") || len(s.records) != 2 {
+			t.Errorf("%s: error %v after %d requests", name, err, len(s.records))
+		}
 	}
 }
 

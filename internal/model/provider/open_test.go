@@ -9,46 +9,47 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/provider"
 )
 
 // What a preset says of a provider is what goes over the wire.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	list := apis()
+	list := modeltest.APIs()
 	chat, responses, messages := list[0], list[1], list[2]
 	for _, tc := range []struct {
 		preset string
-		api    api
+		api    modeltest.API
 		header string // name: value
 		has    string
 		lacks  string
 	}{
-		{"openai", chat, "Authorization: Bearer " + key, `"prompt_cache_key":"o/r@abc"`, `"max_tokens"`},
-		{"openai", responses, "Authorization: Bearer " + key, `"prompt_cache_key":"o/r@abc"`, "messages"},
-		{"azure", chat, "Api-Key: " + key, `"prompt_cache_key"`, `"max_tokens"`},
-		{"azure", responses, "Api-Key: " + key, `"store":false`, "messages"},
+		{"openai", chat, "Authorization: Bearer " + modeltest.Key, `"prompt_cache_key":"o/r@abc"`, `"max_tokens"`},
+		{"openai", responses, "Authorization: Bearer " + modeltest.Key, `"prompt_cache_key":"o/r@abc"`, "messages"},
+		{"azure", chat, "Api-Key: " + modeltest.Key, `"prompt_cache_key"`, `"max_tokens"`},
+		{"azure", responses, "Api-Key: " + modeltest.Key, `"store":false`, "messages"},
 		{"github-models", chat, "X-Github-Api-Version: 2022-11-28", `"max_tokens":900`, "prompt_cache_key"},
-		{"ollama", chat, "Authorization: Bearer " + key, `"max_tokens":900`, "prompt_cache_key"},
+		{"ollama", chat, "Authorization: Bearer " + modeltest.Key, `"max_tokens":900`, "prompt_cache_key"},
 		{"openrouter", chat, "X-Title: ycbot", `"max_completion_tokens":900`, "prompt_cache_key"},
-		{"vllm", chat, "Authorization: Bearer " + key, `"max_completion_tokens":900`, "prompt_cache_key"},
-		{"anthropic", messages, "X-Api-Key: " + key, `"max_tokens":900`, "prompt_cache_key"},
+		{"vllm", chat, "Authorization: Bearer " + modeltest.Key, `"max_completion_tokens":900`, "prompt_cache_key"},
+		{"anthropic", messages, "X-Api-Key: " + modeltest.Key, `"max_tokens":900`, "prompt_cache_key"},
 	} {
 		var body string
 		var header http.Header
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			raw, _ := io.ReadAll(r.Body)
 			body, header = string(raw), r.Header
-			if !strings.HasSuffix(tc.api.path, strings.TrimPrefix(r.URL.Path, "/base")) {
+			if !strings.HasSuffix(tc.api.Path, strings.TrimPrefix(r.URL.Path, "/base")) {
 				t.Errorf("%s: path %s", tc.preset, r.URL.Path)
 			}
-			stream(tc.api.render(hello)...)(w, r)
+			modeltest.Stream(tc.api.Render(hello)...)(w, r)
 		}))
 		p, err := provider.Find(tc.preset)
 		if err != nil {
 			t.Fatal(err)
 		}
-		to, err := p.Resolve(provider.Overrides{API: tc.api.name, BaseURL: srv.URL + "/base", Key: key}, env())
+		to, err := p.Resolve(provider.Overrides{API: provider.API(tc.api.Name), BaseURL: srv.URL + "/base", Key: modeltest.Key}, env())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,10 +62,10 @@ func TestOpen(t *testing.T) {
 		}
 		name, value, _ := strings.Cut(tc.header, ": ")
 		if header.Get(name) != value || !strings.Contains(body, tc.has) || strings.Contains(body, tc.lacks) {
-			t.Errorf("%s by %s: %v\n%s", tc.preset, tc.api.name, header, body)
+			t.Errorf("%s by %s: %v\n%s", tc.preset, tc.api.Name, header, body)
 		}
-		if name != "Authorization" && value == key && header.Get("Authorization") != "" {
-			t.Errorf("%s: the key is sent twice", tc.preset)
+		if name != "Authorization" && value == modeltest.Key && header.Get("Authorization") != "" {
+			t.Errorf("%s: the modeltest.Key is sent twice", tc.preset)
 		}
 		srv.Close()
 	}
@@ -78,7 +79,7 @@ func TestOpen(t *testing.T) {
 // A web page is what a wrong address answers with: asking again does not mend it.
 func TestWebPage(t *testing.T) {
 	t.Parallel()
-	for _, a := range apis() {
+	for _, a := range modeltest.APIs() {
 		asked := 0
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			asked++
@@ -92,7 +93,7 @@ func TestWebPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := m.Generate(t.Context(), &model.Request{Messages: []model.Message{user("Q")}}, nil); !errors.Is(err, model.ErrRequest) || asked != 1 {
-			t.Errorf("%s: error %v after %d requests", a.name, err, asked)
+			t.Errorf("%s: error %v after %d requests", a.Name, err, asked)
 		}
 		srv.Close()
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/provider"
 )
 
@@ -20,16 +21,20 @@ const turns = 40
 // what is cached; with them taken off the share is the whole, byte for byte.
 func TestPrefix(t *testing.T) {
 	t.Parallel()
-	for _, a := range apis() {
-		t.Run(string(a.name), func(t *testing.T) {
+	for _, a := range modeltest.APIs() {
+		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			bodies := grow(t, a)
+			tail, marked := "]}", a.Name == string(provider.Messages)
+			if marked {
+				tail = `],"max_tokens":8192}`
+			}
 			raw, shared, whole := 0, 0, 0
 			for i := 1; i < len(bodies); i++ {
-				before, after := bare(a, bodies[i-1]), bare(a, bodies[i])
-				head, ok := strings.CutSuffix(before, a.tail)
+				before, after := bare(bodies[i-1]), bare(bodies[i])
+				head, ok := strings.CutSuffix(before, tail)
 				if !ok {
-					t.Fatalf("request %d does not end with %q: %s", i, a.tail, before[max(len(before)-200, 0):])
+					t.Fatalf("request %d does not end with %q: %s", i, tail, before[max(len(before)-200, 0):])
 				}
 				n := common(head, after)
 				if n != len(head) {
@@ -48,7 +53,7 @@ func TestPrefix(t *testing.T) {
 			ratio := float64(raw) / float64(sum)
 			t.Logf("%d turns: %.4f of each request is the one before; %.4f of the raw bytes", turns, float64(shared)/float64(whole), ratio)
 			// The marks move with the end, two turns of the user behind it.
-			if floor := map[bool]float64{true: 0.9, false: 0.999}[a.marks != nil]; ratio < floor {
+			if floor := map[bool]float64{true: 0.9, false: 0.999}[marked]; ratio < floor {
 				t.Errorf("of the raw bytes %.4f are shared, want %.3f", ratio, floor)
 			}
 		})
@@ -56,20 +61,20 @@ func TestPrefix(t *testing.T) {
 }
 
 // grow asks turns times and returns the requests.
-func grow(t *testing.T, a api) []string {
+func grow(t *testing.T, a modeltest.API) []string {
 	t.Helper()
 	var answers []http.HandlerFunc
 	for i := range turns {
-		answers = append(answers, stream(a.render(answer{
-			thought: fmt.Sprintf("Thought %d.", i), text: []string{"Next, "}, usage: usage,
-			calls: []model.Call{
+		answers = append(answers, modeltest.Stream(a.Render(modeltest.Answer{
+			Thought: fmt.Sprintf("Thought %d.", i), Text: []string{"Next, "}, Usage: usage,
+			Calls: []model.Call{
 				{ID: fmt.Sprintf("call_%d_1", i), Name: "read_file", Args: fmt.Sprintf(`{"path":"dir/file_%d.go","limit":%d}`, i, 100+i)},
 				{ID: fmt.Sprintf("call_%d_2", i), Name: "grep", Args: `{"pattern":"<a> & \"b\""}`},
 			},
 		})...))
 	}
-	d := serve(t, a, answers...)
-	m, err := target(a, d.url).Open(options())
+	d := modeltest.Serve(t, a, answers...)
+	m, err := target(a, d.URL).Open(options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,16 +99,16 @@ func grow(t *testing.T, a api) []string {
 			history = append(history, user("Go on.")) // as after an answer that was cut
 		}
 	}
-	return d.bodies
+	return d.Bodies()
 }
 
 func options() provider.Options {
 	return provider.Options{Model: "test-model", CacheKey: "o/r@abc", Now: clock, Retry: model.Retry{Tries: 1}}
 }
 
-// bare takes the marks of a cache off.
-func bare(a api, body string) string {
-	for _, mark := range a.marks {
+// bare takes the marks of a cache off, which there are for Anthropic.
+func bare(body string) string {
+	for _, mark := range []string{`,"cache_control":{"type":"ephemeral"}`, `"cache_control":{"type":"ephemeral"},`} {
 		body = strings.ReplaceAll(body, mark, "")
 	}
 	return body
@@ -121,7 +126,7 @@ func common(a, b string) int {
 // had its last, so that what was written is found; tools and system have theirs.
 func TestMarks(t *testing.T) {
 	t.Parallel()
-	a := apis()[2]
+	a := modeltest.APIs()[2]
 	bodies := grow(t, a)
 	const mark = `"cache_control":{"type":"ephemeral"}`
 	marks := func(body string) (at []int) {
@@ -130,7 +135,7 @@ func TestMarks(t *testing.T) {
 			if i < 0 {
 				return at
 			}
-			at = append(at, len(bare(a, body[:gone+i]+mark+`,`)))
+			at = append(at, len(bare(body[:gone+i]+mark+`,`)))
 			gone += i + len(mark)
 			rest = body[gone:]
 		}

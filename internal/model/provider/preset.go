@@ -94,13 +94,36 @@ func Names() []string {
 	return names
 }
 
-// Find returns the preset of a name.
+// Spellings are the names of all presets, and those that also name an API which is
+// not the preset's first, such as openai:responses.
+func Spellings() []string {
+	var all []string
+	for _, p := range Presets() {
+		all = append(all, p.Name)
+		for _, api := range p.APIs[1:] {
+			all = append(all, p.Name+":"+string(api))
+		}
+	}
+	return all
+}
+
+// Find returns the preset of a name, which may say behind a colon by which API it
+// is asked.
 func Find(name string) (Preset, error) {
 	all := Presets()
-	if i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); i >= 0 {
-		return all[i], nil
+	own, api, named := strings.Cut(name, ":")
+	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == own })
+	if i < 0 {
+		return Preset{}, fmt.Errorf("provider %q: there is none of this name; there are %s", name, strings.Join(Spellings(), ", "))
 	}
-	return Preset{}, fmt.Errorf("provider %q: there is none of this name; there are %s", name, strings.Join(Names(), ", "))
+	p := all[i]
+	if named {
+		if !slices.Contains(p.APIs, API(api)) {
+			return Preset{}, fmt.Errorf("provider %s: it does not speak %q; it speaks %s", p.Name, api, spoken(p.APIs))
+		}
+		p.APIs = []API{API(api)}
+	}
+	return p, nil
 }
 
 // Overrides is what an operator says in the place of a preset; "" leaves it.
@@ -116,6 +139,7 @@ type Target struct {
 	API     API
 	BaseURL string
 	Key     string
+	KeyFrom string // the environment variable that held the key; "": it was given by hand, or there is none
 }
 
 // Errors of Resolve, beside those about a value.
@@ -150,7 +174,7 @@ func (p Preset) Resolve(o Overrides, getenv func(string) string) (Target, error)
 		return t, fmt.Errorf("provider %s: its address is no http or https URL", p.Name) // not repeated: it may hold a password
 	}
 	if t.Key == "" {
-		_, t.Key = firstSet(p.KeyEnv, getenv)
+		t.KeyFrom, t.Key = firstSet(p.KeyEnv, getenv)
 	}
 	own := p.BaseURL == "" || t.BaseURL == p.BaseURL
 	if t.Key == "" && !p.KeyFree && own {

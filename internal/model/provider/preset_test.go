@@ -28,6 +28,23 @@ func TestPresets(t *testing.T) {
 	if diff := cmp.Diff([]string{"anthropic", "azure", "github-models", "ollama", "openai", "openrouter", "vllm"}, provider.Names()); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff([]string{"anthropic", "azure", "azure:responses", "github-models", "ollama", "openai", "openai:responses", "openrouter", "vllm", "vllm:responses"}, provider.Spellings()); diff != "" {
+		t.Error(diff)
+	}
+	for name, want := range map[string]provider.API{"openai": provider.Chat, "openai:chat": provider.Chat, "openai:responses": provider.Responses, "anthropic:messages": provider.Messages} {
+		p, err := provider.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to, err := p.Resolve(provider.Overrides{Key: "k"}, env()); err != nil || to.API != want {
+			t.Errorf("%s: %s, %v", name, to.API, err)
+		}
+	}
+	for _, name := range []string{"openai:messages", "openai:", ":responses", "ollama:responses"} {
+		if p, err := provider.Find(name); err == nil {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
 	for _, p := range provider.Presets() {
 		found, err := provider.Find(p.Name)
 		if err != nil || found.Name != p.Name {
@@ -43,7 +60,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: the APIs have addresses of different forms", p.Name)
 		}
 	}
-	if _, err := provider.Find("opnai"); err == nil || !strings.Contains(err.Error(), `"opnai"`) || !strings.Contains(err.Error(), "openai, openrouter") {
+	if _, err := provider.Find("opnai"); err == nil || !strings.Contains(err.Error(), `"opnai"`) || !strings.Contains(err.Error(), "openai, openai:responses, openrouter") {
 		t.Errorf("an unknown name: %v", err)
 	}
 }

@@ -105,7 +105,13 @@ func diagnose(err error) Trouble {
 func (t Target) todo(trouble Trouble, name string) string {
 	switch trouble {
 	case TroubleKey:
-		return fmt.Sprintf("check the key in %s: %s", strings.Join(t.Preset.KeyEnv, " or "), t.Preset.Hint)
+		switch {
+		case t.Key == "":
+			return fmt.Sprintf("it wants a key: set %s; %s", strings.Join(t.Preset.KeyEnv, " or "), t.Preset.Hint)
+		case t.KeyFrom == "": // such as YCBOT_API_KEY, which whoever asks knows
+			return fmt.Sprintf("check the key that was given, which comes before %s; %s", strings.Join(t.Preset.KeyEnv, " and "), t.Preset.Hint)
+		}
+		return fmt.Sprintf("check the key in %s; %s", t.KeyFrom, t.Preset.Hint)
 	case TroubleEndpoint:
 		todo := "check the address of the provider"
 		if len(t.Preset.BaseURLEnv) > 0 {

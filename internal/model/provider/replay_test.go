@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
 )
@@ -22,17 +23,17 @@ import (
 func TestRecordedConversation(t *testing.T) {
 	t.Parallel()
 	const asked = 12
-	for _, a := range apis() {
-		t.Run(string(a.name), func(t *testing.T) {
+	for _, a := range modeltest.APIs() {
+		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
 			var answers []http.HandlerFunc
 			for i := range asked {
-				answers = append(answers, stream(a.render(answer{
-					thought: fmt.Sprintf("Thought %d.", i), text: []string{"Next <", "&>."}, usage: usage,
-					calls: []model.Call{{ID: fmt.Sprintf("call_%d", i), Name: "grep", Args: `{"pattern":"<ü>"}`}},
+				answers = append(answers, modeltest.Stream(a.Render(modeltest.Answer{
+					Thought: fmt.Sprintf("Thought %d.", i), Text: []string{"Next <", "&>."}, Usage: usage,
+					Calls: []model.Call{{ID: fmt.Sprintf("call_%d", i), Name: "grep", Args: `{"pattern":"<ü>"}`}},
 				})...))
 			}
-			d := serve(t, a, answers...)
+			d := modeltest.Serve(t, a, answers...)
 			var log bytes.Buffer
 			var deltas model.Deltas
 			o := options()
@@ -46,7 +47,7 @@ func TestRecordedConversation(t *testing.T) {
 				_, err := deltas.Restore(cut)
 				return err
 			}
-			m, err := target(a, d.url).Open(o)
+			m, err := target(a, d.URL).Open(o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,7 @@ func TestRecordedConversation(t *testing.T) {
 				return said
 			}
 			said := converse(m)
-			if a.name != provider.Chat && len(said[0].Message.Kept) == 0 {
+			if a.Name != string(provider.Chat) && len(said[0].Message.Kept) == 0 {
 				t.Error("nothing is kept of what it reasoned")
 			}
 			replay, err := script.NewReplay(bytes.NewReader(log.Bytes()))
@@ -78,7 +79,7 @@ func TestRecordedConversation(t *testing.T) {
 			}
 			whole, n := 0, 0
 			err = model.ReadExchanges(bytes.NewReader(log.Bytes()), func(e model.Exchange) error {
-				if n < len(d.bodies) && string(e.Request) != d.bodies[n] {
+				if n < len(d.Bodies()) && string(e.Request) != d.Bodies()[n] {
 					t.Errorf("request %d is not the one that was sent", n+1)
 				}
 				whole += len(e.Request)

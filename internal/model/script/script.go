@@ -17,7 +17,8 @@
 // breaks off), "! hang" (the text comes, then nothing until the question is
 // cancelled). A number after a fault says how often it happens, in one process,
 // before the turn is played; without one it happens each time. "! overflow" is a
-// conversation that is too long, with a number one of more characters than that.
+// conversation that is too long, with a number one of more characters than that; what
+// the turn wants to be told it wants of the one that fits.
 // "! length" and "! filter" are how the turn ends; "! usage IN OUT CACHED" is what
 // it cost.
 //
@@ -220,11 +221,17 @@ func (m *Model) Generate(ctx context.Context, req *model.Request, on func(model.
 	if err != nil {
 		return nil, fmt.Errorf("script: agent %s: %w: %w", req.Agent, model.ErrRequest, err)
 	}
+	failing := m.failing(req, t)
+	if failing && t.fault == "overflow" { // what is shortened after that has the words
+		return nil, fmt.Errorf("script: %s: %w: %s", t.source, faultOf(t.fault), t.fault)
+	}
+	if err := t.missing(req); err != nil {
+		return nil, fmt.Errorf("script: agent %s: %w: %w", req.Agent, model.ErrRequest, err)
+	}
 	resp, err := t.response(req)
 	if err != nil {
 		return nil, fmt.Errorf("script: %s: %w: %w", t.source, model.ErrRequest, err)
 	}
-	failing := m.failing(req, t)
 	if on != nil && resp.Message.Text != "" && (!failing || t.fault == "cut" || t.fault == "hang") {
 		on(model.Delta{Text: resp.Message.Text})
 	}
@@ -262,18 +269,22 @@ func (m *Model) next(req *model.Request) (*turn, error) {
 	if n >= len(turns) {
 		return nil, fmt.Errorf("it asks for turn %d, but section %s has %d", n+1, name, len(turns))
 	}
-	t := &turns[n]
+	return &turns[n], nil
+}
+
+// missing is the first of the turn's words that req does not have.
+func (t *turn) missing(req *model.Request) error {
 	for _, want := range t.last {
 		if last := req.Messages[len(req.Messages)-1].Text; !strings.Contains(last, want) {
-			return nil, fmt.Errorf("%s: the last message does not contain %q; it is:\n%s", t.source, want, last)
+			return fmt.Errorf("%s: the last message does not contain %q; it is:\n%s", t.source, want, last)
 		}
 	}
 	for _, want := range t.any {
 		if !contains(req, want) {
-			return nil, fmt.Errorf("%s: no message contains %q", t.source, want)
+			return fmt.Errorf("%s: no message contains %q", t.source, want)
 		}
 	}
-	return t, nil
+	return nil
 }
 
 func contains(req *model.Request, want string) bool {

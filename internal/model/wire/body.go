@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/model"
@@ -13,14 +14,15 @@ import (
 // Order puts the fields named last at the end of a JSON object, in the order in
 // which they are named, and leaves all else as it stands. With the conversation
 // before only what may differ from call to call, each request begins with the
-// bytes of the one before.
-func Order(object []byte, last ...string) ([]byte, error) {
+// bytes of the one before. Of a field that parts has, they stand in the place of
+// the object's own value, one after the other.
+func Order(object []byte, parts map[string][][]byte, last ...string) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, fmt.Errorf("request: not a JSON object: %v", t)
 	}
 	var names []string
-	fields := map[string]json.RawMessage{}
+	fields := map[string][][]byte{}
 	for dec.More() {
 		t, err := dec.Token()
 		if err != nil {
@@ -34,20 +36,30 @@ func Order(object []byte, last ...string) ([]byte, error) {
 		if err := dec.Decode(&value); err != nil {
 			return nil, fmt.Errorf("request: %s: %w", name, err)
 		}
-		fields[name] = value
+		fields[name] = [][]byte{value}
 		if !slices.Contains(last, name) {
 			names = append(names, name)
 		}
 	}
-	out := make([]byte, 0, len(object))
+	size := len(object) + 1
+	for name, value := range parts {
+		fields[name] = value
+		size += len(name) + len(`,"":`)
+		for _, p := range value {
+			size += len(p)
+		}
+	}
+	out := make([]byte, 0, size)
 	for _, name := range append(names, last...) {
 		value, ok := fields[name]
 		if !ok {
 			continue
 		}
 		out = append(out, ',')
-		out = append(out, fmt.Sprintf("%q:", name)...)
-		out = append(out, value...)
+		out = append(strconv.AppendQuote(out, name), ':')
+		for _, p := range value {
+			out = append(out, p...)
+		}
 	}
 	if len(out) == 0 {
 		return []byte("{}"), nil

@@ -17,13 +17,13 @@ func TestOrder(t *testing.T) {
 		{`{"messages":[]}`, `{"messages":[]}`},
 		{`{}`, `{}`},
 	} {
-		got, err := wire.Order([]byte(tc.in), "tools", "messages", "max")
+		got, err := wire.Order([]byte(tc.in), nil, "tools", "messages", "max")
 		if err != nil || string(got) != tc.want {
 			t.Errorf("%s: %s %v, want %s", tc.in, got, err, tc.want)
 		}
 	}
 	for _, bad := range []string{``, `[]`, `{"a":`, `{"a" 1}`} {
-		if got, err := wire.Order([]byte(bad)); err == nil {
+		if got, err := wire.Order([]byte(bad), nil); err == nil {
 			t.Errorf("%s: %s", bad, got)
 		}
 	}

@@ -130,6 +130,9 @@ func (c *Caller) Generate(ctx context.Context, req *model.Request, body []byte, 
 		case !errors.As(err, &f) || !f.Again:
 			return resp, fmt.Errorf("model %s: %w", c.o.Model, err)
 		case try == c.o.Retry.Tries, silent == idles:
+			if try == 1 {
+				return resp, fmt.Errorf("model %s: %w: %w", c.o.Model, model.ErrDown, err)
+			}
 			return resp, fmt.Errorf("model %s: %w: %d tries, the last: %w", c.o.Model, model.ErrDown, try, err)
 		}
 		if a.said {

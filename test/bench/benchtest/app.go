@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -58,6 +59,38 @@ func (g *GitHub) App(dir, database string) *App {
 	defer g.hooks.mu.Unlock()
 	g.hooks.on = "http://" + addr + "/webhook"
 	return a
+}
+
+// Install has alice install the App ycbot in acme, from which Uninstall removed it. GitHub
+// tells the App of both.
+func (g *GitHub) Install() {
+	g.t.Helper()
+	g.installation("created")
+}
+
+// Uninstall removes it.
+func (g *GitHub) Uninstall() {
+	g.t.Helper()
+	g.installation("deleted")
+}
+
+func (g *GitHub) installation(action string) {
+	g.t.Helper()
+	body := fmt.Sprintf(`{"app_id": %d, "action": %q, "sender": "alice"}`, webhooksApp, action)
+	req, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.direct+"/_gaps/installation", strings.NewReader(body))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		g.t.Fatalf("installation %s: %s", action, resp.Status)
+	}
+	g.Await("installation", action, nil)
 }
 
 // flat is a line of the log as key=value, in the order of its keys, and as it is where it is no JSON.

@@ -1,5 +1,5 @@
 // Fills the gaps of emulate's GitHub service, from within its process: what pull
-// requests, checks, statuses, reactions, permissions, webhooks and git over HTTP
+// requests, checks, statuses, reactions, permissions, webhooks, installing an App and git over HTTP
 // do on github.com and emulate 0.11.2 does not. Tokens, App authentication,
 // comments, contents and signatures stay emulate's own.
 //
@@ -12,7 +12,7 @@ import { readdirSync, readFileSync, mkdirSync, writeFileSync, existsSync, rmSync
 import { join, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execFileSync, spawn } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 
 const dir = join(process.env.EMULATE_DIR, 'dist')
@@ -1051,6 +1051,66 @@ githubPlugin.register = function (app, store, webhooks, baseUrl, tokenMap) {
   }
   for (const m of ['GET', 'POST']) route(m, '/:owner/:repo/:rest{info/refs|git-upload-pack|git-receive-pack}', smart)
 
+  // ---------- an App is installed, or removed: the event goes to the App itself
+  let installed = 0
+  const removed = new Map() // app_id -> its last installation
+  const installation = async ({ app_id, action, sender }) => {
+    const ap = gh.apps.all().find((x) => x.app_id === app_id)
+    let row = gh.appInstallations.all().find((x) => x.app_id === app_id)
+    if (action === 'deleted') {
+      const { id, ...rest } = row
+      removed.set(app_id, rest)
+      gh.appInstallations.delete(id)
+    } else {
+      const { created_at, updated_at, ...rest } = removed.get(app_id)
+      row = gh.appInstallations.insert({ ...rest, installation_id: rest.installation_id + 100000 + installed++ })
+    }
+    const owner = gh.orgs.findOneBy('login', row.account_login) ?? gh.users.findOneBy('login', row.account_login)
+    const repos = gh.repos.all().filter((r) => r.owner_id === row.account_id && r.owner_type === row.account_type)
+    const body = JSON.stringify({
+      action,
+      installation: {
+        id: row.installation_id,
+        account: { ...user(owner), type: row.account_type },
+        repository_selection: row.repository_selection,
+        access_tokens_url: `${baseUrl}/app/installations/${row.installation_id}/access_tokens`,
+        repositories_url: `${baseUrl}/installation/repositories`,
+        html_url: `${baseUrl}/settings/installations/${row.installation_id}`,
+        app_id,
+        app_slug: ap.slug,
+        target_id: row.account_id,
+        target_type: row.account_type,
+        permissions: row.permissions,
+        events: row.events,
+        created_at: now(),
+        updated_at: now(),
+        single_file_name: null,
+        suspended_by: null,
+        suspended_at: null,
+      },
+      repositories: repos.map((r) => ({
+        id: r.id,
+        node_id: `R_${r.id}`,
+        name: r.name,
+        full_name: r.full_name,
+        private: r.private,
+      })),
+      requester: null,
+      sender: user(gh.users.findOneBy('login', sender)),
+    })
+    const signature = createHmac('sha256', ap.webhook_secret).update(body).digest('hex')
+    await fetch(ap.webhook_url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-GitHub-Event': 'installation',
+        'X-Hub-Signature-256': `sha256=${signature}`,
+      },
+      body,
+    })
+    return Response.json({ id: row.installation_id })
+  }
+
   // ---------- outer fetch: /api/v3 prefix, ETag/304, request id, fault injection, request log
   const faults = [],
     log = []
@@ -1063,6 +1123,7 @@ githubPlugin.register = function (app, store, webhooks, baseUrl, tokenMap) {
       return Response.json({ ok: true })
     }
     if (u.pathname === '/_gaps/log') return Response.json(log)
+    if (u.pathname === '/_gaps/installation' && req.method === 'POST') return installation(await req.json())
     if (u.pathname.startsWith('/api/v3/')) {
       const v = new URL(u)
       v.pathname = u.pathname.slice(7)

@@ -1,7 +1,8 @@
-package provider_test
+package modeltest
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,25 +13,30 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// description is OpenAI's own of its API, cut to chat completions; read once.
-var description = sync.OnceValues(func() (*openapi3.T, error) {
-	doc, err := openapi3.NewLoader().LoadFromFile("../openai/testdata/openai-openapi-cut.json")
+// cut is OpenAI's own description of its API, cut to chat completions.
+//
+//go:embed testdata/openai-openapi-cut.json
+var cut []byte
+
+var described = sync.OnceValues(func() (routers.Router, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(cut)
 	if err != nil {
 		return nil, err
 	}
 	doc.Servers = openapi3.Servers{{URL: "/v1"}}
-	return doc, nil
+	return gorillamux.NewRouter(doc)
 })
 
-func checkChat(r *http.Request, body []byte) error {
-	doc, err := description()
-	if err != nil {
-		return err
-	}
-	router, err := gorillamux.NewRouter(doc)
+// Described reports what OpenAI's own description of chat completions refuses of a
+// request with body; r's own is not read.
+func Described(r *http.Request, body []byte) error {
+	router, err := described()
 	if err != nil {
 		return err
 	}
@@ -45,6 +51,54 @@ func checkChat(r *http.Request, body []byte) error {
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true},
 	})
 }
+
+// checkChat holds the description, and what it does not say: the answers to the
+// calls of a message come right after it, one for each, and to nothing else.
+func checkChat(r *http.Request, body []byte) error {
+	if err := Described(r, body); err != nil {
+		return err
+	}
+	var req struct {
+		Messages []struct {
+			Role, Content string
+			ToolCallID    string `json:"tool_call_id"`
+			ToolCalls     []struct {
+				ID       string
+				Function struct{ Name, Arguments string }
+			} `json:"tool_calls"`
+		}
+	}
+	if err := json.Unmarshal(body, &req); err != nil {
+		return err
+	}
+	open := map[string]bool{}
+	for i, msg := range req.Messages {
+		switch {
+		case msg.Role == "tool" && (!open[msg.ToolCallID] || msg.Content == ""):
+			return fmt.Errorf("message %d answers call %q with %q", i, msg.ToolCallID, msg.Content)
+		case msg.Role == "tool":
+			delete(open, msg.ToolCallID)
+			continue
+		case len(open) > 0:
+			return fmt.Errorf("message %d comes before the answers to %v", i, open)
+		case msg.Content == "" && len(msg.ToolCalls) == 0:
+			return fmt.Errorf("message %d is empty", i)
+		}
+		for _, c := range msg.ToolCalls {
+			if c.ID == "" || open[c.ID] || !toolName.MatchString(c.Function.Name) || !json.Valid([]byte(c.Function.Arguments)) {
+				return fmt.Errorf("message %d: call %+v", i, c)
+			}
+			open[c.ID] = true
+		}
+	}
+	if len(open) > 0 {
+		return fmt.Errorf("no answers to %v", open)
+	}
+	return nil
+}
+
+// toolName is what a provider takes as the name of a tool.
+var toolName = pattern.New(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // checkResponses holds what OpenAI refuses: calls without an answer, answers
 // without a call, reasoning that nothing follows or that is not stored anywhere.
@@ -87,7 +141,7 @@ func checkResponses(_ *http.Request, body []byte) error {
 				return fmt.Errorf("item %d: reasoning that cannot be read or that nothing follows", i)
 			}
 		case item.Type == "function_call":
-			if item.CallID == "" || item.Name == "" || item.Arguments == nil {
+			if item.CallID == "" || open[item.CallID] || !toolName.MatchString(item.Name) || item.Arguments == nil || !json.Valid([]byte(*item.Arguments)) {
 				return fmt.Errorf("item %d: %+v", i, item)
 			}
 			open[item.CallID] = true
@@ -149,6 +203,7 @@ func checkMessages(r *http.Request, body []byte) error {
 		}
 	}
 	var open []string
+	ids := map[string]bool{}
 	for i, msg := range req.Messages {
 		if want := []string{"user", "assistant"}[i%2]; msg.Role != want || len(msg.Content) == 0 {
 			return fmt.Errorf("message %d is of %s with %d blocks, want %s", i, msg.Role, len(msg.Content), want)
@@ -160,7 +215,8 @@ func checkMessages(r *http.Request, body []byte) error {
 			case b.Type == "text" && strings.TrimSpace(b.Text) != "":
 			case b.Type == "thinking" && b.Signature != "" && j+1 < len(msg.Content):
 			case b.Type == "redacted_thinking" && b.Data != "" && j+1 < len(msg.Content):
-			case b.Type == "tool_use" && b.ID != "" && b.Input != nil && msg.Role == "assistant":
+			case b.Type == "tool_use" && b.ID != "" && !ids[b.ID] && toolName.MatchString(b.Name) && b.Input != nil && msg.Role == "assistant":
+				ids[b.ID] = true
 				now = append(now, b.ID)
 			case b.Type == "tool_result" && j == answered && answered < len(open) && b.ToolUseID == open[answered]:
 				answered++

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// tellWithin is how long it is tried to tell how a run ended. GitHub itself ends a check
+// run that was left unfinished for longer.
+const tellWithin = 14 * 24 * time.Hour
+
+// Tell tells how runs ended that ended while GitHub let nobody be told, because the App
+// was removed from the repository or suspended, as far as it lets now: those of an
+// account's repositories, or of all where account is empty.
+func (w *Worker) Tell(ctx context.Context, account string) error {
+	return w.DB.Exclusively(ctx, "tell", func(ctx context.Context) error {
+		runs, err := w.DB.Runs(ctx, store.RunFilter{Untold: true, Limit: manyRuns})
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, run := range slices.Backward(runs) { // the oldest first
+			owner, _, _ := strings.Cut(run.Repo, "/")
+			if account != "" && !strings.EqualFold(owner, account) {
+				continue
+			}
+			if err := w.tell(ctx, run); err != nil {
+				errs = append(errs, fmt.Errorf("run %s: %w", run.ID, err))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+// tell does so for one run. Where GitHub lets the App in again and still refuses this, it
+// is not tried any more.
+func (w *Worker) tell(ctx context.Context, run store.Run) error {
+	entry, err := w.Queue.Get(ctx, run.Job)
+	if err != nil && !errors.Is(err, queue.ErrUnknown) {
+		return err
+	}
+	a, err := w.assignment(ctx, run, entry.Job)
+	if err != nil {
+		return err
+	}
+	if a.Job.ID == "" || w.Now().Sub(run.Ended) > tellWithin {
+		run.Untold = false
+		return w.DB.SaveRun(ctx, run)
+	}
+	ctx = about(ctx, a.Job)
+	installation, err := w.Installed(ctx, a.Job.Repo)
+	if err != nil || installation == 0 {
+		return err
+	}
+	a.Job.Installation = installation // one that was made anew has another number
+	var permanent *Permanent
+	err = w.tellNow(ctx, run, a, entry.Cancel)
+	switch {
+	case errors.As(err, &permanent):
+		w.Log.WarnContext(ctx, "nobody can be told how a run ended", "run", run.ID, "error", err)
+	case err != nil:
+		return err
+	default:
+		w.Log.InfoContext(ctx, "it is told how a run ended", "run", run.ID, "installation", installation)
+	}
+	run.Untold, run.Installation = false, installation
+	return w.DB.SaveRun(ctx, run)
+}
+
+func (w *Worker) tellNow(ctx context.Context, run store.Run, a Assignment, why queue.Reason) error {
+	h, err := w.Hosts(ctx, a.Job)
+	if err != nil {
+		return err
+	}
+	defer w.close(ctx, h)
+	if err := w.export(ctx, run); err != nil {
+		w.Log.WarnContext(ctx, "a run is told of without its report", "run", run.ID, "error", err)
+	}
+	e := Ending{Kind: why, Failure: errors.New(run.Reason)}
+	if run.Number != 0 {
+		last, err := w.DB.Runs(ctx, store.RunFilter{Repo: run.Repo, Number: run.Number, State: store.Finished, Limit: 1})
+		if err != nil {
+			return err
+		}
+		e.Late = len(last) > 0 && last[0].Created.After(run.Created)
+	}
+	ctx, cancel := after(ctx)
+	defer cancel()
+	_, err = h.Finish(ctx, a, nil, e)
+	return err
+}

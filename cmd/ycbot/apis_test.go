@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// A run asks by each of the three APIs, named by its provider; what it recorded
+// holds no key, and replays to the same report.
+func TestRunByEachAPI(t *testing.T) {
+	t.Parallel()
+	const reported = "### Check: adds two numbers\n**Command run:** `sh sum.sh 2 3`\n**Output observed:**\n```\n5\n```\n**Result: PASS**\n\n" +
+		"### Check: adds below zero [adversarial]\n**Command run:** `sh sum.sh -2 -3`\n**Output observed:**\n```\n-5\n```\n**Result: PASS**\n\nVERDICT: PASS"
+	named := map[string]string{"chat": "openai", "responses": "openai:responses", "messages": "anthropic"}
+	for _, api := range modeltest.APIs() {
+		t.Run(api.Name, func(t *testing.T) {
+			t.Parallel()
+			usage := model.Usage{Input: 100, Output: 10}
+			silent := api.Name == "chat" // about what it used, as some servers are
+			last := api.Render(modeltest.Answer{Text: []string{reported[:90], reported[90:]}, Usage: usage})
+			if silent {
+				last = slices.DeleteFunc(last, func(e modeltest.Event) bool { return strings.Contains(e.Data, `"usage"`) })
+			}
+			d := modeltest.Serve(t, api,
+				modeltest.Stream(api.Render(modeltest.Answer{Text: []string{"ready"}, Usage: usage})...),
+				modeltest.Stream(api.Render(modeltest.Answer{Thought: "Both signs.", Usage: usage, Calls: []model.Call{
+					{ID: "call_1", Name: "run_bash", Args: `{"command": "sh sum.sh 2 3"}`}, {ID: "call_2", Name: "run_bash", Args: `{"command": "sh sum.sh -2 -3"}`},
+				}})...),
+				modeltest.Stream(last...),
+			)
+			dir := t.TempDir()
+			repo, out, home := filepath.Join(dir, "repo"), filepath.Join(dir, "out"), filepath.Join(dir, "home")
+			makeChange(t, repo, sumBase, sumHead)
+			cmd := realProgram(t, home, "run", "-C", repo, "--provider", named[api.Name], "--model", "gpt-5", "--base-url", d.URL, "--sandbox", "none", "--out", out)
+			cmd.Env = append(cmd.Env, "YCBOT_API_KEY="+modeltest.Key)
+			said, err := cmd.CombinedOutput()
+			if err != nil || len(d.Bodies()) != 3 {
+				t.Fatalf("%v after %d questions\n%s", err, len(d.Bodies()), said)
+			}
+			log, err := os.ReadFile(filepath.Join(out, "model.jsonl"))
+			if err != nil || bytes.Contains(log, []byte(modeltest.Key)) || bytes.Count(log, []byte(`,"api":"`+api.Name+`","model":"gpt-5",`)) != 3 {
+				t.Errorf("model.jsonl, %v:\n%s", err, log)
+			}
+			data, err := os.ReadFile(filepath.Join(out, "report.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rep report.Report
+			if err := json.Unmarshal(data, &rep); err != nil || rep.Verdict != report.Pass || len(rep.Checks) < 2 {
+				t.Errorf("%v %+v", err, rep)
+			}
+			if rep.Usage.Estimated != silent || strings.Contains(string(said), " · ~") != silent {
+				t.Errorf("usage %+v\n%s", rep.Usage, said)
+			}
+			again := realProgram(t, home, "replay", out, "--dry")
+			again.Dir = repo
+			replay, err := again.CombinedOutput()
+			if err != nil || !strings.Contains(string(replay), "the same report") || len(d.Bodies()) != 3 {
+				t.Errorf("replay: %v, %d questions\n%s", err, len(d.Bodies()), replay)
+			}
+		})
+	}
+}

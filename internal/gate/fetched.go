@@ -1,0 +1,162 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// What package managers have fetched is kept for the project, from one run to the
+// next: they keep it below HOME, in folders that each ecosystem names.
+//
+//   - Each side's HOME begins with a copy. Nothing of a change ever writes into
+//     what is kept.
+//   - What the setup of the base has fetched is added to it when that has ended,
+//     before a command of the change has run in this run. What a change brings by
+//     itself is fetched again in each of its runs.
+//
+// Package managers check most of what they take from there against the lockfile.
+// It is one project's, whose base anybody who can poison it could change as well.
+
+// Bounds for what is kept.
+const (
+	maxFetched = 2 << 30 // bytes
+	fetchedAge = 30 * 24 * time.Hour
+)
+
+func (g *Gate) fetched() string { return filepath.Join(g.CacheDir, "fetched") }
+
+// fetchedFolders are those of the ecosystems whose setup commands a side has,
+// below HOME; of commands of the configuration all can be.
+func (r *runner) fetchedFolders(side Side) []string {
+	var out []string
+	for _, eco := range ecosystems() {
+		if slices.ContainsFunc(r.plan[side].setup, func(c command) bool { return c.eco == eco.name || c.eco == "" }) {
+			out = append(out, eco.fetched...)
+		}
+	}
+	return out
+}
+
+// fill lets a side's HOME begin with what was fetched for the project before.
+func (r *runner) fill(ctx context.Context, side Side) error {
+	home := r.home(side)
+	if err := mkdirs(home); err != nil {
+		return err
+	}
+	if err := r.furnish(home); err != nil {
+		return err
+	}
+	if info, err := os.Stat(r.fetched()); err != nil || r.Now().Sub(info.ModTime()) > fetchedAge {
+		return nil //nolint:nilerr // nothing is kept
+	}
+	for _, folder := range r.fetchedFolders(side) {
+		from, to := filepath.Join(r.fetched(), folder), filepath.Join(home, folder)
+		if !exists(from) || exists(to) {
+			continue
+		}
+		err := mkdirs(to)
+		if err == nil {
+			err = workspace.CopyFolder(ctx, from, to)
+		}
+		if err != nil { // a run beside this one has put another in its place
+			if err := workspace.RemoveAll(ctx, to); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// harvest keeps what the setup of the base has fetched, where that is more than
+// was there before. It never fails a run.
+func (r *runner) harvest(ctx context.Context) {
+	if r.facts.Unprepared != "" || r.as != nil || r.resting || slices.ContainsFunc(r.stepsOf(StageSetup, Base), Step.Failed) {
+		return
+	}
+	folders := r.fetchedFolders(Base)
+	before, after := census{}, census{}
+	for _, f := range folders {
+		before.add(filepath.Join(r.fetched(), f))
+		after.add(filepath.Join(r.home(Base), f))
+	}
+	info, err := os.Stat(r.fetched())
+	old := err == nil && r.Now().Sub(info.ModTime()) > fetchedAge
+	if after.files == 0 || after.bytes > maxFetched || before == after && !old {
+		return
+	}
+	if err := r.keepFetched(ctx, folders, old); err != nil && ctx.Err() == nil {
+		r.note("what setup fetched could not be kept for later runs: %v", err)
+	}
+}
+
+// keepFetched makes the folder anew and puts it in the place of the old one.
+func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) error {
+	if err := mkdirs(r.CacheDir); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(r.CacheDir, "fetched.part-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	made, was := filepath.Join(temp, "new"), filepath.Join(temp, "old")
+	if err := mkdirs(made); err != nil {
+		return err
+	}
+	for _, eco := range ecosystems() {
+		for _, folder := range eco.fetched {
+			from := filepath.Join(r.home(Base), folder)
+			if !slices.Contains(folders, folder) && !old { // of tools that this run did not use
+				from = filepath.Join(r.fetched(), folder)
+			}
+			if !exists(from) {
+				continue
+			}
+			to := filepath.Join(made, folder)
+			if err := mkdirs(to); err != nil {
+				return err
+			}
+			if err := workspace.CopyFolder(ctx, from, to); err != nil {
+				return err
+			}
+		}
+	}
+	// The age is that of the first of it.
+	if info, err := os.Stat(r.fetched()); err == nil && !old {
+		if err := os.Chtimes(made, info.ModTime(), info.ModTime()); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(r.fetched(), was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(made, r.fetched()); err != nil && !exists(r.fetched()) {
+		return err
+	}
+	return nil
+}
+
+// A census says how much there is in folders.
+type census struct {
+	files int
+	bytes int64
+}
+
+func (c *census) add(dir string) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			if info, err := d.Info(); err == nil {
+				c.files++
+				c.bytes += info.Size()
+			}
+		}
+		return nil
+	})
+}

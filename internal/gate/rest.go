@@ -1,0 +1,246 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// restShare is the part of the time that is left in which what the change cannot
+// affect has to fit: agents and attacks on the change come after it.
+const restShare = 2
+
+// A restUnit is something to build and test that the change cannot affect, by all
+// that is known.
+type restUnit struct {
+	what string // for people
+	plan *plan
+}
+
+// rest runs what the change cannot affect, one thing after the other, as far as
+// the time goes: on the head first, and only where something fails there the whole
+// way, on both sides. What there was no time for is named.
+func (r *runner) rest(ctx context.Context) error {
+	units := r.restUnits()
+	if len(units) == 0 || r.facts.Unprepared != "" {
+		return nil
+	}
+	r.resting = true
+	defer func() { r.resting = false }()
+	budget := (r.limit - r.logged()) / restShare
+	began := r.logged()
+	var late []string
+	fresh := false
+	for _, u := range units {
+		left := budget - (r.logged() - began)
+		if left <= 0 {
+			late = append(late, u.what)
+			continue
+		}
+		if !fresh {
+			if err := r.reset(ctx, Head); err != nil {
+				return err
+			}
+			fresh = true
+		}
+		seen, end, err := r.quickly(ctx, u, left)
+		if err == nil && end == restFails {
+			err, fresh = r.thoroughly(ctx, u, seen), false
+		}
+		if err != nil {
+			return err
+		}
+		if end == restLate {
+			late = append(late, u.what)
+		}
+	}
+	if len(late) > 0 {
+		r.notCovered("what the change does not touch, for want of time: %s", listed(late, 20))
+	}
+	return nil
+}
+
+// logged is how long all commands took so far. It is in the log, so that a run
+// that is driven again decides the same.
+func (r *runner) logged() time.Duration {
+	var sum time.Duration
+	for _, s := range r.res.Steps {
+		sum += s.Duration
+	}
+	return sum
+}
+
+// restUnits are the packages of Go modules whose tests were not run yet, then the
+// projects that the change does not touch. Commands of the configuration are run
+// as they stand, before; they leave nothing.
+func (r *runner) restUnits() []restUnit {
+	if r.in.Commands.Test != nil {
+		return nil
+	}
+	var out []restUnit
+	for _, c := range r.plan[Head].test {
+		if s, ok := r.splits[c.unit]; ok && c.eco == "Go" {
+			what := plural(len(s.rest), "Go package ", "Go packages ") + listed(s.rest, 10)
+			out = append(out, restUnit{what, &plan{test: []command{c.butPackages(s.first)}}})
+		}
+	}
+	for _, p := range r.plan[Base].left {
+		on := func(q project) bool { return q.eco.name == p.eco.name && q.dir == p.dir }
+		if p.missing != "" || !slices.ContainsFunc(r.plan[Head].left, on) {
+			continue
+		}
+		mine := newPlan([]project{p}, r.in.Commands)
+		mine.lint = nil
+		for stage, list := range map[Stage]*[]command{StageSetup: &mine.setup, StageBuild: &mine.build} {
+			if r.configured(stage) { // they have run
+				*list = nil
+			}
+		}
+		if len(mine.build)+len(mine.test) > 0 {
+			out = append(out, restUnit{fmt.Sprintf("%s in %s", p.what, p.dir), mine})
+		}
+	}
+	return out
+}
+
+// How a unit ends on the head.
+type restEnd int
+
+const (
+	restPasses restEnd = iota + 1
+	restFails
+	restLate
+)
+
+// quickly sets a unit up on the head, builds and tests it, in the time that is left.
+func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (Suite, restEnd, error) {
+	until := r.logged() + left
+	suite := Suite{}
+	for _, c := range slices.Concat(u.plan.setup, u.plan.build) {
+		if c.timeout = min(r.Limits.step(), until-r.logged()); c.timeout <= 0 {
+			return suite, restLate, nil
+		}
+		step, err := r.exec(ctx, Head, r.in.Head, c, nil)
+		if err != nil || step.Failed() {
+			return suite, ended(step), err
+		}
+	}
+	for _, c := range u.plan.test {
+		inner := *r.Gate
+		if inner.Limits.Step = min(r.Limits.step(), until-r.logged()); inner.Limits.Step <= 0 {
+			return suite, restLate, nil
+		}
+		g := *r
+		g.Gate = &inner
+		one, step, err := g.runTests(ctx, Head, g.hanging(c))
+		suite.add(one)
+		switch {
+		case err != nil:
+			return suite, 0, err
+		case anyFailed(one):
+			return suite, restFails, nil
+		case step.Failed():
+			return suite, ended(step), nil
+		}
+	}
+	r.rested.add(suite)
+	r.count(suite)
+	return suite, restPasses, nil
+}
+
+func ended(s Step) restEnd {
+	if s.TimedOut {
+		return restLate
+	}
+	return restFails
+}
+
+// count adds tests to those that ran on the head.
+func (r *runner) count(s Suite) {
+	if r.res.Tests.Head == nil {
+		r.res.Tests.Head = map[Status]int{}
+	}
+	for status, n := range s.count() {
+		r.res.Tests.Head[status] += n
+	}
+}
+
+// thoroughly judges a unit as the gate judges what the change can affect: it was
+// thought that it cannot fail because of the change, and it fails. What it said at
+// first is seen.
+func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
+	for _, side := range []Side{Base, Head} {
+		if err := r.reset(ctx, side); err != nil {
+			return err
+		}
+	}
+	inner := *r.Gate
+	inner.Results = nil
+	in := r.in
+	in.Prepared = nil
+	g := newRunner(&inner, in)
+	g.copies, g.resting = "rest", true
+	g.packages, g.affected, g.longest = r.packages, r.affected, r.longest
+	g.plan[Base], g.plan[Head] = u.plan, u.plan
+	defer func() { r.takeRest(u, g, seen) }()
+	for _, step := range []func(context.Context) error{
+		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare,
+	} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("%s: %w", u.what, err)
+		}
+	}
+	return nil
+}
+
+// takeRest brings what was found out about a unit into the result. That it cannot be
+// built on either side, or not be set up, is not covered: the change is not about it.
+func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
+	g.close()
+	r.res.Steps = append(r.res.Steps, g.res.Steps...)
+	for _, n := range g.res.Notes {
+		r.note("%s: %s", u.what, n)
+	}
+	out := &r.res.Tests
+	r.res.Broken = append(r.res.Broken, g.res.Broken...)
+	if len(g.res.BrokenBoth) > 0 {
+		r.notCovered("%s, which the change does not touch: it does not build on either side", u.what)
+	}
+	if why := g.facts.Unprepared + g.facts.Incomplete; why != "" {
+		r.notCovered("%s, which the change does not touch: %s", u.what, why)
+	}
+	g.account(seen)
+	t := g.res.Tests
+	mine, theirs := out.lists(), t.lists()
+	for i := range mine {
+		*mine[i] = append(*mine[i], *theirs[i]...)
+	}
+	r.facts.Vanished += g.facts.Vanished
+	r.rested.add(g.suites[Head])
+	r.count(g.suites[Head])
+	if out.Base == nil {
+		out.Base = map[Status]int{}
+	}
+	for status, n := range g.suites[Base].count() {
+		out.Base[status] += n
+	}
+	out.sort()
+}
+
+// account files what failed at first and is in none of the lists: what passed later
+// is flaky, of the rest nothing more is known.
+func (r *runner) account(seen Suite) {
+	t := &r.res.Tests
+	for id, test := range seen {
+		is := func(k Case) bool { return k.ID == id }
+		if test.Status != Failed || slices.ContainsFunc(t.lists(), func(list *[]Case) bool { return slices.ContainsFunc(*list, is) }) {
+			continue
+		}
+		if r.suites[Head][id].Status == Passed {
+			t.Flaky = append(t.Flaky, newCase(id, test))
+		} else {
+			t.Unknown = append(t.Unknown, newCase(id, test))
+		}
+	}
+}

@@ -1,0 +1,383 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// state is all of a folder that later commands could see, by path. Names of what
+// is one file by two names are told, too.
+func state(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		if rel == gitFile {
+			return nil
+		}
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			return err
+		}
+		says := fmt.Sprintf("mode %o size %d", st.Mode, st.Size)
+		if !d.IsDir() {
+			says += fmt.Sprintf(" links %d", st.Nlink)
+		}
+		if rel != "." { // of the top, .git is written anew
+			says += " time " + fmt.Sprint(st.Mtim)
+		}
+		buf := make([]byte, 1000)
+		if n, err := unix.Llistxattr(path, buf); err == nil {
+			for name := range strings.SplitSeq(string(buf[:n]), "\x00") {
+				if name != "" && !strings.HasPrefix(name, "security.") {
+					says += " has " + name
+				}
+			}
+		}
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			says += " holds " + string(data)
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			says += " leads to " + to
+		}
+		if d.IsDir() {
+			says = strings.Replace(says, fmt.Sprintf(" size %d", st.Size), "", 1)
+		}
+		out[rel] = says
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// untouchedLong waits until the record of a replica can say something of files that were
+// just written, and makes it.
+func untouchedLong(t *testing.T, r *Replica) {
+	t.Helper()
+	start := must[time.Time](t)(clockOf(filepath.Dir(r.To)))
+	for must[time.Time](t)(clockOf(filepath.Dir(r.To))).Sub(start) < 2*tick { // the clock goes on by itself
+	}
+	r.made = recordOf(t, r.From, r.To)
+	r.made.settled(must[time.Time](t)(clockOf(filepath.Dir(r.To))).UnixNano())
+	if len(r.made.files) == 0 || !timely(r.To) {
+		t.Skip("this file system's change times are not known to be fine")
+	}
+}
+
+func recordOf(t *testing.T, from, to string) *replicaDir {
+	t.Helper()
+	stat := func(path string) *unix.Stat_t {
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			t.Fatal(err)
+		}
+		return &st
+	}
+	d := newReplicaDir()
+	d.self(stat(from), stat(to))
+	for _, e := range must[[]os.DirEntry](t)(os.ReadDir(from)) {
+		a, b := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		switch {
+		case e.Name() == gitFile:
+		case e.IsDir():
+			d.dirs[e.Name()] = recordOf(t, a, b)
+		default:
+			d.file(e.Name(), stat(a), stat(b))
+		}
+	}
+	return d
+}
+
+// forge writes a file anew in place and puts its time back.
+func forge(path, content string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	return errors.Join(err, f.Close(), os.Chtimes(path, info.ModTime(), info.ModTime()))
+}
+
+// resetAttacks are what a command can leave in a tree for whoever works there next.
+func resetAttacks() map[string]func(dir, outside string) error {
+	in := func(f func(at func(string) string) error) func(string, string) error {
+		return func(dir, _ string) error {
+			return f(func(name string) string { return filepath.Join(dir, name) })
+		}
+	}
+	return map[string]func(dir, outside string) error{
+		"content of the same length and time": in(func(at func(string) string) error { return forge(at("src/a.txt"), "AAAA") }),
+		"a mapped file": in(func(at func(string) string) error {
+			f, err := os.OpenFile(at("src/a.txt"), os.O_RDWR, 0)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			data, err := unix.Mmap(int(f.Fd()), 0, 4, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+			if err != nil {
+				return err
+			}
+			copy(data, "MMMM")
+			return unix.Munmap(data)
+		}),
+		"two files that changed places": in(func(at func(string) string) error {
+			return errors.Join(os.Rename(at("src/a.txt"), at("x")), os.Rename(at("src/b.txt"), at("src/a.txt")), os.Rename(at("x"), at("src/b.txt")))
+		}),
+		"two folders that changed places": in(func(at func(string) string) error {
+			return errors.Join(os.Rename(at("one"), at("x")), os.Rename(at("two"), at("one")), os.Rename(at("x"), at("two")))
+		}),
+		"two names of one file": in(func(at func(string) string) error {
+			return errors.Join(os.Remove(at("src/b.txt")), os.Link(at("src/a.txt"), at("src/b.txt")))
+		}),
+		"a name of a file outside": func(dir, outside string) error {
+			return os.Link(filepath.Join(dir, "src/a.txt"), filepath.Join(outside, "kept"))
+		},
+		"a link in place of a file": func(dir, outside string) error {
+			name := filepath.Join(dir, "src/a.txt")
+			return errors.Join(os.Remove(name), os.Symlink(filepath.Join(outside, "secret"), name))
+		},
+		"a link in place of a folder": func(dir, outside string) error {
+			name := filepath.Join(dir, "one")
+			return errors.Join(os.RemoveAll(name), os.Symlink(outside, name))
+		},
+		"a file in place of a folder": in(func(at func(string) string) error {
+			return errors.Join(os.RemoveAll(at("one")), os.WriteFile(at("one"), nil, 0o600))
+		}),
+		"a folder in place of a file": in(func(at func(string) string) error {
+			return errors.Join(os.Remove(at("src/a.txt")), os.MkdirAll(at("src/a.txt/b"), 0o700))
+		}),
+		"another target of a link": in(func(at func(string) string) error {
+			return errors.Join(os.Remove(at("link")), os.Symlink("src/b.txt", at("link")))
+		}),
+		"ignored files": in(func(at func(string) string) error {
+			return errors.Join(os.MkdirAll(at("node_modules/.cache"), 0o755), os.WriteFile(at("node_modules/.cache/x"), nil, 0o600), os.WriteFile(at(".env"), nil, 0o600))
+		}),
+		"files out of build output": in(func(at func(string) string) error { return os.Remove(at("build/out.o")) }),
+		"modes": in(func(at func(string) string) error {
+			return errors.Join(os.Chmod(at("src/a.txt"), 0o777), os.Chmod(at("one"), 0o777), os.Chmod(at("two/deep"), 0), os.Chmod(at("src/b.txt"), 0))
+		}),
+		"a folder that nobody can enter": in(func(at func(string) string) error {
+			return errors.Join(os.MkdirAll(at("one/more"), 0o700), os.Chmod(at("one"), 0), os.Chmod(at("."), 0))
+		}),
+		"a pipe and a socket": in(func(at func(string) string) error {
+			return errors.Join(syscall.Mkfifo(at("one/pipe"), 0o600), os.Remove(at("src/a.txt")), syscall.Mkfifo(at("src/a.txt"), 0o600))
+		}),
+		"attributes": in(func(at func(string) string) error {
+			err := errors.Join(unix.Setxattr(at("src/a.txt"), "user.x", []byte("1"), 0), unix.Setxattr(at("one"), "user.x", []byte("1"), 0), unix.Setxattr(at("."), "user.x", []byte("1"), 0))
+			if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EPERM) {
+				return nil
+			}
+			return err
+		}),
+		"a repository in the tree": in(func(at func(string) string) error {
+			return errors.Join(os.MkdirAll(at("sub/.git/hooks"), 0o700), os.WriteFile(at("sub/.git/config"), nil, 0o600))
+		}),
+	}
+}
+
+// What commands left in a tree is gone when it was reset, also where they covered
+// their tracks, and nothing outside of it was touched. What they left alone is not
+// copied again.
+func TestResetLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, attack := range resetAttacks() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			from, to, outside := filepath.Join(dir, "from"), filepath.Join(dir, "to"), filepath.Join(dir, "outside")
+			write(t, from, map[string]string{
+				"src/a.txt": "aaaa", "src/b.txt": "bbbb", "one/f": "1111", "two/f": "2222", "one/deep/g": "3", "two/deep/g": "4",
+				"build/out.o": "obj", "sub/empty": "", "kept/k": "k",
+			})
+			then := time.Now().Add(-time.Hour)
+			for _, f := range []string{"src/a.txt", "src/b.txt", "one/f", "two/f", "one", "two"} { // alike in all that stat says
+				if err := os.Chtimes(filepath.Join(from, f), then, then); err != nil {
+					t.Fatal(err)
+				}
+			}
+			symlink(t, "src/a.txt", filepath.Join(from, "link"))
+			write(t, outside, map[string]string{"secret": "s", "f": "f", "deep/g": "g"})
+			r := &Replica{From: from, To: to}
+			if err := r.Reset(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			want, others := state(t, from), state(t, outside)
+			if d := cmp.Diff(want, state(t, to)); d != "" {
+				t.Fatalf("the first copy differs:\n%s", d)
+			}
+			untouchedLong(t, r)
+			inode := func() uint64 {
+				var st unix.Stat_t
+				if err := unix.Lstat(filepath.Join(to, "kept/k"), &st); err != nil {
+					t.Fatal(err)
+				}
+				return st.Ino
+			}
+			before := inode()
+			if err := attack(to, outside); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Reset(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, state(t, to)); d != "" {
+				t.Errorf("-want +left:\n%s", d)
+			}
+			if d := cmp.Diff(want, state(t, from)); d != "" {
+				t.Errorf("what it was copied from is another:\n%s", d)
+			}
+			now := state(t, outside)
+			delete(now, "kept")
+			delete(others, ".")
+			delete(now, ".")
+			if d := cmp.Diff(others, now); d != "" {
+				t.Errorf("something outside was touched:\n%s", d)
+			}
+			if inode() != before && name != "attributes" && name != "a folder that nobody can enter" {
+				t.Error("a file that nobody touched was copied again")
+			}
+		})
+	}
+}
+
+// A worktree that was reset leads to its own place in the mirror, with the index
+// and the settings that git made, whatever was done to them.
+func TestResetOfGitsFiles(t *testing.T) {
+	t.Parallel()
+	_, m, head := imported(t, newRepo(t))
+	tree := worktree(t, m, "head", head)
+	snap := must[*Tree](t)(tree.Copy(t.Context(), filepath.Join(runDir(m, "run1"), "prepared")))
+	defer snap.Close()
+	for name, attack := range map[string]func() error{
+		"another repository": func() error {
+			return errors.Join(os.Remove(filepath.Join(tree.Dir, ".git")), os.MkdirAll(filepath.Join(tree.Dir, ".git/hooks"), 0o700), os.WriteFile(filepath.Join(tree.Dir, ".git/config"), []byte("[core]\n\tfsmonitor = false\n"), 0o600))
+		},
+		"a link to another file": func() error {
+			return errors.Join(os.Remove(filepath.Join(tree.Dir, ".git")), os.Symlink("/dev/zero", filepath.Join(tree.Dir, ".git")))
+		},
+		"marks in the index": func() error {
+			cmd := exec.Command("git", "update-index", "--assume-unchanged", "README")
+			cmd.Dir, cmd.Env = tree.Dir, userEnv
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+			cmd = exec.Command("git", "update-index", "--skip-worktree", "README")
+			cmd.Dir, cmd.Env = tree.Dir, userEnv
+			return cmd.Run()
+		},
+		"settings of the worktree": func() error {
+			return errors.Join(os.WriteFile(filepath.Join(tree.registry, "config.worktree"), []byte("[core]\n\thooksPath = /tmp\n"), 0o600),
+				os.WriteFile(filepath.Join(tree.registry, "index.lock"), nil, 0o600), os.WriteFile(filepath.Join(tree.registry, "HEAD"), []byte("ref: refs/heads/x\n"), 0o600))
+		},
+	} {
+		if err := attack(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := tree.Reset(t.Context(), snap); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		entries := must[[]os.DirEntry](t)(os.ReadDir(tree.registry))
+		for _, e := range entries {
+			if strings.Contains(e.Name(), "lock") || strings.Contains(e.Name(), "config") {
+				t.Errorf("%s: %s is still there", name, e.Name())
+			}
+		}
+		if got := userIn(t, append([]string{"GIT_OPTIONAL_LOCKS=0"}, userEnv...), tree.Dir, "status", "--porcelain"); got != "" {
+			t.Errorf("%s: git status:\n%s", name, got)
+		}
+		write(t, tree.Dir, map[string]string{"README": "owt\n"})
+		if got := userIn(t, append([]string{"GIT_OPTIONAL_LOCKS=0"}, userEnv...), tree.Dir, "status", "--porcelain"); got != " M README" && got != "M README" {
+			t.Errorf("%s: a change is hidden: %q", name, got)
+		}
+		if got := userIn(t, userEnv, tree.Dir, "rev-parse", "HEAD"); got != head {
+			t.Errorf("%s: HEAD is %s", name, got)
+		}
+	}
+}
+
+// A tree of the pool is at its new place what a copy would be: nothing of who had
+// it before is in it, git works there, and the mirror knows of it.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	_, m, head := imported(t, newRepo(t))
+	snap := worktree(t, m, "prepared", head)
+	write(t, snap.Dir, map[string]string{"build/out.o": "obj"})
+	var p Pool
+	place := func(name string) string { return filepath.Join(runDir(m, "again"), name) }
+	first := must[*Tree](t)(p.Copy(t.Context(), snap, place("one")))
+	write(t, first.Dir, map[string]string{"README": "owt\n", "left/over": "x", "build/out.o": "changed"})
+	if err := os.Chmod(first.Dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	p.Put(first, snap)
+	second := must[*Tree](t)(p.Copy(t.Context(), snap, place("two")))
+	third := must[*Tree](t)(p.Copy(t.Context(), snap, place("three")))
+	if second != first || third == first {
+		t.Error("the tree that was put back is to be used once")
+	}
+	for _, tree := range []*Tree{second, third} {
+		if d := cmp.Diff(state(t, snap.Dir), state(t, tree.Dir)); d != "" {
+			t.Errorf("%s\n%s", tree.Dir, d)
+		}
+		if got := userIn(t, append([]string{"GIT_OPTIONAL_LOCKS=0"}, userEnv...), tree.Dir, "status", "--porcelain"); got != "?? build/" {
+			t.Errorf("git status:\n%s", got)
+		}
+		if got := must[[]string](t)(tree.Changed(t.Context())); len(got) > 0 {
+			t.Errorf("%q are not what they were", got)
+		}
+		if listed := userIn(t, userEnv, m.Dir, "worktree", "list"); !strings.Contains(listed, tree.Dir+" ") {
+			t.Errorf("the mirror does not know of %s:\n%s", tree.Dir, listed)
+		}
+		p.Put(tree, snap)
+	}
+	if _, err := os.Lstat(place("one")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something is left at the first place: %v", err)
+	}
+	// A folder that was replaced is not used, and nothing it leads to is touched.
+	fourth := must[*Tree](t)(p.Copy(t.Context(), snap, place("four")))
+	outside := t.TempDir()
+	write(t, outside, map[string]string{"f": "f"})
+	if err := errors.Join(os.RemoveAll(fourth.Dir), os.Symlink(outside, fourth.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	p.Put(fourth, snap)
+	fifth := must[*Tree](t)(p.Copy(t.Context(), snap, place("five")))
+	if d := cmp.Diff(state(t, snap.Dir), state(t, fifth.Dir)); d != "" || read(t, outside, "f") != "f" {
+		t.Errorf("after a link in place of the folder:\n%s", d)
+	}
+	if err := errors.Join(fifth.Close(), p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if entries := must[[]os.DirEntry](t)(os.ReadDir(runDir(m, "again"))); len(entries) > 1 { // the lock
+		t.Errorf("the pool left %v", entries)
+	}
+}
