@@ -269,7 +269,9 @@ func (h *installed) release(t *testing.T) {
 func TestAppVerifiesPullRequest(t *testing.T) {
 	t.Parallel()
 	h := newInstalled(t)
+	h.mu.Lock() // the server answers already
 	h.missed = hookList()
+	h.mu.Unlock()
 	h.start(t)
 	h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
 	h.wait(t, "run has ended", "state=finished", "verdict=")
