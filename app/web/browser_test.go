@@ -13,20 +13,17 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/ycbot/ycbot/internal/browsertest"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -35,100 +32,14 @@ var images = flag.String("images", "", "write pictures of the pages to this `fol
 
 // A window is a real browser.
 type window struct {
-	context.Context
+	*browsertest.Window
 	t *testing.T
-
-	mu      sync.Mutex
-	dialogs []string
-	errors  []string // scripts that failed, and what the policy refused
 }
 
-// open opens a window of a size. Without a browser the test is skipped.
+// openWindow opens a window of a size. Without a browser the test is skipped.
 func openWindow(t *testing.T, width, height int64, actions ...chromedp.Action) *window {
 	t.Helper()
-	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if at, err := exec.LookPath(name); err == nil {
-			program = at
-			break
-		}
-	}
-	if program == "" {
-		t.Skip("no browser: install chromium")
-	}
-	profile, err := os.MkdirTemp("", "ycbot-browser-") //nolint:usetesting // what is left of the browser may still write there
-	if err != nil {
-		t.Fatal(err)
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(2*time.Minute), chromedp.Flag("hide-scrollbars", true))
-	allocator, end := chromedp.NewExecAllocator(t.Context(), options...)
-	ctx, cancel := chromedp.NewContext(allocator)
-	ctx, stop := context.WithTimeout(ctx, 4*time.Minute)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx)
-		stop()
-		cancel()
-		end()
-		if c := chromedp.FromContext(ctx); c != nil && c.Allocator != nil {
-			c.Allocator.Wait()
-		}
-		_ = os.RemoveAll(profile)
-	})
-	w := &window{Context: ctx, t: t}
-	chromedp.ListenTarget(ctx, w.heard)
-	first := []chromedp.Action{network.Enable(), page.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, width < 600)}
-	w.run(append(first, actions...)...)
-	return w
-}
-
-// heard notes what a page must not do.
-func (w *window) heard(e any) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch e := e.(type) {
-	case *page.EventJavascriptDialogOpening:
-		w.dialogs = append(w.dialogs, e.Message)
-		go func() { _ = chromedp.Run(w.Context, page.HandleJavaScriptDialog(false)) }()
-	case *runtime.EventExceptionThrown:
-		w.errors = append(w.errors, e.ExceptionDetails.Error())
-	}
-}
-
-func (w *window) run(actions ...chromedp.Action) {
-	w.t.Helper()
-	if err := chromedp.Run(w.Context, actions...); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// eval is what an expression says on the page.
-func (w *window) eval(expression string) (out string) {
-	w.t.Helper()
-	w.run(chromedp.Evaluate("String("+expression+")", &out))
-	return out
-}
-
-// waitFor waits until an expression is true on the page.
-func (w *window) waitFor(expression string) {
-	w.t.Helper()
-	if err := chromedp.Run(w.Context, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(60*time.Second))); err != nil {
-		w.t.Fatalf("%s does not become true: %v\n%s", expression, err, w.eval("document.body.innerText"))
-	}
-}
-
-// quiet fails where something was executed that should not have been.
-func (w *window) quiet() {
-	w.t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.dialogs)+len(w.errors) > 0 {
-		w.t.Errorf("dialogs %q, errors %q", w.dialogs, w.errors)
-	}
-}
-
-func theme(name string) chromedp.Action {
-	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}})
+	return &window{browsertest.Open(t, browsertest.Options{Width: width, Height: height, Actions: actions}), t}
 }
 
 // logIn logs somebody in.
@@ -136,7 +47,7 @@ func (w *world) logIn(b *window, who string) {
 	w.github.mu.Lock()
 	w.github.who = who
 	w.github.mu.Unlock()
-	b.run(chromedp.Navigate(w.URL + "/login?next=/runs"))
+	b.Run(chromedp.Navigate(w.URL + "/login?next=/runs"))
 }
 
 // picture writes what the window shows to the folder that -images names.
@@ -146,7 +57,7 @@ func (w *window) picture(name string, height int64) {
 		return
 	}
 	var data []byte
-	w.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+	w.Run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		width := int64(0)
 		_ = chromedp.Evaluate("innerWidth", &width).Do(ctx)
 		data, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).WithCaptureBeyondViewport(true).
@@ -227,11 +138,11 @@ func TestLooks(t *testing.T) {
 		w.logIn(b, "alice")
 		for _, colors := range []string{"light", "dark"} {
 			for name, path := range map[string]string{"runs": "/runs", "run": "/runs/run1"} {
-				b.run(theme(colors), chromedp.Navigate(w.URL+path), chromedp.WaitReady("main"))
-				if wide := b.eval("document.documentElement.scrollWidth > innerWidth"); wide == "true" {
-					t.Errorf("%s on a %s is wider than the window: %s", path, size.name, b.eval("document.documentElement.scrollWidth"))
+				b.Run(browsertest.Theme(colors), chromedp.Navigate(w.URL+path), chromedp.WaitReady("main"))
+				if wide := b.Eval("document.documentElement.scrollWidth > innerWidth"); wide == "true" {
+					t.Errorf("%s on a %s is wider than the window: %s", path, size.name, b.Eval("document.documentElement.scrollWidth"))
 				}
-				dark := b.eval("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
+				dark := b.Eval("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
 				if dark != (colors == "dark") {
 					t.Errorf("%s is not %s", path, colors)
 				}
@@ -242,7 +153,7 @@ func TestLooks(t *testing.T) {
 				b.picture(name+"-"+size.name+"-"+colors, height)
 			}
 		}
-		b.quiet()
+		b.Quiet()
 	}
 }
 
@@ -289,31 +200,31 @@ func TestHostileText(t *testing.T) {
 	w.logIn(b, "alice")
 	seen := func(want string) {
 		t.Helper()
-		if got := b.eval("document.querySelectorAll('main img, main script, main iframe, main svg, [onerror], [onload], a[href^=javascript]').length"); got != "0" {
-			t.Errorf("%s: %s elements that strangers made:\n%s", b.eval("location.href"), got, b.eval("document.querySelector('main').innerHTML"))
+		if got := b.Eval("document.querySelectorAll('main img, main script, main iframe, main svg, [onerror], [onload], a[href^=javascript]').length"); got != "0" {
+			t.Errorf("%s: %s elements that strangers made:\n%s", b.Eval("location.href"), got, b.Eval("document.querySelector('main').innerHTML"))
 		}
-		if !strings.Contains(b.eval("document.body.textContent"), want) {
-			t.Errorf("%s does not show what was written as text", b.eval("location.href"))
+		if !strings.Contains(b.Eval("document.body.textContent"), want) {
+			t.Errorf("%s does not show what was written as text", b.Eval("location.href"))
 		}
 	}
 	for path, want := range map[string]string{
 		"/runs": "onerror=alert(1)", "/runs/r": "onerror=alert(1)", "/runs/r/agents/92078ac011128b11": "onerror=alert(1)", "/runs/r/files/": "onerror=alert(8)",
 		"/runs/r/files/x.md": "onerror=alert(1)", "/runs?repo=" + url.QueryEscape(attack): "Runs", "/" + url.PathEscape(attack): "404",
 	} {
-		b.run(chromedp.Navigate(w.URL+path), chromedp.WaitReady("body"))
+		b.Run(chromedp.Navigate(w.URL+path), chromedp.WaitReady("body"))
 		seen(want)
 	}
-	b.run(chromedp.Navigate(w.URL + "/runs/live"))
+	b.Run(chromedp.Navigate(w.URL + "/runs/live"))
 	w.save(store.Run{ID: "live", Repo: "acme/" + attack, RepoID: 1, Number: 1, Actor: attack, State: store.Finished, Verdict: "PASS", Reason: attack, Ended: w.clock()})
-	b.waitFor("document.querySelector('#head .big').textContent === 'PASS'")
+	b.WaitFor("document.querySelector('#head .big').textContent === 'PASS'")
 	seen("onerror=alert(1)")
 	// The policy holds by itself too: a script that got into a page would not run.
-	b.run(chromedp.Evaluate(`(() => { const s = document.createElement('script'); s.textContent = 'window.executed = 1'; document.body.append(s);
+	b.Run(chromedp.Evaluate(`(() => { const s = document.createElement('script'); s.textContent = 'window.executed = 1'; document.body.append(s);
 		const i = document.createElement('div'); i.innerHTML = '<img src=x onerror="window.executed = 2">'; document.body.append(i); })()`, nil))
-	if got := b.eval("window.executed"); got != "undefined" {
+	if got := b.Eval("window.executed"); got != "undefined" {
 		t.Errorf("a script that was put into the page is executed: %s", got)
 	}
-	b.quiet()
+	b.Quiet()
 	w.github.mu.Lock()
 	defer w.github.mu.Unlock()
 	if len(w.github.codes) != 0 { // that of the login is used up
@@ -352,18 +263,18 @@ func TestWatchedInBrowser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := openWindow(t, 1200, 800, theme("light"))
+	b := openWindow(t, 1200, 800, browsertest.Theme("light"))
 	w.logIn(b, "alice")
-	b.run(chromedp.Navigate(w.URL + "/runs/r"))
-	b.run(chromedp.Evaluate("window.first = true", nil))
+	b.Run(chromedp.Navigate(w.URL + "/runs/r"))
+	b.Run(chromedp.Evaluate("window.first = true", nil))
 	reach(6, 1)
-	b.waitFor("document.querySelector('#stages .running strong')?.textContent === 'gate' && !!document.getElementById('E1')")
-	b.run(chromedp.Evaluate("document.getElementById('E1').open = true", nil))
+	b.WaitFor("document.querySelector('#stages .running strong')?.textContent === 'gate' && !!document.getElementById('E1')")
+	b.Run(chromedp.Evaluate("document.getElementById('E1').open = true", nil))
 	reach(45, 14)
-	b.waitFor("document.querySelector('#agents .agent strong')?.textContent === 'verification' && !!document.getElementById('E14')")
-	b.waitFor("!document.getElementById('commands-gate').open") // it is over, and nobody opened it
+	b.WaitFor("document.querySelector('#agents .agent strong')?.textContent === 'verification' && !!document.getElementById('E14')")
+	b.WaitFor("!document.getElementById('commands-gate').open") // it is over, and nobody opened it
 	b.picture("live-desktop-light", 700)
-	b.run(chromedp.Click("#commands-gate summary"))
+	b.Run(chromedp.Click("#commands-gate summary"))
 	w.CloseClientConnections()
 	reach(69, 19)
 	body, err := os.ReadFile(filepath.Join(from, reportFile))
@@ -376,17 +287,17 @@ func TestWatchedInBrowser(t *testing.T) {
 	}
 	run.State, run.Verdict, run.Ended = store.Finished, "FAIL", w.clock()
 	w.save(run)
-	b.waitFor("document.querySelector('#head .big').textContent === 'FAIL' && document.querySelector('#report h2')?.textContent === 'What fails'")
+	b.WaitFor("document.querySelector('#head .big').textContent === 'FAIL' && document.querySelector('#report h2')?.textContent === 'What fails'")
 	for expression, want := range map[string]string{
 		"window.first": "true", "document.getElementById('E1').open": "true", "document.getElementById('commands-gate').open": "true", "document.querySelectorAll('#proofs > details').length": "19",
 		"document.querySelectorAll('#stages .done').length": "4", "document.title": "FAIL · acme/boxoffice #41 · ycbot",
 		"new Set([...document.querySelectorAll('#proofs > details')].map(e => e.id)).size": "19",
 	} {
-		if got := b.eval(expression); got != want {
+		if got := b.Eval(expression); got != want {
 			t.Errorf("%s is %s, want %s", expression, got, want)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // Without JavaScript the page of a finished run has everything, and the buttons work.
@@ -396,13 +307,13 @@ func TestWithoutJavaScript(t *testing.T) {
 	b := openWindow(t, 1200, 800, emulation.SetScriptExecutionDisabled(true))
 	w.logIn(b, "alice")
 	var text, next string
-	b.run(chromedp.Navigate(w.URL+"/runs/r"), chromedp.Text("main", &text), chromedp.Click("#E14 summary"), chromedp.WaitVisible("#E14 .output"))
+	b.Run(chromedp.Navigate(w.URL+"/runs/r"), chromedp.Text("main", &text), chromedp.Click("#E14 summary"), chromedp.WaitVisible("#E14 .output"))
 	for _, want := range []string{"FAIL", "What fails", "sold -5, 105 left", "verification", "go build ./...", "exit 1"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	b.run(chromedp.Click(`form[action$="/verify"] button`), chromedp.WaitVisible(".notice"), chromedp.Location(&next))
+	b.Run(chromedp.Click(`form[action$="/verify"] button`), chromedp.WaitVisible(".notice"), chromedp.Location(&next))
 	if len(w.pressed) != 1 || w.pressed[0].Button != Verify || !strings.Contains(next, "asked=verify") {
 		t.Errorf("pressed %v, then at %s", w.pressed, next)
 	}

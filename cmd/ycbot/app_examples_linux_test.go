@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/ycbot/ycbot/app"
+	"github.com/ycbot/ycbot/internal/docstest"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -27,7 +28,7 @@ import (
 func examples(t *testing.T, heading string) []string {
 	t.Helper()
 	var out []string
-	for _, block := range blocks(t, heading, "yaml") {
+	for _, block := range docstest.Blocks(t, operating, heading, "yaml") {
 		out = append(out, strings.Split(block, "\n---\n")...)
 	}
 	return out

@@ -16,32 +16,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/docstest"
 )
 
-// documented are the commands that docs/operate.md has under a heading, in their order.
-func documented(t *testing.T, heading string) []string {
-	t.Helper()
-	return blocks(t, heading, "sh")
-}
-
-// blocks are those of a language that docs/operate.md has under a heading.
-func blocks(t *testing.T, heading, language string) []string {
-	t.Helper()
-	text, err := os.ReadFile("../../docs/operate.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, part, ok := strings.Cut(string(text), "\n## "+heading+"\n")
-	if !ok {
-		t.Fatalf("docs/operate.md has no heading %q", heading)
-	}
-	part, _, _ = strings.Cut(part, "\n## ")
-	var out []string
-	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(part, -1) {
-		out = append(out, strings.TrimSpace(m[1]))
-	}
-	return out
-}
+// operating is the documentation for operators.
+const operating = "../../docs/operate.md"
 
 // An operator works in a folder with the program on the path.
 type operator struct {
@@ -102,7 +82,7 @@ func (p proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestSetUpAsDocumented(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
-	steps := documented(t, "Set up")
+	steps := docstest.Blocks(t, operating, "Set up", "sh")
 	if len(steps) != 3 {
 		t.Fatalf("the documentation has %d steps, want 3: %q", len(steps), steps)
 	}
