@@ -6,11 +6,14 @@ LINT = $(shell \
 	if [ "$$(golangci-lint version --short 2>/dev/null)" = "$(LINT_VERSION)" ]; then echo golangci-lint; \
 	else echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); fi)
 
+# The packages that take longest begin first, so that none is left alone at the end.
+LONG := ./internal/gate ./cmd/ycbot ./test/eval ./internal/sandbox ./test/bench
+
 .PHONY: test race soak lint lint-tool build bench pairs eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
-	@go run ./test/summary -timeout=45m ./...
+	@go run ./test/summary -timeout=45m $(LONG) ./...
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }

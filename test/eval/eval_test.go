@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/test/releases"
 )
@@ -66,7 +67,10 @@ func TestYcbot(t *testing.T) {
 	}
 	shared := t.TempDir()
 	program, home := filepath.Join(shared, "ycbot"), filepath.Join(shared, "home")
-	if err := build(t.Context(), env, program); err != nil {
+	if err := build(t.Context(), os.Environ(), program); err != nil { // as the tests of cmd/ycbot have compiled it
+		t.Fatal(err)
+	}
+	if err := gotest.Std(t.Context(), filepath.Join(home, "cache", "go-build"), false); err != nil {
 		t.Fatal(err)
 	}
 	scenario, out := filepath.Join(shared, "scenario.txtar"), filepath.Join(shared, "out")
