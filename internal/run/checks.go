@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,8 +58,8 @@ var kinds = map[gate.Stage]report.Kind{
 // stage makes a check of each command of a stage at the head. A setup that
 // worked is no news.
 func (b *builder) stage(stage gate.Stage) {
-	for _, head := range b.result.Steps {
-		if head.Side != gate.Head || head.Stage != stage || stage == gate.StageSetup && !head.Failed() {
+	for i, head := range b.result.Steps {
+		if head.Side != gate.Head || head.Stage != stage || stage == gate.StageSetup && !head.Failed() || b.repeated(i) {
 			continue
 		}
 		base, onBase := b.other(head)
@@ -92,6 +93,16 @@ func (b *builder) stage(stage gate.Stage) {
 		}
 		b.add(c)
 	}
+}
+
+// repeated says whether the head has the same command of a stage once more behind
+// this one, as in projects that the change does not touch, which are looked at
+// again where they fail, and in setups that the network failed: the last one counts.
+func (b *builder) repeated(at int) bool {
+	s := b.result.Steps[at]
+	return slices.ContainsFunc(b.result.Steps[at+1:], func(t gate.Step) bool {
+		return t.Side == s.Side && t.Stage == s.Stage && t.Unit == s.Unit && sameCommand(t.Command, s.Command)
+	})
 }
 
 // against says what a failure on the head is, given the same command at base.

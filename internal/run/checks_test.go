@@ -58,6 +58,19 @@ func TestBuilder(t *testing.T) {
 			checks: []string{"build SKIP none supported: setup: do setup | environment: no registry"},
 		},
 		{
+			name: "what ran twice on the head is told once, as it ended",
+			result: gate.Result{Steps: []gate.Step{
+				step(gate.StageSetup, gate.Head, "E1", 1), step(gate.StageSetup, gate.Head, "E2", 0),
+				step(gate.StageBuild, gate.Head, "E3", 0), step(gate.StageTest, gate.Head, "E4", 1),
+				step(gate.StageBuild, gate.Base, "E5", 0), step(gate.StageBuild, gate.Head, "E6", 0),
+				step(gate.StageTest, gate.Base, "E7", 1), step(gate.StageTest, gate.Head, "E8", 1),
+			}},
+			checks: []string{
+				"build PASS none supported: build: do build | exit 0",
+				"test FAIL pre-existing supported: test: do test | out of E8",
+			},
+		},
+		{
 			name: "tests told apart",
 			result: gate.Result{
 				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
