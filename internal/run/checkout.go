@@ -31,8 +31,19 @@ type source struct {
 	HeadRef string             `json:"head_ref"`
 	Commits []workspace.Commit `json:"commits"` // from merge base to head, newest first
 	Notes   []string           `json:"notes"`
-	Hidden  []report.Finding   `json:"hidden"` // characters that a reviewer does not see
+	Hidden  []report.Finding   `json:"hidden"`          // characters that a reviewer does not see
+	Lacks   string             `json:"lacks,omitempty"` // why there is no merge base: noMergeBase, emptyRepo; "": there is one
 }
+
+// Why a change is compared with something else than a merge base. They are flags of
+// the brief, and stored.
+const (
+	noMergeBase = "no_merge_base" // base and head have no commit in common: with the base as it is
+	emptyRepo   = "empty_repo"    // the head is the first commit: with nothing
+)
+
+// nothing is what a person reads as the name of an empty base.
+const nothing = "nothing"
 
 // checkout resolves base and head, brings them into the mirror, and finds out
 // what differs.
@@ -42,8 +53,8 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 		return source{}, err
 	}
 	c := &src.Change
-	if c.MergeBase, err = s.mirror.MergeBase(ctx, c.BaseSHA, c.HeadSHA); err != nil {
-		return source{}, &UsageError{err}
+	if err := s.meet(ctx, &src); err != nil {
+		return source{}, err
 	}
 	patch, err := s.difference(ctx, &src)
 	if err != nil {
@@ -71,6 +82,34 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	src.Hidden, notes = hiddenText(src, patch)
 	src.Notes = append(src.Notes, notes...)
 	return src, nil
+}
+
+// meet finds the commit that the head is compared with. Where the histories have
+// none in common that is the base itself, and everybody is told.
+func (s *session) meet(ctx context.Context, src *source) error {
+	c := &src.Change
+	if src.Lacks == "" {
+		oid, err := s.mirror.MergeBase(ctx, c.BaseSHA, c.HeadSHA)
+		if err == nil {
+			c.MergeBase = oid
+			return nil
+		}
+		if !errors.Is(err, workspace.ErrNoCommonHistory) {
+			return &UsageError{err}
+		}
+		src.Lacks = noMergeBase
+	}
+	c.MergeBase = c.BaseSHA
+	src.Notes = append(src.Notes, src.Lacks+": "+src.lacking())
+	return nil
+}
+
+// lacking says in words what the change is compared with instead of a merge base.
+func (src source) lacking() string {
+	if src.Lacks == emptyRepo {
+		return "there is no commit to compare with: all of the head counts as new"
+	}
+	return "base and head have no commit in common: the head is compared with the base as it is, and what only the base has counts as taken away"
 }
 
 // difference asks git what the change consists of, side by side: its files and
@@ -109,10 +148,20 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 	if err := s.openMirror(ctx); err != nil {
 		return source{}, err
 	}
-	if err := s.mirror.Import(ctx, s.repo, base.OID, head.OID); err != nil {
+	src := source{BaseRef: base.Name, HeadRef: head.Name}
+	wanted := []string{head.OID}
+	if base.OID == "" {
+		var err error
+		if base.OID, err = s.mirror.Nothing(ctx); err != nil {
+			return source{}, err
+		}
+		src.Lacks = emptyRepo
+	} else {
+		wanted = append(wanted, base.OID)
+	}
+	if err := s.mirror.Import(ctx, s.repo, wanted...); err != nil {
 		return source{}, err
 	}
-	src := source{BaseRef: base.Name, HeadRef: head.Name}
 	src.Change = change.Change{Repo: s.repo.Name, BaseSHA: base.OID, HeadSHA: head.OID, Task: s.job.Task}
 	if s.job.Dirty {
 		snap, err := s.mirror.Snapshot(ctx, s.repo, "uncommitted changes")
@@ -128,7 +177,8 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 	return src, nil
 }
 
-// refs is the rule for what is compared with what. With --dirty and no base
+// refs is the rule for what is compared with what. A base without an id is nothing:
+// the head is the first commit. With --dirty and no base
 // named, uncommitted work is compared like committed work is.
 func (s *session) refs(ctx context.Context) (base, head workspace.Ref, err error) {
 	named := func(name string) (workspace.Ref, error) {
@@ -140,7 +190,11 @@ func (s *session) refs(ctx context.Context) (base, head workspace.Ref, err error
 	}
 	switch {
 	case s.job.Base == "" && s.job.Head == "" && !s.job.Dirty:
-		return s.repo.DefaultRange(ctx)
+		base, head, err = s.repo.DefaultRange(ctx)
+		if errors.Is(err, workspace.ErrFirstCommit) {
+			return workspace.Ref{Name: nothing}, head, nil
+		}
+		return base, head, err
 	case s.job.Base == "" && s.job.Dirty:
 		return s.dirtyRange(ctx)
 	}
@@ -151,7 +205,11 @@ func (s *session) refs(ctx context.Context) (base, head workspace.Ref, err error
 	if head, err = named(headName); err != nil {
 		return base, head, err
 	}
-	if s.job.Base != "" {
+	switch s.job.Base {
+	case "":
+	case workspace.NothingID(s.repo.Format):
+		return workspace.Ref{Name: nothing}, head, nil
+	default:
 		base, err = named(s.job.Base)
 		return base, head, err
 	}

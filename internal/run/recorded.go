@@ -206,6 +206,11 @@ func (s *session) bring(ctx context.Context, src source) error {
 		return err
 	}
 	c := src.Change
+	if src.Lacks == emptyRepo {
+		if _, err := s.mirror.Nothing(ctx); err != nil {
+			return err
+		}
+	}
 	var missing []string
 	for _, oid := range []string{c.BaseSHA, c.MergeBase, c.HeadSHA} {
 		if _, err := s.mirror.Describe(ctx, oid); err == nil {

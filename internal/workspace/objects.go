@@ -13,10 +13,12 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 )
 
-// Why two commits have no merge base.
+// Why two commits have no merge base, or one has nothing that it could be compared
+// with.
 var (
 	ErrNoCommonHistory = errors.New("no common history")
 	ErrShallow         = errors.New("history is cut off")
+	ErrFirstCommit     = errors.New("has nothing before it")
 )
 
 // maxFile bounds what ReadFile returns.

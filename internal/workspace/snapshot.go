@@ -95,14 +95,41 @@ func (m *Mirror) commit(ctx context.Context, tree, parent, message string, more 
 	if err != nil {
 		return "", err
 	}
+	return m.commitTree(ctx, date, message, append([]string{tree, "-p", parent}, more...)...)
+}
+
+// NothingID is the id of a commit that holds no file and has nothing before it: a
+// first commit is compared with it. Only [Mirror.Nothing] makes it.
+func NothingID(format string) string {
+	if format == "sha256" {
+		return "fe6631ef6d0eb5c45f91acb838c1b4269f17a94d57cb32a8517fc2a56d0b3918"
+	}
+	return "c83027b0b25f594ebf82569685287e88c1cece9a"
+}
+
+// Nothing writes the commit of [NothingID] and returns its id.
+func (m *Mirror) Nothing(ctx context.Context) (string, error) {
+	tree, err := m.git.line(ctx, call{gitDir: m.Dir, stdin: strings.NewReader(""), args: []string{"mktree"}})
+	if err != nil {
+		return "", fmt.Errorf("empty tree: %w", err)
+	}
+	oid, err := m.commitTree(ctx, "0", "nothing", tree)
+	if err != nil {
+		return "", fmt.Errorf("empty commit: %w", err)
+	}
+	return oid, m.keep(ctx, oid)
+}
+
+// commitTree runs git commit-tree as ycbot itself, at a date in seconds.
+func (m *Mirror) commitTree(ctx context.Context, date, message string, args ...string) (string, error) {
 	return m.git.line(ctx, call{
 		gitDir: m.Dir,
 		env: []string{
-			"GIT_AUTHOR_NAME=ycbot", "GIT_AUTHOR_EMAIL=ycbot@localhost", "GIT_AUTHOR_DATE=" + date + " +0000",
-			"GIT_COMMITTER_NAME=ycbot", "GIT_COMMITTER_EMAIL=ycbot@localhost", "GIT_COMMITTER_DATE=" + date + " +0000",
+			"GIT_AUTHOR_NAME=ycbot", "GIT_AUTHOR_EMAIL=ycbot@localhost", "GIT_AUTHOR_DATE=@" + date + " +0000",
+			"GIT_COMMITTER_NAME=ycbot", "GIT_COMMITTER_EMAIL=ycbot@localhost", "GIT_COMMITTER_DATE=@" + date + " +0000",
 		},
 		stdin: strings.NewReader(message),
-		args:  append([]string{"commit-tree", tree, "-p", parent, "-F", "-"}, more...),
+		args:  append([]string{"commit-tree", "-F", "-"}, args...),
 	})
 }
 

@@ -208,3 +208,19 @@ func TestSnapshotUnborn(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The commit that holds nothing has the id that is known before it is made.
+func TestNothing(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"sha1", "sha256"} {
+		dir := newRepo(t, "--object-format="+format)
+		_, m := open(t, newGit(t), dir)
+		oid := must[string](t)(m.Nothing(t.Context()))
+		if want := NothingID(format); oid != want {
+			t.Errorf("%s: got %s, want %s", format, oid, want)
+		}
+		if files := must[[]Entry](t)(m.Files(t.Context(), oid)); len(files) > 0 {
+			t.Errorf("%s: it holds %+v", format, files)
+		}
+	}
+}

@@ -302,7 +302,7 @@ func (r *Repository) DefaultRange(ctx context.Context) (base, head Ref, err erro
 	if v.isShallow(head.OID) {
 		return base, head, fmt.Errorf("the commit before %s is not here: the clone is shallow; git fetch --unshallow brings it", change.Short(head.OID))
 	}
-	return base, head, fmt.Errorf("%s is the first commit of %s and has nothing before it: name what to compare with, --base REF", change.Short(head.OID), head.Name)
+	return base, head, fmt.Errorf("%s is the first commit of %s and %w: name what to compare with, --base REF", change.Short(head.OID), head.Name, ErrFirstCommit)
 }
 
 func (v *view) defaultBranch() string {
