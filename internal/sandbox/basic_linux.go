@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,6 +18,7 @@ type basic struct {
 	means  means
 	list   []string // directories with something private in them
 	read   []string // what every command may read of the system
+	shims  *standby
 	status Status
 }
 
@@ -37,6 +37,7 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 		return nil, m.errMissing()
 	}
 	b := &basic{o: o, means: m, status: Status{Tier: TierBasic, Missing: []string{"namespaces: " + why}}}
+	b.shims = &standby{start: func() (*waiting, error) { return startWaiting(m) }, wait: idleTime}
 	private := privatePaths(o.Hide)
 	for _, dir := range systemDirs {
 		b.open(dir, private)
@@ -92,29 +93,23 @@ func (b *basic) run(ctx context.Context, c Command, self bool) (res Result, err 
 	if err != nil {
 		return Result{Exit: -1}, err
 	}
-	sh, err := newShimmed(p)
+	if ctx.Err() != nil {
+		return Result{Exit: -1}, context.Cause(ctx)
+	}
+	w, err := b.shims.hand(p, s.dir)
 	if err != nil {
 		return Result{Exit: -1}, err
 	}
-	defer sh.close()
-	const policyFD, statusFD, lifelineFD = "3", "4", "5"
-	cmd := &exec.Cmd{
-		Path: b.means.shim[0], Args: slices.Concat(b.means.shim, []string{policyFD, statusFD, lifelineFD}),
-		Env: []string{}, Dir: p.Dir, ExtraFiles: sh.files,
-	}
-	group, err := b.means.cgroups.open(b.means.limits)
-	if err != nil {
-		return Result{Exit: -1}, err
-	}
-	defer group.close()
+	defer w.close()
+	b.shims.refill()
 	res, err = watch(ctx, b.o, job{
-		cmd: cmd, marker: s.dir, skip: 1, stays: true, timeout: c.Timeout, tee: c.Stdout, cgroup: group,
-		guard: newGuard(b.means.limits, group, b.o.Now(), append(slices.Clone(c.written()), s.dir)),
+		cmd: w.cmd, process: w.proc, skip: 1, stays: true, timeout: c.Timeout, tee: c.Stdout, cgroup: w.group,
+		guard: newGuard(b.means.limits, w.group, b.o.Now(), append(slices.Clone(c.written()), s.dir)),
 	})
 	if err != nil {
 		return res, err
 	}
-	return res, sh.conclude(&res, c.Argv[0], b.means.layers())
+	return res, w.conclude(&res, c.Argv[0], b.means.layers())
 }
 
 // policy is what the shim enforces.

@@ -63,11 +63,16 @@ func newBubblewrap(ctx context.Context, o Options, whole bool) (Sandbox, error) 
 		program: program,
 		flags: []string{
 			"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
-			"--uid", boxedID, "--gid", boxedID, "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+			"--uid", boxedID, "--gid", boxedID, "--die-with-parent", "--cap-drop", "ALL",
 		},
 		private: privatePaths(o.Hide),
 		passwd:  accounts("/etc/passwd", userName+":x:"+boxedID+":"+boxedID+"::"+boxedHome+":/bin/sh"),
 		group:   accounts("/etc/group", userName+":x:"+boxedID+":"),
+	}
+	if len(m.shim) == 0 {
+		// The shim does that itself, later: a bubblewrap that is in a session of its own
+		// before it is bound to its parent may be left by itself, out of the guardian's reach.
+		b.flags = append(b.flags, "--new-session")
 	}
 	if err := b.trial(ctx); err != nil {
 		return nil, err
@@ -322,7 +327,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 	l.files = append(l.files, w)
 	argv, handed := c.Argv, l.files
 	if len(b.means.shim) > 0 {
-		if l.shimmed, err = newShimmed(p); err != nil {
+		if l.shimmed, err = told(p); err != nil {
 			return nil, err
 		}
 		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
@@ -338,6 +343,19 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		ExtraFiles: handed,
 	}
 	return l, nil
+}
+
+// told makes the files for a shim that finds its policy ready.
+func told(p policy) (*shimmed, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	f, err := memoryFile(data)
+	if err != nil {
+		return nil, err
+	}
+	return newShimmed(f, false)
 }
 
 // release gives bubblewrap its arguments. One that has ended says itself why.

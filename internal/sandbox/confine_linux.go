@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -34,29 +33,21 @@ type shimmed struct {
 	life  *os.File   // our end of the lifeline; nil: there is none
 }
 
-// newShimmed makes the files for p.
-func newShimmed(p policy) (_ *shimmed, err error) {
-	s := &shimmed{}
+// newShimmed makes the files for a shim that reads its policy from the file
+// policy, which is closed with them, and that may stay beside its command.
+func newShimmed(policy *os.File, stays bool) (_ *shimmed, err error) {
+	s := &shimmed{files: []*os.File{policy}}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	data, err := json.Marshal(p)
-	if err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
-	}
-	f, err := memoryFile(data)
-	if err != nil {
-		return nil, err
-	}
-	s.files = append(s.files, f)
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	s.r, s.files = r, append(s.files, w)
-	if !p.Stay {
+	if !stays {
 		return s, nil
 	}
 	if r, w, err = os.Pipe(); err != nil {

@@ -71,6 +71,13 @@ func (k *kin) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup) (*m
 	return m, nil
 }
 
+// mark names what stands in the environment of m's processes.
+func (k *kin) mark(m *member, marker string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	m.marker = []byte(marker)
+}
+
 // startGuarded starts cmd, whose group dies with this program whatever happens to its
 // first process, and then calls release. The command must do nothing before that.
 func (k *kin) startGuarded(cmd *exec.Cmd, group *cgroup, release func()) (*member, error) {

@@ -27,7 +27,8 @@ for group in $all; do kill -s KILL -- "-$group"; done`
 // of guarded commands when this program is killed. A process of bubblewrap that
 // waits for another, which was killed along with this program, waits for ever, and
 // no request to the kernel that bubblewrap makes in time prevents it: but all of
-// them are in the group that bubblewrap leads from its start.
+// them are in the group that bubblewrap leads from its start, which only the shim
+// leaves (without a shim bubblewrap's first process inside leaves it, too).
 type guardian struct {
 	member *member
 	tell   *os.File // ends when this program does, however it does

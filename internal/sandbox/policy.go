@@ -16,7 +16,7 @@ import (
 type policy struct {
 	Argv     []string `json:"argv"`
 	Env      []string `json:"env"`
-	Dir      string   `json:"dir"`            // where a relative program is looked for; the shim is there already
+	Dir      string   `json:"dir"`            // where the command starts; a shim that does not stay is there already
 	Stay     bool     `json:"stay,omitempty"` // stay the command's parent and end what it leaves behind
 	Limits   limits   `json:"limits"`
 	Landlock grants   `json:"landlock"`

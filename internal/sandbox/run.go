@@ -25,6 +25,7 @@ const dieTime = 10 * time.Second
 // A job is one process to start and to watch until its tree has ended.
 type job struct {
 	cmd     *exec.Cmd
+	process *process   // cmd, where it was started before; nil: it is started now
 	marker  string     // stands in the environment of the tree's processes; empty: none does
 	skip    int        // generations at the top of the tree that are ours: no SIGTERM for them
 	stays   bool       // the first process ends the rest itself when this program is killed
@@ -41,33 +42,26 @@ type job struct {
 func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	res := Result{Exit: -1, Started: o.Now()}
 	defer func() { out.Duration = o.Now().Sub(out.Started) }()
-	if ctx.Err() != nil {
+	if j.process == nil && ctx.Err() != nil {
 		return res, context.Cause(ctx)
 	}
-	over := make(chan struct{}, 2)
-	overflow := func() { over <- struct{}{} }
-	stdout, err := newStream(&capture{tee: j.tee, limit: o.OutputLimit, over: overflow})
-	if err != nil {
-		return res, err
-	}
-	defer stdout.close()
-	stderr, err := newStream(&capture{limit: o.OutputLimit, over: overflow})
-	if err != nil {
-		return res, err
-	}
-	defer stderr.close()
-	j.cmd.Stdout, j.cmd.Stderr = stdout.w, stderr.w
-
 	// The kernel kills the command when the *thread* that started it ends
 	// (golang/go#27505), so this goroutine keeps its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	member, err := j.start()
-	if err != nil {
-		return res, errors.Join(errNotStarted, err)
+	p := j.process
+	if p == nil {
+		var err error
+		if p, err = j.start(); err != nil {
+			return res, errors.Join(errNotStarted, err)
+		}
+		defer p.close()
 	}
-	stdout.copy()
-	stderr.copy()
+	member, stdout, stderr := p.member, p.stdout, p.stderr
+	over := make(chan struct{}, 2)
+	overflow := func() { over <- struct{}{} }
+	stdout.copy(&capture{tee: j.tee, limit: o.OutputLimit, over: overflow})
+	stderr.copy(&capture{limit: o.OutputLimit, over: overflow})
 	waited := make(chan error, 1)
 	go func() { waited <- j.cmd.Wait() }()
 
@@ -96,11 +90,45 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	return res, err
 }
 
-func (j job) start() (*member, error) {
-	if j.release != nil {
-		return family.startGuarded(j.cmd, j.cgroup, j.release)
+// A process is one that was started, with the pipes of what it writes.
+type process struct {
+	member         *member
+	stdout, stderr *stream
+}
+
+func (j job) start() (_ *process, err error) {
+	p := &process{}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	if p.stdout, err = newStream(); err != nil {
+		return nil, err
 	}
-	return family.start(j.cmd, j.marker, j.stays, j.cgroup)
+	if p.stderr, err = newStream(); err != nil {
+		return nil, err
+	}
+	j.cmd.Stdout, j.cmd.Stderr = p.stdout.w, p.stderr.w
+	if j.release != nil {
+		p.member, err = family.startGuarded(j.cmd, j.cgroup, j.release)
+	} else {
+		p.member, err = family.start(j.cmd, j.marker, j.stays, j.cgroup)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.stdout.w.Close() // the process has its own
+	p.stderr.w.Close()
+	return p, nil
+}
+
+func (p *process) close() {
+	for _, s := range []*stream{p.stdout, p.stderr} {
+		if s != nil {
+			s.close()
+		}
+	}
 }
 
 // end ends what the command left behind.
@@ -201,23 +229,22 @@ func (r *Result) notRun(program string, cause error) {
 
 // A stream is a pipe from the command and what is kept of it.
 type stream struct {
-	capture *capture
+	capture *capture // nil: it is not read yet
 	r, w    *os.File
-	done    chan struct{} // closed when the pipe is read to its end; nil: never read
+	done    chan struct{} // closed when the pipe is read to its end
 }
 
-func newStream(c *capture) (*stream, error) {
+func newStream() (*stream, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
-	return &stream{capture: c, r: r, w: w}, nil
+	return &stream{r: r, w: w}, nil
 }
 
-// copy reads the pipe in a goroutine that ends with it.
-func (s *stream) copy() {
-	s.done = make(chan struct{})
-	s.w.Close() // the command has its own
+// copy reads the pipe into c, in a goroutine that ends with it.
+func (s *stream) copy(c *capture) {
+	s.capture, s.done = c, make(chan struct{})
 	go func() {
 		defer close(s.done)
 		// The errors of reading are the end of the command, too.

@@ -141,30 +141,24 @@ func (b *basic) diesWithParent(ctx context.Context) (_ bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	sh, err := newShimmed(p)
-	if err != nil {
-		return false, err
-	}
-	defer sh.close()
-	cmd := &exec.Cmd{Path: b.means.shim[0], Args: slices.Concat(b.means.shim, []string{"3", "4", "5"}), Env: []string{}, Dir: s.home, ExtraFiles: sh.files}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return false, err
-	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m, err := family.start(cmd, s.dir, true, nil)
+	w, err := startWaiting(b.means)
 	if err != nil {
 		return false, err
 	}
+	defer w.close()
+	if err := w.tell(p, s.dir); err != nil {
+		return false, err
+	}
+	m := w.proc.member
 	defer family.forget(m)
-	sh.handed()
-	line, readErr := bufio.NewReader(out).ReadString('\n')
-	sh.life.Close()
-	sh.life = nil
+	line, readErr := bufio.NewReader(w.proc.stdout.r).ReadString('\n')
+	w.life.Close()
+	w.life = nil
 	deadline := time.AfterFunc(dieTime, func() { _ = unix.Kill(-m.pid, unix.SIGKILL) })
 	defer deadline.Stop()
-	waitErr := cmd.Wait()
+	waitErr := w.cmd.Wait()
 	var exit *exec.ExitError
 	died := readErr == nil && errors.As(waitErr, &exit) && exit.ExitCode() == killed
 	if pid, err := strconv.Atoi(line[:max(len(line)-1, 0)]); err != nil || unix.Kill(pid, 0) == nil {

@@ -73,14 +73,18 @@ func newShim(args []string) (*shim, error) {
 		return nil, errors.New("want the numbers of two files")
 	}
 	s := &shim{status: files[1]}
+	if len(files) > 2 {
+		s.lifeline = files[2]
+		// It may have to wait for its policy, beside commands of others.
+		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+			return nil, fmt.Errorf("not dumpable: %w", err)
+		}
+	}
 	data, err := io.ReadAll(files[0])
 	if err != nil {
 		return nil, err
 	}
 	files[0].Close()
-	if len(files) > 2 {
-		s.lifeline = files[2]
-	}
 	return s, json.Unmarshal(data, &s.p)
 }
 
@@ -89,10 +93,17 @@ func (s *shim) say(what said) {
 	_ = json.NewEncoder(s.status).Encode(what)
 }
 
-// confine applies the policy. The order matters: capabilities go first, because
-// Landlock and seccomp are entered without them, and the limits come last,
+// confine applies the policy. The order matters: capabilities go before Landlock
+// and seccomp, which are entered without them, and the limits come last,
 // because they count what this process itself uses.
 func (s *shim) confine() error {
+	if s.p.Stay {
+		if err := os.Chdir(s.p.Dir); err != nil {
+			return err
+		}
+	} else if _, err := unix.Setsid(); err != nil { // one that stays gives the command a session itself
+		return fmt.Errorf("setsid: %w", err)
+	}
 	if err := dropPrivileges(); err != nil {
 		return err
 	}

@@ -16,8 +16,7 @@ import (
 // that started it is gone.
 const killed = 128 + int(unix.SIGKILL)
 
-// keepWatch prepares a shim that stays: it adopts what the command orphans, the
-// command cannot look into it, and everything ends when the lifeline does. It
+// keepWatch prepares a shim that stays: it adopts what the command orphans, and everything ends when the lifeline does. It
 // starts the threads for that before the limits count them.
 func (s *shim) keepWatch() error {
 	if s.lifeline == nil {
@@ -25,9 +24,6 @@ func (s *shim) keepWatch() error {
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become subreaper: %w", err)
-	}
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return fmt.Errorf("not dumpable: %w", err)
 	}
 	debug.SetGCPercent(-1) // collecting would want threads, and there is little to collect
 	s.gone, s.started, s.ended = make(chan struct{}), make(chan int, 1), make(chan syscall.WaitStatus, 1)
