@@ -17,6 +17,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -116,6 +117,7 @@ type runner struct {
 	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
 	longest  time.Duration // the slowest package of the base's tests
+	lacks    []string      // what could not be run for want of a program, for people
 	missing  bool          // tests of the change import what the base does not provide
 	limit    time.Duration // of the whole gate
 	copies   string        // what the names of its prepared snapshots begin with
@@ -297,6 +299,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		}
 		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), at.tree.Dir)
 		step.Environment = environment(step.Output)
+		if step.Lacks = r.lacking(step); step.Lacks != "" {
+			step.Environment = "no " + step.Lacks + " on this machine"
+		}
 	}
 	return step, nil
 }
@@ -334,6 +339,7 @@ func (r *runner) notCovered(format string, args ...any) {
 // conclude turns what was found out into the verdict.
 func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
+	f.Lacks = strings.Join(r.lacks, "; ")
 	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
 	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))
 	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))

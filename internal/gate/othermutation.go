@@ -22,7 +22,7 @@ func (m *mutator) otherTrials(ctx context.Context, files []changedFile) ([]*tria
 		}
 	}
 	for at, c := range m.plan[Head].test {
-		if len(byCommand[at]) == 0 {
+		if len(byCommand[at]) == 0 || m.suites[Head][ID{Unit: c.unit, Command: c.label()}].Lacks != "" {
 			continue
 		}
 		g, err := m.otherGroup(ctx, c)

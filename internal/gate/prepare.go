@@ -71,7 +71,7 @@ func (r *runner) prepareHead(ctx context.Context) error {
 		return nil // a build that lacks its dependencies is nobody's fault
 	}
 	base, head := r.broken(Base), r.broken(Head)
-	for _, b := range head {
+	for _, b := range r.unbuilt(head) {
 		if slices.Contains(base, b) {
 			r.res.BrokenBoth = append(r.res.BrokenBoth, b)
 		} else {
@@ -106,7 +106,7 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 		if err != nil {
 			return err
 		}
-		if side == Base { // what the head's build prints is in the change's hands
+		if side == Base && step.Lacks == "" { // what the head's build prints is in the change's hands
 			r.unprepared(step)
 		}
 	}
@@ -210,6 +210,9 @@ var place = pattern.New(`:\d+(:\d+)?:`)
 
 // compareLint keeps the complaints of the head that the base does not have.
 func (r *runner) compareLint() {
+	for _, s := range r.lackingBoth(StageLint) {
+		r.lack(StageLint, s.Unit, s.Command, s.Lacks)
+	}
 	seen := map[string]int{}
 	for _, s := range r.stepsOf(StageLint, Base) {
 		for _, line := range complaints(s) {

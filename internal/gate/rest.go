@@ -207,6 +207,9 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	if len(g.res.BrokenBoth) > 0 {
 		r.notCovered("%s, which the change does not touch: it does not build on either side", u.what)
 	}
+	for _, l := range g.lacks {
+		r.notCovered("%s, which the change does not touch: %s", u.what, l)
+	}
 	if why := g.facts.Unprepared + g.facts.Incomplete; why != "" {
 		r.notCovered("%s, which the change does not touch: %s", u.what, why)
 	}

@@ -43,6 +43,7 @@ type Step struct {
 	Duration    time.Duration `json:"duration"`
 	Output      string        `json:"output"`                // for people, cut; only of steps that failed
 	PerTest     bool          `json:"per_test"`              // its output told each test apart
+	Lacks       string        `json:"lacks,omitempty"`       // the program for want of which it failed
 	Environment string        `json:"environment,omitempty"` // why the failure says nothing about the change, such as a registry out of reach
 }
 
@@ -109,6 +110,7 @@ type Test struct {
 	Eco      string        `json:"-"`                // name of the ecosystem of its command
 	Leaf     bool          `json:"leaf"`             // has no subtests, so that it counts as one test
 	Broken   bool          `json:"broken,omitempty"` // package level: it did not compile
+	Lacks    string        `json:"lacks,omitempty"`  // a command: the program for want of which it failed
 	Cut      bool          `json:"cut,omitempty"`    // package level: its program ended before it had run all tests
 }
 

@@ -189,13 +189,14 @@ func anyFailed(s Suite) bool {
 func commandTest(step Step) Test {
 	t := Test{Status: Passed, Evidence: step.Evidence, Elapsed: step.Duration, Leaf: true}
 	if step.Failed() {
-		t.Status, t.Output = Failed, step.Output
+		t.Status, t.Output, t.Lacks = Failed, step.Output, step.Lacks
 	}
 	return t
 }
 
 // compare compares the sides and runs again what they disagree about.
 func (r *runner) compare(ctx context.Context) error {
+	r.leaveOut()
 	base, head := r.suites[Base], r.suites[Head]
 	r.res.Tests = compare(base, head)
 	if len(base) == 0 && len(head) > 0 {

@@ -16,6 +16,7 @@ const (
 type Facts struct {
 	Nothing        string // why nothing could be run; empty where something ran
 	Incomplete     string // why the gate stopped before its end, such as its time limit
+	Lacks          string // what could not be run on either side for want of a program; empty: nothing
 	Unprepared     string // why a side could not be set up for reasons that are not the change's
 	Builds         int    // build and test steps that ran on the head
 	BrokenHead     int    // packages or commands that only the head breaks
@@ -73,7 +74,8 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
 	partialIf(f.ProbeNew > 0, "%s of the change fail%s when repeated, shuffled, raced or fuzzed", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
-	if f.Nothing == "" && len(fail) == 0 { // what is missing for PASS is no news beside FAIL
+	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
+	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS is no news beside FAIL
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
 		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")

@@ -1,0 +1,105 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// notFound are the words in which shells, make and other runners say themselves
+// that there is no program of a name.
+var notFound = pattern.New(`(?m)^(?:` +
+	`(?:\S+: )?(?:line )?\d+: ([\w.+-]+): (?:command )?not found|` + // bash, dash, and their scripts
+	`(?:\S*/)?(?:ba|da|k)?sh: ([\w.+-]+): (?:command )?not found|` +
+	`(?:zsh:\d+: )?command not found: ([\w.+-]+)|` + // zsh, yarn
+	`g?make(?:\[\d+\])?: ([\w.+-]+): No such file or directory|` +
+	`(?:\S*/)?env: [‘'"]?([\w.+-]+)[’'"]?: No such file or directory|` +
+	`.*"([\w.+-]+)": executable file not found in \$PATH` + // task
+	`)\s*$`)
+
+// codeNotFound is what runners make of exit code 127, by which a shell says so.
+var codeNotFound = pattern.New(`(?i)\bError 127\b|\bexit (?:status|code):? 127\b|\bELIFECYCLE\b`)
+
+// exitNotFound is the exit code of a shell that finds no program.
+const exitNotFound = 127
+
+// lacking names the program for want of which a command failed: its shell or its
+// runner says so, and this machine really has none. "" for any other failure.
+func (r *runner) lacking(s Step) string {
+	if s.Exit == 0 || s.TimedOut || s.Exit != exitNotFound && !codeNotFound.MatchString(s.Output) {
+		return ""
+	}
+	found := notFound.FindAllStringSubmatch(s.Output, -1)
+	if len(found) == 0 {
+		return ""
+	}
+	name := strings.Join(found[len(found)-1][1:], "") // one of them matched: the last one ended the command
+	if r.Tools.anywhere(name, r.in.Env) {
+		return ""
+	}
+	return name
+}
+
+// anywhere says whether there is a program of this name where commands are
+// looked for, or where the operator's own are.
+func (t *Toolchains) anywhere(name string, env []string) bool {
+	search := "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	return t.has(name) || lookPath([]string{search}, name) != "" || lookPath(env, name) != ""
+}
+
+// lack words that a command could not be run.
+func (r *runner) lack(stage Stage, unit, command, program string) {
+	where := ""
+	if unit != "." && unit != "" {
+		where = " in " + unit
+	}
+	text := fmt.Sprintf("%s %q%s: no %s on this machine", stage, command, where, program)
+	if !slices.Contains(r.lacks, text) {
+		r.lacks = append(r.lacks, text)
+		r.notCovered("%s", text)
+	}
+}
+
+// leaveOut takes the blame from commands that both sides cannot run for want of the
+// same program: nothing is known of their tests.
+func (r *runner) leaveOut() {
+	base, head := r.suites[Base], r.suites[Head]
+	for id, h := range head {
+		b := base[id]
+		if h.Status != Failed || b.Status != Failed || b.Lacks == "" {
+			continue
+		}
+		b.Status = NotRun // so that a failure of the head that is another one has no base
+		base[id] = b
+		if h.Lacks == b.Lacks {
+			h.Status = NotRun
+			head[id] = h
+			r.lack(StageTest, id.Unit, id.Command, h.Lacks)
+		}
+	}
+}
+
+// lackingBoth are the steps of a stage that fail on both sides for want of the same
+// program, as they stand at the head.
+func (r *runner) lackingBoth(stage Stage) []Step {
+	var out []Step
+	for _, h := range r.stepsOf(stage, Head) {
+		same := func(b Step) bool { return b.Unit == h.Unit && b.Command == h.Command && b.Lacks == h.Lacks }
+		if h.Lacks != "" && slices.ContainsFunc(r.stepsOf(stage, Base), same) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// unbuilt leaves the builds out that no side can run for want of a program.
+func (r *runner) unbuilt(broken []string) []string {
+	for _, s := range r.lackingBoth(StageBuild) {
+		r.lack(StageBuild, s.Unit, s.Command, s.Lacks)
+		name := ID{Unit: s.Unit, Command: s.Command}.String()
+		broken = slices.DeleteFunc(broken, func(b string) bool { return b == name })
+	}
+	return broken
+}
