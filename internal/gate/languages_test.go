@@ -21,10 +21,11 @@ import (
 // abs, and a counter of runs that says no at one of them.
 type language struct {
 	name  string
-	tools []string          // programs that it needs
-	files map[string]string // beside the source and the tests
-	src   string            // path
-	test  string            // path
+	tools []string                 // programs that it needs
+	lacks func(*Toolchains) string // what else is needed and not there; nil: nothing
+	files map[string]string        // beside the source and the tests
+	src   string                   // path
+	test  string                   // path
 	// source is the library. abs is right or leaves negative numbers as they are;
 	// add is right or subtracts; the run number turn is the one that fails.
 	source func(add, abs bool, turn string) string
@@ -34,6 +35,7 @@ type language struct {
 	// fresh is what adds a function to the source; empty: its tests cannot name one.
 	fresh   string
 	command bool // its tests cannot be told apart
+	slow    bool // its tools take long to start: only one variant has mutants
 }
 
 // A variant is one change to the library.
@@ -97,6 +99,11 @@ func TestLanguages(t *testing.T) {
 					t.Skipf("%s is needed", tool)
 				}
 			}
+			if l.lacks != nil {
+				if what := l.lacks(tools); what != "" {
+					t.Skipf("%s is needed", what)
+				}
+			}
 			for _, v := range variants() {
 				t.Run(v.name, func(t *testing.T) {
 					if testing.Short() && v.name != "good change with good tests" {
@@ -140,7 +147,11 @@ func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 	if v.fresh {
 		s.head[l.src] = append(s.head[l.src], l.fresh...)
 	}
-	res := judge(t, tools, s)
+	res := judge(t, tools, s, func(g *Gate) {
+		if l.slow && v.name != "good change with good tests" {
+			g.Limits.Mutation = -1
+		}
+	})
 	if l.command {
 		l.commandLevel(t, v, res)
 		return
