@@ -173,7 +173,11 @@ func (v *voices) voice(ctx context.Context, a run.Asker, record run.Recorder) (r
 		return run.Voice{Wanted: wanted, Warning: v.instead(a, fmt.Sprintf("model %q cannot be asked: %s", wanted, found.Text))}, nil
 	}
 	m, err := v.open(target, wanted, record)
-	return run.Voice{Model: m, Price: v.price(wanted), Probe: found.Usage}, err
+	account := target.Preset.Name
+	if account == v.target.Preset.Name {
+		account = ""
+	}
+	return run.Voice{Model: m, Account: account, Price: v.price(wanted), Probe: found.Usage}, err
 }
 
 func (v *voices) instead(a run.Asker, why string) string {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -125,6 +126,9 @@ var (
 	ErrRequest  = errors.New("the provider refused the request")                // 400, 404, 422: no use in asking again
 	ErrOverflow = errors.New("the conversation is too long for the model")      // pruned, it may be asked once more
 	ErrDown     = errors.New("the provider did not answer after all its tries") // 429, 5xx, cut streams, time-outs
+
+	ErrQuota = fmt.Errorf("%w: nothing is left of the quota", ErrRequest) // no waiting mends it
+	ErrModel = fmt.Errorf("%w: the model cannot be asked", ErrRequest)    // there is none of that name, or not at that address
 )
 
 // Answers counts the model's turns in messages.

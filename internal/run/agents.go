@@ -82,6 +82,7 @@ type judgement struct {
 	CostOK  bool                  `json:"cost_known"`
 
 	NotCovered []string  `json:"not_covered"`
+	Notes      []string  `json:"notes,omitempty"`    // of what was not asked any more
 	Disputed   []dispute `json:"disputed,omitempty"` // failing checks that somebody tried to refute
 }
 
@@ -128,7 +129,7 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 	if s.modelName, err = journal.Once(s.journal, "run", "model", func() (string, error) { return m.Name(), nil }); err != nil {
 		return nil, err
 	}
-	h.model = &discreet{Model: m, redact: s.redact}
+	h.model = &discreet{Model: s.watch(m, ""), redact: s.redact}
 	if err := h.prepared(ctx); err != nil {
 		return nil, err
 	}

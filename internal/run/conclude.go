@@ -61,6 +61,7 @@ func cause(err error) string {
 }
 
 func (s *session) addAgents(rep *report.Report, j *judgement) {
+	rep.Notes = append(rep.Notes, j.Notes...)
 	for _, a := range j.Agents {
 		for _, k := range a.Checks {
 			c := k.Check

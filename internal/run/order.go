@@ -52,14 +52,14 @@ func (h *host) run(ctx context.Context) (*judgement, error) {
 	if cause := context.Cause(ctx); cause != nil {
 		j, err := h.judge(context.WithoutCancel(ctx), owing, helpers, true)
 		if err == nil {
-			j.Agents = append(j.Agents, h.spoiled(j.Results)...)
+			j.Agents, j.Notes = append(j.Agents, h.spoiled(j.Results)...), h.givenUp.all()
 		}
 		return j, errors.Join(cause, err, h.keepTrees(context.WithoutCancel(ctx)))
 	}
 	j, err := h.judge(ctx, owing, helpers, false)
 	if err == nil {
 		err = h.refute(ctx, j)
-		j.Agents = append(j.Agents, h.spoiled(j.Results)...)
+		j.Agents, j.Notes = append(j.Agents, h.spoiled(j.Results)...), h.givenUp.all()
 	}
 	return j, errors.Join(err, h.keepTrees(ctx))
 }

@@ -67,6 +67,7 @@ type session struct {
 
 	words     words
 	exchanges *modelLog // model.jsonl, once it is needed
+	givenUp   givenUp
 	modelName string
 	may       agent.Permissions             // what agents may do
 	crew      crew                          // who they are

@@ -29,6 +29,7 @@ type Asker struct {
 // A Voice is the model that an agent is asked of.
 type Voice struct {
 	Model   model.Model // nil: the run's
+	Account string      // whose key it is asked with; empty: the run's own
 	Price   agent.Price // of that model
 	Wanted  string      // where another model was wanted and is not used: its name
 	Warning string      // and why
@@ -231,6 +232,6 @@ func (h *host) voice(ctx context.Context, d agents.Definition, id string) (Voice
 	if v.Model == nil {
 		return own, nil
 	}
-	v.Model = &discreet{Model: v.Model, redact: h.redact}
+	v.Model = &discreet{Model: h.watch(v.Model, v.Account), redact: h.redact}
 	return v, nil
 }

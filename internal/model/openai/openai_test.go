@@ -249,9 +249,11 @@ func TestErrorsAreToldApart(t *testing.T) {
 		{"401", []http.HandlerFunc{status(401, "invalid_api_key", "Incorrect API key provided: "+key)}, model.ErrAuth},
 		{"403", []http.HandlerFunc{status(403, "", "no")}, model.ErrAuth},
 		{"400", []http.HandlerFunc{status(400, "", "bad "+key)}, model.ErrRequest},
-		{"404", []http.HandlerFunc{status(404, "model_not_found", "no such model")}, model.ErrRequest},
+		{"404", []http.HandlerFunc{status(404, "model_not_found", "no such model")}, model.ErrModel},
+		{"403, the model", []http.HandlerFunc{status(403, "model_not_found", "no access to it")}, model.ErrModel},
+		{"402", []http.HandlerFunc{status(402, "", "pay")}, model.ErrQuota},
 		{"422", []http.HandlerFunc{status(422, "", "bad")}, model.ErrRequest},
-		{"quota", []http.HandlerFunc{status(429, "insufficient_quota", "You exceeded your current quota")}, model.ErrRequest},
+		{"quota", []http.HandlerFunc{status(429, "insufficient_quota", "You exceeded your current quota")}, model.ErrQuota},
 		{"too long", []http.HandlerFunc{status(400, "context_length_exceeded", "too long")}, model.ErrOverflow},
 		{"too long in words", []http.HandlerFunc{status(400, "", "This model's maximum context length is 8192 tokens")}, model.ErrOverflow},
 		{"413", []http.HandlerFunc{status(413, "", "big")}, model.ErrOverflow},
@@ -265,7 +267,7 @@ func TestErrorsAreToldApart(t *testing.T) {
 			if !errors.Is(err, tc.want) {
 				t.Errorf("error %v, want %v", err, tc.want)
 			}
-			for _, other := range []error{model.ErrAuth, model.ErrRequest, model.ErrOverflow, model.ErrDown} {
+			for _, other := range []error{model.ErrAuth, model.ErrQuota, model.ErrModel, model.ErrRequest, model.ErrOverflow, model.ErrDown} {
 				if !errors.Is(tc.want, other) && errors.Is(err, other) {
 					t.Errorf("error %v is %v as well", err, other)
 				}

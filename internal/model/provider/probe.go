@@ -84,7 +84,7 @@ func diagnose(err error) Trouble {
 		return TroubleNone // the whole answer went into thinking: key, address and model are right
 	case f.Code == wire.CodeWebPage:
 		return TroubleEndpoint
-	case has("insufficient_quota", "credit balance", "billing", "insufficient credits") || f.Status == http.StatusPaymentRequired:
+	case errors.Is(err, model.ErrQuota):
 		return TroubleQuota
 	case has("model_not_found", "unknown_model", "unknown model", "deploymentnotfound", "no_access", "does not support tools") ||
 		has("model") && has("does not exist", "not found", "not a valid model", "not supported", "no endpoints found", "not_found_error"):

@@ -46,6 +46,7 @@ func TestProbe(t *testing.T) {
 		{"no credit, OpenRouter", chat, 402, chat.Refusal("", "Insufficient credits"), provider.TroubleQuota, "credit"},
 		{"overloaded", messages, 529, messages.Refusal("overloaded_error", "Overloaded"), provider.TroubleBusy, "later"},
 		{"rate", chat, 429, chat.Refusal("rate_limit_exceeded", "Rate limit reached"), provider.TroubleBusy, "later"},
+		{"rate, and a place to pay", chat, 429, chat.Refusal("rate_limit_exceeded", "Rate limit reached. Add a payment method at https://platform.example/account/billing."), provider.TroubleBusy, "later"},
 		{"another refusal", chat, 400, chat.Refusal("unsupported_parameter", "Unsupported parameter: 'stream_options'"), provider.TroubleRequest, "see what"},
 		{"all its words were thoughts", chat, 400, chat.Refusal("invalid_request_error", "Could not finish the message because max_tokens or model output limit was reached."), provider.TroubleNone, ""},
 	} {

@@ -110,7 +110,7 @@ type fault struct{ text string }
 func (f *fault) Error() string { return f.text }
 
 func (f *fault) Unwrap() error {
-	for _, kind := range []error{model.ErrAuth, model.ErrRequest, model.ErrOverflow, model.ErrDown} {
+	for _, kind := range []error{model.ErrAuth, model.ErrQuota, model.ErrModel, model.ErrRequest, model.ErrOverflow, model.ErrDown} {
 		if strings.Contains(f.text, kind.Error()) {
 			return kind
 		}

@@ -12,8 +12,8 @@
 //	\> anything         text that would be read as one of these, or as "---"
 //	anything else       text
 //
-// Faults: "! 401", "! 403" (key refused), "! 400" (request refused), "! 429",
-// "! 500" and other 5xx (down), "! cut" (the turn's text comes, then the stream
+// Faults: "! 401", "! 403" (key refused), "! 400" (request refused), "! 402"
+// (nothing left of the quota), "! 404" (no such model), "! 429", "! 500" and other 5xx (down), "! cut" (the turn's text comes, then the stream
 // breaks off), "! hang" (the text comes, then nothing until the question is
 // cancelled). A number after a fault says how often it happens, in one process,
 // before the turn is played; without one it happens each time. "! overflow" is a
@@ -197,7 +197,11 @@ func faultOf(name string) error {
 	switch {
 	case name == "401", name == "403":
 		return model.ErrAuth
-	case name == "400", name == "404", name == "422":
+	case name == "402":
+		return model.ErrQuota
+	case name == "404":
+		return model.ErrModel
+	case name == "400", name == "422":
 		return model.ErrRequest
 	case name == "overflow":
 		return model.ErrOverflow

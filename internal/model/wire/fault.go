@@ -98,15 +98,19 @@ func (f *Fault) refuse(kind error) { f.Kind, f.Again = kind, false }
 // sort decides by the status; f.Again is true before.
 func (f *Fault) sort(message string) {
 	switch s := f.Status; {
+	case s == http.StatusPaymentRequired, spent(f.Code, message):
+		f.refuse(model.ErrQuota)
+	case noModel(f.Code): // also as 403: the key is good for others
+		f.refuse(model.ErrModel)
 	case s == http.StatusUnauthorized, s == http.StatusForbidden:
 		f.refuse(model.ErrAuth)
-	case f.Code == "insufficient_quota": // sent as 429, but no waiting mends it
-		f.refuse(model.ErrRequest)
 	case s == http.StatusTooManyRequests && strings.Contains(strings.ToLower(message), "request too large"):
 		f.refuse(model.ErrOverflow) // one request is more than the allowance of a minute
 	case s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooManyRequests, s >= 500:
 	case s == http.StatusRequestEntityTooLarge, tooLong(f.Code, message):
 		f.refuse(model.ErrOverflow)
+	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
+		f.refuse(model.ErrModel)
 	default:
 		f.refuse(model.ErrRequest)
 	}
@@ -119,10 +123,30 @@ func (f *Fault) inside(b *Broken) {
 		f.refuse(model.ErrOverflow)
 	case b.Code == "authentication_error", b.Code == "permission_error", b.Code == "invalid_api_key":
 		f.refuse(model.ErrAuth)
-	case b.Code == "invalid_request_error", b.Code == "invalid_prompt", b.Code == "not_found_error", b.Code == "billing_error",
-		b.Code == "insufficient_quota", b.Code == "model_not_found":
+	case spent(b.Code, b.Message):
+		f.refuse(model.ErrQuota)
+	case noModel(b.Code):
+		f.refuse(model.ErrModel)
+	case b.Code == "invalid_request_error", b.Code == "invalid_prompt":
 		f.refuse(model.ErrRequest)
 	}
+}
+
+// spent recognises an account with nothing left, which providers send as 400, 403 or
+// even 429. That a limit of a minute can be raised by paying more is not that.
+func spent(code, message string) bool {
+	switch code {
+	case "insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits":
+		return true
+	}
+	text := strings.ToLower(message)
+	return strings.Contains(text, "credit balance") || strings.Contains(text, "insufficient credits") || strings.Contains(text, "insufficient balance")
+}
+
+// noModel recognises the provider's word for a name that it has no
+// model of, or none for this key.
+func noModel(code string) bool {
+	return code == "model_not_found" || code == "not_found_error" || code == "unknown_model" || code == "no_access"
 }
 
 // tooLong recognises a conversation that is too long, which providers say in

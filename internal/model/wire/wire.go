@@ -222,7 +222,7 @@ func streams(r *http.Response) error {
 	if err != nil || kind != "text/html" {
 		return nil //nolint:nilerr // servers that name no type, or a wrong one, still stream
 	}
-	return &Refusal{Status: r.StatusCode, Code: CodeWebPage, Message: "the endpoint answered with a web page, not with a stream", For: model.ErrRequest}
+	return &Refusal{Status: r.StatusCode, Code: CodeWebPage, Message: "the endpoint answered with a web page, not with a stream", For: model.ErrModel}
 }
 
 // watched tells when something was read.
