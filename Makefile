@@ -9,7 +9,7 @@ LINT = $(shell \
 # The packages that take longest begin first, so that none is left alone at the end.
 LONG := ./internal/gate ./cmd/ycbot ./test/eval ./internal/sandbox ./test/bench
 
-.PHONY: test race soak lint lint-tool build bench pairs eval clean
+.PHONY: test race soak lint lint-tool build bench pairs vm eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
@@ -38,6 +38,9 @@ bench: ## what ycbot itself costs, beside its goals; writes docs/performance.md;
 
 pairs: ## releases of well-known modules against docs/pairs.md; needs the module proxy and some minutes
 	@go run ./test/summary -timeout=60m ./test/pairs -pairs
+
+vm: ## cgroups of version 2, for real, in a small virtual machine: test/vm/run.sh tells what it needs
+	@test/vm/run.sh '$(RUN)'
 
 eval: ## agents against a real endpoint: MODEL=NAME and a key in the environment; costs money, see docs/eval.md
 	@go run ./test/eval -pairs -model "$(MODEL)" $(ARGS)

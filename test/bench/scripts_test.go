@@ -174,15 +174,19 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestShell runs shellcheck over the action's scripts.
+// TestShell runs shellcheck over the scripts.
 func TestShell(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("shellcheck"); err != nil {
 		t.Skip("shellcheck is not installed")
 	}
-	scripts, err := filepath.Glob("../../action/*.sh")
-	if err != nil || len(scripts) == 0 {
-		t.Fatal("no scripts found", err)
+	var scripts []string
+	for _, dir := range []string{"action", "test/vm"} {
+		found, err := filepath.Glob("../../" + dir + "/*.sh")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no scripts in %s: %v", dir, err)
+		}
+		scripts = append(scripts, found...)
 	}
 	if out, err := exec.CommandContext(t.Context(), "shellcheck", scripts...).CombinedOutput(); err != nil {
 		t.Errorf("shellcheck: %v\n%s", err, out)
