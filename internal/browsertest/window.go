@@ -103,11 +103,25 @@ func (w *Window) Eval(expression string) (out string) {
 	return out
 }
 
-// WaitFor waits until an expression is true on the page.
+// WaitFor waits until an expression is true on the page, or on one that comes after it.
 func (w *Window) WaitFor(expression string) {
 	w.t.Helper()
-	if err := chromedp.Run(w.Context, chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(patience))); err != nil {
-		w.t.Fatalf("%s does not become true: %v\n%s", expression, err, w.Eval("document.body.innerText"))
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(patience)
+	for {
+		yes := false
+		asked, stop := context.WithTimeout(w.Context, 2*time.Second) // a page that is left may never answer
+		err := chromedp.Run(asked, chromedp.Evaluate("!!("+expression+")", &yes))
+		stop()
+		if err == nil && yes {
+			return
+		}
+		select {
+		case <-tick.C: // an error is one of a page that is not whole yet, or is just left
+		case <-late:
+			w.t.Fatalf("%s does not become true: %v\n%s", expression, err, w.Eval("document.body?.innerText"))
+		}
 	}
 }
 

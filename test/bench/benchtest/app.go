@@ -7,7 +7,6 @@ import (
 	"encoding/pem"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -20,6 +19,8 @@ import (
 
 // An App is a running "ycbot app serve" that hears GitHub's webhooks.
 type App struct {
+	Addr string // where it listens
+
 	g     *GitHub
 	cmd   *exec.Cmd
 	lines chan string
@@ -37,6 +38,17 @@ func (g *GitHub) App(dir, database string) *App {
 		"YCBOT_APP_ID=" + strconv.Itoa(webhooksApp), "YCBOT_APP_PRIVATE_KEY=" + string(key), "YCBOT_WEBHOOK_SECRET=s3cr3t",
 		"YCBOT_GITHUB_URL=" + g.URL, "GITHUB_SERVER_URL=" + g.ServerURL,
 	}
+	a := g.Serve(cmd)
+	g.hooks.mu.Lock()
+	defer g.hooks.mu.Unlock()
+	g.hooks.on = "http://" + a.Addr + "/webhook"
+	return a
+}
+
+// Serve starts a server of an App, and waits until it listens. It ends with the test.
+func (g *GitHub) Serve(cmd *exec.Cmd) *App {
+	t := g.t
+	t.Helper()
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,12 +64,8 @@ func (g *GitHub) App(dir, database string) *App {
 		}
 	}()
 	t.Cleanup(a.Kill)
-	line := a.Says("msg=listening")
-	_, addr, _ := strings.Cut(line, "addr=")
-	addr, _, _ = strings.Cut(addr, " ")
-	g.hooks.mu.Lock()
-	defer g.hooks.mu.Unlock()
-	g.hooks.on = "http://" + addr + "/webhook"
+	_, addr, _ := strings.Cut(a.Says("msg=listening"), "addr=")
+	a.Addr, _, _ = strings.Cut(addr, " ")
 	return a
 }
 
@@ -76,20 +84,7 @@ func (g *GitHub) Uninstall() {
 
 func (g *GitHub) installation(action string) {
 	g.t.Helper()
-	body := fmt.Sprintf(`{"app_id": %d, "action": %q, "sender": "alice"}`, webhooksApp, action)
-	req, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.direct+"/_gaps/installation", strings.NewReader(body))
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		g.t.Fatalf("installation %s: %s", action, resp.Status)
-	}
+	g.tell("/_gaps/installation", map[string]any{"app_id": webhooksApp, "action": action, "sender": "alice"})
 	g.Await("installation", action, nil)
 }
 

@@ -11,6 +11,7 @@
 package benchtest
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -324,6 +325,35 @@ func (g *GitHub) appToken(app int, permissions map[string]string) string {
 		g.t.Fatal(err)
 	}
 	return answer.Token
+}
+
+// Find tells GitHub where on this machine the server is that has an address such as
+// https://ycbot.example.com.
+func (g *GitHub) Find(address, to string) {
+	g.t.Helper()
+	g.tell("/_gaps/hosts", map[string]string{address: to})
+}
+
+// tell has the overlay do something.
+func (g *GitHub) tell(path string, what any) {
+	g.t.Helper()
+	body, err := json.Marshal(what)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(g.t.Context(), http.MethodPost, g.direct+path, bytes.NewReader(body))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		g.t.Fatalf("%s %s: %s", path, body, resp.Status)
+	}
 }
 
 // freePort is one that nobody listened on a moment ago.

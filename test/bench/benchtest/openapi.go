@@ -20,7 +20,11 @@ import (
 
 // undescribed are operations that GitHub documents and the cut leaves out.
 var undescribed = regexp.MustCompile(`^GET /repos/[^/]+/[^/]+/(issues/\d+|branches/[^/]+|commits/[^/]+/statuses|actions/artifacts)$` +
-	`|^DELETE /installation/token$|^GET /app/hook/deliveries$`)
+	`|^DELETE /installation/token$|^GET /app/hook/deliveries$` +
+	`|^POST /app-manifests/[^/]+/conversions$|^DELETE /applications/[^/]+/token$|^GET /user/installations(/\d+/repositories)?$`)
+
+// pages are what people see in a browser, and the login, which are no part of the interface.
+var pages = regexp.MustCompile(`^/(favicon\.ico)?$|^/(login|session|settings|organizations|_emulate)(/|$)|^/apps/[^/]+/installations/`)
 
 // A contract holds requests against GitHub's own description of its interface.
 type contract struct{ router routers.Router }
@@ -101,7 +105,8 @@ func brief(err error) error {
 }
 
 // A proxy passes on to target what ycbot asks of it. Requests of the REST
-// interface are recorded and held against the contract; git's are only passed on.
+// interface are recorded and held against the contract; git's and those for
+// pages are only passed on.
 type proxy struct {
 	contract *contract
 	target   *httputil.ReverseProxy
@@ -117,7 +122,7 @@ func newProxy(target *url.URL) *httputil.ReverseProxy {
 }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if isGit(r.URL.Path) {
+	if isGit(r.URL.Path) || pages.MatchString(r.URL.Path) {
 		p.target.ServeHTTP(w, r)
 		return
 	}

@@ -22,11 +22,25 @@ type Repo struct {
 // Repo makes acme/name, with files in one commit on main. Bob may write, rita may read.
 func (g *GitHub) Repo(name string, files map[string]string) *Repo {
 	g.t.Helper()
-	alice := g.As("alice")
-	if _, _, err := alice.Repositories.Create(g.t.Context(), "acme", &github.Repository{Name: &name}); err != nil {
+	return g.repo("acme", &github.Repository{Name: &name}, files)
+}
+
+// OwnRepo makes alice/name, which only who is let in may see. Bob and rita are, as in [GitHub.Repo].
+func (g *GitHub) OwnRepo(name string, files map[string]string) *Repo {
+	g.t.Helper()
+	return g.repo("alice", &github.Repository{Name: &name, Private: github.Bool(true)}, files)
+}
+
+func (g *GitHub) repo(owner string, like *github.Repository, files map[string]string) *Repo {
+	g.t.Helper()
+	org := owner
+	if owner == "alice" { // who makes it
+		org = ""
+	}
+	if _, _, err := g.As("alice").Repositories.Create(g.t.Context(), org, like); err != nil {
 		g.t.Fatal(err)
 	}
-	r := &Repo{Owner: "acme", Name: name, Dir: g.t.TempDir(), g: g}
+	r := &Repo{Owner: owner, Name: like.GetName(), Dir: g.t.TempDir(), g: g}
 	r.git("init", "-q", "-b", "main")
 	r.git("remote", "add", "origin", g.ServerURL+"/"+r.FullName()+".git")
 	r.Push("alice", "main", "", files)

@@ -1,5 +1,5 @@
 // Fills the gaps of emulate's GitHub service, from within its process: what pull
-// requests, checks, statuses, reactions, permissions, webhooks, installing an App and git over HTTP
+// requests, checks, statuses, reactions, permissions, webhooks, Apps (apps.mjs) and git over HTTP
 // do on github.com and emulate 0.11.2 does not. Tokens, App authentication,
 // comments, contents and signatures stay emulate's own.
 //
@@ -12,8 +12,9 @@ import { readdirSync, readFileSync, mkdirSync, writeFileSync, existsSync, rmSync
 import { join, dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execFileSync, spawn } from 'node:child_process'
-import { createHash, createHmac, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
+import { addApps } from './apps.mjs'
 
 const dir = join(process.env.EMULATE_DIR, 'dist')
 const file = readdirSync(dir).find(
@@ -36,11 +37,15 @@ const git = (repo, args, input) =>
 const gitS = (repo, args, input) => git(repo, args, input).toString('utf8').trim()
 const gitDir = (repo) => join(ROOT, `${repo.id}.git`)
 
-// --- webhook headers as GitHub sends them (emulate: delivery id = Date.now())
+// --- webhook headers as GitHub sends them (emulate: delivery id = Date.now()), and where
+// the hosts are that have a name on the network only
 const realFetch = globalThis.fetch
+const hosts = new Map() // origin -> where it is on this machine
 globalThis.fetch = (url, init) => {
   const h = init?.headers
-  if (h && h['X-GitHub-Event'])
+  if (h && h['X-GitHub-Event']) {
+    const to = hosts.get(new URL(url).origin)
+    if (to) url = to + new URL(url).pathname
     init = {
       ...init,
       headers: {
@@ -51,6 +56,7 @@ globalThis.fetch = (url, init) => {
         'X-GitHub-Hook-Installation-Target-Type': 'integration',
       },
     }
+  }
   return realFetch(url, init)
 }
 
@@ -444,7 +450,7 @@ githubPlugin.register = function (app, store, webhooks, baseUrl, tokenMap) {
       a = c.req.header('Authorization')
     const tok = a?.replace(/^(Bearer|token)\s+/i, '').trim()
     if (!isGit(path)) {
-      if (tok && !tok.startsWith('eyJ') && !tokenMap.has(tok)) return err(c, 401, 'Bad credentials')
+      if (tok && !tok.startsWith('eyJ') && !path.startsWith('/applications/') && !tokenMap.has(tok)) return err(c, 401, 'Bad credentials')
       const inst = c.get('authUser')?.installation
       if (inst && c.req.method === 'DELETE' && path === '/installation/token') {
         tokenMap.delete(tok) // given back
@@ -1051,65 +1057,7 @@ githubPlugin.register = function (app, store, webhooks, baseUrl, tokenMap) {
   }
   for (const m of ['GET', 'POST']) route(m, '/:owner/:repo/:rest{info/refs|git-upload-pack|git-receive-pack}', smart)
 
-  // ---------- an App is installed, or removed: the event goes to the App itself
-  let installed = 0
-  const removed = new Map() // app_id -> its last installation
-  const installation = async ({ app_id, action, sender }) => {
-    const ap = gh.apps.all().find((x) => x.app_id === app_id)
-    let row = gh.appInstallations.all().find((x) => x.app_id === app_id)
-    if (action === 'deleted') {
-      const { id, ...rest } = row
-      removed.set(app_id, rest)
-      gh.appInstallations.delete(id)
-    } else {
-      const { created_at, updated_at, ...rest } = removed.get(app_id)
-      row = gh.appInstallations.insert({ ...rest, installation_id: rest.installation_id + 100000 + installed++ })
-    }
-    const owner = gh.orgs.findOneBy('login', row.account_login) ?? gh.users.findOneBy('login', row.account_login)
-    const repos = gh.repos.all().filter((r) => r.owner_id === row.account_id && r.owner_type === row.account_type)
-    const body = JSON.stringify({
-      action,
-      installation: {
-        id: row.installation_id,
-        account: { ...user(owner), type: row.account_type },
-        repository_selection: row.repository_selection,
-        access_tokens_url: `${baseUrl}/app/installations/${row.installation_id}/access_tokens`,
-        repositories_url: `${baseUrl}/installation/repositories`,
-        html_url: `${baseUrl}/settings/installations/${row.installation_id}`,
-        app_id,
-        app_slug: ap.slug,
-        target_id: row.account_id,
-        target_type: row.account_type,
-        permissions: row.permissions,
-        events: row.events,
-        created_at: now(),
-        updated_at: now(),
-        single_file_name: null,
-        suspended_by: null,
-        suspended_at: null,
-      },
-      repositories: repos.map((r) => ({
-        id: r.id,
-        node_id: `R_${r.id}`,
-        name: r.name,
-        full_name: r.full_name,
-        private: r.private,
-      })),
-      requester: null,
-      sender: user(gh.users.findOneBy('login', sender)),
-    })
-    const signature = createHmac('sha256', ap.webhook_secret).update(body).digest('hex')
-    await fetch(ap.webhook_url, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        'X-GitHub-Event': 'installation',
-        'X-Hub-Signature-256': `sha256=${signature}`,
-      },
-      body,
-    })
-    return Response.json({ id: row.installation_id })
-  }
+  const installation = addApps({ route, gh, store, tokenMap, baseUrl, user, roleOf, self, page, err })
 
   // ---------- outer fetch: /api/v3 prefix, ETag/304, request id, fault injection, request log
   const faults = [],
@@ -1120,6 +1068,10 @@ githubPlugin.register = function (app, store, webhooks, baseUrl, tokenMap) {
     if (u.hostname === 'internal') return f0(req)
     if (u.pathname === '/_gaps/faults' && req.method === 'POST') {
       faults.push({ times: 1, ...(await req.json()) })
+      return Response.json({ ok: true })
+    }
+    if (u.pathname === '/_gaps/hosts' && req.method === 'POST') {
+      for (const [origin, to] of Object.entries(await req.json())) hosts.set(origin, to)
       return Response.json({ ok: true })
     }
     if (u.pathname === '/_gaps/log') return Response.json(log)
