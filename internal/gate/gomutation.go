@@ -6,24 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ycbot/ycbot/internal/sandbox"
 )
-
-// workers is how many mutants run side by side. Without a network of their own,
-// servers in their tests would be in one another's way.
-func (m *mutator) workers() int {
-	switch m.Sandbox.Status().Tier {
-	case sandbox.TierFull, sandbox.TierStrong:
-		return min(runtime.NumCPU(), mutationWindow)
-	default:
-		return 1
-	}
-}
 
 // goTrials makes the mutants of changed lines in Go that tests run: which those
 // are is told by the coverage of the changed packages' own tests, or, where they

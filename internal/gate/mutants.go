@@ -1,0 +1,259 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/mutate"
+)
+
+// A mutator runs mutants of one change.
+type mutator struct {
+	*runner
+	budget time.Duration
+	out    *Mutation
+	tried  int
+}
+
+// A trial is one mutant with the tests that should notice it.
+type trial struct {
+	mutate.Mutant
+	name   string
+	src    []byte
+	group  *testGroup
+	step   Step
+	suite  Suite
+	result trialResult
+	err    error
+}
+
+type trialResult int
+
+const (
+	notTried trialResult = iota
+	survived
+	killed
+	discarded
+)
+
+// A testGroup is the tests of some sources, and what they say without a mutant.
+type testGroup struct {
+	command  command // of a mutant
+	baseline Suite
+	evidence string
+	took     time.Duration
+	builds   []command // that have to be run before the tests
+	parallel bool      // in copies of the tree
+}
+
+func (m *mutator) run(ctx context.Context, files []changedFile) error {
+	var trials []*trial
+	for _, eco := range []func(context.Context, []changedFile) ([]*trial, error){m.goTrials, m.otherTrials} {
+		more, err := eco(ctx, files)
+		if err != nil {
+			return err
+		}
+		trials = append(trials, more...)
+	}
+	if len(trials) > maxMutants {
+		m.out.Left = len(trials) - maxMutants
+		trials = trials[:maxMutants]
+	}
+	for i, t := range trials {
+		t.name = "M" + strconv.Itoa(i+1)
+	}
+	at := 0
+	for at < len(trials) { // those of a kind together: copies run side by side, the tree itself is one
+		n := at
+		for n < len(trials) && trials[n].group.parallel == trials[at].group.parallel {
+			n++
+		}
+		if err := m.pool(ctx, trials[at:n]); err != nil {
+			return err
+		}
+		at = n
+	}
+	for _, t := range trials {
+		m.count(t)
+	}
+	return nil
+}
+
+// interleave takes one mutant of each file in turns, so that whoever stops early
+// has looked at all of them.
+func interleave(files []changedFile, group func(changedFile) *testGroup) []*trial {
+	var out []*trial
+	lists := make([][]mutate.Mutant, len(files))
+	for i, f := range files {
+		lists[i] = mutate.Of(f.path, f.src, f.lines)
+	}
+	for turn, more := 0, true; more; turn++ {
+		more = false
+		for i, list := range lists {
+			if turn < len(list) {
+				out, more = append(out, &trial{Mutant: list[turn], src: files[i].src, group: group(files[i])}), true
+			}
+		}
+	}
+	return out
+}
+
+// pool runs trials, at most mutationWindow of them side by side, until the budget
+// is used up. What counts is how long those took that are recorded already.
+func (m *mutator) pool(ctx context.Context, trials []*trial) error {
+	spots, err := m.spots(ctx, trials[0].group.parallel)
+	if err != nil {
+		return err
+	}
+	defer spots.close(m.runner)
+	m.progress(Progress{Stage: StageMutation, Side: Head, Unit: ".", Command: m.title(trials)})
+	done := make([]chan struct{}, len(trials))
+	began := 0
+	for i, t := range trials {
+		if i >= mutationWindow {
+			<-done[i-mutationWindow]
+			m.budget -= trials[i-mutationWindow].step.Duration.Truncate(time.Millisecond)
+		}
+		if m.budget <= 0 || ctx.Err() != nil {
+			break
+		}
+		done[i] = make(chan struct{})
+		var after <-chan struct{}
+		if i > 0 {
+			after = done[i-1]
+		}
+		s := <-spots.free
+		began++
+		go func() {
+			defer close(done[i])
+			defer func() { spots.free <- s }()
+			s.after = after
+			m.try(ctx, s, t)
+		}()
+	}
+	var last Step
+	for i, t := range trials[:began] {
+		<-done[i]
+		if t.step.Evidence != "" {
+			m.res.Steps = append(m.res.Steps, t.step)
+			last = t.step
+		}
+		err = errors.Join(err, t.err)
+	}
+	m.progress(Progress{Stage: StageMutation, Side: Head, Unit: ".", Command: m.title(trials), Done: true, Step: last})
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+func (m *mutator) title(trials []*trial) string {
+	return count(len(trials), "mutant", "mutants") + " of the changed lines"
+}
+
+// try runs the tests with one mutant. The tree is as it was afterwards, as far as
+// it is tracked.
+func (m *mutator) try(ctx context.Context, at spot, t *trial) {
+	if t.err = m.lay(at, t); t.err != nil {
+		return
+	}
+	defer func() {
+		if _, err := at.tree.Restore(ctx); err != nil && ctx.Err() == nil {
+			t.err = errors.Join(t.err, err)
+		}
+	}()
+	c := t.group.command
+	c.stage = StageMutation
+	c.timeout = 5*t.group.took + mutantGrace + mutantCompile
+	c = m.marked(c, t)
+	if c.results == nil {
+		t.step, t.err = m.execute(ctx, Head, at, c, nil)
+		t.suite = Suite{}
+	} else {
+		stream := c.results.collect(c.unit)
+		t.step, t.err = m.execute(ctx, Head, at, c, stream)
+		t.suite = stream.suite(t.step.Evidence, at.tree.Dir)
+	}
+	if t.err == nil {
+		t.result = judgeMutant(t)
+	}
+}
+
+// marked names the mutant in the command, which else is the same for all. Builds
+// that have to come before the tests are part of it; where they fail, nothing is
+// learned.
+func (m *mutator) marked(c command, t *trial) command {
+	setting := "YCBOT_MUTANT=" + t.name
+	if plain := strings.Join(c.argv, " "); len(t.group.builds) == 0 && strings.HasSuffix(c.text, plain) {
+		c.text = strings.TrimSuffix(c.text, plain) + "env " + setting + " " + plain
+		c.argv = append([]string{"env", setting}, c.argv...)
+		return c
+	}
+	script := "export " + setting + "\n"
+	for _, b := range t.group.builds {
+		script += "( " + shellWords(b) + "\n) 1>&2 || exit " + strconv.Itoa(exitUnbuilt) + "\n"
+	}
+	c.text = script + shellWords(c)
+	c.argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", c.text}
+	return c
+}
+
+// exitUnbuilt is the exit code of a mutant that does not build.
+const exitUnbuilt = 97
+
+// shellWords is a command as a shell takes it.
+func shellWords(c command) string {
+	if n := len(c.argv); n > 2 && c.argv[0] == "bash" && c.argv[n-2] == "-c" {
+		return c.argv[n-1]
+	}
+	return quoted(c.argv...)
+}
+
+// lay writes the mutant over its source. No link leads out of the tree.
+func (m *mutator) lay(at spot, t *trial) error {
+	root, err := os.OpenRoot(at.tree.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := filepath.FromSlash(t.Path)
+	info, err := root.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", t.Path)
+	}
+	if err == nil {
+		err = root.WriteFile(name, t.Apply(t.src), info.Mode().Perm())
+	}
+	if err != nil {
+		return fmt.Errorf("mutant %s: %w", t.name, err)
+	}
+	return nil
+}
+
+// judgeMutant tells what became of a mutant.
+func judgeMutant(t *trial) trialResult {
+	if t.step.TimedOut {
+		return killed
+	}
+	if !t.step.Failed() {
+		return survived
+	}
+	if t.step.Exit == exitUnbuilt && len(t.group.builds) > 0 {
+		return discarded
+	}
+	fails := false
+	for id, now := range t.suite {
+		if now.Broken {
+			return discarded
+		}
+		fails = fails || now.Status == Failed && t.group.baseline[id].Status != Failed
+	}
+	if fails || len(t.suite) == 0 || !anyFailed(t.suite) {
+		return killed
+	}
+	return survived // only what fails anyway
+}
