@@ -145,45 +145,8 @@ func interruptible() (context.Context, func()) {
 func ycbot(args []string, p program) int {
 	ctx, stop := interruptible()
 	defer stop()
-	root := &cobra.Command{
-		Use:           "ycbot",
-		Short:         "Verify a change by running it, and show the evidence",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          noArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.SuggestionsMinimumDistance = 2
+	root := rootCommand(&p)
 	root.SetArgs(args)
-	root.SetIn(p.stdin)
-	root.SetOut(p.stdout)
-	root.SetErr(p.stderr)
-	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "tell nothing but the result and errors")
-	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also tell what agents say, and each of their calls")
-	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
-	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(
-		runCommand(&p),
-		demoCommand(&p),
-		checkCommand(&p),
-		rerunCommand(&p),
-		replayCommand(&p),
-		publishCommand(&p),
-		actionCommand(&p),
-		appCommand(&p),
-		agentsCommand(&p),
-		gateCommand(&p),
-		permissionsCommand(&p),
-		initCommand(&p),
-		configCommand(&p),
-		tasksCommand(&p),
-		worktreeCommand(&p),
-		sandboxCommand(&p),
-		doctorCommand(&p),
-		versionCommand(&p),
-	)
-	root.AddCommand(topics()...)
-	completeChoices(root)
 	defer p.openTraces(ctx)()
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -199,6 +162,49 @@ func ycbot(args []string, p program) int {
 		return report.ExitCancelled
 	}
 	return report.ExitError
+}
+
+// rootCommand is the command line: all commands, and what can be read about them.
+func rootCommand(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ycbot",
+		Short:         "Verify a change by running it, and show the evidence",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "tell nothing but the result and errors")
+	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also tell what agents say, and each of their calls")
+	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		runCommand(p),
+		demoCommand(p),
+		checkCommand(p),
+		rerunCommand(p),
+		replayCommand(p),
+		publishCommand(p),
+		actionCommand(p),
+		appCommand(p),
+		agentsCommand(p),
+		gateCommand(p),
+		permissionsCommand(p),
+		initCommand(p),
+		configCommand(p),
+		tasksCommand(p),
+		worktreeCommand(p),
+		sandboxCommand(p),
+		doctorCommand(p),
+		versionCommand(p),
+	)
+	root.AddCommand(topics()...)
+	completeChoices(root)
+	return root
 }
 
 // A usageError is a mistake in the command line.

@@ -266,6 +266,7 @@ func TestTraceOff(t *testing.T) {
 	}{
 		{"disabled", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_SDK_DISABLED=true"}, ""},
 		{"none", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_TRACES_EXPORTER=none"}, ""},
+		{"not sampled", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_TRACES_SAMPLER=parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG=0"}, ""},
 		{"another exporter", []string{"OTEL_TRACES_EXPORTER=zipkin"}, `OTEL_TRACES_EXPORTER "zipkin": want otlp or none`},
 		{"another protocol", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, `OTEL_EXPORTER_OTLP_PROTOCOL "grpc": want http/protobuf`},
 		{"nobody there", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + gone.URL, "OTEL_EXPORTER_OTLP_TIMEOUT=500"}, "traces"},

@@ -297,7 +297,7 @@ func TestIgnores(t *testing.T) {
 }
 
 // What docs/config.md shows can be read, and names every key.
-func TestDocs(t *testing.T) {
+func TestDocsCanBeRead(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/config.md")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-github/v66/github"
+	"gopkg.in/yaml.v3"
 
 	"github.com/ycbot/ycbot/test/bench"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
@@ -74,23 +75,51 @@ func reported(t *testing.T, dir string) (rep summary) {
 	return rep
 }
 
-// TestClaims holds that what a fork's own workflow left is published, and never as
-// a success; and that it cannot speak of another commit than its own.
+// given are the inputs that a workflow of docs/action.md gives to ycbot.
+func given(t *testing.T, name string) map[string]string {
+	t.Helper()
+	var w struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Uses string
+				With map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(workflows(t)[name]), &w); err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range w.Jobs {
+		for _, step := range job.Steps {
+			if strings.HasPrefix(step.Uses, "ycbot/ycbot@") {
+				return step.With
+			}
+		}
+	}
+	t.Fatalf("docs/action.md has no workflow %s with a step of ycbot", name)
+	return nil
+}
+
+// TestClaims holds that what a fork's own workflow left is published, as the two
+// workflows of docs/action.md for that have it, and never as a success; and that it cannot speak of another commit than its own.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	g := benchtest.Start(t)
 	repo, n, head := aFork(t, g, "claimed")
 	opened := g.AwaitPull("opened", head)
 	reads := g.Token(map[string]string{"contents": "read", "issues": "read", "pull_requests": "read", "checks": "read", "metadata": "read"})
-	gate := g.Step(benchtest.Step{Repo: repo, Event: opened, Token: reads, Inputs: map[string]string{"comment": "off", "check": "false"}})
+	gate := g.Step(benchtest.Step{Repo: repo, Event: opened, Token: reads, Inputs: given(t, "ycbot gate")})
 	dir := gate.Outputs["report-dir"]
 	if dir == "" {
 		t.Fatalf("exit %d:\n%s%s", gate.Exit, gate.Stdout, gate.Stderr)
 	}
+	claims := given(t, "ycbot publish")
+	if claims["publish"] != "${{ runner.temp }}/ycbot-run" { // where the workflow puts what it downloads
+		t.Errorf("inputs %q", claims)
+	}
+	claims["publish"] = dir
 	publish := func(sha string) benchtest.Result {
-		return g.Step(benchtest.Step{
-			Repo: repo, Event: workflowEnded(t, opened, sha), Token: g.JobToken(), Inputs: map[string]string{"publish": dir},
-		})
+		return g.Step(benchtest.Step{Repo: repo, Event: workflowEnded(t, opened, sha), Token: g.JobToken(), Inputs: claims})
 	}
 
 	if r := publish(strings.Repeat("1", 40)); r.Exit == 0 {
