@@ -63,6 +63,7 @@ type Model struct {
 	o       Options
 	options []option.RequestOption // and no client: with that as a field, the linker keeps all methods of all services
 	caller  *wire.Caller
+	memo    wire.Memo
 }
 
 // New returns the model that o describes.

@@ -23,11 +23,11 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		messages = slices.Concat([]model.Message{{Role: system, Text: req.System}}, messages)
 	}
-	tools, list, err := m.memo.Write(req, messages, wire.Writer{Tools: chatTools, Message: chatMessage})
+	tools, items, err := m.memo.Write(req, messages, wire.Writer{Tools: chatTools, Message: chatMessage})
 	if err != nil {
 		return nil, err
 	}
-	parts := map[string][][]byte{"messages": list}
+	parts := map[string][][]byte{"messages": wire.List(items)}
 	if len(req.Tools) > 0 {
 		parts["tools"] = [][]byte{tools}
 	}

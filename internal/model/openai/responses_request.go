@@ -26,11 +26,11 @@ func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		p.Instructions = sdk.String(req.System)
 	}
-	tools, list, err := m.memo.Write(req, req.Messages, wire.Writer{Tools: responsesTools, Message: responsesItems})
+	tools, items, err := m.memo.Write(req, req.Messages, wire.Writer{Tools: responsesTools, Message: responsesItems})
 	if err != nil {
 		return nil, err
 	}
-	parts := map[string][][]byte{"input": list}
+	parts := map[string][][]byte{"input": wire.List(items)}
 	if len(req.Tools) > 0 {
 		parts["tools"] = [][]byte{tools}
 	}

@@ -36,8 +36,24 @@ type Writer struct {
 	Message func(model.Message) ([]byte, error)    // one or more elements of the list; none: nothing
 }
 
-// Write returns the tools of a request and the list of its messages, in pieces.
-func (m *Memo) Write(req *model.Request, messages []model.Message, w Writer) (tools []byte, list [][]byte, err error) {
+// List is the list that the items of messages make, in pieces.
+func List(items [][]byte) [][]byte {
+	list := append(make([][]byte, 0, 2*len(items)+2), []byte("["))
+	for _, item := range items {
+		if len(item) == 0 {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, []byte(","))
+		}
+		list = append(list, item)
+	}
+	return append(list, []byte("]"))
+}
+
+// Write returns the tools of a request and what each of its messages was written as.
+// Both are kept and not to be changed.
+func (m *Memo) Write(req *model.Request, messages []model.Message, w Writer) (tools []byte, items [][]byte, err error) {
 	m.mu.Lock()
 	before := m.kept[req.ID]
 	m.mu.Unlock()
@@ -50,20 +66,12 @@ func (m *Memo) Write(req *model.Request, messages []model.Message, w Writer) (to
 			return nil, nil, err
 		}
 	}
-	list = append(make([][]byte, 0, 2*len(messages)+2), []byte("["))
 	for i, msg := range messages {
 		if i < len(before.messages) && sameMessage(before.messages[i], msg) {
 			now.json[i] = before.json[i]
 		} else if now.json[i], err = w.Message(msg); err != nil {
 			return nil, nil, err
 		}
-		if len(now.json[i]) == 0 {
-			continue
-		}
-		if len(list) > 1 {
-			list = append(list, []byte(","))
-		}
-		list = append(list, now.json[i])
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +79,7 @@ func (m *Memo) Write(req *model.Request, messages []model.Message, w Writer) (to
 		m.kept = map[string]*written{}
 	}
 	m.kept[req.ID] = now
-	return now.toolJSON, append(list, []byte("]")), nil
+	return now.toolJSON, now.json, nil
 }
 
 func sameTool(a, b model.ToolSpec) bool {
