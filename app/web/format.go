@@ -26,6 +26,7 @@ func (s *Site) functions() template.FuncMap {
 		"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"money":    money,
 		"count":    count,
+		"many":     many,
 		"bytes":    size,
 		"sha":      func(s string) string { return s[:min(7, len(s))] },
 		"word":     word,
@@ -104,6 +105,14 @@ func money(v any) string {
 		return "<$0.01"
 	}
 	return fmt.Sprintf("$%.2f", amount)
+}
+
+// many is a number of things.
+func many(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func count(n any) string {

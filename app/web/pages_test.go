@@ -313,3 +313,29 @@ func TestMarkdown(t *testing.T) {
 		}
 	}
 }
+
+// What an agent costs is known when it ends: until then a page does not call it nothing.
+func TestPaid(t *testing.T) {
+	t.Parallel()
+	dime := 0.1
+	works, ended, unpriced := &agentCard{Input: 100}, &agentCard{Input: 100, Done: true, CostUSD: &dime}, &agentCard{Input: 100, Done: true}
+	for _, test := range []struct {
+		name   string
+		state  store.RunState
+		agents []*agentCard
+		want   string
+	}{
+		{"nobody was asked", store.Running, nil, "$0.00"},
+		{"before its first answer", store.Running, []*agentCard{{}}, "$0.00"},
+		{"the first works", store.Running, []*agentCard{works}, "not known yet"},
+		{"the second works", store.Running, []*agentCard{ended, works}, "$0.10 so far"},
+		{"without a price", store.Running, []*agentCard{unpriced, works}, "cost unknown"},
+		{"none works", store.Running, []*agentCard{ended, ended}, "$0.20"},
+		{"it broke off", store.Failed, []*agentCard{ended, works}, "$0.10"},
+	} {
+		p := &runPage{Run: store.Run{State: test.state}, Progress: progress{Agents: test.agents}}
+		if got := p.Paid(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}

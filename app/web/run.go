@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,6 +98,19 @@ func (p *runPage) Cost() *float64 {
 		}
 	}
 	return &sum
+}
+
+// Paid says what was paid so far. What an agent costs is known when it ends.
+func (p *runPage) Paid() string {
+	cost := p.Cost()
+	works := slices.ContainsFunc(p.Progress.Agents, func(a *agentCard) bool { return !a.Done && a.Input+a.Output > 0 })
+	switch {
+	case !p.Running() || cost == nil || !works:
+		return money(cost)
+	case *cost == 0:
+		return "not known yet"
+	}
+	return money(cost) + " so far"
 }
 
 // Failing are the checks that a reader wants to see first.

@@ -204,8 +204,8 @@ func (o *operator) watches(repo *benchtest.Repo) (head string) {
 	gate := b.Eval("document.querySelectorAll('#proofs > details').length")
 	o.answers <- modeltest.Answer{Calls: []model.Call{{ID: "call_1", Name: "run_bash", Args: `{"command": "sh sum.sh -2 -3"}`}}}
 	b.WaitFor("document.querySelector('#agents .agent.running .calls .tool')?.textContent === 'run_bash' && document.querySelectorAll('#proofs > details').length > " + gate)
-	if got := b.Eval("document.querySelector('#head .big').textContent"); got != "RUNNING" {
-		o.t.Errorf("the page says %s before the run has ended", got)
+	if got := b.Eval("document.querySelector('#head').innerText"); !strings.HasPrefix(got, "RUNNING") || !strings.Contains(got, "not known yet") {
+		o.t.Errorf("before the run has ended the page says %s", got)
 	}
 	o.answers <- modeltest.Answer{Text: []string{"### Check: adds below zero [adversarial]\n**Command run:** `sh sum.sh -2 -3`\n**Output observed:**\n```\n-5\n```\n**Result: PASS**\n\nVERDICT: PASS"}}
 	b.WaitFor("document.querySelector('#head .big').textContent === 'PASS' && document.querySelector('#report').innerText.includes('adds below zero')")
