@@ -13,7 +13,7 @@ import (
 // cEcosystem is C and C++ built with CMake or Meson.
 func cEcosystem() *ecosystem {
 	return &ecosystem{
-		name: "C/C++", units: "C/C++ projects",
+		name: "C/C++", units: "C/C++ projects", bound: true,
 		find:     findCProjects,
 		isTest:   isCTest,
 		isSource: func(name string) bool { return slices.Contains(cExts, path.Ext(name)) },

@@ -15,7 +15,7 @@ import (
 // dotnetEcosystem is .NET, by its solutions, or its projects where there is none.
 func dotnetEcosystem() *ecosystem {
 	return &ecosystem{
-		name: ".NET", units: ".NET projects",
+		name: ".NET", units: ".NET projects", bound: true,
 		fetched: []string{".nuget/packages"},
 		find:    findDotnetProjects,
 		isTest: func(name string) bool {

@@ -48,6 +48,10 @@ type ecosystem struct {
 	// same says that two versions of a source differ in comments and layout only.
 	same func(before, after []byte) bool
 
+	// bound says that what is built names the folder that it was built in, so that
+	// a copy of it at another place cannot be built again.
+	bound bool
+
 	// adopt returns a plain command of the configuration, split into words, as one
 	// that tells tests apart; false for what is not a runner that it knows.
 	adopt func(c command, words []string) (command, bool)

@@ -235,7 +235,7 @@ func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)
 	w := &world{git: git, box: box, tools: tools, cache: t.TempDir(), shared: t.TempDir()}
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
-	in := Input{Change: ch}
+	in := Input{Change: ch, Commands: Commands{Setup: s.input["setup"]}}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
 		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
 		if err != nil {

@@ -12,11 +12,13 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/mutate"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // A mutator runs mutants of one change.
 type mutator struct {
 	*runner
+	trees  *workspace.Pool // copies of the prepared head
 	budget time.Duration
 	out    *Mutation
 	tried  int
@@ -112,7 +114,7 @@ func (m *mutator) pool(ctx context.Context, trials []*trial) error {
 	if err != nil {
 		return err
 	}
-	defer spots.close(m.runner)
+	defer m.giveBack(spots)
 	m.progress(Progress{Stage: StageMutation, Side: Head, Unit: ".", Command: m.title(trials)})
 	done := make([]chan struct{}, len(trials))
 	began := 0
@@ -169,32 +171,39 @@ func (m *mutator) try(ctx context.Context, at spot, t *trial) {
 	c := t.group.command
 	c.stage = StageMutation
 	c.timeout = 5*t.group.took + mutantGrace + mutantCompile
-	c = m.marked(c, t)
-	if c.results == nil {
-		t.step, t.err = m.execute(ctx, Head, at, c, nil)
-		t.suite = Suite{}
-	} else {
-		stream := c.results.collect(c.unit)
-		t.step, t.err = m.execute(ctx, Head, at, c, stream)
-		t.suite = stream.suite(t.step.Evidence, at.tree.Dir)
-	}
+	c = marked(c, t)
+	t.suite, t.step, t.err = m.runAt(ctx, at, c)
 	if t.err == nil {
 		t.result = judgeMutant(t)
 	}
 }
 
-// marked names the mutant in the command, which else is the same for all. Builds
-// that have to come before the tests are part of it; where they fail, nothing is
-// learned.
-func (m *mutator) marked(c command, t *trial) command {
+// runAt runs tests in a place and records nothing in the result.
+func (m *mutator) runAt(ctx context.Context, at spot, c command) (Suite, Step, error) {
+	if c.results == nil {
+		step, err := m.execute(ctx, Head, at, c, nil)
+		return Suite{}, step, err
+	}
+	stream := c.results.collect(c.unit)
+	step, err := m.execute(ctx, Head, at, c, stream)
+	return stream.suite(step.Evidence, at.tree.Dir), step, err
+}
+
+// marked names the mutant in the command, which else is the same for all.
+func marked(c command, t *trial) command {
 	setting := "YCBOT_MUTANT=" + t.name
 	if plain := strings.Join(c.argv, " "); len(t.group.builds) == 0 && strings.HasSuffix(c.text, plain) {
 		c.text = strings.TrimSuffix(c.text, plain) + "env " + setting + " " + plain
 		c.argv = append([]string{"env", setting}, c.argv...)
 		return c
 	}
-	script := "export " + setting + "\n"
-	for _, b := range t.group.builds {
+	return afterBuilds(c, t.group.builds, "export "+setting+"\n")
+}
+
+// afterBuilds is c behind builds that have to come before it; where one of them
+// fails, nothing is learned.
+func afterBuilds(c command, builds []command, script string) command {
+	for _, b := range builds {
 		script += "( " + shellWords(b) + "\n) 1>&2 || exit " + strconv.Itoa(exitUnbuilt) + "\n"
 	}
 	c.text = script + shellWords(c)

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // A Mutation is what the tests notice of small changes of the changed lines.
@@ -63,7 +64,12 @@ func (r *runner) mutation(ctx context.Context) error {
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	m := &mutator{runner: r, budget: r.Limits.mutation(), out: &Mutation{Unrun: map[string][]int{}}}
+	m := &mutator{runner: r, budget: r.Limits.mutation(), trees: new(workspace.Pool), out: &Mutation{Unrun: map[string][]int{}}}
+	defer func() {
+		if err := m.trees.Close(); err != nil {
+			r.note("copies of the head could not be removed: %v", err)
+		}
+	}()
 	if deadline, ok := ctx.Deadline(); ok {
 		m.budget = min(m.budget, deadline.Sub(r.Now())/mutationShare)
 	}

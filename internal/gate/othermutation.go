@@ -8,8 +8,9 @@ import (
 )
 
 // otherTrials makes the mutants of changed lines in languages whose tests are run
-// whole for each of them: one after the other, in the tree itself, because
-// environments of these tools name its folder.
+// whole for each of them: in copies where the tests do the same in one, else one
+// after the other in the tree itself, because environments of many tools name its
+// folder.
 func (m *mutator) otherTrials(ctx context.Context, files []changedFile) ([]*trial, error) {
 	var out []*trial
 	byCommand := map[int][]changedFile{}
@@ -78,6 +79,12 @@ func (m *mutator) otherGroup(ctx context.Context, c command) (*testGroup, error)
 		return nil, nil
 	}
 	c.stage = StageMutation
+	g := &testGroup{command: c, builds: m.rebuilding(c)}
+	if m.apart() && !bound(c) {
+		if same, err := m.inCopy(ctx, g); err != nil || same {
+			return g, err
+		}
+	}
 	suite, step, err := m.runFresh(ctx, Head, c)
 	if err != nil {
 		return nil, err
@@ -86,9 +93,59 @@ func (m *mutator) otherGroup(ctx context.Context, c command) (*testGroup, error)
 		m.notCovered("mutation of the changed lines: %q does not pass without a mutant", c.text)
 		return nil, nil
 	}
+	m.take(g, suite, step)
+	return g, nil
+}
+
+// take keeps what the tests say without a mutant.
+func (m *mutator) take(g *testGroup, suite Suite, step Step) {
+	g.baseline, g.evidence, g.took = suite, step.Evidence, step.Duration
 	m.out.Command = step.Command
 	m.out.Evidence = append(m.out.Evidence, step.Evidence)
-	return &testGroup{command: c, baseline: suite, evidence: step.Evidence, took: step.Duration, builds: m.rebuilding(c)}, nil
+}
+
+// bound says whether what a command's ecosystem builds names the folder that it was
+// built in, so that a copy is of no use.
+func bound(c command) bool {
+	return slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.name == c.eco && e.bound })
+}
+
+// inCopy runs a group's tests in a copy of the prepared head and says whether all
+// do there what they do in the head, so that its mutants can run in copies.
+func (m *mutator) inCopy(ctx context.Context, g *testGroup) (bool, error) {
+	spots, err := m.copies(ctx, 1)
+	if err != nil {
+		return false, err
+	}
+	defer m.giveBack(spots)
+	c := g.command
+	if len(g.builds) > 0 {
+		c = afterBuilds(c, g.builds, "")
+	}
+	c.timeout = m.Limits.step()
+	m.progress(Progress{Stage: c.stage, Side: Head, Unit: c.unit, Command: c.text})
+	suite, step, err := m.runAt(ctx, <-spots.free, c)
+	if err != nil {
+		return false, err
+	}
+	m.res.Steps = append(m.res.Steps, step)
+	m.progress(Progress{Stage: c.stage, Side: Head, Unit: c.unit, Command: c.text, Done: true, Step: step})
+	if step.TimedOut || c.results == nil && step.Failed() || c.results != nil && !m.asBefore(c, suite) {
+		return false, nil
+	}
+	g.parallel = true
+	m.take(g, suite, step)
+	return true, nil
+}
+
+// asBefore says whether each test of a command that passed on the head has passed again.
+func (m *mutator) asBefore(c command, now Suite) bool {
+	for id, t := range m.suites[Head] {
+		if t.Eco == c.eco && id.Unit == c.unit && id.Test != "" && t.Status == Passed && now[id].Status != Passed {
+			return false
+		}
+	}
+	return anyRan(now)
 }
 
 // rebuilding are the build commands that have to be run before changed code is

@@ -10,15 +10,19 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// workers is how many mutants run side by side. Without a network of their own,
-// servers in their tests would be in one another's way.
+// workers is how many mutants run side by side.
 func (m *mutator) workers() int {
-	switch m.Sandbox.Status().Tier {
-	case sandbox.TierFull, sandbox.TierStrong:
-		return min(runtime.NumCPU(), mutationWindow)
-	default:
+	if !m.apart() {
 		return 1
 	}
+	return min(runtime.NumCPU(), mutationWindow)
+}
+
+// apart says whether commands see nothing of one another: else servers in their
+// tests would be in one another's way, and a copy could run what lies in another.
+func (m *mutator) apart() bool {
+	tier := m.Sandbox.Status().Tier
+	return tier == sandbox.TierFull || tier == sandbox.TierStrong
 }
 
 // spots are the places in which mutants run.
@@ -30,26 +34,32 @@ type spots struct {
 // spots makes them: copies of the prepared head, one for each processor; or the
 // head itself as it was prepared, where build output may name its folder.
 func (m *mutator) spots(ctx context.Context, copies bool) (*spots, error) {
-	out := &spots{free: make(chan spot, mutationWindow)}
-	if !copies {
-		if err := m.reset(ctx, Head); err != nil {
-			return nil, err
-		}
-		out.free <- spot{tree: m.in.Head, home: m.home(Head)}
-		return out, nil
+	if copies {
+		return m.copies(ctx, m.workers())
 	}
+	if err := m.reset(ctx, Head); err != nil {
+		return nil, err
+	}
+	out := &spots{free: make(chan spot, 1)}
+	out.free <- spot{tree: m.in.Head, home: m.home(Head)}
+	return out, nil
+}
+
+// copies makes n copies of the prepared head, with a HOME each.
+func (m *mutator) copies(ctx context.Context, n int) (*spots, error) {
+	out := &spots{free: make(chan spot, n)}
 	snap := m.prepared[Head]
-	for i := range m.workers() {
+	for i := range n {
 		name := "mutant-" + strconv.Itoa(i+1)
-		tree, err := snap.tree.Copy(ctx, filepath.Join(filepath.Dir(m.in.Head.Dir), name))
+		tree, err := m.trees.Copy(ctx, snap.tree, filepath.Join(filepath.Dir(m.in.Head.Dir), name))
 		if err != nil {
-			out.close(m.runner)
+			m.giveBack(out)
 			return nil, err
 		}
 		s := spot{tree: tree, home: filepath.Join(m.Scratch, string(Head), name)}
 		out.own = append(out.own, s)
 		if err := m.same(ctx, &workspace.Replica{From: snap.home.From, To: s.home}); err != nil {
-			out.close(m.runner)
+			m.giveBack(out)
 			return nil, err
 		}
 		out.free <- s
@@ -57,10 +67,9 @@ func (m *mutator) spots(ctx context.Context, copies bool) (*spots, error) {
 	return out, nil
 }
 
-func (s *spots) close(r *runner) {
+// giveBack keeps the copies for those who need some next.
+func (m *mutator) giveBack(s *spots) {
 	for _, own := range s.own {
-		if err := own.tree.Close(); err != nil {
-			r.note("%s could not be removed: %v", own.tree.Dir, err)
-		}
+		m.trees.Put(own.tree, m.prepared[Head].tree)
 	}
 }

@@ -1,0 +1,69 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// whereTest says in which folder it runs.
+const whereTest = `import os
+import sys
+import unittest
+
+
+class SaidTest(unittest.TestCase):
+    def test_said(self):
+        print("\nat " + os.path.basename(os.getcwd()), file=sys.stderr)
+`
+
+// fullSandbox skips the test where commands cannot be kept from seeing one another.
+func fullSandbox(t *testing.T) sandbox.Sandbox {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.Detect(t.Context(), sandbox.Options{Mode: string(sandbox.TierFull), PATH: systemPath(), TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}})
+	if err != nil {
+		t.Skip(err)
+	}
+	return box
+}
+
+// Mutants of other languages than Go run in copies of the prepared head where the
+// tests do there what they do in the head, else in the head itself.
+func TestMutantsInCopies(t *testing.T) {
+	t.Parallel()
+	tools := &Toolchains{env: []string{"PATH=" + systemPath()}}
+	if !tools.has("python3") {
+		t.Skip("python3 is needed")
+	}
+	for name, copies := range map[string]bool{"mutants_python": true, "mutants_bound": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := readScenario(t, filepath.Join("testdata/scenarios", name+".txtar"))
+			s.base["tests/test_said.py"] = []byte(whereTest)
+			var log *evidence.Log
+			res := judge(t, tools, s, func(g *Gate) { log, g.Sandbox = g.Log, fullSandbox(t) })
+			if res.Mutation == nil || len(res.Mutation.Survivors) == 0 {
+				t.Fatalf("no mutant survives:\n%s", facts(res))
+			}
+			for _, survivor := range res.Mutation.Survivors {
+				rec, _ := log.Record(survivor.Evidence[1])
+				said, err := log.Output(rec.Stderr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if in := regexp.MustCompile(`(?m)^at mutant-\d$`).Match(said); in != copies {
+					t.Errorf("%s in a copy: %v, want %v\n%s", survivor.Name, in, copies, said)
+				}
+			}
+		})
+	}
+}
