@@ -30,6 +30,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -98,7 +99,11 @@ func (p *program) log() *slog.Logger {
 	if p.logger != nil {
 		return p.logger
 	}
-	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelWarn)}))
+	level := p.logLevel(slog.LevelWarn)
+	if level < slog.LevelWarn {
+		return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
+	}
+	return slog.New(&spoken{w: p.stderr, level: level, mu: &sync.Mutex{}})
 }
 
 // logLevel is usual, or lower where somebody looks for a fault.

@@ -158,7 +158,8 @@ func TestProblems(t *testing.T) {
 		{"merge key", "version: 1\non: &o {drafts: true}\npublish: {<<: *o}\n", "f:3:11: publish: merge keys are not read; write the keys out"},
 		{"two documents", "version: 1\n---\nversion: 1\n", "f:2:1: a second YAML document; a configuration is one"},
 
-		{"tab", "version: 1\n\tallow: write\n", "f:2:1: found a tab character that violates indentation (while scanning a plain scalar that begins at 1:10)"},
+		{"tab", "version: 1\n\tallow: write\n", "f:2:1: found a tab character that violates indentation (while scanning a plain scalar that begins at 1:10); YAML is indented with spaces, not with tabs"},
+		{"tab below a key", "version: 1\ncommands:\n\ttest: x\n", "f:3:1: found character that cannot start any token (while scanning for the next token that begins at 3:1); YAML is indented with spaces, not with tabs"},
 		{"unclosed", "version: 1\non: {drafts: true\nallow: write\n", "f:3:6: did not find expected ',' or '}' (while parsing a flow mapping that begins at 2:5)"},
 		{"unclosed later", "version: 1\n---\na: [\n", "f:4:1: did not find expected node content (while parsing a flow node that begins at 4:1)"},
 		{"unknown anchor", "version: 1\nallow: *nope\n", "f:2:8: unknown anchor 'nope' referenced"},

@@ -63,13 +63,13 @@ func (d *document) parse(data []byte) *yaml.Node {
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data))
 	if err != nil {
-		d.syntax(err)
+		d.syntax(err, data)
 		return nil
 	}
 	var first, second yaml.Node
 	if err := loader.Load(&first); err != nil {
 		if !errors.Is(err, io.EOF) {
-			d.syntax(err)
+			d.syntax(err, data)
 		}
 		return nil
 	}
@@ -78,7 +78,7 @@ func (d *document) parse(data []byte) *yaml.Node {
 		d.at(&second, "", "a second YAML document; a configuration is one")
 		return nil
 	case !errors.Is(err, io.EOF):
-		d.syntax(err)
+		d.syntax(err, data)
 		return nil
 	}
 	if first.Kind != yaml.DocumentNode || len(first.Content) == 0 || isEmpty(first.Content[0]) {
@@ -110,7 +110,7 @@ func (d *document) plainText(data []byte) bool {
 }
 
 // syntax reports an error of the YAML library at the place that it names.
-func (d *document) syntax(err error) {
+func (d *document) syntax(err error, data []byte) {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
 		d.problem(0, 0, "", "%s", err)
@@ -119,6 +119,10 @@ func (d *document) syntax(err error) {
 	text := load.Message
 	if load.ContextMsg != "" && load.ContextMark.Line > 0 {
 		text += fmt.Sprintf(" (%s that begins at %d:%d)", load.ContextMsg, load.ContextMark.Line, load.ContextMark.Column)
+	}
+	lines := bytes.Split(data, []byte("\n"))
+	if n := load.Mark.Line; n > 0 && n <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[n-1], " "), []byte("\t")) {
+		text += "; YAML is indented with spaces, not with tabs"
 	}
 	d.problem(load.Mark.Line, load.Mark.Column, "", "%s", escape(text))
 }

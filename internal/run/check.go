@@ -36,7 +36,7 @@ type Checked struct {
 func Check(dir, expect string) (Checked, error) {
 	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
 	if err != nil {
-		return Checked{}, fmt.Errorf("%s is no finished run: %w", dir, err)
+		return Checked{}, fmt.Errorf("%s is no finished run: %w: name the folder that a report says under \"report:\"", dir, err)
 	}
 	c := Checked{Digest: digest(string(sums)), dir: dir}
 	if expect != "" && !strings.EqualFold(expect, c.Digest) {

@@ -249,7 +249,7 @@ func (v *view) branch(ref string) string {
 func (r *Repository) missingHint(v *view, ref string) string {
 	switch {
 	case v.head != "" && v.refs[v.head] == "" && strings.HasPrefix(ref, "HEAD"):
-		return "the branch " + short(v.head) + " has no commit yet"
+		return "the branch " + short(v.head) + " has no commit yet; git add and git commit make one"
 	case r.Shallow:
 		return "the clone is shallow; git fetch --unshallow brings the rest of its history"
 	case hexOID.MatchString(ref):

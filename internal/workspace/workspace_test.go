@@ -128,7 +128,7 @@ func TestDefaultRange(t *testing.T) {
 		{"detached on main", dir, []string{"checkout", "-q", "--detach", "main"}, "main~1", "HEAD~1", "HEAD", ""},
 		{"origin/HEAD", clone, []string{"checkout", "-q", "-b", "mine"}, "origin/topic", "origin/topic", "mine", ""},
 		{"first commit", lone, nil, "", "", "", "has nothing before it"},
-		{"unborn", unborn, nil, "", "", "", "has no commit yet"},
+		{"unborn", unborn, nil, "", "", "", "has no commit yet; git add"},
 		{"no default branch", odd, nil, "", "", "", "--base"},
 		{"shallow", shallow, nil, "", "", "", "--unshallow"},
 	} {
