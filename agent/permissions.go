@@ -124,7 +124,7 @@ func (p Permissions) Approved(t tool.Tool, args json.RawMessage) string {
 	}
 	c := p.call(t.Name, t.Class)
 	c.Targets = policy.Targets(t.Name, args, p.roots...)
-	c.Hook = nil // it was asked already
+	c.Hook, c.Spent = nil, "" // they were asked already
 	v := policy.Explain(c, p.granted)
 	if v.Denial != nil {
 		return ""

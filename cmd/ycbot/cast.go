@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/run"
 )
 
@@ -31,7 +32,12 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	if o.maxTokens < 0 || o.maxCost < 0 || o.maxIterations < 0 {
 		return nil, &usageError{errors.New("--max-tokens, --max-cost-usd and --max-iterations: want numbers above zero")}
 	}
+	exec := p.getenv("YCBOT_EXEC")
+	if exec != "" && !slices.Contains(policy.Levels(), exec) {
+		return nil, fmt.Errorf("YCBOT_EXEC %q: want one of %s", exec, strings.Join(policy.Levels(), ", "))
+	}
 	c := &run.Cast{
+		Exec: exec,
 		Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator,
 		NoBackground: o.noBackground, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
 	}

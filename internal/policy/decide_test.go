@@ -47,7 +47,7 @@ func with(c Call, change func(*Call)) Call {
 }
 
 // Each link of the chain refuses with its own code, and each refuses before the
-// ones behind it: from one row to the next all that came before is still wrong.
+// ones behind it: in a row what the next ones refuse is wrong as well.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	full := Grant(ModeVerify, Trusted, true)
@@ -64,15 +64,22 @@ func TestChain(t *testing.T) {
 		{"unknown tool", with(shellCall("sudo ls", everything...), func(c *Call) { c.Known = false }), full, CodeNotProvisioned},
 		{"class write", with(shellCall("sudo ls", everything...), func(c *Call) { c.Class = "write"; c.Agent = says(Deny) }), append(Set{"write"}, full...), CodeHardFloor},
 		{"command of the hard floor", with(shellCall("sudo ls", everything...), func(c *Call) { c.Agent = says(Deny) }), full, CodeHardFloor},
+		{"class write that was not offered", with(shellCall("ls", everything...), func(c *Call) { c.Class = "write"; c.Offered = false }), full, CodeHardFloor},
 		{"tool of another agent", with(shellCall("ls", everything...), func(c *Call) { c.Offered = false; c.Agent = says(Deny) }), full, CodeNotProvisioned},
 		{"the agent's own map", with(shellCall("curl x", everything...), func(c *Call) { c.Agent = says(Deny) }), full, CodeAgentVeto},
 		{"disallowed_tools", with(shellCall("curl x", everything...), func(c *Call) { c.Agent.Disallowed = []string{"run_bash"} }), full, CodeAgentVeto},
 		{"Deny rule", with(shellCall("curl x", everything...), func(c *Call) { c.Mode = ModePlan }), Grant(ModePlan, Trusted, true), CodePolicyDeny},
 		{"mode plan", with(shellCall("npm publish", everything...), func(c *Call) { c.Mode = ModePlan }), Grant(ModePlan, Trusted, true), CodePlanMode},
 		{"no sandbox", shellCall("npm publish", everything...), Grant(ModeVerify, Untrusted, false), CodeSandbox},
+		{"no sandbox, level inspect", with(shellCall("npm publish", everything...), func(c *Call) { c.Level = LevelInspect }), Grant(ModeVerify, Untrusted, false), CodeSandbox},
 		{"exec none", with(shellCall("npm publish", everything...), func(c *Call) { c.Level = LevelNone }), full.WithoutExec(), CodeBackground},
 		{"exec inspect", with(shellCall("npm publish", everything...), func(c *Call) { c.Level = LevelInspect }), full, CodePolicyDeny},
+		{"class that is not granted", with(shellCall("ls", everything...), func(c *Call) { c.Class = "delegate" }), full, CodeBackground},
+		{"delegating in mode plan", with(shellCall("ls"), func(c *Call) { c.Class, c.Mode = "delegate", ModePlan }), append(Set{"delegate"}, full...), ""},
 		{"class net", toolCall("fetch_url", "net", `{"url":"https://pkg.go.dev/x"}`, rules(t, true, "allow Fetch(*)")...), full, CodeBackground},
+		{"unclear where there are rules", shellCall("echo 'open", everything...), full, CodeAsk},
+		{"an address that nothing names", toolCall("fetch_url", "net", `{"url":"https://pkg.go.dev/x"}`), full.WithNet(), CodeBackground},
+		{"an address of the operator's", with(toolCall("fetch_url", "net", `{"url":"https://pkg.go.dev/x"}`), func(c *Call) { c.Hosts = []string{"pkg.go.dev"} }), full.WithNet(), ""},
 		{"Ask rule", with(shellCall("npm publish", everything...), func(c *Call) { c.Hook = func(string, []Target) string { return "no" } }), full, CodeAsk},
 		{"Ask of the agent", with(shellCall("ls", everything...), func(c *Call) { c.Agent = says(Ask) }), full, CodeAsk},
 		{"hook", with(shellCall("ls", everything...), func(c *Call) { c.Hook = func(string, []Target) string { return "no" }; c.Spent = "tokens" }), full, CodeHook},
@@ -80,6 +87,7 @@ func TestChain(t *testing.T) {
 		{"Allow rule", shellCall("ls", everything...), full, ""},
 		{"grant", shellCall("ls"), full, ""},
 		{"reading", toolCall("read_file", "read", `{"path":"a"}`), full, ""},
+		{"a note that the agent's map does not name", with(toolCall("todo_write", "session", `{}`), func(c *Call) { c.Agent = says(Deny) }), full, ""},
 		{"a note when nothing is left", with(toolCall("todo_write", "session", `{}`), func(c *Call) { c.Spent = "x" }), full, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -156,6 +164,24 @@ func TestBashRules(t *testing.T) {
 				t.Errorf("got %s (%+v), want %s", got, v.Denial, want)
 			}
 		})
+	}
+}
+
+// An Allow is no rule that something could hide from, tests run by what allows the
+// command or by what allows tests, and who is refused the network is told who opens it.
+func TestChainWords(t *testing.T) {
+	t.Parallel()
+	full := Grant(ModeVerify, Trusted, true)
+	if v := Explain(shellCall("echo 'open", rules(t, true, "allow Bash(*)")...), full); v.Denial != nil {
+		t.Errorf("unclear, and nothing is denied: %+v", v.Denial)
+	}
+	suite := toolCall("run_tests", "exec", `{"command":"go test ./..."}`, rules(t, true, "allow Tests(go test*)")...)
+	if v := Explain(suite, full); v.By != "Tests(go test*)" {
+		t.Errorf("tests run by %q", v.By)
+	}
+	d := Decide(toolCall("fetch_url", "net", `{"url":"https://pkg.go.dev/x"}`), full)
+	if d == nil || !strings.Contains(d.Hint, "naming hosts") {
+		t.Errorf("no network: %+v", d)
 	}
 }
 

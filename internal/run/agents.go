@@ -62,6 +62,7 @@ type Cast struct {
 	Coordinator bool     // a model stands in front and may add read-only helpers
 	// NoBackground has each agent waited for where it is started, whatever it says.
 	NoBackground bool
+	Exec         string // what agents may execute: none, inspect or full; empty: full
 	// MaxIterations bounds the questions of each agent; 0: its definition alone does.
 	MaxIterations int
 	MaxTokens     int     // of all agents together; 0: the configuration's
@@ -134,10 +135,11 @@ func (s *session) host(ctx context.Context, result *gate.Result) (*host, error) 
 		return nil, err
 	}
 	limits := s.config.Limits.Under(configLimits(h.cast))
+	s.budget = &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD}
 	h.runner = &agent.Runner{
 		RunID: s.id, Provision: h.provision, Admit: h.admit, Expand: expand, Caps: agent.Caps{MaxIterations: h.cast.MaxIterations},
 		Reserve: reportReserve, NoBackground: h.cast.NoBackground, Most: addedMost,
-		Budget:  &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
+		Budget:  s.budget,
 		Journal: s.journal, Emit: s.emit, Now: s.Now, Log: s.Log, Lead: lead,
 	}
 	h.chargePreflight()

@@ -44,9 +44,21 @@ func (s *session) permissions(ctx context.Context) (agent.Permissions, error) {
 			files = append(files, agent.PermissionFile{Name: name, Data: data})
 		}
 	}
-	may, err := agent.NewPermissions(agent.Terms{Trust: s.job.Trust, Sandboxed: s.around.refused() == "", Mode: s.job.Mode, Files: files, Hosts: s.Hosts, Hook: s.asksHook()})
+	may, err := agent.NewPermissions(agent.Terms{Trust: s.job.Trust, Sandboxed: s.around.refused() == "", Mode: s.job.Mode, Files: files, Exec: s.exec(), Hosts: s.Hosts, Hook: s.asksHook(), Spent: s.spent})
 	if err != nil {
 		return agent.Permissions{}, &UsageError{err}
 	}
 	return may, nil
+}
+
+// spent says which limit of all agents together is reached, "" for none: nobody would
+// read what a call answers after that.
+func (s *session) spent() string { return s.budget.Exceeded() }
+
+// exec is the level of execution that the operator names.
+func (s *session) exec() string {
+	if s.job.Cast == nil {
+		return ""
+	}
+	return s.job.Cast.Exec
 }

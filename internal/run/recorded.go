@@ -177,6 +177,9 @@ func (r *Runner) again(ctx context.Context, p *past, dir string, cast *Cast) (*s
 		return nil, errors.Join(err, os.RemoveAll(out))
 	}
 	job.Cast = cast
+	if k := p.around.Cast; k != nil {
+		job.Mode = k.Mode
+	}
 	s, err := like.open(ctx, job)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(out))

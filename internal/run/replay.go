@@ -112,7 +112,7 @@ func (p *past) cast(o ReplayOptions, moved func(string) string) *Cast {
 	c := &Cast{Name: "replay", Price: o.Price}
 	if k := p.around.Cast; k != nil {
 		c.Agents, c.Coordinator, c.MaxTokens, c.MaxCostUSD, c.MaxIterations = k.Agents, k.Coordinator, k.MaxTokens, k.MaxCostUSD, k.MaxIterations
-		c.NoBackground = k.NoBackground
+		c.NoBackground, c.Exec = k.NoBackground, k.Exec
 	}
 	var k crew
 	if p.lookup("run", "agents", &k) {

@@ -39,6 +39,9 @@ type castFacts struct {
 
 	MaxIterations int  `json:"max_iterations,omitempty"`
 	NoBackground  bool `json:"no_background,omitempty"`
+
+	Mode string `json:"mode,omitempty"`
+	Exec string `json:"exec,omitempty"`
 }
 
 func (s *session) circumstances() (circumstances, error) {
@@ -53,7 +56,7 @@ func (s *session) circumstances() (circumstances, error) {
 	c.Timeout = s.job.Timeout
 	c.NoRace = s.Tools.NoRace()
 	if k := s.job.Cast; k != nil {
-		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD, MaxIterations: k.MaxIterations, NoBackground: k.NoBackground}
+		c.Cast = &castFacts{Agents: k.Agents, Coordinator: k.Coordinator, MaxTokens: k.MaxTokens, MaxCostUSD: k.MaxCostUSD, MaxIterations: k.MaxIterations, NoBackground: k.NoBackground, Mode: s.job.Mode, Exec: k.Exec}
 	}
 	return c, nil
 }

@@ -68,6 +68,7 @@ type session struct {
 	words     words
 	exchanges *modelLog // model.jsonl, once it is needed
 	givenUp   givenUp
+	budget    *agent.Budget // of all agents; nil before they begin
 	modelName string
 	may       agent.Permissions             // what agents may do
 	crew      crew                          // who they are
@@ -233,6 +234,9 @@ func (s *session) identity() identity {
 		i.Model = digest(fmt.Sprintf("%s %q %t %s", c.Name, c.Agents, c.Coordinator, s.job.Mode))
 		if c.NoBackground {
 			i.Model += " no background"
+		}
+		if c.Exec != "" {
+			i.Model += " exec " + c.Exec
 		}
 	}
 	return i
