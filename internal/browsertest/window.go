@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -123,6 +124,13 @@ func (w *Window) WaitFor(expression string) {
 			w.t.Fatalf("%s does not become true: %v\n%s", expression, err, w.Eval("document.body?.innerText"))
 		}
 	}
+}
+
+// Click clicks what a CSS selector names, when it is there.
+func (w *Window) Click(selector string) {
+	w.t.Helper()
+	w.WaitFor("document.querySelector(" + strconv.Quote(selector) + ")")
+	w.Run(chromedp.Click(selector, chromedp.ByQuery))
 }
 
 // Quiet fails where a page asked something in a dialog, or a script of it failed.

@@ -135,7 +135,9 @@ func (o *operator) types(command string) *exec.Cmd {
 // makes makes the App, and returns the address where it is installed.
 func (o *operator) makes(command string) (page string) {
 	o.t.Helper()
-	o.browser.Run(chromedp.Navigate(o.g.URL+"/login"), chromedp.Click(`button[value="alice"]`), chromedp.WaitNotPresent(`button[value="alice"]`))
+	o.browser.Run(chromedp.Navigate(o.g.URL + "/login"))
+	o.browser.Click(`button[value="alice"]`)
+	o.browser.WaitFor("location.pathname === '/'")
 	cmd := o.types(command)
 	var said strings.Builder
 	cmd.Stdout = &said
@@ -153,7 +155,9 @@ func (o *operator) makes(command string) (page string) {
 	if door == "" {
 		o.t.Fatalf("%s prints no address: %v", command, cmd.Wait())
 	}
-	o.browser.Run(chromedp.Navigate(strings.TrimSpace(door)), chromedp.Click("form button"), chromedp.WaitVisible(`input[name="name"]`), chromedp.Click(`button[name="create"]`))
+	o.browser.Run(chromedp.Navigate(strings.TrimSpace(door)))
+	o.browser.Click(`form[action^="` + o.g.URL + `/settings/apps/new"] button`)
+	o.browser.Click(`button[name="create"][value="alice"]`)
 	o.browser.WaitFor("document.body?.innerText.includes('The App is made')")
 	if err := cmd.Wait(); err != nil {
 		o.t.Fatalf("%s: %v", command, err)
@@ -167,7 +171,10 @@ func (o *operator) makes(command string) (page string) {
 // installs installs the App in one repository.
 func (o *operator) installs(page string, repo *benchtest.Repo) {
 	o.t.Helper()
-	o.browser.Run(chromedp.Navigate(page), chromedp.Click(`input[value="selected"]`), chromedp.Click(`input[data-name="`+repo.FullName()+`"]`), chromedp.Click("form button"))
+	o.browser.Run(chromedp.Navigate(page))
+	for _, selector := range []string{`input[value="selected"]`, `input[data-name="` + repo.FullName() + `"]`, "form button"} {
+		o.browser.Click(selector)
+	}
 	o.browser.WaitFor("document.title === 'ycbot ycbot.example.com is installed' && document.body.innerText.includes('" + repo.FullName() + "')")
 }
 
@@ -195,7 +202,8 @@ func (o *operator) watches(repo *benchtest.Repo) (head string) {
 	}
 	b := o.browser
 	path := strings.TrimPrefix(page, publicURL)
-	b.Run(chromedp.Navigate(publicURL+"/login?next="+path), chromedp.Click(`//form[input[@name="login" and @value="alice"]]//button`))
+	b.Run(chromedp.Navigate(publicURL + "/login?next=" + path))
+	b.Click(`form:has(input[name="login"][value="alice"]) button`)
 	b.WaitFor("location.pathname === '" + path + "' && document.querySelector('#head .big')?.textContent === 'RUNNING'")
 	b.Run(chromedp.Evaluate("window.loaded = 'once'", nil))
 	close(sees)
@@ -223,7 +231,7 @@ func (o *operator) watches(repo *benchtest.Repo) (head string) {
 // leaves has alice sign out: the page is not there any more, and GitHub has ended the token.
 func (o *operator) leaves(check *github.CheckRun) {
 	o.t.Helper()
-	o.browser.Run(chromedp.Click(`form[action$="/logout"] button`))
+	o.browser.Click(`form[action$="/logout"] button`)
 	o.browser.WaitFor("location.pathname === '/runs'")
 	o.browser.Run(chromedp.Navigate(check.GetDetailsURL()))
 	if text := o.browser.Eval("document.body.innerText"); !strings.Contains(text, "404") {
