@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // The caches of the go command, none of which code of a change ever writes for
@@ -48,14 +50,57 @@ func (g *Gate) splitCache() error {
 	if !exists(g.projectCache()) {
 		return mkdirs(g.buildCache(Base), g.buildCache(Head))
 	}
+	since := g.Now()
+	if err := g.splitAhead()(); err != nil {
+		return err
+	}
+	return g.splitRest(since)
+}
+
+// splitAhead copies for each side what is in the project's cache now, in goroutines
+// that have ended when what it returns has been called.
+func (g *Gate) splitAhead() (wait func() error) {
+	var both errgroup.Group
+	if !exists(g.projectCache()) {
+		return both.Wait
+	}
 	for _, side := range []Side{Base, Head} {
-		if err := os.RemoveAll(g.buildCache(side)); err != nil {
-			return err
+		both.Go(func() error {
+			if err := g.lendCache(g.buildCache(side) + ahead); err != nil {
+				return fmt.Errorf("build cache of %s: %w", side, err)
+			}
+			return nil
+		})
+	}
+	return both.Wait
+}
+
+// ahead ends the name of a cache that is not complete yet.
+const ahead = ".ahead"
+
+// splitRest puts what splitAhead copied at the time since into place, with what has
+// come since then. Commands of the base may have begun another cache there.
+func (g *Gate) splitRest(since time.Time) error {
+	for _, side := range []Side{Base, Head} {
+		cache := g.buildCache(side)
+		if !exists(cache + ahead) { // there was nothing yet
+			return g.splitCache()
 		}
-		if err := g.lendCache(g.buildCache(side)); err != nil {
+		err := os.RemoveAll(cache)
+		if err == nil {
+			err = os.Rename(cache+ahead, cache)
+		}
+		if err == nil {
+			err = g.lend(cache, since.Add(-time.Second)) // time stamps are coarser than the clock
+		}
+		if err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
+	return g.keepSeed()
+}
+
+func (g *Gate) keepSeed() error {
 	if exists(g.seed()) || size(g.projectCache()) > maxSeed {
 		return nil
 	}
@@ -79,31 +124,37 @@ const lentFor = 4 * 24 * time.Hour
 // have the name of their content and are never written twice, are links; the small
 // entries that say which output an action had may change, and are copies.
 func (g *Gate) lendCache(to string) error {
+	return whole(to, func(temp string) error { return g.lend(temp, time.Time{}) })
+}
+
+// lend adds to a cache what the project's has got after since.
+func (g *Gate) lend(to string, since time.Time) error {
 	from, oldest := g.projectCache(), g.Now().Add(-lentFor)
-	return whole(to, func(temp string) error {
-		return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return gone(err)
+		}
+		at := filepath.Join(to, strings.TrimPrefix(name, from))
+		if d.IsDir() {
+			return mkdirs(at)
+		}
+		info, err := d.Info()
+		switch {
+		case err != nil:
+			return gone(err)
+		case info.ModTime().Before(oldest) || info.ModTime().Before(since) || !info.Mode().IsRegular():
+			return nil
+		case strings.HasSuffix(name, "-a") || filepath.Dir(name) == from:
+			data, err := os.ReadFile(name)
 			if err != nil {
 				return gone(err)
 			}
-			at := filepath.Join(temp, strings.TrimPrefix(name, from))
-			if d.IsDir() {
-				return mkdirs(at)
-			}
-			info, err := d.Info()
-			switch {
-			case err != nil:
-				return gone(err)
-			case info.ModTime().Before(oldest) || !info.Mode().IsRegular():
-				return nil
-			case strings.HasSuffix(name, "-a") || filepath.Dir(name) == from:
-				data, err := os.ReadFile(name)
-				if err != nil {
-					return gone(err)
-				}
-				return os.WriteFile(at, data, 0o600)
-			}
-			return os.Symlink(name, at)
-		})
+			return os.WriteFile(at, data, 0o600)
+		}
+		if err := os.Symlink(name, at); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return nil
 	})
 }
 

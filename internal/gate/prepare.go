@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,13 +33,17 @@ func (r *runner) prepareBase(ctx context.Context) error {
 	if err := r.seedCache(); err != nil {
 		return err
 	}
-	if err := r.prepare(ctx, Base); err != nil {
+	// What is in the cache from runs before takes as long as the base's commands.
+	began := r.Now()
+	wait := r.splitAhead()
+	err := r.prepare(ctx, Base)
+	if err == nil {
+		err = r.warm(ctx)
+	}
+	if err = errors.Join(err, wait()); err != nil {
 		return err
 	}
-	if err := r.warm(ctx); err != nil {
-		return err
-	}
-	return r.splitCache()
+	return r.splitRest(began)
 }
 
 // warm fills the project's caches from the base, this time and next time, by

@@ -161,6 +161,23 @@ func TestCaches(t *testing.T) {
 			t.Errorf("%s is a link to %q (%v), want one: %v", name, at, err, lent)
 		}
 	}
+	since := g.Now()
+	wait := g.splitAhead()
+	lay(t, g.buildCache(Base), map[string][]byte{"aa/x-a": []byte("of a command")})
+	if err := wait(); err != nil {
+		t.Fatal(err)
+	}
+	lay(t, g.projectCache(), map[string][]byte{"aa/x-a": []byte("std"), "dd/new-a": []byte("new"), "dd/new-d": []byte("output")})
+	if err := g.splitRest(since); err != nil {
+		t.Fatal(err)
+	}
+	for _, side := range []Side{Base, Head} {
+		for name, want := range map[string]string{"aa/x-a": "std", "aa/o-d": "output", "dd/new-a": "new", "dd/new-d": "output"} {
+			if data, err := os.ReadFile(filepath.Join(g.buildCache(side), name)); err != nil || string(data) != want {
+				t.Errorf("%s of %s, with what came later: %q, %v", name, side, data, err)
+			}
+		}
+	}
 	if exists(filepath.Join(g.buildCache(Head), "aa/old-d")) {
 		t.Error("what may be removed at any moment is lent")
 	}

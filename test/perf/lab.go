@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -109,46 +107,6 @@ func (l *lab) run(ctx context.Context, repo string, args ...string) (ran, error)
 		return r, fmt.Errorf("ycbot run: exit %d\n%s", r.exit, out.Bytes())
 	}
 	return r, nil
-}
-
-// commands is how long commands of the change ran in a run, side by side ones
-// counted once.
-func (r ran) commands() (time.Duration, error) {
-	file, err := os.Open(filepath.Join(r.dir, "evidence.jsonl"))
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	type span struct{ from, to time.Time }
-	var spans []span
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var rec struct {
-			Started    time.Time `json:"started"`
-			DurationMS int64     `json:"duration_ms"`
-			Executed   bool
-		}
-		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
-			return 0, err
-		}
-		if rec.Executed {
-			spans = append(spans, span{rec.Started, rec.Started.Add(time.Duration(rec.DurationMS) * time.Millisecond)})
-		}
-	}
-	slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
-	var sum time.Duration
-	var end time.Time
-	for _, s := range spans {
-		if s.from.Before(end) {
-			s.from = end
-		}
-		if s.to.After(s.from) {
-			sum += s.to.Sub(s.from)
-			end = s.to
-		}
-	}
-	return sum, lines.Err()
 }
 
 // median of some durations; 0 of none.

@@ -72,6 +72,8 @@ func cachedGate(ctx context.Context, l *lab) ([]figure, error) {
 		return nil, err
 	}
 	var ratios []float64
+	var last ran
+	var alone time.Duration
 	for i := range l.rounds + 1 {
 		_, again := goProject(i + 2)
 		if err := os.WriteFile(filepath.Join(repo, "calc.go"), []byte(again["calc.go"]), 0o600); err != nil {
@@ -91,14 +93,19 @@ func cachedGate(ctx context.Context, l *lab) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
+		last, alone = r, shell
 		if i > 0 {
 			ratios = append(ratios, float64(r.wall)/float64(shell))
 		}
 	}
 	m := median(ratios)
+	shares, err := last.shares()
+	if err != nil {
+		return nil, err
+	}
 	return []figure{{
 		"2", "gate with the base cached, against a shell", "≤ 1.15 ×", fmt.Sprintf("%.2f ×", m), m <= 1.15,
-		"a new head each round; the shell runs download, build, vet, tests and the shuffled tests of the head once, with a warm build cache",
+		fmt.Sprintf("a new head each round; the shell runs download, build, vet, tests and the shuffled tests of the head once, with a warm build cache; in the last round the shell took %.1f s, of the gate %s", alone.Seconds(), shares),
 	}}, nil
 }
 
