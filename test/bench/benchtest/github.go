@@ -6,6 +6,9 @@
 // each request against GitHub's description of its interface; a violation fails
 // the test. What the test itself does as one of the users goes around it.
 //
+// Browsers see its pages, where people sign in, make Apps of manifests and install them.
+// [GitHub.Find] leads webhooks to a server that has a public address.
+//
 // The people: alice owns the organization acme; bob may write, rita may read,
 // mallory is a stranger with a fork. Each has the token "tok_" and the name.
 package benchtest

@@ -7,7 +7,8 @@ const escape = (s) => String(s).replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': 
 const hour = 3600 * 1000
 const now = () => new Date().toISOString()
 
-// lacks says what a manifest lacks that GitHub wants of it.
+// lacks says what a manifest lacks that GitHub wants of it. That its permissions cover its
+// events, which GitHub wants too, is not looked at.
 const lacks = (m) => {
   const out = []
   if (!m.url) out.push("Url can't be blank")
