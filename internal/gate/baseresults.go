@@ -62,13 +62,22 @@ const baseForm = "3"
 // pins, certificates and the calendar move without a change of the base.
 const baseAge = 7 * 24 * time.Hour
 
+// networkOfResults is the network in the key: tests have none after either setup, and
+// what failed with a setup that was kept short is run again at the base.
+func (r *runner) networkOfResults() Network {
+	if r.Network == NetworkRegistries {
+		return NetworkSetup
+	}
+	return cmp.Or(r.Network, NetworkSetup)
+}
+
 // baseKey names the results of the base's tests by all that they depend on: its
 // tree, which has the lockfiles too, the programs of this machine, the commands,
 // their environment, and how they are contained.
 func (r *runner) baseKey() string {
 	h := sha256.New()
 	line := func(parts ...string) { fmt.Fprintf(h, "%q\n", parts) }
-	line(baseForm, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(cmp.Or(r.Network, NetworkSetup)))
+	line(baseForm, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
 	line(r.in.Env...)
 	line(r.Tools.fingerprint()...)
 	for _, list := range [][]command{r.plan[Base].setup, r.plan[Base].build, r.plan[Base].test} {

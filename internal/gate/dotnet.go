@@ -16,6 +16,7 @@ import (
 func dotnetEcosystem() *ecosystem {
 	return &ecosystem{
 		name: ".NET", units: ".NET projects", bound: true,
+		hosts:   strings.Fields("api.nuget.org www.nuget.org globalcdn.nuget.org"),
 		fetched: []string{".nuget/packages"},
 		find:    findDotnetProjects,
 		isTest: func(name string) bool {

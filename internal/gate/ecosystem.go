@@ -27,6 +27,10 @@ type ecosystem struct {
 	// them, which setup is given; registryFiles such that name files or folders.
 	registries, registryFiles []string
 
+	// hosts are the public registries, by name: what setup of a head that is not
+	// trusted may reach.
+	hosts []string
+
 	// settingsFiles are files in which the operator can have said the same.
 	settingsFiles []settingsFile
 

@@ -14,6 +14,7 @@ import (
 func elixirEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Elixir", units: "Elixir projects",
+		hosts:   strings.Fields("hex.pm repo.hex.pm builds.hex.pm"),
 		fetched: []string{".hex", ".cache/rebar3"},
 		find:    findElixirProjects,
 		isTest:  func(name string) bool { return path.Ext(name) == ".exs" && inFolder(name, "test") },

@@ -44,6 +44,8 @@ type Gate struct {
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
 	Progress func(Progress) // told of each step as it begins and ends; may be nil
 	Now      func() time.Time
+
+	leash *leash // of setup, with NetworkRegistries; nil: it has no network
 }
 
 // A Network says when commands may use the network.
@@ -54,6 +56,10 @@ const (
 	NetworkNone  Network = "none"
 	NetworkSetup Network = "setup"
 	NetworkFull  Network = "full"
+	// NetworkRegistries is as NetworkSetup for a head that nobody answers for: setup
+	// reaches package registries alone, and runs no install scripts where the package
+	// manager can leave them out.
+	NetworkRegistries Network = "registries"
 )
 
 // of returns what a command gets that asks for want.
@@ -127,6 +133,15 @@ type runner struct {
 // way: Result.Verdict then is what stands without the rest, and the error says
 // why it stopped. Other errors are infrastructure.
 func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
+	if g.Network == NetworkRegistries {
+		led := *g
+		g = &led
+		var err error
+		if g.leash, err = g.newLeash(ctx); err != nil {
+			return nil, fmt.Errorf("gate: %w", err)
+		}
+		defer g.leash.proxy.Close()
+	}
 	r := newRunner(g, in)
 	defer r.close()
 	r.limit = r.left(ctx)
@@ -137,6 +152,7 @@ func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
 	if err != nil {
 		r.facts.Incomplete = stopped(context.Cause(ctx))
 	}
+	r.noteLeash()
 	r.conclude()
 	return r.res, err
 }
@@ -278,6 +294,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 	}
+	r.restrain(&run, c.text)
 	if cache != r.projectCache() {
 		run.ReadOnly = append(run.ReadOnly, r.lent()...)
 	}

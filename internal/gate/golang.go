@@ -84,7 +84,7 @@ func (g *Gate) goEnv(cache string, c command) []string {
 	}
 	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + g.modCache(), "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
 	if c.stage == StageSetup {
-		proxy := tools.proxy
+		proxy := withoutUser(tools.proxy) // install scripts could read it
 		for _, dir := range g.hostModCache() {
 			proxy = "file://" + filepath.ToSlash(dir) + "," + proxy
 		}
@@ -99,6 +99,7 @@ func (g *Gate) goEnv(cache string, c command) []string {
 func goEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Go", units: "Go modules",
+		hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		find:     findGoProjects,
 		isTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
 		isSource: isGoSource,

@@ -113,7 +113,7 @@ func TestGoEnv(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(cache, "cache", "download"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	g := &Gate{Shared: "/s", Tools: &Toolchains{Go: &GoToolchain{modCache: cache, proxy: "https://p.example.org", sumDB: "sum.example.org", private: "corp.example.org"}}}
+	g := &Gate{Shared: "/s", Tools: &Toolchains{Go: &GoToolchain{modCache: cache, proxy: "https://me:secret@p.example.org", sumDB: "sum.example.org", private: "corp.example.org"}}}
 	setup := strings.Join(g.goEnv("/c", command{stage: StageSetup}), " ")
 	if want := "GOPROXY=file://" + cache + "/cache/download,https://p.example.org GOSUMDB=sum.example.org"; !strings.Contains(setup, want) {
 		t.Errorf("setup: %s", setup)

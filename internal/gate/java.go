@@ -13,6 +13,7 @@ import (
 func javaEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Java", units: "Java projects",
+		hosts:   strings.Fields("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org"),
 		fetched: []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
 		find:    findJavaProjects,
 		isTest: func(name string) bool {

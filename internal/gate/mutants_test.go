@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,11 +26,23 @@ class SaidTest(unittest.TestCase):
 // fullSandbox skips the test where commands cannot be kept from seeing one another.
 func fullSandbox(t *testing.T) sandbox.Sandbox {
 	t.Helper()
+	return fullSandboxOf(t, systemPath())
+}
+
+// fullSandboxOf is one with the programs of path, test runners among them.
+func fullSandboxOf(t *testing.T, path string) sandbox.Sandbox {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.Detect(t.Context(), sandbox.Options{Mode: string(sandbox.TierFull), PATH: systemPath(), TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}})
+	o := sandbox.Options{Mode: string(sandbox.TierFull), PATH: path, TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}}
+	for dir := range strings.SplitSeq(path, ":") {
+		if strings.HasSuffix(dir, "/node_modules/.bin") {
+			o.Toolchains = append(o.Toolchains, dir, filepath.Dir(dir))
+		}
+	}
+	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {
 		t.Skip(err)
 	}

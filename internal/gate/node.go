@@ -17,6 +17,7 @@ import (
 func nodeEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Node.js", units: "Node.js packages",
+		hosts:   strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),
 		fetched: []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache"},
 		registries: []string{
 			"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_@*:registry", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",

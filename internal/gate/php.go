@@ -15,6 +15,7 @@ import (
 func phpEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "PHP", units: "PHP projects",
+		hosts:   strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
 		fetched: []string{".cache/composer"},
 		find:    findPHPProjects,
 		isTest: func(name string) bool {

@@ -22,6 +22,7 @@ import (
 func pythonEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Python", units: "Python projects",
+		hosts:   strings.Fields("pypi.org files.pythonhosted.org"),
 		fetched: []string{".cache/pip", ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
 		registries: []string{
 			"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_NO_INDEX", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",

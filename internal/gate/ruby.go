@@ -17,6 +17,7 @@ import (
 func rubyEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Ruby", units: "Ruby projects",
+		hosts:   strings.Fields("rubygems.org index.rubygems.org"),
 		fetched: []string{".bundle/cache"},
 		find:    findRubyProjects,
 		isTest: func(name string) bool {

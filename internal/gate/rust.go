@@ -15,6 +15,7 @@ import (
 func rustEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Rust", units: "Rust packages",
+		hosts:         strings.Fields("index.crates.io static.crates.io crates.io"),
 		settings:      rustup,
 		fetched:       []string{".cargo/registry", ".cargo/git"},
 		registries:    []string{"CARGO_REGISTRIES_*_INDEX", "CARGO_REGISTRIES_*_PROTOCOL", "CARGO_REGISTRY_DEFAULT", "CARGO_HTTP_PROXY", "CARGO_HTTP_MULTIPLEXING", "CARGO_NET_RETRY", "CARGO_NET_GIT_FETCH_WITH_CLI"},

@@ -34,7 +34,7 @@ var table = []row{
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
 	{"internal/run", "agent agents internal/gate internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config internal/hook"},
-	{"internal/gate", "internal/gate/mutate internal/sandbox internal/workspace internal/evidence"},
+	{"internal/gate", "internal/gate/mutate internal/sandbox internal/workspace internal/evidence internal/proxy"},
 	{"internal/gate/mutate", "-"}, // text in, text out: it starts nothing and reads no file
 	{"agents", ""},
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
@@ -47,6 +47,7 @@ var table = []row{
 	{"internal/hook", ""},
 	{"internal/sandbox", "internal/sandbox/..."},
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
+	{"internal/proxy", ""},
 	{"internal/workspace", ""},
 	{"internal/disk", "internal/workspace"}, // which knows what can be made again
 	{"internal/model", ""},

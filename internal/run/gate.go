@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 
@@ -30,11 +31,20 @@ const untrusted = "untrusted"
 // gateOf makes the gate of this run, which records in log.
 func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 	return &gate.Gate{
-		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: gate.Network(s.Network), Services: s.services,
+		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: s.gateNetwork(), Services: s.services,
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
 		Results: s.baseResults(),
 	}
+}
+
+// gateNetwork is what the gate's commands get: setup of a head that is not trusted
+// reaches registries alone, unless the operator gives all commands the network.
+func (s *session) gateNetwork() gate.Network {
+	if s.job.Trust == untrusted && cmp.Or(s.Network, NetworkSetup) == NetworkSetup {
+		return gate.NetworkRegistries
+	}
+	return gate.Network(s.Network)
 }
 
 // gateInput lays both sides out. Where agents follow, the prepared snapshot of

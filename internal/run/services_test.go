@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/gate"
 )
 
 // Commands of an untrusted head reach no service, whatever the configuration
@@ -31,5 +32,23 @@ func TestServicesRefused(t *testing.T) {
 	var usage *UsageError
 	if err := s.findServices(t.Context()); !errors.As(err, &usage) {
 		t.Errorf("got %v, want a UsageError", err)
+	}
+}
+
+// Setup of a head that is not trusted reaches package registries alone. An operator
+// may take the network from it as well, or give it to all commands.
+func TestNetworkByTrust(t *testing.T) {
+	t.Parallel()
+	for trust, want := range map[string][]gate.Network{ // of the settings below
+		"untrusted": {gate.NetworkRegistries, gate.NetworkRegistries, gate.NetworkNone, gate.NetworkFull},
+		"trusted":   {"", gate.NetworkSetup, gate.NetworkNone, gate.NetworkFull},
+		"local":     {"", gate.NetworkSetup, gate.NetworkNone, gate.NetworkFull},
+	} {
+		for i, set := range []Network{"", NetworkSetup, NetworkNone, NetworkFull} {
+			s := &session{Runner: &Runner{Network: set}, job: Job{Trust: trust}}
+			if got := s.gateNetwork(); got != want[i] {
+				t.Errorf("%s, --network %q: %q, want %q", trust, set, got, want[i])
+			}
+		}
 	}
 }

@@ -1,0 +1,185 @@
+package gate
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/test/bench"
+)
+
+// A victim is a service of this machine that answers everybody; it counts.
+func victim(t *testing.T) (url string, asked *atomic.Int32) {
+	t.Helper()
+	asked = &atomic.Int32{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		fmt.Fprint(w, "secret")
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, asked
+}
+
+// Setup of a head that is not trusted gets its dependencies from the operator's
+// registry, runs no install scripts whatever its own settings say, and reaches no
+// service of this machine. With the network of a trusted head all of that works.
+func TestSetupOfAStranger(t *testing.T) {
+	t.Parallel()
+	path := systemPath()
+	if runners, err := bench.Runners(t.Context()); err == nil {
+		path += ":" + filepath.Join(runners, ".bin")
+	}
+	for _, manager := range []string{"npm", "pnpm", "yarn"} {
+		t.Run(manager, func(t *testing.T) {
+			t.Parallel()
+			for network, open := range map[Network]bool{NetworkSetup: true, NetworkRegistries: false} {
+				setupOfAStranger(t, manager, path, network, open)
+			}
+		})
+	}
+}
+
+// setupOfAStranger judges a change with an install script; open says whether it runs
+// and reaches a service of this machine.
+func setupOfAStranger(t *testing.T, manager, path string, network Network, open bool) {
+	t.Helper()
+	r := newRegistry(t)
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, ".npmrc"), []byte("registry="+r.URL+"/\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home}}
+	if !tools.has("npm") || !tools.has(manager) {
+		t.Skipf("%s is needed", manager)
+	}
+	box := fullSandboxOf(t, path)
+	url, asked := victim(t)
+	base, head := r.project(manager, "1.0.0"), r.project(manager, "1.0.0")
+	head["package.json"] = []byte(strings.Replace(string(head["package.json"]), `"scripts": {`,
+		`"scripts": {"preinstall": "touch scripted; node -e \"fetch('`+url+`')\" || true", `, 1))
+	head[".npmrc"] = []byte("ignore-scripts=false\nnoproxy=127.0.0.1\nproxy=null\nhttps-proxy=null\n")
+	scripted := false
+	res := judge(t, tools, &scenario{base: base, head: head}, func(g *Gate) {
+		g.Sandbox, g.Network, g.Limits = box, network, Limits{Mutation: -1}
+		g.Progress = func(p Progress) {
+			if p.Done && p.Side == Head && p.Stage == StageSetup {
+				scripted = scripted || len(wrote(t, filepath.Dir(g.Scratch), "scripted")) > 0
+			}
+		}
+	})
+	if res.Verdict != Pass || r.count("1.0.0") == 0 {
+		for _, s := range res.Steps {
+			t.Logf("%s %s %s exit %d\n%s", s.Side, s.Stage, s.Command, s.Exit, s.Output)
+		}
+		t.Errorf("%s: %s %q %q", network, res.Verdict, res.Reasons, res.Notes)
+	}
+	if got := asked.Load() > 0; got != open || scripted != open {
+		t.Errorf("%s: the service was asked: %v, install scripts ran: %v", network, got, scripted)
+	}
+}
+
+// wrote are the files of that name below dir.
+func wrote(t *testing.T, dir, name string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "trees", "*", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// Code that setup runs anyway, as a build backend is, has no way out but the proxy, and
+// that one leads to no service and no address.
+func TestSetupHasNoWayAround(t *testing.T) {
+	t.Parallel()
+	box := fullSandbox(t)
+	url, asked := victim(t)
+	address := strings.TrimPrefix(url, "http://")
+	direct := `exec 3<>/dev/tcp/` + strings.Replace(address, ":", "/", 1) + ` && printf 'GET / HTTP/1.0\r\n\r\n' >&3 && cat <&3`
+	byProxy := `p=${HTTP_PROXY#http://}; exec 3<>/dev/tcp/${p%:*}/${p#*:} && printf 'GET ` + url + `/ HTTP/1.0\r\nHost: ` + address + `\r\n\r\n' >&3 && cat <&3`
+	for name, tt := range map[string]struct {
+		network Network
+		script  string
+		reaches bool
+	}{
+		"with the network": {NetworkSetup, direct, true},
+		"directly":         {NetworkRegistries, direct, false},
+		"by the proxy":     {NetworkRegistries, byProxy, false},
+	} {
+		log, err := evidence.Open(t.TempDir(), "run", evidence.Options{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &Gate{
+			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: tt.network,
+			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
+		}
+		if g.leash, err = g.newLeash(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r := newRunner(g, Input{})
+		asked.Store(0)
+		c := command{stage: StageSetup, network: sandbox.NetworkHost, argv: []string{"bash", "-c", tt.script}}
+		step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := asked.Load() > 0; got != tt.reaches {
+			t.Errorf("%s: the service was asked: %v: %s", name, got, step.Output)
+		}
+		if refused := g.leash.proxy.Refused(); (name == "by the proxy") != slices.Contains(refused, address) {
+			t.Errorf("%s: refused %q", name, refused)
+		}
+		g.leash.proxy.Close()
+		log.Close()
+	}
+}
+
+// Without the proxy there is no network: nothing falls back to the machine's.
+func TestSetupWithoutTheProxy(t *testing.T) {
+	t.Parallel()
+	r := newRunner(&Gate{Network: NetworkRegistries}, Input{})
+	c := sandbox.Command{Network: r.Network.of(sandbox.NetworkHost)}
+	if r.restrain(&c, ""); c.Network != sandbox.NetworkNone {
+		t.Errorf("network %v", c.Network)
+	}
+}
+
+// The operator's registries are led to by host and port, and the operator's proxies
+// are no registries: through them a change would reach everything.
+func TestNamedRegistries(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		".npmrc":             "registry=https://me:secret@npm.corp/x/\n@acme:registry=http://acme.corp:4873\nproxy=http://out.corp:3128\nhttps-proxy=http://out.corp:3128\n",
+		".cargo/config.toml": "[source.corp]\nregistry = \"sparse+https://crates.corp/index/\"\n[http]\nproxy = \"out.corp:3128\"\n",
+	} {
+		file := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tools := &Toolchains{Go: &GoToolchain{proxy: "https://go.corp|http://goproxy.corp:3000,direct", sumDB: "sum.corp+1a2b https://db.corp/sumdb"}, env: []string{
+		"HOME=" + home, "PIP_EXTRA_INDEX_URL=https://a.corp/simple http://b.corp/simple",
+		"UV_INDEX=own=https://uv.corp:8443/x", "HTTPS_PROXY=http://out.corp:3128", "npm_config_https_proxy=http://out.corp:3128", "YARN_HTTP_PROXY=http://out.corp:3128",
+	}}
+	want := []string{"a.corp:443", "acme.corp:4873", "b.corp:80", "crates.corp:443", "db.corp:443", "go.corp:443", "goproxy.corp:3000", "npm.corp:443", "sum.corp:443", "uv.corp:8443"}
+	if diff := cmp.Diff(want, tools.namedRegistries()); diff != "" {
+		t.Error(diff)
+	}
+}

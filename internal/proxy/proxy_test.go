@@ -1,0 +1,236 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/proxy"
+)
+
+// A book resolves the names that it has.
+type book map[string]string
+
+func (b book) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	var out []netip.Addr
+	for text := range strings.FieldsSeq(b[host]) {
+		out = append(out, netip.MustParseAddr(text))
+	}
+	if out == nil {
+		return nil, fmt.Errorf("no such host: %s", host)
+	}
+	return out, nil
+}
+
+// A world is all that can be dialled: it notes the addresses, and answers a line.
+type world struct {
+	mu     sync.Mutex
+	dialed []string
+}
+
+func (w *world) dial(_ context.Context, _, address string) (net.Conn, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dialed = append(w.dialed, address)
+	near, far := net.Pipe()
+	go func() {
+		defer far.Close()
+		line, err := bufio.NewReader(far).ReadString('\n')
+		if err == nil {
+			_, _ = io.WriteString(far, "echo "+line)
+		}
+	}()
+	return near, nil
+}
+
+func (w *world) took() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := w.dialed
+	w.dialed = nil
+	return out
+}
+
+func start(t *testing.T, o proxy.Options) *proxy.Proxy {
+	t.Helper()
+	p, err := proxy.Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// ask sends a request as it stands, and returns the status and what follows line.
+func ask(t *testing.T, p *proxy.Proxy, request, line string) (status int, answer string) {
+	t.Helper()
+	c, err := net.Dial("tcp", p.Addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(c, "%s\r\n\r\n", strings.ReplaceAll(request, "\n", "\r\n"))
+	in := bufio.NewReader(c)
+	res, err := http.ReadResponse(in, &http.Request{Method: strings.Fields(request)[0]})
+	if err != nil {
+		t.Fatalf("%s: %v", request, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK && line != "" {
+		fmt.Fprintf(c, "%s\n", line)
+		if answer, err = in.ReadString('\n'); err != nil {
+			t.Errorf("%s: %v", request, err)
+		}
+	}
+	return res.StatusCode, answer
+}
+
+// What is named is reached, and nothing else is, whatever a request says: no other
+// port, no address, no service of the machine, and no name that leads inside.
+func TestLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	p := start(t, proxy.Options{
+		Public: []string{"registry.example.org", "inside.example.org", "half.example.org", "metadata.example.org", "mapped.example.org"},
+		Named:  []string{"nexus.corp:8081"}, Dial: w.dial,
+		Resolver: book{
+			"registry.example.org": "93.184.216.34", "inside.example.org": "10.0.0.7", "half.example.org": "127.0.0.1 100.64.0.9 93.184.216.35",
+			"metadata.example.org": "169.254.169.254 fe80::1 fd00:ec2::254", "mapped.example.org": "::ffff:192.168.0.1 0.0.0.0 ::1",
+		},
+	})
+	connect := func(to string) string { return "CONNECT " + to + " HTTP/1.1\nHost: " + to }
+	for request, want := range map[string]string{ // the address that is dialled; empty: none
+		connect("registry.example.org:443"): "93.184.216.34:443",
+		connect("REGISTRY.example.org:443"): "93.184.216.34:443",
+		connect("half.example.org:443"):     "93.184.216.35:443",
+		connect("nexus.corp:8081"):          "nexus.corp:8081",
+
+		connect("registry.example.org:22"):                                               "",
+		connect("registry.example.org:80"):                                               "",
+		connect("evil.registry.example.org:443"):                                         "",
+		connect("registry.example.org.evil.example:443"):                                 "",
+		connect("nexus.corp:443"):                                                        "",
+		connect("inside.example.org:443"):                                                "",
+		connect("metadata.example.org:443"):                                              "",
+		connect("mapped.example.org:443"):                                                "",
+		connect("169.254.169.254:80"):                                                    "",
+		connect("93.184.216.34:443"):                                                     "",
+		connect("[::1]:443"):                                                             "",
+		connect("localhost:443"):                                                         "",
+		"CONNECT evil.example:443 HTTP/1.1\nHost: registry.example.org:443":              "",
+		"GET http://169.254.169.254/latest/meta-data/ HTTP/1.1\nHost: nexus.corp:8081":   "",
+		"GET http://registry.example.org/ HTTP/1.1\nHost: registry.example.org":          "",
+		"GET https://registry.example.org:443/ HTTP/1.1\nHost: registry.example.org:443": "",
+		"GET / HTTP/1.1\nHost: registry.example.org":                                     "",
+		"GET ftp://nexus.corp:8081/ HTTP/1.1\nHost: nexus.corp:8081":                     "",
+		"POST http://127.0.0.1:2375/containers/create HTTP/1.1\nHost: 127.0.0.1:2375":    "",
+	} {
+		status, answer := ask(t, p, request, "hello")
+		if diff := cmp.Diff(strings.Fields(want), append([]string{}, w.took()...)); diff != "" {
+			t.Errorf("%s: dialled (-want +got): %s", request, diff)
+		}
+		if want != "" && (status != http.StatusOK || answer != "echo hello\n") || want == "" && status < 400 {
+			t.Errorf("%s: %d %q", request, status, answer)
+		}
+	}
+	if refused := p.Refused(); len(refused) != 8 {
+		t.Errorf("refused, of which the first few are kept: %q", refused)
+	}
+}
+
+// A registry of the operator's may speak plain HTTP.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }))
+	defer s.Close()
+	p := start(t, proxy.Options{Named: []string{strings.TrimPrefix(s.URL, "http://")}})
+	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: p.Addr.String()})}}
+	defer client.CloseIdleConnections()
+	res, err := client.Get(s.URL + "/tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if text, err := io.ReadAll(res.Body); err != nil || string(text) != "/tiny" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Where the operator has a proxy it is asked, with the credentials that the change
+// does not see, and it resolves the names.
+func TestThroughAnother(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 1)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.Host + " " + r.Header.Get("Proxy-Authorization")
+		c, in, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+		if line, err := in.ReadString('\n'); err == nil {
+			_, _ = io.WriteString(c, "other "+line)
+		}
+	}))
+	defer other.Close()
+	way, err := url.Parse(strings.Replace(other.URL, "://", "://me:secret@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, proxy.Options{Public: []string{"registry.example.org"}, Resolver: book{}, Way: func(*url.URL) (*url.URL, error) { return way, nil }})
+	if status, answer := ask(t, p, "CONNECT registry.example.org:443 HTTP/1.1\nHost: x", "hello"); status != http.StatusOK || answer != "other hello\n" {
+		t.Errorf("%d %q", status, answer)
+	}
+	if got, want := <-asked, "CONNECT registry.example.org:443 Basic "+base64.StdEncoding.EncodeToString([]byte("me:secret")); got != want {
+		t.Errorf("asked %q, want %q", got, want)
+	}
+	if status, _ := ask(t, p, "CONNECT evil.example:443 HTTP/1.1\nHost: x", ""); status != http.StatusForbidden || len(asked) > 0 {
+		t.Errorf("what is not named went to the other proxy: %d", status)
+	}
+}
+
+// Nothing goes on after Close.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	w := &world{}
+	p, err := proxy.Start(proxy.Options{Named: []string{"nexus.corp:443"}, Dial: w.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", p.Addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	fmt.Fprint(c, "CONNECT nexus.corp:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+	in := bufio.NewReader(c)
+	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	p.Close()
+	if _, err := io.ReadAll(in); err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("the connection is still there: %v", err)
+	}
+	if c, err := net.Dial("tcp", p.Addr.String()); err == nil {
+		c.Close()
+		t.Error("it still listens")
+	}
+}
