@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,15 +43,13 @@ func TestAppCrashMatrix(t *testing.T) {
 	for _, place := range []string{"SQLite", "PostgreSQL"} {
 		t.Run(place, func(t *testing.T) {
 			t.Parallel()
-			server := ""
-			if place == "PostgreSQL" {
-				server = storetest.Postgres(t)
-			}
-			for i, point := range points {
+			var server storetest.Server
+			t.Cleanup(server.Stop)
+			for _, point := range points {
 				t.Run(point.String(), func(t *testing.T) {
 					h := newInstalled(t)
-					if server != "" {
-						h.database = storetest.Database(t, server, fmt.Sprint("crash", i))
+					if place == "PostgreSQL" {
+						h.database = server.Database(t)
 					}
 					h.dies(t, point)
 				})

@@ -128,7 +128,7 @@ var full = flag.Bool("full", false, "try tests that take long in their whole siz
 // work: every job is done, none by two at the same time, and none has two effects.
 func TestKilledWorkers(t *testing.T) {
 	t.Parallel()
-	where := server.database(t)
+	where := server.Database(t)
 	q := newQueue(t, where, Options{PerRepo: 4})
 	if _, err := q.db.Postgres().Exec(t.Context(), `create table outside (job text)`); err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func TestOrphan(t *testing.T) {
 // A worker whose lock is gone stops, and tells River nothing of a job that is another's now.
 func TestLostLock(t *testing.T) {
 	t.Parallel()
-	where := server.database(t)
+	where := server.Database(t)
 	first, second := newQueue(t, where, Options{Workers: 1}), newQueue(t, where, Options{Workers: 1})
 	first.o.Watch = 100 * time.Millisecond // so that the second is faster
 	j := at(1, 1, "a")
@@ -350,7 +350,7 @@ func benchQueue(b *testing.B, kind string, o Options) *Queue {
 	b.Helper()
 	where := filepath.Join(b.TempDir(), "db")
 	if kind == "postgres" {
-		where = server.database(b)
+		where = server.Database(b)
 	}
 	db, err := openWhere(b.Context(), where)
 	if err != nil {

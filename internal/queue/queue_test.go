@@ -182,7 +182,7 @@ func TestIdentity(t *testing.T) {
 // A request that the database refuses does not spoil those it came with.
 func TestSpoiltBatch(t *testing.T) {
 	t.Parallel()
-	q := newQueue(t, server.database(t), Options{})
+	q := newQueue(t, server.Database(t), Options{})
 	var wg sync.WaitGroup
 	for i := range 30 {
 		j := at(1, i+1, "a")

@@ -5,12 +5,18 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -18,74 +24,39 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-const startPostgres = `"$1/initdb" -D "$2/data" -A trust -U ycbot --no-sync >/dev/null 2>&1 || exit 1
-"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= >/dev/null 2>&1 &
-pid=$!
-cat >/dev/null
-kill -INT $pid
-wait $pid`
-
-// Postgres starts a PostgreSQL of the test's own and returns its address, or skips the test
-// where its binaries are not. It has a socket in a folder of its own and no network, and ends
-// with its standard input, and so with the test.
-func Postgres(tb testing.TB) string {
-	tb.Helper()
-	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
-	if err != nil || len(bins) == 0 {
-		tb.Skip("no PostgreSQL binaries in /usr/lib/postgresql")
-	}
-	dir, err := os.MkdirTemp("/tmp", "ycbot-pg") //nolint:usetesting // a socket's path is short
-	if err != nil {
-		tb.Fatal(err)
-	}
-	cmd := exec.CommandContext(context.Background(), "sh", "-c", startPostgres, "sh", bins[len(bins)-1], dir)
-	cmd.Dir = dir
-	if os.Getuid() == 0 { // initdb refuses to be root
-		who, err := user.Lookup("postgres")
-		if err != nil {
-			tb.Skipf("no user postgres: %v", err)
-		}
-		uid, uidErr := strconv.ParseUint(who.Uid, 10, 32)
-		gid, gidErr := strconv.ParseUint(who.Gid, 10, 32)
-		if uidErr != nil || gidErr != nil || os.Chown(dir, int(uid), int(gid)) != nil {
-			tb.Fatal("the folder cannot be given to the user postgres")
-		}
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	}
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		_ = stdin.Close()
-		_ = cmd.Wait()
-		_ = os.RemoveAll(dir)
-	})
-	url := "postgres://ycbot@/postgres?host=" + dir
-	patience, cancel := context.WithTimeout(tb.Context(), time.Minute)
-	defer cancel()
-	pause := time.NewTicker(50 * time.Millisecond)
-	defer pause.Stop()
-	for {
-		conn, err := pgx.Connect(patience, url)
-		if err == nil {
-			_ = conn.Close(context.Background())
-			return url
-		}
-		if patience.Err() != nil {
-			tb.Fatalf("PostgreSQL does not start: %v", err)
-		}
-		<-pause.C
-	}
+// A Server is a PostgreSQL that begins with the first database that a test asks for. It has
+// a socket in a folder of its own and no network, and ends with its standard input, and so
+// with the program that started it, however that ends.
+type Server struct {
+	once  sync.Once
+	err   error
+	dir   string
+	cmd   *exec.Cmd
+	stdin io.Closer
+	count atomic.Int32
 }
 
-// Database makes a database on a server that Postgres started.
-func Database(tb testing.TB, server, name string) string {
+// Postgres makes an empty database on a server of the test's own and returns its address.
+func Postgres(tb testing.TB) string {
 	tb.Helper()
-	conn, err := pgx.Connect(tb.Context(), server)
+	s := new(Server)
+	tb.Cleanup(s.Stop)
+	return s.Database(tb)
+}
+
+// Database makes an empty database and returns its address; the test is skipped where
+// there is no PostgreSQL.
+func (s *Server) Database(tb testing.TB) string {
+	tb.Helper()
+	s.once.Do(func() { s.err = s.start() })
+	switch {
+	case errors.Is(s.err, errMissing):
+		tb.Skipf("needs PostgreSQL: %v", s.err)
+	case s.err != nil:
+		tb.Fatal(s.err)
+	}
+	name := "d" + strconv.Itoa(int(s.count.Add(1)))
+	conn, err := pgx.Connect(tb.Context(), s.url("postgres"))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -93,5 +64,92 @@ func Database(tb testing.TB, server, name string) string {
 	if _, err := conn.Exec(tb.Context(), "create database "+name); err != nil {
 		tb.Fatal(err)
 	}
-	return strings.Replace(server, "/postgres?", "/"+name+"?", 1)
+	return s.url(name)
+}
+
+// Stop ends the server, if it began.
+func (s *Server) Stop() {
+	if s.stdin != nil {
+		_ = s.stdin.Close()
+		_ = s.cmd.Wait()
+	}
+	if s.dir != "" {
+		_ = os.RemoveAll(s.dir)
+	}
+}
+
+// errMissing says that this machine lacks what a server needs.
+var errMissing = errors.New("it is not installed")
+
+const startPostgres = `"$1/initdb" -D "$2/data" -A trust -U ycbot --no-sync >"$2/initdb.log" 2>&1 || { cat "$2/initdb.log" >&2; exit 1; }
+"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=200 >"$2/log" 2>&1 &
+pid=$!
+cat >/dev/null
+kill -INT $pid
+wait $pid
+cd / && rm -rf "$2"`
+
+func (s *Server) start() error {
+	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if err != nil || len(bins) == 0 {
+		return fmt.Errorf("%w in /usr/lib/postgresql", errMissing)
+	}
+	slices.Sort(bins)
+	if s.dir, err = os.MkdirTemp("/tmp", "ycbot-pg"); err != nil { // a socket's path is short
+		return err
+	}
+	s.cmd = exec.CommandContext(context.Background(), "sh", "-c", startPostgres, "sh", bins[len(bins)-1], s.dir)
+	s.cmd.Dir = s.dir
+	if os.Getuid() == 0 { // initdb refuses to be root
+		if err := s.unprivileged(); err != nil {
+			return err
+		}
+	}
+	var output strings.Builder
+	s.cmd.Stderr = &output
+	stdin, err := s.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return err
+	}
+	s.stdin = stdin
+	patience, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	pause := time.NewTicker(20 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		conn, err := pgx.Connect(patience, s.url("postgres"))
+		if err == nil {
+			return conn.Close(context.Background())
+		}
+		if patience.Err() != nil {
+			s.Stop() // ends what writes to output
+			s.stdin = nil
+			return fmt.Errorf("PostgreSQL does not start: %w %s", err, output.String())
+		}
+		<-pause.C
+	}
+}
+
+func (s *Server) unprivileged() error {
+	who, err := user.Lookup("postgres")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errMissing, err)
+	}
+	uid, err := strconv.ParseUint(who.Uid, 10, 32)
+	if err != nil {
+		return err
+	}
+	gid, err := strconv.ParseUint(who.Gid, 10, 32)
+	if err != nil {
+		return err
+	}
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	return os.Chown(s.dir, int(uid), int(gid))
+}
+
+func (s *Server) url(database string) string {
+	return fmt.Sprintf("postgres://ycbot@/%s?host=%s", database, s.dir)
 }

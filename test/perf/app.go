@@ -453,7 +453,8 @@ func scaling(ctx context.Context, l *lab) ([]figure, error) {
 	var times []time.Duration
 	err := onStage(ctx, l.dir, func(st *stage) error {
 		s := newSite(st, l, files)
-		server := storetest.Postgres(st)
+		var server storetest.Server
+		st.Cleanup(server.Stop)
 		config := filepath.Join(l.dir, "scaling.yml")
 		if err := os.WriteFile(config, []byte("version: 1\nlimits: {runs_per_day: 100000}\n"), 0o600); err != nil {
 			return err
@@ -464,7 +465,7 @@ func scaling(ctx context.Context, l *lab) ([]figure, error) {
 			posts = append(posts, s.pack(s.hub.PullEvent(s.repo, s.pull(i+1), "opened", "alice", "")))
 		}
 		for workers := 1; workers <= 2; workers++ {
-			s.database = storetest.Database(st, server, fmt.Sprint("scaling", workers))
+			s.database = server.Database(st)
 			took, err := s.through(posts, workers)
 			if err != nil {
 				return err

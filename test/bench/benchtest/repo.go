@@ -195,16 +195,6 @@ func (r *Repo) Annotations(checkRun int64) []*github.CheckRunAnnotation {
 	return all
 }
 
-// Statuses are the statuses of a commit.
-func (r *Repo) Statuses(sha string) []*github.RepoStatus {
-	r.g.t.Helper()
-	all, _, err := r.g.As("alice").Repositories.ListStatuses(r.g.t.Context(), r.Owner, r.Name, sha, nil)
-	if err != nil {
-		r.g.t.Fatal(err)
-	}
-	return all
-}
-
 // git runs git in the clone. Who commits and when is fixed, so that a test has
 // the same commits each time.
 func (r *Repo) git(args ...string) string {
