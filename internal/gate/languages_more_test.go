@@ -93,3 +93,28 @@ func mavenLanguage() language {
 		},
 	}
 }
+
+// toxLanguage is tox as the configuration calls it: its environment is made by
+// setup, with what virtualenv brings along.
+func toxLanguage() language {
+	l := unittestLanguage()
+	l.name, l.tools, l.command, l.slow = "tox", []string{"python3", "tox"}, true, true
+	l.input = map[string][]string{"setup": {"tox -q --notest"}, "test": {"tox -q"}}
+	l.files = map[string]string{
+		".gitignore": ".tox\n",
+		"tox.ini":    "[tox]\nskipsdist = true\nskip_missing_interpreters = true\nenvlist = py3\n\n[testenv]\nskip_install = true\npassenv = GOCACHE\ncommands = python -m unittest discover -s tests -t .\n",
+	}
+	l.files["tests/__init__.py"] = ""
+	return l
+}
+
+// noxLanguage is nox as the configuration calls it, with the python that is there.
+func noxLanguage() language {
+	l := toxLanguage()
+	l.name, l.tools, l.input = "nox", []string{"python3", "nox"}, map[string][]string{"test": {"nox"}}
+	l.files = map[string]string{
+		"noxfile.py":        "import nox\n\n\n@nox.session(venv_backend=\"none\")\ndef tests(session):\n    session.run(\"python3\", \"-m\", \"unittest\", \"discover\", \"-s\", \"tests\", \"-t\", \".\")\n",
+		"tests/__init__.py": "",
+	}
+	return l
+}

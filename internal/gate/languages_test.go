@@ -34,8 +34,9 @@ type language struct {
 	tests func(names ...string) string
 	// fresh is what adds a function to the source; empty: its tests cannot name one.
 	fresh   string
-	command bool // its tests cannot be told apart
-	slow    bool // its tools take long to start: only one variant has mutants
+	input   map[string][]string // commands of the configuration: setup, test
+	command bool                // its tests cannot be told apart
+	slow    bool                // its tools take long to start: only one variant has mutants
 }
 
 // A variant is one change to the library.
@@ -140,7 +141,7 @@ func (l language) repo(add, abs bool, turn string, tests []string) map[string][]
 
 func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 	t.Helper()
-	s := &scenario{base: l.repo(v.baseAdd, v.baseAbs, v.baseTurn, v.baseTests), head: l.repo(v.headAdd, v.headAbs, v.headTurn, v.headTests)}
+	s := &scenario{input: l.input, base: l.repo(v.baseAdd, v.baseAbs, v.baseTurn, v.baseTests), head: l.repo(v.headAdd, v.headAbs, v.headTurn, v.headTests)}
 	if v.fresh && l.fresh == "" {
 		t.Skip("its tests cannot name what is not there")
 	}
@@ -235,7 +236,7 @@ func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)
 	w := &world{git: git, box: box, tools: tools, cache: t.TempDir(), shared: t.TempDir()}
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
-	in := Input{Change: ch, Commands: Commands{Setup: s.input["setup"]}}
+	in := Input{Change: ch, Commands: Commands{Setup: s.input["setup"], Test: s.input["test"]}}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
 		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
 		if err != nil {
