@@ -1,8 +1,10 @@
 package gate
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -115,6 +117,25 @@ func noxLanguage() language {
 	l.files = map[string]string{
 		"noxfile.py":        "import nox\n\n\n@nox.session(venv_backend=\"none\")\ndef tests(session):\n    session.run(\"python3\", \"-m\", \"unittest\", \"discover\", \"-s\", \"tests\", \"-t\", \".\")\n",
 		"tests/__init__.py": "",
+	}
+	return l
+}
+
+// poetryLanguage has its environment made by poetry, from a lockfile without packages.
+func poetryLanguage() language {
+	l := unittestLanguage()
+	l.name, l.tools, l.slow = "poetry", []string{"python3", "poetry"}, true
+	l.lacks = func(tools *Toolchains) string { // the lockfile is that of this version
+		cmd := exec.CommandContext(context.Background(), tools.path("poetry"), "--version")
+		cmd.Env = tools.env
+		if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "version 1.") {
+			return "poetry 1"
+		}
+		return ""
+	}
+	l.files = map[string]string{
+		"pyproject.toml": "[tool.poetry]\nname = \"calc\"\nversion = \"1.0.0\"\ndescription = \"\"\nauthors = []\n\n[tool.poetry.dependencies]\npython = \">=3.8\"\n",
+		"poetry.lock":    "package = []\n\n[metadata]\nlock-version = \"2.0\"\npython-versions = \">=3.8\"\ncontent-hash = \"dedbcc8ad01960ccbef8502c70bda77771c2826a438e1e94ef27a36c71acd91a\"\n",
 	}
 	return l
 }

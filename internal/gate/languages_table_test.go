@@ -23,7 +23,7 @@ func each(names []string, f map[string]string) string {
 }
 
 func languages() []language {
-	return []language{nodeTestLanguage(), jestLanguage(), vitestLanguage(), mochaLanguage(), unittestLanguage(), pytestLanguage(), cmakeLanguage(), mesonLanguage(), makeLanguage(), rustLanguage(), rspecLanguage(), minitestLanguage(), phpLanguage(), mavenLanguage(), elixirLanguage(), toxLanguage(), noxLanguage()}
+	return []language{nodeTestLanguage(), jestLanguage(), vitestLanguage(), mochaLanguage(), unittestLanguage(), pytestLanguage(), cmakeLanguage(), mesonLanguage(), makeLanguage(), rustLanguage(), rspecLanguage(), minitestLanguage(), phpLanguage(), mavenLanguage(), elixirLanguage(), toxLanguage(), noxLanguage(), poetryLanguage()}
 }
 
 func nodeTestLanguage() language {
