@@ -155,6 +155,7 @@ func TestReadFileLimits(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "long", strings.Repeat("line\n", 2500))
 	write(t, dir, "wide", strings.Repeat("ü", 5000)+"\nnext\n")
+	write(t, dir, "wider", strings.Repeat("x", 3999)+strings.Repeat("ü", 60_000)+"a"+strings.Repeat("z", 60_000)+"\nnext\n")
 	write(t, dir, "huge", strings.Repeat(strings.Repeat("x", 1000)+"\n", 1500))
 	tl := ReadFile(Trees{Head: root(t, dir)})
 	if got := call(t, tl, m{"path": "long"}); strings.Count(got, "line\n") != 2000 || !strings.Contains(got, "offset=2001") {
@@ -165,6 +166,9 @@ func TestReadFileLimits(t *testing.T) {
 	}
 	if got := call(t, tl, m{"path": "wide"}); !strings.Contains(got, "ü[… 6001 bytes of this line left out …]\nnext\n") {
 		t.Errorf("wide: …%q", got[len(got)-80:])
+	}
+	if got := call(t, tl, m{"path": "wider"}); !strings.Contains(got, "xx[… 180002 bytes of this line left out …]\nnext\n") {
+		t.Errorf("wider: …%q", got[len(got)-80:])
 	}
 	if got := call(t, tl, m{"path": "huge"}); len(got) > readBytes+200 || !strings.Contains(got, "more from line") {
 		t.Errorf("huge: %d bytes", len(got))

@@ -81,7 +81,7 @@ func readLinesOf(f io.Reader, name string, args readFileArgs) (string, error) {
 		limit = readLines
 	}
 	from := max(args.Offset, 1)
-	r := bufio.NewReaderSize(f, 64<<10)
+	r := bufio.NewReaderSize(f, 16<<10)
 	if head, err := r.Peek(8000); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
 		return "", fmt.Errorf("read %s: %w", name, err)
 	} else if bytes.IndexByte(head, 0) >= 0 {
@@ -126,7 +126,9 @@ func readLine(r *bufio.Reader) (string, error) {
 	dropped := 0
 	for {
 		part, err := r.ReadSlice('\n')
-		if room := lineBytes - len(line); len(part) > room {
+		if room := lineBytes - len(line); dropped > 0 {
+			dropped += len(part)
+		} else if len(part) > room {
 			cut := part[:room]
 			for len(cut) > 0 && !utf8.RuneStart(part[len(cut)]) {
 				cut = cut[:len(cut)-1]
