@@ -150,7 +150,11 @@ func (p *plan) override(c Commands) {
 			*list = append(*list, shellCommand(stage, t))
 		}
 	}
+	modules := slices.DeleteFunc(slices.Clone(p.setup), func(c command) bool { return !c.needed })
 	set(&p.setup, StageSetup, c.Setup)
+	if len(c.Setup) > 0 { // which may fetch modules, but not for the builds that follow
+		p.setup = append(p.setup, modules...)
+	}
 	set(&p.build, StageBuild, c.Build)
 	set(&p.lint, StageLint, c.Lint)
 	set(&p.test, StageTest, c.Test)

@@ -241,6 +241,7 @@ type command struct {
 	eco      string   // name of the ecosystem whose it is; empty: of none
 	results  *results // how its standard output tells tests apart; nil: it does not
 	flags    []string // of the test runner, which also hold when tests are run again
+	needed   bool     // is run beside setup commands of the configuration
 	race     bool     // is of use for the race detector only
 	timeout  time.Duration
 	cache    string // Go's build cache; empty: the side's own
@@ -285,12 +286,15 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
 	}
 	if c.stage == StageSetup {
-		run.Writable = append(run.Writable, r.modCache())
 		env, files := r.Tools.registries()
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(at.home, ".cache", "yarn"))
-		run.Env = slices.Concat(r.Tools.settings(), env, r.goEnv(cache, c), r.in.Env)
-		run.ReadOnly = slices.Concat(run.ReadOnly, r.hostModCache(), files)
+		run.Env = slices.Concat(r.Tools.settings(), env, r.goEnv(cache, c))
+		run.ReadOnly = append(run.ReadOnly, files...)
+		if err := r.setupModCache(side, c, &run); err != nil {
+			return Step{}, err
+		}
+		run.Env = append(run.Env, r.in.Env...)
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 	}

@@ -76,6 +76,32 @@ func (g *Gate) hostModCache() []string {
 	return []string{dir}
 }
 
+// fillsModCache tells the command by which the module cache of all projects is
+// filled: it runs no code of the change, and checks what it fetches.
+func (c command) fillsModCache() bool {
+	return c.stage == StageSetup && slices.Equal(c.argv, []string{"go", "mod", "download"})
+}
+
+// setupModCache gives a setup command its module cache. Commands that run code of
+// the change get one of their side, which ends with the run: what they write there,
+// later runs would build with.
+func (g *Gate) setupModCache(side Side, c command, run *sandbox.Command) error {
+	if c.fillsModCache() {
+		run.Writable = append(run.Writable, g.modCache())
+		run.ReadOnly = append(run.ReadOnly, g.hostModCache()...)
+		return nil
+	}
+	own := filepath.Join(g.Scratch, string(side), "go-mod")
+	run.Writable, run.ReadOnly = append(run.Writable, own), append(run.ReadOnly, g.modCache())
+	if g.Network != NetworkRegistries {
+		run.ReadOnly = append(run.ReadOnly, g.hostModCache()...)
+	}
+	if g.goTools() != nil {
+		run.Env = append(run.Env, "GOMODCACHE="+own, "GOFLAGS=-modcacherw")
+	}
+	return mkdirs(own)
+}
+
 // goEnv is the little that Go commands need to know; it is harmless to others.
 func (g *Gate) goEnv(cache string, c command) []string {
 	tools := g.goTools()
@@ -89,6 +115,9 @@ func (g *Gate) goEnv(cache string, c command) []string {
 			proxy = "file://" + filepath.ToSlash(dir) + "," + proxy
 		}
 		env = append(env, "GOPROXY="+proxy, "GOSUMDB="+tools.sumDB, "GONOSUMDB="+tools.noSumDB, "GONOPROXY="+tools.noProxy, "GOPRIVATE="+tools.private)
+		if c.fillsModCache() { // whatever commands before it have written into HOME
+			env = append(env, "GOENV=off", "GIT_CONFIG_GLOBAL="+os.DevNull)
+		}
 	} else {
 		env = append(env, "GOPROXY=off")
 	}
@@ -149,7 +178,7 @@ func findGoProjects(s *survey) []project {
 func (p *project) addGo(m goModule, race bool) {
 	if !m.vendored {
 		c := m.command(StageSetup, "mod", "download")
-		c.network = sandbox.NetworkHost
+		c.network, c.needed = sandbox.NetworkHost, m.needs
 		p.setup = append(p.setup, c)
 	}
 	// Compiling all dependencies and tests, also for the race detector, and
@@ -185,6 +214,7 @@ type goModule struct {
 	workspace bool     // named by the go.work at the top
 	replaces  []string // folders in the repository that it is built with
 	noWork    bool     // there is a go.work that does not name it
+	needs     bool     // it requires others
 }
 
 // findModules lists the modules of the tree at root and the problems met.
@@ -202,6 +232,7 @@ func findModules(root string, files []string) (mods []goModule, problems []strin
 		m := goModule{dir: path.Dir(f), path: modfile.ModulePath(data)}
 		// ParseLax would leave replacements out. What cannot be parsed has none; the go command says why.
 		if mod, err := modfile.Parse(f, data, nil); err == nil {
+			m.needs = len(mod.Require) > 0
 			for _, r := range mod.Replace {
 				if strings.HasPrefix(r.New.Path, ".") {
 					m.replaces = append(m.replaces, path.Join(m.dir, r.New.Path))

@@ -183,3 +183,69 @@ func TestNamedRegistries(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Commands of a change that run its code in the setup phase, such as install scripts,
+// cannot write to the module cache that all projects build with; the download of
+// modules, which runs none, can, and heeds nothing that they left in HOME.
+func TestSetupCannotPoisonModules(t *testing.T) {
+	t.Parallel()
+	box := fullSandbox(t)
+	log, err := evidence.Open(t.TempDir(), "run", evidence.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	for _, network := range []Network{NetworkSetup, NetworkRegistries} {
+		g := &Gate{
+			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: network, Tools: &Toolchains{Go: &GoToolchain{}},
+			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
+		}
+		lay(t, g.modCache(), map[string][]byte{"example.org/x@v1.0.0/x.go": []byte("good")})
+		poison := `{ for d in "$GOMODCACHE" ` + g.modCache() + `; do mkdir -p $d/example.org/x@v1.0.0; echo evil >$d/example.org/x@v1.0.0/x.go; echo evil >$d/new; done; } || true`
+		for _, c := range []command{
+			{stage: StageSetup, network: sandbox.NetworkHost, argv: []string{"bash", "-c", poison}, text: "npm ci"},
+			shellCommand(StageSetup, poison),
+		} {
+			r := newRunner(g, Input{})
+			step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
+			if err != nil || step.Failed() {
+				t.Fatalf("%v: %s", err, step.Output)
+			}
+			data, err := os.ReadFile(filepath.Join(g.modCache(), "example.org/x@v1.0.0/x.go"))
+			if err != nil || string(data) != "good" || exists(filepath.Join(g.modCache(), "new")) {
+				t.Errorf("%s: the cache of all projects has %q (%v)", network, data, err)
+			}
+			if !exists(filepath.Join(g.Scratch, string(Head), "go-mod", "new")) {
+				t.Errorf("%s: the command has no module cache of its own", network)
+			}
+		}
+		download := command{stage: StageSetup, argv: []string{"go", "mod", "download"}}
+		run := sandbox.Command{}
+		if err := g.setupModCache(Head, download, &run); err != nil || !slices.Contains(run.Writable, g.modCache()) {
+			t.Errorf("the download cannot write: %q, %v", run.Writable, err)
+		}
+		if env := g.goEnv("", download); !slices.Contains(env, "GOENV=off") || !slices.Contains(env, "GIT_CONFIG_GLOBAL=/dev/null") {
+			t.Errorf("the download is steered from HOME: %q", env)
+		}
+	}
+}
+
+// Setup of the configuration is no reason not to have the modules that builds need.
+func TestConfiguredSetupKeepsModules(t *testing.T) {
+	t.Parallel()
+	for mod, want := range map[string]string{"module m\n": "make deps", "module m\nrequire example.org/x v1.0.0\n": "make deps|go mod download"} {
+		dir := t.TempDir()
+		lay(t, dir, map[string][]byte{"go.mod": []byte(mod)})
+		s := newSurvey(dir, []string{"go.mod"}, &Toolchains{Go: &GoToolchain{}}, t.Logf)
+		var got []string
+		for _, c := range newPlan(findProjects(s), Commands{Setup: []string{"make deps"}}).setup {
+			got = append(got, c.text)
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q: %q, want %s", mod, got, want)
+		}
+		if none := newPlan(findProjects(s), Commands{Setup: []string{}}).setup; len(none) > 0 {
+			t.Errorf("%q: %d commands where the configuration wants none", mod, len(none))
+		}
+	}
+}
