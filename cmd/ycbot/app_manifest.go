@@ -126,9 +126,13 @@ func (p *program) appManifest(ctx context.Context, o *manifestOptions) error {
 	srv := &http.Server{Handler: d.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	go func() { _ = srv.Serve(l) }() // its end is ours
 	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = srv.Shutdown(end) // the page has its answer, or nobody looks at it
+		if srv.Shutdown(end) != nil {
+			// Browsers open connections ahead, for which Shutdown waits. The page has its
+			// answer, or nobody looks at it.
+			_ = srv.Close()
+		}
 	}()
 	fmt.Fprintf(p.stderr, "Open this address in a browser on this machine, and confirm on GitHub:\n\n  http://%s/%s/\n\n", d.host, d.word)
 	ctx, cancel := context.WithTimeoutCause(ctx, o.wait, errors.New("nobody confirmed in time: start again"))
