@@ -37,7 +37,7 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 		return nil, fmt.Errorf("YCBOT_EXEC %q: want one of %s", exec, strings.Join(policy.Levels(), ", "))
 	}
 	c := &run.Cast{
-		Exec: exec,
+		Exec: exec, Wanted: name,
 		Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator,
 		NoBackground: o.noBackground, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
 	}

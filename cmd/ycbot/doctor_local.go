@@ -46,6 +46,10 @@ func (p *program) examineGit(ctx context.Context, c *chart, o *doctorOptions) {
 	}
 	c.ok("repository %s at %s%s", r.Name, r.Root, notes)
 	base, head, err := r.DefaultRange(ctx)
+	if errors.Is(err, workspace.ErrFirstCommit) {
+		c.ok("\"ycbot run\" compares %s (%s) with nothing: it is the first commit", head.Name, change.Short(head.OID))
+		return
+	}
 	if err != nil {
 		c.warn("name what to compare with: ycbot run --base REF", "%v", err)
 		return

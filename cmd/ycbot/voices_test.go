@@ -129,6 +129,12 @@ func TestPreflightAndPrices(t *testing.T) {
 	if why := strings.Join(p.rep.Reasons, "\n"); !strings.Contains(why, "the model could not be asked") || len(e.requests()) != 0 {
 		t.Errorf("asked %d times: %s", len(e.requests()), why)
 	}
+	if p.rep.Model != "m" { // a run that was to have a model is not told as one without
+		t.Errorf("the report names the model %q", p.rep.Model)
+	}
+	if out, err := realProgram(t, t.TempDir(), "check", p.out).CombinedOutput(); err != nil {
+		t.Errorf("check: %v\n%s", err, out)
+	}
 
 	prices := filepath.Join(t.TempDir(), "prices.json")
 	if err := os.WriteFile(prices, []byte(`{"m": {"in": 1000, "out": 1000}}`), 0o600); err != nil {

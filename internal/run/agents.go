@@ -43,7 +43,8 @@ const lead = 10 * time.Second
 
 // A Cast is the model side of a run; nil means gate only.
 type Cast struct {
-	Name string // provider and model, by which a run that is continued knows that it is the same
+	Name   string // provider and model, by which a run that is continued knows that it is the same
+	Wanted string // the model that was named, for a report where it could not be asked
 	// Model makes the model. Each exchange with a provider is given to record
 	// before its answer is used.
 	Model func(Recorder) (model.Model, error)

@@ -71,6 +71,10 @@ func (s *session) preflight(ctx context.Context) (preflight, error) {
 			return p, context.Cause(ctx)
 		case trouble != nil && trouble.Fatal:
 			s.tell(agent.Event{Type: agent.EventNote, Text: errUnasked.Error() + ": " + trouble.Text})
+			// The report names it: a run whose model does not answer is none without a model.
+			if _, err := journal.Once(s.journal, "run", "model", func() (string, error) { return cast.Wanted, nil }); err != nil {
+				return p, err
+			}
 			return p, fmt.Errorf("%w: %s", errUnasked, trouble.Text)
 		case trouble != nil:
 			note("the model did not answer before the run, and is asked again: " + trouble.Text)
