@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 )
@@ -224,6 +225,9 @@ func (r *killed) run(t *testing.T, after int) {
 func realProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
+	if err == nil {
+		err = gotest.NoTelemetry(home)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

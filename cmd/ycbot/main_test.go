@@ -75,7 +75,7 @@ func TestScript(t *testing.T) {
 			if bin != "" {
 				e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			}
-			if err := os.MkdirAll(filepath.Join(e.WorkDir, ".home"), 0o700); err != nil {
+			if err := gotest.NoTelemetry(filepath.Join(e.WorkDir, ".home")); err != nil {
 				return err
 			}
 			if err := scenarios(e.WorkDir); err != nil {

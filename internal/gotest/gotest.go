@@ -117,3 +117,14 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) (s
 	}
 	return string(out), nil
 }
+
+// NoTelemetry turns the go command's telemetry off for a new HOME: the first go command
+// there would else leave a process behind that writes to it for a while
+// (https://go.dev/doc/telemetry).
+func NoTelemetry(home string) error {
+	dir := filepath.Join(home, ".config", "go", "telemetry")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "mode"), []byte("off\n"), 0o600)
+}

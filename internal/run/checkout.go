@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,23 +199,23 @@ func (s *session) refs(ctx context.Context) (base, head workspace.Ref, err error
 	case s.job.Base == "" && s.job.Dirty:
 		return s.dirtyRange(ctx)
 	}
-	headName := s.job.Head
-	if headName == "" {
-		headName = "HEAD"
-	}
-	if head, err = named(headName); err != nil {
+	if head, err = named(cmp.Or(s.job.Head, "HEAD")); err != nil {
 		return base, head, err
 	}
 	switch s.job.Base {
 	case "":
+		if s.job.Head == "HEAD" {
+			base, _, err = s.repo.DefaultRange(ctx)
+		} else {
+			base, err = s.repo.DefaultBase(ctx, head)
+		}
+		return base, head, err
 	case workspace.NothingID(s.repo.Format):
 		return workspace.Ref{Name: nothing}, head, nil
 	default:
 		base, err = named(s.job.Base)
 		return base, head, err
 	}
-	base, _, err = s.repo.DefaultRange(ctx)
-	return base, head, err
 }
 
 // dirtyRange compares the working tree with where its branch left the default

@@ -284,25 +284,52 @@ func (r *Repository) DefaultRange(ctx context.Context) (base, head Ref, err erro
 	if head.OID, err = r.resolve(ctx, v, "HEAD"); err != nil {
 		return base, head, err
 	}
+	on := v.head
+	if on == "" {
+		on = head.OID
+	}
+	base, err = r.defaultBase(ctx, v, head, on, "HEAD~1")
+	return base, head, err
+}
+
+// DefaultBase returns what head is compared with when nobody says: the default
+// branch or, for that branch itself, the commit before.
+func (r *Repository) DefaultBase(ctx context.Context, head Ref) (Ref, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return Ref{}, err
+	}
+	defer v.close()
+	on := head.OID
+	for _, p := range []string{"", "refs/", "refs/heads/", "refs/remotes/"} {
+		if v.refs[p+head.Name] != "" {
+			on = p + head.Name
+		}
+	}
+	return r.defaultBase(ctx, v, head, on, head.Name+"~1")
+}
+
+// defaultBase is [Repository.DefaultBase]; on is the full name of the branch that head
+// is, or its commit where it is none, and before what to call the commit before it.
+func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, before string) (base Ref, err error) {
 	branch := v.defaultBranch()
 	if branch == "" {
-		return base, head, errors.New("no default branch here (no origin/HEAD, main or master): name what to compare with, --base REF")
+		return base, errors.New("no default branch here (no origin/HEAD, main or master): name what to compare with, --base REF")
 	}
-	onIt := v.head != "" && branchName(v.head) == branchName(branch) || v.head == "" && v.refs[branch] == head.OID
-	if !onIt {
+	if branchName(on) != branchName(branch) && on != v.refs[branch] {
 		base.Name = short(branch)
 		base.OID, err = r.resolve(ctx, v, branch)
-		return base, head, err
+		return base, err
 	}
-	base.Name = "HEAD~1"
-	base.OID, err = r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", "HEAD~1^{commit}"}})
+	base.Name = before
+	base.OID, err = r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", head.OID + "~1^{commit}"}})
 	if err == nil || ctx.Err() != nil {
-		return base, head, err
+		return base, err
 	}
 	if v.isShallow(head.OID) {
-		return base, head, fmt.Errorf("the commit before %s is not here: the clone is shallow; git fetch --unshallow brings it", change.Short(head.OID))
+		return base, fmt.Errorf("the commit before %s is not here: the clone is shallow; git fetch --unshallow brings it", change.Short(head.OID))
 	}
-	return base, head, fmt.Errorf("%s is the first commit of %s and %w: name what to compare with, --base REF", change.Short(head.OID), head.Name, ErrFirstCommit)
+	return base, fmt.Errorf("%s is the first commit of %s and %w: name what to compare with, --base REF", change.Short(head.OID), head.Name, ErrFirstCommit)
 }
 
 func (v *view) defaultBranch() string {

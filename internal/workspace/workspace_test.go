@@ -154,6 +154,30 @@ func TestDefaultRange(t *testing.T) {
 	}
 }
 
+// What is compared with what depends on the head, and not on what is checked out.
+func TestDefaultBase(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	clone := filepath.Join(t.TempDir(), "clone") // origin/HEAD is topic
+	user(t, dir, "clone", "-q", dir, clone)
+	g := newGit(t)
+	for _, tt := range []struct{ dir, out, head, base, name string }{
+		{dir, "main", "topic", "main", "main"},
+		{dir, "topic", "main", "main~1", "main~1"},
+		{dir, "topic", "refs/heads/main", "main~1", "refs/heads/main~1"},
+		{dir, "topic", "topic~1", "main~1", "topic~1~1"}, // the commit that main is at
+		{clone, "topic", "origin/main", "origin/topic", "origin/topic"},
+		{clone, "topic", "origin/topic", "origin/topic~1", "origin/topic~1"},
+	} {
+		user(t, tt.dir, "checkout", "-q", tt.out)
+		r := must[*Repository](t)(g.Discover(t.Context(), tt.dir))
+		base, err := r.DefaultBase(t.Context(), Ref{Name: tt.head, OID: user(t, tt.dir, "rev-parse", tt.head)})
+		if want := (Ref{tt.name, user(t, tt.dir, "rev-parse", tt.base)}); err != nil || base != want {
+			t.Errorf("%s on %s: %v, %v, want %v", tt.head, tt.out, base, err, want)
+		}
+	}
+}
+
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/browsertest"
 	"github.com/ycbot/ycbot/internal/docstest"
+	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/test/bench"
@@ -98,7 +99,11 @@ func newOperator(t *testing.T, g *benchtest.GitHub) *operator {
 	if err := os.Symlink(benchtest.Need(t, bench.Ycbot), filepath.Join(bin, "ycbot")); err != nil {
 		t.Fatal(err)
 	}
-	o.env = append(o.proxy.env(t), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir(), "GIT_CONFIG_GLOBAL=/dev/null",
+	home := t.TempDir()
+	if err := gotest.NoTelemetry(home); err != nil {
+		t.Fatal(err)
+	}
+	o.env = append(o.proxy.env(t), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+home, "TMPDIR="+t.TempDir(), "GIT_CONFIG_GLOBAL=/dev/null",
 		"YCBOT_GITHUB_URL="+g.URL, "GITHUB_SERVER_URL="+g.URL, "YCBOT_ADDR=127.0.0.1:0",
 		"YCBOT_PROVIDER=openai", "YCBOT_MODEL=m", "YCBOT_API_KEY="+modeltest.Key, "YCBOT_BASE_URL="+o.model())
 	return o
