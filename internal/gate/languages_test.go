@@ -107,6 +107,7 @@ func TestLanguages(t *testing.T) {
 			}
 			for _, v := range variants() {
 				t.Run(v.name, func(t *testing.T) {
+					t.Parallel()
 					if testing.Short() && v.name != "good change with good tests" {
 						t.Skip("left out of short runs")
 					}
