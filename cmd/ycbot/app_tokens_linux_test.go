@@ -29,18 +29,23 @@ func TestAppTokens(t *testing.T) {
 	h.wait(t, "run has ended", "state=finished")
 	id, stop := h.says("alice", "/verify stop")
 	h.deliver(t, "issue_comment", stop)
-	h.waitFor(t, func() bool { return h.answerTo(id) != "" })
+	h.waitFor(t, func() bool {
+		return h.answerTo(id) != "" && !slices.ContainsFunc(h.TokenUses(), func(u githubtest.TokenUse) bool { return !u.Revoked })
+	})
 	if code := h.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	did := map[string]int{}
+	did, calls := map[string]int{}, []string{}
 	for _, u := range h.TokenUses() {
 		if !u.Revoked || !slices.Equal(u.Repos, []string{"sums"}) {
 			t.Errorf("a token is not given back, or not for the one repository: %+v", u)
 		}
 		for _, c := range u.Calls {
 			kind := kindOf(c)
-			did[kind]++
+			if again := slices.Contains(calls, c) && strings.HasSuffix(c, "/reactions"); !again { // which changes nothing on GitHub
+				did[kind]++
+			}
+			calls = append(calls, c)
 			switch {
 			case kind == "comment" && (!mayComment(u) || u.Permissions["checks"] != "" || u.Permissions["contents"] != ""),
 				kind == "check" && (u.Permissions["checks"] != "write" || mayComment(u)),
@@ -51,7 +56,7 @@ func TestAppTokens(t *testing.T) {
 	}
 	// Eyes on two commands, the result, one answer; the check run, its progress and its end.
 	if did["comment"] != 4 || did["check"] < 2 || did["git"] == 0 {
-		t.Errorf("what tokens did: %v", did)
+		t.Errorf("what tokens did: %v\n%s", did, strings.Join(calls, "\n"))
 	}
 }
 
