@@ -30,8 +30,10 @@ func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base 
 
 // prepareBase sets the base up and builds it.
 func (r *runner) prepareBase(ctx context.Context) error {
-	if err := r.seedCache(); err != nil {
-		return err
+	if r.hasGo() {
+		if err := r.seedCache(); err != nil {
+			return err
+		}
 	}
 	// What is in the cache from runs before takes as long as the base's commands.
 	began := r.Now()
@@ -44,6 +46,17 @@ func (r *runner) prepareBase(ctx context.Context) error {
 		return err
 	}
 	return r.splitRest(began)
+}
+
+// hasGo tells whether the base or the head has a module of Go, also one that the change
+// cannot affect: agents may look at it.
+func (r *runner) hasGo() bool {
+	for _, p := range r.plan {
+		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q project) bool { return q.eco.name == "Go" }) {
+			return true
+		}
+	}
+	return false
 }
 
 // warm fills the project's caches from the base, this time and next time, by

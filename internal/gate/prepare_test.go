@@ -202,3 +202,22 @@ func TestCaches(t *testing.T) {
 		}
 	}
 }
+
+// A change of a repository without Go is not kept waiting by copies of Go's build cache.
+func TestNoGoNoCache(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{"a.txt": false, "sub/go.mod": true} {
+		var g *Gate
+		judge(t, &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + systemPath()}}, &scenario{
+			input: map[string][]string{"test": {"true"}},
+			base:  map[string][]byte{"b.txt": []byte("b\n"), name: []byte("module example.com/m\n\ngo 1.24\n")},
+			head:  map[string][]byte{"b.txt": []byte("c\n"), name: []byte("module example.com/m\n\ngo 1.24\n")},
+		}, func(gate *Gate) {
+			g = gate
+			lay(t, g.seed(), map[string][]byte{"aa/x-a": []byte("std")})
+		})
+		if got := exists(g.projectCache()); got != want {
+			t.Errorf("%s: the project has a build cache: %v", name, got)
+		}
+	}
+}

@@ -17,7 +17,8 @@ type basic struct {
 	o      Options
 	means  means
 	list   []string // directories with something private in them
-	read   []string // what every command may read of the system
+	dirs   []string // what every command may read of the system: directories
+	read   []string // and the rest
 	shims  *standby
 	status Status
 }
@@ -42,6 +43,14 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 	for _, dir := range systemDirs {
 		b.open(dir, private)
 	}
+	// Which ones are directories is looked at once and not for each command.
+	b.read = slices.DeleteFunc(b.read, func(path string) bool {
+		dir := isDir(path)
+		if dir {
+			b.dirs = append(b.dirs, path)
+		}
+		return dir
+	})
 	if err := b.selfTest(ctx); err != nil {
 		return nil, fmt.Errorf("self-test of Landlock and seccomp: %w", err)
 	}
@@ -101,7 +110,7 @@ func (b *basic) run(ctx context.Context, c Command, self bool) (res Result, err 
 		return Result{Exit: -1}, err
 	}
 	defer w.close()
-	b.shims.refill()
+	defer b.shims.refill() // not beside the command
 	res, err = watch(ctx, b.o, job{
 		cmd: w.cmd, process: w.proc, skip: 1, stays: true, timeout: c.Timeout, tee: c.Stdout, cgroup: w.group,
 		guard: newGuard(b.means.limits, w.group, b.o.Now(), append(slices.Clone(c.written()), s.dir)),
@@ -133,7 +142,8 @@ func (b *basic) policy(c Command, s scratch, home string, self bool) (policy, er
 			// Of /dev only what every program needs: /dev/shm is where other programs
 			// keep things, and root may read disks.
 			ABI: b.means.abi, List: append([]string{"/dev"}, b.list...),
-			Read:  append([]string{"/proc"}, b.read...),
+			Dirs:  append([]string{"/proc"}, b.dirs...),
+			Read:  slices.Clone(b.read),
 			Write: append([]string{s.home, s.temp}, devices...),
 		},
 	}

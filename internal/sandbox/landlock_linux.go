@@ -41,7 +41,10 @@ func (g grants) restrict() error {
 	// Ports say nothing about hosts, and tests need their own servers: the
 	// network is the namespace's matter.
 	config.HandledAccessNet = 0
-	rules := make([]landlock.Rule, 0, len(g.List)+len(g.Read)+len(g.Write))
+	rules := make([]landlock.Rule, 0, len(g.List)+len(g.Dirs)+len(g.Read)+len(g.Write))
+	for _, path := range g.Dirs {
+		rules = append(rules, landlock.RODirs(path).IgnoreIfMissing())
+	}
 	for _, path := range g.List {
 		rules = append(rules, landlock.PathAccess(ll.AccessFSReadDir, path).IgnoreIfMissing())
 	}

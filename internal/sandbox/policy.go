@@ -34,7 +34,8 @@ type handout struct {
 type grants struct {
 	ABI   int      `json:"abi"`             // version whose rights are handled; 0: no Landlock
 	List  []string `json:"list,omitempty"`  // directories whose names may be read, and nothing else below them
-	Read  []string `json:"read,omitempty"`  // to read and to execute
+	Dirs  []string `json:"dirs,omitempty"`  // directories to read and to execute
+	Read  []string `json:"read,omitempty"`  // what else there is to read and to execute, directory or not
 	Write []string `json:"write,omitempty"` // to change
 }
 

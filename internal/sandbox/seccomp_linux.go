@@ -101,15 +101,24 @@ func (r rule) body() []bpf.Instruction {
 	return append(body, bpf.RetConstant{Val: r.answer}, bpf.LoadAbsolute{Off: offNumber, Size: 4})
 }
 
-// install puts all threads of this process, and all that they start, under f.
-func (f filter) install() error {
+// assemble translates f for the kernel.
+func (f filter) assemble() ([]unix.SockFilter, error) {
 	raw, err := bpf.Assemble(program(f.rules()))
 	if err != nil {
-		return fmt.Errorf("seccomp: %w", err)
+		return nil, fmt.Errorf("seccomp: %w", err)
 	}
 	code := make([]unix.SockFilter, len(raw))
 	for i, in := range raw {
 		code[i] = unix.SockFilter{Code: in.Op, Jt: in.Jt, Jf: in.Jf, K: in.K}
+	}
+	return code, nil
+}
+
+// install puts all threads of this process, and all that they start, under f.
+func (f filter) install() error {
+	code, err := f.assemble()
+	if err != nil {
+		return err
 	}
 	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))

@@ -92,23 +92,27 @@ func TestWaitingShim(t *testing.T) {
 func TestWaitingShimIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	b := newTestBasic(t, time.Hour)
-	echo(t, b, "true")
-	own := waits(t, b.shims, 0)
-	started := filepath.Join(t.TempDir(), "go")
-	if err := unix.Mkfifo(started, 0o600); err != nil {
+	dir := t.TempDir()
+	begun, started := filepath.Join(dir, "begun"), filepath.Join(dir, "go")
+	if err := errors.Join(unix.Mkfifo(begun, 0o600), unix.Mkfifo(started, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	got := make(chan string, 1)
 	go func() {
-		res, err := b.Run(t.Context(), Command{Argv: []string{"bash", "-c", `read -r pid < "$1"
+		res, err := b.Run(t.Context(), Command{Argv: []string{"bash", "-c", `echo >"$1"
+read -r pid <"$2"
 cat /proc/$pid/environ /proc/$pid/maps /proc/$pid/mem >/dev/null 2>&1 && echo read
 readlink /proc/$pid/fd/3 && echo files
 (echo '{}' > /proc/$pid/fd/3) 2>/dev/null && echo policy
 kill -9 $pid 2>/dev/null && echo killed
-echo looked`, "bash", started}, ReadOnly: []string{filepath.Dir(started)}, Timeout: time.Minute})
+echo looked`, "bash", begun, started}, Writable: []string{dir}, Timeout: time.Minute})
 		got <- fmt.Sprint(strings.TrimSpace(string(res.Stdout.Bytes)), err)
 	}()
-	pid := waits(t, b.shims, own)
+	if _, err := os.ReadFile(begun); err != nil {
+		t.Fatal(err)
+	}
+	echo(t, b, "true") // another command, after which a shim waits beside the first
+	pid := waits(t, b.shims, 0)
 	if err := os.WriteFile(started, fmt.Appendln(nil, pid), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,11 @@ import (
 // not end; whoever reads the pipe sees it begin, and end.
 type held struct{ hold, pipe string }
 
-func newHeld(dir string) (held, error) {
+func newHeld(in string) (held, error) {
+	dir, err := os.MkdirTemp(in, "held-")
+	if err != nil {
+		return held{}, err
+	}
 	h := held{filepath.Join(dir, "hold"), filepath.Join(dir, "pipe")}
 	if err := syscall.Mkfifo(h.pipe, 0o600); err != nil {
 		return h, err
