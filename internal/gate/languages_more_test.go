@@ -37,7 +37,8 @@ func elixirLanguage() language {
 const mavenRepo = "/usr/share/maven-repo"
 
 // mavenLanguage takes everything from Debian's packages: its Maven names their
-// versions of plugins by itself.
+// versions of plugins by itself. Tests run in Maven's own process, because its Surefire
+// notices the end of another one only when it next writes to it, 10 s later.
 func mavenLanguage() language {
 	const runs = "java.nio.file.Path f = java.nio.file.Path.of(System.getenv(\"GOCACHE\"), \"runs\"); int n = java.nio.file.Files.exists(f) ? Integer.parseInt(java.nio.file.Files.readString(f)) : 0; java.nio.file.Files.writeString(f, \"\" + (n + 1)); "
 	return language{
@@ -66,6 +67,7 @@ func mavenLanguage() language {
     <maven.compiler.source>11</maven.compiler.source>
     <maven.compiler.target>11</maven.compiler.target>
     <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+    <forkCount>0</forkCount>
   </properties>
   <dependencies>
     <dependency>

@@ -190,7 +190,7 @@ func cmakeLanguage() language {
 
 func mesonLanguage() language {
 	return language{
-		name: "meson", tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
+		name: "meson", slow: true, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
 		files: map[string]string{
 			"meson.build":      "project('m', 'c')\nm = static_library('m', 'math.c')\nsubdir('tests')\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -36,12 +37,13 @@ type language struct {
 	fresh   string
 	input   map[string][]string // commands of the configuration: setup, test
 	command bool                // its tests cannot be told apart
-	slow    bool                // its tools take long to start: only one variant has mutants
+	slow    bool                // its tools take long to start: see TestLanguages
 }
 
 // A variant is one change to the library.
 type variant struct {
 	name                  string
+	core                  bool // tried in slow languages, too
 	baseAdd, baseAbs      bool
 	headAdd, headAbs      bool
 	baseTurn, headTurn    string
@@ -56,11 +58,11 @@ type variant struct {
 func variants() []variant {
 	return []variant{
 		{
-			name: "good change with good tests", baseAdd: true, headAdd: true, headAbs: true,
+			name: "good change with good tests", core: true, baseAdd: true, headAdd: true, headAbs: true,
 			baseTests: []string{"add"}, headTests: []string{"add", "abs"}, want: Pass, proven: []string{"abs"}, repro: ReproProven,
 		},
 		{
-			name: "regression", baseAdd: true, baseAbs: true, headAbs: true,
+			name: "regression", core: true, baseAdd: true, baseAbs: true, headAbs: true,
 			baseTests: []string{"add", "abs"}, headTests: []string{"add", "abs"}, want: Fail, regressed: []string{"add"}, repro: ReproNoTests,
 		},
 		{
@@ -68,7 +70,7 @@ func variants() []variant {
 			baseTests: []string{"add", "again", "abs"}, headTests: []string{"add", "again", "abs"}, want: Pass, preExist: []string{"abs"}, repro: ReproNoTests,
 		},
 		{
-			name: "flaky test", baseAdd: true, baseAbs: true, headAdd: true, headAbs: true, headTurn: "1",
+			name: "flaky test", core: true, baseAdd: true, baseAbs: true, headAdd: true, headAbs: true, headTurn: "1",
 			baseTests: []string{"add", "flaky"}, headTests: []string{"add", "flaky"}, want: Pass, flaky: []string{"flaky"}, repro: ReproNoTests,
 		},
 		{
@@ -82,8 +84,11 @@ func variants() []variant {
 	}
 }
 
+var everyVariant = flag.Bool("full", false, "try slow languages with every sort of change, too")
+
 // TestLanguages holds that in every language that this machine can run, each of
-// six sorts of change gets the right verdict for the right reasons.
+// six sorts of change gets the right verdict for the right reasons. Where the tools
+// take long to start, it is three of the six, and only the good change has mutants.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	path := systemPath()
@@ -106,16 +111,24 @@ func TestLanguages(t *testing.T) {
 				}
 			}
 			for _, v := range variants() {
+				if l.leaves(v) {
+					continue
+				}
 				t.Run(v.name, func(t *testing.T) {
 					t.Parallel()
-					if testing.Short() && v.name != "good change with good tests" {
-						t.Skip("left out of short runs")
-					}
 					l.try(t, tools, v)
 				})
 			}
 		})
 	}
+}
+
+// leaves says whether a variant is one for longer runs than this.
+func (l language) leaves(v variant) bool {
+	if testing.Short() {
+		return v.name != "good change with good tests"
+	}
+	return l.slow && !v.core && !*everyVariant
 }
 
 // systemPath is where programs are looked for: the system's own, and Rust's.
