@@ -160,9 +160,11 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 	} else {
 		wanted = append(wanted, base.OID)
 	}
-	if err := s.mirror.Import(ctx, s.repo, wanted...); err != nil {
+	leftOut, err := s.importing(ctx, head, wanted)
+	if err != nil {
 		return source{}, err
 	}
+	src.Notes = append(src.Notes, leftOut...)
 	src.Change = change.Change{Repo: s.repo.Name, BaseSHA: base.OID, HeadSHA: head.OID, Task: s.job.Task}
 	if s.job.Dirty {
 		snap, err := s.mirror.Snapshot(ctx, s.repo, "uncommitted changes")
@@ -176,6 +178,25 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 		}
 	}
 	return src, nil
+}
+
+// importing brings commits into the mirror, and notes beside that what a person may
+// take for a part of the head: uncommitted changes of the tree that it is checked out in.
+func (s *session) importing(ctx context.Context, head workspace.Ref, wanted []string) (notes []string, err error) {
+	var group errgroup.Group
+	group.Go(func() error { return s.mirror.Import(ctx, s.repo, wanted...) })
+	if !s.job.Dirty && head.Name == "HEAD" {
+		n, err := s.repo.Uncommitted(ctx)
+		switch {
+		case err != nil: // what is verified does not depend on it
+			s.Log.DebugContext(ctx, "uncommitted changes cannot be told", "error", err)
+		case n == 1:
+			notes = append(notes, "1 file has uncommitted changes, which are not verified: --dirty takes them along")
+		case n > 1:
+			notes = append(notes, fmt.Sprintf("%d files have uncommitted changes, which are not verified: --dirty takes them along", n))
+		}
+	}
+	return notes, group.Wait()
 }
 
 // refs is the rule for what is compared with what. A base without an id is nothing:

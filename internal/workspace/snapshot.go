@@ -137,7 +137,7 @@ func (m *Mirror) commitTree(ctx context.Context, date, message string, args ...s
 // into the mirror, and none is looked for in the user's store, where git would
 // touch the ones it finds.
 type stage struct {
-	m     *Mirror
+	m     *Mirror // nil: nothing is made
 	r     *Repository
 	v     *view
 	head  string
@@ -153,15 +153,11 @@ func (w *stage) call(args ...string) call {
 	if w.r.sparse {
 		settings = append(settings, "-c", "core.sparseCheckout=true")
 	}
-	return call{
-		dir:    w.r.Root,
-		gitDir: w.v.dir,
-		env: []string{
-			"GIT_WORK_TREE=" + w.r.Root,
-			"GIT_OBJECT_DIRECTORY=" + filepath.Join(w.m.Dir, "objects"),
-		},
-		args: append(settings, args...),
+	env := []string{"GIT_WORK_TREE=" + w.r.Root}
+	if w.m != nil {
+		env = append(env, "GIT_OBJECT_DIRECTORY="+filepath.Join(w.m.Dir, "objects"))
 	}
+	return call{dir: w.r.Root, gitDir: w.v.dir, env: env, args: append(settings, args...)}
 }
 
 // copyIndex keeps the index's modification time: git tells by it which entries
