@@ -1,6 +1,10 @@
 package agents
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
 
 // An Action is what a rule says of a call.
 type Action string
@@ -37,7 +41,7 @@ func (p Permission) Decide(tool, target string) (Action, Rule) {
 	}
 	action, by := Ask, Rule{}
 	for _, r := range p {
-		if (r.Tool == every || r.Tool == tool) && match(r.Pattern, target) {
+		if (r.Tool == every || r.Tool == tool) && pattern.Glob(r.Pattern, target) {
 			action, by = r.Action, r
 		}
 	}
@@ -87,30 +91,4 @@ func matchable(pattern string) bool {
 		}
 	}
 	return true
-}
-
-// match holds a target against a pattern in which "*" stands for anything,
-// slashes and leading dots included, and "?" for one character.
-func match(pattern, target string) bool {
-	p, t := []rune(pattern), []rune(target)
-	star, resume := -1, 0
-	i, j := 0, 0
-	for j < len(t) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, resume = i, j
-			i++
-		case i < len(p) && (p[i] == '?' || p[i] == t[j]):
-			i, j = i+1, j+1
-		case star >= 0:
-			resume++
-			i, j = star+1, resume
-		default:
-			return false
-		}
-	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
 }

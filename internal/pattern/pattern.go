@@ -1,5 +1,5 @@
 // Package pattern holds regular expressions that are compiled when they are first
-// used.
+// used, and how text is held against a pattern with stars.
 //
 // A program that compiles all of its expressions as it starts pays for those of
 // every language and format each time, and uses a few. What stands at package

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Lint says what is likely wrong with rules, as FILE:LINE: TEXT, in their order:
@@ -101,5 +103,5 @@ func covers(s, r Rule) bool {
 		return ok && !strings.ContainsAny(base, "*?[{") && strings.HasPrefix(r.Pattern, base+"/")
 	}
 	// A * of s takes a * of r like any other text; a ? must not.
-	return !strings.Contains(s.Pattern, "?") && glob(s.Pattern, r.Pattern)
+	return !strings.Contains(s.Pattern, "?") && pattern.Glob(s.Pattern, r.Pattern)
 }

@@ -98,9 +98,9 @@ func (r Rule) matches(t Target) bool {
 		return matchPath(r.Pattern, t.Text)
 	}
 	if r.Action == Allow {
-		return t.trap == "" && glob(r.Pattern, t.Text)
+		return t.trap == "" && pattern.Glob(r.Pattern, t.Text)
 	}
-	return glob(r.Pattern, t.Text) || t.base != "" && glob(r.Pattern, t.base)
+	return pattern.Glob(r.Pattern, t.Text) || t.base != "" && pattern.Glob(r.Pattern, t.base)
 }
 
 func everything(pattern string) bool { return strings.Trim(pattern, "*") == "" }
@@ -110,30 +110,4 @@ func everything(pattern string) bool { return strings.Trim(pattern, "*") == "" }
 func matchPath(pattern, name string) bool {
 	pattern = strings.TrimPrefix(pattern, "./")
 	return doublestar.MatchUnvalidated(pattern, name) || doublestar.MatchUnvalidated(path.Clean(pattern)+"/**", name)
-}
-
-// glob matches text against a pattern in which * stands for anything and ? for
-// one character.
-func glob(pattern, text string) bool {
-	p, t := []rune(pattern), []rune(text)
-	star, resume := -1, 0
-	i, j := 0, 0
-	for j < len(t) {
-		switch {
-		case i < len(p) && p[i] == '*':
-			star, resume = i, j
-			i++
-		case i < len(p) && (p[i] == '?' || p[i] == t[j]):
-			i, j = i+1, j+1
-		case star >= 0:
-			resume++
-			i, j = star+1, resume
-		default:
-			return false
-		}
-	}
-	for i < len(p) && p[i] == '*' {
-		i++
-	}
-	return i == len(p)
 }

@@ -10,7 +10,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -136,18 +135,5 @@ func (m *Model) stream(ctx context.Context, body []byte, open func(*http.Respons
 	if err := open(raw); err != nil {
 		return err
 	}
-	events := ssestream.NewDecoder(raw)
-	for events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
-		if len(data) == 0 {
-			continue
-		}
-		if done, err := take(data); done || err != nil {
-			return err
-		}
-	}
-	if err := events.Err(); err != nil {
-		return fmt.Errorf("the stream broke off: %w", err)
-	}
-	return errors.New("the stream broke off before its end")
+	return wire.Events(ssestream.NewDecoder(raw), func(e ssestream.Event) []byte { return e.Data }, take)
 }

@@ -9,7 +9,6 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -149,20 +148,7 @@ func (m *Model) stream(ctx context.Context, path string, body []byte, open func(
 	if err := open(raw); err != nil {
 		return err
 	}
-	events := ssestream.NewDecoder(raw)
-	for events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
-		if len(data) == 0 {
-			continue
-		}
-		if done, err := take(data); done || err != nil {
-			return err
-		}
-	}
-	if err := events.Err(); err != nil {
-		return fmt.Errorf("the stream broke off: %w", err)
-	}
-	return errors.New("the stream broke off before its end")
+	return wire.Events(ssestream.NewDecoder(raw), func(e ssestream.Event) []byte { return e.Data }, take)
 }
 
 // broken reads an error that came inside a stream.

@@ -11,6 +11,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -237,4 +238,29 @@ func (w *watched) Read(p []byte) (int, error) {
 		w.heard()
 	}
 	return n, err
+}
+
+// A Stream is how both SDKs read server-sent events.
+type Stream[E any] interface {
+	Next() bool
+	Event() E
+	Err() error
+}
+
+// Events hands what each event of a stream carries to take, until that is done. data
+// is the text of an event.
+func Events[E any](s Stream[E], data func(E) []byte, take func(data []byte) (done bool, err error)) error {
+	for s.Next() {
+		text := bytes.TrimSpace(data(s.Event()))
+		if len(text) == 0 {
+			continue
+		}
+		if done, err := take(text); done || err != nil {
+			return err
+		}
+	}
+	if err := s.Err(); err != nil {
+		return fmt.Errorf("the stream broke off: %w", err)
+	}
+	return errors.New("the stream broke off before its end")
 }
