@@ -65,9 +65,8 @@ func (p *program) examineSandbox(ctx context.Context, c *chart, o *doctorOptions
 		return
 	}
 	defer os.RemoveAll(temp)
-	box, err := sandbox.Detect(ctx, sandbox.Options{
-		Mode: o.run.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TempDir: temp, Shim: p.shim, Now: p.now,
-	})
+	tools, _ := gate.FindToolchains(ctx, p.env) // what is wrong with them is said elsewhere
+	box, err := sandbox.Detect(ctx, p.sandboxOptions(o.run.sandbox.value, temp, tools))
 	if err != nil {
 		c.issue("\"ycbot sandbox doctor\" tells what each tier lacks", "%v", err)
 		return

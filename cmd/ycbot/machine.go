@@ -45,10 +45,8 @@ func (p *program) machine(ctx, trial context.Context, o *runOptions, temp string
 	if o.noRace != "" {
 		tools = tools.WithoutRace(o.noRace)
 	}
-	so := sandbox.Options{
-		Mode: o.sandbox.value, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp,
-		Toolchains: toolchains(p.getenv("PATH"), p.getenv("HOME"), tools.Go), Shim: p.shim, Now: p.now, Log: log,
-	}
+	so := p.sandboxOptions(o.sandbox.value, temp, tools)
+	so.Log = log
 	if !o.foretell {
 		box, err := sandbox.Detect(ctx, so)
 		return tools, box, err
@@ -57,6 +55,19 @@ func (p *program) machine(ctx, trial context.Context, o *runOptions, temp string
 		return sandbox.Detect(ctx, so)
 	})
 	return tools, box, err
+}
+
+// sandboxOptions are those of a run; tools is nil where nobody looked for any.
+func (p *program) sandboxOptions(mode, temp string, tools *gate.Toolchains) sandbox.Options {
+	o := sandbox.Options{
+		Mode: mode, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp, Shim: p.shim, Now: p.now,
+	}
+	var goTools *gate.GoToolchain
+	if tools != nil {
+		goTools = tools.Go
+	}
+	o.Toolchains = toolchains(o.PATH, o.Home, goTools)
+	return o
 }
 
 // home is where ycbot keeps its own files.
@@ -73,7 +84,7 @@ func (p *program) home() (string, error) {
 // toolchains lists the folders that the operator's search path names outside of
 // the system's own: commands of the change may read them, and find programs
 // there. A folder called bin stands for the one that it lies in, where that is
-// an installation and not the home folder itself.
+// an installation and has not the home folder in it.
 func toolchains(search, home string, goTools *gate.GoToolchain) []string {
 	var out []string
 	add := func(dir string) {
@@ -96,7 +107,7 @@ func toolchains(search, home string, goTools *gate.GoToolchain) []string {
 		}
 		root := filepath.Dir(dir)
 		switch {
-		case filepath.Base(dir) != "bin", root == "/", root == home, root == filepath.Join(home, ".local"), root == filepath.Join(home, "go"), root == filepath.Join(home, ".cargo"):
+		case filepath.Base(dir) != "bin", root == "/", within(home, root), root == filepath.Join(home, ".local"), root == filepath.Join(home, "go"), root == filepath.Join(home, ".cargo"):
 			add(dir)
 		default:
 			add(root)
@@ -106,6 +117,12 @@ func toolchains(search, home string, goTools *gate.GoToolchain) []string {
 		add(filepath.Join(home, ".rustup"))
 	}
 	return out
+}
+
+// within says whether a path is a folder or lies in it.
+func within(name, dir string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // systemDir tells folders that every sandbox shows anyway.

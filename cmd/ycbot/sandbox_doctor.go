@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
@@ -56,11 +57,10 @@ func (p *program) sandboxDoctor(ctx context.Context, asJSON bool) error {
 
 func (p *program) examineTiers(ctx context.Context, temp string) (*doctored, error) {
 	found := &doctored{Broken: []string{}}
+	tools, _ := gate.FindToolchains(ctx, p.env) // what is wrong with them is said by "ycbot doctor"
 	tried := map[sandbox.Tier]map[string]attack.Verdict{}
 	for _, tier := range []sandbox.Tier{sandbox.TierFull, sandbox.TierBasic, sandbox.TierNone} {
-		box, err := sandbox.Detect(ctx, sandbox.Options{
-			Mode: string(tier), PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TempDir: temp, Shim: p.shim, Now: p.now,
-		})
+		box, err := sandbox.Detect(ctx, p.sandboxOptions(string(tier), temp, tools))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -160,7 +160,7 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 	} else {
 		wanted = append(wanted, base.OID)
 	}
-	leftOut, err := s.importing(ctx, head, wanted)
+	leftOut, err := s.importing(ctx, wanted)
 	if err != nil {
 		return source{}, err
 	}
@@ -182,10 +182,10 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 
 // importing brings commits into the mirror, and notes beside that what a person may
 // take for a part of the head: uncommitted changes of the tree that it is checked out in.
-func (s *session) importing(ctx context.Context, head workspace.Ref, wanted []string) (notes []string, err error) {
+func (s *session) importing(ctx context.Context, wanted []string) (notes []string, err error) {
 	var group errgroup.Group
 	group.Go(func() error { return s.mirror.Import(ctx, s.repo, wanted...) })
-	if !s.job.Dirty && head.Name == "HEAD" {
+	if !s.job.Dirty && (s.job.Head == "" || s.job.Head == "HEAD") {
 		n, err := s.repo.Uncommitted(ctx)
 		switch {
 		case err != nil: // what is verified does not depend on it

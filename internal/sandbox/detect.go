@@ -104,7 +104,9 @@ func best(ctx context.Context, o Options) (Sandbox, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		o.Log.WarnContext(ctx, "tier of isolation not available", "error", err)
+		if why == nil || err.Error() != why.Error() { // two tiers may lack the same
+			o.Log.WarnContext(ctx, "tier of isolation not available", "error", err)
+		}
 		if why == nil {
 			why = err
 		}
