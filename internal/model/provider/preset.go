@@ -140,6 +140,8 @@ type Target struct {
 	BaseURL string
 	Key     string
 	KeyFrom string // the environment variable that held the key; "": it was given by hand, or there is none
+
+	addressFrom string // the environment variable that held BaseURL; "": it was given by hand, or is the provider's own
 }
 
 // Errors of Resolve, beside those about a value.
@@ -160,7 +162,7 @@ func (p Preset) Resolve(o Overrides, getenv func(string) string) (Target, error)
 		return t, fmt.Errorf("provider %s: it does not speak %q; it speaks %s", p.Name, t.API, spoken(p.APIs))
 	}
 	if t.BaseURL == "" {
-		_, t.BaseURL = firstSet(p.BaseURLEnv, getenv)
+		t.addressFrom, t.BaseURL = firstSet(p.BaseURLEnv, getenv)
 		t.BaseURL = p.address(t.BaseURL)
 	}
 	if t.BaseURL == "" {

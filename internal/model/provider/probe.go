@@ -113,11 +113,7 @@ func (t Target) todo(trouble Trouble, name string) string {
 		}
 		return fmt.Sprintf("check the key in %s; %s", t.KeyFrom, t.Preset.Hint)
 	case TroubleEndpoint:
-		todo := "check the address of the provider"
-		if len(t.Preset.BaseURLEnv) > 0 {
-			todo += " (" + strings.Join(t.Preset.BaseURLEnv, ", ") + ")"
-		}
-		return fmt.Sprintf("%s and that it speaks %s: %s", todo, t.API, t.Preset.Hint)
+		return t.reach()
 	case TroubleModel:
 		return fmt.Sprintf("check the name %q, that the key may use it, and that it can call tools: %s", name, t.Preset.Hint)
 	case TroubleQuota:
@@ -129,4 +125,21 @@ func (t Target) todo(trouble Trouble, name string) string {
 	case TroubleNone, TroubleStopped:
 	}
 	return ""
+}
+
+// reach says what to do where nothing of the API is at the address. The address itself
+// may hold a password, and is not repeated.
+func (t Target) reach() string {
+	todo := "check the address that was given"
+	switch {
+	case t.addressFrom != "":
+		todo = "check the address in " + t.addressFrom
+	case t.BaseURL == t.Preset.BaseURL:
+		todo = "check that " + t.BaseURL + " can be reached from here"
+	}
+	todo += ", and that it speaks " + string(t.API)
+	if t.Preset.KeyFree || t.Preset.BaseURL == "" { // what is to be known of it is about the server and not the key
+		todo += ": " + t.Preset.Hint
+	}
+	return todo
 }

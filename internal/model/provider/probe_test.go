@@ -13,6 +13,35 @@ import (
 	"github.com/ycbot/ycbot/internal/model/provider"
 )
 
+// TestReach holds that who has given a wrong address hears where it stands, and nothing of keys.
+func TestReach(t *testing.T) {
+	t.Parallel()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for _, c := range []struct{ preset, given, env, want string }{
+		{"openai", closed.URL, "", "check the address that was given, and that it speaks chat"},
+		{"openai", "", "OPENAI_BASE_URL", "check the address in OPENAI_BASE_URL, and that it speaks chat"},
+		{"vllm", "", "VLLM_BASE_URL", "check the address in VLLM_BASE_URL, and that it speaks chat: start it with --enable-auto-tool-choice and a --tool-call-parser"},
+	} {
+		preset, err := provider.Find(c.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target, err := preset.Resolve(provider.Overrides{BaseURL: c.given, Key: modeltest.Key}, func(name string) string {
+			if name == c.env {
+				return closed.URL
+			}
+			return ""
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := probe(t, t.Context(), target); found.Trouble != provider.TroubleEndpoint || found.Todo != c.want {
+			t.Errorf("%s: %s %q, want %q", c.preset, found.Trouble, found.Todo, c.want)
+		}
+	}
+}
+
 // A probe tells apart what an operator mends in different places, says what to
 // do, and never shows the modeltest.Key. The words are those of real providers.
 func TestProbe(t *testing.T) {
