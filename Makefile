@@ -7,16 +7,18 @@ LINT = $(shell \
 	else echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); fi)
 
 # The packages that take longest begin first, so that none is left alone at the end.
-# One more at a time than there are small machines' processors, as some tests wait, and
-# less collecting of garbage, which takes a fourth of compiling. Without the tables for
-# debuggers, test programs link in two thirds of the time.
 LONG := ./internal/gate ./cmd/ycbot ./test/eval ./internal/sandbox ./test/bench
+
+# One package and one test more at a time than there are processors, as some tests wait.
+AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
 .PHONY: test variants race soak lint lint-tool build bench pairs vm eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
-	@GOGC=$${GOGC:-400} go run ./test/summary -vet=off -ldflags=-w -p=3 -timeout=45m $(LONG) ./... # "make lint" and "make race" vet
+	@# "make lint" and "make race" vet. Collecting garbage takes a fourth of compiling, and
+	@# tables for debuggers a third of linking.
+	@GOGC=$${GOGC:-400} go run ./test/summary -vet=off -ldflags=-w -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
 
 variants: ## every sort of change in languages whose tools start slowly, every made case of the evaluation
 	@go run ./test/summary -vet=off -timeout=45m ./internal/gate ./test/eval -run '^(TestLanguages|TestYcbot)$$' -full
