@@ -1,6 +1,9 @@
 package agent
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // unavailable is the isolation of a subagent that was not given what its work
 // needs, and so did none.
@@ -26,3 +29,11 @@ func (e *IsolationError) Error() string {
 
 // Unwrap returns what went wrong.
 func (e *IsolationError) Unwrap() error { return e.Err }
+
+// notSeated is the isolation of a subagent whose seat could not be provided.
+func notSeated(err error) string {
+	if isolated := (*IsolationError)(nil); errors.As(err, &isolated) {
+		return fmt.Sprintf("%s(%s)", unavailable, isolated.Reason)
+	}
+	return unavailable
+}

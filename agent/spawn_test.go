@@ -372,6 +372,32 @@ func TestAcceptance05NoWorktree(t *testing.T) {
 	}
 }
 
+// A subagent whose turn comes after its run was stopped is not given a seat, though
+// one is free; one that is stopped on its way to a seat does not say that none could
+// be had.
+func TestStoppedBeforeSeat(t *testing.T) {
+	t.Parallel()
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for range 32 { // it was left to chance
+		c := newCast(t, "-- model --\nDone.\n")
+		res, err := c.Run(stopped, agent.Order{Agent: "Explore", Prompt: "p"})
+		if err != nil || res.Outcome != agent.Canceled || res.Isolation != "" || len(c.closed) != 0 {
+			t.Fatalf("%+v, %v, closed %v", res, err, c.closed)
+		}
+	}
+	running, halt := context.WithCancel(t.Context())
+	c := newCast(t, "-- model --\nDone.\n")
+	c.Provision = func(ctx context.Context, _ agent.Spec, _ agent.Record) (*agent.Seat, error) {
+		halt()
+		return nil, &agent.IsolationError{Reason: agent.NotCreated, Err: ctx.Err()}
+	}
+	res, err := c.Run(running, agent.Order{Agent: "verification", Prompt: "p"})
+	if err != nil || res.Outcome != agent.Canceled || res.Isolation != "" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
 // A child holds no tool that starts others, whatever its definition lists, and a
 // call of one by any name is refused and recorded.
 func TestAcceptance03NoNesting(t *testing.T) {

@@ -87,6 +87,9 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 		res.Status = res.Outcome.Status()
 		return res
 	}
+	if ctx.Err() != nil { // with a slot free, select would take either
+		return failed(context.Cause(ctx))
+	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -101,9 +104,8 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 	}()
 	seat, err := r.Provision(ctx, spec, rec)
 	if err != nil {
-		res.Isolation = unavailable
-		if isolated := (*IsolationError)(nil); errors.As(err, &isolated) {
-			res.Isolation = fmt.Sprintf("%s(%s)", unavailable, isolated.Reason)
+		if ctx.Err() == nil { // what was stopped on its way to a seat says nothing of seats
+			res.Isolation = notSeated(err)
 		}
 		err = fmt.Errorf("subagent %s: %w", spec.Name, err)
 		if told := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: r.meta(spec, rec, res)}); told != nil {
