@@ -60,16 +60,17 @@ func main() {
 	queued := flag.Int("queued", 200, "verifications that wait in row 18")
 	program := flag.String("program", "", "measure this `FILE`, an ycbot that is built already")
 	older := flag.String("against", "", "measure nothing: tell whether this `FILE`, an older ycbot, reports the same")
+	scripts := flag.String("scripts", "", "with -against: only the scripts that this `PATTERN` matches, as in agents|tasks")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *out, *rounds, *queued, *only, *older, *program); err != nil {
+	if err := measure(ctx, *out, *rounds, *queued, *only, *older, *scripts, *program); err != nil {
 		fmt.Fprintln(os.Stderr, "perf: "+err.Error())
 		os.Exit(1)
 	}
 }
 
-func measure(ctx context.Context, out string, rounds, queued int, only, older, program string) error {
+func measure(ctx context.Context, out string, rounds, queued int, only, older, scripts, program string) error {
 	dir, err := os.MkdirTemp("", "ycbot-perf-")
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func measure(ctx context.Context, out string, rounds, queued int, only, older, p
 	}
 	l.queued = queued
 	if older != "" {
-		return same(ctx, l, older)
+		return same(ctx, l, older, scripts)
 	}
 	var all []figure
 	var failed []error

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
+	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,13 +16,14 @@ import (
 	"strings"
 )
 
-// same runs the scripts of cmd/ycbot with two programs and compares the reports
-// that come of them: an older ycbot, and what these sources make. Behaviour is the
-// same where each report says the same.
-func same(ctx context.Context, l *lab, older string) error {
-	older, err := filepath.Abs(older)
+// same runs the scripts of cmd/ycbot with two programs, an older ycbot and what these
+// sources make, and compares what people see of it: reports, consoles and exit codes.
+// A difference is an error, unless intended.txt says why it is there. Of the scripts
+// only those run whose name the pattern matches.
+func same(ctx context.Context, l *lab, older, pattern string) error {
+	allowed, err := parseIntended(intendedFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("test/perf/intended.txt: %w", err)
 	}
 	scripts := filepath.Join(l.dir, "scripts.test")
 	if _, err := l.command(ctx, ".", "go", "test", "-c", "-o", scripts, "./cmd/ycbot"); err != nil {
@@ -30,95 +31,154 @@ func same(ctx context.Context, l *lab, older string) error {
 	}
 	var said [2]map[string]string
 	for i, program := range []string{older, l.binary} {
+		if program, err = filepath.Abs(program); err != nil {
+			return err
+		}
 		l.tell("scripts with %s", program)
-		dir := filepath.Join(l.dir, fmt.Sprint("scripts-", i))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		cmd := exec.CommandContext(ctx, scripts, "-test.run=^TestScript$", "-test.timeout=30m", "-program="+program, "-keep="+dir)
-		cmd.Dir, cmd.Env = filepath.FromSlash("cmd/ycbot"), l.env
-		// A script that fails, as where an older program lacks what it is about, still
-		// leaves the reports that it came to.
-		if out, err := cmd.CombinedOutput(); err != nil {
-			l.tell("%v\n%s", err, failures(out))
-		}
-		if said[i], err = reports(dir); err != nil {
-			return err
-		}
-	}
-	return l.compare(said[0], said[1])
-}
-
-func (l *lab) compare(before, after map[string]string) error {
-	differ := 0
-	for name, want := range before {
-		if got, ok := after[name]; ok && got != want {
-			differ++
-			l.tell("%s differs\nbefore %s\nafter  %s", name, want, got)
-		}
-	}
-	if len(before) != len(after) {
-		l.tell("%d reports before, %d after", len(before), len(after))
-		differ++
-	}
-	if differ > 0 {
-		return errors.New("the programs do not report the same")
-	}
-	fmt.Printf("%d reports are the same\n", len(before))
-	return nil
-}
-
-// failures are the lines that tell which scripts failed.
-func failures(out []byte) []byte {
-	var lines [][]byte
-	for line := range bytes.Lines(out) {
-		if bytes.Contains(line, []byte("--- FAIL")) || bytes.HasPrefix(bytes.TrimSpace(line), []byte("FAIL")) {
-			lines = append(lines, line)
-		}
-	}
-	return bytes.Join(lines, nil)
-}
-
-// reports are what the reports below dir say, by their place and, in one place, in
-// the order in which their runs began.
-func reports(dir string) (map[string]string, error) {
-	type found struct{ place, began, words string }
-	var all []found
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() != "report.json" {
-			return nil //nolint:nilerr // what commands made unreadable holds no report
-		}
-		data, err := os.ReadFile(name)
+		failed := ""
+		said[i], failed, err = l.scripts(ctx, scripts, program, pattern, filepath.Join(l.dir, fmt.Sprint("scripts-", i)))
 		if err != nil {
 			return err
 		}
-		var r struct {
-			RunID                                                 string `json:"run_id"`
-			Verdict, Reasons, Checks, Findings, Denied, Subagents any
-			NotCovered                                            any `json:"not_covered"`
+		// An older program lacks what newer scripts are about: that is in their consoles.
+		if failed != "" && i == 1 {
+			return fmt.Errorf("scripts fail with these sources, so that there is nothing to compare with:\n%s", failed)
 		}
-		if json.Unmarshal(data, &r) != nil {
-			return nil // a script's own, made to be refused
-		}
-		words, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		place, err := filepath.Rel(dir, name)
-		all = append(all, found{strings.ReplaceAll(place, r.RunID, "RUN"), r.RunID, passing.ReplaceAllString(strings.ReplaceAll(string(words), dir, "DIR"), "*")})
-		return err
-	})
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.began, b.began)) })
-	out := map[string]string{}
-	for _, f := range all {
-		n := 1
-		for out[fmt.Sprint(f.place, " ", n)] != "" {
-			n++
-		}
-		out[fmt.Sprint(f.place, " ", n)] = f.words
 	}
-	return out, err
+	return compare(said[0], said[1], allowed).write(os.Stdout)
 }
 
-// passing is what is another in each run: ids, times, and how long something took.
-var passing = regexp.MustCompile(`\d{8}T\d{6}Z-[0-9a-f]{8}|[0-9a-f]{16,}|"[a-z_]*duration_ms":\d+|(?:duration=|in )?\d+(?:\.\d+)? ?m?s\b|/tmp/\S+`)
+// scripts runs them with a program and returns what people see of it, and the lines
+// that tell which scripts failed.
+func (l *lab) scripts(ctx context.Context, test, program, pattern, dir string) (map[string]string, string, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, "", err
+	}
+	cmd := exec.CommandContext(ctx, test, "-test.v", "-test.run=^TestScript$/"+pattern, "-test.timeout=30m", "-program="+program, "-keep="+dir)
+	cmd.Dir, cmd.Env = filepath.FromSlash("cmd/ycbot"), l.env
+	out, err := cmd.CombinedOutput()
+	failed := failures(out)
+	if err != nil && failed == "" || bytes.Contains(out, []byte("\npanic: ")) {
+		return nil, "", fmt.Errorf("%s: %w\n%s", test, err, out[max(0, len(out)-4000):])
+	}
+	said, err := seen(dir, string(out))
+	if err == nil && len(said) == 0 {
+		err = errors.New("no script ran")
+	}
+	return said, failed, err
+}
+
+func failures(out []byte) string {
+	var lines strings.Builder
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, "    --- FAIL: TestScript/") {
+			lines.WriteString(line)
+		}
+	}
+	return lines.String()
+}
+
+// A comparison of what two programs let people see.
+type comparison struct {
+	reports, consoles int
+	same, intended    int
+	unexplained       []difference
+	needless          int // rows of intended.txt that nothing was explained by
+}
+
+// A difference is one place where texts differ, and the texts that do so.
+type difference struct {
+	change
+	names []string
+}
+
+// compare explains what it can by what is allowed.
+func compare(before, after map[string]string, allowed []intended) comparison {
+	var c comparison
+	used := map[int]bool{}
+	all := map[string]string{}
+	maps.Copy(all, before)
+	maps.Copy(all, after)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasSuffix(name, "/"+console) {
+			c.consoles++
+		} else {
+			c.reports++
+		}
+		found := changes(before, after, name)
+		fails := failing.MatchString(before[script(name)+"/"+console])
+		explained := 0
+		for _, ch := range found {
+			if i := slices.IndexFunc(allowed, func(a intended) bool { return a.explains(name, ch, fails) }); i >= 0 {
+				used[i] = true
+				explained++
+				continue
+			}
+			c.add(name, ch)
+		}
+		switch {
+		case len(found) == 0:
+			c.same++
+		case explained == len(found):
+			c.intended++
+		}
+	}
+	c.needless = len(allowed) - len(used)
+	return c
+}
+
+var failing = regexp.MustCompile(`(?m)^FAIL:`)
+
+// script is whose text it is.
+func script(name string) string {
+	name, _, _ = strings.Cut(name, "/")
+	return name
+}
+
+// changes are the differences between the texts of one name. That one of them is not
+// there is one.
+func changes(before, after map[string]string, name string) []change {
+	was, had := before[name]
+	is, has := after[name]
+	switch {
+	case !had:
+		return []change{{after: []string{there}}}
+	case !has:
+		return []change{{before: []string{there}}}
+	}
+	return differences(was, is)
+}
+
+const there = "(is there)"
+
+func (c *comparison) add(name string, ch change) {
+	for i, d := range c.unexplained {
+		if d.equal(ch) {
+			if !slices.Contains(d.names, name) {
+				c.unexplained[i].names = append(d.names, name)
+			}
+			return
+		}
+	}
+	c.unexplained = append(c.unexplained, difference{ch, []string{name}})
+}
+
+// write tells what is not explained in the form of intended.txt, so that whoever
+// knows why can write it there.
+func (c comparison) write(w io.Writer) error {
+	names := map[string]bool{}
+	for _, d := range c.unexplained {
+		fmt.Fprintf(w, "== %s\nWHY?\n%s\n", strings.Join(d.names, " "), d.change)
+		for _, name := range d.names {
+			names[name] = true
+		}
+	}
+	if c.needless > 0 {
+		fmt.Fprintf(w, "%d changes of intended.txt did not come up\n", c.needless)
+	}
+	_, err := fmt.Fprintf(w, "%d reports and %d consoles: %d are the same, %d differ by intent, %d unexplained\n", c.reports, c.consoles, c.same, c.intended, len(names))
+	if len(names) > 0 {
+		err = errors.New("the programs do not report the same")
+	}
+	return err
+}
