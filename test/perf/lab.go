@@ -16,6 +16,7 @@ import (
 type lab struct {
 	dir    string
 	binary string
+	built  bool // of these sources
 	env    []string
 	rounds int
 	tell   func(format string, args ...any)
@@ -37,6 +38,7 @@ func newLab(ctx context.Context, dir, program string, rounds int, tell func(stri
 		l.binary = program
 		return l, nil
 	}
+	l.built = true
 	_, err := l.command(ctx, ".", "go", "build", "-o", l.binary, "./cmd/ycbot")
 	return l, err
 }

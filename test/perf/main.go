@@ -58,7 +58,7 @@ func main() {
 	rounds := flag.Int("rounds", 5, "rounds of each measurement")
 	only := flag.String("row", "", "only what measures these `ROWS` of the scorecard, as in 4 or 3,4,sandbox")
 	queued := flag.Int("queued", 200, "verifications that wait in row 18")
-	program := flag.String("program", "", "measure this `FILE`, an ycbot that is built already")
+	program := flag.String("program", "", "measure, or compare, this `FILE`, an ycbot that is built already")
 	older := flag.String("against", "", "measure nothing: tell whether this `FILE`, an older ycbot, reports the same")
 	scripts := flag.String("scripts", "", "with -against: only the scripts that this `PATTERN` matches, as in agents|tasks")
 	flag.Parse()
