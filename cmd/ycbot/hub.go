@@ -212,7 +212,7 @@ func (h *hub) seen(ctx context.Context, j job.Job) *tool.Pull {
 func (h *hub) remote() workspace.Remote {
 	r := workspace.Remote{URL: strings.TrimRight(h.server, "/") + "/" + h.repo.String() + ".git"}
 	if h.pull != nil && h.pull.Base.CloneURL != "" {
-		r.URL = h.pull.Base.CloneURL
+		r.URL, r.Size = h.pull.Base.CloneURL, h.pull.Base.Size
 	}
 	u, err := url.Parse(r.URL)
 	if h.token == "" || err != nil || u.Scheme != "https" && u.Scheme != "http" {

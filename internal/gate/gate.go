@@ -43,7 +43,10 @@ type Gate struct {
 	Scratch  string         // of this run; the caller removes it
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
 	Progress func(Progress) // told of each step as it begins and ends; may be nil
-	Now      func() time.Time
+	// Whole waits until Mirror has all history that it will have, which may come while
+	// setup is at work; nil: it has it.
+	Whole func(context.Context)
+	Now   func() time.Time
 
 	leash *leash // of setup, with NetworkRegistries; nil: it has no network
 }
@@ -273,6 +276,9 @@ type spot struct {
 // execute runs c into the log and touches nothing of the result, so that commands
 // can run side by side.
 func (r *runner) execute(ctx context.Context, side Side, at spot, c command, stdout io.Writer) (Step, error) {
+	if c.stage != StageSetup && r.Whole != nil {
+		r.Whole(ctx)
+	}
 	cache := c.cache
 	if cache == "" {
 		cache = r.buildCache(side)

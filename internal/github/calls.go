@@ -100,7 +100,7 @@ func pull(p *gh.PullRequest) *Pull {
 func ref(b *gh.PullRequestBranch) Ref {
 	r := b.GetRepo()
 	return Ref{
-		Name: b.GetRef(), SHA: b.GetSHA(), RepoID: r.GetID(), CloneURL: r.GetCloneURL(),
+		Name: b.GetRef(), SHA: b.GetSHA(), RepoID: r.GetID(), CloneURL: r.GetCloneURL(), Size: int64(r.GetSize()),
 		Repo: Repo{Owner: r.GetOwner().GetLogin(), Name: r.GetName()},
 	}
 }

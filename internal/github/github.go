@@ -44,6 +44,7 @@ type Ref struct {
 	RepoID   int64 // 0: the repository is gone
 	Repo     Repo
 	CloneURL string
+	Size     int64 // of the repository, in KB; 0: not told
 }
 
 // Fork tells whether the head lies in another repository than the base, or in

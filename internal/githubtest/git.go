@@ -68,7 +68,7 @@ func (s *Server) gitEnv() []string {
 
 func (s *Server) configure(r github.Repo) {
 	s.t.Helper()
-	for _, kv := range []string{"http.receivepack=true", "uploadpack.allowAnySHA1InWant=true", "gc.auto=0"} {
+	for _, kv := range []string{"http.receivepack=true", "uploadpack.allowAnySHA1InWant=true", "uploadpack.allowFilter=true", "gc.auto=0"} {
 		k, v, _ := strings.Cut(kv, "=")
 		s.gitRun(s.dir(r), nil, "config", k, v)
 	}

@@ -262,7 +262,7 @@ func (s *Server) repoJSON(r *Repo) map[string]any {
 	html := s.URL + "/" + r.String()
 	return map[string]any{
 		"id": r.ID, "name": r.Name, "full_name": r.String(), "private": !r.public, "owner": r.owner.json(), "fork": r.parent != nil,
-		"html_url": html, "clone_url": s.GitURL(r.Repo), "default_branch": "main", "url": s.URL + "/repos/" + r.String(),
+		"html_url": html, "clone_url": s.GitURL(r.Repo), "size": r.size, "default_branch": "main", "url": s.URL + "/repos/" + r.String(),
 		"visibility": map[bool]string{true: "public", false: "private"}[r.public],
 	}
 }

@@ -68,6 +68,7 @@ type Repo struct {
 
 	public    bool
 	gone      bool
+	size      int // in KB, as the API tells
 	parent    *Repo
 	owner     *account
 	roles     map[int64]string
@@ -195,6 +196,15 @@ func (s *Server) newRepo(owner, name string) *Repo {
 	}
 	s.repos[key(r.Repo)] = r
 	return r
+}
+
+// Resize has the API say that a repository is of so many KB, whatever it has.
+func (s *Server) Resize(repo github.Repo, kb int) {
+	s.t.Helper()
+	r := s.repo(repo)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.size = kb
 }
 
 // SetPublic lets everybody read a repository.

@@ -261,10 +261,15 @@ func (s *session) ready(ctx context.Context, src source) error {
 		if err := s.openMirror(ctx); err != nil {
 			return err
 		}
-		if p := s.job.Pull; p != nil { // a run that is continued on another machine finds an empty mirror there
-			if err := s.mirror.Fetch(ctx, p.From, p.Base, p.Head); err != nil {
-				return fmt.Errorf("fetch %s and %s of %s: %w", change.Short(p.Base), change.Short(p.Head), p.Repo, err)
+		if s.job.Pull != nil { // a run that is continued on another machine finds an empty mirror there
+			if err := s.fetchCommits(ctx); err != nil {
+				return err
 			}
+		}
+	}
+	if s.job.Pull != nil {
+		if err := s.backfill(ctx, src.Change); err != nil {
+			return err
 		}
 	}
 	if err := s.unmoved(ctx); err != nil {

@@ -21,7 +21,13 @@ func (s *session) gate(ctx context.Context) (*gate.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.gateOf(s.log).Run(ctx, in)
+	result, err := s.gateOf(s.log).Run(ctx, in)
+	if result != nil {
+		if why := s.lackingHistory(ctx); why != "" {
+			result.Notes = append(result.Notes, why)
+		}
+	}
+	return result, err
 }
 
 // untrusted is the trust of a head whose author, or whose repository, has no
@@ -34,7 +40,7 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: s.gateNetwork(), Services: s.services,
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
-		Results: s.baseResults(),
+		Results: s.baseResults(), Whole: s.history.wait,
 	}
 }
 

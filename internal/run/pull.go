@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -37,13 +36,13 @@ type Said struct {
 
 // fetch brings the commits of the pull request into the mirror.
 func (s *session) fetch(ctx context.Context) (source, error) {
-	p := s.job.Pull
 	if err := s.openMirror(ctx); err != nil {
 		return source{}, err
 	}
-	if err := s.mirror.Fetch(ctx, p.From, p.Base, p.Head); err != nil {
-		return source{}, fmt.Errorf("fetch %s and %s of %s: %w", change.Short(p.Base), change.Short(p.Head), p.Repo, err)
+	if err := s.fetchCommits(ctx); err != nil {
+		return source{}, err
 	}
+	p := s.job.Pull
 	return source{
 		BaseRef: p.BaseRef, HeadRef: p.HeadRef,
 		Change: change.Change{Repo: p.Repo, PR: p.Number, BaseSHA: p.Base, HeadSHA: p.Head, Title: p.Title, Task: p.task()},

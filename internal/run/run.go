@@ -156,6 +156,7 @@ func (s *session) drive(ctx context.Context) (*report.Report, error) {
 		_, agentsFailure = stage(ctx, s, "preflight", s.preflight)
 	}
 	result, failure := stage(ctx, s, "gate", s.gate)
+	s.history.wait(ctx) // of a gate that an earlier attempt at this run has ended
 	var last *revisited
 	if s.job.Previous != "" && failure == nil && s.around.refused() == "" {
 		last, failure = stage(ctx, s, "previous", func(ctx context.Context) (*revisited, error) { return s.revisit(ctx, t, result) })

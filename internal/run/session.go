@@ -59,6 +59,7 @@ type session struct {
 	config    *config.Config
 	configSum string // of the repository's configuration, or of what was named in its place; empty: none
 	mirror    *workspace.Mirror
+	history   *backfill  // nil: nothing is brought
 	last      *revisited // what became of the last run's checks
 	lock      *workspace.Lock
 	laid      []*workspace.Tree
@@ -276,6 +277,7 @@ func (s *session) openFiles() (err error) {
 // close removes the run's trees and closes its files. What cannot be removed is
 // left to the sweeper.
 func (s *session) close() {
+	s.history.stop()
 	if err := s.pool.Close(); err != nil {
 		s.Log.Warn("remove worktrees that were kept", "error", err)
 	}

@@ -15,6 +15,14 @@
 // the user's index. So no hook, filter, helper or monitor that the user's
 // configuration names can be run, and a partial clone fetches nothing by itself.
 //
+// # A mirror may lack what nobody asked for yet
+//
+// Of a partial clone, and of a large repository on its first fetch, a mirror has all
+// commits and folders but not the contents of all files; the file ycbot-partial says so.
+// Methods that need some bring them. [Mirror.Whole] brings all; after it the mirror is as
+// any other. Whoever is killed meanwhile leaves a mirror that is still marked, and the
+// next to fetch goes on. To git nothing marks it: no command in a tree fetches by itself.
+//
 // # Trees are hostile
 //
 // After a command ran in a tree, git is not run in it again. What changed is
@@ -24,7 +32,7 @@
 // # Who may do what at once
 //
 // Several processes may share one mirror: what alters it holds a lock on the
-// file next to it. Every open Tree holds a shared lock on the ".lock" file of
+// file next to it. [Mirror.Whole] only adds objects and has a lock of its own. Every open Tree holds a shared lock on the ".lock" file of
 // the folder it lies in; [Sweep] removes only folders whose lock is free.
 //
 // The layout below the home folder is

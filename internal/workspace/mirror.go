@@ -26,7 +26,7 @@ type Mirror struct {
 	git *Git
 
 	mu       sync.Mutex
-	source   *Repository       // where the last import came from
+	source   source            // where what a partial mirror lacks comes from; nil: nobody brought anything yet
 	complete map[string]bool   // commits whose whole tree is known to be here, in a partial mirror
 	trees    map[string]string // of commits, as they were asked for
 	listed   []listing         // the last that were made
@@ -129,7 +129,12 @@ func (m *Mirror) removeStale() {
 	for _, name := range []string{"packed-refs.lock", "config.lock", "shallow.lock", "HEAD.lock"} {
 		_ = os.Remove(m.path(name))
 	}
-	for _, pattern := range []string{"refs/ycbot/pins/*.lock", "refs/tags/*.lock", "objects/pack/tmp_*"} {
+	stale := []string{"refs/ycbot/pins/*.lock", "refs/tags/*.lock"}
+	if lock, err := tryAcquire(m.Dir+wholeLock, syscall.LOCK_EX); err == nil { // else [Mirror.Whole] is writing packs
+		defer lock.Release()
+		stale = append(stale, "objects/pack/tmp_*")
+	}
+	for _, pattern := range stale {
 		found, _ := filepath.Glob(filepath.Join(globQuote(m.Dir), filepath.FromSlash(pattern)))
 		for _, f := range found {
 			_ = os.Remove(f)

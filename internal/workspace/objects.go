@@ -72,7 +72,7 @@ func (m *Mirror) MergeBase(ctx context.Context, a, b string) (string, error) {
 
 // Diff returns what differs from a to b, with renames found.
 func (m *Mirror) Diff(ctx context.Context, a, b string) ([]change.File, error) {
-	if err := m.need(ctx, a, b); err != nil {
+	if err := m.needBetween(ctx, a, b); err != nil {
 		return nil, fmt.Errorf("diff: %w", err)
 	}
 	out, err := m.run(ctx, "diff-tree", "-r", "-z", "--raw", "--numstat", "-M", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", a, b)
@@ -90,7 +90,7 @@ func (m *Mirror) Diff(ctx context.Context, a, b string) ([]change.File, error) {
 // A patch of more than limit bytes is cut at the end of a line and returned
 // together with ErrTooLarge.
 func (m *Mirror) Patch(ctx context.Context, a, b string, limit int64, paths ...string) ([]byte, error) {
-	if err := m.need(ctx, a, b); err != nil {
+	if err := m.needBetween(ctx, a, b); err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
 	}
 	args := []string{"diff-tree", "-r", "-p", "-M", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", a, b, "--"}

@@ -1,0 +1,48 @@
+package gate
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// Setup goes on while history is still being brought; no other command begins before it
+// is there, because what it looks for could be missing.
+func TestCommandsWaitForHistory(t *testing.T) {
+	t.Parallel()
+	box, err := sandbox.Detect(t.Context(), sandbox.Options{Mode: string(sandbox.TierNone), PATH: os.Getenv("PATH"), TempDir: t.TempDir(), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for stage, waits := range map[Stage]bool{StageSetup: false, StageBuild: true, StageList: true, StageTest: true, StageLint: true} {
+		log, err := evidence.Open(t.TempDir(), "run", evidence.Options{Now: time.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		dir := t.TempDir()
+		there := filepath.Join(dir, "there")
+		g := &Gate{
+			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
+			Whole: func(context.Context) {
+				if err := os.WriteFile(there, nil, 0o600); err != nil {
+					t.Error(err)
+				}
+			},
+		}
+		c := command{stage: stage, argv: []string{"sh", "-c", "test -e there"}}
+		step, err := newRunner(g, Input{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited := step.Exit == 0; waited != waits {
+			t.Errorf("%s: waited %t, want %t: %s", stage, waited, waits, step.Output)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package run
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A backfill brings what the first fetch of a large repository has left out of the
+// mirror, while the run goes on. Commands that look at history must not see some of it
+// missing, nor one side less of it than the other: none but the gate's setup begins
+// before it has ended.
+type backfill struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error // of the whole of it, when done is closed
+}
+
+// fetchCommits brings the commits of the pull request.
+func (s *session) fetchCommits(ctx context.Context) error {
+	p := s.job.Pull
+	from := p.From
+	if s.exposed() {
+		from.Size = 0 // all of it now
+	}
+	if err := s.mirror.Fetch(ctx, from, p.Base, p.Head); err != nil {
+		return fmt.Errorf("fetch %s and %s of %s: %w", change.Short(p.Base), change.Short(p.Head), p.Repo, err)
+	}
+	return nil
+}
+
+// exposed says whether commands can look into git's environment, where the credential
+// for fetching is: then git must have ended before one begins.
+func (s *session) exposed() bool { return s.Sandbox.Status().Tier == sandbox.TierNone }
+
+// backfill brings the files of both sides, and begins to bring what else is missing.
+func (s *session) backfill(ctx context.Context, c change.Change) error {
+	if err := s.mirror.Trees(ctx, c.BaseSHA, c.MergeBase, c.HeadSHA); err != nil {
+		return err
+	}
+	if s.exposed() { // in a mirror that a run with a sandbox has begun
+		return s.mirror.Whole(ctx)
+	}
+	s.history = beginBackfill(ctx, s.mirror)
+	return nil
+}
+
+func beginBackfill(ctx context.Context, m *workspace.Mirror) *backfill {
+	b := &backfill{done: make(chan struct{})}
+	ctx, b.cancel = context.WithCancel(ctx)
+	go func() {
+		defer close(b.done)
+		b.err = m.Whole(ctx)
+	}()
+	return b
+}
+
+// wait waits for it to end, well or not, as long as ctx does not. nil has ended.
+func (b *backfill) wait(ctx context.Context) {
+	if b == nil {
+		return
+	}
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+	}
+}
+
+// stop breaks it off. The next run takes it up again.
+func (b *backfill) stop() {
+	if b != nil {
+		b.cancel()
+		<-b.done
+	}
+}
+
+// lackingHistory is what a report says where the backfill came to nothing; "" where it did not.
+func (s *session) lackingHistory(ctx context.Context) string {
+	b := s.history
+	if b == nil {
+		return ""
+	}
+	b.wait(ctx)
+	if ctx.Err() != nil || b.err == nil {
+		return ""
+	}
+	s.Log.WarnContext(ctx, "mirror lacks history", "repo", s.job.Pull.Repo, "error", b.err)
+	return fmt.Sprintf("commands found old commits without the contents of their files: %v", b.err)
+}

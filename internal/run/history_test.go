@@ -1,0 +1,66 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A run that ends does not leave git at work, nor waits for it; one that is told to end
+// does not wait for old history.
+func TestBackfillStops(t *testing.T) {
+	t.Parallel()
+	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH")}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Skipf("git is needed: %v", err)
+	}
+	m, err := git.OpenMirror(t.Context(), filepath.Join(t.TempDir(), "mirror.git"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(m.Dir, "ycbot-partial"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := os.Create(m.Dir + ".whole.lock") // of another process that takes long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	s := &session{Runner: &Runner{Log: slog.New(slog.DiscardHandler)}, history: beginBackfill(t.Context(), m)}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.history.wait(ended)
+	if why := s.lackingHistory(ended); why != "" {
+		t.Errorf("of a run that was told to end: %s", why)
+	}
+	s.close()
+	if !errors.Is(s.history.err, context.Canceled) {
+		t.Errorf("broken off: %v", s.history.err)
+	}
+}
+
+// The gate's commands wait until the history has come, or cannot be had.
+func TestGateWaitsForBackfill(t *testing.T) {
+	t.Parallel()
+	s := &session{Runner: &Runner{Log: slog.New(slog.DiscardHandler)}, history: &backfill{done: make(chan struct{})}}
+	g := s.gateOf(nil)
+	go close(s.history.done)
+	g.Whole(t.Context())
+	select {
+	case <-s.history.done:
+	default:
+		t.Error("it did not wait")
+	}
+	s.history = nil // everything came at once
+	s.gateOf(nil).Whole(t.Context())
+}
