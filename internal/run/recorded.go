@@ -61,9 +61,12 @@ func openPast(dir string) (*past, error) {
 // lodged is what an agent that executes is told of its tree, after its task.
 var lodged = pattern.New(`Your commands start in ((/.*)/projects/[^/\n]+/worktrees/[^/\n]+)/` + agentTrees + `/`)
 
-// place finds out where the run's trees lay: what its agents said and were told
-// names them.
+// place finds out where the run's trees lay: what its agents were told names them, and
+// of a run without agents what it began with.
 func (p *past) place() {
+	if filepath.IsAbs(p.identity.Trees) {
+		p.trees, p.home = p.identity.Trees, filepath.Join(p.identity.Trees, "..", "..", "..", "..")
+	}
 	for _, e := range p.journal.Entries("turn") {
 		var opening struct {
 			Messages []model.Message `json:"messages"`

@@ -90,10 +90,11 @@ type identity struct {
 	Config string `json:"config"`
 	Model  string `json:"model"` // who is asked, and which agents
 	Where  string `json:"where"` // sandbox and network, which the evidence depends on
+	Trees  string `json:"trees"` // where its worktrees lay as it began, which outputs name; may be another when it is continued
 }
 
 func (i identity) same(j identity) bool {
-	i.Run, j.Run = "", ""
+	i.Run, j.Run, i.Trees, j.Trees = "", "", "", ""
 	return i == j
 }
 
@@ -226,7 +227,7 @@ func (s *session) continues() bool {
 func (s *session) identity() identity {
 	i := identity{
 		Run: s.id, Root: s.root, Base: s.job.Base, Head: s.job.Head, Range: s.span, Dirty: s.job.Dirty, Task: digest(s.job.Task),
-		Where: fmt.Sprintf("%s %s", s.Sandbox.Status().Tier, s.Network),
+		Where: fmt.Sprintf("%s %s", s.Sandbox.Status().Tier, s.Network), Trees: s.treesDir(),
 	}
 	if s.job.Config != nil {
 		i.Config = digest(string(s.job.Config.Data))
