@@ -48,7 +48,7 @@ var shownInDocs = []inDocs{
 	{page: "docs/eval.md", text: "make eval MODEL=gpt-5", cannot: "a paid key; TestYcbot runs it with a scripted model"},
 	{page: "docs/eval.md", text: `make eval MODEL=qwen3-coder ARGS="-base-url http://127.0.0.1:11434/v1 -jobs 2"`, cannot: "a model on the machine; TestYcbot runs it with a scripted one"},
 	{page: "docs/eval.md", text: "go test ./test/eval -run TestProofs", by: "TestProofs"},
-	{page: "docs/eval.md", text: "go test ./test/eval -run TestYcbot -all", by: "TestYcbot"},
+	{page: "docs/eval.md", text: "go test ./test/eval -run TestYcbot -full", by: "TestYcbot"},
 
 	{page: "docs/formats.md", text: "permissions: security-events: write # beside what ycbot itself needs", cannot: "it uploads to github.com; TestSARIFSchema holds the file"},
 	{page: "docs/formats.md", text: "# GitLab verify:", by: "TestSnippets"},
