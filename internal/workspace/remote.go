@@ -73,6 +73,9 @@ func (m *Mirror) Fetch(ctx context.Context, from Remote, commits ...string) (err
 	m.setSource(func(ctx context.Context, commits, missing []string) error {
 		return m.fetchMissing(ctx, from, commits, missing)
 	})
+	if !m.partial() { // else [Mirror.Whole] does it
+		m.tidy(ctx)
+	}
 	return nil
 }
 
@@ -148,7 +151,8 @@ type fetching struct {
 
 func (m *Mirror) fetch(ctx context.Context, from Remote, f fetching) error {
 	env := f.env
-	config := slices.Concat([]string{"remote." + remoteName + ".url=" + from.URL, "http.postBuffer=" + postBuffer}, from.Settings, f.settings)
+	// What is fetched stays a pack, however small: see tidy.
+	config := slices.Concat([]string{"remote." + remoteName + ".url=" + from.URL, "http.postBuffer=" + postBuffer, "fetch.unpackLimit=1"}, from.Settings, f.settings)
 	for i, kv := range config {
 		key, value, _ := strings.Cut(kv, "=")
 		n := strconv.Itoa(i)

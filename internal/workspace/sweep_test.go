@@ -188,20 +188,31 @@ func TestTwoProcesses(t *testing.T) {
 // A mirror that is used for long does not pile up packs.
 func TestTidy(t *testing.T) {
 	t.Parallel()
-	dir := newRepo(t)
-	r, m, _ := imported(t, dir)
-	var head string
-	for i := range maxPacks + 2 {
-		write(t, dir, map[string]string{"README": fmt.Sprint(i)})
-		head = commit(t, dir, fmt.Sprint(i))
-		if err := m.Import(t.Context(), r, head); err != nil {
-			t.Fatal(err)
-		}
+	for what, bring := range map[string]func(m *Mirror, r *Repository, head string) error{
+		"import": func(m *Mirror, r *Repository, head string) error { return m.Import(t.Context(), r, head) },
+		"fetch": func(m *Mirror, r *Repository, head string) error {
+			return m.Fetch(t.Context(), Remote{URL: "file://" + r.Root}, head)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			dir := newRepo(t)
+			r, m, _ := imported(t, dir)
+			var head string
+			for i := range maxPacks + 2 {
+				write(t, dir, map[string]string{"README": fmt.Sprint(i)})
+				head = commit(t, dir, fmt.Sprint(i))
+				if err := bring(m, r, head); err != nil {
+					t.Fatal(err)
+				}
+			}
+			packs, _ := filepath.Glob(m.path("objects/pack/*.pack"))
+			loose, _ := filepath.Glob(m.path("objects/??/*"))
+			if len(packs) > maxPacks || len(loose) > 0 {
+				t.Errorf("%d packs, %d loose objects", len(packs), len(loose))
+			}
+			user(t, "/", "--git-dir="+m.Dir, "fsck", "--strict")
+			worktree(t, m, "t", head)
+		})
 	}
-	packs, _ := filepath.Glob(m.path("objects/pack/*.pack"))
-	if len(packs) > maxPacks {
-		t.Errorf("%d packs", len(packs))
-	}
-	user(t, "/", "--git-dir="+m.Dir, "fsck", "--strict")
-	worktree(t, m, "t", head)
 }
