@@ -61,7 +61,7 @@ func (e *endpoint) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if !strings.Contains(in.Messages[0].Content, "VERDICT") { // whether anybody is there
 		w.Header().Set("Content-Type", "text/event-stream")
-		w.Write(answer("ok", nil, 10)) //nolint:errcheck // whoever asked notices
+		w.Write(answer("ok", nil, 0, 10)) //nolint:errcheck // whoever asked notices
 		return
 	}
 	system, who := in.Messages[0].Content, fmt.Sprint(len(in.Messages[0].Content))
@@ -74,7 +74,7 @@ func (e *endpoint) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	text, calls := e.script(who, n)
 	w.Header().Set("Content-Type", "text/event-stream")
-	_, err = w.Write(answer(text, calls, len(body)/4))
+	_, err = w.Write(answer(text, calls, n, len(body)/4))
 	if err != nil {
 		return
 	}
@@ -84,8 +84,8 @@ func (e *endpoint) serve(w http.ResponseWriter, r *http.Request) {
 	e.turns = append(e.turns, turn{body: body, came: came, answered: time.Now(), agent: who, system: system})
 }
 
-// answer is a whole streamed answer.
-func answer(text string, calls []call, tokens int) []byte {
+// answer is the n-th whole streamed answer of a conversation.
+func answer(text string, calls []call, n, tokens int) []byte {
 	var b bytes.Buffer
 	send := func(choices []any, usage any) {
 		data, err := json.Marshal(map[string]any{"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, "usage": usage})
@@ -102,7 +102,7 @@ func answer(text string, calls []call, tokens int) []byte {
 	for i, c := range calls {
 		finish = "tool_calls"
 		send(choice(map[string]any{"tool_calls": []any{map[string]any{
-			"index": i, "id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]any{"name": c.name, "arguments": c.args},
+			"index": i, "id": fmt.Sprintf("call_%d_%d", n, i), "type": "function", "function": map[string]any{"name": c.name, "arguments": c.args},
 		}}}, nil), nil)
 	}
 	send(choice(map[string]any{}, finish), nil)
@@ -112,10 +112,12 @@ func answer(text string, calls []call, tokens int) []byte {
 }
 
 // gaps are the times from an answer to the next question.
-func (e *endpoint) gaps() []time.Duration {
+func (e *endpoint) gaps() []time.Duration { return gaps(e.turns) }
+
+func gaps(turns []turn) []time.Duration {
 	var out []time.Duration
-	for i := 1; i < len(e.turns); i++ {
-		out = append(out, e.turns[i].came.Sub(e.turns[i-1].answered))
+	for i := 1; i < len(turns); i++ {
+		out = append(out, turns[i].came.Sub(turns[i-1].answered))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 // Perf measures what ycbot itself costs: the rows of the scorecard that need only
 // this repository, each a median of interleaved rounds, and writes them beside
-// their goals. "make bench" runs it; docs/performance.md is what it wrote last.
+// their goals. "make bench" runs it; docs/performance.md is what it wrote last. "make peers" measures ycbot beside
+// other agents and writes that section of the same document alone.
 package main
 
 import (
@@ -60,17 +61,18 @@ func main() {
 	queued := flag.Int("queued", 200, "verifications that wait in row 18")
 	program := flag.String("program", "", "measure, or compare, this `FILE`, an ycbot that is built already")
 	older := flag.String("against", "", "measure nothing: tell whether this `FILE`, an older ycbot, reports the same")
+	others := flag.Bool("peers", false, "measure ycbot beside other agents, which are got from the npm registry, and nothing else")
 	scripts := flag.String("scripts", "", "with -against: only the scripts that this `PATTERN` matches, as in agents|tasks")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *out, *rounds, *queued, *only, *older, *scripts, *program); err != nil {
+	if err := measure(ctx, *out, *rounds, *queued, *only, *older, *scripts, *program, *others); err != nil {
 		fmt.Fprintln(os.Stderr, "perf: "+err.Error())
 		os.Exit(1)
 	}
 }
 
-func measure(ctx context.Context, out string, rounds, queued int, only, older, scripts, program string) error {
+func measure(ctx context.Context, out string, rounds, queued int, only, older, scripts, program string, others bool) error {
 	dir, err := os.MkdirTemp("", "ycbot-perf-")
 	if err != nil {
 		return err
@@ -84,6 +86,9 @@ func measure(ctx context.Context, out string, rounds, queued int, only, older, s
 	l.queued = queued
 	if older != "" {
 		return same(ctx, l, older, scripts)
+	}
+	if others {
+		return writeBeside(ctx, l, out)
 	}
 	var all []figure
 	var failed []error
@@ -107,6 +112,10 @@ func measure(ctx context.Context, out string, rounds, queued int, only, older, s
 	if out == "" {
 		return errors.Join(failed...)
 	}
+	before, err := os.ReadFile(out)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
 	file, err := os.Create(out)
 	if err != nil {
 		return err
@@ -116,12 +125,13 @@ func measure(ctx context.Context, out string, rounds, queued int, only, older, s
 	if len(left) > 0 {
 		fmt.Fprintf(file, "\nNot measured this time: %s.\n", strings.Join(left, "; "))
 	}
-	beside, err := floor(ctx, l)
+	machine, err := floor(ctx, l)
 	if err != nil {
 		failed = append(failed, err)
 	}
-	fmt.Fprint(file, beside, coda)
+	fmt.Fprint(file, machine, coda)
 	explain(file, all)
+	fmt.Fprint(file, "\n"+kept(string(before)))
 	return errors.Join(append(failed, file.Close())...)
 }
 
