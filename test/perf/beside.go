@@ -93,7 +93,8 @@ func (l *lab) contest(ctx context.Context, all []contestant) (entries []entry, l
 					return nil, nil, err
 				}
 				if err != nil {
-					failed[c.name], left = true, append(left, strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " "))
+					why, _, _ := strings.Cut(err.Error(), "\n")
+					failed[c.name], left = true, append(left, why)
 					l.tell("%v", err)
 					continue
 				}

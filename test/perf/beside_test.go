@@ -160,10 +160,13 @@ func TestAnswered(t *testing.T) {
 		name: "c", read: func(file string) call { return call{"look", file} },
 		shell: func(command string) call { return call{"sh", command} },
 	}
-	for _, tt := range []struct{ kind, said string }{
-		{kindRead, "line of file 37 that"}, {kindShell, "sum-42"}, {kindLong, "line of file 113 that"},
+	for _, tt := range []struct{ kind, asks, said string }{
+		{kindRead, "src/f37.txt", "line of file 37 that"}, {kindShell, "true 37", "sum-42"}, {kindLong, "src/f113.txt", "line of file 113 that"},
 	} {
 		script := c.script(tt.kind)
+		if _, calls := script(turns - 1); !strings.Contains(fmt.Sprint(calls), tt.asks) {
+			t.Errorf("%s: its last call is not %s", tt.kind, tt.asks)
+		}
 		for n := range turns {
 			if _, calls := script(n); len(calls) == 0 {
 				t.Fatalf("%s ends after %d turns", tt.kind, n)

@@ -78,12 +78,12 @@ func (c contestant) converse(ctx context.Context, kind string) (bout, error) {
 	if err != nil {
 		return b, err
 	}
-	err = cmd.Wait()
+	_ = cmd.Wait() // how it ended tells nothing: ycbot's verdict is in it
 	heard.mu.Lock()
 	defer heard.mu.Unlock()
 	b.turns = heard.turns
 	if len(b.turns) != turns+1 {
-		return b, fmt.Errorf("%s, %s: %d questions instead of %d (%w)\n%s", c.name, kind, len(b.turns), turns+1, err, last(out.Bytes(), 2000))
+		return b, fmt.Errorf("%s, %s: %d questions instead of %d, %s\n%s", c.name, kind, len(b.turns), turns+1, cmd.ProcessState, last(out.Bytes(), 2000))
 	}
 	if err := c.answered(b.turns, kind); err != nil {
 		return b, err
