@@ -192,7 +192,7 @@ program has a home of its own that one round has warmed, telemetry and updates o
 where the system permits it no network but the loopback. Those that ship a native
 program are started as that and not by their wrapper for Node. Processor time is that
 of a whole run with all that it waited for; memory adds up the peaks of the processes
-that live at a question.
+that live at the last questions.
 
 Repeat: ` + "`make peers`" + `; it gets the peers from the npm registry.
 `

@@ -52,7 +52,7 @@ type bout struct {
 	turns []turn
 	start time.Duration // until the first question
 	cpu   time.Duration // of the program and all that it waited for
-	peak  int64         // the memory peaks of the processes that live at a question, added up
+	peak  int64         // the memory peaks of the processes that live at the last questions, added up
 }
 
 // converse has a contestant hold a conversation of a kind.
@@ -61,7 +61,8 @@ func (c contestant) converse(ctx context.Context, kind string) (bout, error) {
 	defer stop()
 	var b bout
 	var cmd *exec.Cmd
-	heard := newListener(c.read("").name, c.script(kind), func() { b.peak = max(b.peak, treePeak(cmd.Process.Pid)) })
+	var peaks []int64
+	heard := newListener(c.read("").name, c.script(kind), func() { peaks = append(peaks, treePeak(cmd.Process.Pid)) })
 	defer heard.Close()
 	argv := c.argv(heard.URL, kind)
 	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -88,6 +89,9 @@ func (c contestant) converse(ctx context.Context, kind string) (bout, error) {
 	if err := c.answered(b.turns, kind); err != nil {
 		return b, err
 	}
+	// A child that has not called execve yet has its parent's memory; no such one is
+	// there at most questions.
+	b.peak = median(peaks[len(peaks)*3/4:])
 	b.start = b.turns[0].came.Sub(began)
 	b.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return b, nil
