@@ -148,18 +148,21 @@ func gateAlone(t *testing.T, program string, env []string) {
 		if !*everyCase && !slices.Contains(few, c.Name) {
 			continue
 		}
-		repo, err := releases.NewRepo(t.Context(), t.TempDir(), releases.GitEnv(env, "dev"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.fill(t.Context(), repo); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(t.Context(), program, "run", "-C", repo.Dir, "--base", "before", "--head", "after", "--no-model", "--out", t.TempDir())
-		cmd.Env = env
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", c.Name, err, out)
-		}
+		t.Run(c.Name, func(t *testing.T) {
+			t.Parallel()
+			repo, err := releases.NewRepo(t.Context(), t.TempDir(), releases.GitEnv(env, "dev"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.fill(t.Context(), repo); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), program, "run", "-C", repo.Dir, "--base", "before", "--head", "after", "--no-model", "--out", t.TempDir())
+			cmd.Env = env
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 
