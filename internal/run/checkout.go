@@ -49,6 +49,8 @@ const nothing = "nothing"
 // checkout resolves base and head, brings them into the mirror, and finds out
 // what differs.
 func (s *session) checkout(ctx context.Context) (source, error) {
+	leftOut := s.leftOut(ctx)
+	defer leftOut()
 	src, err := s.resolve(ctx)
 	if err != nil {
 		return source{}, err
@@ -60,6 +62,9 @@ func (s *session) checkout(ctx context.Context) (source, error) {
 	patch, err := s.difference(ctx, &src)
 	if err != nil {
 		return source{}, err
+	}
+	if note := leftOut(); note != "" {
+		src.Notes = append(src.Notes, note)
 	}
 	if len(src.Commits) > 0 && c.Title == "" {
 		c.Title = src.Commits[0].Subject
@@ -160,11 +165,9 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 	} else {
 		wanted = append(wanted, base.OID)
 	}
-	leftOut, err := s.importing(ctx, wanted)
-	if err != nil {
+	if err := s.mirror.Import(ctx, s.repo, wanted...); err != nil {
 		return source{}, err
 	}
-	src.Notes = append(src.Notes, leftOut...)
 	src.Change = change.Change{Repo: s.repo.Name, BaseSHA: base.OID, HeadSHA: head.OID, Task: s.job.Task}
 	if s.job.Dirty {
 		snap, err := s.mirror.Snapshot(ctx, s.repo, "uncommitted changes")
@@ -180,23 +183,29 @@ func (s *session) resolve(ctx context.Context) (source, error) {
 	return src, nil
 }
 
-// importing brings commits into the mirror, and notes beside that what a person may
-// take for a part of the head: uncommitted changes of the tree that it is checked out in.
-func (s *session) importing(ctx context.Context, wanted []string) (notes []string, err error) {
+// leftOut begins to look for what a person may take for a part of the head:
+// uncommitted changes of the tree that it is checked out in. What it returns waits for
+// the note; "" where there is none.
+func (s *session) leftOut(ctx context.Context) func() string {
+	if s.job.Pull != nil || s.job.Dirty || s.job.Head != "" && s.job.Head != "HEAD" {
+		return func() string { return "" }
+	}
 	var group errgroup.Group
-	group.Go(func() error { return s.mirror.Import(ctx, s.repo, wanted...) })
-	if !s.job.Dirty && (s.job.Head == "" || s.job.Head == "HEAD") {
-		n, err := s.repo.Uncommitted(ctx)
+	n := 0
+	group.Go(func() (err error) { n, err = s.repo.Uncommitted(ctx); return err })
+	return func() string {
+		err := group.Wait()
 		switch {
 		case err != nil: // what is verified does not depend on it
 			s.Log.DebugContext(ctx, "uncommitted changes cannot be told", "error", err)
+			return ""
+		case n == 0:
+			return ""
 		case n == 1:
-			notes = append(notes, "1 file has uncommitted changes, which are not verified: --dirty takes them along")
-		case n > 1:
-			notes = append(notes, fmt.Sprintf("%d files have uncommitted changes, which are not verified: --dirty takes them along", n))
+			return "1 file has uncommitted changes, which are not verified: --dirty takes them along"
 		}
+		return fmt.Sprintf("%d files have uncommitted changes, which are not verified: --dirty takes them along", n)
 	}
-	return notes, group.Wait()
 }
 
 // refs is the rule for what is compared with what. A base without an id is nothing:
