@@ -20,8 +20,8 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 	@# tables for debuggers a third of linking.
 	@GOGC=$${GOGC:-400} go run ./test/summary -vet=off -ldflags=-w -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
 
-variants: ## every sort of change in languages whose tools start slowly, every made case of the evaluation
-	@go run ./test/summary -vet=off -timeout=45m ./internal/gate ./test/eval -run '^(TestLanguages|TestYcbot)$$' -full
+variants: ## every sort of change in languages whose tools start slowly
+	@go run ./test/summary -vet=off -timeout=45m ./internal/gate -run '^TestLanguages$$' -full
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }
