@@ -32,8 +32,9 @@
 // # Who may do what at once
 //
 // Several processes may share one mirror: what alters it holds a lock on the
-// file next to it. [Mirror.Whole] only adds objects and has a lock of its own. Every open Tree holds a shared lock on the ".lock" file of
-// the folder it lies in; [Sweep] removes only folders whose lock is free.
+// file next to it. [Mirror.Whole] only adds objects and has a lock of its own. Every
+// open Tree holds a shared lock on the ".lock" file of the folder it lies in; [Sweep]
+// removes only folders whose lock is free.
 //
 // The layout below the home folder is
 //
