@@ -18,14 +18,14 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
 	@# "make lint" and "make race" vet. Collecting garbage takes a fourth of compiling, and
 	@# tables for debuggers a third of linking.
-	@GOGC=$${GOGC:-400} go run ./test/summary -vet=off -ldflags=-w -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
+	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -ldflags=-w -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
 
 variants: ## every sort of change in languages whose tools start slowly
 	@go run ./test/summary -vet=off -timeout=45m ./internal/gate -run '^TestLanguages$$' -full
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }
-	@CGO_ENABLED=1 go run ./test/summary -race -short -timeout=45m ./...
+	@CGO_ENABLED=1 go run ./test/summary -count=1 -race -short -timeout=45m ./...
 
 soak: ## the storm, the kills and the crash matrix in their whole size; takes an hour or so
 	go test -count=1 -timeout=1h ./app -run TestWebhookStorm -v -full

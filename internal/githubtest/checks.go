@@ -213,7 +213,7 @@ func (s *Server) getCheck(r *request) reply {
 func (s *Server) listChecks(r *request) reply {
 	q := r.URL.Query()
 	sha := r.PathValue("ref")
-	if oid, err := s.gitTry(s.dir(r.repo.Repo), nil, "rev-parse", "-q", "--verify", sha+"^{commit}"); err == nil {
+	if oid := s.commit(r.repo, sha); oid != "" {
 		sha = oid
 	}
 	var out []any

@@ -278,6 +278,6 @@ func (s *Server) hasCommit(r *Repo, sha string) bool {
 	if len(sha) != 40 {
 		return false
 	}
-	kind, err := s.gitTry(s.dir(r.Repo), nil, "cat-file", "-t", sha)
+	kind, err := s.gitFixed(s.dir(r.Repo), "cat-file", "-t", sha)
 	return err == nil && kind == "commit"
 }

@@ -32,8 +32,8 @@ func (s *Server) getContents(r *request) reply {
 // getCommit answers with the commit that a branch, tag or id names.
 func (s *Server) getCommit(r *request) reply {
 	ref := r.PathValue("ref")
-	oid, err := s.gitTry(s.dir(r.repo.Repo), nil, "rev-parse", "-q", "--verify", ref+"^{commit}")
-	if err != nil {
+	oid := s.commit(r.repo, ref)
+	if oid == "" {
 		return invalid("No commit found for SHA: " + ref)
 	}
 	return ok(map[string]any{

@@ -148,24 +148,31 @@ func (s *Server) Sync() {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	known := map[*Repo]map[string]string{}
+	heads := func(r *Repo) map[string]string {
+		if known[r] == nil {
+			known[r] = s.heads(r)
+		}
+		return known[r]
+	}
 	for _, r := range s.sorted() {
 		for _, n := range slices.Sorted(maps.Keys(r.issues)) {
 			in := r.issues[n]
-			if in.pull != nil && in.state == "open" && !in.pull.from.gone {
-				s.move(in.pull)
+			if p := in.pull; p != nil && in.state == "open" && !p.from.gone {
+				s.move(p, heads(p.from)[p.head], heads(p.repo)[p.base])
 			}
 		}
 	}
 }
 
-func (s *Server) move(p *pull) {
+// move puts a pull request at the commits of its branches; empty is a branch that
+// is gone: GitHub keeps the heads.
+func (s *Server) move(p *pull, head, base string) {
 	s.t.Helper()
-	dir := s.dir(p.repo.Repo)
-	head, err := s.gitTry(s.dir(p.from.Repo), nil, "rev-parse", "--verify", "refs/heads/"+p.head)
-	base, baseErr := s.gitTry(dir, nil, "rev-parse", "--verify", "refs/heads/"+p.base)
-	if err != nil || baseErr != nil || head == p.headSHA && base == p.baseSHA {
-		return // a branch is gone: GitHub keeps the heads
+	if head == "" || base == "" || head == p.headSHA && base == p.baseSHA {
+		return
 	}
+	dir := s.dir(p.repo.Repo)
 	if head != p.headSHA {
 		p.before = p.headSHA
 		p.issue.updated = s.tick()
@@ -193,16 +200,26 @@ func (s *Server) PullHead(repo github.Repo, n int) string {
 
 // mergeBase is what a pull request is compared with.
 func (s *Server) mergeBase(p *pull) string {
-	out, err := s.gitTry(s.dir(p.repo.Repo), nil, "merge-base", p.baseSHA, p.headSHA)
+	out, err := s.gitFixed(s.dir(p.repo.Repo), "merge-base", p.baseSHA, p.headSHA)
 	if err != nil {
 		return p.baseSHA // no common history
 	}
 	return out
 }
 
+// gitSpan asks git about what a pull request brings.
+func (s *Server) gitSpan(p *pull, args ...string) string {
+	s.t.Helper()
+	out, err := s.gitFixed(s.dir(p.repo.Repo), append(args, s.mergeBase(p)+".."+p.headSHA)...)
+	if err != nil {
+		s.t.Fatalf("githubtest: git %s: %v", args[0], err)
+	}
+	return out
+}
+
 func (s *Server) pullCommits(p *pull) []any {
 	out := []any{}
-	text := s.gitRun(s.dir(p.repo.Repo), nil, "log", "-z", "--reverse", "--format=%H%n%an%n%B", s.mergeBase(p)+".."+p.headSHA)
+	text := s.gitSpan(p, "log", "-z", "--reverse", "--format=%H%n%an%n%B")
 	for _, one := range strings.Split(text, "\x00") {
 		part := strings.SplitN(one, "\n", 3)
 		if len(part) == 3 && len(out) < 250 {
@@ -216,9 +233,8 @@ func (s *Server) pullCommits(p *pull) []any {
 }
 
 func (s *Server) pullFiles(p *pull) []any {
-	dir, span := s.dir(p.repo.Repo), s.mergeBase(p)+".."+p.headSHA
-	names := strings.Split(s.gitRun(dir, nil, "diff", "-z", "-M", "--name-status", span), "\x00")
-	counts := strings.Split(s.gitRun(dir, nil, "diff", "-z", "-M", "--numstat", span), "\x00")
+	names := strings.Split(s.gitSpan(p, "diff", "-z", "-M", "--name-status"), "\x00")
+	counts := strings.Split(s.gitSpan(p, "diff", "-z", "-M", "--numstat"), "\x00")
 	out := []any{}
 	for len(names) > 1 && len(out) < 3000 {
 		f := map[string]any{"status": fileStatus(names[0]), "sha": nil, "filename": names[1]}

@@ -42,7 +42,8 @@ type Server struct {
 	git   http.Handler
 	mux   *http.ServeMux
 	site  *http.ServeMux
-	empty string // folder without git configuration
+	empty string   // folder without git configuration
+	fixed sync.Map // what git answered to gitFixed
 
 	mu       sync.Mutex
 	now      time.Time
