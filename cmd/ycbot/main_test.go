@@ -104,7 +104,7 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"change": changeRepo, "fingerprint": fingerprint, "interrupt": interrupt, "conclusion": conclusion,
+			"change": changeRepo, "seed": seedHome, "fingerprint": fingerprint, "interrupt": interrupt, "conclusion": conclusion,
 		},
 	})
 }
@@ -113,8 +113,11 @@ func TestScript(t *testing.T) {
 // compiled once, if at all.
 var seed = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(common, "go-build")
-	race := exec.Command("sh", "-c", raceCheck).Run() == nil
-	return dir, gotest.Std(context.Background(), dir, race)
+	var modes []string
+	if exec.Command("sh", "-c", raceCheck).Run() == nil {
+		modes = []string{gotest.Race}
+	}
+	return dir, gotest.Std(context.Background(), dir, modes...)
 })
 
 const raceCheck = "test \"$(go env CGO_ENABLED)\" = 1 && command -v \"$(go env CC)\""
@@ -129,6 +132,14 @@ func seeded(home string) error {
 		return err
 	}
 	return os.Symlink(dir, filepath.Join(home, "cache", "go-build"))
+}
+
+// seedHome DIR begins another YCBOT_HOME with the seed.
+func seedHome(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: seed DIR")
+	}
+	ts.Check(seeded(ts.MkAbs(args[0])))
 }
 
 // changeRepo makes the repository "repo" with the files of base/ on main and those

@@ -53,7 +53,7 @@ const nodeRuns = "let n = 0; const f = process.env.GOCACHE + '/runs'; try { n = 
 
 func jestLanguage() language {
 	l := nodeTestLanguage()
-	l.name, l.tools = "jest", []string{"node", "npm", "jest"}
+	l.name, l.tools, l.slow = "jest", []string{"node", "npm", "jest"}, true
 	l.files = map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "jest"}, "jest": {"testEnvironment": "node"}}`}
 	l.tests = func(names ...string) string {
 		return "const fs = require('node:fs');\nconst m = require('../lib/math.js');\n" + each(names, map[string]string{

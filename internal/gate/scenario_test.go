@@ -132,7 +132,11 @@ func makeWorld() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w, gotest.Std(ctx, filepath.Join(w.cache, "go-build"), w.tools.Go.Race)
+	modes := []string{gotest.Fuzz, gotest.Cover}
+	if w.tools.Go.Race {
+		modes = append(modes, gotest.Race)
+	}
+	return w, gotest.Std(ctx, filepath.Join(w.cache, "go-build"), modes...)
 }
 
 // A scenario is one file of testdata/scenarios.

@@ -5,81 +5,72 @@ package gotest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/test/bench"
 )
 
 // std is what tests import of the standard library.
 var std = []string{"errors", "flag", "fmt", "io/fs", "os", "path/filepath", "strings", "syscall", "testing", "time"}
 
-// Std makes the build cache dir, out of the one that the test itself was compiled with
-// as far as that goes: the standard library, compiled and looked at by vet; with race
-// compiled for the race detector as well.
-func Std(ctx context.Context, dir string, race bool) error {
-	modes := [][]string{nil}
-	if race {
-		modes = append(modes, []string{"-race"})
-	}
-	own, err := goCommand(ctx, "", nil, "env", "GOCACHE")
-	if err != nil {
-		return err
-	}
-	if err := take(ctx, strings.TrimSpace(own), dir, modes); err != nil {
-		return err
-	}
-	return vet(ctx, dir)
-}
+// What the standard library can be compiled for beside plain tests.
+const (
+	Race  = "-race"
+	Fuzz  = "-fuzz=^$"
+	Cover = "-cover"
+)
 
-// take copies what own has of the standard library. What it lacks is compiled there,
-// which whoever tests again has then.
-func take(ctx context.Context, own, dir string, modes [][]string) error {
-	outputs := map[string]bool{}
-	for _, mode := range modes {
-		list, err := goCommand(ctx, "", nil, slices.Concat([]string{"list", "-export", "-deps", "-f={{.Export}}"}, mode, std, []string{"testing/internal/testdeps"})...)
-		if err != nil {
-			return err
-		}
-		for _, f := range strings.Fields(list) {
-			outputs[strings.TrimSuffix(filepath.Base(f), "-d")] = true
-		}
-	}
-	actions, err := filepath.Glob(filepath.Join(own, "*", "*-a"))
+// Std fills the build cache dir with the standard library, compiled and looked at by
+// vet, and once more for each of some modes. The first that asks on a machine has it
+// made, for all.
+func Std(ctx context.Context, dir string, modes ...string) error {
+	machine, err := goCommand(ctx, "", nil, "env", "GOVERSION", "GOROOT", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "CC", "CGO_ENABLED")
 	if err != nil {
 		return err
 	}
-	for _, a := range actions {
-		data, err := os.ReadFile(a)
+	for _, mode := range append([]string{""}, modes...) {
+		sum := sha256.Sum256(fmt.Append(nil, mode, std, machine))
+		kept, err := bench.Kept("std-"+hex.EncodeToString(sum[:6]), func(dir string) error { return build(ctx, dir, mode) })
+		if err == nil {
+			err = lay(kept, dir)
+		}
 		if err != nil {
-			continue // somebody trims the cache
-		}
-		// "v1 <action> <output> <size> <time>"
-		f := strings.Fields(string(data))
-		if len(f) != 5 || !outputs[f[2]] {
-			continue
-		}
-		output, err := os.ReadFile(filepath.Join(own, f[2][:2], f[2]+"-d"))
-		if err != nil {
-			continue
-		}
-		for name, data := range map[string][]byte{filepath.Join(f[1][:2], filepath.Base(a)): data, filepath.Join(f[2][:2], f[2]+"-d"): output} {
-			at := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-				return err
-			}
-			if err := os.WriteFile(at, data, 0o600); err != nil {
-				return err
-			}
+			return fmt.Errorf("standard library for tests %s: %w", mode, err)
 		}
 	}
 	return nil
 }
 
-// vet has vet, and the vetting part of "go test", look at the standard library.
-func vet(ctx context.Context, cache string) error {
+// lay copies what a build cache has and the other one has not.
+func lay(from, to string) error {
+	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, strings.TrimPrefix(name, from))
+		if d.IsDir() {
+			return os.MkdirAll(at, 0o700)
+		}
+		if _, err := os.Lstat(at); err == nil {
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(at, data, 0o600)
+	})
+}
+
+// build fills a build cache by doing what the gate does, in a module that imports std.
+func build(ctx context.Context, cache, mode string) error {
 	dir, err := os.MkdirTemp("", "gotest-")
 	if err != nil {
 		return err
@@ -94,8 +85,15 @@ func vet(ctx context.Context, cache string) error {
 			return err
 		}
 	}
+	commands := [][]string{{"test", "-exec=true", mode, "."}} // with its own part of vet
+	switch mode {
+	case "":
+		commands = [][]string{{"vet", "."}, {"test", "-exec=true", "."}}
+	case Fuzz:
+		commands = [][]string{{"test", "-c", "-vet=off", "-o", os.DevNull, mode, "."}}
+	}
 	env := []string{"GOCACHE=" + cache, "GOWORK=off", "GOFLAGS="}
-	for _, args := range [][]string{{"vet", "."}, {"test", "-exec=true", "."}} {
+	for _, args := range commands {
 		if _, err := goCommand(ctx, dir, env, args...); err != nil {
 			return err
 		}

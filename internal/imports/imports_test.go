@@ -69,7 +69,7 @@ var table = []row{
 	{"internal/browsertest", ""},                   // a browser for the tests of several packages
 	{"internal/docstest", ""},                      // what the documentation says, for tests that do it
 	{"internal/githubtest", "internal/github"},     // whose types say what is there
-	{"internal/gotest", ""},                        // a build cache with the standard library for the tests of several packages
+	{"internal/gotest", "test/bench"},              // a build cache with the standard library for the tests of several packages
 	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
 	{"internal/storetest", ""},                     // a PostgreSQL for the tests of several packages
 	{"internal/imports", ""},

@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -90,38 +91,21 @@ func packages(ctx context.Context, folder string) (string, error) {
 
 // Act builds act, if it is not there yet, and returns the program.
 func Act(ctx context.Context) (string, error) {
-	cache, err := cacheDir()
-	if err != nil {
-		return "", err
-	}
-	bin := filepath.Join(cache, "bin", "act-"+ActVersion)
-	return bin, once("act-"+ActVersion, func() error {
-		if _, err := os.Stat(bin); err == nil {
-			return nil
-		}
-		into, err := os.MkdirTemp(cache, "act-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(into)
+	dir, err := Kept("act-"+ActVersion, func(dir string) error {
 		cmd := exec.CommandContext(ctx, "go", "install", "github.com/nektos/act@"+ActVersion)
-		cmd.Env = append(os.Environ(), "GOBIN="+into, "GOFLAGS=")
-		cmd.Dir = into
-		if err := quietly(cmd); err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Dir(bin), 0o700); err != nil {
-			return err
-		}
-		return os.Rename(filepath.Join(into, "act"), bin)
+		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=")
+		cmd.Dir = dir
+		return quietly(cmd)
 	})
+	return filepath.Join(dir, "act"), err
 }
 
-// Ycbot builds this repository's ycbot and returns the program.
-//
-// The sources are looked at here too, and not by the go command alone: go test
+// Ycbot builds this repository's ycbot, once in a test program, and returns the program.
+func Ycbot(context.Context) (string, error) { return ycbot() }
+
+// ycbot looks at the sources itself, and does not leave that to the go command: go test
 // then knows that the test depends on them, and never reuses an old pass.
-func Ycbot(ctx context.Context) (string, error) {
+var ycbot = sync.OnceValues(func() (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
@@ -144,12 +128,36 @@ func Ycbot(ctx context.Context) (string, error) {
 	}
 	bin := filepath.Join(cache, "bin", "ycbot-"+name(root))
 	return bin, once("ycbot-"+name(root), func() error {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", bin, "./cmd/ycbot")
+		cmd := exec.CommandContext(context.Background(), "go", "build", "-o", bin, "./cmd/ycbot")
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build ./cmd/ycbot: %w\n%s", err, out)
 		}
 		return nil
+	})
+})
+
+// Kept returns the folder of that name in the user's cache. Where it is not there,
+// fill makes its content, once, however many test programs ask at the same time.
+func Kept(name string, fill func(dir string) error) (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, name)
+	return dir, once(name, func() error {
+		if _, err := os.Stat(dir); err == nil {
+			return nil
+		}
+		half, err := os.MkdirTemp(cache, "half-") // what a killed one leaves is not taken for whole
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(half)
+		if err := fill(half); err != nil {
+			return err
+		}
+		return os.Rename(half, dir)
 	})
 }
 
