@@ -16,9 +16,10 @@ AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) 
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
-	@# "make lint" and "make race" vet. Collecting garbage takes a fourth of compiling, and
-	@# tables for debuggers a third of linking.
-	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -ldflags=-w -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
+	@# "make lint" and "make race" vet. Collecting garbage takes a fourth of compiling.
+	@# -count=1, as looking what each test has opened costs more than the few that are
+	@# spared, and a test of other programs cannot tell when those have changed.
+	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
 
 variants: ## every sort of change in languages whose tools start slowly
 	@go run ./test/summary -vet=off -timeout=45m ./internal/gate -run '^TestLanguages$$' -full

@@ -55,7 +55,7 @@ digest() {
 build() {
   command -v go >/dev/null || fail "there is no release of ycbot for ${ACTION_REF:-this ref}, and no Go to build it with. Use a release tag of the action, or put actions/setup-go before it."
   env -u GOOS -u GOARCH -u GOEXPERIMENT GOFLAGS='' GOWORK=off CGO_ENABLED=0 \
-    go build -C "$GITHUB_ACTION_PATH" -trimpath -o "$bin" ./cmd/ycbot ||
+    go build -C "$GITHUB_ACTION_PATH" -trimpath -ldflags='-s -w' -o "$bin" ./cmd/ycbot ||
     fail "ycbot could not be built from its source at ${ACTION_REF:-this ref}"
   echo "ycbot: built from source"
 }

@@ -217,7 +217,7 @@ func makeLanguage() language {
 
 func rustLanguage() language {
 	return language{
-		name: "rust", fresh: "pub fn fresh() -> i32 {\n    1\n}\n", tools: []string{"cargo", "rustc", "gcc"}, src: "src/lib.rs", test: "tests/all.rs",
+		name: "rust", slow: true, fresh: "pub fn fresh() -> i32 {\n    1\n}\n", tools: []string{"cargo", "rustc", "gcc"}, src: "src/lib.rs", test: "tests/all.rs",
 		files: map[string]string{"Cargo.toml": "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"},
 		source: func(add, abs bool, turn string) string {
 			return fmt.Sprintf("pub const TURN: i32 = %s;\npub fn add(a: i32, b: i32) -> i32 {\n    a %s b\n}\npub fn abs(a: i32) -> i32 {\n    if a < 0 {\n        %s\n    } else {\n        a\n    }\n}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn inner() {}\n}\n",

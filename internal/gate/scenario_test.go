@@ -71,6 +71,7 @@ type world struct {
 	tools  *Toolchains
 	cache  string // Gate.CacheDir, with the standard library in it
 	shared string // Gate.Shared
+	mu     sync.Mutex
 }
 
 // kept is the folder of what tests share, and theWorld is made in it by the first
@@ -132,11 +133,27 @@ func makeWorld() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	modes := []string{gotest.Fuzz, gotest.Cover}
-	if w.tools.Go.Race {
-		modes = append(modes, gotest.Race)
+	return w, gotest.Std(ctx, filepath.Join(w.cache, "go-build"))
+}
+
+// cacheOf is the Gate.CacheDir of a scenario: that of all, or one with the standard
+// library in the way that few need.
+func (w *world) cacheOf(t *testing.T, s *scenario) string {
+	t.Helper()
+	dir, modes := w.cache, []string(nil)
+	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}} {
+		if s.has(way.key) {
+			dir, modes = dir+"-"+way.key, append(modes, way.mode)
+		}
 	}
-	return w, gotest.Std(ctx, filepath.Join(w.cache, "go-build"), modes...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !exists(dir) {
+		if err := gotest.Std(t.Context(), filepath.Join(dir, "go-build"), modes...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // A scenario is one file of testdata/scenarios.
@@ -338,7 +355,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	tools.Go = &goTools
 	g := &Gate{
 		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
-		CacheDir: w.cache, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
+		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1},
 	}
 	late := s.duration(t, "late")

@@ -81,7 +81,7 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 
 // build builds ycbot; the same sources, where they lie, give the same program.
 func build(ctx context.Context, env []string, program string) error {
-	_, err := releases.Command(ctx, ".", env, "go", "build", "-buildvcs=false", "-o", program, "github.com/ycbot/ycbot/cmd/ycbot")
+	_, err := releases.Command(ctx, ".", env, "go", "build", "-buildvcs=false", "-ldflags=-w", "-o", program, "github.com/ycbot/ycbot/cmd/ycbot")
 	return err
 }
 
