@@ -1,0 +1,73 @@
+package policy
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// dynamic stands for a word that is computed at run time.
+const dynamic = "\x00"
+
+// words returns the values of literal words. Of the others only the forms of
+// the home directory are told apart, since those are what rm is feared for.
+func words(ws []*syntax.Word) []string {
+	var out []string
+	for _, w := range ws {
+		out = append(out, value(w))
+	}
+	return out
+}
+
+func value(w *syntax.Word) string {
+	var b strings.Builder
+	if !parts(&b, w.Parts, false) {
+		return dynamic
+	}
+	return b.String()
+}
+
+func parts(b *strings.Builder, ps []syntax.WordPart, quoted bool) bool {
+	for _, p := range ps {
+		switch x := p.(type) {
+		case *syntax.Lit:
+			unescape(b, x.Value, quoted)
+		case *syntax.SglQuoted:
+			if x.Dollar && strings.Contains(x.Value, `\`) {
+				return false
+			}
+			b.WriteString(x.Value)
+		case *syntax.DblQuoted:
+			if !parts(b, x.Parts, true) {
+				return false
+			}
+		case *syntax.ParamExp:
+			if x.Param == nil || x.Param.Value != "HOME" || x.Exp != nil || x.Repl != nil || x.Slice != nil || x.Index != nil {
+				return false
+			}
+			b.WriteString("~")
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// unescape resolves backslashes: s\udo is sudo.
+func unescape(b *strings.Builder, s string, quoted bool) {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		switch {
+		case s[i] == '\n':
+		case quoted && !strings.ContainsRune("$`\"\\", rune(s[i])):
+			b.WriteByte('\\')
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+}
