@@ -23,6 +23,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // ErrMissing says that the machine lacks what would be needed, a program or a
@@ -138,7 +139,8 @@ var ycbot = sync.OnceValues(func() (string, error) {
 })
 
 // Kept returns the folder of that name in the user's cache. Where it is not there,
-// fill makes its content, once, however many test programs ask at the same time.
+// fill makes its content, once, however many test programs ask at the same time. It is
+// removed when nobody has asked for a month and something else is made.
 func Kept(name string, fill func(dir string) error) (string, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -146,8 +148,12 @@ func Kept(name string, fill func(dir string) error) (string, error) {
 	}
 	dir := filepath.Join(cache, name)
 	return dir, once(name, func() error {
-		if _, err := os.Stat(dir); err == nil {
+		now := time.Now()
+		if err := os.Chtimes(dir, now, now); err == nil {
 			return nil
+		}
+		if err := forget(cache, now.Add(-month)); err != nil {
+			return err
 		}
 		half, err := os.MkdirTemp(cache, "half-") // what a killed one leaves is not taken for whole
 		if err != nil {
@@ -159,6 +165,29 @@ func Kept(name string, fill func(dir string) error) (string, error) {
 		}
 		return os.Rename(half, dir)
 	})
+}
+
+// month is for how long what nobody asks for is kept, such as what an older Go made.
+const month = 30 * 24 * time.Hour
+
+// forget removes what nobody has asked for since.
+func forget(cache string, since time.Time) error {
+	for _, dir := range []string{cache, filepath.Join(cache, "bin")} {
+		entries, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !info.ModTime().Before(since) || e.Name() == "bin" || strings.HasSuffix(e.Name(), ".lock") {
+				continue // or somebody else was faster
+			}
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // quietly runs a command that fetches something. What it said is in the error.
