@@ -138,6 +138,23 @@ var ycbot = sync.OnceValues(func() (string, error) {
 	})
 })
 
+// AsAction compiles this repository's ycbot with the flags of the Action, whose steps
+// then find in the go command's cache what would else take them minutes, each.
+func AsAction(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	return root, once("action-"+name(root), func() error {
+		cmd := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-trimpath", "-f={{.Export}}", "./cmd/ycbot")
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=", "GOWORK=off", "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("compile ./cmd/ycbot as the Action does: %w\n%s", err, out)
+		}
+		return nil
+	})
+}
+
 // Kept returns the folder of that name in the user's cache. Where it is not there,
 // fill makes its content, once, however many test programs ask at the same time. It is
 // removed when nobody has asked for a month and something else is made.

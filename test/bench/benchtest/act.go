@@ -56,11 +56,7 @@ type Annotation struct {
 func (g *GitHub) StageAction() string {
 	t := g.t
 	t.Helper()
-	root, err := bench.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := t.TempDir()
+	root, to := Need(t, bench.AsAction), t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	cmd.Dir = root
 	names, err := cmd.Output()
