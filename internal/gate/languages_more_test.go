@@ -12,7 +12,7 @@ import (
 func elixirLanguage() language {
 	const runs = "f = System.fetch_env!(\"GOCACHE\") <> \"/runs\"\n    n = case File.read(f) do\n      {:ok, s} -> String.to_integer(s)\n      _ -> 0\n    end\n    File.write!(f, Integer.to_string(n + 1))\n"
 	return language{
-		name: "mix", slow: true, fresh: "\ndefmodule Calc.New do\n  def fresh, do: 1\nend\n", tools: []string{"mix"}, src: "lib/calc.ex", test: "test/calc_test.exs",
+		name: "mix", noticed: 2, slow: true, fresh: "\ndefmodule Calc.New do\n  def fresh, do: 1\nend\n", tools: []string{"mix"}, src: "lib/calc.ex", test: "test/calc_test.exs",
 		files: map[string]string{
 			"mix.exs":              "defmodule Calc.MixProject do\n  use Mix.Project\n\n  def project, do: [app: :calc, version: \"0.1.0\"]\nend\n",
 			"test/test_helper.exs": "ExUnit.start()\n",
@@ -42,7 +42,7 @@ const mavenRepo = "/usr/share/maven-repo"
 func mavenLanguage() language {
 	const runs = "java.nio.file.Path f = java.nio.file.Path.of(System.getenv(\"GOCACHE\"), \"runs\"); int n = java.nio.file.Files.exists(f) ? Integer.parseInt(java.nio.file.Files.readString(f)) : 0; java.nio.file.Files.writeString(f, \"\" + (n + 1)); "
 	return language{
-		name: "maven", slow: true, tools: []string{"mvn", "javac"}, src: "src/main/java/m/Calc.java", test: "src/test/java/m/CalcTest.java",
+		name: "maven", noticed: 1, slow: true, tools: []string{"mvn", "javac"}, src: "src/main/java/m/Calc.java", test: "src/test/java/m/CalcTest.java",
 		lacks: func(tools *Toolchains) string {
 			if mvn, err := filepath.EvalSymlinks(tools.path("mvn")); err != nil || !strings.HasPrefix(mvn, "/usr/share/maven/") {
 				return "the system's own Maven"

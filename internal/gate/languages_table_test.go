@@ -28,7 +28,7 @@ func languages() []language {
 
 func nodeTestLanguage() language {
 	return language{
-		name: "node --test", fresh: "exports.fresh = () => 1;\n", tools: []string{"node", "npm"}, src: "lib/math.js", test: "test/math.test.js",
+		name: "node --test", noticed: 1, fresh: "exports.fresh = () => 1;\n", tools: []string{"node", "npm"}, src: "lib/math.js", test: "test/math.test.js",
 		files: map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "node --test"}}`},
 		source: func(add, abs bool, turn string) string {
 			return fmt.Sprintf("'use strict';\nexports.add = (a, b) => a %s b;\nexports.abs = (a) => (a < 0 ? %s : a);\nexports.turn = %s;\n",
@@ -112,7 +112,7 @@ const pythonRuns = `    runs = os.environ["GOCACHE"] + "/runs"
 
 func unittestLanguage() language {
 	return language{
-		name: "unittest", fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3"}, src: "calc/__init__.py", test: "tests/test_calc.py",
+		name: "unittest", noticed: 2, fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3"}, src: "calc/__init__.py", test: "tests/test_calc.py",
 		files:  map[string]string{"setup.cfg": "[metadata]\nname = calc\n"},
 		source: pythonSource,
 		tests: func(names ...string) string {
@@ -137,7 +137,7 @@ func indent(s string) string {
 
 func pytestLanguage() language {
 	return language{
-		name: "pytest", fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3", "pytest"}, src: "src/calc.py", test: "tests/test_calc.py",
+		name: "pytest", noticed: 2, fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3", "pytest"}, src: "src/calc.py", test: "tests/test_calc.py",
 		files:  map[string]string{"pyproject.toml": "[project]\nname = \"calc\"\nversion = \"1\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n"},
 		source: pythonSource,
 		tests: func(names ...string) string {
@@ -172,7 +172,7 @@ func cTests(names []string) string {
 
 func cmakeLanguage() language {
 	return language{
-		name: "cmake", tools: []string{"cmake", "gcc", "make"}, src: "math.c", test: "tests/CMakeLists.txt",
+		name: "cmake", noticed: 1, tools: []string{"cmake", "gcc", "make"}, src: "math.c", test: "tests/CMakeLists.txt",
 		files: map[string]string{
 			"CMakeLists.txt":   "cmake_minimum_required(VERSION 3.10)\nproject(m C)\nenable_testing()\nadd_library(m math.c)\nadd_subdirectory(tests)\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),
@@ -190,7 +190,7 @@ func cmakeLanguage() language {
 
 func mesonLanguage() language {
 	return language{
-		name: "meson", slow: true, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
+		name: "meson", noticed: 1, slow: true, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
 		files: map[string]string{
 			"meson.build":      "project('m', 'c')\nm = static_library('m', 'math.c')\nsubdir('tests')\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),
@@ -275,7 +275,7 @@ func minitestLanguage() language {
 
 func phpLanguage() language {
 	return language{
-		name: "phpunit", fresh: "function fresh() { return 1; }\n", tools: []string{"php", "phpunit"}, src: "src/calc.php", test: "tests/CalcTest.php",
+		name: "phpunit", noticed: 1, fresh: "function fresh() { return 1; }\n", tools: []string{"php", "phpunit"}, src: "src/calc.php", test: "tests/CalcTest.php",
 		files: map[string]string{"phpunit.xml": `<?xml version="1.0"?><phpunit bootstrap="src/calc.php"><testsuites><testsuite name="all"><directory>tests</directory></testsuite></testsuites></phpunit>`},
 		source: func(add, abs bool, turn string) string {
 			return fmt.Sprintf("<?php\nconst TURN = %s;\nfunction add($a, $b) { return $a %s $b; }\nfunction abs_of($a) { return $a < 0 ? %s : $a; }\n", turn, either(add, "+", "-"), either(abs, "-$a", "$a"))

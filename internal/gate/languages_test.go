@@ -38,6 +38,7 @@ type language struct {
 	input   map[string][]string // commands of the configuration: setup, test
 	command bool                // its tests cannot be told apart
 	slow    bool                // its tools take long to start: see TestLanguages
+	noticed int                 // of the good change's mutants by its tests
 }
 
 // A variant is one change to the library.
@@ -87,9 +88,9 @@ func variants() []variant {
 var everyVariant = flag.Bool("full", false, "try slow languages with every sort of change, too")
 
 // TestLanguages holds that in every language that this machine can run, each of
-// six sorts of change gets the right verdict for the right reasons. Where the tools
-// take long to start, it is two of the six: the good change, the only one with mutants,
-// and the flaky test, which fails, too, and is run again by its name.
+// six sorts of change gets the right verdict for the right reasons, and the good one
+// has its mutants judged. Where the tools take long to start, it is two of the six:
+// the good change and the flaky test, which fails, too, and is run again by its name.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	path := systemPath()
@@ -163,11 +164,15 @@ func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 	if v.fresh {
 		s.head[l.src] = append(s.head[l.src], l.fresh...)
 	}
+	good := v.name == "good change with good tests"
 	res := judge(t, tools, s, func(g *Gate) {
-		if l.slow && v.name != "good change with good tests" {
+		if !good {
 			g.Limits.Mutation = -1
 		}
 	})
+	if noticed := res.Mutation; good && (l.noticed > 0) != (noticed != nil) || noticed != nil && noticed.Killed != l.noticed {
+		t.Errorf("mutants: %+v, want %d that are noticed", noticed, l.noticed)
+	}
 	if l.command {
 		l.commandLevel(t, v, res)
 		return

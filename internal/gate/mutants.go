@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/mutate"
@@ -22,6 +23,9 @@ type mutator struct {
 	budget time.Duration
 	out    *Mutation
 	tried  int
+
+	mu     sync.Mutex
+	newest map[string]time.Time // that a file got from renew, by the folder of its tree
 }
 
 // A trial is one mutant with the tests that should notice it.
@@ -238,7 +242,7 @@ func (m *mutator) lay(at spot, t *trial) error {
 		err = root.WriteFile(name, t.Apply(t.src), info.Mode().Perm())
 	}
 	if err == nil {
-		err = renew(root, name)
+		err = m.renew(root, at, name)
 	}
 	if err != nil {
 		return fmt.Errorf("mutant %s: %w", t.name, err)
@@ -256,17 +260,26 @@ func (m *mutator) takeOff(ctx context.Context, at spot, t *trial) error {
 		return err
 	}
 	defer root.Close()
-	return renew(root, filepath.FromSlash(t.Path))
+	return m.renew(root, at, filepath.FromSlash(t.Path))
 }
 
-// renew makes a file newer than all that was built so far also for tools that count
-// in seconds: else they would test what they have built of the mutant before.
-func renew(root *os.Root, name string) error {
+// renew gives a file a time that no file of its tree had before, and that is newer
+// than all that was built so far, also for tools that count in seconds: else they
+// would test what they have built of the mutant before, Python where its size is the
+// same.
+func (m *mutator) renew(root *os.Root, at spot, name string) error {
 	info, err := root.Lstat(name)
 	if err != nil {
 		return err
 	}
-	later := info.ModTime().Add(2 * time.Second)
+	m.mu.Lock()
+	later := info.ModTime()
+	if last := m.newest[at.tree.Dir]; last.After(later) {
+		later = last
+	}
+	later = later.Add(2 * time.Second)
+	m.newest[at.tree.Dir] = later
+	m.mu.Unlock()
 	return root.Chtimes(name, later, later)
 }
 

@@ -64,7 +64,7 @@ func (r *runner) mutation(ctx context.Context) error {
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	m := &mutator{runner: r, budget: r.Limits.mutation(), trees: new(workspace.Pool), out: &Mutation{Unrun: map[string][]int{}}}
+	m := &mutator{runner: r, budget: r.Limits.mutation(), trees: new(workspace.Pool), out: &Mutation{Unrun: map[string][]int{}}, newest: map[string]time.Time{}}
 	defer func() {
 		if err := m.trees.Close(); err != nil {
 			r.note("copies of the head could not be removed: %v", err)
