@@ -92,7 +92,7 @@ func TestScript(t *testing.T) {
 				return err
 			}
 			return os.WriteFile(filepath.Join(e.WorkDir, ".gitconfig"),
-				[]byte("[user]\n\tname = Ann\n\temail = ann@example.com\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n"), 0o600)
+				[]byte("[user]\n\tname = Ann\n\temail = ann@example.com\n[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n[maintenance]\n\tauto = false\n"), 0o600)
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {

@@ -111,7 +111,7 @@ func (s *Server) configure(r github.Repo) {
 		s.t.Fatalf("githubtest: %v", err)
 	}
 	defer f.Close()
-	if _, err := f.WriteString("[http]\n\treceivepack = true\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n[gc]\n\tauto = 0\n"); err != nil {
+	if _, err := f.WriteString("[http]\n\treceivepack = true\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"); err != nil {
 		s.t.Fatalf("githubtest: %v", err)
 	}
 }
