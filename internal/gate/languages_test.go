@@ -171,8 +171,8 @@ func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 			g.Limits.Mutation = -1
 		}
 	})
-	if noticed := res.Mutation; good && (l.noticed > 0) != (noticed != nil) || noticed != nil && noticed.Killed != l.noticed {
-		t.Errorf("mutants: %+v, want %d that are noticed", noticed, l.noticed)
+	if m := res.Mutation; good && (l.noticed > 0) != (m != nil) || m != nil && m.Killed != l.noticed {
+		t.Errorf("mutants: %+v, want %d that are noticed", m, l.noticed)
 	}
 	if l.command {
 		l.commandLevel(t, v, res)
