@@ -62,6 +62,10 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	if c.stage != StageSetup && r.Whole != nil {
 		r.Whole(ctx)
 	}
+	history, err := r.Mirror.Shown(ctx)
+	if err != nil {
+		return Step{}, err
+	}
 	cache := c.cache
 	if cache == "" {
 		cache = r.buildCache(side)
@@ -71,7 +75,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	}
 	run := sandbox.Command{
 		Argv: c.argv, Env: slices.Concat(r.Tools.settings(), r.goEnv(cache, c), r.in.Env), Home: at.home,
-		Writable: []string{at.tree.Dir, cache}, ReadOnly: []string{r.Mirror.Dir},
+		Writable: []string{at.tree.Dir, cache}, ReadOnly: []string{history},
 		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
 	}
 	if c.stage == StageSetup {

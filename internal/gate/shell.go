@@ -26,7 +26,11 @@ func (g *Gate) Prepare(ctx context.Context, in Input) error {
 // Shell is the template for commands of an agent in dir, a copy of a prepared
 // snapshot: the environment that the gate's own commands have, with caches of
 // its own below home, and the base to read.
-func (g *Gate) Shell(_ context.Context, dir, base, home string) (sandbox.Command, error) {
+func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Command, error) {
+	history, err := g.Mirror.Shown(ctx)
+	if err != nil {
+		return sandbox.Command{}, err
+	}
 	cache := filepath.Join(home, "go-build")
 	if err := mkdirs(home); err != nil {
 		return sandbox.Command{}, err
@@ -41,7 +45,7 @@ func (g *Gate) Shell(_ context.Context, dir, base, home string) (sandbox.Command
 	}
 	return sandbox.Command{
 		Env: slices.Concat(g.Tools.settings(), g.goEnv(cache, command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
-		Writable: []string{dir}, ReadOnly: append([]string{base, g.Mirror.Dir, g.modCache()}, g.lent()...),
+		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.lent()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil
 }

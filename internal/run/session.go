@@ -60,6 +60,7 @@ type session struct {
 	configSum string // of the repository's configuration, or of what was named in its place; empty: none
 	mirror    *workspace.Mirror
 	history   *backfill  // nil: nothing is brought
+	hide      func()     // ends what prepares the history that commands see; nil: nothing does
 	last      *revisited // what became of the last run's checks
 	lock      *workspace.Lock
 	laid      []*workspace.Tree
@@ -279,6 +280,9 @@ func (s *session) openFiles() (err error) {
 // left to the sweeper.
 func (s *session) close() {
 	s.history.stop()
+	if s.hide != nil {
+		s.hide()
+	}
 	if err := s.pool.Close(); err != nil {
 		s.Log.Warn("remove worktrees that were kept", "error", err)
 	}
@@ -348,7 +352,7 @@ func (s *session) discard(err error) error {
 // the run left there, because it was killed, goes, but for the scratch files of
 // agents and what they added to their trees: their conversations go on.
 func (s *session) newTrees(ctx context.Context) error {
-	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "rest-base", "rest-head", "merge", "again", "scratch/base", "scratch/head"} {
+	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "rest-base", "rest-head", "merge", "again", "scratch/base", "scratch/head", shownHistory} {
 		if err := workspace.RemoveAll(ctx, filepath.Join(s.trees, name)); err != nil {
 			return err
 		}
@@ -356,8 +360,14 @@ func (s *session) newTrees(ctx context.Context) error {
 	if err := setAside(ctx, filepath.Join(s.trees, agentTrees), filepath.Join(s.trees, earlierTrees)); err != nil {
 		return err
 	}
-	return s.mirror.Prune(ctx)
+	c := s.src.Change
+	var err error
+	s.hide, err = s.mirror.Show(ctx, filepath.Join(s.trees, shownHistory), c.BaseSHA, c.MergeBase, c.HeadSHA)
+	return err
 }
+
+// shownHistory is the folder with the history that the run's commands see.
+const shownHistory = "history"
 
 func (s *session) redact(b []byte) []byte {
 	if s.Redact == nil {

@@ -128,7 +128,15 @@ func imported(t *testing.T, dir string) (*Repository, *Mirror, string) {
 	if err := m.Import(t.Context(), r, head); err != nil {
 		t.Fatal(err)
 	}
+	show(t, m, filepath.Join(runDir(m, "run1"), "history"), head)
 	return r, m, head
+}
+
+// show makes commands in m's trees see the history of commits.
+func show(t *testing.T, m *Mirror, dir string, commits ...string) {
+	t.Helper()
+	t.Cleanup(must[func()](t)(m.Show(t.Context(), dir, commits...)))
+	must[string](t)(m.Shown(t.Context()))
 }
 
 // runDir is a run's worktree folder beside the mirror.

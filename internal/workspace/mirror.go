@@ -18,7 +18,7 @@ import (
 
 // A Mirror is a bare repository of the harness's own. It has no remotes, no
 // credentials and no configuration but ours, and is safe for concurrent use by
-// several processes. It may be shown read-only to untrusted commands.
+// several processes. Untrusted commands see what [Mirror.Show] takes from it.
 type Mirror struct {
 	Dir    string
 	Format string // object format, "sha1" or "sha256"
@@ -30,6 +30,7 @@ type Mirror struct {
 	complete map[string]bool   // commits whose whole tree is known to be here, in a partial mirror
 	trees    map[string]string // of commits, as they were asked for
 	listed   []listing         // the last that were made
+	shown    *shown            // what commands see; nil: the mirror itself
 }
 
 // Files of ours in a mirror.

@@ -38,11 +38,17 @@ func (t *Tree) Moved(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("restore the index of %s: %w", t.Dir, err)
 		}
 	}
-	refs, err := t.mirror.restoreRefs(ctx)
+	refs, err := restoreRefs(ctx, t.mirror.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("restore refs: %w", err)
 	}
 	moved = append(moved, refs...)
+	if s := t.mirror.showing(); s != nil {
+		if refs, err = s.restoreRefs(ctx); err != nil {
+			return nil, fmt.Errorf("restore refs: %w", err)
+		}
+		moved = append(moved, refs...)
+	}
 	slices.Sort(moved)
 	return slices.Compact(moved), nil
 }

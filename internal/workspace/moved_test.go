@@ -80,7 +80,7 @@ func TestMoved(t *testing.T) {
 		}, []string{"index"}},
 		"no worktree any more": {func(t *testing.T, tree *Tree) {
 			t.Helper()
-			user(t, tree.mirror.Dir, "worktree", "remove", "--force", tree.Dir)
+			user(t, tree.mirror.home(), "worktree", "remove", "--force", tree.Dir)
 		}, []string{"HEAD", "commondir", "gitdir", "index"}},
 		"bisection": {func(t *testing.T, tree *Tree) {
 			t.Helper()
@@ -88,7 +88,7 @@ func TestMoved(t *testing.T) {
 		}, []string{"refs/bisect/bad"}},
 		"mirror's HEAD": {func(t *testing.T, tree *Tree) {
 			t.Helper()
-			write(t, tree.mirror.Dir, map[string]string{"HEAD": "ref: refs/heads/evil\n"})
+			write(t, tree.mirror.home(), map[string]string{"HEAD": "ref: refs/heads/evil\n"})
 		}, []string{"HEAD"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestMoved(t *testing.T) {
 			_, m, head := imported(t, dir)
 			tree := must[*Tree](t)(worktree(t, m, "first", head).Copy(t.Context(), filepath.Join(runDir(m, "run1"), "copy")))
 			defer tree.Close()
-			before := user(t, "/", "--git-dir="+m.Dir, "for-each-ref")
+			before := user(t, "/", "--git-dir="+m.home(), "for-each-ref")
 			tt.do(t, tree)
 			if d := cmp.Diff(tt.want, must[[]string](t)(tree.Moved(t.Context()))); d != "" {
 				t.Errorf("moved (-want +got):\n%s", d)
@@ -105,7 +105,7 @@ func TestMoved(t *testing.T) {
 			if got := must[[]string](t)(tree.Moved(t.Context())); len(got) > 0 {
 				t.Errorf("not put back: %q", got)
 			}
-			if d := cmp.Diff(before, user(t, "/", "--git-dir="+m.Dir, "for-each-ref")); d != "" {
+			if d := cmp.Diff(before, user(t, "/", "--git-dir="+m.home(), "for-each-ref")); d != "" {
 				t.Errorf("refs (-before +after):\n%s", d)
 			}
 			if _, err := os.Stat(tree.Dir); err == nil {

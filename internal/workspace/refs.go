@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // recordName is what the name of a mirror is followed by in the name of the file
@@ -165,39 +166,40 @@ func differing(a, b map[string]string) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// restoreRefs makes the mirror's refs again what they were when the harness
+// restoreRefs makes the refs of a git directory again what they were when the harness
 // changed them last, and returns those that were something else.
-func (m *Mirror) restoreRefs(ctx context.Context) ([]string, error) {
-	record, known := readRecord(m.Dir)
-	refs, err := readRefs(m.Dir)
+func restoreRefs(ctx context.Context, dir string) ([]string, error) {
+	record, known := readRecord(dir)
+	refs, err := readRefs(dir)
 	if err != nil {
 		return nil, err
 	}
 	if known && maps.Equal(record, refs) {
 		return nil, nil
 	}
-	lock, err := m.lock(ctx) // somebody may be bringing commits just now
+	lock, err := acquire(ctx, dir+".lock", syscall.LOCK_EX) // somebody may be bringing commits just now
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Release()
-	if refs, err = readRefs(m.Dir); err != nil {
+	if refs, err = readRefs(dir); err != nil {
 		return nil, err
 	}
-	if record, known = readRecord(m.Dir); !known {
-		return nil, writeRecord(m.Dir, refs) // its writer was killed
+	if record, known = readRecord(dir); !known {
+		return nil, writeRecord(dir, refs) // its writer was killed
 	}
 	names := differing(record, refs)
 	if len(names) == 0 {
 		return nil, nil
 	}
-	if packed, ok := packedWithout(m.path("packed-refs"), record); !ok {
-		if err := os.WriteFile(m.path("packed-refs"), packed, 0o600); err != nil {
+	packedRefs := filepath.Join(dir, "packed-refs")
+	if packed, ok := packedWithout(packedRefs, record); !ok {
+		if err := os.WriteFile(packedRefs, packed, 0o600); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range names {
-		if err := m.putRef(name, record); err != nil {
+		if err := putRef(dir, name, record); err != nil {
 			return nil, err
 		}
 	}
@@ -230,8 +232,8 @@ func packedWithout(path string, record map[string]string) (data []byte, same boo
 }
 
 // putRef writes one ref as the record has it.
-func (m *Mirror) putRef(name string, record map[string]string) error {
-	root, err := os.OpenRoot(m.Dir)
+func putRef(dir, name string, record map[string]string) error {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}

@@ -354,7 +354,7 @@ func TestPool(t *testing.T) {
 		if got := must[[]string](t)(tree.Changed(t.Context())); len(got) > 0 {
 			t.Errorf("%q are not what they were", got)
 		}
-		if listed := userIn(t, userEnv, m.Dir, "worktree", "list"); !strings.Contains(listed, tree.Dir+" ") {
+		if listed := userIn(t, userEnv, m.home(), "worktree", "list"); !strings.Contains(listed, tree.Dir+" ") {
 			t.Errorf("the mirror does not know of %s:\n%s", tree.Dir, listed)
 		}
 		p.Put(tree, snap)

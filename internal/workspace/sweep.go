@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -24,8 +23,8 @@ type Swept struct {
 
 // Sweep removes the worktrees that broken-off runs left below home, when
 // nobody holds their lock and they were last used more than maxAge before now.
-// Mirrors forget those worktrees, and the commits of runs as old; a mirror that
-// is in use at that moment is left for the next time.
+// Mirrors let the commits of runs as old go, whose objects [Git.Prune] removes; a
+// mirror that is in use at that moment is left for the next time.
 func Sweep(ctx context.Context, home string, maxAge time.Duration, now time.Time, log *slog.Logger) (Swept, error) {
 	var s Swept
 	projects, err := os.ReadDir(filepath.Join(home, "projects"))
@@ -132,38 +131,11 @@ func (w *sweeper) mirror() error {
 		return err
 	}
 	defer lock.Release()
-	worktrees, err := tryAcquire(dir+registryLock, syscall.LOCK_EX)
-	if errors.Is(err, errBusy) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer worktrees.Release()
 	done, err := altering(dir)
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.registrations(dir), w.pins(dir), done())
-}
-
-// registrations removes the worktrees that a mirror knows and that are gone.
-func (w *sweeper) registrations(mirror string) error {
-	known, err := os.ReadDir(filepath.Join(mirror, "worktrees"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, k := range known {
-		dir := filepath.Join(mirror, "worktrees", k.Name())
-		pointer, rerr := os.ReadFile(filepath.Join(dir, "gitdir"))
-		if rerr == nil {
-			if _, serr := os.Lstat(filepath.Dir(strings.TrimSpace(string(pointer)))); serr == nil {
-				continue
-			}
-		}
-		err = errors.Join(err, os.RemoveAll(dir))
-	}
-	return err
+	return errors.Join(w.pins(dir), w.histories(), done())
 }
 
 func (w *sweeper) old(path string) bool {
@@ -172,7 +144,7 @@ func (w *sweeper) old(path string) bool {
 }
 
 // pins removes old ones. The newest stays, so that the next import needs to
-// bring the difference only; objects are never removed.
+// bring the difference only.
 func (w *sweeper) pins(mirror string) error {
 	dir := filepath.Join(mirror, filepath.FromSlash(pinsDir))
 	pins, err := os.ReadDir(dir)
@@ -195,22 +167,7 @@ func (w *sweeper) pins(mirror string) error {
 			continue
 		}
 		w.swept.Refs++
+		err = errors.Join(err, os.WriteFile(filepath.Join(mirror, droppedFile), nil, 0o600))
 	}
 	return err
-}
-
-// Prune makes the mirror forget worktrees whose folders are gone.
-func (m *Mirror) Prune(ctx context.Context) error {
-	lock, err := acquire(ctx, m.Dir+registryLock, syscall.LOCK_EX)
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
-	if known, err := os.ReadDir(m.path("worktrees")); len(known) == 0 && (err == nil || errors.Is(err, os.ErrNotExist)) {
-		return nil
-	}
-	if _, err := m.run(ctx, "worktree", "prune", "--expire=now"); err != nil {
-		return fmt.Errorf("prune worktrees: %w", err)
-	}
-	return nil
 }

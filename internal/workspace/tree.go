@@ -27,7 +27,7 @@ type Tree struct {
 	Notes  []string // what the folder does not hold although the commit names it
 
 	mirror   *Mirror
-	registry string // the worktree's own folder in the mirror
+	registry string // the worktree's own folder in the mirror, or in what is shown of it
 	pointer  []byte // what the file .git must hold
 	index    stamp  // of an index that has what the commit has
 	lock     *Lock
@@ -71,6 +71,11 @@ func (m *Mirror) register(ctx context.Context, dir, commit string) (*Tree, error
 	if err != nil {
 		return nil, err
 	}
+	if s := m.showing(); s != nil {
+		if err := s.add(ctx, commit); err != nil {
+			return nil, err
+		}
+	}
 	lock, err := LockRun(ctx, filepath.Dir(abs))
 	if err != nil {
 		return nil, err
@@ -112,10 +117,11 @@ func (t *Tree) add(ctx context.Context) error {
 		return err
 	}
 	defer lock.Release()
-	if err := os.MkdirAll(t.mirror.path("worktrees"), 0o700); err != nil {
+	known := filepath.Join(t.mirror.home(), "worktrees")
+	if err := os.MkdirAll(known, 0o700); err != nil {
 		return err
 	}
-	own := filepath.Join(t.mirror.path("worktrees"), strings.TrimLeft(notSlug.ReplaceAllString(filepath.Base(t.Dir), "-"), ".")+"-")
+	own := filepath.Join(known, strings.TrimLeft(notSlug.ReplaceAllString(filepath.Base(t.Dir), "-"), ".")+"-")
 	registry := strings.TrimSuffix(own, "-")
 	for n := 1; ; n++ {
 		if err = os.Mkdir(registry, 0o700); !errors.Is(err, fs.ErrExist) {
@@ -165,9 +171,9 @@ func (t *Tree) forget(ctx context.Context) error {
 // nothing has run there before.
 func (t *Tree) checkout(ctx context.Context) error {
 	_, err := t.mirror.git.run(ctx, call{
-		dir: t.Dir, gitDir: t.registry,
-		env:  []string{"GIT_WORK_TREE=" + t.Dir},
-		args: []string{"read-tree", "--reset", "-u", t.Commit},
+		dir: t.Dir, gitDir: t.mirror.Dir,
+		env:  []string{"GIT_WORK_TREE=" + t.Dir, "GIT_INDEX_FILE=" + t.indexPath()},
+		args: []string{"-c", "core.bare=false", "read-tree", "--reset", "-u", t.Commit},
 	})
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func (t *trimmer) project(dir string) error {
 	if err := idle(dir); err != nil {
 		return err
 	}
-	return errors.Join(t.remove(mirror), t.remove(filepath.Join(dir, "cache")), t.leavings(dir))
+	return errors.Join(t.remove(mirror), t.remove(filepath.Join(dir, historyDir)), t.remove(filepath.Join(dir, "cache")), t.leavings(dir))
 }
 
 // idle returns errBusy where a run is at work.

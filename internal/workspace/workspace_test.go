@@ -408,6 +408,8 @@ func TestTags(t *testing.T) {
 	if err := m.Import(t.Context(), r, head); err != nil {
 		t.Fatal(err)
 	}
+	show(t, m, filepath.Join(runDir(m, "run2"), "history"), head)
+	tree = worktree(t, m, "u", head)
 	if got := user(t, tree.Dir, "describe", "--tags"); !strings.HasPrefix(got, "v1-1-g") {
 		t.Errorf("git describe: %q", got)
 	}
