@@ -221,7 +221,8 @@ func (s *service) sweep(ctx context.Context) error {
 	err := s.worker.Sweep(ctx, before)
 	if s.runner != nil {
 		_, swept := workspace.Sweep(ctx, s.runner.Home, tempAge, s.p.now(), s.log)
-		err = errors.Join(err, swept, sweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.p.now().Add(-tempAge)))
+		_, pruned := s.runner.Git.Prune(ctx, s.runner.Home, s.log)
+		err = errors.Join(err, swept, pruned, sweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.p.now().Add(-tempAge)))
 	}
 	return errors.Join(err, sweepRuns(ctx, filepath.Join(s.o.data, "runs"), before))
 }

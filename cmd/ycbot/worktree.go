@@ -35,6 +35,13 @@ func worktreeCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			git, err := workspace.NewGit("git", p.env, p.log())
+			if err != nil {
+				return err
+			}
+			if _, err := git.Prune(cmd.Context(), home, p.log()); err != nil {
+				return err
+			}
 			if err := sweepTemp(cmd.Context(), filepath.Join(home, "tmp"), p.now().Add(-max(age.Duration, tempAge))); err != nil {
 				return err
 			}

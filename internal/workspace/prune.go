@@ -65,7 +65,7 @@ func (m *Mirror) prune(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := m.pack(ctx, fresh, strings.Fields(string(out)), nil); err != nil {
+	if err := m.pack(ctx, fresh, packing{want: strings.Fields(string(out))}); err != nil {
 		return errors.Join(err, removeAll(context.WithoutCancel(ctx), fresh))
 	}
 	// Whoever is killed between the two leaves a mirror that is made again.

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (s *shown) add(ctx context.Context, commit string) error {
 	if slices.Contains(s.has, commit) {
 		return nil
 	}
-	if err := s.mirror.pack(ctx, filepath.Join(s.dir, "objects"), []string{commit}, s.has); err != nil {
+	if err := s.mirror.pack(ctx, filepath.Join(s.dir, "objects"), packing{want: []string{commit}, have: s.has}); err != nil {
 		return fmt.Errorf("show history of %s: %w", commit, err)
 	}
 	s.has = append(s.has, commit)
@@ -138,14 +139,13 @@ func (s *shown) fill(ctx context.Context) error {
 	m := s.mirror
 	objects := filepath.Join(s.dir, "objects")
 	partial := m.partial()
-	tags, err := m.tagsOf(ctx, s.commits)
+	tags, besides, err := m.tagsOf(ctx, s.commits)
 	if err != nil {
 		return fmt.Errorf("show history: %w", err)
 	}
 	want := slices.Concat(s.commits, s.has)
 	var packed strings.Builder
 	for _, t := range tags {
-		want = append(want, t.OID)
 		fmt.Fprintf(&packed, "%s %s\n", t.OID, t.Name)
 	}
 	var have []string
@@ -156,7 +156,7 @@ func (s *shown) fill(ctx context.Context) error {
 		}
 		have = s.commits[:1]
 	}
-	if err := m.pack(ctx, objects, want, have); err != nil {
+	if err := m.pack(ctx, objects, packing{want: want, have: have, besides: besides}); err != nil {
 		return fmt.Errorf("show history: %w", err)
 	}
 	if err := s.cutOff(ctx, cuts); err != nil {
@@ -206,47 +206,72 @@ func (s *shown) cutOff(ctx context.Context, cuts []string) error {
 	return os.WriteFile(filepath.Join(s.dir, "shallow"), []byte(text.String()), 0o600)
 }
 
-// tagsOf returns the tags that point into the history of commits.
-func (m *Mirror) tagsOf(ctx context.Context, commits []string) ([]Ref, error) {
-	args := []string{"for-each-ref", "--format=%(objectname) %(refname)"}
+// tagsOf returns the tags that point into the history of commits, and the objects of
+// annotated ones.
+func (m *Mirror) tagsOf(ctx context.Context, commits []string) (tags []Ref, objects []string, err error) {
+	args := []string{"for-each-ref", "--format=%(objectname) %(refname) %(objecttype) %(object) %(type)"}
 	for _, c := range commits {
 		args = append(args, "--merged="+c)
 	}
 	out, err := m.run(ctx, append(args, "refs/tags/")...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var tags []Ref
 	for line := range strings.Lines(string(out)) {
-		if oid, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
-			tags = append(tags, Ref{Name: name, OID: oid})
+		f := strings.Fields(line)
+		if len(f) < 3 {
+			return nil, nil, fmt.Errorf("git for-each-ref: unexpected line %q", line)
+		}
+		tags = append(tags, Ref{Name: f[1], OID: f[0]})
+		if f[2] != "tag" {
+			continue
+		}
+		objects = append(objects, f[0])
+		for len(f) == 5 && f[4] == "tag" { // of another tag
+			to := f[3]
+			objects = append(objects, to)
+			text, err := m.run(ctx, "cat-file", "tag", to)
+			if err != nil {
+				return nil, nil, err
+			}
+			f = strings.Fields(string(text)) // "object", its id, "type", its type
+			f = append(f[:0:0], "", "", "", f[1], f[3])
 		}
 	}
-	return tags, nil
+	return tags, objects, nil
 }
 
-// pack writes what want reaches and have does not as one pack into an object store that
-// is not the mirror's. Deltas that the mirror has are taken over and no others are looked
-// for, which is what makes it fast. Of a partial mirror it takes what is there.
-func (m *Mirror) pack(ctx context.Context, objects string, want, have []string) error {
-	in := strings.Join(want, "\n") + "\n"
-	for _, c := range have {
+// A packing is what goes into a pack: all that want reaches and have does not, and some
+// objects by themselves.
+type packing struct{ want, have, besides []string }
+
+// pack writes a pack into an object store that is not the mirror's. Deltas that the mirror
+// has are taken over and no others are looked for, which is what makes it fast. Of a
+// partial mirror it takes what is there.
+func (m *Mirror) pack(ctx context.Context, objects string, p packing) error {
+	in := strings.Join(p.want, "\n") + "\n"
+	for _, c := range p.have {
 		in += "^" + c + "\n"
 	}
-	write := call{
-		gitDir: m.Dir,
-		env:    []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteC(m.path("objects"))},
-		stdin:  strings.NewReader(in),
-		args:   []string{"pack-objects", "--revs", "-q", "--delta-base-offset", "--window=0", "--non-empty", filepath.Join(objects, "pack", "pack")},
+	list := call{gitDir: m.Dir, stdin: strings.NewReader(in), args: []string{"rev-list", "--objects", "--stdin"}}
+	if m.partial() {
+		list.args = append(list.args, "--missing=allow-any")
 	}
-	if !m.partial() {
-		_, err := m.git.run(ctx, write)
+	out, err := m.git.run(ctx, list)
+	if err != nil {
 		return err
 	}
-	// pack-objects by itself does not get over missing folders.
-	list := call{gitDir: m.Dir, stdin: write.stdin, args: []string{"rev-list", "--objects", "--missing=allow-any", "--stdin"}}
-	write.args = slices.DeleteFunc(write.args, func(arg string) bool { return arg == "--revs" })
-	return m.git.pump(ctx, list, write)
+	for _, oid := range p.besides {
+		out = append(out, oid...)
+		out = append(out, '\n')
+	}
+	_, err = m.git.run(ctx, call{
+		gitDir: m.Dir,
+		env:    []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoteC(m.path("objects"))},
+		stdin:  bytes.NewReader(out),
+		args:   []string{"pack-objects", "-q", "--delta-base-offset", "--window=0", "--non-empty", filepath.Join(objects, "pack", "pack")},
+	})
+	return err
 }
 
 // Names beside the mirror of what is kept of the history of bases.
@@ -346,7 +371,7 @@ func (m *Mirror) makeHistory(ctx context.Context, root, commit string) error {
 			break
 		}
 	}
-	if err := m.pack(ctx, tmp, []string{commit}, have); err != nil {
+	if err := m.pack(ctx, tmp, packing{want: []string{commit}, have: have}); err != nil {
 		return err
 	}
 	return os.Rename(packs, filepath.Join(root, commit))

@@ -25,6 +25,7 @@ func TestShownHistory(t *testing.T) {
 	dir := newRepo(t)
 	base := user(t, dir, "rev-parse", "main")
 	head := user(t, dir, "rev-parse", "topic")
+	user(t, dir, "tag", "-a", "-m", "a tag of a tag", "v1-signed", "v1")
 	user(t, dir, "checkout", "-q", "-b", "other", "main")
 	write(t, dir, map[string]string{"theirs.txt": "of another pull request\n"})
 	other := commit(t, dir, "theirs")
@@ -55,17 +56,17 @@ func TestShownHistory(t *testing.T) {
 				t.Errorf("%s can be read: %s", oid, out)
 			}
 		}
-		reach := user(t, dir, "rev-list", "--objects", "--no-object-names", base, head, "v1")
+		reach := user(t, dir, "rev-list", "--objects", "--no-object-names", base, head, "v1-signed")
 		if d := cmp.Diff(sorted(reach), sorted(objects(t, where))); d != "" {
 			t.Errorf("round %d: objects (-reached +shown):\n%s", round, d)
 		}
 		if _, err := os.Stat(filepath.Join(where, "objects", "info", "alternates")); err == nil {
 			t.Error("objects of another store can be read")
 		}
-		if got := user(t, tree.Dir, "for-each-ref", "--format=%(refname)"); got != "refs/tags/v1" {
+		if got := user(t, tree.Dir, "for-each-ref", "--format=%(refname)"); got != "refs/tags/v1\nrefs/tags/v1-signed" {
 			t.Errorf("refs %q", got)
 		}
-		if got := user(t, tree.Dir, "describe"); !strings.HasPrefix(got, "v1-2-g") {
+		if got := user(t, tree.Dir, "describe"); !strings.HasPrefix(got, "v1-2-g") && !strings.HasPrefix(got, "v1-signed-2-g") {
 			t.Errorf("git describe: %s", got)
 		}
 		if got := user(t, tree.Dir, "log", "--format=%s"); got != "three\ntwo\none" {
@@ -171,4 +172,32 @@ func TestPruneSnapshots(t *testing.T) {
 	if n := must[int](t)(m.git.Prune(t.Context(), home, log)); n != 0 {
 		t.Error("a mirror was pruned twice")
 	}
+}
+
+// While a partial history comes, commands see what is there; after it, all of it.
+func TestShownPartial(t *testing.T) {
+	t.Parallel()
+	r := newLarge(t)
+	m := r.fetched(t)
+	if err := m.Trees(t.Context(), r.base, r.head); err != nil {
+		t.Fatal(err)
+	}
+	where := filepath.Join(runDir(m, "run1"), "history")
+	show(t, m, where, r.base, r.head)
+	tree := worktree(t, m, "t", r.head)
+	old := user(t, r.dir, "rev-parse", "main~1:README")
+	if got := user(t, tree.Dir, "log", "--format=%s"); got != "four\nthree\ntwo\none" {
+		t.Errorf("git log: %q", got)
+	}
+	if _, err := userMayFail(tree.Dir, "cat-file", "-p", old); err == nil {
+		t.Error("the mirror was to lack old contents")
+	}
+	if err := m.Whole(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	must[string](t)(m.Shown(t.Context()))
+	if got := user(t, tree.Dir, "cat-file", "-p", old); got != "one" {
+		t.Errorf("old contents: %q", got)
+	}
+	user(t, tree.Dir, "fsck", "--full")
 }
