@@ -21,14 +21,14 @@ const guardEvery = 50 * time.Millisecond
 const measureEvery = 100
 
 // A guard watches what no limit of the kernel holds: how much a command writes
-// in all, and how many processes it has, because RLIMIT_NPROC does not bind root
+// in all, how many files it makes, and how many processes it has, because RLIMIT_NPROC does not bind root
 // and counts all processes of a user where there is no user namespace.
 type guard struct {
 	disk    int64 // 0: not watched
+	inodes  int64 // 0: not watched
 	procs   int   // 0: not watched
 	started time.Time
 	volumes []volume
-	next    int64 // how much free space may go before the directories are measured again
 	looks   int
 }
 
@@ -36,7 +36,9 @@ type guard struct {
 type volume struct {
 	dirs []string
 	dev  uint64
-	free int64 // the most that there was since the command started
+	free int64                         // the most that there was since the command started
+	left int64                         // inodes, the same; some file systems have no such number and always say 0
+	next struct{ bytes, inodes int64 } // how much of both may go before the directories are measured again
 }
 
 // reserve is the free space that must remain, whoever used it up.
@@ -48,8 +50,8 @@ func newGuard(l Limits, c *cgroup, started time.Time, dirs []string) *guard {
 	if c != nil && c.pids {
 		g.procs = 0 // the kernel refuses more, which a command can see and survive
 	}
-	if l.Disk > 0 {
-		g.disk, g.next = l.Disk, l.Disk
+	g.disk, g.inodes = max(l.Disk, 0), int64(max(l.Inodes, 0))
+	if g.disk > 0 || g.inodes > 0 {
 		for _, dir := range dirs {
 			g.add(dir)
 		}
@@ -68,21 +70,29 @@ func (g *guard) add(dir string) {
 	}
 	for i := range g.volumes {
 		if g.volumes[i].dev == st.Dev {
+			for _, have := range g.volumes[i].dirs {
+				if dir == have || strings.HasPrefix(dir, have+"/") {
+					return // what is in it counts already
+				}
+			}
 			g.volumes[i].dirs = append(g.volumes[i].dirs, dir)
 			return
 		}
 	}
-	if free, ok := freeSpace(dir); ok {
-		g.volumes = append(g.volumes, volume{dirs: []string{dir}, dev: st.Dev, free: free})
+	if free, left, ok := freeSpace(dir); ok {
+		v := volume{dirs: []string{dir}, dev: st.Dev, free: free, left: left}
+		v.next.bytes, v.next.inodes = g.disk, g.inodes
+		g.volumes = append(g.volumes, v)
 	}
 }
 
-func freeSpace(dir string) (int64, bool) {
+// freeSpace is how many bytes and inodes a file system has left.
+func freeSpace(dir string) (bytes, inodes int64, ok bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
-		return 0, false
+		return 0, 0, false
 	}
-	return int64(st.Bavail) * st.Bsize, true
+	return int64(st.Bavail) * st.Bsize, int64(min(st.Ffree, 1<<62)), true //nolint:gosec // it is less
 }
 
 // exceeded names the limit that the command of m has passed; empty: none.
@@ -92,38 +102,55 @@ func (g *guard) exceeded(m *member) string {
 	}
 	g.looks++
 	for i := range g.volumes {
-		v := &g.volumes[i]
-		free, ok := freeSpace(v.dirs[0])
-		v.free = max(v.free, free) // what others free must not hide what is written
-		gone := v.free - free
-		switch {
-		case !ok:
-		case g.looks%measureEvery == 0: // also what was freed between two looks hides nothing for long
-			if g.measure(*v) >= g.disk {
-				return "disk"
-			}
-		case gone < g.next && (free > reserve || gone < reserve/4):
-		case free < min(reserve, v.free/2) && gone > reserve/4:
-			return "disk"
-		case gone >= g.next:
-			// Others write there, too: what counts is what changed since the start.
-			wrote := g.measure(*v)
-			if wrote >= g.disk {
-				return "disk"
-			}
-			g.next = gone + max(g.disk-wrote, 1<<20)
+		if limit := g.volumes[i].exceeded(g); limit != "" {
+			return limit
 		}
 	}
 	return ""
 }
 
-// measure is the size of what was written to v since the command started. The
-// time of a file's change of status cannot be set by anybody.
-func (g *guard) measure(v volume) int64 {
-	var sum int64
+// exceeded names the limit that was passed on one volume.
+func (v *volume) exceeded(g *guard) string {
+	free, left, ok := freeSpace(v.dirs[0])
+	if !ok {
+		return ""
+	}
+	v.free, v.left = max(v.free, free), max(v.left, left) // what others free must not hide what is written
+	gone, made := v.free-free, v.left-left
+	switch {
+	case g.disk > 0 && free < min(reserve, v.free/2) && gone > reserve/4:
+		return "disk"
+	case g.inodes > 0 && left < min(reserveInodes, v.left/2) && made > reserveInodes/4:
+		return "inodes"
+	case g.looks%measureEvery == 0: // also what was freed between two looks hides nothing for long
+	case g.disk > 0 && gone >= v.next.bytes, g.inodes > 0 && made >= v.next.inodes:
+		// Others write there, too: what counts is what changed since the start.
+	default:
+		return ""
+	}
+	bytes, entries := g.measure(*v)
+	v.next.bytes, v.next.inodes = gone+max(g.disk-bytes, 1<<20), made+max(g.inodes-entries, 1000)
+	switch {
+	case g.inodes > 0 && entries >= g.inodes:
+		return "inodes"
+	case g.disk > 0 && bytes >= g.disk:
+		return "disk"
+	}
+	return ""
+}
+
+// reserveInodes must remain, whoever used them up.
+const reserveInodes = 20_000
+
+// measure is the size of what was written to v since the command started, and how many
+// entries of folders that is. The time of a file's change of status cannot be set by
+// anybody. A file counts once in each folder that the command was given, because that is
+// what a copy of the folder takes; each of its names is an entry. It ends where there
+// are too many of them.
+func (g *guard) measure(v volume) (bytes, entries int64) {
 	since := g.started.Add(-time.Second) // time stamps are coarser than the clock
-	seen := map[uint64]bool{}
 	for _, dir := range v.dirs {
+		seen := map[uint64]bool{} // of files with several names
 		// A part is better than nothing, and the command is at work there.
 		_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -134,15 +161,23 @@ func (g *guard) measure(v volume) int64 {
 				return nil
 			}
 			st, ok := info.Sys().(*syscall.Stat_t)
-			if !ok || seen[st.Ino] || time.Unix(st.Ctim.Unix()).Before(since) {
+			if !ok || time.Unix(st.Ctim.Unix()).Before(since) {
 				return nil
 			}
-			seen[st.Ino] = true
-			sum += st.Blocks * 512
+			if entries++; g.inodes > 0 && entries >= g.inodes {
+				return fs.SkipAll
+			}
+			if st.Nlink > 1 && !d.IsDir() {
+				if seen[st.Ino] {
+					return nil
+				}
+				seen[st.Ino] = true
+			}
+			bytes += st.Blocks * 512
 			return nil
 		})
 	}
-	return sum
+	return bytes, entries
 }
 
 // threads is how many threads the machine has, from one small file.

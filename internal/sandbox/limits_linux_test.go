@@ -68,6 +68,32 @@ func TestDiskLimit(t *testing.T) {
 	}
 }
 
+// A command that makes too many files, or too many names of one, is ended for it, and
+// what it leaves can be removed.
+func TestInodeLimit(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"basic", "full"} {
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Limits.Inodes = 3000 })
+		for name, text := range map[string]string{
+			"files":   `mkdir d; cd d; for i in {1..200}; do touch $i.{1..100}; sleep 0.01; done; sleep 10`,
+			"folders": `for i in {1..200}; do mkdir -p $i/{1..100}; sleep 0.01; done; sleep 10`,
+			"names":   `touch x; mkdir l; python3 -c 'import os; [os.link("x", "l/%d" % i) for i in range(8000)]'; sleep 20`,
+		} {
+			t.Run(mode+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				res := run(t, sb, sandbox.Command{Argv: bash(text), Dir: dir, Writable: []string{dir}})
+				if res.Limit != "inodes" || res.Exit != 137 {
+					t.Errorf("limit %q, exit %d: %s", res.Limit, res.Exit, res.Stderr.Bytes)
+				}
+				if err := os.RemoveAll(dir); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
 // With a delegated cgroup the sandbox says so; a command whose processes take too
 // much memory together, each of them little, is ended for it; and one that
 // starts too many processes is refused more, and goes on.

@@ -77,7 +77,7 @@ type Result struct {
 	// streams passed what a command may write (Options.OutputLimit).
 	OutputLimit bool
 	// Limit names the limit for which the command was killed while it ran,
-	// "disk", "memory" or "processes"; empty otherwise. Limits of the kernel's own show
+	// "disk", "inodes", "memory" or "processes"; empty otherwise. Limits of the kernel's own show
 	// in what the command says about them.
 	Limit    string
 	Started  time.Time

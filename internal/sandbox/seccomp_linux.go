@@ -70,6 +70,13 @@ func program(rules []rule) []bpf.Instruction {
 	if runtime.GOARCH == "amd64" {
 		p = append(p, bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: x32Bit, SkipFalse: 1}, bpf.RetConstant{Val: refuse(unix.ENOSYS)})
 	}
+	// What this program does not know: programs fall back as on an older kernel.
+	for _, u := range unknown {
+		p = append(p,
+			bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: u.from, SkipFalse: 2},
+			bpf.JumpIf{Cond: bpf.JumpLessOrEqual, Val: u.to, SkipFalse: 1},
+			bpf.RetConstant{Val: refuse(unix.ENOSYS)})
+	}
 	for _, r := range rules {
 		body := r.body()
 		p = append(p, bpf.JumpIf{Cond: bpf.JumpEqual, Val: r.number, SkipFalse: uint8(len(body))})

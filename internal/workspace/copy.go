@@ -19,7 +19,8 @@ import (
 
 // Copy makes a tree in dir, which must not exist, with everything that lies in
 // t: build output too, with modes and times. Files share their blocks where the
-// file system can do that and are otherwise their own; sockets, pipes and
+// file system can do that and are otherwise their own; a file with several names in
+// t is one in the copy, and never one with anything outside of it. Sockets, pipes and
 // devices are left out. The copy is as independent of t as a worktree of its
 // own. What was changed in t is changed in the copy.
 func (t *Tree) Copy(ctx context.Context, dir string) (*Tree, error) {
@@ -182,6 +183,9 @@ type copier struct {
 	skip    string      // an entry at the top that is left alone
 	noClone atomic.Bool // the file system cannot share blocks
 	buffers sync.Pool
+	root    int // the copy, for the names of links
+	budget  budget
+	links   links
 }
 
 // folder copies a folder's content and closes both. What it makes is noted in made.
@@ -237,8 +241,18 @@ func (c *copier) entry(src, dst int, name string, depth int, made *replicaDir) e
 	}
 	switch uint32(st.Mode) & unix.S_IFMT {
 	case unix.S_IFREG:
-		return c.file(src, dst, name, made)
+		if err := c.budget.entry(); err != nil {
+			return err
+		}
+		if st.Nlink > 1 {
+			return c.linked(src, dst, name, inodeOf(&st), made)
+		}
+		_, err := c.file(src, dst, name, made)
+		return err
 	case unix.S_IFLNK:
+		if err := c.budget.entry(); err != nil {
+			return err
+		}
 		to, err := readlinkat(src, name)
 		if err != nil {
 			return err
@@ -256,6 +270,9 @@ func (c *copier) entry(src, dst int, name string, depth int, made *replicaDir) e
 		made.file(name, &st, &copied)
 		return nil
 	case unix.S_IFDIR:
+		if err := c.budget.entry(); err != nil {
+			return err
+		}
 		return c.subfolder(src, dst, name, &st, depth, made)
 	}
 	return nil
@@ -288,7 +305,8 @@ func (c *copier) subfolder(src, dst int, name string, st *unix.Stat_t, depth int
 	return copyIt()
 }
 
-func (c *copier) file(src, dst int, name string, made *replicaDir) error {
+// file copies a regular file and returns what it is copied from.
+func (c *copier) file(src, dst int, name string, made *replicaDir) (from unix.Stat_t, err error) {
 	fd, err := openat(src, name, openFile, 0)
 	if errors.Is(err, unix.EACCES) { // without permission to read: ours to give
 		if err = unix.Fchmodat(src, name, 0o600, 0); err == nil {
@@ -296,38 +314,37 @@ func (c *copier) file(src, dst int, name string, made *replicaDir) error {
 		}
 	}
 	if err != nil {
-		return err
+		return from, err
 	}
 	in := os.NewFile(uintptr(fd), name)
 	defer in.Close()
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return err
+	if err := unix.Fstat(fd, &from); err != nil {
+		return from, err
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return unix.EINVAL
+	if from.Mode&unix.S_IFMT != unix.S_IFREG {
+		return from, unix.EINVAL
 	}
 	to, err := openat(dst, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return err
+		return from, err
 	}
 	out := os.NewFile(uintptr(to), name)
 	defer out.Close()
-	if err := c.content(in, out, &st); err != nil {
-		return err
+	if err := c.content(in, out, &from); err != nil {
+		return from, err
 	}
-	if err := unix.Fchmod(to, uint32(st.Mode)&0o777); err != nil {
-		return err
+	if err := unix.Fchmod(to, uint32(from.Mode)&0o777); err != nil {
+		return from, err
 	}
-	if err := setTimes(to, &st); err != nil {
-		return err
+	if err := setTimes(to, &from); err != nil {
+		return from, err
 	}
 	var copied unix.Stat_t
 	if err := unix.Fstat(to, &copied); err != nil {
-		return err
+		return from, err
 	}
-	made.file(name, &st, &copied)
-	return nil
+	made.file(name, &from, &copied)
+	return from, nil
 }
 
 func (c *copier) content(in, out *os.File, st *unix.Stat_t) error {
@@ -336,15 +353,18 @@ func (c *copier) content(in, out *os.File, st *unix.Stat_t) error {
 	}
 	if !c.noClone.Load() {
 		if err := cloneFile(out, in); err == nil {
-			return nil
+			return nil // it takes no room
 		}
 		c.noClone.Store(true)
+	}
+	if err := c.budget.take(min(st.Size, st.Blocks*512)); err != nil {
+		return err
 	}
 	if st.Blocks*512 < st.Size {
 		return copySparse(out, in, st.Size)
 	}
 	if st.Size > 128<<10 {
-		_, err := io.Copy(out, in) // in the kernel where it can be
+		_, err := io.Copy(out, io.LimitReader(in, st.Size)) // in the kernel where it can be
 		return err
 	}
 	buf, _ := c.buffers.Get().(*[]byte)
@@ -374,5 +394,5 @@ func (c *copier) content(in, out *os.File, st *unix.Stat_t) error {
 // through a link. Sockets, pipes and devices are left out.
 func CopyFolder(ctx context.Context, from, to string) error {
 	r := &Replica{From: from, To: to}
-	return r.each(ctx, func(c *copier, src, dst int) error { return c.folder(src, dst, 0, nil) })
+	return r.each(ctx, func(c *copier, src, dst int) error { return c.folder(src, dst, 0, newReplicaDir()) })
 }

@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,9 +27,10 @@ import (
 type Replica struct {
 	From, To string
 
-	skip string // an entry at the top that is not copied, and left alone where not all of To is made anew
-	mu   sync.Mutex
-	made *replicaDir // nil: To is copied from nothing
+	limit copyLimit // zero: the usual one
+	skip  string    // an entry at the top that is not copied, and left alone where not all of To is made anew
+	mu    sync.Mutex
+	made  *replicaDir // nil: To is copied from nothing
 }
 
 // A mark tells whether something was touched.
@@ -41,6 +43,7 @@ func markOf(st *unix.Stat_t) mark { return mark{st.Ino, st.Ctim.Nano()} }
 
 // A replicaDir is what a folder had on both sides when they were the same.
 type replicaDir struct {
+	path  string // in the copy: empty, or with a slash at its end
 	mu    sync.Mutex
 	dir   [2]mark // of the folder itself: from, to
 	files map[string][2]mark
@@ -52,9 +55,6 @@ func newReplicaDir() *replicaDir {
 }
 
 func (d *replicaDir) file(name string, from, to *unix.Stat_t) {
-	if d == nil {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.files[name] = [2]mark{markOf(from), markOf(to)}
@@ -62,20 +62,16 @@ func (d *replicaDir) file(name string, from, to *unix.Stat_t) {
 
 // folder is the record of a folder in this one.
 func (d *replicaDir) folder(name string) *replicaDir {
-	if d == nil {
-		return nil
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	sub := newReplicaDir()
+	sub.path = d.path + name + "/"
 	d.dirs[name] = sub
 	return sub
 }
 
 func (d *replicaDir) self(from, to *unix.Stat_t) {
-	if d != nil {
-		d.dir = [2]mark{markOf(from), markOf(to)}
-	}
+	d.dir = [2]mark{markOf(from), markOf(to)}
 }
 
 // tick is how old a change time must be to be told from a later one.
@@ -115,7 +111,7 @@ func (d *replicaDir) flip() *replicaDir {
 func (r *Replica) Flip() *Replica {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := &Replica{From: r.To, To: r.From, skip: r.skip}
+	out := &Replica{From: r.To, To: r.From, skip: r.skip, limit: r.limit}
 	if r.made != nil {
 		out.made = r.made.flip()
 	}
@@ -186,11 +182,22 @@ func (r *Replica) each(ctx context.Context, f func(c *copier, src, dst int) erro
 		unix.Close(src)
 		return &os.PathError{Op: "open", Path: r.To, Err: err}
 	}
+	root, err := unix.FcntlInt(uintptr(dst), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return errors.Join(err, unix.Close(src), unix.Close(dst))
+	}
+	defer unix.Close(root)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
-	c := &copier{ctx: ctx, group: group, skip: r.skip}
+	c := &copier{ctx: ctx, group: group, skip: r.skip, root: root, budget: budget{limit: r.limit}}
+	if c.budget.limit == (copyLimit{}) {
+		c.budget.limit = copyLimit{bytes: maxCopyBytes, entries: maxCopyEntries}
+	}
 	group.Go(func() error { return f(c, src, dst) })
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("copy %s: %w", r.From, err)
+	}
+	return c.settle()
 }
 
 // errAttributes means that a folder has attributes that cannot be taken from it.

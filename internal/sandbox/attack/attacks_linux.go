@@ -38,6 +38,8 @@ func attacks() []attack {
 	all = append(all, fileAttacks()...)
 	all = append(all, networkAttacks()...)
 	all = append(all, kernelAttacks()...)
+	all = append(all, callAttacks()...)
+	all = append(all, entryAttacks()...)
 	return append(all, floodAttacks()...)
 }
 

@@ -131,7 +131,7 @@ func suite(ctx context.Context, file string, now func() time.Time, stdout, stder
 	defer stop()
 	sb, err := sandbox.Detect(ctx, sandbox.Options{
 		Mode: pl.Mode, PATH: pl.Path, TempDir: pl.Dir + "/temp", Home: t.Home, Now: now, Shim: pl.Shim,
-		Limits: sandbox.Limits{Memory: 1 << 30, Processes: 150, FileSize: 32 << 20, Disk: 100 << 20},
+		Limits: sandbox.Limits{Memory: 1 << 30, Processes: 150, FileSize: 32 << 20, Disk: 100 << 20, Inodes: floodEntries / 3},
 	})
 	if err != nil {
 		return err
