@@ -19,7 +19,7 @@ func callAttacks() []attack {
 			if err != nil {
 				return err
 			}
-			fd, _, errno := unix.Syscall6(unix.SYS_OPEN_TREE_ATTR, uintptr(unsafe.Pointer(path)), 0, 0, 0, 0, 0) // a full path needs no folder
+			fd, _, errno := unix.Syscall6(unix.SYS_OPEN_TREE_ATTR, 0, uintptr(unsafe.Pointer(path)), 0, 0, 0, 0) // a full path needs no folder
 			if errno != 0 {
 				return errno
 			}
