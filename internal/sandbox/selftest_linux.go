@@ -204,7 +204,7 @@ func homeEntry(o Options) string {
 		}
 		shown := func(dir string) bool { return within(path, dir) || within(dir, path) || within(path, resolved(dir)) }
 		// What the self-test itself mounts lies in TempDir.
-		if e.Type()&os.ModeSymlink == 0 && !shown(o.TempDir) && !slices.ContainsFunc(o.Toolchains, shown) {
+		if e.Type()&os.ModeSymlink == 0 && !shown(o.TempDir) && !slices.ContainsFunc(o.Toolchains.Read, shown) {
 			return path
 		}
 	}
