@@ -77,7 +77,11 @@ func (b *basic) open(path string, private []string) {
 		return // then nobody reads it
 	}
 	for _, e := range entries {
-		b.open(filepath.Join(path, e.Name()), private)
+		// The right would be to what a link leads to, which has one of its own where
+		// commands may see it.
+		if e.Type()&os.ModeSymlink == 0 {
+			b.open(filepath.Join(path, e.Name()), private)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ var versioned = strings.Fields("versions bin shims libexec plugins version compl
 var layouts = []layout{
 	{name: "tool cache of a runner", at: []string{"hostedtoolcache", "_tool"}, env: []string{"RUNNER_TOOL_CACHE", "AGENT_TOOLSDIRECTORY"}, below: "*/*/*", show: []string{"."}},
 	{name: "cargo", at: []string{".cargo"}, env: []string{"CARGO_HOME"}, show: []string{"bin"}, leads: []string{"../.rustup"}},
-	{name: "rustup", at: []string{".rustup"}, env: []string{"RUSTUP_HOME"}, show: []string{"toolchains", "settings.toml"}, set: "RUSTUP_HOME"},
+	{name: "rustup", at: []string{".rustup"}, env: []string{"RUSTUP_HOME"}, show: []string{"toolchains", "settings.toml", "update-hashes"}, set: "RUSTUP_HOME"},
 	{name: "pyenv", at: []string{".pyenv"}, env: []string{"PYENV_ROOT"}, show: versioned, set: "PYENV_ROOT"},
 	{name: "rbenv", at: []string{".rbenv"}, env: []string{"RBENV_ROOT"}, show: versioned, set: "RBENV_ROOT"},
 	{name: "nodenv", at: []string{".nodenv"}, env: []string{"NODENV_ROOT"}, show: versioned, set: "NODENV_ROOT"},

@@ -103,8 +103,12 @@ func mavenSecret(text []byte) bool {
 const (
 	maxKnown    = 64 << 10 // bytes of a file that are looked at to know it
 	maxPrivate  = 60_000   // entries that are looked at for secrets in all
-	deepPrivate = 3        // directories below a toolchain that are looked into
+	deepPrivate = 5        // directories below a toolchain that are looked into
 )
+
+// codeDirs hold a toolchain's own code: nobody puts a credential deeper in them
+// than in what lies there directly.
+var codeDirs = []string{"lib", "lib32", "lib64", "libexec", "include", "src", "share", "pkg", "jmods", "node_modules"}
 
 // A search for secrets goes through directories that commands see.
 type privateSearch struct {
@@ -115,10 +119,9 @@ type privateSearch struct {
 }
 
 // privatePaths finds what to hide in what commands see of the host: the
-// well-known credentials by name and place and, where a directory is open to
-// all users, files that only their owner may read. A command has the uid of this
-// program, so it could read what is this program's own. Where nothing is open to
-// others, as with a umask of 077, the mode says nothing.
+// well-known credentials by name and place and, in the system's directories and
+// where a toolchain is open to all users, files that only their owner may read. A
+// command has the uid of this program, so it could read what is this program's own.
 func privatePaths(o Options) []string {
 	s := &privateSearch{left: maxPrivate, byName: map[string][]credential{}}
 	for _, c := range credentials {
@@ -129,7 +132,7 @@ func privatePaths(o Options) []string {
 		}
 	}
 	for _, r := range privateRoots {
-		s.walk(r.dir, r.depth, r.mode)
+		s.walk(r.dir, r.depth, r.closed)
 	}
 	for _, path := range o.Toolchains.Read {
 		s.toolchain(path)
@@ -155,7 +158,7 @@ func (s *privateSearch) toolchain(path string) {
 	found := len(s.out)
 	switch {
 	case info.IsDir():
-		s.walk(real, deepPrivate, info.Mode().Perm()&0o005 == 0o005)
+		s.walk(real, deepPrivate, apart)
 	case s.secret(real, false):
 		s.out = append(s.out, real)
 	}
@@ -169,11 +172,11 @@ func (s *privateSearch) toolchain(path string) {
 
 // privateRoots are the system directories in which secrets may lie.
 var privateRoots = []struct {
-	dir   string
-	depth int
-	mode  bool // the mode tells, too
+	dir    string
+	depth  int
+	closed func(path string, d fs.DirEntry) bool // by its mode; nil: the mode says nothing
 }{
-	{"/etc", 8, true}, {"/usr/local/etc", 8, true}, {"/usr/local", 2, false}, {"/usr/local/share", 1, false}, {"/usr/etc", 4, true},
+	{"/etc", 8, closed}, {"/usr/local/etc", 8, closed}, {"/usr/etc", 4, closed}, {"/usr/local", 2, nil},
 }
 
 // systemDirs is what a command sees of the host, read-only, beside toolchains. It
@@ -187,7 +190,7 @@ func underSystem(path string) bool {
 }
 
 // walk collects the secrets in dir.
-func (s *privateSearch) walk(dir string, depth int, mode bool) {
+func (s *privateSearch) walk(dir string, depth int, closed func(string, fs.DirEntry) bool) {
 	// What cannot be read here cannot be read by the command either.
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if s.left--; s.left < 0 {
@@ -197,20 +200,21 @@ func (s *privateSearch) walk(dir string, depth int, mode bool) {
 			return nil
 		}
 		switch {
-		case path != dir && (s.secret(path, d.IsDir()) || mode && closed(d)):
+		case path != dir && (s.secret(path, d.IsDir()) || closed != nil && closed(path, d)):
 			s.out = append(s.out, path)
 			if d.IsDir() {
 				return fs.SkipDir
 			}
-		case d.IsDir() && strings.Count(path[len(dir):], "/") >= depth:
+		case d.IsDir() && strings.Count(path[len(dir):], "/") >= depth,
+			d.IsDir() && path != dir && depth == deepPrivate && slices.Contains(codeDirs, filepath.Base(filepath.Dir(path))):
 			return fs.SkipDir
 		}
 		return nil
 	})
 }
 
-// closed says whether only the owner, and maybe a group, may read what is no program.
-func closed(d fs.DirEntry) bool {
+// closed says whether only the owner, and maybe a group, may read a file or directory.
+func closed(_ string, d fs.DirEntry) bool {
 	info, err := d.Info()
 	if err != nil {
 		return false
@@ -219,6 +223,20 @@ func closed(d fs.DirEntry) bool {
 		return info.Mode().Perm()&0o005 != 0o005
 	}
 	return info.Mode().Perm()&0o004 == 0
+}
+
+// apart says whether a file of a toolchain is closed and no program, in a
+// directory that is open: somebody closed it. With a umask of 077 all are closed.
+func apart(path string, d fs.DirEntry) bool {
+	if d.IsDir() || !closed(path, d) {
+		return false
+	}
+	info, err := d.Info()
+	if err != nil || info.Mode().Perm()&0o111 != 0 {
+		return false
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	return err == nil && dir.Mode().Perm()&0o005 == 0o005
 }
 
 // secret says whether a file or directory is a known credential.

@@ -78,6 +78,7 @@ func (t *targets) tryOut(o Options, run func(Command) (Result, error)) (map[stri
 	argv := []string{
 		"bash", "-c", selfTestScript, "bash", t.secret[:8], t.secret[8:], control,
 		strconv.Itoa(t.decoy.Process.Pid), t.outside, t.readOnly, t.writable, homeEntry(o), strconv.Itoa(t.port()),
+		strings.Join(append(slices.Clone(o.Toolchains.Env), ""), "\n"),
 	}
 	res, err := run(Command{
 		Argv: argv, Env: []string{"CANARY_CONTROL=" + control}, ReadOnly: []string{t.readOnly}, Writable: []string{t.writable},
