@@ -54,7 +54,7 @@ func (p *program) action(ctx context.Context) error {
 		return err
 	}
 	h.file = in.Config
-	step := action.Step{Getenv: p.getenv, Stdout: p.stdout, Inputs: in, Host: &host{p: p, hub: h, in: in}}
+	step := action.Step{Getenv: p.getenv, Stdout: p.stdout.File, Inputs: in, Host: &host{p: p, hub: h, in: in}}
 	p.code, err = step.Run(ctx)
 	return err
 }
@@ -239,7 +239,7 @@ func (h *host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 // for a workflow command.
 func (p *program) quote(text string) {
 	word := rand.Text()
-	fmt.Fprintf(p.stdout, "::stop-commands::%s\n%s\n::%s::\n", word, text, word)
+	fmt.Fprintf(p.stdout.File, "::stop-commands::%s\n%s\n::%s::\n", word, text, word)
 }
 
 // remains is the report of a run that failed, made of what it left; nil where it

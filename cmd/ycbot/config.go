@@ -82,7 +82,7 @@ func (p *program) configCheck(dir string, args []string) error {
 		return err
 	}
 	p.code = report.ExitError
-	_, err = fmt.Fprintln(p.stdout, err)
+	_, err = fmt.Fprintln(p.stdout, printableLines(err.Error()))
 	return err
 }
 

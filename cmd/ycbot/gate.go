@@ -56,6 +56,6 @@ func (p *program) explain(ctx context.Context, o *runOptions, asJSON bool) error
 		enc.SetEscapeHTML(false)
 		return enc.Encode(found)
 	}
-	_, err = p.stdout.WriteString(found.Text())
+	_, err = p.stdout.WriteString(printableLines(found.Text()))
 	return err
 }

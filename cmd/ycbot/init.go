@@ -78,7 +78,7 @@ func (p *program) init(ctx context.Context, dir string, force bool) error {
 		fmt.Fprintf(p.stdout, "wrote %s\n", f.name)
 	}
 	for _, e := range found.Projects {
-		fmt.Fprintf(p.stdout, "found %s (%s)\n", e.What, strings.Join(e.Why, ", "))
+		fmt.Fprintf(p.stdout, "found %s (%s)\n", printable(e.What), printable(strings.Join(e.Why, ", ")))
 	}
 	if len(found.Projects) == 0 {
 		fmt.Fprintf(p.stdout, "found nothing that can be built or tested: name the commands under \"commands:\" in %s\n", configPath)

@@ -23,7 +23,7 @@ func TestLogIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &program{stderr: stderr, quiet: c.quiet, verbose: c.verbose}
+		p := &program{stderr: newConsole(stderr, nil), quiet: c.quiet, verbose: c.verbose}
 		log := p.log()
 		log.Info("begins")
 		log.Warn("tier not available", "error", errors.New("no bwrap; install it"))

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -62,11 +61,17 @@ func (p *program) sandboxOptions(mode, temp string, tools *gate.Toolchains) sand
 	o := sandbox.Options{
 		Mode: mode, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp, Shim: p.shim, Now: p.now,
 	}
-	var goTools *gate.GoToolchain
-	if tools != nil {
-		goTools = tools.Go
+	here := sandbox.Machine{PATH: o.PATH, Home: o.Home, Env: p.env}
+	if tools != nil && tools.Go != nil {
+		here.Installed = []string{tools.Go.Root}
 	}
-	o.Toolchains = toolchains(o.PATH, o.Home, goTools)
+	o.Toolchains = here.Toolchains()
+	// What ycbot and the runner keep is nobody's toolchain, wherever it lies.
+	for _, name := range []string{"YCBOT_HOME", "YCBOT_DATA", "RUNNER_TEMP", "GITHUB_WORKSPACE"} {
+		if dir := p.getenv(name); filepath.IsAbs(dir) {
+			o.Hide = append(o.Hide, dir)
+		}
+	}
 	return o
 }
 
@@ -81,56 +86,8 @@ func (p *program) home() (string, error) {
 	return "", errors.New("neither YCBOT_HOME nor HOME is set: say where ycbot may keep its files with YCBOT_HOME=DIR")
 }
 
-// toolchains lists the folders that the operator's search path names outside of
-// the system's own: commands of the change may read them, and find programs
-// there. A folder called bin stands for the one that it lies in, where that is
-// an installation and has not the home folder in it.
-func toolchains(search, home string, goTools *gate.GoToolchain) []string {
-	var out []string
-	add := func(dir string) {
-		for _, have := range out {
-			if have == dir {
-				return
-			}
-		}
-		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
-			out = append(out, dir)
-		}
-	}
-	if goTools != nil {
-		add(goTools.Root)
-	}
-	for _, dir := range filepath.SplitList(search) {
-		dir = filepath.Clean(dir)
-		if !filepath.IsAbs(dir) || systemDir(dir) || strings.HasPrefix(dir, "/tmp/") { // commands have a /tmp of their own
-			continue
-		}
-		root := filepath.Dir(dir)
-		switch {
-		case filepath.Base(dir) != "bin", root == "/", within(home, root), root == filepath.Join(home, ".local"), root == filepath.Join(home, "go"), root == filepath.Join(home, ".cargo"):
-			add(dir)
-		default:
-			add(root)
-		}
-	}
-	if home != "" {
-		add(filepath.Join(home, ".rustup"))
-	}
-	return out
-}
-
 // within says whether a path is a folder or lies in it.
 func within(name, dir string) bool {
 	rel, err := filepath.Rel(dir, name)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// systemDir tells folders that every sandbox shows anyway.
-func systemDir(dir string) bool {
-	for _, sys := range []string{"/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin", "/usr/local/sbin", "/usr/games", "/usr/local/games", "/snap/bin"} {
-		if dir == sys {
-			return true
-		}
-	}
-	return strings.HasPrefix(dir, "/usr/lib/")
 }

@@ -51,7 +51,7 @@ func main() {
 		os.Exit(report.ExitError)
 	}
 	os.Exit(ycbot(os.Args[1:], program{
-		env: env, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now, client: newClient(), platform: runtime.GOOS + "/" + runtime.GOARCH, shim: shim(),
+		env: env, stdin: os.Stdin, stdout: newConsole(os.Stdout, env), stderr: newConsole(os.Stderr, env), now: time.Now, client: newClient(), platform: runtime.GOOS + "/" + runtime.GOARCH, shim: shim(),
 	}))
 }
 
@@ -73,7 +73,7 @@ func newClient() *http.Client {
 type program struct {
 	env            []string // as os.Environ has it
 	stdin          io.Reader
-	stdout, stderr *os.File
+	stdout, stderr *console
 	now            func() time.Time
 	platform       string
 	client         *http.Client
@@ -157,7 +157,7 @@ func ycbot(args []string, p program) int {
 	if err == nil {
 		return p.code
 	}
-	fmt.Fprintln(p.stderr, "ycbot: "+oneLine(err))
+	fmt.Fprintln(p.stderr, "ycbot: "+printableLines(oneLine(err)))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintf(p.stderr, "See %q.\n", cmd.CommandPath()+" --help")

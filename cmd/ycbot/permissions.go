@@ -98,7 +98,7 @@ func (p *program) permissionsTest(o *permissionsOptions, name, args string) erro
 		p.code = 1
 	}
 	for _, warning := range policy.Lint(rules) {
-		fmt.Fprintln(p.stderr, "warning: "+warning)
+		fmt.Fprintln(p.stderr, "warning: "+printable(warning))
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (p *program) printVerdict(v policy.Verdict) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	line := func(key, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s:\t%s\n", key, value)
+			fmt.Fprintf(w, "%s:\t%s\n", key, printable(value))
 		}
 	}
 	if d := v.Denial; d == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/report"
 )
 
 // A detail says how much is told while a run goes.
@@ -32,7 +32,7 @@ const (
 // job, there are only lines that stay, and one for a command that takes long. It
 // owns the goroutine that keeps the clocks going, until close.
 type progress struct {
-	out    *os.File
+	out    *console
 	now    func() time.Time
 	price  agent.Price // may be nil
 	detail detail
@@ -73,7 +73,7 @@ type running struct {
 
 // telling begins to tell of a run on out. The log of a CI job is no screen, even
 // where its runner gives it a terminal.
-func (p *program) telling(out *os.File) *progress {
+func (p *program) telling(out *console) *progress {
 	plain := p.getenv("TERM") == "dumb" || p.getenv("CI") != ""
 	return newProgress(out, p.now, p.detail(), !plain && p.getenv("NO_COLOR") == "", plain)
 }
@@ -91,7 +91,7 @@ func (p *program) detail() detail {
 
 // newProgress begins to tell on out, in colours where it is to paint, and line by
 // line where out is plain, or no terminal.
-func newProgress(out *os.File, now func() time.Time, d detail, paint, plain bool) *progress {
+func newProgress(out *console, now func() time.Time, d detail, paint, plain bool) *progress {
 	p := &progress{out: out, now: now, detail: d, paint: paint, began: now(), doing: map[string]*activity{}, stop: make(chan struct{}), done: make(chan struct{})}
 	fd := int(out.Fd())
 	if d == quiet {
@@ -298,8 +298,9 @@ func thousands(n int) string {
 	return text
 }
 
-// printable keeps commands of a repository from steering the terminal, and the
-// runner of a job, which takes "##[" for one of its own anywhere in a line.
+// printable makes one line of text of others that cannot steer the terminal, hides
+// nothing, and is no command to the runner of a job, which takes "##[" for one of
+// its own anywhere in a line.
 func printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -307,7 +308,16 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
-	return strings.ReplaceAll(s, "##[", "## [")
+	return strings.ReplaceAll(report.Visible(s), "##[", "## [")
+}
+
+// printableLines is printable for a text of several lines.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // close ends the telling. It may be called twice.

@@ -11,6 +11,7 @@ func TestPrintable(t *testing.T) {
 		"##[set-output name=verdict]pass": "## [set-output name=verdict]pass",
 		"$ echo ####[add-mask]x":          "$ echo #### [add-mask]x",
 		"##\x1b[add-mask]x":               "## [add-mask]x",
+		"a\u202etxt.exe \u2800x":          "a<U+202E>txt.exe <U+2800>x",
 		"a\r\n::error::b\x07\u009b2J":     "a  ::error::b  2J",
 	} {
 		if got := printable(text); got != want {

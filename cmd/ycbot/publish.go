@@ -216,7 +216,7 @@ func (p *program) provenance(ctx context.Context, h *hub, e *event.Event, rep *r
 func (p *program) sayPosted(posted publish.Posted) {
 	for _, line := range []string{posted.CommentURL, posted.CheckURL} {
 		if line != "" {
-			fmt.Fprintln(p.stdout, "posted: "+line)
+			fmt.Fprintln(p.stdout, "posted: "+printable(line))
 		}
 	}
 	for _, left := range posted.Left {

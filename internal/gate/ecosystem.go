@@ -17,9 +17,6 @@ type ecosystem struct {
 	name  string // for people: "Go", "Node.js"
 	units string // what its projects are: "Go modules"
 
-	// settings are variables that the tools need to find themselves.
-	settings func(*Toolchains) []string
-
 	// fetched are folders below HOME in which the tools keep what they have fetched.
 	fetched []string
 

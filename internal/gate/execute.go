@@ -74,7 +74,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		return Step{}, err
 	}
 	run := sandbox.Command{
-		Argv: c.argv, Env: slices.Concat(r.Tools.settings(), r.goEnv(cache, c), r.in.Env), Home: at.home,
+		Argv: c.argv, Env: slices.Concat(r.goEnv(cache, c), r.in.Env), Home: at.home,
 		Writable: []string{at.tree.Dir, cache}, ReadOnly: []string{history},
 		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
 	}
@@ -82,7 +82,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		env, files := r.Tools.registries()
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(at.home, ".cache", "yarn"))
-		run.Env = slices.Concat(r.Tools.settings(), env, r.goEnv(cache, c))
+		run.Env = slices.Concat(env, r.goEnv(cache, c))
 		run.ReadOnly = append(run.ReadOnly, files...)
 		if err := r.setupModCache(side, c, &run); err != nil {
 			return Step{}, err

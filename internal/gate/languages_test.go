@@ -242,14 +242,7 @@ func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)
 	}
 	git.Temp = t.TempDir()
 	o := sandbox.Options{PATH: tools.getenv("PATH"), TempDir: t.TempDir(), Now: time.Now}
-	for dir := range strings.SplitSeq(o.PATH, ":") {
-		switch {
-		case strings.HasSuffix(dir, "/.cargo/bin"):
-			o.Toolchains = append(o.Toolchains, dir, filepath.Join(filepath.Dir(filepath.Dir(dir)), ".rustup"))
-		case strings.HasSuffix(dir, "/node_modules/.bin"):
-			o.Toolchains = append(o.Toolchains, dir, filepath.Dir(dir))
-		}
-	}
+	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

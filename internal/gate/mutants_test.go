@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -37,11 +36,7 @@ func fullSandboxOf(t *testing.T, path string) sandbox.Sandbox {
 		t.Fatal(err)
 	}
 	o := sandbox.Options{Mode: string(sandbox.TierFull), PATH: path, TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}}
-	for dir := range strings.SplitSeq(path, ":") {
-		if strings.HasSuffix(dir, "/node_modules/.bin") {
-			o.Toolchains = append(o.Toolchains, dir, filepath.Dir(dir))
-		}
-	}
+	o.Toolchains = sandbox.Machine{PATH: path}.Toolchains()
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {
 		t.Skip(err)

@@ -3,7 +3,6 @@ package gate
 import (
 	"bytes"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ func rustEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Rust", units: "Rust packages",
 		hosts:         strings.Fields("index.crates.io static.crates.io crates.io"),
-		settings:      rustup,
 		fetched:       []string{".cargo/registry", ".cargo/git"},
 		registries:    []string{"CARGO_REGISTRIES_*_INDEX", "CARGO_REGISTRIES_*_PROTOCOL", "CARGO_REGISTRY_DEFAULT", "CARGO_HTTP_PROXY", "CARGO_HTTP_MULTIPLEXING", "CARGO_NET_RETRY", "CARGO_NET_GIT_FETCH_WITH_CLI"},
 		registryFiles: []string{"CARGO_HTTP_CAINFO"},
@@ -40,19 +38,6 @@ func rustEcosystem() *ecosystem {
 			return m[1] + m[2] + m[3] + m[4], m[4] != ""
 		},
 	}
-}
-
-// rustup tells programs that rustup has put in the search path where the
-// toolchains are.
-func rustup(t *Toolchains) []string {
-	dir := t.getenv("RUSTUP_HOME")
-	if home := t.getenv("HOME"); dir == "" && filepath.IsAbs(home) {
-		dir = filepath.Join(home, ".rustup")
-	}
-	if !t.has("rustup") && !t.has("cargo") || !exists(dir) {
-		return nil
-	}
-	return []string{"RUSTUP_HOME=" + dir}
 }
 
 var (

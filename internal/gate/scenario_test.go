@@ -129,7 +129,7 @@ func makeWorld() (*world, error) {
 		return w, nil
 	}
 	w.git, git.Temp = git, temp
-	w.box, err = sandbox.Detect(ctx, sandbox.Options{PATH: os.Getenv("PATH"), TempDir: temp, Toolchains: []string{w.tools.Go.Root}, Now: time.Now})
+	w.box, err = sandbox.Detect(ctx, sandbox.Options{PATH: os.Getenv("PATH"), TempDir: temp, Toolchains: sandbox.ToolchainsAt(w.tools.Go.Root), Now: time.Now})
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 		return sandbox.Command{}, err
 	}
 	return sandbox.Command{
-		Env: slices.Concat(g.Tools.settings(), g.goEnv(cache, command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
+		Env: slices.Concat(g.goEnv(cache, command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
 		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.lent()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil

@@ -54,21 +54,6 @@ func (t *Toolchains) path(name string) string {
 	return lookPath(t.env, name)
 }
 
-// settings are those of the operator's installations that every command needs,
-// because its HOME is another one.
-func (t *Toolchains) settings() []string {
-	if t == nil {
-		return nil
-	}
-	var out []string
-	for _, eco := range ecosystems() {
-		if eco.settings != nil {
-			out = append(out, eco.settings(t)...)
-		}
-	}
-	return out
-}
-
 // getenv is a variable of the operator's environment.
 func (t *Toolchains) getenv(name string) string {
 	for _, e := range slices.Backward(t.env) {

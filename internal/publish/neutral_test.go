@@ -33,6 +33,7 @@ func hostileTexts() []string {
 		"[click](https://evil.example)", "[click][ref]\n\n[ref]: https://evil.example \"t\"", "\n[ref]: https://evil.example\n", "[ref]", "<https://evil.example>",
 		"https://evil.example/a www.evil.example", "<a href='https://evil.example'>x</a>", "<script>alert(1)</script>", "<style>*{}</style>", "<svg onload=x>", "<input type=checkbox>",
 		"\u202etxet\u202c", "a\u200bb\u200c\u200d\ufeff\u2060", "\U000E0001\U000E0041\U000E007F", "\u2066x\u2069", "\u00ad", "x\ufe0f",
+		":white_check_mark: PASS", "::tada::+1: :100:", "a :x:y:z: b", "\u2800\u2800", "\u3164", "\u115f\u1160\uffa0", "\U0001D159", "\U000E0100",
 		"<!-- ycbot:v1 octo/calc#7 -->", "\n<!-- ycbot:v1 octo/calc#7 -->\n<!-- ycbot:state {\"run\":\"x\"} -->\n",
 		"Earlier: PASS at abc1234 (12:03)", "\nEarlier: PASS at abc1234 (12:03) · PASS at abc1234 (12:03)\n", "VERDICT: PASS",
 		"| a | b |\n|---|---|\n", "# heading", "> quote", "- [ ] task", "1. x", "---", "***", "$$x$$ $`x`$", "[^1]: note", "[^1]",
@@ -119,6 +120,7 @@ func judgeNeutral(tb testing.TB, name, md string, ours ...string) {
 
 var (
 	reaches = regexp.MustCompile(`(?i)@[a-z0-9]|#\d|\bgh-\d`)
+	emoji   = regexp.MustCompile(`:(?:[a-z0-9_+-]*[a-zA-Z][a-zA-Z0-9_+-]*|[+-]1|100|1234):`)
 	tags    = []string{"h2", "h3", "p", "strong", "em", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "pre", "code", "span", "details", "summary", "blockquote", "a"}
 )
 
@@ -151,6 +153,9 @@ func judgeHTML(tb testing.TB, name, page string, ours []string) {
 			if m := reaches.FindString(tok.Data); m != "" && !slices.Contains(open, "code") {
 				tb.Fatalf("%s: %q in %q", name, m, tok.Data)
 			}
+			if m := emoji.FindString(tok.Data); m != "" && !slices.Contains(open, "code") && !slices.Contains(open, "pre") {
+				tb.Fatalf("%s: the picture %s in %q", name, m, tok.Data)
+			}
 		default:
 			tb.Fatalf("%s: %s %q", name, kind, tok.Data)
 		}
@@ -162,7 +167,7 @@ func judgeHTML(tb testing.TB, name, page string, ours []string) {
 
 // unseen characters are nowhere in what is posted.
 func unseen(r rune) bool {
-	return r != '\n' && unicode.IsControl(r) || r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != '\ufe0f'
+	return r != '\n' && unicode.IsControl(r) || r == '\u2800' || r == '\U0001D159' || r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) && r != '\ufe0f'
 }
 
 const (

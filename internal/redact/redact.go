@@ -1,7 +1,7 @@
 // Package redact takes secrets out of text before it is stored, shown or sent.
 //
 // It knows the values that it is given, in the forms that programs print them
-// in (as they are, base64, hex, URL and JSON), and the shapes of the tokens that
+// in (as they are, base32, base64, hex, URL and JSON, and each from its end), and the shapes of the tokens that
 // everybody uses. It works on whole texts: a value that is spread over two
 // calls is not found. What is left is text for people, so a replaced value
 // keeps its name: [redacted:NAME], or [redacted:token] for a shape.
@@ -10,6 +10,7 @@ package redact
 import (
 	"bytes"
 	"cmp"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -105,13 +106,24 @@ func encodings(value string) []string {
 		out = append(out, lowerPercent(escaped))
 	}
 	out = append(out, jsonForms(value)...)
+	out = append(out, base32.StdEncoding.EncodeToString([]byte(value)), strings.TrimRight(base32.StdEncoding.EncodeToString([]byte(value)), "="))
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
 		out = append(out, enc.EncodeToString([]byte(value)))
 		for shift := range 3 {
 			out = append(out, inBase64(enc, value, shift))
 		}
 	}
+	for _, text := range slices.Clone(out) {
+		out = append(out, reversed(text))
+	}
 	return slices.DeleteFunc(out, func(s string) bool { return len(s) < minSecret })
+}
+
+// reversed is s from its end to its beginning.
+func reversed(s string) string {
+	rs := []rune(s)
+	slices.Reverse(rs)
+	return string(rs)
 }
 
 // inBase64 is what value looks like inside the base64 of a longer text in which

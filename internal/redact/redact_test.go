@@ -2,10 +2,12 @@ package redact_test
 
 import (
 	"bytes"
+	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,10 @@ func TestKnownValues(t *testing.T) {
 		"base64":              b64(secret),
 		"base64 url":          base64.URLEncoding.EncodeToString([]byte(secret)),
 		"base64 raw":          base64.RawStdEncoding.EncodeToString([]byte(secret)),
+		"reversed":            "x>&<+\"édräV\"/t3rc3s",
+		"reversed base64":     backwards(b64(secret)),
+		"reversed hex":        backwards(hex.EncodeToString([]byte(secret))),
+		"base32":              base32.StdEncoding.EncodeToString([]byte(secret)),
 		"base64 at 1":         b64("x" + secret + "tail"),
 		"base64 at 2":         b64("xy" + secret + "ta"),
 		"base64 at 3":         b64("xyz" + secret + "t"),
@@ -64,6 +70,12 @@ func TestKnownValues(t *testing.T) {
 	}
 }
 
+func backwards(s string) string {
+	rs := []rune(s)
+	slices.Reverse(rs)
+	return string(rs)
+}
+
 // Where one secret contains another, the longer one is replaced whole.
 func TestLongestWins(t *testing.T) {
 	t.Parallel()
@@ -81,6 +93,7 @@ func TestShapes(t *testing.T) {
 	t.Parallel()
 	var r *redact.Redactor
 	const gone = "[redacted:token]"
+	const hexa = "0123456789abcdef0123456789abcdef"
 	long := "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 	for _, tt := range []struct{ in, want string }{
 		{"ghp_" + long, gone},
@@ -91,6 +104,21 @@ func TestShapes(t *testing.T) {
 		{"sk-proj-" + long + "_" + long, gone},
 		{"sk-ant-api03-" + long + "-" + long, gone},
 		{"key AKIAIOSFODNN7EXAMPLE.", "key " + gone + "."},
+		{"npm_" + long, gone},
+		{"//registry.npmjs.org/:_authToken=npm_" + long, "//registry.npmjs.org/:_authToken=" + gone},
+		{"pypi-AgEIcHlwaS5vcmc" + long + long, gone},
+		{"sk_" + "live_" + long, gone}, {"rk_" + "live_" + long, gone}, {"whsec_" + long, gone},
+		{"AIza" + long[:35], gone}, {"ya29.a0" + long, gone}, {"GOCSPX-" + long[:28], gone},
+		{"hf_" + long, gone},
+		{"dop_v1_" + hexa + hexa, gone}, {"shpat_" + hexa, gone}, {"dapi" + hexa, gone}, {"dapi" + hexa + "-2", gone}, {"pul-" + hexa + "01234567", gone},
+		{"dckr_pat_" + long[:27], gone}, {"ATATT3xFfGF0" + long + long, gone}, {"hvs." + long, gone}, {"SG." + long[:22] + "." + long + long[:7], gone},
+		{"glrt-" + long, gone}, {"gldt-" + long, gone}, {"xapp-1-A012-345-" + hexa, gone}, {"rubygems_" + hexa + hexa[:16], gone},
+		{"https://hooks." + "slack.com/services/T012AB/B345CD/" + long[:24], "https://hooks.slack.com/services/" + gone},
+		{"DefaultEndpointsProtocol=https;AccountName=n;AccountKey=" + long + long + "==;EndpointSuffix=x", "DefaultEndpointsProtocol=https;AccountName=n;AccountKey=" + gone + ";EndpointSuffix=x"},
+		{"?sv=2024&sig=" + long + long[:7] + "%3D&se=1", "?sv=2024&sig=" + gone + "&se=1"},
+		{"bot 1234567890:AA" + long[:33] + " x", "bot 1234567890:" + gone + " x"},
+		{"postgres://app:correct-horse@db/x", "postgres://app:" + gone + "@db/x"},
+		{"ghu_" + long + " ghr_" + long, gone + " " + gone},
 		{"xoxb-123456789012-abcdefABCDEF", gone},
 		{"a " + pem + " b", "a " + gone + " b"},
 		{`"key":"` + strings.ReplaceAll(pem, "\n", `\n`) + `","x":1`, `"key":"` + gone + `","x":1`},
@@ -118,6 +146,10 @@ func TestShapes(t *testing.T) {
 		"the Authorization header",
 		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
 		"-----BEGIN PUBLIC KEY-----",
+		"npm_config_registry npm_lifecycle_event_and_a_long_name_0123456789", "npm_" + long + "tail", "pypi-mirror-of-the-company",
+		"hf_hub_download(repo_id, filename)", "sk_live_", "AIzawa", "rk_live_short", "SG.UN.1", "hvs.file", "dapi-client", "glob-pattern-0123456789abcdef0123",
+		"http://localhost:8080/@scope/name", "git+ssh://git@github.com/o/r", "https://user@example.org/x", "http://[::1]:8080/a@b", "std::vector:AAA",
+		"secret_key_base", "r8_stable", "ASIAN-PACIFIC", "do_v1_x", "ciocolata", "sig=none", "at a.c:12:AA", "ATBBA",
 		"ghp_short xox-box AKIA eyJ sk-",
 		"MAKIAVELLI0123456789ABCDEF",
 		"123e4567-e89b-12d3-a456-426614174000",

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,13 +23,20 @@ var ansi = pattern.New(
 
 // hidden says whether r is invisible or changes how its neighbours are shown:
 // bidirectional controls, zero-width and tag characters, variation selectors,
-// line and paragraph separators.
+// line and paragraph separators, and letters and symbols that have no ink, such as
+// the fillers of Hangul and the blank of Braille.
 func hidden(r rune) bool {
-	return r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,
+	return r == '\u2800' || r == '\U0001D159' || r >= '\u00ad' && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp,
 		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 func escaped(r rune) string { return fmt.Sprintf("<U+%04X>", r) }
+
+// Visible shows the hidden characters of s as escapes such as <U+202E>; control
+// characters stay.
+func Visible(s string) string {
+	return visible(s, func(r rune) string { return string(r) })
+}
 
 // visible shows the hidden characters of s as escapes such as <U+202E>, and of
 // control characters what control makes of them.
@@ -172,12 +180,38 @@ func mdRune(rs []rune, i int) string {
 		if i+1 < len(rs) && unicode.IsDigit(rs[i+1]) && (r == '#' || i >= 2 && strings.EqualFold(string(rs[i-2:i]), "gh")) {
 			return string(r) + "&#8203;"
 		}
-	case ':', '.': // http://, www.
+	case ':', '.': // http://, www., :emoji:
+		if r == ':' && emoji(rs[i+1:]) {
+			return ":&#8203;"
+		}
 		if i+1 < len(rs) && rs[i+1] == '/' && r == ':' || i >= 3 && strings.EqualFold(string(rs[i-3:i]), "www") {
 			return fmt.Sprintf("&#%d;", r)
 		}
 	}
 	return string(rs[i])
+}
+
+// emoji says whether what follows a colon may make a picture of it, as in
+// :white_check_mark:, which GitHub does after all escapes. The numbers of lines
+// and columns do not.
+func emoji(rs []rune) bool {
+	n := slices.Index(rs[:min(len(rs), 64)], ':')
+	if n < 1 {
+		return false
+	}
+	name := string(rs[:n])
+	if slices.Contains([]string{"+1", "-1", "100", "1234"}, name) {
+		return true
+	}
+	letter := false
+	for _, r := range name {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			letter = true
+		} else if !strings.ContainsRune("0123456789_+-", r) {
+			return false
+		}
+	}
+	return letter
 }
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -301,7 +301,7 @@ func TestFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	sb := detect(t, "full", func(o *sandbox.Options) {
-		o.Home, o.Hide, o.Toolchains = home, []string{hide}, []string{cargo}
+		o.Home, o.Hide, o.Toolchains = home, []string{hide}, sandbox.ToolchainsAt(cargo)
 	})
 	c := sandbox.Command{
 		Dir: work, Writable: []string{work}, ReadOnly: []string{mirror, filepath.Join(work, "guarded"), filepath.Join(outside, "not there")},
@@ -351,7 +351,7 @@ func TestFiles(t *testing.T) {
 func TestMountThroughLink(t *testing.T) {
 	t.Parallel()
 	toolchain, work := t.TempDir(), t.TempDir()
-	sb := detect(t, "full", func(o *sandbox.Options) { o.Toolchains = []string{toolchain} })
+	sb := detect(t, "full", func(o *sandbox.Options) { o.Toolchains = sandbox.ToolchainsAt(toolchain) })
 	run(t, sb, sandbox.Command{Argv: bash("ln -s " + toolchain + " cache"), Dir: work, Writable: []string{work}})
 	cache := filepath.Join(work, "cache")
 	for name, c := range map[string]sandbox.Command{

@@ -17,7 +17,7 @@ type basic struct {
 	o      Options
 	means  means
 	list   []string // directories with something private in them
-	dirs   []string // what every command may read of the system: directories
+	dirs   []string // what every command may read of the system and of toolchains: directories
 	read   []string // and the rest
 	shims  *standby
 	status Status
@@ -39,9 +39,14 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 	}
 	b := &basic{o: o, means: m, status: Status{Tier: TierBasic, Missing: []string{"namespaces: " + why}}}
 	b.shims = &standby{start: func() (*waiting, error) { return startWaiting(m) }, wait: idleTime}
-	private := privatePaths(o.Hide)
+	private := privatePaths(o)
 	for _, dir := range systemDirs {
 		b.open(dir, private)
+	}
+	for _, path := range o.Toolchains.Read {
+		if path = resolved(path); !underSystem(path) {
+			b.open(path, private)
+		}
 	}
 	// Which ones are directories is looked at once and not for each command.
 	b.read = slices.DeleteFunc(b.read, func(path string) bool {
@@ -72,7 +77,11 @@ func (b *basic) open(path string, private []string) {
 		return // then nobody reads it
 	}
 	for _, e := range entries {
-		b.open(filepath.Join(path, e.Name()), private)
+		// The right would be to what a link leads to, which has one of its own where
+		// commands may see it.
+		if e.Type()&os.ModeSymlink == 0 {
+			b.open(filepath.Join(path, e.Name()), private)
+		}
 	}
 }
 
@@ -123,7 +132,7 @@ func (b *basic) run(ctx context.Context, c Command, self bool) (res Result, err 
 
 // policy is what the shim enforces.
 func (b *basic) policy(c Command, s scratch, home string, self bool) (policy, error) {
-	mounts, err := named(c, b.o.Toolchains, nil)
+	mounts, err := named(c, nil, nil)
 	if err != nil {
 		return policy{}, err
 	}

@@ -80,7 +80,7 @@ func BenchmarkGoTest(b *testing.B) {
 	argv := []string{filepath.Join(goroot, "bin", "go"), "test", "-count=1", "."}
 	env := []string{"GOCACHE=" + cache, "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0"}
 	sb, err := sandbox.Detect(b.Context(), sandbox.Options{
-		Mode: "full", PATH: systemPath, TempDir: b.TempDir(), Now: time.Now, Shim: ownShim(), Toolchains: []string{goroot},
+		Mode: "full", PATH: systemPath, TempDir: b.TempDir(), Now: time.Now, Shim: ownShim(), Toolchains: sandbox.ToolchainsAt(goroot),
 	})
 	if err != nil {
 		b.Skip(err)

@@ -33,7 +33,7 @@ type bubblewrap struct {
 	means   means
 	program string
 	flags   []string // namespaces, as far as this bubblewrap knows the flags
-	private []string // what is hidden in the system directories
+	private []string // what is hidden in the system directories and in toolchains
 	passwd  []byte   // the host's users with the sandbox's own among them
 	group   []byte
 	status  Status
@@ -62,7 +62,7 @@ func newBubblewrap(ctx context.Context, o Options, whole bool) (Sandbox, error) 
 			"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
 			"--uid", boxedID, "--gid", boxedID, "--die-with-parent", "--cap-drop", "ALL",
 		},
-		private: privatePaths(o.Hide),
+		private: privatePaths(o),
 		passwd:  accounts("/etc/passwd", userName+":x:"+boxedID+":"+boxedID+"::"+boxedHome+":/bin/sh"),
 		group:   accounts("/etc/group", userName+":x:"+boxedID+":"),
 	}
@@ -207,7 +207,7 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 	size := strconv.FormatInt(b.means.scratchSize(), 10)
 	args = append(args, "--json-status-fd", statusFD)
 	args = append(args, systemArgs()...)
-	args = append(args, hideArgs(b.private)...)
+	args = append(args, hideArgs(slices.DeleteFunc(slices.Clone(b.private), func(path string) bool { return !underSystem(path) }))...)
 	args = append(args,
 		"--ro-bind-data", passwdFD, "/etc/passwd", "--ro-bind-data", groupFD, "/etc/group",
 		"--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm", "--proc", "/proc", "--dir", "/home", "--dir", "/var",
@@ -217,7 +217,7 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 		home = boxedHome
 		args = append(args, "--perms", "0700", "--size", size, "--tmpfs", home)
 	}
-	mounts, err := named(c, b.o.Toolchains, b.private)
+	mounts, err := named(c, b.o.Toolchains.Read, b.private)
 	if err != nil {
 		return nil, policy{}, err
 	}
@@ -256,9 +256,10 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 		},
 	}
 	for _, m := range mounts {
-		if m.access == writable {
+		switch m.access {
+		case writable:
 			p.Landlock.Write = append(p.Landlock.Write, m.path)
-		} else {
+		case readable:
 			p.Landlock.Read = append(p.Landlock.Read, m.path)
 		}
 	}

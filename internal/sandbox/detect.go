@@ -18,8 +18,8 @@ type Options struct {
 	Home       string           // the operator's home directory, which must stay unreadable; may be empty
 	TZ         string           // the operator's TZ; empty: commands get none
 	TempDir    string           // where scratch directories are made
-	Toolchains []string         // directories such as /usr/local/go or ~/.cargo: readable, their bin directories lead PATH
-	Hide       []string         // paths that stay hidden although they lie in a system directory, such as the program's data
+	Toolchains Toolchains       // what commands are given beside the system's programs
+	Hide       []string         // paths that stay hidden where they lie in something that is shown, such as the program's data
 	Now        func() time.Time // clock of Result.Started and Result.Duration
 	Log        *slog.Logger     // may be nil
 

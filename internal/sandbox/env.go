@@ -22,7 +22,7 @@ var systemBin = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr
 // from nothing: no variable of this program is passed on.
 func environment(o Options, c Command, home, temp string) []string {
 	env := []string{
-		"PATH=" + strings.Join(append(binDirs(o.Toolchains), systemBin...), ":"),
+		"PATH=" + strings.Join(slices.Concat(o.Toolchains.Search, systemBin), ":"),
 		"HOME=" + home,
 		"TMPDIR=" + temp,
 		"LANG=C.UTF-8",
@@ -34,6 +34,7 @@ func environment(o Options, c Command, home, temp string) []string {
 	if o.TZ != "" {
 		env = append(env, "TZ="+o.TZ)
 	}
+	env = append(env, o.Toolchains.Env...)
 	// Tools that ask for their directory trust PWD; both tiers must agree on it.
 	env = append(env, "PWD="+workingDir(c, home))
 	return lastWins(append(env, c.Env...))
@@ -44,20 +45,6 @@ func workingDir(c Command, home string) string {
 		return home
 	}
 	return c.Dir
-}
-
-// binDirs returns where the toolchains keep their programs.
-func binDirs(toolchains []string) []string {
-	var out []string
-	for _, dir := range toolchains {
-		if bin := filepath.Join(dir, "bin"); isDir(bin) {
-			dir = bin
-		}
-		if !slices.Contains(out, dir) {
-			out = append(out, dir)
-		}
-	}
-	return out
 }
 
 // lastWins keeps the last value of each variable, at the place of its first.

@@ -7,17 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
-
-// systemDirs is what a command sees of the host, read-only. It is a list of
-// what is allowed: mounting more and hiding parts of it always forgets one.
-var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"}
-
-// privateDepth tells how deep to look for files that only their owner may read.
-// The command has the uid of this program, so it could read what is this
-// program's own; what every user may read stays visible.
-var privateDepth = map[string]int{"/etc": 8, "/usr/local/etc": 3, "/opt": 3}
 
 // A mount is one path of the host in the sandbox, under the same name.
 type mount struct {
@@ -52,40 +42,6 @@ func systemArgs() []string {
 	return args
 }
 
-// privatePaths finds what to hide in the system directories.
-func privatePaths(hide []string) []string {
-	var out []string
-	for _, root := range slices.Sorted(maps.Keys(privateDepth)) {
-		// What cannot be read here cannot be read by the command either.
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.Type()&fs.ModeSymlink != 0 {
-				return nil
-			}
-			info, err := d.Info()
-			if err != nil {
-				return nil
-			}
-			switch {
-			case d.IsDir() && info.Mode().Perm()&0o005 != 0o005:
-				out = append(out, path)
-				return fs.SkipDir
-			case !d.IsDir() && info.Mode().Perm()&0o004 == 0:
-				out = append(out, path)
-			case d.IsDir() && strings.Count(path[len(root):], "/") >= privateDepth[root]:
-				return fs.SkipDir
-			}
-			return nil
-		})
-	}
-	for _, path := range hide {
-		if slices.ContainsFunc(systemDirs, func(dir string) bool { return within(dir, path) }) {
-			out = append(out, filepath.Clean(path))
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // hideArgs covers paths: files with a device that nobody can open, directories
 // with empty ones.
 func hideArgs(paths []string) []string {
@@ -107,24 +63,33 @@ func hideArgs(paths []string) []string {
 func bindArgs(mounts []mount) []string {
 	var args []string
 	for _, m := range mounts {
-		if m.access == writable {
+		switch m.access {
+		case writable:
 			args = append(args, "--bind", m.path, m.path)
-		} else {
+		case hidden:
+			args = append(args, hideArgs([]string{m.path})...)
+		default:
 			args = append(args, "--ro-bind", m.path, m.path)
 		}
 	}
 	return args
 }
 
-// named is what a command names, parents before what lies in them, without what
-// lies in something of the same access anyway.
+// named is what a command names, and the toolchains without what is private in
+// them, parents before what lies in them, without what lies in something of the
+// same access anyway.
 func named(c Command, toolchains, private []string) ([]mount, error) {
 	want := map[string]access{}
+	for _, path := range private {
+		if !underSystem(path) {
+			want[path] = hidden
+		}
+	}
 	for _, dir := range toolchains {
 		// A toolchain behind a link finds itself by its real name, too.
-		for _, path := range []string{dir, resolved(dir)} {
-			if _, err := os.Lstat(path); err == nil && filepath.IsAbs(path) {
-				want[filepath.Clean(path)] = readable
+		for _, path := range []string{filepath.Clean(dir), resolved(dir)} {
+			if _, err := os.Lstat(path); err == nil && filepath.IsAbs(path) && want[path] != hidden {
+				want[path] = readable
 			}
 		}
 	}
@@ -149,6 +114,9 @@ func named(c Command, toolchains, private []string) ([]mount, error) {
 	var out []mount
 	for _, path := range slices.Sorted(maps.Keys(want)) {
 		over := above.nearest(path)
+		if want[path] == hidden && over.access != readable {
+			continue // it is not there, or the command's own
+		}
 		if err := stable(path, over); err != nil {
 			return nil, fmt.Errorf("command %s: %w", c.Argv[0], err)
 		}
@@ -188,7 +156,9 @@ func coverage(private []string) covers {
 		}
 	}
 	for _, path := range private {
-		all = append(all, mount{path, hidden})
+		if underSystem(path) {
+			all = append(all, mount{path, hidden})
+		}
 	}
 	return all
 }
@@ -202,14 +172,6 @@ func (m covers) nearest(path string) mount {
 		}
 	}
 	return best
-}
-
-// resolved is path with its links followed, or path itself where that fails.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }
 
 func isFile(path string) bool {

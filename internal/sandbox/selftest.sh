@@ -3,8 +3,8 @@
 # script's own arguments do not contain it), a control value that is in this
 # process's own environment, the process id of the decoy, a file outside, a
 # read-only and a writable directory, something in the operator's home or "",
-# the port of a listener of the host.
-secret=$1$2 control=$3 decoy=$4 outside=$5 readonly=$6 writable=$7 home=$8 port=$9
+# the port of a listener of the host, a line for each variable of toolchains.
+secret=$1$2 control=$3 decoy=$4 outside=$5 readonly=$6 writable=$7 home=$8 port=$9 toolchains=${10}
 
 environ=no seen=no found=no
 for p in /proc/[0-9]*; do
@@ -46,7 +46,7 @@ extra=
 while IFS= read -r -d '' v; do
 	case ${v%%=*} in
 	PATH | HOME | TMPDIR | LANG | TERM | CI | USER | LOGNAME | TZ | PWD | CANARY_CONTROL) ;;
-	*) extra="$extra ${v%%=*}" ;;
+	*) case $'\n'$toolchains in *$'\n'"$v"$'\n'*) ;; *) extra="$extra ${v%%=*}" ;; esac ;;
 	esac
 done <"/proc/$$/environ"
 echo "variables=${extra# }"

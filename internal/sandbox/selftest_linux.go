@@ -78,6 +78,7 @@ func (t *targets) tryOut(o Options, run func(Command) (Result, error)) (map[stri
 	argv := []string{
 		"bash", "-c", selfTestScript, "bash", t.secret[:8], t.secret[8:], control,
 		strconv.Itoa(t.decoy.Process.Pid), t.outside, t.readOnly, t.writable, homeEntry(o), strconv.Itoa(t.port()),
+		strings.Join(append(slices.Clone(o.Toolchains.Env), ""), "\n"),
 	}
 	res, err := run(Command{
 		Argv: argv, Env: []string{"CANARY_CONTROL=" + control}, ReadOnly: []string{t.readOnly}, Writable: []string{t.writable},
@@ -204,7 +205,7 @@ func homeEntry(o Options) string {
 		}
 		shown := func(dir string) bool { return within(path, dir) || within(dir, path) || within(path, resolved(dir)) }
 		// What the self-test itself mounts lies in TempDir.
-		if e.Type()&os.ModeSymlink == 0 && !shown(o.TempDir) && !slices.ContainsFunc(o.Toolchains, shown) {
+		if e.Type()&os.ModeSymlink == 0 && !shown(o.TempDir) && !slices.ContainsFunc(o.Toolchains.Read, shown) {
 			return path
 		}
 	}

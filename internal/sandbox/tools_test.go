@@ -135,7 +135,7 @@ func TestCargo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sb := detect(t, mode, func(o *sandbox.Options) { o.Toolchains = []string{sysroot} })
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Toolchains = sandbox.ToolchainsAt(sysroot) })
 		res := run(t, sb, sandbox.Command{
 			Argv: []string{"cargo", "test", "--offline", "--quiet"}, Dir: dir, Writable: []string{dir}, Timeout: 5 * time.Minute,
 		})

@@ -61,6 +61,16 @@ func readsAny(pattern string) error {
 	return errors.Join(errBlocked, err)
 }
 
+// readsOneOf is for files whose names are known.
+func readsOneOf(files []string) error {
+	for _, file := range files {
+		if reads(file) == nil {
+			return nil
+		}
+	}
+	return errBlocked
+}
+
 func appends(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
@@ -205,6 +215,9 @@ func fileAttacks() []attack {
 	return []attack{
 		{id: "A02", name: "environment of process 1", run: func(target) error { return reads("/proc/1/environ") }},
 		{id: "A11", name: "credentials in the home", run: func(t target) error { return readsAny(t.Home + "/.*/*") }},
+		{id: "A61", name: "credentials beside the operator's tools", run: func(t target) error { return readsOneOf(t.Beside) }},
+		{id: "A62", name: "credentials among the operator's tools", run: func(t target) error { return readsOneOf(t.Among) }},
+		{id: "A63", name: "credentials and work of a runner", run: func(t target) error { return readsOneOf(t.Work) }},
 		{id: "A12", name: "the App's private key", run: func(t target) error { return reads(t.Key) }},
 		{id: "A13", name: "write ~/.bashrc", run: func(t target) error { return appends(t.Home + "/.bashrc") }, written: func(t target) bool { return pwned(t.Home + "/.bashrc") }},
 		{id: "A14", name: "write hooks and config of the repository", run: func(t target) error {

@@ -14,7 +14,7 @@ import (
 // callAttacks use system calls that are newer than most lists of refused ones.
 func callAttacks() []attack {
 	return []attack{
-		{id: "A61", name: "open_tree_attr", run: func(t target) error {
+		{id: "A64", name: "open_tree_attr", run: func(t target) error {
 			path, err := unix.BytePtrFromString("/")
 			if err != nil {
 				return err
@@ -25,7 +25,7 @@ func callAttacks() []attack {
 			}
 			return unix.Close(int(fd))
 		}},
-		{id: "A62", name: "statmount and listmount", run: func(target) error {
+		{id: "A65", name: "statmount and listmount", run: func(target) error {
 			// struct mnt_id_req for the root of the namespace: LSMT_ROOT
 			request, ids := [3]uint64{24, 0xffffffffffffffff}, [64]uint64{}
 			_, _, errno := unix.Syscall6(unix.SYS_LISTMOUNT, uintptr(unsafe.Pointer(&request)), uintptr(unsafe.Pointer(&ids)), uintptr(len(ids)), 0, 0, 0)
@@ -36,7 +36,7 @@ func callAttacks() []attack {
 		}},
 		// A kernel may have it one day. Until then no tier can show that it is refused;
 		// what the filter answers is shown by TestFilterOfTheFuture.
-		{id: "A63", name: "a system call that nobody has heard of", run: func(target) error {
+		{id: "A66", name: "a system call that nobody has heard of", run: func(target) error {
 			if _, _, errno := unix.Syscall(1000, 0, 0, 0); errno != 0 {
 				return errno
 			}
@@ -48,10 +48,10 @@ func callAttacks() []attack {
 // entryAttacks take what a file system has besides room.
 func entryAttacks() []attack {
 	return []attack{
-		{id: "A64", name: "very many files", alone: true, run: func(t target) error {
+		{id: "A67", name: "very many files", alone: true, run: func(t target) error {
 			return entries(t.Build+"/many", func(name string, n int) error { return os.WriteFile(name, nil, 0o600) })
 		}},
-		{id: "A65", name: "very many names of one file", alone: true, run: func(t target) error {
+		{id: "A68", name: "very many names of one file", alone: true, run: func(t target) error {
 			first := filepath.Join(t.Build, "named")
 			if err := os.WriteFile(first, nil, 0o600); err != nil {
 				return err

@@ -129,8 +129,9 @@ func suite(ctx context.Context, file string, now func() time.Time, stdout, stder
 		return err
 	}
 	defer stop()
+	tools := sandbox.Machine{PATH: strings.Join(t.Tools, ":"), Home: t.Home}.Toolchains()
 	sb, err := sandbox.Detect(ctx, sandbox.Options{
-		Mode: pl.Mode, PATH: pl.Path, TempDir: pl.Dir + "/temp", Home: t.Home, Now: now, Shim: pl.Shim,
+		Mode: pl.Mode, PATH: pl.Path, Toolchains: tools, TempDir: pl.Dir + "/temp", Home: t.Home, Now: now, Shim: pl.Shim,
 		Limits: sandbox.Limits{Memory: 1 << 30, Processes: 150, FileSize: 32 << 20, Disk: 100 << 20, Inodes: floodEntries / 3},
 	})
 	if err != nil {
@@ -146,6 +147,9 @@ func suite(ctx context.Context, file string, now func() time.Time, stdout, stder
 		}
 	}
 	verdicts := map[string]Verdict{}
+	if err := works(ctx, sb, t.Tools); err != nil {
+		return err
+	}
 	for _, ids := range append(runs, strings.Join(together, ",")) {
 		res, err := sb.Run(ctx, sandbox.Command{
 			Argv: slices.Concat(pl.Self, []string{roleRun, t.Build + "/target.json", ids}), Dir: t.Build,
@@ -174,6 +178,21 @@ func suite(ctx context.Context, file string, now func() time.Time, stdout, stder
 		}
 	}
 	return json.NewEncoder(stdout).Encode(verdicts)
+}
+
+// works says whether commands can run the operator's tools: where they could not,
+// what lies beside them would be safe for nothing.
+func works(ctx context.Context, sb sandbox.Sandbox, tools []string) error {
+	for _, dir := range tools {
+		res, err := sb.Run(ctx, sandbox.Command{Argv: []string{dir + "/tool"}, Timeout: time.Minute})
+		if err != nil {
+			return fmt.Errorf("%s: %w", dir, err)
+		}
+		if string(res.Stdout.Bytes) != "works\n" {
+			return fmt.Errorf("%s: a tool in it does not work: exit %d: %s", dir, res.Exit, res.Stderr.Bytes)
+		}
+	}
+	return nil
 }
 
 // runInside runs the attacks of the list ids, on the target of the file. One line

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -31,7 +32,38 @@ type target struct {
 	Persist, Beat                      string
 	Fill, Memory                       int // MB to try
 	Processes                          int
-	key                                int // in the user's keyring
+	Tools                              []string // directories of the operator's search path, in the home
+	Beside, Among, Work                []string // credentials beside them, inside of what is shown of them, and of a runner
+	key                                int      // in the user's keyring
+}
+
+// homeOfTools lays out the home directory of a runner's user, who has tools below
+// it and signed in to everything.
+func homeOfTools(home string) (tools, beside, among, work []string) {
+	in := func(dir, names string) (out []string) {
+		for _, name := range strings.Fields(names) {
+			out = append(out, filepath.Join(dir, name))
+		}
+		return out
+	}
+	tools = in(home, `.docker/bin .fly/bin .pulumi/bin .cargo/bin .local/bin go/bin .pyenv/shims .azure/bin .dotnet/tools .nvm/versions/node/v22/bin
+		actions-runner/_work/_tool/node/22/x64/bin`)
+	beside = in(home, `.docker/config.json .fly/config.yml .pulumi/credentials.json .cargo/credentials.toml .cargo/credentials .netrc .npmrc .pypirc
+		.git-credentials .config/gcloud/credentials.db .config/gh/hosts.yml .kube/config .azure/msal_token_cache.json .gnupg/private-keys-v1.d/a.key
+		.m2/settings.xml .gradle/gradle.properties .terraform.d/credentials.tfrc.json .local/share/keyrings/login.keyring go/pkg/mod/private/x
+		.pyenv/secret .nvm/secret .dotnet/corefx/cryptography/x509stores/my/key.pfx`)
+	among = in(home, `.cargo/bin/.env .local/bin/deploy.pem go/bin/.netrc .pyenv/versions/3.12/.npmrc .pyenv/plugins/x/.git/config .docker/bin/credentials.json
+		.nvm/versions/node/v22/etc/.npmrc .local/bin/.aws/credentials actions-runner/_work/_tool/node/22/x64/.env`)
+	work = in(home, `actions-runner/.credentials actions-runner/.credentials_rsaparams actions-runner/_work/repo/repo/.git/config actions-runner/_diag/log
+		actions-runner/_work/_temp/secret actions-runner/_work/_tool/node/22/secret`)
+	return tools, beside, among, work
+}
+
+func targetFile(file, text string, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), mode)
 }
 
 // newTarget makes what the attacks go for below dir.
@@ -44,16 +76,30 @@ func newTarget(pl plan, dir string) (t target, stop func(), err error) {
 		Fill: 240, Memory: 2048, Processes: 200,
 	}
 	t.Beat = t.Build + "/beat"
+	t.Tools, t.Beside, t.Among, t.Work = homeOfTools(t.Home)
+	for _, file := range slices.Concat(t.Beside, t.Among, t.Work) {
+		text := secretMark
+		if base := filepath.Base(file); base == "deploy.pem" {
+			text = "-----BEGIN PRIVATE KEY-----\n" + secretMark
+		} else if base == ".npmrc" || base == "config" {
+			text = "//registry.example.org/:_authToken=" + secretMark + "\n[http]\n\textraheader = basic\n"
+		}
+		if err := targetFile(file, text, 0o600); err != nil {
+			return t, nil, err
+		}
+	}
+	for _, dir := range t.Tools {
+		if err := targetFile(dir+"/tool", "#!/bin/sh\necho works\n", 0o700); err != nil {
+			return t, nil, err
+		}
+	}
 	for file, text := range map[string]string{
 		t.Home + "/.ssh/id_rsa": secretMark, t.Home + "/.aws/credentials": secretMark, t.Home + "/.bashrc": "# rc\n",
 		t.Key: secretMark, t.Git + "/config": "[core]\n", t.Git + "/hooks/sample": "", t.Other + "/secret.txt": secretMark, t.Other + "/main.go": "",
 		t.Pristine + "/main.go": "", t.Pristine + "/util.go": "", t.Pristine + "/pkg/a.go": "", t.Pristine + "/.git": "gitdir: elsewhere\n",
 		t.Cache + "/entry": "", t.Outside + "/x": "", t.Program: "", t.CommandFile: "", t.Build + "/x": "", dir + "/temp/x": "",
 	} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return t, nil, err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		if err := targetFile(file, text, 0o644); err != nil {
 			return t, nil, err
 		}
 	}

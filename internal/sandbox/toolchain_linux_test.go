@@ -1,0 +1,117 @@
+package sandbox_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// A home of which nothing is open to others, by a umask of 077, has toolchains
+// that work; what is a credential by its name and place stays hidden, and a link
+// to one leads nowhere.
+func TestToolchainsOfClosedHome(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	makeDisk(t, home, `
+		.pyenv/shims/python: #!/bin/sh
+		.pyenv/versions/3.12/lib/data: readable
+		.pyenv/versions/3.12/etc/pip.conf: index-url = https://me:S3CR3T@pypi.example.org/simple
+		.pyenv/versions/3.12/etc/ca.pem: -----BEGIN CERTIFICATE-----
+		.pyenv/secret: S3CR3T
+		.cargo/bin/link -> ../credentials.toml
+		.cargo/bin/id_ed25519: S3CR3T
+		.cargo/credentials.toml: S3CR3T
+		.netrc: S3CR3T
+	`)
+	err := filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.Type()&os.ModeSymlink != 0 {
+			return err
+		}
+		if d.IsDir() || strings.Contains(path, "/shims/") {
+			return os.Chmod(path, 0o700)
+		}
+		return os.Chmod(path, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := sandbox.Machine{PATH: home + "/.pyenv/shims:" + home + "/.cargo/bin", Home: home}.Toolchains()
+	hide := home + "/.pyenv/versions/3.12/lib/hide"
+	makeDisk(t, "", hide+"/file: S3CR3T")
+	for _, mode := range []string{"full", "basic"} {
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Home, o.Toolchains, o.Hide = home, tools, []string{hide} })
+		for text, works := range map[string]bool{
+			"python":                                                   true,
+			"cat .pyenv/versions/3.12/lib/data":                        true,
+			"cat .pyenv/versions/3.12/etc/ca.pem":                      true,
+			"ls .pyenv/versions/3.12/lib":                              true,
+			"grep S3CR3T .pyenv/versions/3.12/etc/pip.conf":            false,
+			"grep S3CR3T .pyenv/versions/3.12/lib/hide/file":           false,
+			"grep S3CR3T .cargo/bin/id_ed25519":                        false,
+			"grep S3CR3T .cargo/bin/link":                              false,
+			"grep S3CR3T .pyenv/secret .cargo/credentials.toml .netrc": false,
+			"ls .cargo/registry":                                       false,
+		} {
+			res := run(t, sb, sandbox.Command{Argv: bash(strings.ReplaceAll(text, " .", " "+home+"/."))})
+			if (res.Exit == 0) != works {
+				t.Errorf("%s: %s: exit %d: %s%s", mode, text, res.Exit, res.Stdout.Bytes, res.Stderr.Bytes)
+			}
+		}
+	}
+}
+
+// What lies in /opt is not there without a toolchain that lives in it.
+func TestOptIsHidden(t *testing.T) {
+	t.Parallel()
+	if entries, err := os.ReadDir("/opt"); err != nil || len(entries) == 0 {
+		t.Skip("nothing in /opt on this machine")
+	}
+	for mode, text := range map[string]string{"full": "ls /opt", "basic": "ls /opt"} {
+		if res := run(t, detect(t, mode, nil), sandbox.Command{Argv: bash(text)}); res.Exit == 0 {
+			t.Errorf("%s: %s", mode, res.Stdout.Bytes)
+		}
+	}
+}
+
+// The tools that this machine's own search path leads to say their version inside
+// as they do outside.
+func TestToolsOfThisMachine(t *testing.T) {
+	t.Parallel()
+	tools := sandbox.Machine{PATH: os.Getenv("PATH"), Home: os.Getenv("HOME"), Env: os.Environ()}.Toolchains()
+	work := t.TempDir()
+	for _, mode := range []string{"full", "basic"} {
+		sb := detect(t, mode, func(o *sandbox.Options) { o.Toolchains = tools })
+		for _, argv := range [][]string{
+			{"go", "version"},
+			{"cargo", "--version"},
+			{"rustc", "--version"},
+			{"python", "-c", "import json, ssl; print(1)"},
+			{"python3", "-c", "import json, ssl; print(1)"},
+			{"node", "--version"},
+			{"npm", "--version"},
+			{"java", "-version"},
+			{"ruby", "--version"},
+			{"php", "--version"},
+			{"mvn", "--version"},
+			{"docker", "--version"},
+		} {
+			// Outside they get another home, too.
+			cmd := exec.Command(argv[0], argv[1:]...)
+			cmd.Env = append(tools.Env, "PATH="+os.Getenv("PATH"), "HOME="+work)
+			cmd.Dir = work
+			if err := cmd.Run(); err != nil {
+				t.Logf("%s: not usable here: %v", argv[0], err)
+				continue
+			}
+			res := run(t, sb, sandbox.Command{Argv: argv, Dir: work, Writable: []string{work}, Timeout: time.Minute})
+			if res.Exit != 0 {
+				t.Errorf("%s: %q: exit %d: %s%s", mode, argv, res.Exit, res.Stdout.Bytes, res.Stderr.Bytes)
+			}
+		}
+	}
+}
