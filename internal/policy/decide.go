@@ -209,7 +209,7 @@ func asked(c Call, _ Set) *Denial {
 		return &Denial{Code: CodeAsk, Target: target, Rule: rule, Source: "agent", Reason: "the agent's definition wants somebody asked, and nobody is there", Hint: "do it another way, or report that it could not be done"}
 	}
 	// Rules about commands are worth something only where the commands are seen.
-	restricted := slices.ContainsFunc(c.Rules, func(r Rule) bool { return r.Name == "Bash" && r.Action != Allow })
+	restricted := slices.ContainsFunc(c.Rules, func(r Rule) bool { return r.Name == "Bash" && r.Action != Allow }) || c.listed()
 	if c.Class != classExec || !restricted {
 		return nil
 	}
@@ -217,6 +217,16 @@ func asked(c Call, _ Set) *Denial {
 		return &Denial{Code: CodeAsk, Rule: "unclear command", Source: builtIn, Reason: doubt, Hint: doubt + "; there are rules about commands, so write it plainly, one command after another" + c.others("Bash")}
 	}
 	return nil
+}
+
+// listed tells whether the agent's definition allows some commands only: one whose
+// program is not known is not among them.
+func (c Call) listed() bool {
+	if c.Agent.Permission == nil || c.Command == "" {
+		return false
+	}
+	action, _ := c.Agent.Permission(c.Tool, computed)
+	return action != Allow
 }
 
 func hooked(c Call, _ Set) *Denial {

@@ -30,9 +30,12 @@ func Read(command string) Script {
 	c := checker{collect: true}
 	c.script(command, 0)
 	s := Script{Segments: c.segments, Doubt: c.note, Writes: c.writes}
-	for _, seg := range c.segments {
+	for i, seg := range c.segments {
 		if s.Doubt == "" && seg.Hidden {
 			s.Doubt = seg.Trap
+		}
+		if seg.Trap == "" {
+			s.Segments[i].Trap = c.ambient
 		}
 	}
 	return s
@@ -99,14 +102,29 @@ func hidden(name string, args []string) string {
 		return awkTrap(name, rest)
 	case "git":
 		return gitTrap(rest)
+	case "sed":
+		return sedTrap(rest)
+	case "vi", "vim", "nvim", "ex", "ed", "emacs", "gdb", "lldb":
+		return name + " has commands of its own that run programs"
+	case "alias", "hash", "enable":
+		return name + " can give the name of a command to another one"
 	case "env":
 		for _, a := range rest {
+			if key, _, ok := strings.Cut(a, "="); ok && commandVariables.MatchString(key) {
+				return "the variable " + key + " can make other commands run a program"
+			}
 			if a != "-S" && a != "--split-string" && (strings.HasPrefix(a, "--s") || strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, "S")) {
 				return "env " + a + " takes a command line apart"
 			}
 		}
 	case "ssh", "docker", "podman", "nsenter", "script", "watch", "parallel":
 		return name + " runs a command in a way of its own"
+	}
+	if trap := runnerTrap(name, rest); trap != "" {
+		return trap
+	}
+	if evaluated(name, rest) {
+		return name + " evaluates a word with a command in it"
 	}
 	word := args[0]
 	if word == dynamic || word != "[" && word != "[[" && strings.ContainsAny(word, "*?[") || strings.Contains(word, "{") && strings.Contains(word, ",") {
@@ -132,7 +150,7 @@ func indirect(name string, rest []string) string {
 	if _, wraps := wrappers(name); wraps && len(rest) > 0 {
 		return name + " runs another command"
 	}
-	return ""
+	return writerTrap(name, rest)
 }
 
 // awkTrap finds what lets an awk program run commands; a program that only
@@ -153,6 +171,9 @@ func awkTrap(name string, rest []string) string {
 
 // gitTrap finds the options with which git runs a program that they name.
 func gitTrap(rest []string) string {
+	if i := slices.Index(rest, dynamic); i == 0 || i > 0 && slices.Contains([]string{"grep", "ls-remote", "fetch", "pull", "clone", "archive", "rebase"}, rest[0]) {
+		return "a computed word of git can be an option that runs a program"
+	}
 	for _, a := range rest {
 		for _, opt := range []string{"-c", "--config-env", "--exec-path", "-O", "--open-files-in-pager", "--upload-pack", "--receive-pack", "--ext-diff", "--extcmd", "-x", "--exec"} {
 			long := strings.HasPrefix(opt, "--")

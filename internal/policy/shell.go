@@ -40,8 +40,9 @@ type checker struct {
 
 	collect  bool // refuse nothing, keep the commands
 	segments []Segment
-	assigned bool // the command that is looked at sets variables for itself
-	writes   bool // output goes to a file
+	assigned bool   // the command that is looked at sets variables for itself
+	ambient  string // why the words of the commands do not say what they do
+	writes   bool   // output goes to a file
 }
 
 func (c *checker) deny(rule, reason string) {
@@ -78,8 +79,14 @@ func (c *checker) script(src string, depth int) {
 			if callsItself(x) {
 				c.deny("fork bomb", "the function "+x.Name.Value+" starts itself again and again")
 			}
+		case *syntax.DeclClause:
+			c.declared(x)
+		case *syntax.ParamExp:
+			if c.collect && x.Exp != nil && x.Exp.Op == syntax.OtherParamOps {
+				c.doubt("bash runs the commands in what it expands as a prompt")
+			}
 		case *syntax.CallExpr:
-			c.assigned = len(x.Assigns) > 0
+			c.assigns(x)
 			c.argv(words(x.Args), depth)
 		}
 		return c.denial == nil
@@ -207,7 +214,8 @@ func wrappers(name string) (operands int, ok bool) {
 	case "timeout", "flock", "taskset", "chroot":
 		return 1, true
 	}
-	return 0, false
+	loader := name == "ld.so" || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl")
+	return 0, loader
 }
 
 // valueFlags are flags of wrappers whose value is the next word.

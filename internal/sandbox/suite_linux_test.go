@@ -19,6 +19,7 @@ import (
 var leftInBasic = []string{
 	"A23", // TCP to another host
 	"A24", // TCP to a service of the host
+	"P08", // the same by another address
 }
 
 // TestAttacks runs the attacks of the threat study in every tier, as this user

@@ -46,7 +46,7 @@ func Try(ctx context.Context, p Program, mode, dir string, uid int, log io.Write
 			return nil, err
 		}
 	}
-	if err := setuidCopy("/bin/cat", pl.Suid); err != nil {
+	if err := copyProgram("/bin/cat", pl.Suid, 0o755|os.ModeSetuid); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(pl)
@@ -66,8 +66,16 @@ func Try(ctx context.Context, p Program, mode, dir string, uid int, log io.Write
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, p.Self[0], slices.Concat(p.Self[1:], []string{roleSuite, file})...)
-	cmd.Env = []string{"TOKEN=" + secretMark, "PATH=" + p.Path}
-	cmd.ExtraFiles = []*os.File{inherited}
+	cmd.Env = []string{
+		"TOKEN=" + secretMark, "PATH=" + p.Path, "GITHUB_TOKEN=" + secretMark, "ACTIONS_ID_TOKEN_REQUEST_TOKEN=" + secretMark,
+		"ACTIONS_RUNTIME_TOKEN=" + secretMark, // writes caches that other jobs of the repository restore
+	}
+	folder, err := os.Open(pl.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	cmd.ExtraFiles = []*os.File{inherited, folder}
 	cmd.Dir = pl.Dir
 	if uid != os.Geteuid() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
@@ -85,12 +93,12 @@ func Try(ctx context.Context, p Program, mode, dir string, uid int, log io.Write
 	return verdicts, nil
 }
 
-func setuidCopy(from, to string) error {
+func copyProgram(from, to string, mode os.FileMode) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(to, text, 0o755), os.Chmod(to, 0o755|os.ModeSetuid)) //nolint:gosec // a target: it must be executable
+	return errors.Join(os.WriteFile(to, text, 0o755), os.Chmod(to, mode)) //nolint:gosec // a target: it must be executable
 }
 
 // Main is the program in the roles that the attacks need. It returns the exit code.

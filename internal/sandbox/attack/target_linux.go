@@ -27,6 +27,7 @@ type target struct {
 	Home, Pristine, Build, Other, Git  string
 	Outside, Cache, Key, Program, Suid string
 	CommandFile, Socket, Abstract      string
+	Denied                             string // a program outside
 	Service, Metadata, Datagram        string // addresses
 	Shm                                int    // key of shared memory
 	Persist, Beat                      string
@@ -102,6 +103,10 @@ func newTarget(pl plan, dir string) (t target, stop func(), err error) {
 		if err := targetFile(file, text, 0o644); err != nil {
 			return t, nil, err
 		}
+	}
+	t.Denied = t.Outside + "/denied"
+	if err := copyProgram("/bin/cat", t.Denied, 0o755); err != nil {
+		return t, nil, err
 	}
 	if err := os.Remove(dir + "/temp/x"); err != nil {
 		return t, nil, err

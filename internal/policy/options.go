@@ -1,0 +1,147 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// runners are the options with which a command runs a program that they name, by
+// command; without them it runs none.
+func runners() map[string][]string {
+	tar := []string{"-I", "-F", "--use-compress-program", "--checkpoint-action", "--to-command", "--rsh-command", "--info-script", "--new-volume-script"}
+	fd := []string{"-x", "-X", "--exec", "--exec-batch"}
+	return map[string][]string{
+		"cpio":    {"--rsh-command"},
+		"fd":      fd,
+		"fdfind":  fd,
+		"go":      {"-exec", "-toolexec", "-vettool", "--exec", "--toolexec", "--vettool"},
+		"install": {"--strip-program"},
+		"make":    {"--eval"},
+		"man":     {"-P", "-H", "--pager", "--html"},
+		"rg":      {"--pre", "--hostname-bin"},
+		"rsync":   {"-e", "--rsh", "--rsync-path"},
+		"sort":    {"--compress-program"},
+		"split":   {"--filter"},
+		"tar":     tar,
+		"bsdtar":  tar,
+		"tcpdump": {"-z"},
+		"zip":     {"-TT", "--unzip-command"},
+	}
+}
+
+// runnerTrap finds an option of [runners], also where it is abbreviated, has its value
+// in the same word or stands in a group of short ones.
+func runnerTrap(name string, rest []string) string {
+	for _, a := range rest {
+		if strings.Contains(a, dynamic) && runners()[name] != nil && name != "go" && name != "make" { // what those build is theirs to run
+			return "a computed word of " + name + " can be an option that runs a program"
+		}
+		word, _, _ := strings.Cut(a, "=")
+		for _, opt := range runners()[name] {
+			long := strings.HasPrefix(opt, "--")
+			switch {
+			case word == opt,
+				long && len(word) > 3 && strings.HasPrefix(opt, word),
+				len(opt) == 2 && strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.Contains(a, opt[1:]):
+				return name + " " + opt + " runs a program of its choice"
+			}
+		}
+	}
+	return ""
+}
+
+// writerTrap finds the options with which a command that reads writes a file.
+func writerTrap(name string, rest []string) string {
+	for _, a := range rest {
+		long := strings.HasPrefix(a, "--")
+		switch name {
+		case "git":
+			if word, _, _ := strings.Cut(a, "="); len(word) > 4 && strings.HasPrefix("--output", word) {
+				return "git --output writes a file"
+			}
+		case "sort":
+			if long && strings.HasPrefix(a, "--o") || !long && strings.HasPrefix(a, "-") && strings.Contains(a, "o") {
+				return "sort -o writes a file"
+			}
+		case "sed":
+			if long && strings.HasPrefix(a, "--i") || !long && strings.HasPrefix(a, "-") && strings.Contains(a, "i") {
+				return "sed -i writes a file"
+			}
+		}
+	}
+	return ""
+}
+
+// commandVariables are variables whose value is a command line, or a file of options,
+// for programs that otherwise only do what their words say.
+var commandVariables = pattern.New(`^(PAGER|GIT_PAGER|MANPAGER|GIT_EXTERNAL_DIFF|GIT_SSH|GIT_SSH_COMMAND|GIT_EDITOR|GIT_SEQUENCE_EDITOR|EDITOR|VISUAL|GIT_ASKPASS|SSH_ASKPASS|GIT_PROXY_COMMAND|GIT_CONFIG.*|GIT_EXEC_PATH|LESSOPEN|LESSCLOSE|BASH_ENV|ENV|PROMPT_COMMAND|PS0|PS4|LD_PRELOAD|LD_AUDIT|TAR_OPTIONS|RIPGREP_CONFIG_PATH|RSYNC_RSH|PERL5OPT|RUBYOPT|RUSTC_WRAPPER)$`)
+
+// variable notes that a script sets a variable: what its commands do no longer follows
+// from their words alone.
+func (c *checker) variable(name string, value *syntax.Word) {
+	if !c.collect {
+		return
+	}
+	if commandVariables.MatchString(name) {
+		c.doubt("the variable " + name + " can make other commands run a program")
+	}
+	if value == nil {
+		return
+	}
+	for _, p := range value.Parts {
+		if q, ok := p.(*syntax.SglQuoted); ok && substitutes(q.Value) {
+			c.doubt("a variable holds a command that bash may run when it is expanded")
+		}
+	}
+}
+
+// substitutes tells whether a text that bash does not expand here has a command in it
+// that it runs where it expands the text later.
+func substitutes(text string) bool {
+	return strings.Contains(text, "$(") || strings.Contains(text, "`")
+}
+
+// declared looks at what export, declare and the like set; such a variable reaches all
+// commands after it.
+func (c *checker) declared(d *syntax.DeclClause) {
+	for _, a := range d.Args {
+		if a.Name != nil {
+			c.variable(a.Name.Value, a.Value)
+			if d.Variant.Value != "local" {
+				c.ambient = d.Variant.Value + " sets variables for the commands after it"
+			}
+		}
+	}
+}
+
+// assigns looks at variables that are set before a command, or, where there is none,
+// for the rest of the script. The shell's own are in small letters by custom, and
+// those that programs read are not.
+func (c *checker) assigns(call *syntax.CallExpr) {
+	c.assigned = len(call.Assigns) > 0
+	for _, a := range call.Assigns {
+		if a.Name == nil {
+			continue
+		}
+		c.variable(a.Name.Value, a.Value)
+		if len(call.Args) == 0 && strings.ToLower(a.Name.Value) != a.Name.Value {
+			c.ambient = "the variable " + a.Name.Value + " is set for the commands after it"
+		}
+	}
+}
+
+// evaluators are builtins that evaluate words which are quoted.
+func evaluators() []string {
+	return []string{"[", "test", "let", "printf", "read", "unset", "mapfile", "readarray"}
+}
+
+// evaluated finds a command in a quoted word of a builtin that evaluates it.
+func evaluated(name string, args []string) bool {
+	return slices.Contains(evaluators(), name) && slices.ContainsFunc(args, func(a string) bool {
+		return strings.Contains(a, "[$(") || strings.Contains(a, "[`")
+	})
+}
