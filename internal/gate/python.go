@@ -23,7 +23,7 @@ func pythonEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Python", units: "Python projects",
 		hosts:   strings.Fields("pypi.org files.pythonhosted.org"),
-		fetched: []string{".cache/pip", ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
+		fetched: []string{".cache/pip", wheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
 		registries: []string{
 			"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_NO_INDEX", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",
 			"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_HTTP_TIMEOUT", "PIPENV_PYPI_MIRROR",
@@ -214,11 +214,15 @@ func unittestArgs(s *survey, dir string) []string {
 // environment in the project, and says whether there is one. What needs nothing
 // that the machine has not gets none.
 func (p *project) installPython(s *survey, f pyFacts) bool {
-	add := func(text string) {
-		c := command{stage: StageSetup, unit: p.dir, network: sandbox.NetworkHost}
-		p.setup = append(p.setup, c.reporting(text))
-	}
 	installable := strings.Contains(f.pyproject, "[build-system]") || strings.Contains(f.pyproject, "[project]") || s.has(p.dir, "setup.py")
+	add := func(text string) {
+		c := command{stage: StageSetup, unit: p.dir, network: sandbox.NetworkHost}.reporting(text)
+		c.stranger = func(Side) []command { return nil }
+		if len(p.setup) == 0 { // in place of all of them
+			c.stranger = p.pythonOfStranger(s, c, f, installable && !notAPackage.MatchString(f.pyproject))
+		}
+		p.setup = append(p.setup, c)
+	}
 	needs := len(f.deps) > 0 || f.lock != "" || pyDependencies.MatchString(f.pyproject) ||
 		strings.Contains(string(s.read(p.dir, "setup.py")), "install_requires") || strings.Contains(string(s.read(p.dir, "setup.cfg")), "install_requires")
 	if !needs && (!f.pytest || s.tools.has("pytest")) {
@@ -249,6 +253,49 @@ func (p *project) installPython(s *survey, f pyFacts) bool {
 	add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(args, " "))
 	return true
 }
+
+// pythonOfStranger sets a project up for a head that is not trusted: pip brings wheels,
+// whatever the project's own tool is, and installs them without a network. The base's may
+// be built from sources, and the head's begin with them.
+func (p *project) pythonOfStranger(s *survey, c command, f pyFacts, installable bool) func(Side) []command {
+	const wheels = `"$HOME/` + wheelFolder + `"`
+	const pip = `python3 -I -m venv --clear "$HOME/.fetch" && "$HOME/.fetch/bin/python" -I -m pip `
+	const quiet = " --quiet --disable-pip-version-check --find-links " + wheels
+	list := wheels + "/" + quoted(strings.ReplaceAll(c.unit, "/", "+"))
+	local := localRequirements(s, p.dir, f.deps)
+	if installable {
+		local = append(local, "-e "+quoted("."+extras(f.pyproject)))
+	}
+	return func(side Side) []command {
+		get := "download --only-binary :all: --dest "
+		if side == Base {
+			get = "wheel --wheel-dir "
+		}
+		fetch := c.reporting("mkdir -p " + wheels + " && " + pip + get + wheels + quiet + " -r requirements.txt -c constraints.txt" +
+			" && cp requirements.txt " + list + ".in && cp constraints.txt " + list + ".txt")
+		fetch.data = func(s *survey) map[string][]byte { return pythonData(s, c.unit) }
+		install := strings.Join(append([]string{".venv/bin/python -m pip install" + quiet + " --no-index -r " + list + ".in -c " + list + ".txt"}, local...), " ")
+		return []command{fetch, c.reporting("python3 -m venv --clear .venv"), c.reporting(install)}
+	}
+}
+
+// localRequirements are the folders of the tree that files of requirements name, for pip.
+func localRequirements(s *survey, dir string, files []string) []string {
+	var out []string
+	for _, name := range files {
+		for line := range strings.Lines(string(s.read(dir, name))) {
+			if m := localRequirement.FindStringSubmatch(strings.TrimSpace(line)); m != nil && !slices.Contains(out, m[1]+m[2]) {
+				out = append(out, m[1]+m[2])
+			}
+		}
+	}
+	return out
+}
+
+var (
+	localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)
+	notAPackage      = pattern.New(`(?m)^package-mode\s*=\s*false`)
+)
 
 var (
 	pyDependencies = pattern.New(`(?m)^dependencies\s*=\s*\[\s*(?:[^\]\s#]|#)|\[tool\.poetry\.dependencies\]|\[dependency-groups\]|\[project\.optional-dependencies\]`)
