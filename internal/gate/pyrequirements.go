@@ -56,7 +56,11 @@ func pythonRequirements(s *survey, dir string) []string {
 	if f.pytest {
 		found = append(found, "pytest")
 	}
-	found = append(found, "setuptools", "wheel") // for what is built without a network
+	if s.has(dir, "setup.py") || strings.Contains(f.pyproject, "[project]") {
+		if !strings.Contains(f.pyproject, "[build-system]") { // what pip takes to build it with
+			found = append(found, "setuptools", "wheel")
+		}
+	}
 	own := ""
 	if m := projectName.FindStringSubmatch(f.pyproject); m != nil {
 		own = m[1]
