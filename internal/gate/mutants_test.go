@@ -38,7 +38,10 @@ func fullSandboxOf(t *testing.T, path string) sandbox.Sandbox {
 	}
 	o := sandbox.Options{Mode: string(sandbox.TierFull), PATH: path, TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}}
 	for dir := range strings.SplitSeq(path, ":") {
-		if strings.HasSuffix(dir, "/node_modules/.bin") {
+		switch {
+		case strings.HasSuffix(dir, "/.cargo/bin"):
+			o.Toolchains = append(o.Toolchains, dir, filepath.Join(filepath.Dir(filepath.Dir(dir)), ".rustup"))
+		case strings.HasSuffix(dir, "/node_modules/.bin"):
 			o.Toolchains = append(o.Toolchains, dir, filepath.Dir(dir))
 		}
 	}

@@ -78,12 +78,11 @@ func wheel(t *testing.T) []byte {
 
 // An assault is a change that has a package manager run a program of the head in setup.
 type assault struct {
-	needs     string // programs
-	base      map[string]string
-	head      map[string]string // beside those of the base
-	setup     []string          // of the configuration
-	unharmed  bool              // with a head that is not trusted setup succeeds all the same
-	untouched string            // why it does nothing with the network of a trusted head either, here
+	needs    string // programs
+	base     map[string]string
+	head     map[string]string // beside those of the base
+	setup    []string          // of the configuration
+	unharmed bool              // with a head that is not trusted setup succeeds all the same
 }
 
 func (x *index) assaults() map[string]assault {
@@ -109,7 +108,6 @@ func (x *index) assaults() map[string]assault {
 	composer := map[string]string{
 		"phpunit.xml": "<phpunit/>", "composer.json": `{"name": "a/a", "description": "tested with phpunit", "require": {}}`,
 	}
-	pom := "<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>a</artifactId><version>1</version><packaging>pom</packaging></project>"
 	return map[string]assault{
 		"npm":  npm("npm", map[string]string{".npmrc": "ignore-scripts=false\nscript-shell=./evil.sh\ngit=./evil.sh\nnode-options=--require=./evil.js\n"}),
 		"pnpm": npm("pnpm", map[string]string{".npmrc": "ignore-scripts=false\nignore-pnpmfile=false\n", ".pnpmfile.cjs": "require('child_process').execFileSync('bash', ['evil.sh'])\nmodule.exports = {}\n"}),
@@ -135,10 +133,9 @@ func (x *index) assaults() map[string]assault {
 		"bundler": {needs: "ruby bundle", base: ruby, head: map[string]string{"Gemfile": "system('bash evil.sh')\n" + ruby["Gemfile"]}, unharmed: true},
 		"Composer": {
 			needs: "php composer", base: composer, unharmed: true,
-			head: map[string]string{"composer.json": `{"name": "a/a", "description": "tested with phpunit", "require": {}, "scripts": {"pre-install-cmd": "bash evil.sh", "post-install-cmd": "bash evil.sh"}}`},
+			head: map[string]string{"composer.json": `{"name": "a/a", "description": "tested with phpunit", "require": {}, "scripts": {"post-autoload-dump": "bash evil.sh"}}`},
 		},
-		"mix":   {needs: "elixir mix", base: map[string]string{"mix.exs": mix, "mix.lock": "%{}\n"}, head: map[string]string{"mix.exs": "System.cmd(\"bash\", [\"evil.sh\"])\n" + mix}},
-		"Maven": {needs: "java mvn", base: map[string]string{"pom.xml": pom}, head: map[string]string{".mvn/jvm.config": "-Xmx6m -XX:OnOutOfMemoryError=./evil.sh\n"}, unharmed: true},
+		"mix": {needs: "elixir mix", base: map[string]string{"mix.exs": mix, "mix.lock": "%{}\n"}, head: map[string]string{"mix.exs": "System.cmd(\"bash\", [\"evil.sh\"])\n" + mix}},
 	}
 }
 
@@ -186,6 +183,9 @@ func (x *index) try(t *testing.T, name string, a assault, network Network, open 
 	host, port, _ := strings.Cut(at, ":")
 	lay(t, home, map[string][]byte{".npmrc": []byte("registry=" + x.URL + "/\n")})
 	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home, "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host}}
+	if user, err := os.UserHomeDir(); err == nil {
+		tools.env = append(tools.env, "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
+	}
 	for program := range strings.FieldsSeq(a.needs) {
 		if !tools.has(program) {
 			t.Skipf("%s: %s is needed", name, program)
