@@ -119,7 +119,8 @@ func TestSetupHasNoWayAround(t *testing.T) {
 		"by the proxy":                {NetworkRegistries, byProxy, true, false},
 		"where it runs what is there": {NetworkRegistries, `test -z "$HTTP_PROXY"; ` + direct, false, false},
 	} {
-		log, err := evidence.Open(t.TempDir(), "run", evidence.Options{Now: time.Now})
+		dir := t.TempDir()
+		log, err := evidence.Open(dir, "run", evidence.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,6 +150,9 @@ func TestSetupHasNoWayAround(t *testing.T) {
 			t.Errorf("%s: refused %q", name, r.leash.refused)
 		}
 		log.Close()
+		if _, err := evidence.Verify(dir, "run"); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -210,3 +210,47 @@ func tomlStrings(text string) []string {
 	}
 	return out
 }
+
+// pythonOfStranger sets a project up for a head that is not trusted: pip brings wheels,
+// whatever the project's own tool is, and installs them without a network. The base's may
+// be built from sources, and the head's begin with them.
+func (p *project) pythonOfStranger(s *survey, c command, f pyFacts, installable bool) func(Side) []command {
+	const wheels = `"$HOME/` + wheelFolder + `"`
+	// The machine's own pip, or one outside of the tree: no module of the tree is in the way.
+	const pip = `{ python=python3; $python -I -m pip --version >/dev/null 2>&1 || { python3 -I -m venv --clear "$HOME/.fetch" && python="$HOME/.fetch/bin/python"; }; } && "$python" -I -m pip `
+	const quiet = " --quiet --disable-pip-version-check --find-links " + wheels
+	list := wheels + "/" + quoted(strings.ReplaceAll(c.unit, "/", "+"))
+	local := localRequirements(s, p.dir, f.deps)
+	if installable {
+		local = append(local, "-e "+quoted("."+extras(f.pyproject)))
+	}
+	return func(side Side) []command {
+		get := "download --only-binary :all: --dest "
+		if side == Base {
+			get = "wheel --wheel-dir "
+		}
+		fetch := c.reporting("mkdir -p " + wheels + " && " + pip + get + wheels + quiet + " -r requirements.txt -c constraints.txt" +
+			" && cp requirements.txt " + list + ".in && cp constraints.txt " + list + ".txt")
+		fetch.data = func(s *survey) map[string][]byte { return pythonData(s, c.unit) }
+		install := strings.Join(append([]string{".venv/bin/python -m pip install" + quiet + " --no-index -r " + list + ".in -c " + list + ".txt"}, local...), " ")
+		return []command{fetch, c.reporting("python3 -m venv --clear .venv"), c.reporting(install)}
+	}
+}
+
+// localRequirements are the folders of the tree that files of requirements name, for pip.
+func localRequirements(s *survey, dir string, files []string) []string {
+	var out []string
+	for _, name := range files {
+		for line := range strings.Lines(string(s.read(dir, name))) {
+			if m := localRequirement.FindStringSubmatch(strings.TrimSpace(line)); m != nil && !slices.Contains(out, m[1]+m[2]) {
+				out = append(out, m[1]+m[2])
+			}
+		}
+	}
+	return out
+}
+
+var (
+	localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)
+	notAPackage      = pattern.New(`(?m)^package-mode\s*=\s*false`)
+)
