@@ -28,7 +28,7 @@ func managers() []manager {
 		{"bun", "`bunfig.toml` (`preload`, `install.security.scanner`), `.env`, scripts", nodeStage + "; no `bunfig.toml`, no `.env`", ""},
 		{"corepack", "`packageManager`, `.corepack.env`", "neither is there; `COREPACK_ENV_FILE=0`", ""},
 		{"pip", "build back ends and `setup.py`, of the project and of source distributions; options and paths in requirement files; modules and a `.venv` in the tree; `.pth` files of wheels", "an environment outside of the tree downloads wheels, named by requirements that are cut to names, versions and markers; installing and building have no network", "TestSetupRunsNothingOfTheHead"},
-		{"poetry", "build scripts, `requires-plugins`, `poetry.toml`, a `.venv` in the tree", wheels, "TestSetupRunsNothingOfTheHead"},
+		{"poetry", "build scripts, `requires-plugins`, `poetry.toml`, a `.venv` in the tree", wheels, ""},
 		{"pipenv", "`Pipfile` paths, a `.venv` in the tree", wheels, ""},
 		{"uv", "build back ends, `uv.toml`, a `.venv` in the tree", wheels, ""},
 		{"cargo", "`.cargo/config.toml` (`build.rustc`, `rustc-wrapper`, aliases, credential providers, `env`), `rust-toolchain.toml`", "`cargo fetch` among `Cargo.toml` and `Cargo.lock` files and empty sources; build scripts run without a network", "TestSetupRunsNothingOfTheHead"},

@@ -97,12 +97,6 @@ func (x *index) assaults() map[string]assault {
 	}
 	python := map[string]string{"requirements.txt": "tiny==1.0.0\n", "test_a.py": "import unittest\nclass A(unittest.TestCase):\n    def test(self):\n        import tiny\n"}
 	lib := map[string]string{"src/lib.rs": "", "Cargo.toml": "[package]\nname = \"a\"\nversion = \"0.1.0\"\n", "Cargo.lock": "version = 3\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\n"}
-	poetry := map[string]string{
-		"test_a.py": python["test_a.py"], "a.py": "",
-		"pyproject.toml": "[tool.poetry]\nname = \"a\"\nversion = \"1.0.0\"\ndescription = \"\"\nauthors = []\n\n[tool.poetry.dependencies]\npython = \"^3.8\"\ntiny = \"*\"\n",
-		"poetry.lock": "[[package]]\nname = \"tiny\"\nversion = \"1.0.0\"\ndescription = \"\"\ncategory = \"main\"\noptional = false\npython-versions = \"*\"\n\n" +
-			"[metadata]\nlock-version = \"1.1\"\npython-versions = \"^3.8\"\ncontent-hash = \"0\"\n\n[metadata.files]\ntiny = []\n",
-	}
 	ruby := map[string]string{"Gemfile": "source 'https://rubygems.org'\n", "test/a_test.rb": "\n"}
 	mix := "defmodule A.MixProject do\n  use Mix.Project\n  def project, do: [app: :a, version: \"0.1.0\", deps: []]\nend\n"
 	composer := map[string]string{
@@ -121,16 +115,8 @@ func (x *index) assaults() map[string]assault {
 			head: map[string]string{"requirements.txt": "tiny==1.0.0\n--no-binary=:all:\n", "pip.py": runEvil, "venv.py": runEvil, "ensurepip/__main__.py": runEvil, "sitecustomize.py": runEvil},
 		},
 		"pip, back end": {needs: "python3", base: python, head: map[string]string{"requirements.txt": "tiny==1.0.0\n-e ./a\n", "a/setup.py": runEvil, "a/evil.sh": ""}},
-		"pip, .venv": {
-			needs: "python3", base: python, unharmed: true,
-			head: map[string]string{".venv/lib/python3.11/site-packages/evil.pth": strings.ReplaceAll(runEvil, "\n", "; "), ".venv/pyvenv.cfg": "home = /usr/bin\n"},
-		},
-		"poetry": {
-			needs: "python3 poetry", base: poetry, unharmed: true,
-			head: map[string]string{"pyproject.toml": poetry["pyproject.toml"] + "\n[tool.poetry.build]\nscript = \"build.py\"\ngenerate-setup-file = false\n", "build.py": runEvil, "poetry.toml": "[virtualenvs]\nin-project = true\n"},
-		},
-		"cargo":   {needs: "cargo", base: lib, head: map[string]string{".cargo/config.toml": "[build]\nrustc = \"./evil.sh\"\nrustc-wrapper = \"./evil.sh\"\n", "build.rs": ""}, unharmed: true},
-		"bundler": {needs: "ruby bundle", base: ruby, head: map[string]string{"Gemfile": "system('bash evil.sh')\n" + ruby["Gemfile"]}, unharmed: true},
+		"cargo":         {needs: "cargo", base: lib, head: map[string]string{".cargo/config.toml": "[build]\nrustc = \"./evil.sh\"\nrustc-wrapper = \"./evil.sh\"\n", "build.rs": ""}, unharmed: true},
+		"bundler":       {needs: "ruby bundle", base: ruby, head: map[string]string{"Gemfile": "system('bash evil.sh')\n" + ruby["Gemfile"]}, unharmed: true},
 		"Composer": {
 			needs: "php composer", base: composer, unharmed: true,
 			head: map[string]string{"composer.json": `{"name": "a/a", "description": "tested with phpunit", "require": {}, "scripts": {"post-autoload-dump": "bash evil.sh"}}`},
