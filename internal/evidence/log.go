@@ -96,6 +96,9 @@ type Execution struct {
 	// After, where it is not nil, is closed when what comes before in the log is
 	// recorded: what runs side by side has its order all the same.
 	After <-chan struct{}
+	// Hosts, where it is not nil, is called once the command has ended, and returns the
+	// hosts that it asked for.
+	Hosts func() []Host
 }
 
 // Run executes x in sb and records it. The record is on disk when Run returns,
@@ -115,6 +118,12 @@ func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record,
 	res, runErr := sb.Run(ctx, x.Run)
 	if runErr != nil && res.Exit < 0 && ctx.Err() == nil {
 		return Record{}, res, fmt.Errorf("execute %s: %w", r.name(), runErr)
+	}
+	if x.Hosts != nil {
+		for _, h := range x.Hosts() {
+			h.Name, h.Refused = string(l.o.Redact([]byte(h.Name))), string(l.o.Redact([]byte(h.Refused)))
+			r.Hosts = append(r.Hosts, h)
+		}
 	}
 	res.Stdout.Bytes = l.o.Redact(res.Stdout.Bytes)
 	res.Stderr.Bytes = l.o.Redact(res.Stderr.Bytes)

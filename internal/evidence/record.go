@@ -56,7 +56,8 @@ type Record struct {
 	Denied     *Denial   `json:"denied"` // why not executed, when it was refused
 	Stdout     Output    `json:"stdout"`
 	Stderr     Output    `json:"stderr"`
-	Sandbox    string    `json:"sandbox"` // tier
+	Sandbox    string    `json:"sandbox"`         // tier
+	Hosts      []Host    `json:"hosts,omitempty"` // that it asked the harness's proxy for, in the order in which it did
 	Prev       string    `json:"prev"`
 	Hash       string    `json:"-"` // always last in the line; written and read by hand
 }
@@ -65,6 +66,15 @@ type Record struct {
 type Denial struct {
 	Code string `json:"code"`
 	Rule string `json:"rule"`
+}
+
+// A Host is one that a command asked for whose only network was the harness's proxy.
+type Host struct {
+	Name        string `json:"host"` // with its port, as it was asked for, redacted
+	Connections int    `json:"connections"`
+	Up          int64  `json:"up"`                // bytes that were sent there
+	Down        int64  `json:"down"`              // bytes that came back
+	Refused     string `json:"refused,omitempty"` // why it was not led to; empty: it was reached
 }
 
 // An Output is what a command wrote to one stream, redacted.
@@ -231,7 +241,7 @@ func ReadOutput(dir string, out Output) ([]byte, error) {
 
 // clone keeps callers from changing what the log holds.
 func (r Record) clone() Record {
-	r.Argv = slices.Clone(r.Argv)
+	r.Argv, r.Hosts = slices.Clone(r.Argv), slices.Clone(r.Hosts)
 	if r.Denied != nil {
 		d := *r.Denied
 		r.Denied = &d

@@ -18,6 +18,8 @@ type plan struct {
 	projects                       []project // that the change can affect
 	left                           []project // that it cannot: they are run when the others are done
 	setup, warm, build, lint, test []command
+	fetches                        []command // where the configuration has the setup: those of the projects that fetch for a head that is not trusted
+	survey                         *survey
 }
 
 // detect finds out what can be run. The commands of the configuration come from
@@ -74,7 +76,7 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 		r.leave(chosen, left)
 	}
 	p := newPlan(chosen, r.in.Commands)
-	p.left = left
+	p.left, p.survey = left, s
 	return p, nil
 }
 
@@ -149,6 +151,9 @@ func (p *plan) override(c Commands) {
 		for _, t := range texts {
 			*list = append(*list, shellCommand(stage, t))
 		}
+	}
+	if len(c.Setup) > 0 {
+		p.fetches = fetching(p.setup)
 	}
 	modules := slices.DeleteFunc(slices.Clone(p.setup), func(c command) bool { return !c.needed })
 	set(&p.setup, StageSetup, c.Setup)

@@ -15,7 +15,7 @@ func elixirEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Elixir", units: "Elixir projects",
 		hosts:   strings.Fields("hex.pm repo.hex.pm builds.hex.pm"),
-		fetched: []string{".hex", ".cache/rebar3"},
+		fetched: []string{".hex", ".mix", ".cache/rebar3"},
 		find:    findElixirProjects,
 		isTest:  func(name string) bool { return path.Ext(name) == ".exs" && inFolder(name, "test") },
 		isSource: func(name string) bool {

@@ -31,6 +31,13 @@ type command struct {
 	race     bool     // is of use for the race detector only
 	timeout  time.Duration
 	cache    string // Go's build cache; empty: the side's own
+
+	// stranger returns what a head that is not trusted, and its base, are set up with in
+	// place of this; nil: it is run as it stands. See [runner.setupOf].
+	stranger func(Side) []command
+	// data is what is there in place of the tree, by name; nil: the tree is. Such a
+	// command fetches, and runs nothing of the tree.
+	data func(*survey) map[string][]byte
 }
 
 // exec runs c in tree and records the step. stdout, which may be nil, sees all
@@ -42,6 +49,9 @@ func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c co
 		return step, err
 	}
 	r.res.Steps = append(r.res.Steps, step)
+	if c.data != nil {
+		r.fetches[step.Evidence] = true
+	}
 	if c.stage != StageList {
 		r.restore(ctx, side, tree, c)
 	}
@@ -73,9 +83,16 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	if err := mkdirs(at.home, cache, r.modCache()); err != nil {
 		return Step{}, err
 	}
+	dir := at.tree.Dir
+	if c.data != nil {
+		var err error
+		if dir, at.home, err = r.layData(ctx, side, c); err != nil {
+			return Step{}, fmt.Errorf("%s %s: %w", side, c.text, err)
+		}
+	}
 	run := sandbox.Command{
 		Argv: c.argv, Env: slices.Concat(r.goEnv(cache, c), r.in.Env), Home: at.home,
-		Writable: []string{at.tree.Dir, cache}, ReadOnly: []string{history},
+		Writable: []string{dir, cache}, ReadOnly: []string{history},
 		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
 	}
 	if c.stage == StageSetup {
@@ -91,13 +108,17 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 	}
-	r.restrain(&run, c.text)
+	led, err := r.restrain(ctx, side, c, &run)
+	if err != nil {
+		return Step{}, fmt.Errorf("%s %s: %w", side, c.text, err)
+	}
+	defer led.close()
 	if cache != r.projectCache() {
 		run.ReadOnly = append(run.ReadOnly, r.lent()...)
 	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
 		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.stage), Command: c.text,
-		Root: at.tree.Dir, Cwd: c.unit, Tree: at.tree.OID, Run: run, After: at.after,
+		Root: dir, Cwd: c.unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: led.hosts,
 	})
 	step := Step{
 		Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Evidence: rec.ID,
@@ -106,12 +127,17 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	if err != nil {
 		return step, fmt.Errorf("%s %s: %w", side, c.text, err)
 	}
+	if c.data != nil {
+		if err := r.takeFetched(ctx, side, c); err != nil {
+			return step, fmt.Errorf("%s %s: %w", side, c.text, err)
+		}
+	}
 	if step.Failed() {
 		both := string(res.Stdout.Bytes)
 		if c.results != nil {
 			both = ""
 		}
-		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), at.tree.Dir)
+		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), dir)
 		step.Environment = environment(step.Output)
 		if step.Lacks = r.lacking(step); step.Lacks != "" {
 			step.Environment = "no " + step.Lacks + " on this machine"

@@ -186,7 +186,7 @@ func (r *runner) distrust() {
 	}
 	if changed {
 		p := newPlan(head.projects, r.in.Commands)
-		p.left = head.left
+		p.left, p.survey = head.left, head.survey
 		r.plan[Head] = p
 	}
 }

@@ -46,18 +46,26 @@ func (r *runner) fetchedFolders(side Side) []string {
 
 // fill lets a side's HOME begin with what was fetched for the project before.
 func (r *runner) fill(ctx context.Context, side Side) error {
-	home := r.home(side)
+	return r.begin(ctx, side, r.home(side))
+}
+
+// begin does so with a HOME. That of a head that is not trusted begins with what this run's
+// base has.
+func (r *runner) begin(ctx context.Context, side Side, home string) error {
 	if err := mkdirs(home); err != nil {
 		return err
 	}
 	if err := r.furnish(home); err != nil {
 		return err
 	}
-	if info, err := os.Stat(r.fetched()); err != nil || r.Now().Sub(info.ModTime()) > fetchedAge {
+	source := r.fetched()
+	if side == Head && r.Network == NetworkRegistries {
+		source = r.home(Base)
+	} else if info, err := os.Stat(source); err != nil || r.Now().Sub(info.ModTime()) > fetchedAge {
 		return nil //nolint:nilerr // nothing is kept
 	}
 	for _, folder := range r.fetchedFolders(side) {
-		from, to := filepath.Join(r.fetched(), folder), filepath.Join(home, folder)
+		from, to := filepath.Join(source, folder), filepath.Join(home, folder)
 		if !exists(from) || exists(to) {
 			continue
 		}

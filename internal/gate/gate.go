@@ -122,27 +122,19 @@ type runner struct {
 	resting  bool             // it is at what the change cannot affect
 	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
-	longest  time.Duration // the slowest package of the base's tests
-	lacks    []string      // what could not be run for want of a program, for people
-	missing  bool          // tests of the change import what the base does not provide
-	limit    time.Duration // of the whole gate
-	copies   string        // what the names of its prepared snapshots begin with
+	longest  time.Duration   // the slowest package of the base's tests
+	lacks    []string        // what could not be run for want of a program, for people
+	missing  bool            // tests of the change import what the base does not provide
+	limit    time.Duration   // of the whole gate
+	fetches  map[string]bool // evidence of commands that fetched, which build nothing
+	copies   string          // what the names of its prepared snapshots begin with
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
 // way: Result.Verdict then is what stands without the rest, and the error says
 // why it stopped. Other errors are infrastructure.
 func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
-	if g.Network == NetworkRegistries {
-		led := *g
-		g = &led
-		var err error
-		if g.leash, err = g.newLeash(ctx); err != nil {
-			return nil, fmt.Errorf("gate: %w", err)
-		}
-		defer g.leash.proxy.Close()
-	}
-	r := newRunner(g, in)
+	r := newRunner(g.leashed(ctx), in)
 	defer r.close()
 	r.limit = r.left(ctx)
 	err := r.steps(ctx)
@@ -165,6 +157,7 @@ func newRunner(g *Gate, in Input) *runner {
 		suites:   map[Side]Suite{},
 		prepared: map[Side]*snapshot{},
 		rested:   Suite{},
+		fetches:  map[string]bool{},
 		copies:   "prepared",
 	}
 }

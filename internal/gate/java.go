@@ -84,7 +84,7 @@ func mavenProject(s *survey, dir string) project {
 	setup := command{stage: StageSetup, unit: dir, network: sandbox.NetworkHost}
 	// What the test plugin brings at run time is resolved only where it finds
 	// classes to run, so that this asks for a method which none of them has.
-	p.setup = []command{setup.reporting(tool + " -B -q" + repo + " test -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=*#noSuchTestForYcbot' -DfailIfNoTests=false")}
+	p.setup = []command{setup.reporting(tool + " -B -q" + repo + " test -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=*#noSuchTestForYcbot' -DfailIfNoTests=false").onlyOfBase()}
 	p.build = []command{command{stage: StageBuild, unit: dir}.reporting(tool + " -B -q -o" + repo + " test-compile -Dmaven.test.skip=true")}
 	p.test = []command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=false --fail-at-end", "*/surefire-reports/TEST-*.xml", "JUnit XML of Surefire",
 		func(class string) string { return " -Dsurefire.failIfNoSpecifiedTests=false -Dtest=" + class })}
@@ -103,7 +103,7 @@ func gradleProject(s *survey, dir string) project {
 	}
 	common := " --no-daemon --console=plain -q"
 	setup := command{stage: StageSetup, unit: dir, network: sandbox.NetworkHost}
-	p.setup = []command{setup.reporting(tool + common + " testClasses")}
+	p.setup = []command{setup.reporting(tool + common + " testClasses").onlyOfBase()}
 	p.build = []command{command{stage: StageBuild, unit: dir}.reporting(tool + common + " --offline classes")}
 	p.test = []command{javaTests(dir, tool+common+" --offline test --continue", "*/test-results/*/TEST-*.xml", "JUnit XML of Gradle",
 		func(class string) string { return " --tests " + class })}

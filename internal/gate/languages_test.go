@@ -234,13 +234,19 @@ func (l language) commandLevel(t *testing.T, v variant, res *Result) {
 }
 
 // judge runs the gate over a scenario with some of the machine's tools.
-func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)) *Result {
+func testGit(t *testing.T) *workspace.Git {
 	t.Helper()
 	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("git is needed: %v", err)
 	}
 	git.Temp = t.TempDir()
+	return git
+}
+
+func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)) *Result {
+	t.Helper()
+	git := testGit(t)
 	o := sandbox.Options{PATH: tools.getenv("PATH"), TempDir: t.TempDir(), Now: time.Now}
 	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
 	box, err := sandbox.Detect(t.Context(), o)

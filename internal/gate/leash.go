@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/proxy"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -18,50 +20,86 @@ import (
 
 // A leash is what setup commands get in place of the network with
 // [NetworkRegistries]: their own loopback interface, and on it a proxy of the
-// harness that leads to package registries alone.
+// harness that leads to package registries alone. Each command has a proxy of its own.
 type leash struct {
-	proxy *proxy.Proxy
-	way   []sandbox.Service
-	env   []string
+	o     proxy.Options
+	names sandbox.Resolver
+	own   []sandbox.Service // registries of this machine: many tools ask no proxy for those
+
+	mu      sync.Mutex
+	refused []string
 }
 
-// scriptsOff has package managers leave out the scripts of packages. Where one
-// cannot, the network is not there for them either.
-var scriptsOff = []string{"npm_config_ignore_scripts=true", "YARN_ENABLE_SCRIPTS=false"}
-
-// scriptsOffFlags do so where no variable does, for the gate's own commands.
-var scriptsOffFlags = map[string]string{
-	"yarn install --frozen-lockfile":                  " --ignore-scripts",
-	"bun install --frozen-lockfile":                   " --ignore-scripts",
-	"composer install --no-interaction --no-progress": " --no-scripts --no-plugins",
-}
-
-// newLeash starts the proxy.
-func (g *Gate) newLeash(ctx context.Context) (*leash, error) {
-	names := &net.Resolver{}
-	o := proxy.Options{Resolver: names, Named: g.Tools.namedRegistries()}
-	for _, eco := range ecosystems() {
-		o.Public = append(o.Public, eco.hosts...)
+// leashed is g with a leash, where it needs one.
+func (g *Gate) leashed(ctx context.Context) *Gate {
+	if g.Network != NetworkRegistries {
+		return g
 	}
+	led := *g
+	names := &net.Resolver{}
+	named, plain := g.Tools.namedRegistries()
+	led.leash = &leash{o: proxy.Options{Resolver: names, Named: named, Plain: plain}, names: names}
 	if g.Tools != nil {
-		o.Way = g.Tools.upstream()
+		led.leash.o.Way = g.Tools.upstream()
+	}
+	for _, name := range named {
+		if own, err := sandbox.FindServices(ctx, names, []string{name}); err == nil && loopback(own[0]) {
+			led.leash.own = append(led.leash.own, own...)
+		}
+	}
+	return &led
+}
+
+// A lead is the proxy of one command; nil: it has none.
+type lead struct {
+	leash *leash
+	proxy *proxy.Proxy
+}
+
+// lead starts a proxy for a command of an ecosystem, or of any where that has no name.
+func (l *leash) lead(ctx context.Context, eco string, c *sandbox.Command) (*lead, error) {
+	o := l.o
+	for _, e := range ecosystems() {
+		if eco == "" || eco == e.name {
+			o.Public = append(o.Public, e.hosts...)
+		}
 	}
 	p, err := proxy.Start(o)
 	if err != nil {
 		return nil, err
 	}
-	way, err := sandbox.FindServices(ctx, names, []string{p.Addr.String()})
+	way, err := sandbox.FindServices(ctx, l.names, []string{p.Addr.String()})
 	if err != nil {
 		p.Close()
 		return nil, fmt.Errorf("proxy to registries: %w", err)
 	}
-	for _, name := range o.Named {
-		// A registry of this machine: many tools ask no proxy for those.
-		if own, err := sandbox.FindServices(ctx, names, []string{name}); err == nil && loopback(own[0]) {
-			way = append(way, own...)
+	c.Services = slices.Concat(c.Services, way, l.own)
+	c.Env = slices.Concat(c.Env, throughProxy(p.Addr.String()))
+	return &lead{leash: l, proxy: p}, nil
+}
+
+// hosts ends the proxy, and returns the hosts that were asked for.
+func (l *lead) hosts() []evidence.Host {
+	if l == nil {
+		return nil
+	}
+	l.proxy.Close()
+	var out []evidence.Host
+	l.leash.mu.Lock()
+	defer l.leash.mu.Unlock()
+	for _, h := range l.proxy.Hosts() {
+		out = append(out, evidence.Host{Name: h.Name, Connections: h.Connections, Up: h.Up, Down: h.Down, Refused: h.Refused})
+		if h.Refused != "" && !slices.Contains(l.leash.refused, h.Name) {
+			l.leash.refused = append(l.leash.refused, h.Name)
 		}
 	}
-	return &leash{proxy: p, way: way, env: append(slices.Clone(scriptsOff), throughProxy(p.Addr.String())...)}, nil
+	return out
+}
+
+func (l *lead) close() {
+	if l != nil {
+		l.proxy.Close()
+	}
 }
 
 func loopback(s sandbox.Service) bool {
@@ -83,45 +121,45 @@ func throughProxy(addr string) []string {
 	return append(out, "CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse", "NO_PROXY=", "no_proxy=", "npm_config_noproxy=", "MAVEN_OPTS="+java, "GRADLE_OPTS="+java)
 }
 
-// restrain puts the leash on a command that would have the network; text is what
-// people see of it, and the end of what a shell is given.
-func (r *runner) restrain(c *sandbox.Command, text string) {
-	if r.Network != NetworkRegistries || c.Network != sandbox.NetworkHost {
-		return
+// restrain takes the network from a setup command of a head that is not trusted, and
+// leads it to registries where it runs nothing that the head names.
+func (r *runner) restrain(ctx context.Context, side Side, c command, run *sandbox.Command) (*lead, error) {
+	if r.Network != NetworkRegistries || c.stage != StageSetup {
+		return nil, nil //nolint:nilnil // no lead is an answer
 	}
-	c.Network = sandbox.NetworkNone
-	if flags := scriptsOffFlags[text]; flags != "" {
-		c.Argv = slices.Clone(c.Argv)
-		c.Argv[len(c.Argv)-1] += flags
+	run.Network = sandbox.NetworkNone
+	run.Env = slices.Concat(run.Env, closed(run.Home))
+	if !c.reaches(side) {
+		run.Env = slices.Concat(run.Env, offlineEnv(run.Home))
+	} else if r.leash != nil {
+		return r.leash.lead(ctx, c.eco, run)
 	}
-	if r.leash != nil {
-		c.Services = slices.Concat(c.Services, r.leash.way)
-		c.Env = slices.Concat(c.Env, r.leash.env)
-	}
+	return nil, nil //nolint:nilnil // as above
 }
 
-// noteLeash tells what setup was kept from.
+// noteLeash says what setup was kept from.
 func (r *runner) noteLeash() {
 	if r.leash == nil {
 		return
 	}
-	if refused := r.leash.proxy.Refused(); len(refused) > 0 {
+	if refused := r.leash.refused; len(refused) > 0 {
 		r.note("setup asked for %s and was refused: for a head that is not trusted only package registries can be reached", listed(refused, 3))
 	}
 	if slices.ContainsFunc(r.res.Steps, func(s Step) bool { return s.Stage == StageSetup && s.Failed() }) {
-		r.note("setup ran without install scripts, and with package registries as its only network, because the head is not trusted")
+		r.note("setup ran without install scripts, and with package registries as the only network of what fetches, because the head is not trusted")
 	}
 }
 
 // address is the beginning of a URL: its scheme and its host.
 var address = pattern.New(`(https?)://(?:[^/@\s]*@)?([A-Za-z0-9_.-]+)(:[0-9]+)?`)
 
-// namedRegistries are "host:port" of the registries that the operator has set.
-func (t *Toolchains) namedRegistries() []string {
+// namedRegistries are "host:port" of the registries that the operator has set, and those
+// of them that are set to be asked without TLS.
+func (t *Toolchains) namedRegistries() (named, plain []string) {
 	if t == nil {
-		return nil
+		return nil, nil
 	}
-	var texts, out []string
+	var texts []string
 	env, _ := t.registries()
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
@@ -148,11 +186,14 @@ func (t *Toolchains) namedRegistries() []string {
 			if port == "" {
 				port = map[string]string{"http": ":80", "https": ":443"}[m[1]]
 			}
-			out = append(out, strings.ToLower(m[2])+port)
+			named = append(named, strings.ToLower(m[2])+port)
+			if m[1] == "http" {
+				plain = append(plain, strings.ToLower(m[2])+port)
+			}
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(named)
+	return slices.Compact(named), plain
 }
 
 // isProxy tells settings of the way to registries from those of registries.

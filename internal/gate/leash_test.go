@@ -110,15 +110,17 @@ func TestSetupHasNoWayAround(t *testing.T) {
 	direct := `exec 3<>/dev/tcp/` + strings.Replace(address, ":", "/", 1) + ` && printf 'GET / HTTP/1.0\r\n\r\n' >&3 && cat <&3`
 	byProxy := `p=${HTTP_PROXY#http://}; exec 3<>/dev/tcp/${p%:*}/${p#*:} && printf 'GET ` + url + `/ HTTP/1.0\r\nHost: ` + address + `\r\n\r\n' >&3 && cat <&3`
 	for name, tt := range map[string]struct {
-		network Network
-		script  string
-		reaches bool
+		network          Network
+		script           string
+		fetches, reaches bool
 	}{
-		"with the network": {NetworkSetup, direct, true},
-		"directly":         {NetworkRegistries, direct, false},
-		"by the proxy":     {NetworkRegistries, byProxy, false},
+		"with the network":            {NetworkSetup, direct, false, true},
+		"directly":                    {NetworkRegistries, direct, true, false},
+		"by the proxy":                {NetworkRegistries, byProxy, true, false},
+		"where it runs what is there": {NetworkRegistries, `test -z "$HTTP_PROXY"; ` + direct, false, false},
 	} {
-		log, err := evidence.Open(t.TempDir(), "run", evidence.Options{Now: time.Now})
+		dir := t.TempDir()
+		log, err := evidence.Open(dir, "run", evidence.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,12 +128,13 @@ func TestSetupHasNoWayAround(t *testing.T) {
 			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: tt.network,
 			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
 		}
-		if g.leash, err = g.newLeash(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		r := newRunner(g, Input{})
+		r := newRunner(g.leashed(t.Context()), Input{})
+		r.plan[Head] = &plan{}
 		asked.Store(0)
 		c := command{stage: StageSetup, network: sandbox.NetworkHost, argv: []string{"bash", "-c", tt.script}}
+		if tt.fetches {
+			c.data = func(*survey) map[string][]byte { return nil }
+		}
 		step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -139,11 +142,17 @@ func TestSetupHasNoWayAround(t *testing.T) {
 		if got := asked.Load() > 0; got != tt.reaches {
 			t.Errorf("%s: the service was asked: %v: %s", name, got, step.Output)
 		}
-		if refused := g.leash.proxy.Refused(); (name == "by the proxy") != slices.Contains(refused, address) {
-			t.Errorf("%s: refused %q", name, refused)
+		rec, _ := log.Record(step.Evidence)
+		if named := len(rec.Hosts) == 1 && rec.Hosts[0].Name == address && rec.Hosts[0].Refused != ""; named != (name == "by the proxy") {
+			t.Errorf("%s: in the log: %+v", name, rec.Hosts)
 		}
-		g.leash.proxy.Close()
+		if r.leash != nil && slices.Contains(r.leash.refused, address) != (name == "by the proxy") {
+			t.Errorf("%s: refused %q", name, r.leash.refused)
+		}
 		log.Close()
+		if _, err := evidence.Verify(dir, "run"); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -152,8 +161,11 @@ func TestSetupWithoutTheProxy(t *testing.T) {
 	t.Parallel()
 	r := newRunner(&Gate{Network: NetworkRegistries}, Input{})
 	c := sandbox.Command{Network: r.Network.of(sandbox.NetworkHost)}
-	if r.restrain(&c, ""); c.Network != sandbox.NetworkNone {
-		t.Errorf("network %v", c.Network)
+	for _, side := range []Side{Base, Head} {
+		led, err := r.restrain(t.Context(), side, command{stage: StageSetup, network: sandbox.NetworkHost}, &c)
+		if err != nil || led != nil || c.Network != sandbox.NetworkNone {
+			t.Errorf("%v, %v, network %v", led, err, c.Network)
+		}
 	}
 }
 
@@ -179,7 +191,11 @@ func TestNamedRegistries(t *testing.T) {
 		"UV_INDEX=own=https://uv.corp:8443/x", "HTTPS_PROXY=http://out.corp:3128", "npm_config_https_proxy=http://out.corp:3128", "YARN_HTTP_PROXY=http://out.corp:3128",
 	}}
 	want := []string{"a.corp:443", "acme.corp:4873", "b.corp:80", "crates.corp:443", "db.corp:443", "go.corp:443", "goproxy.corp:3000", "npm.corp:443", "sum.corp:443", "uv.corp:8443"}
-	if diff := cmp.Diff(want, tools.namedRegistries()); diff != "" {
+	named, plain := tools.namedRegistries()
+	if diff := cmp.Diff(want, named); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"acme.corp:4873", "b.corp:80", "goproxy.corp:3000"}, slices.Sorted(slices.Values(plain))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -255,7 +255,16 @@ func (p *project) installNode(s *survey, m manifest, workspace bool) {
 			p.missing = fmt.Sprintf("no %s on this machine", tool)
 		}
 		c := command{stage: StageSetup, unit: p.dir, network: sandbox.NetworkHost}
-		p.setup = append(p.setup, c.reporting(text))
+		fetch, offline := text+" --ignore-scripts", text+" --ignore-scripts"
+		switch text {
+		case "pnpm install --frozen-lockfile":
+			fetch, offline = "pnpm fetch --ignore-scripts", offline+" --offline"
+		case "yarn install --frozen-lockfile":
+			offline += " --offline"
+		case "yarn install --immutable":
+			fetch, offline = text+" --mode=skip-build", text+" --mode=skip-build"
+		}
+		p.setup = append(p.setup, c.reporting(text).strangers(fetch, nodeData, offline))
 	}
 	lock := s.first(p.dir, "pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb")
 	if lock != "" {

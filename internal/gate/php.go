@@ -35,6 +35,11 @@ func phpEcosystem() *ecosystem {
 	}
 }
 
+const (
+	composer  = "composer install --no-interaction --no-progress"
+	untouched = " --no-scripts --no-plugins"
+)
+
 var phpMissing = pattern.New(`Call to undefined (?:method|function) [\w\\:]*?(\w+)\(\)|(?:Class|Interface|Trait|Enum) "[\w\\]*?(\w+)" not found|Undefined constant [\w\\:"]*?(\w+)"?`)
 
 func findPHPProjects(s *survey) []project {
@@ -63,7 +68,7 @@ func findPHPProjects(s *survey) []project {
 				p.missing = "no composer on this machine"
 			}
 			c := command{stage: StageSetup, unit: dir, network: sandbox.NetworkHost}
-			p.setup = append(p.setup, c.reporting("composer install --no-interaction --no-progress"))
+			p.setup = append(p.setup, c.reporting(composer).strangers(composer+untouched, composerData, composer+untouched))
 		case !s.tools.has("phpunit"):
 			p.missing = "no phpunit on this machine"
 		}

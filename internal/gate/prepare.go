@@ -109,11 +109,13 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if err := r.fill(ctx, side); err != nil {
 		return fmt.Errorf("HOME of %s: %w", side, err)
 	}
-	for _, c := range p.setup {
+	unfetched := ""
+	for _, c := range r.setupOf(side, p) {
 		step, err := r.withRetry(ctx, side, r.limited(side, c))
 		if err != nil {
 			return err
 		}
+		unfetched = r.offline(c, step, unfetched)
 		r.unprepared(step)
 	}
 	if side == Base {
@@ -138,6 +140,26 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	}
 	r.settle(side)
 	return nil
+}
+
+// offline explains a setup that fails for a head that is not trusted, because what it needs
+// was not fetched. It returns what could not be fetched so far.
+func (r *runner) offline(c command, s Step, unfetched string) string {
+	if r.Network != NetworkRegistries || !s.Failed() || r.facts.Unprepared != "" {
+		return unfetched
+	}
+	steered := slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool {
+		return slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.steers != nil && e.steers(name) })
+	})
+	switch {
+	case c.data != nil:
+		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
+	case unfetched != "":
+		r.facts.Unprepared = unfetched
+	case s.Side == Head && !c.reaches(Head) && (steered || c.eco == ""):
+		r.facts.Unprepared = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
+	}
+	return unfetched
 }
 
 // unprepared keeps the first reason for which a side cannot be judged.
@@ -208,7 +230,7 @@ var goHeading = pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`)
 func (r *runner) broken(side Side) []string {
 	var out []string
 	for _, s := range r.res.Steps {
-		if s.Side != side || !s.Failed() || s.Stage != StageBuild && s.Stage != StageSetup {
+		if s.Side != side || !s.Failed() || s.Stage != StageBuild && s.Stage != StageSetup || r.fetches[s.Evidence] {
 			continue
 		}
 		named := goHeading.FindAllStringSubmatch(s.Output, -1)

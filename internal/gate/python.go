@@ -23,7 +23,7 @@ func pythonEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Python", units: "Python projects",
 		hosts:   strings.Fields("pypi.org files.pythonhosted.org"),
-		fetched: []string{".cache/pip", ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
+		fetched: []string{".cache/pip", wheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
 		registries: []string{
 			"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_NO_INDEX", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",
 			"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_HTTP_TIMEOUT", "PIPENV_PYPI_MIRROR",
@@ -214,11 +214,15 @@ func unittestArgs(s *survey, dir string) []string {
 // environment in the project, and says whether there is one. What needs nothing
 // that the machine has not gets none.
 func (p *project) installPython(s *survey, f pyFacts) bool {
-	add := func(text string) {
-		c := command{stage: StageSetup, unit: p.dir, network: sandbox.NetworkHost}
-		p.setup = append(p.setup, c.reporting(text))
-	}
 	installable := strings.Contains(f.pyproject, "[build-system]") || strings.Contains(f.pyproject, "[project]") || s.has(p.dir, "setup.py")
+	add := func(text string) {
+		c := command{stage: StageSetup, unit: p.dir, network: sandbox.NetworkHost}.reporting(text)
+		c.stranger = func(Side) []command { return nil }
+		if len(p.setup) == 0 { // in place of all of them
+			c.stranger = p.pythonOfStranger(s, c, f, installable && !notAPackage.MatchString(f.pyproject))
+		}
+		p.setup = append(p.setup, c)
+	}
 	needs := len(f.deps) > 0 || f.lock != "" || pyDependencies.MatchString(f.pyproject) ||
 		strings.Contains(string(s.read(p.dir, "setup.py")), "install_requires") || strings.Contains(string(s.read(p.dir, "setup.cfg")), "install_requires")
 	if !needs && (!f.pytest || s.tools.has("pytest")) {

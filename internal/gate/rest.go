@@ -117,7 +117,7 @@ const (
 func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (Suite, restEnd, error) {
 	until := r.logged() + left
 	suite := Suite{}
-	for _, c := range slices.Concat(u.plan.setup, u.plan.build) {
+	for _, c := range slices.Concat(r.setupOf(Head, u.plan), u.plan.build) {
 		if c.timeout = min(r.Limits.step(), until-r.logged()); c.timeout <= 0 {
 			return suite, restLate, nil
 		}
@@ -182,7 +182,11 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	g := newRunner(&inner, in)
 	g.copies, g.resting = "rest", true
 	g.packages, g.affected, g.longest = r.packages, r.affected, r.longest
-	g.plan[Base], g.plan[Head] = u.plan, u.plan
+	for _, side := range []Side{Base, Head} {
+		p := *u.plan
+		p.survey = r.plan[side].survey
+		g.plan[side] = &p
+	}
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
 		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare,

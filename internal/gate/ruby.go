@@ -44,6 +44,9 @@ var (
 	rubyMissing  = pattern.New("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
 )
 
+// gemFolder is where packages for an untrusted head are, below HOME.
+const gemFolder = ".bundle/cache/ycbot"
+
 func findRubyProjects(s *survey) []project {
 	dirs := s.dirs("Gemfile", ".rspec", "Rakefile")
 	for _, f := range s.files {
@@ -89,7 +92,17 @@ func rubyProject(s *survey, dir string, spec, test bool) project {
 		}
 		before = "bundle exec "
 		c := command{stage: StageSetup, unit: dir, network: sandbox.NetworkHost}
-		p.setup = append(p.setup, c.reporting("BUNDLE_PATH=vendor/bundle BUNDLE_APP_CONFIG=.bundle bundle install --quiet"))
+		install := "BUNDLE_PATH=vendor/bundle BUNDLE_APP_CONFIG=.bundle bundle install --quiet"
+		c = c.reporting(install)
+		own := c
+		// The head's installs from the packages that the base's has brought.
+		c.stranger = func(side Side) []command {
+			if side == Base {
+				return []command{own.reporting(install + ` && mkdir -p "$HOME/` + gemFolder + `" && find vendor/bundle -path '*/cache/*.gem' -exec cp {} "$HOME/` + gemFolder + `" ';'`)}
+			}
+			return []command{own.reporting(`BUNDLE_CACHE_PATH="$HOME/` + gemFolder + `" ` + install + " --local")}
+		}
+		p.setup = append(p.setup, c)
 		before = "BUNDLE_PATH=vendor/bundle " + before
 	}
 	if spec {

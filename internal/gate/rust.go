@@ -97,7 +97,9 @@ func rustProject(s *survey, dir string, text []byte, workspace bool) project {
 		if s.has(dir, "Cargo.lock") {
 			locked = " --locked"
 		}
-		add(&p.setup, StageSetup, words("cargo fetch"+locked)...).network = sandbox.NetworkHost
+		c := add(&p.setup, StageSetup, words("cargo fetch"+locked)...)
+		c.network = sandbox.NetworkHost
+		*c = c.strangers("cargo fetch"+locked, cargoData)
 	}
 	add(&p.build, StageBuild, words("cargo build --offline"+all)...)
 	if s.tools.has("cargo-clippy") {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -263,7 +264,11 @@ func lay(t *testing.T, dir string, files map[string][]byte) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
+		mode := os.FileMode(0o644)
+		if bytes.HasPrefix(data, []byte("#!")) {
+			mode = 0o755
+		}
+		if err := os.WriteFile(file, data, mode); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ const (
 	headerTime = 30 * time.Second
 	// maxConnections bounds what is carried at a time.
 	maxConnections = 256
-	maxRefused     = 8
-	maxHost        = 253 // the longest name of a host
+	maxHosts       = 64
+	maxHost        = 253 + len(":65535") // the longest name of a host, with its port
 )
 
 // Options say where a proxy leads.
@@ -33,8 +34,9 @@ type Options struct {
 	// Public are names of hosts, reached by TLS on port 443 and at public addresses
 	// only. A name is resolved once for a connection, which goes to what was looked at.
 	Public []string
-	// Named are "host:port" of the operator's, wherever they are.
-	Named []string
+	// Named are "host:port" of the operator's, wherever they are: by TLS, and those in
+	// Plain by HTTP too.
+	Named, Plain []string
 	// Way is the operator's own proxy for a URL, nil where there is none.
 	Way func(*url.URL) (*url.URL, error)
 
@@ -53,14 +55,23 @@ type Proxy struct {
 	// Addr is where it listens.
 	Addr netip.AddrPort
 
-	o      Options
-	server *http.Server
-	cancel context.CancelFunc
-	tunnel sync.WaitGroup
-	slots  chan struct{}
+	o       Options
+	server  *http.Server
+	cancel  context.CancelFunc
+	serving sync.WaitGroup
+	slots   chan struct{}
 
-	mu      sync.Mutex
-	refused []string
+	mu     sync.Mutex
+	hosts  []Host
+	closed bool
+}
+
+// A Host is one that was asked for.
+type Host struct {
+	Name        string // with its port; of what was refused as it was asked for, cut
+	Connections int
+	Up, Down    int64  // bytes that were sent there, and that came back
+	Refused     string // why it was not led to, the last reason; empty: it was reached
 }
 
 // Start begins to listen on a port of the loopback interface.
@@ -83,53 +94,91 @@ func Start(o Options) (*Proxy, error) {
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
 	p.server = &http.Server{
-		ReadHeaderTimeout: headerTime, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		ReadHeaderTimeout: headerTime, DisableGeneralOptionsHandler: true, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			p.serve(w, r, forward)
+			if p.begin() {
+				defer p.serving.Done()
+				p.serve(w, r, forward)
+			}
 		}),
 	}
-	p.tunnel.Go(func() { _ = p.server.Serve(l) }) // ends with Close
+	p.serving.Go(func() { _ = p.server.Serve(l) }) // ends with Close
 	return p, nil
 }
 
-// Close ends all connections.
-func (p *Proxy) Close() {
-	p.cancel()
-	_ = p.server.Close()
-	p.tunnel.Wait()
-}
-
-// Refused are hosts that were asked for and are not led to, the first few.
-func (p *Proxy) Refused() []string {
+// begin counts a request in, unless Close has begun.
+func (p *Proxy) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.refused)
+	if !p.closed {
+		p.serving.Add(1)
+	}
+	return !p.closed
+}
+
+// Close ends all connections, and waits until they have ended.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.cancel()
+	_ = p.server.Close()
+	p.serving.Wait()
+}
+
+// Hosts are those that were asked for, the first ones, in the order in which they were.
+// The counts are final after Close.
+func (p *Proxy) Hosts() []Host {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.hosts)
 }
 
 func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 	connect := r.Method == http.MethodConnect
-	switch to := target(r); {
+	switch to, err := target(r); {
+	case err != nil:
+		p.refuse(w, to, err.Error())
 	case connect && (p.public(to) || p.named(to)):
 		p.carry(w, r, to)
-	case !connect && r.URL.Scheme == "http" && p.named(to):
-		forward.ServeHTTP(w, r)
+	case !connect && p.plain(to):
+		counted := &counter{ReadCloser: r.Body, ResponseWriter: w}
+		r.Body = counted
+		forward.ServeHTTP(counted, r)
+		p.note(Host{Name: to, Connections: 1, Up: counted.up, Down: counted.down})
 	default:
-		p.refuse(to)
-		http.Error(w, "only package registries can be reached", http.StatusForbidden)
+		p.refuse(w, to, "no package registry")
 	}
 }
 
-// target is the "host:port" that a request is for, in lower case.
-func target(r *http.Request) string {
-	host := r.Host
-	if r.URL.Host != "" {
-		host = r.URL.Host
+// target is the "host:port" that a request is for, in lower case. The beginning of the
+// request has to name it, and nothing beside it; a Host header counts for nothing.
+func target(r *http.Request) (string, error) {
+	host := r.URL.Host
+	asked := r.RequestURI
+	if r.Method != http.MethodConnect {
+		rest, ok := strings.CutPrefix(asked, "http://")
+		if !ok {
+			return cmp.Or(host, r.Host), errors.New("not http://")
+		}
+		asked, _, _ = strings.Cut(rest, "/")
+		if asked, _, _ = strings.Cut(asked, "?"); host == asked && !strings.Contains(asked, ":") {
+			host, asked = host+":80", asked+":80"
+		}
 	}
-	if _, _, err := net.SplitHostPort(host); err != nil {
-		host = net.JoinHostPort(strings.Trim(host, "[]"), "80")
+	if host == "" || asked != host || r.URL.User != nil || !ascii(host) {
+		return asked, errors.New("not the name of a host with its port")
 	}
-	return strings.ToLower(host)
+	return strings.ToLower(host), nil
+}
+
+// ascii says that s consists of what can be in a host's name or address, with its port.
+// Lower case of other letters could be one of these.
+func ascii(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._:[]", r))
+	})
 }
 
 func (p *Proxy) public(to string) bool {
@@ -139,15 +188,33 @@ func (p *Proxy) public(to string) bool {
 
 func (p *Proxy) named(to string) bool { return slices.Contains(p.o.Named, to) }
 
-func (p *Proxy) refuse(to string) {
+// plain says that a host is the operator's, and may be spoken with without TLS.
+func (p *Proxy) plain(to string) bool { return slices.Contains(p.o.Plain, to) && p.named(to) }
+
+// refuse ends a request for a host that is not led to.
+func (p *Proxy) refuse(w http.ResponseWriter, to, why string) {
+	p.note(Host{Name: to, Connections: 1, Refused: why})
+	http.Error(w, "only package registries can be reached: "+why, http.StatusForbidden)
+}
+
+// note adds h to what is known of its host.
+func (p *Proxy) note(h Host) {
+	h.Name = strings.ToValidUTF8(h.Name[:min(len(h.Name), maxHost)], "?")
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if to = to[:min(len(to), maxHost)]; len(p.refused) < maxRefused && !slices.Contains(p.refused, to) {
-		p.refused = append(p.refused, to)
+	for i, k := range p.hosts {
+		if k.Name == h.Name && (k.Refused == "") == (h.Refused == "") {
+			p.hosts[i] = Host{Name: k.Name, Connections: k.Connections + h.Connections, Up: k.Up + h.Up, Down: k.Down + h.Down, Refused: h.Refused}
+			return
+		}
+	}
+	if len(p.hosts) < maxHosts {
+		p.hosts = append(p.hosts, h)
 	}
 }
 
-// carry joins the connection of a CONNECT with one to where it leads.
+// carry joins the connection of a CONNECT with one to where it leads, if what comes is
+// TLS for it.
 func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, to string) {
 	select {
 	case p.slots <- struct{}{}:
@@ -159,6 +226,7 @@ func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, to string) {
 	ctx := r.Context()
 	up, err := p.open(ctx, to)
 	if err != nil {
+		p.note(Host{Name: to, Connections: 1, Refused: "out of reach"})
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
@@ -172,10 +240,45 @@ func (p *Proxy) carry(w http.ResponseWriter, r *http.Request, to string) {
 	if _, err := io.WriteString(down, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
 		return
 	}
+	h := Host{Name: to, Connections: 1}
+	host, _, _ := net.SplitHostPort(to)
 	var both sync.WaitGroup
-	both.Go(func() { _, _ = io.Copy(up, buffered); finish(up) })
-	both.Go(func() { _, _ = io.Copy(down, up); finish(down) })
+	both.Go(func() {
+		var err error
+		if p.plain(to) {
+			h.Up, err = io.Copy(up, buffered)
+		} else {
+			h.Up, err = send(ctx, up, down, buffered.Reader, host)
+		}
+		if refused := refusal(""); errors.As(err, &refused) {
+			h.Refused = string(refused)
+			down.Close()
+			up.Close()
+		}
+		finish(up)
+	})
+	both.Go(func() { h.Down, _ = io.Copy(down, up); finish(down) })
 	both.Wait()
+	p.note(h)
+}
+
+// A counter counts the bytes of a request and of its answer.
+type counter struct {
+	io.ReadCloser
+	http.ResponseWriter
+	up, down int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.ReadCloser.Read(b)
+	c.up += int64(n)
+	return n, err
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(b)
+	c.down += int64(n)
+	return n, err
 }
 
 // finish tells the other side that nothing more comes.

@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -35,10 +36,21 @@ func (b book) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, erro
 	return out, nil
 }
 
-// A world is all that can be dialled: it notes the addresses, and answers a line.
+// A world is all that can be dialled: it notes the addresses, and answers TLS with the name
+// that it was asked for, and what it is sent then.
 type world struct {
+	tls *tls.Config
+
 	mu     sync.Mutex
 	dialed []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	defer s.Close()
+	return &world{tls: s.TLS}
 }
 
 func (w *world) dial(_ context.Context, _, address string) (net.Conn, error) {
@@ -46,14 +58,18 @@ func (w *world) dial(_ context.Context, _, address string) (net.Conn, error) {
 	defer w.mu.Unlock()
 	w.dialed = append(w.dialed, address)
 	near, far := net.Pipe()
-	go func() {
-		defer far.Close()
-		line, err := bufio.NewReader(far).ReadString('\n')
-		if err == nil {
-			_, _ = io.WriteString(far, "echo "+line)
-		}
-	}()
+	go w.echo(far)
 	return near, nil
+}
+
+// echo answers a line.
+func (w *world) echo(far net.Conn) {
+	defer far.Close()
+	c := tls.Server(far, w.tls)
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err == nil {
+		_, _ = io.WriteString(c, c.ConnectionState().ServerName+" "+line)
+	}
 }
 
 func (w *world) took() []string {
@@ -74,14 +90,41 @@ func start(t *testing.T, o proxy.Options) *proxy.Proxy {
 	return p
 }
 
-// ask sends a request as it stands, and returns the status and what follows line.
-func ask(t *testing.T, p *proxy.Proxy, request, line string) (status int, answer string) {
+// ask sends a request as it stands, and returns the status and what follows line, which is
+// sent by TLS for name.
+func ask(t *testing.T, p *proxy.Proxy, request, name, line string) (status int, answer string) {
+	t.Helper()
+	c, in, status := open(t, p, request)
+	if status != http.StatusOK || name == "" {
+		return status, ""
+	}
+	client := tls.Client(&leftOver{Conn: c, in: in}, &tls.Config{ServerName: name, InsecureSkipVerify: true}) //nolint:gosec // the name is what is tried
+	_, err := fmt.Fprintf(client, "%s\n", line)
+	if err == nil {
+		answer, err = bufio.NewReader(client).ReadString('\n')
+	}
+	if err != nil {
+		answer = ""
+	}
+	return status, answer
+}
+
+// leftOver is a connection of which a part was read already.
+type leftOver struct {
+	net.Conn
+	in io.Reader
+}
+
+func (l *leftOver) Read(b []byte) (int, error) { return l.in.Read(b) }
+
+// open sends a request as it stands, and returns the connection after the answer's head.
+func open(t *testing.T, p *proxy.Proxy, request string) (net.Conn, *bufio.Reader, int) {
 	t.Helper()
 	c, err := net.Dial("tcp", p.Addr.String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(func() { c.Close() })
 	if err := c.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
@@ -89,23 +132,17 @@ func ask(t *testing.T, p *proxy.Proxy, request, line string) (status int, answer
 	in := bufio.NewReader(c)
 	res, err := http.ReadResponse(in, &http.Request{Method: strings.Fields(request)[0]})
 	if err != nil {
-		t.Fatalf("%s: %v", request, err)
+		t.Fatalf("%q: %v", request, err)
 	}
 	defer res.Body.Close()
-	if res.StatusCode == http.StatusOK && line != "" {
-		fmt.Fprintf(c, "%s\n", line)
-		if answer, err = in.ReadString('\n'); err != nil {
-			t.Errorf("%s: %v", request, err)
-		}
-	}
-	return res.StatusCode, answer
+	return c, in, res.StatusCode
 }
 
 // What is named is reached, and nothing else is, whatever a request says: no other
 // port, no address, no service of the machine, and no name that leads inside.
 func TestLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
-	w := &world{}
+	w := newWorld(t)
 	p := start(t, proxy.Options{
 		Public: []string{"registry.example.org", "inside.example.org", "half.example.org", "metadata.example.org", "mapped.example.org"},
 		Named:  []string{"nexus.corp:8081"}, Dial: w.dial,
@@ -141,16 +178,14 @@ func TestLeadsNowhereElse(t *testing.T) {
 		"GET ftp://nexus.corp:8081/ HTTP/1.1\nHost: nexus.corp:8081":                     "",
 		"POST http://127.0.0.1:2375/containers/create HTTP/1.1\nHost: 127.0.0.1:2375":    "",
 	} {
-		status, answer := ask(t, p, request, "hello")
+		host, _, _ := net.SplitHostPort(strings.Fields(request)[1])
+		status, answer := ask(t, p, request, host, "hello")
 		if diff := cmp.Diff(strings.Fields(want), append([]string{}, w.took()...)); diff != "" {
 			t.Errorf("%s: dialled (-want +got): %s", request, diff)
 		}
-		if want != "" && (status != http.StatusOK || answer != "echo hello\n") || want == "" && status < 400 {
+		if want != "" && (status != http.StatusOK || answer != host+" hello\n") || want == "" && status < 400 {
 			t.Errorf("%s: %d %q", request, status, answer)
 		}
-	}
-	if refused := p.Refused(); len(refused) != 8 {
-		t.Errorf("refused, of which the first few are kept: %q", refused)
 	}
 }
 
@@ -159,7 +194,7 @@ func TestPlain(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }))
 	defer s.Close()
-	p := start(t, proxy.Options{Named: []string{strings.TrimPrefix(s.URL, "http://")}})
+	p := start(t, proxy.Options{Named: []string{strings.TrimPrefix(s.URL, "http://")}, Plain: []string{strings.TrimPrefix(s.URL, "http://")}})
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: p.Addr.String()})}}
 	defer client.CloseIdleConnections()
 	res, err := client.Get(s.URL + "/tiny")
@@ -176,19 +211,16 @@ func TestPlain(t *testing.T) {
 // does not see, and it resolves the names.
 func TestThroughAnother(t *testing.T) {
 	t.Parallel()
-	asked := make(chan string, 1)
+	asked, far := make(chan string, 2), newWorld(t)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.Method + " " + r.Host + " " + r.Header.Get("Proxy-Authorization")
-		c, in, err := http.NewResponseController(w).Hijack()
+		c, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
-		defer c.Close()
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
-		if line, err := in.ReadString('\n'); err == nil {
-			_, _ = io.WriteString(c, "other "+line)
-		}
+		far.echo(c)
 	}))
 	defer other.Close()
 	way, err := url.Parse(strings.Replace(other.URL, "://", "://me:secret@", 1))
@@ -196,13 +228,18 @@ func TestThroughAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := start(t, proxy.Options{Public: []string{"registry.example.org"}, Resolver: book{}, Way: func(*url.URL) (*url.URL, error) { return way, nil }})
-	if status, answer := ask(t, p, "CONNECT registry.example.org:443 HTTP/1.1\nHost: x", "hello"); status != http.StatusOK || answer != "other hello\n" {
+	const request = "CONNECT registry.example.org:443 HTTP/1.1\nHost: x"
+	if status, answer := ask(t, p, request, "registry.example.org", "hello"); status != http.StatusOK || answer != "registry.example.org hello\n" {
 		t.Errorf("%d %q", status, answer)
 	}
 	if got, want := <-asked, "CONNECT registry.example.org:443 Basic "+base64.StdEncoding.EncodeToString([]byte("me:secret")); got != want {
 		t.Errorf("asked %q, want %q", got, want)
 	}
-	if status, _ := ask(t, p, "CONNECT evil.example:443 HTTP/1.1\nHost: x", ""); status != http.StatusForbidden || len(asked) > 0 {
+	if _, answer := ask(t, p, request, "evil.example", "hello"); answer != "" {
+		t.Errorf("TLS for another host went there: %q", answer)
+	}
+	<-asked
+	if status, _ := ask(t, p, "CONNECT evil.example:443 HTTP/1.1\nHost: x", "", ""); status != http.StatusForbidden || len(asked) > 0 {
 		t.Errorf("what is not named went to the other proxy: %d", status)
 	}
 }
@@ -210,7 +247,7 @@ func TestThroughAnother(t *testing.T) {
 // Nothing goes on after Close.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	w := &world{}
+	w := newWorld(t)
 	p, err := proxy.Start(proxy.Options{Named: []string{"nexus.corp:443"}, Dial: w.dial})
 	if err != nil {
 		t.Fatal(err)

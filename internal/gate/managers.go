@@ -1,0 +1,72 @@
+package gate
+
+import "path/filepath"
+
+// A manager is a package manager, and how setup of a head that is not trusted keeps it from
+// running what the head names. docs/security.md has the same table; a test compares them.
+type manager struct {
+	name     string
+	surfaces string // what in a tree has it run a program
+	closed   string // how that is closed
+	attack   string // the test that tries it with the manager itself; empty: untested
+}
+
+// managers are those that the gate starts by itself. To add one is to add a row, the
+// commands in its ecosystem's file, and an attack.
+func managers() []manager {
+	const (
+		nodeStage = "fetches among cut manifests (no scripts, no `packageManager`), lockfiles, and `.npmrc` cut to registries and how packages are laid out; install scripts off"
+		baseOnly  = "the manifest is code, or names code: only the base's setup has registries; the head's runs without a network, with what the base has fetched"
+		wheels    = "not run with a network: pip downloads wheels, named by manifests that are read and not run, in the versions of the lockfile; what has to be built is built without a network"
+	)
+	return []manager{
+		{"go", "`go.mod`'s toolchain line, `go env -w`", "`go mod download` alone, with `GOTOOLCHAIN=local` and `GOENV=off`", "TestSetupCannotPoisonModules"},
+		{"npm", "`.npmrc` (`git`, `script-shell`, `node-options`, `onload-script`), scripts, `prepare` of git dependencies", nodeStage, "TestSetupRunsNothingOfTheHead"},
+		{"pnpm", "`.pnpmfile.cjs`, settings in `pnpm-workspace.yaml` and `package.json` (`configDependencies`, `pnpmfile`, `useNodeVersion`), `.npmrc`, scripts", "`pnpm fetch` among the same data; `pnpm-workspace.yaml` cut to packages and versions", "TestSetupRunsNothingOfTheHead"},
+		{"yarn", "`.yarnrc` (`yarn-path`), `.npmrc`, scripts", nodeStage + "; no `.yarnrc`, `YARN_IGNORE_PATH=1`", "TestSetupRunsNothingOfTheHead"},
+		{"yarn (2 and later)", "`.yarnrc.yml` (`yarnPath`, `plugins`), constraints, scripts", nodeStage + "; `.yarnrc.yml` cut to registries and layout, `YARN_IGNORE_PATH=1`", ""},
+		{"bun", "`bunfig.toml` (`preload`, `install.security.scanner`), `.env`, scripts", nodeStage + "; no `bunfig.toml`, no `.env`", ""},
+		{"corepack", "`packageManager`, `.corepack.env`", "neither is there; `COREPACK_ENV_FILE=0`", ""},
+		{"pip", "build back ends and `setup.py`, of the project and of source distributions; options and paths in requirement files; modules and a `.venv` in the tree; `.pth` files of wheels", "an environment outside of the tree downloads wheels, named by requirements that are cut to names, versions and markers; installing and building have no network", "TestSetupRunsNothingOfTheHead"},
+		{"poetry", "build scripts, `requires-plugins`, `poetry.toml`, a `.venv` in the tree", wheels, ""},
+		{"pipenv", "`Pipfile` paths, a `.venv` in the tree", wheels, ""},
+		{"uv", "build back ends, `uv.toml`, a `.venv` in the tree", wheels, ""},
+		{"cargo", "`.cargo/config.toml` (`build.rustc`, `rustc-wrapper`, aliases, credential providers, `env`), `rust-toolchain.toml`", "`cargo fetch` among `Cargo.toml` and `Cargo.lock` files and empty sources; build scripts run without a network", "TestSetupRunsNothingOfTheHead"},
+		{"Composer", "scripts, plug-ins, `config`", "`--no-scripts --no-plugins` among `composer.lock` and `composer.json` cut to names and repositories", "TestSetupRunsNothingOfTheHead"},
+		{"bundler", "`Gemfile`, gemspecs, plug-ins, `.bundle/config`, extensions of gems", baseOnly, "TestSetupRunsNothingOfTheHead"},
+		{"mix", "`mix.exs`, `mix.lock`, `config/*.exs`", baseOnly, "TestSetupRunsNothingOfTheHead"},
+		{"Maven", "plug-ins and extensions in `pom.xml` and its parents, `.mvn/extensions.xml`, `.mvn/jvm.config`, `.mvn/maven.config`, the wrapper", baseOnly, ""},
+		{"Gradle", "build files, settings, plug-ins, init scripts, the wrapper", baseOnly, ""},
+		{"NuGet", "project files, `Directory.Build.props`, targets of packages", baseOnly, ""},
+		{"commands of the configuration", "whatever the head put behind their words: a Makefile, a script, settings", "no network; what projects need is fetched before them", "TestConfiguredSetupOfAStranger"},
+	}
+}
+
+// wheelFolder is where wheels for an untrusted head's Python projects are, below HOME.
+const wheelFolder = ".cache/ycbot/wheels"
+
+// closed are variables with which setup of a head that is not trusted is run: package
+// managers leave out scripts, and do not start what a repository names in their place.
+func closed(home string) []string {
+	store := filepath.Join(home, ".local", "share", "pnpm", "store")
+	return []string{
+		"npm_config_ignore_scripts=true", "npm_config_ignore_pnpmfile=true", "pnpm_config_ignore_scripts=true", "pnpm_config_ignore_pnpmfile=true",
+		"npm_config_git=git", "npm_config_node_options=", "npm_config_script_shell=", "npm_config_onload_script=",
+		"npm_config_manage_package_manager_versions=false", "npm_config_package_manager_strict=false",
+		"npm_config_store_dir=" + store, "pnpm_config_store_dir=" + store,
+		"YARN_ENABLE_SCRIPTS=false", "YARN_IGNORE_PATH=1", "YARN_ENABLE_GLOBAL_CACHE=true", "YARN_ENABLE_TELEMETRY=false",
+		"COREPACK_ENV_FILE=0", "COREPACK_ENABLE_UNSAFE_CUSTOM_URLS=0",
+		"PYTHONSAFEPATH=1", "PYTHONNOUSERSITE=1",
+		"COMPOSER_ALLOW_SUPERUSER=1",
+		"GIT_ALLOW_PROTOCOL=https:http", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+	}
+}
+
+// offlineEnv has package managers take what was fetched into HOME, where there is no network.
+func offlineEnv(home string) []string {
+	return []string{
+		"npm_config_offline=true", "pnpm_config_offline=true", "YARN_ENABLE_NETWORK=false", "CARGO_NET_OFFLINE=true",
+		"PIP_NO_INDEX=1", "PIP_FIND_LINKS=" + filepath.Join(home, filepath.FromSlash(wheelFolder)),
+		"COMPOSER_DISABLE_NETWORK=1", "HEX_OFFLINE=1", "MAVEN_ARGS=-o",
+	}
+}

