@@ -19,6 +19,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -81,6 +82,7 @@ type Input struct {
 	Commands     Commands        // from the base's configuration; a kind that is not named is detected
 	Env          []string        // "NAME=value", from the base's configuration
 	RequireRepro bool            // require_fail_to_pass
+	Expectations compare.Policy  // what given-up expectations come to; empty: [compare.Report]
 	BaseCommands bool            // the head is not trusted to say how it is tested, where the base does
 	// Prepared is given the prepared snapshot of a side, once: a copy that was
 	// taken when its setup and build were done and before a test had written into
@@ -284,6 +286,7 @@ func (r *runner) conclude() {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 }
 
