@@ -38,6 +38,7 @@ func (s *session) report(stop context.Context, result *gate.Result, judged *judg
 		return nil, err
 	}
 	rep.Timings.DurationMS = s.Now().Sub(s.began).Milliseconds()
+	rep.Title = rep.MakeTitle()
 	return rep, nil
 }
 
@@ -78,6 +79,7 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 	b := &builder{result: result}
 	b.build()
 	rep.Checks, rep.Findings, rep.Tests = b.checks, b.findings, b.tests()
+	rep.Expectations = b.expectations()
 	rep.Findings = append(rep.Findings, s.src.Hidden...)
 	rep.NotCovered = append(rep.NotCovered, result.NotCovered...)
 	rep.Notes = append(rep.Notes, result.Notes...)
