@@ -3,7 +3,11 @@ package report
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -158,4 +162,21 @@ func (e *Expectations) Digest() string {
 	slices.Sort(lines)
 	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
 	return hex.EncodeToString(sum[:])
+}
+
+// AcceptedIn returns what people accepted by the report of a run directory of this
+// machine; none where there is no report.
+func AcceptedIn(dir string) ([]Acceptance, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return r.Accepted, nil
 }

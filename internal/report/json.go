@@ -99,6 +99,9 @@ func (r *Report) normalised() *Report {
 	if n.Phase == "" {
 		n.Phase = PhaseEnd
 	}
+	if n.Title == "" {
+		n.Title = n.MakeTitle()
+	}
 	n.Sandbox.Layers, n.Sandbox.Missing = list(n.Sandbox.Layers), list(n.Sandbox.Missing)
 	n.Sandbox.SelfTest = list(n.Sandbox.SelfTest)
 	n.Timings.Stages = list(n.Timings.Stages)

@@ -41,6 +41,7 @@ const (
 	rankDenied     = rankRun + 5
 	rankAgents     = rankRun + 6
 	rankNotes      = rankRun + 7
+	rankKept       = rankRun + 8
 )
 
 // Markdown renders r as report.md and as the comment on the pull request: what
@@ -123,6 +124,7 @@ func (r *Report) mdSections() []*section {
 	ss = append(ss, r.mdFailures()...)
 	for _, s := range []*section{
 		r.mdPrevious(),
+		r.mdExpectations(),
 		r.mdFindings(),
 		mdSentences(rankNotCovered, "Not covered", r.NotCovered),
 		r.mdTests(),
@@ -157,7 +159,13 @@ func (r *Report) mdTop() string {
 	if len(rest) > 0 {
 		b.WriteString("\n")
 	}
+	for _, s := range r.acceptedBy() {
+		b.WriteString(mdText(s, mdLine) + "\n\n")
+	}
 	counts := []string{r.tally().String(), plural(r.Usage.Commands, "command")}
+	if line := r.expectationLine(); line != "" {
+		counts = append(counts, line)
+	}
 	if n := len(r.Denied); n > 0 {
 		counts = append(counts, fmt.Sprintf("%d denied", n))
 	}

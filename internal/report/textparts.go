@@ -20,7 +20,10 @@ func (p *page) top(r *Report) {
 		p.wrap(2, none, "- "+clip(plain(s), 1000))
 	}
 	p.more(2, len(rest)-textList)
-	p.wrap(2, dim, r.tally().String())
+	for _, s := range r.acceptedBy() {
+		p.wrap(2, none, s)
+	}
+	p.wrap(2, dim, dotted(r.tally().String(), r.expectationLine()))
 }
 
 func (v Verdict) style() style {

@@ -59,6 +59,10 @@ func outcome(stop context.Context, failure error) report.Outcome {
 
 // conclude fills in verdict and reasons, checks and findings.
 func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failure error) {
+	b := &builder{result: result}
+	b.build()
+	rep.Expectations = b.expectations()
+	result, rep.Accepted = heed(result, rep.Expectations, s.around.Accepted)
 	rep.Verdict, rep.Reasons = report.Verdict(result.Verdict), result.Reasons
 	switch rep.Outcome {
 	case report.Cancelled:
@@ -76,10 +80,7 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 		}
 	case report.Completed, report.Refused:
 	}
-	b := &builder{result: result}
-	b.build()
 	rep.Checks, rep.Findings, rep.Tests = b.checks, b.findings, b.tests()
-	rep.Expectations = b.expectations()
 	rep.Findings = append(rep.Findings, s.src.Hidden...)
 	rep.NotCovered = append(rep.NotCovered, result.NotCovered...)
 	rep.Notes = append(rep.Notes, result.Notes...)

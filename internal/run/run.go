@@ -95,7 +95,14 @@ type Job struct {
 	// Kept is called when the journal has an entry more, before the run relies on it,
 	// so that it can be kept elsewhere too; its error is that of the entry. May be nil.
 	Kept    func() error
-	Trust   string       // of the head: trusted, untrusted or local
+	Trust   string // of the head: trusted, untrusted or local
+	Machine bool   // its author is a machine, whose given-up expectations a person must accept
+	// Accepted are what people accepted on this pull request before. One counts where
+	// the head gives up exactly the same; one without a digest is of this head.
+	Accepted []report.Acceptance
+	// Accept concludes the run in Previous again, with Accepted, and runs nothing. That
+	// it cannot be is a [UsageError].
+	Accept  bool
 	Require sandbox.Tier // the least in which the change may be executed; empty: any
 }
 
@@ -138,6 +145,9 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
+	if s.job.Accept {
+		return s.acceptance(ctx)
+	}
 	ctx, done := s.reachable(ctx)
 	defer done()
 	defer s.listen(ctx)()
