@@ -187,7 +187,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	}
 	show := h.p.telling(h.p.stdout)
 	defer show.close()
-	runner.Observe = observers(show.event, h.poster.observe)
+	runner.Observe, runner.First = observers(show.event, h.poster.observe), h.poster.first
 	return h.p.perform(ctx, "action", runner, rj)
 }
 

@@ -226,6 +226,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		}
 	}
 	runner := *h.runner
+	runner.First = h.poster.first
 	runner.Observe = observers(h.poster.observe, h.metrics.Event, func(agent.Event) {
 		if err := l.Wrote(); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)

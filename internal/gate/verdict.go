@@ -40,6 +40,7 @@ type Facts struct {
 	AffectedRan    int            // of Ran, in what the change affects
 	AffectedPassed int            // of Passed, in what the change affects
 	Runnable       bool           // a line that can run changed
+	NoProbes       bool           // none were asked for
 	Probes         int            // probes that came to a result
 	ProbeRegressed int            // tests that only the head fails under a probe
 	ProbeNew       int            // new tests that fail under a probe
@@ -94,7 +95,7 @@ func Decide(f Facts) (Verdict, []string) {
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
 		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")
-		partialIf(f.Runnable && f.Probes == 0, "no probe of the changed code could be run")
+		partialIf(f.Runnable && f.Probes == 0 && !f.NoProbes, "no probe of the changed code could be run")
 	}
 
 	switch {

@@ -147,7 +147,11 @@ func (r *Report) mdSections() []*section {
 // mdTop is what a reader with ten seconds sees: verdict, why, numbers.
 func (r *Report) mdTop() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s ycbot: %s · %s\n\n", r.icon(), r.Verdict.word(), mdCode(orUnknown(plain(change.Short(r.HeadSHA))), 40))
+	sofar := ""
+	if r.Interim {
+		sofar = "so far "
+	}
+	fmt.Fprintf(&b, "## %s ycbot: %s%s · %s\n\n", r.icon(), sofar, r.Verdict.word(), mdCode(orUnknown(plain(change.Short(r.HeadSHA))), 40))
 	why, rest := r.why()
 	fmt.Fprintf(&b, "**%s**\n\n", mdText(why, mdLine))
 	for _, s := range rest[:min(len(rest), mdReasons)] {
@@ -158,6 +162,9 @@ func (r *Report) mdTop() string {
 	}
 	if len(rest) > 0 {
 		b.WriteString("\n")
+	}
+	if r.Interim {
+		b.WriteString("The run goes on: probes, the rest of the tests and agents follow, and can only lower this.\n\n")
 	}
 	for _, s := range r.acceptedBy() {
 		b.WriteString(mdText(s, mdLine) + "\n\n")
@@ -181,6 +188,8 @@ func (r *Report) icon() string {
 	switch {
 	case r.Outcome == Cancelled:
 		return "🛑"
+	case r.Interim:
+		return "⏳"
 	case r.Verdict == Pass:
 		return "✅"
 	case r.Verdict == Fail:

@@ -98,6 +98,7 @@ type Report struct {
 	Versions     Versions      `json:"versions"`
 	Notes        []string      `json:"notes"`     // what a reader should know and no verdict depends on
 	Reproduce    string        `json:"reproduce"` // the command that repeats this run, empty where there is none
+	Interim      bool          `json:"-"`         // the run goes on, and what follows can only lower the verdict
 	ReportDir    string        `json:"-"`
 }
 

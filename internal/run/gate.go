@@ -42,6 +42,7 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: s.gateNetwork(), Services: s.services,
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
+		First:   s.first,
 		Results: s.baseResults(), Whole: s.history.wait,
 	}
 }
@@ -71,6 +72,7 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 		Env:          s.env(),
 		RequireRepro: s.config.RequireFailToPass,
 		Expectations: compare.Floor(compare.Policy(s.config.Expectations), s.job.Trust == untrusted || s.job.Machine, promisesNoChange(s.src.Change.Title)),
+		UntilFirst:   s.job.UntilFirst,
 		BaseCommands: s.job.Trust == untrusted,
 	}
 	if s.job.Cast != nil || s.job.Previous != "" {

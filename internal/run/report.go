@@ -117,6 +117,9 @@ func (s *session) facts() *report.Report {
 			rep.Usage.Commands++
 		}
 	}
+	if s.around.First {
+		rep.Phase = report.PhaseFirst
+	}
 	zero := 0.0
 	rep.Usage.CostUSD = &zero
 	if !s.around.Model {

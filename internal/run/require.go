@@ -22,6 +22,7 @@ type circumstances struct {
 	Network  Network             `json:"network"`
 	Machine  bool                `json:"machine,omitempty"`
 	Accepted []report.Acceptance `json:"accepted,omitempty"` // what people accepted, for whichever head gives up the same
+	First    bool                `json:"first,omitempty"`    // only the decisive part was asked for
 	Model    bool                `json:"model"`              // agents were asked for
 	Config   string              `json:"config"`             // the file that was named in place of the repository's
 	Versions report.Versions     `json:"versions"`
@@ -49,8 +50,8 @@ type castFacts struct {
 func (s *session) circumstances() (circumstances, error) {
 	c := circumstances{
 		Began: s.began.UTC(), Trigger: s.job.Trigger, Actor: s.job.Actor, Trust: s.job.Trust, Require: s.job.Require,
-		Sandbox: s.Sandbox.Status(), Network: s.Network, Model: s.job.Cast != nil,
-		Machine: s.job.Machine, Accepted: slices.Clone(s.job.Accepted),
+		Sandbox: s.Sandbox.Status(), Network: s.Network, Model: s.job.Cast != nil && !s.job.UntilFirst,
+		First: s.job.UntilFirst, Machine: s.job.Machine, Accepted: slices.Clone(s.job.Accepted),
 		Versions: report.Versions{Ycbot: s.Version, Git: s.Git.Version(), OS: s.OS},
 	}
 	for i := range c.Accepted {
