@@ -46,6 +46,9 @@ type Oracle interface {
 	// Learn asks GitHub what the decision about j depends on, and keeps what the
 	// run needs of it.
 	Learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, *config.Config, error)
+	// Recorded looks for the finished run of the head of j, which is concluded again,
+	// and keeps it beside dir.
+	Recorded(ctx context.Context, j job.Job, dir string) (bool, error)
 	// Reply answers a person who asked for what is not done.
 	Reply(ctx context.Context, j job.Job, s job.Skip) error
 }
@@ -159,6 +162,14 @@ func (x *session) verify(ctx context.Context, e *event.Event) (int, error) {
 func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int, error) {
 	id := x.Host.NewRun()
 	dir := filepath.Join(x.runs(), id)
+	if j.Accept {
+		if known, err := x.Host.Recorded(ctx, j, dir); err != nil {
+			return report.ExitError, err
+		} else if !known {
+			s := j.NoRecord()
+			return report.ExitPass, x.skip(ctx, job.Decision{Job: j, Skip: &s})
+		}
+	}
 	x.out.SetOutput("run-id", id)
 	x.out.SetOutput("report-dir", dir) // also for the steps that run when this one is killed
 	failure := x.Host.Begin(ctx, j, dir)

@@ -74,6 +74,8 @@ type Assignment struct {
 	Dir      string // its directory
 	Previous string // directory of the last run of the same pull request; empty: none
 	Details  string // address of its page; empty: none
+	// Accepted are what people accepted on the pull request; of a job that accepts, its own.
+	Accepted []report.Acceptance
 }
 
 // A Link is what passes between a run and its worker while it goes.

@@ -21,6 +21,9 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 		w.Log.WarnContext(ctx, "the last run is not looked at again", "error", err)
 		a.Previous = ""
 	}
+	if a.Accepted, err = w.accepted(ctx, a); err != nil {
+		w.Log.WarnContext(ctx, "what was accepted before is not known", "error", err)
+	}
 	if err := h.Begin(ctx, a); err != nil {
 		return err
 	}
@@ -222,7 +225,7 @@ func (w *Worker) end(ctx context.Context, run store.Run, rep *report.Report, e E
 		run.Reason = report.Line(e.Failure.Error(), 1000)
 	}
 	if rep != nil {
-		run.Title = report.Line(rep.Title, 300)
+		run.Title = report.Line(rep.Subject, 300)
 		if run.Reason == "" {
 			run.Reason = rep.Headline(300)
 		}

@@ -14,7 +14,7 @@ import (
 
 // hasWords tells whether j says something that a run which is under way can be told.
 func hasWords(j job.Job) bool {
-	return j.Verb == event.VerbVerify && j.Trigger == job.TriggerComment && j.Words != "" && !j.Full
+	return j.Verb == event.VerbVerify && j.Trigger == job.TriggerComment && j.Words != "" && !j.Full && !j.Accept
 }
 
 // passed tells whether the words of j went to a run that was under way on the same

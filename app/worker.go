@@ -172,6 +172,13 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 		if !d.Run {
 			return w.skip(ctx, h, d.Job, *d.Skip)
 		}
+		if d.Job.Accept {
+			if _, ok, err := w.recorded(ctx, d.Job); err != nil {
+				return store.Run{}, err
+			} else if !ok {
+				return w.skip(ctx, h, d.Job, d.Job.NoRecord())
+			}
+		}
 		var run store.Run
 		run, err = w.begin(ctx, d.Job, c)
 		var quota *store.QuotaError
@@ -279,9 +286,57 @@ func (w *Worker) details(run string) string {
 	return strings.TrimRight(w.PublicURL, "/") + "/runs/" + run
 }
 
+// recorded is the newest run of the head of j that came to a verdict.
+func (w *Worker) recorded(ctx context.Context, j job.Job) (store.Run, bool, error) {
+	runs, err := w.DB.Runs(ctx, store.RunFilter{Repo: j.Repo.FullName(), Number: j.Number, State: store.Finished})
+	if err != nil {
+		return store.Run{}, false, err
+	}
+	for _, r := range runs {
+		if r.HeadSHA == j.HeadSHA {
+			return r, true, nil
+		}
+	}
+	return store.Run{}, false, nil
+}
+
+// accepted are what people accepted on the pull request of a run: of a job that
+// accepts, its own; else what the last run has.
+func (w *Worker) accepted(ctx context.Context, a Assignment) ([]report.Acceptance, error) {
+	if a.Job.Accept {
+		at := a.Job.At
+		if at.IsZero() {
+			at = w.Now()
+		}
+		return []report.Acceptance{{By: a.Job.Actor.Login, At: at.UTC().Format(time.RFC3339), Reason: a.Job.Words}}, nil
+	}
+	number := a.Job.Number
+	if number == 0 {
+		number = job.QueuedPull(a.Job.Ref)
+	}
+	if number == 0 {
+		return nil, nil
+	}
+	last, err := w.DB.Runs(ctx, store.RunFilter{Repo: a.Job.Repo.FullName(), Number: number, State: store.Finished, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return nil, err
+	}
+	if err := w.export(ctx, last[0]); err != nil {
+		return nil, err
+	}
+	return report.AcceptedIn(w.dir(last[0]))
+}
+
 // previous is the directory of the last run of the same pull request, whose checks are
 // run again; empty where there is none, or it does not count.
 func (w *Worker) previous(ctx context.Context, a Assignment) (string, error) {
+	if a.Job.Accept {
+		run, ok, err := w.recorded(ctx, a.Job)
+		if err != nil || !ok {
+			return "", err
+		}
+		return w.dir(run), w.export(ctx, run)
+	}
 	if a.Job.Number == 0 || a.Job.Full || a.Job.Trust != job.Trusted {
 		return "", nil
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,7 @@ type host struct {
 	hub    *hub
 	in     action.Inputs
 	poster *poster
+	record string      // directory of the recorded run of a job that accepts
 	begun  *runOptions // of which the machine is looked at already
 	stop   func()
 }
@@ -170,13 +172,22 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	if err != nil {
 		return nil, err
 	}
-	if rj.Previous, err = h.lastRun(ctx, j, dir); err != nil {
+	if j.Accept {
+		rj.Previous = h.record
+		rj.Accepted = []report.Acceptance{{By: j.Actor.Login, At: h.p.now().UTC().Format(time.RFC3339), Reason: j.Words}}
+	} else if rj.Previous, err = h.lastRun(ctx, j, dir); err != nil {
 		h.p.say("the last run is not looked at again: " + err.Error())
 		rj.Previous = ""
+	} else if rj.Previous != "" {
+		before, err := report.AcceptedIn(rj.Previous)
+		if err != nil {
+			h.p.say("what was accepted before is not known: " + err.Error())
+		}
+		rj.Accepted = append(rj.Accepted, before...)
 	}
 	show := h.p.telling(h.p.stdout)
 	defer show.close()
-	runner.Observe = observers(show.event, h.poster.observe)
+	runner.Observe, runner.First = observers(show.event, h.poster.observe), h.poster.first
 	return h.p.perform(ctx, "action", runner, rj)
 }
 

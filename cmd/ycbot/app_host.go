@@ -214,6 +214,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	rj := h.hub.job(a.Job)
 	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, a.Previous, l.Kept
 	rj.Results = h.db.BaseResults(basesOf(a.Job))
+	rj.Accept, rj.Accepted = a.Job.Accept, append(rj.Accepted, a.Accepted...)
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
 	if h.o.operator != nil && h.hub.config != nil {
 		rj.Timeout = h.hub.config.Limits.Under(config.Limits{}).Timeout
@@ -225,6 +226,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		}
 	}
 	runner := *h.runner
+	runner.First = h.poster.first
 	runner.Observe = observers(h.poster.observe, h.metrics.Event, func(agent.Event) {
 		if err := l.Wrote(); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)

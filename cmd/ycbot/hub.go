@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
@@ -90,7 +91,7 @@ func (h *hub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 	h.pull = s
 	return job.Facts{
 		Author: s.AuthorPermission, Fork: s.Fork(), Draft: s.Draft, Closed: s.State != "open", Paths: change.Change{Files: s.Files}.Paths(),
-		HeadSHA: s.Head.SHA, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID,
+		HeadSHA: s.Head.SHA, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID, By: event.User(s.Author),
 	}, nil
 }
 
@@ -159,7 +160,7 @@ func (h *hub) operator() *config.Config {
 
 // job is the run of j.
 func (h *hub) job(j job.Job) run.Job {
-	out := run.Job{Trigger: string(j.Trigger), Actor: j.Actor.Login, Trust: string(j.Trust), Pull: &run.Pull{
+	out := run.Job{Trigger: string(j.Trigger), Actor: j.Actor.Login, Trust: string(j.Trust), Machine: j.Machine, Accept: j.Accept, Pull: &run.Pull{
 		Repo: h.repo.String(), Number: j.Number, Base: j.BaseSHA, Head: j.HeadSHA, BaseRef: h.base, HeadRef: j.Ref,
 		Asked: j.Words, From: h.remote(),
 	}}
@@ -172,8 +173,34 @@ func (h *hub) job(j job.Job) run.Job {
 		for _, issue := range s.Linked {
 			p.Said = append(p.Said, run.Said{Where: fmt.Sprintf("Issue #%d, which it says it closes", issue.Number), Text: issue.Title + "\n\n" + issue.Body})
 		}
+		if reason, ok := trailer(s.Commits, j.HeadSHA); ok && j.MayAccept && !j.Accept {
+			out.Accepted = []report.Acceptance{{By: s.Author.Login, Reason: reason}}
+		}
 	}
 	return out
+}
+
+// behaviourTrailer is the trailer by which an author who may accept does so.
+const behaviourTrailer = "Changes-behaviour:"
+
+// trailer returns the reason in the trailer of the head commit, which stands in the
+// last paragraph of its message.
+func trailer(commits []github.Commit, head string) (reason string, ok bool) {
+	for _, c := range commits {
+		if c.SHA != head {
+			continue
+		}
+		paragraphs := strings.Split(strings.TrimSpace(strings.ReplaceAll(c.Message, "\r\n", "\n")), "\n\n")
+		if len(paragraphs) < 2 { // the first is the subject
+			return "", false
+		}
+		for line := range strings.Lines(paragraphs[len(paragraphs)-1]) {
+			if len(line) >= len(behaviourTrailer) && strings.EqualFold(line[:len(behaviourTrailer)], behaviourTrailer) {
+				return strings.TrimSpace(line[len(behaviourTrailer):]), true
+			}
+		}
+	}
+	return "", false
 }
 
 // seen is the pull request as agents may read it: what was learnt of it already,

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/report"
 )
 
 // Bounds of an archive that is unpacked.
@@ -35,19 +36,78 @@ func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, erro
 		if a.Expired || a.Name != name || a.HeadBranch != h.hub.pull.Head.Name || a.HeadRepoID != h.hub.pull.Base.RepoID {
 			continue
 		}
-		archive, err := os.CreateTemp(filepath.Dir(dir), "last-*.zip")
-		if err != nil {
-			return "", err
-		}
-		defer os.Remove(archive.Name())
-		defer archive.Close()
-		if err := h.hub.client.Download(ctx, h.hub.repo, a.ID, archive); err != nil {
-			return "", err
-		}
 		to := dir + ".last"
-		return to, unpack(archive, to)
+		return to, h.download(ctx, a.ID, dir, to)
 	}
 	return "", nil
+}
+
+// maxRecords is how many artifacts are looked into for the run of a commit.
+const maxRecords = 10
+
+// Recorded implements [action.Host]. Only what a workflow of this repository left is
+// taken, on the pull request's own branch or on the default branch, whose workflow
+// comments start: a fork's workflow could have written anything.
+func (h *host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error) {
+	pull := h.hub.pull
+	if pull == nil {
+		return false, nil
+	}
+	home, err := h.hub.client.DefaultBranch(ctx, h.hub.repo)
+	if err != nil {
+		return false, err
+	}
+	name := cmp.Or(h.in.ArtifactName, "ycbot")
+	all, err := h.hub.client.Artifacts(ctx, h.hub.repo, name)
+	if err != nil {
+		return false, err
+	}
+	if err := makeParent(dir); err != nil {
+		return false, err
+	}
+	looked := 0
+	for _, a := range all {
+		own := a.HeadRepoID == pull.Base.RepoID && (a.HeadBranch == home || a.HeadBranch == pull.Head.Name && !pull.Fork())
+		if a.Expired || a.Name != name || !own || looked == maxRecords {
+			continue
+		}
+		looked++
+		to := fmt.Sprintf("%s.record%d", dir, looked)
+		if err := h.download(ctx, a.ID, dir, to); err != nil {
+			return false, err
+		}
+		if rep, err := readReport(to); err == nil && rep.HeadSHA == j.HeadSHA && rep.PR == j.Number && rep.Outcome == report.Completed {
+			h.record = to
+			return true, nil
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// readReport reads the report of a run directory.
+func readReport(dir string) (*report.Report, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		return nil, err
+	}
+	return report.Parse(data)
+}
+
+// download fetches an archive and lays it out in the new folder to.
+func (h *host) download(ctx context.Context, id int64, dir, to string) error {
+	archive, err := os.CreateTemp(filepath.Dir(dir), "last-*.zip")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(archive.Name())
+	defer archive.Close()
+	if err := h.hub.client.Download(ctx, h.hub.repo, id, archive); err != nil {
+		return err
+	}
+	return unpack(archive, to)
 }
 
 // unpack lays the regular files of an archive out in a new folder. No name leads

@@ -22,7 +22,8 @@ type poster struct {
 	posting   posting
 	effects   record
 
-	news chan string // the latest line of progress; nil: nothing is shown
+	news chan string         // the latest line of progress; nil: nothing is shown
+	so   chan *report.Report // what the decisive part came to
 	done chan struct{}
 }
 
@@ -50,14 +51,38 @@ func (s *poster) begin(ctx context.Context) error {
 	if err := s.publisher.Begin(ctx, s.posting.Target); err != nil {
 		return err
 	}
-	s.news, s.done = make(chan string, 1), make(chan struct{})
-	go func() {
-		defer close(s.done)
-		for line := range s.news {
+	s.news, s.so, s.done = make(chan string, 1), make(chan *report.Report, 1), make(chan struct{})
+	go s.show(ctx)
+	return nil
+}
+
+// show passes on what comes, until stop.
+func (s *poster) show(ctx context.Context) {
+	defer close(s.done)
+	for {
+		select {
+		case rep := <-s.so:
+			if err := s.publisher.First(ctx, s.posting.Target, rep); err != nil {
+				s.publisher.Log.WarnContext(ctx, "the first verdict is not shown", "error", err)
+			}
+		case line, more := <-s.news:
+			if !more {
+				return
+			}
 			_ = s.publisher.Progress(ctx, s.posting.Target, line) // the next line says more
 		}
-	}()
-	return nil
+	}
+}
+
+// first passes on what the decisive part of a run came to. It never waits.
+func (s *poster) first(rep *report.Report) {
+	if s.news == nil {
+		return
+	}
+	select {
+	case s.so <- rep:
+	default:
+	}
 }
 
 // observe passes on what a run does now. It never waits: a line that could not

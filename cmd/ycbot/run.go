@@ -36,6 +36,7 @@ type runOptions struct {
 	timeout          timeLimit
 	sandbox, network choice
 	format, failOn   choice
+	until            choice
 	model, baseURL   string
 	provider         choice
 	router           choice
@@ -69,6 +70,7 @@ func newRunOptions() *runOptions {
 		network:  choice{"setup", []string{"none", "setup", "full"}},
 		format:   choice{"text", []string{"text", "json", "markdown", "sarif", "junit"}},
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
+		until:    choice{"end", []string{"first", "end"}},
 		router:   choice{"", []string{"off", "manual", "auto"}},
 		mode:     choice{"verify", []string{"verify", "plan"}},
 		provider: choice{"", append(provider.Spellings(), scripted)},
@@ -131,6 +133,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringSliceVar(&o.fetchHosts, "fetch-hosts", nil, "let agents fetch pages from these hosts, as `A,B` ($YCBOT_FETCH_HOSTS; default none)")
 	f.Var(&o.timeout, "timeout", "time limit of the whole run (default 20m, or the configuration's)")
 	f.StringVar(&o.config, "config", "", "use this `FILE` in place of .github/ycbot.yml at the base")
+	f.Var(&o.until, "until", "what to wait for: first (the verdict of build and tests, without probes and agents) or end")
 	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown, sarif, junit")
 	f.StringVar(&o.previous, "previous", "", "run the checks of an earlier run of the same change again, in `DIR`,\nand tell the model what came since")
 	f.StringVar(&o.out, "out", "", "write the run's files to `DIR` (default below $YCBOT_HOME)")
@@ -189,7 +192,7 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 func (p *program) job(o *runOptions) (run.Job, error) {
 	job := run.Job{
 		Dir: o.dir, Base: o.base, Head: o.head, Dirty: o.dirty, Task: o.task, Out: o.out, Timeout: o.timeout.Duration,
-		Mode:    o.mode.value,
+		Mode: o.mode.value, UntilFirst: o.until.value == "first",
 		Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
 	}
 	if o.task != "" && o.taskFile != "" {

@@ -14,6 +14,7 @@ package config
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -35,6 +36,9 @@ type Config struct {
 	Network           Network           `json:"network"`
 	Agents            Agents            `json:"agents"`
 	Limits            Limits            `json:"limits"`
+	Machines          []string          `json:"machines"` // logins of authors that are treated as machines, beside accounts of type Bot
+	Expectations      Expectations      `json:"expectations"`
+	API               API               `json:"api"`                  // accepted, without effect
 	FailOn            FailOn            `json:"fail_on"`              // Action and App only
 	RequireFailToPass bool              `json:"require_fail_to_pass"` // tests of the change that also pass on base fail the run
 	Publish           Publish           `json:"publish"`
@@ -73,6 +77,7 @@ const (
 	Synchronize    PullRequestAction = "synchronize" // new commits
 	Reopened       PullRequestAction = "reopened"
 	ReadyForReview PullRequestAction = "ready_for_review"
+	Labeled        PullRequestAction = "labeled" // only the labels that ask for a run or accept something
 )
 
 // Outsiders says what is done without being asked for a pull request from a
@@ -85,6 +90,32 @@ const (
 	OutsidersFull  Outsiders = "full"  // all of it
 	OutsidersNever Outsiders = "never" // nothing
 )
+
+// Expectations says what becomes of tests of the base that a change rewrites, weakens
+// or removes; empty: it depends on who the author is and what the title promises.
+type Expectations string
+
+// What becomes of given-up expectations.
+const (
+	ExpectationsReport      Expectations = "report"      // they are listed
+	ExpectationsAcknowledge Expectations = "acknowledge" // those that can hide a fault are PARTIAL until a person accepts them
+	ExpectationsStrict      Expectations = "strict"      // all are FAIL until a person accepts them
+)
+
+// API says what becomes of incompatible changes of interfaces.
+type API string
+
+// What becomes of incompatible changes.
+const (
+	APIReport API = "report"
+	APIStrict API = "strict"
+	APIOff    API = "off"
+)
+
+// Machine reports whether a login is that of an author who is treated as a machine.
+func (c *Config) Machine(login string) bool {
+	return slices.ContainsFunc(c.Machines, func(m string) bool { return strings.EqualFold(m, login) })
+}
 
 // A Permission is a person's permission on a repository.
 type Permission string
@@ -215,10 +246,11 @@ const (
 func Default() *Config {
 	return &Config{
 		On: On{
-			PullRequest: []PullRequestAction{Opened, Synchronize, Reopened, ReadyForReview},
+			PullRequest: []PullRequestAction{Opened, Synchronize, Reopened, ReadyForReview, Labeled},
 			Outsiders:   OutsidersGate,
 		},
 		Allow:   Write,
+		API:     APIReport,
 		Agents:  Agents{Run: []string{"verification"}},
 		FailOn:  FailOnFail,
 		Publish: Publish{Comment: CommentSticky, Check: true, Annotations: true},

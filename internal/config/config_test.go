@@ -26,6 +26,9 @@ env: {TZ: UTC, CI: true, PORT: 8080, DATABASE_URL: "postgres://u:p@localhost:543
 network: {allow: ["localhost:5432", "redis.internal:6379", "[::1]:80"]}
 agents: {verification: {model: gpt-5/mini}, run: [verification, review]}
 limits: {timeout: 1h30m, tokens: 200000, cost_usd: 1.5, cost_usd_per_pr: 7, runs_per_day: 9}
+machines: [release-bot, "dependabot[bot]"]
+expectations: strict
+api: off
 fail_on: partial
 require_fail_to_pass: true
 publish: {comment: off, check: false, annotations: false}
@@ -54,7 +57,8 @@ func TestParseReadsEveryKey(t *testing.T) {
 		Agents: Agents{
 			Run: []string{"verification", "review"}, Settings: map[string]Agent{"verification": {Model: "gpt-5/mini"}},
 		},
-		Limits:            Limits{Timeout: 90 * time.Minute, Tokens: 200_000, CostUSD: 1.5, CostUSDPerPR: 7, RunsPerDay: 9},
+		Limits:   Limits{Timeout: 90 * time.Minute, Tokens: 200_000, CostUSD: 1.5, CostUSDPerPR: 7, RunsPerDay: 9},
+		Machines: []string{"release-bot", "dependabot[bot]"}, Expectations: ExpectationsStrict, API: APIOff,
 		FailOn:            FailOnPartial,
 		RequireFailToPass: true,
 		Publish:           Publish{Comment: CommentOff},
@@ -122,7 +126,7 @@ func TestProblems(t *testing.T) {
 		{"permission", "version: 1\nallow: triage\n", `f:2:8: allow: want one of write, maintain, admin; found "triage"`},
 		{"outsiders", "version: 1\non: {outsiders: some}\n", `f:2:17: on.outsiders: want one of gate, full, never; found "some"`},
 		{"comment", "version: 1\npublish: {comment: never}\n", `f:2:20: publish.comment: want one of sticky, new, off; found "never"`},
-		{"action", "version: 1\non:\n  pull_request:\n    - opened\n    - merged\n", `f:5:7: on.pull_request: want one of opened, synchronize, reopened, ready_for_review; found "merged"`},
+		{"action", "version: 1\non:\n  pull_request:\n    - opened\n    - merged\n", `f:5:7: on.pull_request: want one of opened, synchronize, reopened, ready_for_review, labeled; found "merged"`},
 		{"action twice", "version: 1\non: {pull_request: [opened, opened]}\n", `f:2:29: on.pull_request: "opened" stands here twice`},
 
 		{"order of the file", "version: 1\nagents: {run: [a, a, /]}\n", "f:2:19: agents.run: \"a\" stands here twice\n" + `f:2:22: agents.run: not the name of an agent (letters, digits, - and _): "/"`},

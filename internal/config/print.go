@@ -44,9 +44,16 @@ func (c *Config) YAML() ([]byte, error) {
 	if len(c.Network.Allow) > 0 {
 		all = append(all, pair{"network", pairs{{"allow", flow(c.Network.Allow)}}})
 	}
+	if len(c.Machines) > 0 {
+		all = append(all, pair{"machines", flow(c.Machines)})
+	}
+	if c.Expectations != "" { // else it depends on the author
+		all = append(all, pair{"expectations", c.Expectations})
+	}
 	all = append(all, pairs{
 		{"agents", agents},
 		{"limits", pairs{{"timeout", l.Timeout.String()}, {"tokens", l.Tokens}, {"cost_usd", l.CostUSD}, {"cost_usd_per_pr", l.CostUSDPerPR}, {"runs_per_day", l.RunsPerDay}}},
+		{"api", c.API},
 		{"fail_on", c.FailOn},
 		{"require_fail_to_pass", c.RequireFailToPass},
 		{"publish", pairs{{"comment", c.Publish.Comment}, {"check", c.Publish.Check}, {"annotations", c.Publish.Annotations}}},

@@ -53,7 +53,7 @@ func schema(c *Config) section {
 	return section{
 		{key: "version", set: version},
 		{key: "on", sub: section{
-			{key: "pull_request", set: list(&c.On.PullRequest, among(Opened, Synchronize, Reopened, ReadyForReview))},
+			{key: "pull_request", set: list(&c.On.PullRequest, among(Opened, Synchronize, Reopened, ReadyForReview, Labeled))},
 			{key: "drafts", set: boolean(&c.On.Drafts)},
 			{key: "paths_ignore", set: list(&c.On.PathsIgnore, glob)},
 			{key: "outsiders", set: text(&c.On.Outsiders, among(OutsidersGate, OutsidersFull, OutsidersNever))},
@@ -77,6 +77,9 @@ func schema(c *Config) section {
 			{key: "cost_usd_per_pr", set: dollars(&c.Limits.CostUSDPerPR)},
 			{key: "runs_per_day", set: count(&c.Limits.RunsPerDay)},
 		}},
+		{key: "machines", set: list(&c.Machines, login)},
+		{key: "expectations", set: text(&c.Expectations, among(ExpectationsReport, ExpectationsAcknowledge, ExpectationsStrict))},
+		{key: "api", set: text(&c.API, among(APIReport, APIStrict, APIOff))},
 		{key: "fail_on", set: text(&c.FailOn, among(FailOnFail, FailOnPartial, FailOnNever))},
 		{key: "require_fail_to_pass", set: boolean(&c.RequireFailToPass)},
 		{key: "publish", sub: section{

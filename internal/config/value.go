@@ -237,6 +237,17 @@ func modelName(s string) string {
 	return ""
 }
 
+// loginPattern is what GitHub lets an account be called, and what it puts behind the
+// name of an app.
+var loginPattern = pattern.New(`^[A-Za-z0-9](?:[A-Za-z0-9]|-[A-Za-z0-9]){0,38}(?:_[A-Za-z0-9]+)?(?:\[bot\])?$`)
+
+func login(s string) string {
+	if !loginPattern.MatchString(s) {
+		return "not the login of an account: " + strconv.Quote(shorten(s))
+	}
+	return ""
+}
+
 var agentPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 func agentName(s string) string {

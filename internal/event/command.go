@@ -23,7 +23,8 @@ const (
 	VerbVerify Verb = "verify"
 	VerbStop   Verb = "stop"
 	VerbStatus Verb = "status"
-	VerbHelp   Verb = "help" // asked for, or the answer to what is no command
+	VerbAccept Verb = "accept" // a person accepts given-up expectations; Admit makes it a job of VerbVerify
+	VerbHelp   Verb = "help"   // asked for, or the answer to what is no command
 
 	VerbForget Verb = "forget" // no command: the App may not see a repository any more
 	VerbReturn Verb = "return" // no command: the App may see more than it did
@@ -35,7 +36,7 @@ type Command struct {
 	Verb   Verb
 	Full   bool
 	SHA    string // lower case, MinSHA to MaxSHA hex digits; empty: none was named
-	Words  string // what to look at; valid UTF-8, several lines
+	Words  string // what to look at, or the reason of an acceptance; valid UTF-8, several lines
 	Cut    bool   // there were more than MaxWords
 	Reason string // why it is help that was not asked for; safe to show
 }
@@ -48,6 +49,7 @@ const name = "/verify"
 // a Reason.
 //
 //	/verify [full] [SHA] [-- words about what to look at]
+//	/verify accept SHA [reason]
 //	/verify stop | status | help
 //
 // A comment is a command when its very first word is "/verify", in lower case.
@@ -105,6 +107,8 @@ func arguments(rest string) Command {
 		case word == "--":
 			c.Words, c.Cut = words(rest)
 			return c
+		case first && word == string(VerbAccept):
+			return acceptance(rest)
 		case first && (word == string(VerbStop) || word == string(VerbStatus) || word == string(VerbHelp)):
 			if more, _ := next(rest); more != "" {
 				return help("`/verify " + word + "` takes nothing more")
@@ -118,6 +122,18 @@ func arguments(rest string) Command {
 			return help(misfit(word))
 		}
 	}
+}
+
+// acceptance reads what follows "/verify accept": a commit, then a reason in free
+// words.
+func acceptance(rest string) Command {
+	word, reason := next(rest)
+	if !IsSHA(strings.ToLower(word)) {
+		return help("`/verify accept` is followed by the commit that is accepted, such as `/verify accept 0123456789ab the old limit was wrong`")
+	}
+	c := Command{Verb: VerbAccept, SHA: strings.ToLower(word)}
+	c.Words, c.Cut = words(reason)
+	return c
 }
 
 // next returns the first word of s and what follows it.
@@ -178,6 +194,7 @@ func Help() string {
 		"| `/verify full` | the same, taking nothing over from earlier runs |\n" +
 		"| `/verify SHA` | the same, if the head is this commit (7 or more hex digits; 12 or more, and required, where the pull request comes from a fork or its author has no write permission) |\n" +
 		"| `/verify -- words` | the same, with words about what to look at; may follow `full` and a commit |\n" +
+		"| `/verify accept SHA reason` | the changed or removed expectations that the report of this commit lists are meant: the verdict is concluded again from the recorded run, without running anything; a broken test cannot be accepted |\n" +
 		"| `/verify status` | says what runs (GitHub App only) |\n" +
 		"| `/verify stop` | stops what runs (GitHub App only) |\n" +
 		"| `/verify help` | this text |\n\n" +

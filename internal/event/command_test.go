@@ -27,6 +27,8 @@ func TestParseCommand(t *testing.T) {
 		{"/verify -- the empty list", Command{Verb: VerbVerify, Words: "the empty list"}},
 		{"/verify full " + sha7 + " -- stop", Command{Verb: VerbVerify, Full: true, SHA: sha7, Words: "stop"}},
 		{"/verify stop", Command{Verb: VerbStop}},
+		{"/verify accept 0123ABCD", Command{Verb: VerbAccept, SHA: "0123abcd"}},
+		{"/verify accept 0123abcd  stop -- the limit\r\nwas wrong ", Command{Verb: VerbAccept, SHA: "0123abcd", Words: "stop -- the limit\nwas wrong"}},
 		{"/verify status", Command{Verb: VerbStatus}},
 		{"/verify help", Command{Verb: VerbHelp}},
 
@@ -56,6 +58,8 @@ func TestParseCommand(t *testing.T) {
 		{"/verify 012345", refused("`012345` is")},
 		{"/verify " + sha40 + "0", refused("a word that is not known")},
 		{"/verify full stop", refused("`stop` is")},
+		{"/verify accept", refused("`/verify accept` is followed by the commit that is accepted, such as `/verify accept 0123456789ab the old limit was wrong`")},
+		{"/verify accept all", refused("`/verify accept` is followed by the commit that is accepted, such as `/verify accept 0123456789ab the old limit was wrong`")},
 		{"/verify stop now", refused("`/verify stop` takes nothing more")},
 		{"/verify help -- me", refused("`/verify help` takes nothing more")},
 		{"/verify\n\nThank you!", refused("`Thank` is")},

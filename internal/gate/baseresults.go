@@ -228,7 +228,7 @@ func (r *runner) confirm(ctx context.Context) error {
 		if err := r.runBase(ctx); err != nil {
 			return err
 		}
-		*t = compare(r.suites[Base], r.suites[Head])
+		*t = compareSuites(r.suites[Base], r.suites[Head])
 		return nil
 	}
 	var ids []ID

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// compare tells how two runs of the tests differ. Nothing has been run again
+// compareSuites tells how two runs of the tests differ. Nothing has been run again
 // yet: what it calls regressed may still prove to be flaky.
 //
 // A package that did not compile or ended early on base says nothing about its
 // tests there, so that tests of it that fail on the head are neither new nor
 // pre-existing but unknown. Failures that move along with their package, to
 // another name of it, are not new.
-func compare(base, head Suite) Comparison {
+func compareSuites(base, head Suite) Comparison {
 	c := Comparison{Base: base.count(), Head: head.count()}
 	moved := movedFailures(base, head)
 	for id, h := range head {

@@ -49,7 +49,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
-			if got := show(compare(suiteOf(tt.base...), suiteOf(tt.head...))); got != tt.want {
+			if got := show(compareSuites(suiteOf(tt.base...), suiteOf(tt.head...))); got != tt.want {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
 			}
 		})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -40,6 +41,7 @@ type Gate struct {
 	Scratch  string         // of this run; the caller removes it
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
 	Progress func(Progress) // told of each step as it begins and ends; may be nil
+	First    func(Result)   // given what the decisive part came to, before what can only lower it; may be nil
 	// Whole waits until Mirror has all history that it will have, which may come while
 	// setup is at work; nil: it has it.
 	Whole func(context.Context)
@@ -81,6 +83,8 @@ type Input struct {
 	Commands     Commands        // from the base's configuration; a kind that is not named is detected
 	Env          []string        // "NAME=value", from the base's configuration
 	RequireRepro bool            // require_fail_to_pass
+	Expectations compare.Policy  // what given-up expectations come to; empty: [compare.Report]
+	UntilFirst   bool            // stop after the decisive part: no probes are asked for
 	BaseCommands bool            // the head is not trusted to say how it is tested, where the base does
 	// Prepared is given the prepared snapshot of a side, once: a copy that was
 	// taken when its setup and build were done and before a test had written into
@@ -162,8 +166,40 @@ func newRunner(g *Gate, in Input) *runner {
 	}
 }
 
-// steps is the gate from beginning to end.
+// steps is the gate from beginning to end: the decisive part, whose verdict is shown at
+// once, and what can only lower it.
 func (r *runner) steps(ctx context.Context) error {
+	if err := r.decisive(ctx); err != nil || r.facts.Nothing != "" {
+		return err
+	}
+	r.first()
+	if r.in.UntilFirst {
+		return nil
+	}
+	for _, step := range []func(context.Context) error{r.probe, r.merge, r.rest, r.fuzz, r.mutation} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first shows what the decisive part came to. What is concluded here is concluded again
+// in the end.
+func (r *runner) first() {
+	if r.First == nil || r.in.UntilFirst {
+		return
+	}
+	facts, result := r.facts, *r.res
+	r.facts.NoProbes = true
+	r.conclude()
+	r.First(*r.res)
+	r.facts, *r.res = facts, result
+}
+
+// decisive is what a verdict rests on: the build, the tests of both sides, and each
+// side's tests over the other's sources.
+func (r *runner) decisive(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		r.detect,
 		r.prepareBase,
@@ -174,11 +210,6 @@ func (r *runner) steps(ctx context.Context) error {
 		r.testHead,
 		r.compare,
 		r.failToPass,
-		r.probe,
-		r.merge,
-		r.rest,
-		r.fuzz,
-		r.mutation,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -276,7 +307,9 @@ func (r *runner) conclude() {
 	if r.res.FailToPass.State == "" {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
+	f.NoProbes = f.NoProbes || r.in.UntilFirst
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 }
 

@@ -213,7 +213,7 @@ func (g *merger) tests(ctx context.Context) error {
 	if err := g.test(ctx, Base); err != nil {
 		return err
 	}
-	g.res.Tests = compare(g.suites[Base], g.suites[Head])
+	g.res.Tests = compareSuites(g.suites[Base], g.suites[Head])
 	if err := g.rerun(ctx); err != nil {
 		return err
 	}

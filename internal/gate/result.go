@@ -3,6 +3,8 @@ package gate
 import (
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
 )
 
 // A Side is one of the two trees that are compared.
@@ -24,7 +26,8 @@ const (
 	StageLint       Stage = "lint"
 	StageTest       Stage = "test"
 	StageRerun      Stage = "rerun"
-	StageFailToPass Stage = "fail_to_pass"
+	StageFailToPass Stage = "fail_to_pass" // head's tests over base's sources
+	StageKept       Stage = "kept"         // base's tests, data, support and steering over head's sources
 	StageProbe      Stage = "probe"
 	StageMutation   Stage = "mutation"
 	StageWarm       Stage = "warm" // fills the build cache; decides nothing
@@ -196,6 +199,29 @@ const (
 	ReproNotRun      ReproState = "not_run"      // stopped before it
 )
 
+// Expectations is what became of the tests that pass on the base when they ran, as
+// the base has them, over the head's sources (DESIGN.md section 5, rule 2).
+type Expectations struct {
+	Policy  compare.Policy `json:"policy"`
+	Held    int            `json:"held"`    // leaf tests that still pass
+	Changed []Expectation  `json:"changed"` // those that do not hold, the gravest class first
+	Note    string         `json:"note"`    // one sentence for people, such as "41 of 41 old expectations hold"
+}
+
+// An Expectation is a test that passes on the base and does not hold on the head.
+type Expectation struct {
+	ID            ID             `json:"id"`
+	Class         compare.Class  `json:"class"`
+	Effect        compare.Effect `json:"effect"`
+	Path          string         `json:"path"`           // of the file whose difference decides, in the repository; empty: not known
+	Line          int            `json:"line"`           // of the first changed line there, on the head; 0: not known
+	Old           string         `json:"old"`            // the lines that the change takes away, cut
+	New           string         `json:"new"`            // the lines that it brings, cut
+	Message       string         `json:"message"`        // what the test or its runner said in the kept arm, cut
+	SubjectStands bool           `json:"subject_stands"` // of a dropped one: what it tested is still in the head's tree
+	Evidence      []string       `json:"evidence"`
+}
+
 // A Probe is one attack on the change beyond its own tests.
 type Probe struct {
 	Title     string   `json:"title"`
@@ -212,21 +238,24 @@ type Probe struct {
 
 // A Result is all that the gate found out.
 type Result struct {
-	Verdict    Verdict           `json:"verdict"`
-	Reasons    []string          `json:"reasons"` // why not better
-	Detected   []string          `json:"detected"`
-	Steps      []Step            `json:"steps"`
-	Broken     []string          `json:"broken"`      // packages or commands whose build only the head breaks
-	BrokenBoth []string          `json:"broken_both"` // the same on both sides
-	Lint       []Case            `json:"lint"`        // complaints that only the head has
-	Tests      Comparison        `json:"tests"`
-	FailToPass Reproduction      `json:"fail_to_pass"`
-	Probes     []Probe           `json:"probes"`
-	Cached     *Cached           `json:"cached,omitempty"`   // the base's tests were not run, but known; nil: they ran
-	Merge      *Merge            `json:"merge,omitempty"`    // nil: base has not moved, or not reached
-	Mutation   *Mutation         `json:"mutation,omitempty"` // nil: nothing to mutate, or not reached
-	NotCovered []string          `json:"not_covered"`
-	Notes      []string          `json:"notes"`
-	Toolchains map[string]string `json:"toolchains"`
-	Runnable   bool              `json:"runnable"` // a line that can run changed
+	Verdict    Verdict      `json:"verdict"`
+	Reasons    []string     `json:"reasons"` // why not better
+	Detected   []string     `json:"detected"`
+	Steps      []Step       `json:"steps"`
+	Broken     []string     `json:"broken"`      // packages or commands whose build only the head breaks
+	BrokenBoth []string     `json:"broken_both"` // the same on both sides
+	Lint       []Case       `json:"lint"`        // complaints that only the head has
+	Tests      Comparison   `json:"tests"`
+	FailToPass Reproduction `json:"fail_to_pass"`
+	// Expectations is nil where the kept arm was not reached.
+	Expectations *Expectations     `json:"expectations,omitempty"`
+	Facts        Facts             `json:"facts"` // what the verdict follows from, see [Decide]
+	Probes       []Probe           `json:"probes"`
+	Cached       *Cached           `json:"cached,omitempty"`   // the base's tests were not run, but known; nil: they ran
+	Merge        *Merge            `json:"merge,omitempty"`    // nil: base has not moved, or not reached
+	Mutation     *Mutation         `json:"mutation,omitempty"` // nil: nothing to mutate, or not reached
+	NotCovered   []string          `json:"not_covered"`
+	Notes        []string          `json:"notes"`
+	Toolchains   map[string]string `json:"toolchains"`
+	Runnable     bool              `json:"runnable"` // a line that can run changed
 }

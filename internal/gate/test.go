@@ -198,7 +198,7 @@ func commandTest(step Step) Test {
 func (r *runner) compare(ctx context.Context) error {
 	r.leaveOut()
 	base, head := r.suites[Base], r.suites[Head]
-	r.res.Tests = compare(base, head)
+	r.res.Tests = compareSuites(base, head)
 	if len(base) == 0 && len(head) > 0 {
 		r.attributeNothing()
 		return nil

@@ -1,6 +1,10 @@
 package gate
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+)
 
 // A Verdict is what the gate alone concludes. The strings are those of a report.
 type Verdict string
@@ -12,33 +16,45 @@ const (
 	Partial Verdict = "PARTIAL"
 )
 
-// Facts is what a verdict depends on, and nothing else.
+// Facts is what a verdict depends on, and nothing else. They are recorded, so that
+// an acceptance is concluded from them without running anything.
 type Facts struct {
-	Nothing        string // why nothing could be run; empty where something ran
-	Incomplete     string // why the gate stopped before its end, such as its time limit
-	Lacks          string // what could not be run on either side for want of a program; empty: nothing
-	Unprepared     string // why a side could not be set up for reasons that are not the change's
-	Builds         int    // build and test steps that ran on the head
-	BrokenHead     int    // packages or commands that only the head breaks
-	BrokenBoth     int    // the same on both sides
-	Regressed      int    // passed on base each time, fail on head each time
-	NewFailing     int    // new on the head, fail there each time
-	FlakyNew       int    // new on the head, gave both results
-	Unknown        int    // fail on the head, with no base to compare
-	Vanished       int    // passed on base, are there on the head and did not run
-	FailBoth       int    // fail on both sides
-	Ran            int    // tests that passed or failed on the head
-	Passed         int    // of these, passed
-	AffectedRan    int    // of Ran, in what the change affects
-	AffectedPassed int    // of Passed, in what the change affects
-	Runnable       bool   // a line that can run changed
-	Probes         int    // probes that came to a result
-	ProbeRegressed int    // tests that only the head fails under a probe
-	ProbeNew       int    // new tests that fail under a probe
-	MergeBroken    int    // packages or commands that only the merge breaks
-	MergeFailing   int    // tests that only the merge fails
+	Changed        []Changed      // kept expectations that do not hold, by class
+	Policy         compare.Policy // what given-up expectations come to
+	Accepted       bool           // a person accepted what can be accepted
+	Nothing        string         // why nothing could be run; empty where something ran
+	Incomplete     string         // why the gate stopped before its end, such as its time limit
+	Lacks          string         // what could not be run on either side for want of a program; empty: nothing
+	Unprepared     string         // why a side could not be set up for reasons that are not the change's
+	Builds         int            // build and test steps that ran on the head
+	BrokenHead     int            // packages or commands that only the head breaks
+	BrokenBoth     int            // the same on both sides
+	Regressed      int            // passed on base each time, fail on head each time
+	NewFailing     int            // new on the head, fail there each time
+	FlakyNew       int            // new on the head, gave both results
+	Unknown        int            // fail on the head, with no base to compare
+	Vanished       int            // passed on base, are there on the head and did not run
+	FailBoth       int            // fail on both sides
+	Ran            int            // tests that passed or failed on the head
+	Passed         int            // of these, passed
+	AffectedRan    int            // of Ran, in what the change affects
+	AffectedPassed int            // of Passed, in what the change affects
+	Runnable       bool           // a line that can run changed
+	NoProbes       bool           // none were asked for
+	Probes         int            // probes that came to a result
+	ProbeRegressed int            // tests that only the head fails under a probe
+	ProbeNew       int            // new tests that fail under a probe
+	MergeBroken    int            // packages or commands that only the merge breaks
+	MergeFailing   int            // tests that only the merge fails
 	Repro          ReproState
 	RequireRepro   bool // require_fail_to_pass
+}
+
+// Changed counts the kept expectations of one class.
+type Changed struct {
+	Class         compare.Class
+	SubjectStands bool // of dropped ones: what they tested is still there
+	Count         int
 }
 
 // Decide is the verdict of the gate and, unless it is PASS, every reason for
@@ -79,7 +95,7 @@ func Decide(f Facts) (Verdict, []string) {
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
 		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")
-		partialIf(f.Runnable && f.Probes == 0, "no probe of the changed code could be run")
+		partialIf(f.Runnable && f.Probes == 0 && !f.NoProbes, "no probe of the changed code could be run")
 	}
 
 	switch {

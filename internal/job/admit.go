@@ -11,6 +11,10 @@ import (
 // letters. It is asked once for each time that it is added; pushes do not ask again.
 const Label = "ycbot"
 
+// AcceptLabel is the label by which a person accepts the given-up expectations of the
+// head that a pull request has at that moment.
+const AcceptLabel = "behaviour-change"
+
 // The buttons of ycbot's check run.
 const (
 	ButtonVerify = "verify"
@@ -96,8 +100,9 @@ func admitPull(j Job, e *event.Event, r Rules) Decision {
 	j.Trigger = TriggerPullRequest
 	j.BaseSHA, j.HeadSHA = e.Pull.Base.SHA, e.Pull.Head.SHA
 	if j.labeled() {
-		if !strings.EqualFold(e.Label, Label) {
-			return skip(j, silent(CodeOtherLabel, "Only the label `"+Label+"` asks for a run."))
+		j.Accept = strings.EqualFold(e.Label, AcceptLabel)
+		if !j.Accept && !strings.EqualFold(e.Label, Label) {
+			return skip(j, silent(CodeOtherLabel, "Only the label `"+Label+"` asks for a run, and `"+AcceptLabel+"` accepts what was given up."))
 		}
 		if s, yes := byNobody(e.Sender, r); yes {
 			return skip(j, s)
@@ -142,6 +147,8 @@ func admitComment(j Job, e *event.Event, r Rules) Decision {
 		})
 	case c.Verb == event.VerbHelp:
 		return skip(j, j.helped(c))
+	case c.Verb == event.VerbAccept:
+		j.Verb, j.Accept = event.VerbVerify, true
 	case c.Verb != event.VerbVerify && !r.App:
 		return skip(j, j.appOnly("`/verify "+string(c.Verb)+"`"))
 	}

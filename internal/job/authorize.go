@@ -29,8 +29,9 @@ const (
 // queue they are those of the pull request that is queued, or zero: the head is
 // the event's in any case.
 type Facts struct {
-	Actor    string // permission of the person who asks: admin, maintain, write, triage, read, none
-	Author   string // permission of the pull request's author
+	Actor    string     // permission of the person who asks: admin, maintain, write, triage, read, none
+	Author   string     // permission of the pull request's author
+	By       event.User // the pull request's author
 	Fork     bool
 	Draft    bool
 	Closed   bool
@@ -81,13 +82,18 @@ func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
 		return skip(j, j.noPull())
 	}
 	j.Trust = Trust(f)
+	j.Machine = f.By.Bot() || strings.HasSuffix(f.By.Login, "[bot]") || c.Machine(f.By.Login)
+	j.MayAccept = j.Trust == Trusted && !j.Machine && f.By.ID != 0 && permitted(f.Author, c.Allow)
+	if j.Accept && c.Machine(j.Actor.Login) {
+		return skip(j, j.told(CodeMachine, "Nothing was accepted: your account is one of `machines` in `.github/ycbot.yml`. A person has to accept."))
+	}
 	j.NeedsFull = j.Trust != Trusted && privileged(j.Event)
 	for _, check := range []func(Job, Facts, *config.Config) *Skip{whichCommit, byItself} {
 		if s := check(j, f, c); s != nil {
 			return skip(j, *s)
 		}
 	}
-	if r.App {
+	if r.App && !j.Accept { // which costs nothing
 		if s := limits(j, f.Usage, c.Limits.Under(config.Limits{})); s != nil {
 			return skip(j, *s)
 		}
@@ -132,7 +138,7 @@ func whichCommit(j Job, f Facts, _ *config.Config) *Skip {
 		s = j.shaMismatch(f.HeadSHA)
 	case j.Want != "" && outsider && len(j.Want) < OutsiderSHA:
 		s = j.shaShort(f.HeadSHA)
-	case j.Want == "" && outsider && j.Asked() && j.Trigger != TriggerRerequest: // a check run is of one commit
+	case j.Want == "" && outsider && j.Asked() && j.Trigger != TriggerRerequest && !j.Accept: // a check run is of one commit, and so is what is accepted
 		s = j.shaRequired(f.HeadSHA)
 	default:
 		return nil

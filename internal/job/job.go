@@ -36,6 +36,7 @@ type Job struct {
 	HeadSHA      string     `json:"head_sha,omitempty"` // the same; empty until Authorize where the event names none
 	Want         string     `json:"want,omitempty"`     // commit that the person named, or its beginning
 	Full         bool       `json:"full,omitempty"`     // take nothing over from earlier runs
+	Accept       bool       `json:"accept,omitempty"`   // conclude the recorded run of the head again, with what a person accepted; nothing is run
 	Words        string     `json:"words,omitempty"`    // of the person, about what to look at
 	Actor        event.User `json:"actor"`
 	Delivery     string     `json:"delivery,omitempty"` // of the webhook that brought it first, for the log
@@ -52,6 +53,9 @@ type Job struct {
 	// Set by Authorize.
 	Trust    Level `json:"trust,omitempty"`
 	GateOnly bool  `json:"gate_only,omitempty"` // no model
+	Machine  bool  `json:"machine,omitempty"`   // its author is a bot, or one of the configuration's machines
+	// MayAccept: a trailer of the head commit counts as its author's acceptance.
+	MayAccept bool `json:"may_accept,omitempty"`
 	// NeedsFull: nothing of the head is executed unless the sandbox has tier full,
 	// whatever the operator's settings are.
 	NeedsFull bool `json:"needs_full,omitempty"`
@@ -78,6 +82,22 @@ const (
 	Trusted   Level = "trusted"   // author and head repository have write permission
 	Untrusted Level = "untrusted" // all else
 )
+
+// QueuedPull is the number of the pull request that a branch of the merge queue ends
+// with ("gh-readonly-queue/main/pr-7-SHA"), 0 for another branch.
+func QueuedPull(ref string) int {
+	_, name, ok := strings.Cut(ref, "gh-readonly-queue/")
+	i := strings.LastIndex(name, "/pr-")
+	if !ok || i < 0 {
+		return 0
+	}
+	digits, _, _ := strings.Cut(name[i+len("/pr-"):], "-")
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
 
 // Asked tells whether a person asks for the job, and not a push.
 func (j Job) Asked() bool { return j.Request != "" }

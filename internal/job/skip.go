@@ -40,7 +40,7 @@ const (
 	CodeHelp          Code = "help"            // /verify help: the answer is the help
 	CodeUnknown       Code = "unknown-command" // begins with /verify and goes on as no command does: the answer is the help
 	CodeAppOnly       Code = "app-only"        // needs the GitHub App; an Action cannot hear or do it
-	CodeOtherLabel    Code = "other-label"     // another label than the one that asks for a run
+	CodeOtherLabel    Code = "other-label"     // another label than the two that ask for a run or accept what was given up
 	CodeOtherApp      Code = "other-app"       // the check belongs to another app
 	CodeUnknownButton Code = "unknown-button"  // a button that this version does not have
 	CodeNoPull        Code = "no-pull"         // the check names no pull request, or several
@@ -64,6 +64,8 @@ const (
 	CodeUsageUnknown  Code = "usage-unknown"  // what was used could not be learnt, so limits cannot be held
 	CodeRunsPerDay    Code = "runs-per-day"   // limits.runs_per_day is reached
 	CodeCostPerPR     Code = "cost-per-pr"    // limits.cost_usd_per_pr is reached
+	CodeMachine       Code = "machine"        // who accepts is one of machines
+	CodeNoRecord      Code = "no-record"      // there is no finished run of the commit that could be concluded again
 	CodeCoolDown      Code = "cool-down"      // asked for too often within the cool-down
 )
 
@@ -98,6 +100,12 @@ func (j Job) helped(c event.Command) Skip {
 func (j Job) appOnly(what string) Skip {
 	return j.told(CodeAppOnly, what+" works in the GitHub App only: a workflow cannot reach the run of another one. "+
 		"In Actions, look at the workflow's runs, and cancel there.")
+}
+
+// NoRecord says that there is nothing to accept.
+func (j Job) NoRecord() Skip {
+	return j.told(CodeNoRecord, fmt.Sprintf("Nothing was accepted: there is no finished run of `%s` whose verdict could be concluded again. "+
+		"Comment `/verify %s` for one, look at what it lists, and accept then.", change.Short(j.HeadSHA), change.Short(j.HeadSHA)))
 }
 
 func (j Job) noPermission(p string, allow config.Permission) Skip {

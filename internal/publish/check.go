@@ -136,6 +136,46 @@ func (p *Publisher) Progress(ctx context.Context, t Target, text string) error {
 	return wrap("progress", t, p.dropRefused("check run", err))
 }
 
+// First shows what the decisive part of a run came to, while it goes on: in the comment,
+// and in the check run, which stays in progress. Only a FAIL, which nothing can better,
+// completes it. A result of a head that is no longer the newest is not shown.
+func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) error {
+	end := ending{rep: rep}
+	if err := p.compareHead(ctx, t, &end); err != nil || end.Kind == Superseded {
+		return wrap("first verdict", t, err)
+	}
+	end.conclusion, end.title = Conclusion(rep, end.Ending, p.FailOn)
+	url := ""
+	if t.Number != 0 && p.Comment != Off {
+		var err error
+		if url, err = p.postResult(ctx, t, end); err != nil && !refused(err) {
+			return wrap("first verdict", t, err)
+		}
+	}
+	if !p.Check {
+		return nil
+	}
+	if rep.Verdict == report.Fail {
+		end.title = p.Redact.String(end.title)
+		_, _, err := p.finishCheck(ctx, t, end, url)
+		return wrap("first verdict", t, p.dropRefused("check run", err))
+	}
+	end.title = p.Redact.String("so far " + end.title)
+	j := p.job(t)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.check == 0 || j.done {
+		return nil
+	}
+	j.last = p.Now()
+	out := p.output(t, end, url)
+	out.Annotations = nil // GitHub appends them, and the end has them
+	_, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, github.CheckRun{
+		ID: j.check, Name: CheckName, Status: inProgress, DetailsURL: p.DetailsURL, Output: &out,
+	})
+	return wrap("first verdict", t, p.dropRefused("check run", err))
+}
+
 // finishCheck completes the check run of t, and returns its address and what could
 // not be said.
 func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, commentURL string) (string, []string, error) {

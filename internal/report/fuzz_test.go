@@ -72,6 +72,7 @@ func filled(s string, n int) *Report {
 	r := new(Report)
 	fill(reflect.ValueOf(r).Elem(), s, n%3+1)
 	r.Verdict = []Verdict{Pass, Fail, Partial, Error, Verdict(s)}[n%5]
+	r.Phase = []Phase{PhaseEnd, PhaseFirst}[n%2]
 	r.Outcome = []Outcome{Completed, Cancelled, TimedOut, Errored, Outcome(s)}[n/5%5]
 	r.Checks = append(r.Checks, r.Checks...)
 	for i := range r.Checks {
@@ -129,7 +130,7 @@ func unprintable(r rune) bool {
 // ours matches what the text rendering itself begins in the first column.
 var (
 	ours = regexp.MustCompile(`^(?:ycbot ·|(?:PASS|FAIL|PARTIAL|ERROR) ·(?: |$)|why:(?: |$)|Checks$|reproduce:$` +
-		`|Since the last run$|(?:Failed|Findings|Not covered|Denied|Notes|Agents) \(\d+\)$|(?:tests|sandbox|used|time|with|report):(?: |$))`)
+		`|Since the last run$|Old expectations: \d+ of \d+ old expectations? holds?$|(?:Failed|Findings|Not covered|Denied|Notes|Agents) \(\d+\)$|(?:tests|sandbox|used|time|with|report):(?: |$))`)
 	last = regexp.MustCompile(`\n\nVERDICT: (?:PASS|FAIL|PARTIAL|ERROR)\n$`)
 	sgr  = regexp.MustCompile("\x1b\\[[0-9;]+m")
 )

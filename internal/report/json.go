@@ -92,6 +92,16 @@ func (r *Report) normalised() *Report {
 	if n.Previous != nil {
 		n.Previous = n.Previous.normalised()
 	}
+	if n.Expectations != nil {
+		n.Expectations = n.Expectations.normalised()
+	}
+	n.Accepted, n.Statistics, n.Believed.Suites = list(n.Accepted), list(n.Statistics), list(n.Believed.Suites)
+	if n.Phase == "" {
+		n.Phase = PhaseEnd
+	}
+	if n.Title == "" {
+		n.Title = n.MakeTitle()
+	}
 	n.Sandbox.Layers, n.Sandbox.Missing = list(n.Sandbox.Layers), list(n.Sandbox.Missing)
 	n.Sandbox.SelfTest = list(n.Sandbox.SelfTest)
 	n.Timings.Stages = list(n.Timings.Stages)
@@ -129,7 +139,8 @@ func (r *Report) validate() error {
 	}
 	if err := errors.Join(
 		oneOf("outcome", r.Outcome, Completed, Cancelled, TimedOut, Errored, Refused),
-		oneOf("trigger", r.Trigger, "cli", "pull_request", "comment", "rerequest", "merge_group", "dispatch"),
+		oneOf("trigger", r.Trigger, "cli", "pull_request", "comment", "rerequest", "merge_group", "dispatch", "push"),
+		oneOf("phase", r.Phase, PhaseFirst, PhaseEnd),
 		oneOf("trust", r.Trust, "trusted", "untrusted", "local"),
 		oneOf("sandbox.tier", r.Sandbox.Tier, tiers()...),
 	); err != nil {
@@ -156,10 +167,10 @@ func tiers() []string { return []string{"full", "strong", "basic", "none", ""} }
 
 func (c Check) validate() error {
 	return errors.Join(
-		oneOf("kind", c.Kind, KindBuild, KindTest, KindLint, KindFailToPass, KindProbe, KindMutation, KindAgent),
+		oneOf("kind", c.Kind, KindBuild, KindTest, KindLint, KindFailToPass, KindKept, KindProbe, KindMutation, KindBehaviour, KindAPI, KindAgent),
 		oneOf("result", c.Result, ResultPass, ResultFail, ResultSkip),
 		oneOf("support", c.Support, Supported, Related, Absent),
-		oneOf("reproduction", c.Reproduction, Introduced, PreExisting, Unfulfilled, NotReproduced, HeadOnly, NotRun),
+		oneOf("reproduction", c.Reproduction, Introduced, PreExisting, Unfulfilled, NotReproduced, HeadOnly, Unclear, NotRun),
 	)
 }
 

@@ -41,6 +41,7 @@ const (
 	rankDenied     = rankRun + 5
 	rankAgents     = rankRun + 6
 	rankNotes      = rankRun + 7
+	rankKept       = rankRun + 8
 )
 
 // Markdown renders r as report.md and as the comment on the pull request: what
@@ -123,6 +124,7 @@ func (r *Report) mdSections() []*section {
 	ss = append(ss, r.mdFailures()...)
 	for _, s := range []*section{
 		r.mdPrevious(),
+		r.mdExpectations(),
 		r.mdFindings(),
 		mdSentences(rankNotCovered, "Not covered", r.NotCovered),
 		r.mdTests(),
@@ -145,7 +147,11 @@ func (r *Report) mdSections() []*section {
 // mdTop is what a reader with ten seconds sees: verdict, why, numbers.
 func (r *Report) mdTop() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s ycbot: %s · %s\n\n", r.icon(), r.Verdict.word(), mdCode(orUnknown(plain(change.Short(r.HeadSHA))), 40))
+	sofar := ""
+	if r.Interim {
+		sofar = "so far "
+	}
+	fmt.Fprintf(&b, "## %s ycbot: %s%s · %s\n\n", r.icon(), sofar, r.Verdict.word(), mdCode(orUnknown(plain(change.Short(r.HeadSHA))), 40))
 	why, rest := r.why()
 	fmt.Fprintf(&b, "**%s**\n\n", mdText(why, mdLine))
 	for _, s := range rest[:min(len(rest), mdReasons)] {
@@ -157,7 +163,16 @@ func (r *Report) mdTop() string {
 	if len(rest) > 0 {
 		b.WriteString("\n")
 	}
+	if r.Interim {
+		b.WriteString("The run goes on: probes, the rest of the tests and agents follow, and can only lower this.\n\n")
+	}
+	for _, s := range r.acceptedBy() {
+		b.WriteString(mdText(s, mdLine) + "\n\n")
+	}
 	counts := []string{r.tally().String(), plural(r.Usage.Commands, "command")}
+	if line := r.expectationLine(); line != "" {
+		counts = append(counts, line)
+	}
 	if n := len(r.Denied); n > 0 {
 		counts = append(counts, fmt.Sprintf("%d denied", n))
 	}
@@ -173,6 +188,8 @@ func (r *Report) icon() string {
 	switch {
 	case r.Outcome == Cancelled:
 		return "🛑"
+	case r.Interim:
+		return "⏳"
 	case r.Verdict == Pass:
 		return "✅"
 	case r.Verdict == Fail:

@@ -139,7 +139,7 @@ func (r *Report) mdAgents() *section {
 func (r *Report) mdRun() *section {
 	var b strings.Builder
 	for _, s := range []string{
-		dotted(r.subject(), r.Title), dotted(r.compared(), r.size()), r.origin(),
+		dotted(r.subject(), r.Subject), dotted(r.compared(), r.size()), r.origin(),
 		"used: " + r.used(), "time: " + r.took(), "with: " + r.provenance(), "run: " + r.RunID,
 	} {
 		b.WriteString("- " + mdText(s, mdLong) + "\n")

@@ -62,37 +62,44 @@ func (v Verdict) Validate() error {
 
 // A Report is report.json.
 type Report struct {
-	Schema     string     `json:"schema"`
-	RunID      string     `json:"run_id"`
-	Repo       string     `json:"repo"`
-	PR         int        `json:"pr"` // 0: no pull request
-	BaseSHA    string     `json:"base_sha"`
-	HeadSHA    string     `json:"head_sha"`
-	MergeBase  string     `json:"merge_base"`
-	Dirty      bool       `json:"dirty"`   // the head is a snapshot of an uncommitted working tree
-	Title      string     `json:"title"`   // subject of the pull request or head commit, untrusted
-	Trigger    string     `json:"trigger"` // cli|pull_request|comment|rerequest|merge_group|dispatch
-	Actor      string     `json:"actor"`
-	Trust      string     `json:"trust"` // trusted|untrusted|local
-	Verdict    Verdict    `json:"verdict"`
-	Outcome    Outcome    `json:"outcome"`
-	Reasons    []string   `json:"reasons"` // why not better; empty only for PASS
-	Checks     []Check    `json:"checks"`
-	Findings   []Finding  `json:"findings"`
-	NotCovered []string   `json:"not_covered"`
-	Denied     []Denial   `json:"denied"`
-	Tests      *Tests     `json:"tests,omitempty"`    // the gate's comparison of both sides, where it got that far
-	Previous   *Previous  `json:"previous,omitempty"` // the last run's checks, run again
-	Changes    Changes    `json:"changes"`
-	Subagents  []Subagent `json:"subagents"`
-	Sandbox    Sandbox    `json:"sandbox"`
-	Usage      Usage      `json:"usage"`
-	Timings    Timings    `json:"timings"`
-	Model      string     `json:"model"` // empty: gate only
-	Versions   Versions   `json:"versions"`
-	Notes      []string   `json:"notes"`     // what a reader should know and no verdict depends on
-	Reproduce  string     `json:"reproduce"` // the command that repeats this run, empty where there is none
-	ReportDir  string     `json:"-"`
+	Schema       string        `json:"schema"`
+	RunID        string        `json:"run_id"`
+	Repo         string        `json:"repo"`
+	PR           int           `json:"pr"` // 0: no pull request
+	BaseSHA      string        `json:"base_sha"`
+	HeadSHA      string        `json:"head_sha"`
+	MergeBase    string        `json:"merge_base"`
+	Dirty        bool          `json:"dirty"`   // the head is a snapshot of an uncommitted working tree
+	Subject      string        `json:"subject"` // of the pull request or head commit, untrusted
+	Title        string        `json:"title"`   // the verdict and the remarks that a reader of it needs, gravest first
+	Phase        Phase         `json:"phase"`
+	Trigger      string        `json:"trigger"` // cli|pull_request|comment|rerequest|merge_group|dispatch|push
+	Actor        string        `json:"actor"`
+	Trust        string        `json:"trust"` // trusted|untrusted|local
+	Verdict      Verdict       `json:"verdict"`
+	Outcome      Outcome       `json:"outcome"`
+	Reasons      []string      `json:"reasons"` // why not better; empty only for PASS
+	Checks       []Check       `json:"checks"`
+	Findings     []Finding     `json:"findings"`
+	NotCovered   []string      `json:"not_covered"`
+	Denied       []Denial      `json:"denied"`
+	Tests        *Tests        `json:"tests,omitempty"`        // the gate's comparison of both sides, where it got that far
+	Expectations *Expectations `json:"expectations,omitempty"` // where the gate ran the base's tests over the head
+	Accepted     []Acceptance  `json:"accepted"`
+	Statistics   []Statistic   `json:"statistics"`
+	Believed     Belief        `json:"believed"`
+	Previous     *Previous     `json:"previous,omitempty"` // the last run's checks, run again
+	Changes      Changes       `json:"changes"`
+	Subagents    []Subagent    `json:"subagents"`
+	Sandbox      Sandbox       `json:"sandbox"`
+	Usage        Usage         `json:"usage"`
+	Timings      Timings       `json:"timings"`
+	Model        string        `json:"model"` // empty: gate only
+	Versions     Versions      `json:"versions"`
+	Notes        []string      `json:"notes"`     // what a reader should know and no verdict depends on
+	Reproduce    string        `json:"reproduce"` // the command that repeats this run, empty where there is none
+	Interim      bool          `json:"-"`         // the run goes on, and what follows can only lower the verdict
+	ReportDir    string        `json:"-"`
 }
 
 // An Outcome says how the run itself ended. The strings are stored: do not change them.
@@ -105,6 +112,15 @@ const (
 	TimedOut  Outcome = "timed_out" // the run's own time limit
 	Errored   Outcome = "error"     // infrastructure
 	Refused   Outcome = "refused"   // nothing was executed: trust needs more than the machine gives
+)
+
+// A Phase says how much of a run the report is about. The strings are stored: do not change them.
+type Phase string
+
+// The phases of a run. A verdict of the first can only get worse.
+const (
+	PhaseFirst Phase = "first" // build, tests of both sides, fail-to-pass and kept expectations
+	PhaseEnd   Phase = "end"
 )
 
 // Changes counts what the change touches.
@@ -137,8 +153,11 @@ const (
 	KindTest       Kind = "test"
 	KindLint       Kind = "lint"
 	KindFailToPass Kind = "fail_to_pass"
+	KindKept       Kind = "kept" // base's tests over the head's sources
 	KindProbe      Kind = "probe"
 	KindMutation   Kind = "mutation"
+	KindBehaviour  Kind = "behaviour"
+	KindAPI        Kind = "api"
 	KindAgent      Kind = "agent"
 )
 
@@ -172,6 +191,7 @@ const (
 	Unfulfilled   Reproduction = "unfulfilled"    // fails on both, and the task says that the change mends it
 	NotReproduced Reproduction = "not-reproduced" // passes on head when run again
 	HeadOnly      Reproduction = "head-only"      // base cannot run it
+	Unclear       Reproduction = "unclear"        // fails on both in different ways
 	NotRun        Reproduction = "none"           // not run again
 )
 
@@ -292,7 +312,7 @@ type Versions struct {
 
 // FromChange fills in what the report says of c.
 func (r *Report) FromChange(c change.Change) {
-	r.Repo, r.PR, r.Title, r.Dirty = c.Repo, c.PR, c.Title, c.Dirty
+	r.Repo, r.PR, r.Subject, r.Dirty = c.Repo, c.PR, c.Title, c.Dirty
 	r.BaseSHA, r.HeadSHA, r.MergeBase = c.BaseSHA, c.HeadSHA, c.MergeBase
 	r.Changes.Files = len(c.Files)
 	for _, f := range c.Files {

@@ -61,7 +61,7 @@ func TestFromChange(t *testing.T) {
 		Files: []change.File{{Added: 2, Deleted: 1}, {Added: 3}},
 	})
 	want := Report{
-		Repo: "o/r", PR: 3, BaseSHA: "b", HeadSHA: "h", MergeBase: "m", Dirty: true, Title: "t",
+		Repo: "o/r", PR: 3, BaseSHA: "b", HeadSHA: "h", MergeBase: "m", Dirty: true, Subject: "t",
 		Changes: Changes{Files: 2, Added: 5, Deleted: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -164,7 +164,7 @@ func TestParseErrors(t *testing.T) {
 		{"verdict", edit("verdict", "PASSED"), `verdict "PASSED": want PASS, FAIL, PARTIAL or ERROR`},
 		{"no verdict", edit("verdict", ""), `verdict "": want`},
 		{"outcome", edit("outcome", "done"), `outcome "done": want one of`},
-		{"trigger", edit("trigger", "push"), `trigger "push": want one of`},
+		{"trigger", edit("trigger", "pushed"), `trigger "pushed": want one of`},
 		{"unknown field", edit("colour", "red"), `unknown field "colour"`},
 		{"type", edit("pr", "7"), "cannot unmarshal string"},
 		{"more", string(good) + "{}", "invalid character '{' after top-level value"},

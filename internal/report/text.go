@@ -33,6 +33,7 @@ func (r *Report) Text(o TextOptions) string {
 	p.failed(r)
 	p.checks(r)
 	p.previous(r)
+	p.expectations(r)
 	p.tests(r)
 	p.findings(r)
 	p.section("Not covered", r.NotCovered)

@@ -10,7 +10,7 @@ import (
 
 // top writes what was verified, the verdict and why it is that.
 func (p *page) top(r *Report) {
-	p.wrap(0, bold, dotted("ycbot", plain(r.subject()), clip(plain(r.Title), 200)))
+	p.wrap(0, bold, dotted("ycbot", plain(r.subject()), clip(plain(r.Subject), 200)))
 	p.wrap(2, dim, dotted(r.compared(), r.size()))
 	p.wrap(2, dim, dotted(r.origin(), r.modelWords()))
 	why, rest := r.why()
@@ -20,7 +20,10 @@ func (p *page) top(r *Report) {
 		p.wrap(2, none, "- "+clip(plain(s), 1000))
 	}
 	p.more(2, len(rest)-textList)
-	p.wrap(2, dim, r.tally().String())
+	for _, s := range r.acceptedBy() {
+		p.wrap(2, none, s)
+	}
+	p.wrap(2, dim, dotted(r.tally().String(), r.expectationLine()))
 }
 
 func (v Verdict) style() style {

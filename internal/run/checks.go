@@ -27,6 +27,7 @@ func (b *builder) build() {
 		b.stage(stage)
 	}
 	b.cases()
+	b.kept()
 	b.failToPass()
 	for _, p := range b.result.Probes {
 		b.probe(p)

@@ -43,7 +43,8 @@ func (s *session) concludeAgents(rep *report.Report, result *gate.Result, j *jud
 	if len(outcomes) == 0 {
 		outcomes = []report.AgentOutcome{{Agent: verificationAgent, Cause: "no agent looked at the change"}}
 	}
-	gateVerdict := report.Verdict(result.Verdict)
+	accepted, _ := heed(result, rep.Expectations, s.around.Accepted)
+	gateVerdict := report.Verdict(accepted.Verdict)
 	verdict, reasons := report.Combine(gateVerdict, rep.Reasons, outcomes...)
 	rep.Verdict, rep.Reasons = report.Worst(rep.Verdict, verdict), reasons
 }

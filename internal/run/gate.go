@@ -9,6 +9,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -40,6 +42,7 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: s.gateNetwork(), Services: s.services,
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
+		First:   s.first,
 		Results: s.baseResults(), Whole: s.history.wait,
 	}
 }
@@ -68,6 +71,8 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 		Commands:     gate.Commands(s.config.Commands),
 		Env:          s.env(),
 		RequireRepro: s.config.RequireFailToPass,
+		Expectations: compare.Floor(compare.Policy(s.config.Expectations), s.job.Trust == untrusted || s.job.Machine, promisesNoChange(s.src.Change.Title)),
+		UntilFirst:   s.job.UntilFirst,
 		BaseCommands: s.job.Trust == untrusted,
 	}
 	if s.job.Cast != nil || s.job.Previous != "" {
@@ -75,6 +80,16 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 	}
 	return in, nil
 }
+
+// noChange is a title that promises that nothing behaves otherwise: a type of
+// Conventional Commits (https://www.conventionalcommits.org) that stands for that, or
+// the words for it.
+var noChange = pattern.New(`(?i)^\s*(?:refactor|style|docs?|chore|test|tests|ci|build|perf)(?:\([^)]*\))?:|` +
+	`\b(?:refactor(?:s|ed|ing)?|clean\s?-?up|no functional changes?|nfc|no behaviou?r(?:al)? changes?|rename[sd]?|renaming|reformat(?:s|ted|ting)?|typo)\b`)
+
+// promisesNoChange says whether a title promises that nothing behaves otherwise.
+// Conventional Commits mark a breaking change with "!" before the colon.
+func promisesNoChange(title string) bool { return noChange.MatchString(title) }
 
 // snapshot keeps a prepared tree, for agents and for what is run again.
 func (s *session) snapshot(_ context.Context, side gate.Side, t *workspace.Tree) error {

@@ -38,6 +38,7 @@ func (s *session) report(stop context.Context, result *gate.Result, judged *judg
 		return nil, err
 	}
 	rep.Timings.DurationMS = s.Now().Sub(s.began).Milliseconds()
+	rep.Title = rep.MakeTitle()
 	return rep, nil
 }
 
@@ -58,6 +59,10 @@ func outcome(stop context.Context, failure error) report.Outcome {
 
 // conclude fills in verdict and reasons, checks and findings.
 func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failure error) {
+	b := &builder{result: result}
+	b.build()
+	rep.Expectations = b.expectations()
+	result, rep.Accepted = heed(result, rep.Expectations, s.around.Accepted)
 	rep.Verdict, rep.Reasons = report.Verdict(result.Verdict), result.Reasons
 	switch rep.Outcome {
 	case report.Cancelled:
@@ -75,8 +80,6 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 		}
 	case report.Completed, report.Refused:
 	}
-	b := &builder{result: result}
-	b.build()
 	rep.Checks, rep.Findings, rep.Tests = b.checks, b.findings, b.tests()
 	rep.Findings = append(rep.Findings, s.src.Hidden...)
 	rep.NotCovered = append(rep.NotCovered, result.NotCovered...)
@@ -113,6 +116,9 @@ func (s *session) facts() *report.Report {
 		if r.Executed {
 			rep.Usage.Commands++
 		}
+	}
+	if s.around.First {
+		rep.Phase = report.PhaseFirst
 	}
 	zero := 0.0
 	rep.Usage.CostUSD = &zero

@@ -13,16 +13,19 @@ import (
 // circumstances are what a run was begun with and its report needs: they are in
 // the journal, so that a report can be made from the run directory alone.
 type circumstances struct {
-	Began    time.Time       `json:"began"`
-	Trigger  string          `json:"trigger"`
-	Actor    string          `json:"actor"`
-	Trust    string          `json:"trust"`
-	Require  sandbox.Tier    `json:"require"`
-	Sandbox  sandbox.Status  `json:"sandbox"`
-	Network  Network         `json:"network"`
-	Model    bool            `json:"model"`  // agents were asked for
-	Config   string          `json:"config"` // the file that was named in place of the repository's
-	Versions report.Versions `json:"versions"`
+	Began    time.Time           `json:"began"`
+	Trigger  string              `json:"trigger"`
+	Actor    string              `json:"actor"`
+	Trust    string              `json:"trust"`
+	Require  sandbox.Tier        `json:"require"`
+	Sandbox  sandbox.Status      `json:"sandbox"`
+	Network  Network             `json:"network"`
+	Machine  bool                `json:"machine,omitempty"`
+	Accepted []report.Acceptance `json:"accepted,omitempty"` // what people accepted, for whichever head gives up the same
+	First    bool                `json:"first,omitempty"`    // only the decisive part was asked for
+	Model    bool                `json:"model"`              // agents were asked for
+	Config   string              `json:"config"`             // the file that was named in place of the repository's
+	Versions report.Versions     `json:"versions"`
 
 	// What it takes besides to do the same again.
 	Timeout time.Duration `json:"timeout,omitempty"` // 0: the configuration's
@@ -47,8 +50,14 @@ type castFacts struct {
 func (s *session) circumstances() (circumstances, error) {
 	c := circumstances{
 		Began: s.began.UTC(), Trigger: s.job.Trigger, Actor: s.job.Actor, Trust: s.job.Trust, Require: s.job.Require,
-		Sandbox: s.Sandbox.Status(), Network: s.Network, Model: s.job.Cast != nil,
+		Sandbox: s.Sandbox.Status(), Network: s.Network, Model: s.job.Cast != nil && !s.job.UntilFirst,
+		First: s.job.UntilFirst, Machine: s.job.Machine, Accepted: slices.Clone(s.job.Accepted),
 		Versions: report.Versions{Ycbot: s.Version, Git: s.Git.Version(), OS: s.OS},
+	}
+	for i := range c.Accepted {
+		if c.Accepted[i].At == "" { // by a trailer: it holds from the run on
+			c.Accepted[i].At = c.Began.Format(time.RFC3339)
+		}
 	}
 	if s.job.Config != nil {
 		c.Config = s.job.Config.Name

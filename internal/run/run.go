@@ -42,12 +42,15 @@ type Runner struct {
 	Redact      func([]byte) []byte    // takes secrets out of all that is written
 	Permissions []agent.PermissionFile // the operator's
 	Agents      []agents.Folder        // with agent files: of the person who runs this, and of the operator; the base's come between them
-	Observe     func(agent.Event)      // sees each event after it was written; may be nil
-	Hooks       *hook.Runner           // the operator's; nil: none
-	Version     string
-	OS          string // such as "linux/amd64"
-	Now         func() time.Time
-	Log         *slog.Logger
+	// First is given the report on the decisive part of the gate, while the rest goes on,
+	// which can only lower its verdict; it must not wait. May be nil.
+	First   func(*report.Report)
+	Observe func(agent.Event) // sees each event after it was written; may be nil
+	Hooks   *hook.Runner      // the operator's; nil: none
+	Version string
+	OS      string // such as "linux/amd64"
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // A Network says when commands of the change may use the network.
@@ -95,8 +98,17 @@ type Job struct {
 	// Kept is called when the journal has an entry more, before the run relies on it,
 	// so that it can be kept elsewhere too; its error is that of the entry. May be nil.
 	Kept    func() error
-	Trust   string       // of the head: trusted, untrusted or local
-	Require sandbox.Tier // the least in which the change may be executed; empty: any
+	Trust   string // of the head: trusted, untrusted or local
+	Machine bool   // its author is a machine, whose given-up expectations a person must accept
+	// Accepted are what people accepted on this pull request before. One counts where
+	// the head gives up exactly the same; one without a digest is of this head.
+	Accepted []report.Acceptance
+	// Accept concludes the run in Previous again, with Accepted, and runs nothing. That
+	// it cannot be is a [UsageError].
+	Accept bool
+	// UntilFirst asks for the decisive part of the gate alone: no probes and no agents.
+	UntilFirst bool
+	Require    sandbox.Tier // the least in which the change may be executed; empty: any
 }
 
 // A ConfigFile is a configuration that was named explicitly.
@@ -138,6 +150,9 @@ func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
 func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
+	if s.job.Accept {
+		return s.acceptance(ctx)
+	}
 	ctx, done := s.reachable(ctx)
 	defer done()
 	defer s.listen(ctx)()
@@ -163,7 +178,7 @@ func (s *session) drive(ctx context.Context) (*report.Report, error) {
 	}
 	s.last = last
 	var judged *judgement
-	if agentsFailure == nil && s.job.Cast != nil && s.around.refused() == "" {
+	if agentsFailure == nil && s.job.Cast != nil && !s.job.UntilFirst && s.around.refused() == "" {
 		judged, agentsFailure = stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
 	}
 	return stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {

@@ -26,6 +26,9 @@ type takeover struct {
 	Head   string `json:"head"`
 	Digest string `json:"digest"`        // of the SHA256SUMS of what is kept; empty: nothing is
 	Why    string `json:"why,omitempty"` // nothing is kept
+	// Accepted says that the verdict is not taken over but concluded again, with what
+	// a person accepted.
+	Accepted bool `json:"accepted,omitempty"`
 }
 
 // takeOver keeps the last run, and looks whether it verified the very same: the
@@ -168,6 +171,8 @@ func (s *session) taken(t *takeover) (*report.Report, error) {
 	rep := s.facts()
 	rep.Outcome, rep.Verdict, rep.Reasons, rep.Checks, rep.Findings = report.Completed, was.Verdict, was.Reasons, was.Checks, was.Findings
 	rep.NotCovered, rep.Denied, rep.Tests, rep.Model = was.NotCovered, was.Denied, was.Tests, was.Model
+	rep.Expectations, rep.Accepted, rep.Statistics, rep.Believed = was.Expectations, was.Accepted, was.Statistics, was.Believed
+	rep.Title, rep.Phase = was.Title, was.Phase
 	rep.Versions.Toolchains = was.Versions.Toolchains
 	rep.Subagents = slices.Clone(was.Subagents)
 	for i := range rep.Subagents {
@@ -185,7 +190,11 @@ func (c *Checked) takenOver(s *session, t *takeover) {
 		return
 	}
 	s.Now = func() time.Time { return s.began }
-	again, err := s.taken(t)
+	remade := s.taken
+	if t.Accepted {
+		remade = s.accepted
+	}
+	again, err := remade(t)
 	if err != nil {
 		c.problem("%v", err)
 		return

@@ -1,0 +1,74 @@
+package publish
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// TestFirst: what the decisive part came to is shown at once. A verdict that can still
+// be lowered leaves the check in progress; a FAIL completes it, and nothing opens it again.
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		first, last        report.Verdict
+		status, conclusion string
+	}{
+		"lowered later": {report.Pass, report.Fail, "in_progress", ""},
+		"as it was":     {report.Pass, report.Pass, "in_progress", ""},
+		"a FAIL":        {report.Fail, report.Fail, "completed", "failure"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			p := b.publisher(memory{})
+			tgt := b.target(1)
+			b.begin(p, tgt)
+			so := b.failing(1)
+			so.Verdict, so.Interim, so.Phase = tt.first, true, report.PhaseFirst
+			if err := p.First(t.Context(), tgt, so); err != nil {
+				t.Fatal(err)
+			}
+			comment, run := b.one(b.head)
+			if run.Status != tt.status || run.Conclusion != tt.conclusion {
+				t.Errorf("first: %s %s, want %s %s", run.Status, run.Conclusion, tt.status, tt.conclusion)
+			}
+			has(t, comment.Body, "ycbot: so far "+string(tt.first), "can only lower this")
+			if err := p.Progress(t.Context(), tgt, "running: more"); err != nil {
+				t.Fatal(err)
+			}
+			if _, run := b.one(b.head); tt.status == "completed" && run.Status != tt.status {
+				t.Errorf("progress opened the check again: %s", run.Status)
+			}
+			end := b.failing(1)
+			end.Verdict = tt.last
+			b.finish(p, tgt, end, Ending{})
+			comment, run = b.one(b.head)
+			if want := map[report.Verdict]string{report.Pass: "success", report.Fail: "failure"}[tt.last]; run.Status != "completed" || run.Conclusion != want {
+				t.Errorf("end: %s %s, want %s", run.Status, run.Conclusion, want)
+			}
+			if strings.Contains(comment.Body, "so far") || strings.Contains(comment.Body, "Earlier:") {
+				t.Errorf("the comment still shows the first verdict:\n%s", comment.Body)
+			}
+		})
+	}
+}
+
+// TestFirstOfAnOldHead: a result that the head moved away from is not shown.
+func TestFirstOfAnOldHead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.publisher(memory{})
+	tgt := b.target(1)
+	b.begin(p, tgt)
+	b.push("fix0")
+	so := b.failing(1)
+	so.Interim = true
+	if err := p.First(t.Context(), tgt, so); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(b.ours()); n != 0 {
+		t.Errorf("%d comments", n)
+	}
+}

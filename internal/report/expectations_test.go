@@ -1,0 +1,78 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestExpectations: each class has its list, and the list its name.
+func TestExpectations(t *testing.T) {
+	t.Parallel()
+	var e Expectations
+	e.Held = 40
+	lists := e.lists()
+	if len(lists) != len(e.classes()) {
+		t.Fatalf("%d lists, %d classes", len(lists), len(e.classes()))
+	}
+	for _, c := range e.classes() {
+		if err := e.Add(c.name, Expectation{Test: c.name}); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := e.Add("forgotten", Expectation{}); err == nil {
+		t.Error("an unknown class is taken")
+	}
+	if got, want := e.line(), "40 of 51 old expectations hold"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := (&Expectations{Held: 1}).line(), "1 of 1 old expectation holds"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestExpectationsDigest: what was given up makes the digest, and neither its order nor
+// its lines.
+func TestExpectationsDigest(t *testing.T) {
+	t.Parallel()
+	a := Expectation{Test: "a", Path: "a_test.go", Line: 3, Old: "1", New: "2"}
+	b := Expectation{Test: "b", Path: "b_test.go", Line: 9}
+	moved := a
+	moved.Line, moved.Evidence = 30, []string{"E1"}
+	one := (&Expectations{Held: 1, Weakened: []Expectation{a, b}}).Digest()
+	if two := (&Expectations{Held: 7, Weakened: []Expectation{b, moved}}).Digest(); two != one {
+		t.Error("the same list has another digest")
+	}
+	other := a
+	other.New = "3"
+	for name, e := range map[string]*Expectations{
+		"a test less": {Weakened: []Expectation{a}}, "another class": {Weakened: []Expectation{a}, Dropped: []Expectation{b}},
+		"another text": {Weakened: []Expectation{other, b}},
+	} {
+		if e.Digest() == one {
+			t.Errorf("%s: the same digest", name)
+		}
+	}
+	if (*Expectations)(nil).Digest() != "" {
+		t.Error("no expectations have a digest")
+	}
+}
+
+// TestTitle: the gravest remark comes first, and a first verdict says what has not run.
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	r := minimal()
+	r.Phase = PhaseFirst
+	if got, want := r.MakeTitle(), "PASS (probes not run)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Phase = PhaseEnd
+	r.Accepted = []Acceptance{{By: "bob"}}
+	r.Expectations = &Expectations{Held: 3, Weakened: []Expectation{{}}, Data: []Expectation{{}}}
+	if got, want := r.MakeTitle(), "PASS · accepted by bob · 1 weakened · 1 data · 3 of 5 old expectations hold"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Believed.Suites = []string{"go test ./..."}
+	if got := r.MakeTitle(); !strings.Contains(got, "1 test suite not believed") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// expectationLine is the sentence about kept expectations, "" where there were none.
+func (r *Report) expectationLine() string {
+	if r.Expectations == nil {
+		return ""
+	}
+	return r.Expectations.line()
+}
+
+// acceptedBy says who accepted what was given up.
+func (r *Report) acceptedBy() []string {
+	return mapped(r.Accepted, func(a Acceptance) string {
+		s := "accepted by " + plain(a.By)
+		if a.Reason != "" {
+			s += ": " + clip(plain(a.Reason), 300)
+		}
+		return s
+	})
+}
+
+// place is where an expectation was changed.
+func (x Expectation) place() string {
+	if x.Path == "" || x.Line == 0 {
+		return plain(x.Path)
+	}
+	return plain(x.Path) + ":" + strconv.Itoa(x.Line)
+}
+
+// hunk shows what the change takes away and what it brings there.
+func (x Expectation) hunk() string {
+	var out []string
+	for _, side := range []struct{ mark, text string }{{"-", x.Old}, {"+", x.New}} {
+		for line := range strings.Lines(side.text) {
+			out = append(out, side.mark+strings.TrimRight(line, "\r\n"))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// changed says whether an expectation does not hold.
+func (e *Expectations) changed() bool { return e != nil && e.total() > e.Held }
+
+func (p *page) expectations(r *Report) {
+	e := r.Expectations
+	if !e.changed() {
+		return
+	}
+	p.heading("Old expectations: " + e.line())
+	for _, c := range e.classes() {
+		if len(c.tests) == 0 {
+			continue
+		}
+		p.wrap(2, bold, fmt.Sprintf("%s (%d)", c.words, len(c.tests)))
+		for _, x := range c.tests[:min(len(c.tests), textList)] {
+			p.line(4, none, dotted(plain(x.Test), x.place(), ids(x.Evidence)))
+			p.output(6, detailEnds.excerpt(outputLines(x.hunk()), "report.json"))
+		}
+		p.more(4, len(c.tests)-textList)
+	}
+}
+
+func (r *Report) mdExpectations() *section {
+	e := r.Expectations
+	if !e.changed() {
+		return nil
+	}
+	var b strings.Builder
+	for _, c := range e.classes() {
+		if len(c.tests) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "**%s** (%d)\n\n", mdText(c.words, mdLine), len(c.tests))
+		for _, x := range c.tests[:min(len(c.tests), mdList)] {
+			b.WriteString("- " + dotted(mdCode(orUnknown(plain(x.Test)), mdLong), mdText(x.place(), mdLong), mdText(ids(x.Evidence), mdLong)) + "\n")
+			if block := mdOutput(x.hunk(), "report.json", detailEnds); block != "" {
+				b.WriteString("\n" + block)
+			}
+		}
+		if left := len(c.tests) - mdList; left > 0 {
+			b.WriteString("\n" + mdMore(left))
+		}
+	}
+	return &section{rank: rankKept, folded: "Old expectations: " + e.line(), body: b.String()}
+}

@@ -1,0 +1,35 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MakeTitle says in a few words what the verdict is and what a reader of it must
+// know: who accepted what, what was given up, what did not run. The gravest remark
+// comes first.
+func (r *Report) MakeTitle() string {
+	parts := append([]string{string(r.Verdict)}, r.remarks()...)
+	title := strings.Join(parts, " · ")
+	if r.Phase == PhaseFirst && r.Verdict == Pass {
+		title += " (probes not run)"
+	}
+	return title
+}
+
+func (r *Report) remarks() []string {
+	var out []string
+	for _, a := range r.Accepted {
+		out = append(out, "accepted by "+plain(a.By))
+	}
+	if !r.Believed.OK && len(r.Believed.Suites) > 0 {
+		out = append(out, fmt.Sprintf("%s not believed", plural(len(r.Believed.Suites), "test suite")))
+	}
+	if e := r.Expectations; e != nil {
+		out = append(out, e.remarks()...)
+		if e.total() > 0 {
+			out = append(out, e.line())
+		}
+	}
+	return out
+}
