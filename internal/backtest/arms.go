@@ -28,6 +28,9 @@ const (
 
 var caseExclusions = []string{whyUnfit, whyNoTests, whyLate, whySame, whyUnseen, whyUnstable, whyHidden, whyVisible, whyRed}
 
+// whyUnread is the cause where nothing of a repository could be read.
+const whyUnread = "repository cannot be read"
+
 // maxTries is how many operators are tried on a change for one case.
 const maxTries = 4
 

@@ -151,8 +151,11 @@ func (b *Backtest) plan(ctx context.Context, s Settings) (*Plan, []Line, error) 
 	plan := newPlan(s)
 	for _, src := range s.Sources {
 		r, err := b.planRepo(ctx, s, src)
-		if err != nil {
+		if err != nil && (len(s.Sources) == 1 || ctx.Err() != nil) {
 			return nil, nil, fmt.Errorf("%s: %w", src.Name, err)
+		}
+		if err != nil {
+			r = PlannedRepo{Name: src.Name, Changes: []PlannedChange{}, Excluded: map[string]int{}, Unusable: cut(strings.ReplaceAll(err.Error(), src.GitDir, src.Name), 200)}
 		}
 		plan.Repos = append(plan.Repos, r)
 	}

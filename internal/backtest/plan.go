@@ -72,7 +72,8 @@ type PlannedRepo struct {
 	Name     string          `json:"name"`
 	Head     string          `json:"head"` // the commit from which history was read
 	Changes  []PlannedChange `json:"changes"`
-	Excluded map[string]int  `json:"excluded"` // commits that were looked at and not chosen, by cause
+	Excluded map[string]int  `json:"excluded"`           // commits that were looked at and not chosen, by cause
+	Unusable string          `json:"unusable,omitempty"` // why nothing of it could be read
 }
 
 // A PlannedChange is one change that was chosen.

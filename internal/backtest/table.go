@@ -161,14 +161,17 @@ func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
 	}
 	s := &Summary{Seed: plan.Seed, Unselected: map[string]int{}}
 	planned := 0
+	excluded := map[CauseCount]int{}
 	for _, r := range plan.Repos {
 		planned += len(r.Changes) * len(plan.Arms)
+		if r.Unusable != "" {
+			excluded[CauseCount{Arm: "all", Cause: whyUnread}]++
+		}
 		for why, n := range r.Excluded {
 			s.Unselected[why] += n
 		}
 	}
 	var judged []Line
-	excluded := map[CauseCount]int{}
 	repos := map[string]bool{}
 	for i, l := range lines {
 		if last[l.Case] != i {
