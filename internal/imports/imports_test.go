@@ -34,6 +34,7 @@ var table = []row{
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
 	{"internal/run", "agent agents internal/gate internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config internal/hook"},
+	{"internal/backtest", "internal/run internal/report internal/workspace"},
 	{"internal/gate", "internal/gate/mutate internal/sandbox internal/workspace internal/evidence internal/proxy"},
 	{"internal/gate/mutate", "-"}, // text in, text out: it starts nothing and reads no file
 	{"agents", ""},
