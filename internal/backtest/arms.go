@@ -67,6 +67,7 @@ type subject struct {
 
 	good    *run.SuiteResult // of the change as it was merged
 	goodCPU time.Duration
+	unfit   error           // why there is no result of it
 	putBack string          // commit with the sources of the parent and all else of the change
 	decide  []run.SuiteTest // pass on the good head, fail on putBack
 	failure error           // why there are none
@@ -100,6 +101,8 @@ func (s *subject) suite(ctx context.Context, commit string, only []run.SuiteTest
 		return nil, err
 	case res.Refused != "":
 		return nil, exclude(whyUnfit, res.Refused)
+	case res.Late && !slices.ContainsFunc(res.Tests, func(t run.SuiteTest) bool { return t.Passed }):
+		return nil, exclude(whyUnfit, "setup or build ended by its time limit")
 	case res.Late:
 		return nil, exclude(whyLate)
 	}
@@ -109,9 +112,14 @@ func (s *subject) suite(ctx context.Context, commit string, only []run.SuiteTest
 // measure runs the plain suite on the good head: all of it where it fits into the time
 // limit, else what the change can affect.
 func (s *subject) measure(ctx context.Context) error {
-	if s.good != nil {
-		return nil
+	if s.good != nil || s.unfit != nil {
+		return s.unfit
 	}
+	s.unfit = s.measured(ctx)
+	return s.unfit
+}
+
+func (s *subject) measured(ctx context.Context) error {
 	before := s.cpu()
 	res, err := s.suite(ctx, s.change.Commit, nil, true)
 	if e := (*exclusion)(nil); errors.As(err, &e) && e.why == whyLate {

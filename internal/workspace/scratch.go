@@ -36,7 +36,7 @@ func (g *Git) OpenScratch(ctx context.Context, dir, objectFormat string) (*Scrat
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	_, err := g.run(ctx, call{args: []string{"init", "-q", "--template=", "--initial-branch=main", "--object-format=" + objectFormat, dir}})
+	_, err := g.run(ctx, call{args: []string{"init", "-q", "--template=", "--initial-branch=none", "--object-format=" + objectFormat, dir}})
 	if err != nil {
 		return nil, fmt.Errorf("make scratch repository: %w", err)
 	}
