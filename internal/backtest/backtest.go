@@ -242,6 +242,9 @@ func (b *Backtest) one(ctx context.Context, s *subject, m made, arm Arm) (Line, 
 		line.Excluded = cut(e.why, 100)
 		return line, nil
 	}
+	if ctx.Err() != nil {
+		return line, context.Cause(ctx)
+	}
 	if err != nil {
 		b.Log.WarnContext(ctx, "case could not be made", "case", line.Case, "error", err)
 		line.Excluded = cut(whyUnfit+": "+err.Error(), 100)
