@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -85,8 +85,8 @@ func choose(ctx context.Context, s *workspace.Scratch, class func(string) string
 }
 
 var (
-	mergeOfMain = regexp.MustCompile(`^Merge (remote-tracking )?branch(es)? '?(origin/|upstream/)?(main|master|trunk|develop)\b`)
-	reverts     = regexp.MustCompile(`(?i)^revert\b|^back ?out\b`)
+	mergeOfMain = pattern.New(`^Merge (remote-tracking )?branch(es)? '?(origin/|upstream/)?(main|master|trunk|develop)\b`)
+	reverts     = pattern.New(`(?i)^revert\b|^back ?out\b`)
 )
 
 func excludedBySubject(subject string, parents int) string {
@@ -180,7 +180,7 @@ func vendored(name string) bool {
 	return strings.HasSuffix(name, ".min.js") || strings.HasSuffix(name, ".pb.go")
 }
 
-var generatedMark = regexp.MustCompile(`(?i)code generated .*do not edit|@generated|automatically generated|auto-generated`)
+var generatedMark = pattern.New(`(?i)code generated .*do not edit|@generated|automatically generated|auto-generated`)
 
 func generated(text []byte) bool {
 	return generatedMark.Match(text[:min(len(text), 1024)]) || bytes.IndexByte(text[:min(len(text), 1024)], 0) >= 0

@@ -3,8 +3,8 @@ package backtest
 import (
 	"context"
 	"fmt"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -17,7 +17,7 @@ type hunk struct {
 	at, del, now, add int
 }
 
-var hunkHead = regexp.MustCompile(`(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+var hunkHead = pattern.New(`(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
 // hunks lists the places that a change alters in the sources that both of its sides have.
 func (f forge) hunks(ctx context.Context, files []file) ([]hunk, error) {
@@ -63,32 +63,32 @@ func (h hunk) without(before, after []byte) []byte {
 // A mutation is a replacement that changes what a line does in most languages.
 type mutation struct {
 	name string
-	from *regexp.Regexp
+	from *pattern.Pattern
 	to   string
 }
 
 var mutations = []mutation{
-	{"equal-negated", regexp.MustCompile(`([^=!<>])==([^=])`), "${1}!=${2}"},
-	{"unequal-negated", regexp.MustCompile(`!=([^=])`), "==${1}"},
-	{"strict-equal-negated", regexp.MustCompile(`===`), "!=="},
-	{"less-to-less-or-equal", regexp.MustCompile(` < `), " <= "},
-	{"greater-to-greater-or-equal", regexp.MustCompile(` > `), " >= "},
-	{"less-or-equal-to-less", regexp.MustCompile(` <= `), " < "},
-	{"greater-or-equal-to-greater", regexp.MustCompile(` >= `), " > "},
-	{"and-to-or", regexp.MustCompile(` && `), " || "},
-	{"or-to-and", regexp.MustCompile(` \|\| `), " && "},
-	{"and-to-or", regexp.MustCompile(` and `), " or "},
-	{"true-to-false", regexp.MustCompile(`\btrue\b`), "false"},
-	{"false-to-true", regexp.MustCompile(`\bfalse\b`), "true"},
-	{"true-to-false", regexp.MustCompile(`\bTrue\b`), "False"},
-	{"false-to-true", regexp.MustCompile(`\bFalse\b`), "True"},
-	{"plus-to-minus", regexp.MustCompile(` \+ 1\b`), " - 1"},
-	{"minus-to-plus", regexp.MustCompile(` - 1\b`), " + 1"},
-	{"zero-to-one", regexp.MustCompile(`([ (\[])0([ )\];,]|$)`), "${1}1${2}"},
-	{"not-dropped", regexp.MustCompile(`([( ])!(\w)`), "${1}${2}"},
+	{"equal-negated", pattern.New(`([^=!<>])==([^=])`), "${1}!=${2}"},
+	{"unequal-negated", pattern.New(`!=([^=])`), "==${1}"},
+	{"strict-equal-negated", pattern.New(`===`), "!=="},
+	{"less-to-less-or-equal", pattern.New(` < `), " <= "},
+	{"greater-to-greater-or-equal", pattern.New(` > `), " >= "},
+	{"less-or-equal-to-less", pattern.New(` <= `), " < "},
+	{"greater-or-equal-to-greater", pattern.New(` >= `), " > "},
+	{"and-to-or", pattern.New(` && `), " || "},
+	{"or-to-and", pattern.New(` \|\| `), " && "},
+	{"and-to-or", pattern.New(` and `), " or "},
+	{"true-to-false", pattern.New(`\btrue\b`), "false"},
+	{"false-to-true", pattern.New(`\bfalse\b`), "true"},
+	{"true-to-false", pattern.New(`\bTrue\b`), "False"},
+	{"false-to-true", pattern.New(`\bFalse\b`), "True"},
+	{"plus-to-minus", pattern.New(` \+ 1\b`), " - 1"},
+	{"minus-to-plus", pattern.New(` - 1\b`), " + 1"},
+	{"zero-to-one", pattern.New(`([ (\[])0([ )\];,]|$)`), "${1}1${2}"},
+	{"not-dropped", pattern.New(`([( ])!(\w)`), "${1}${2}"},
 }
 
-var commentLine = regexp.MustCompile(`^\s*(//|#|\*|/\*|"""|import |from |package )`)
+var commentLine = pattern.New(`^\s*(//|#|\*|/\*|"""|import |from |package )`)
 
 // mutants are versions of the new file with one replacement in a line that the change adds.
 func (h hunk) mutants(after []byte) map[string][]byte {
@@ -99,7 +99,7 @@ func (h hunk) mutants(after []byte) map[string][]byte {
 			continue
 		}
 		for _, m := range mutations {
-			at := m.from.FindStringIndex(lines[i])
+			at := m.from.FindStringSubmatchIndex(lines[i])
 			if at == nil || strings.Count(lines[i][:at[0]], `"`)%2 == 1 {
 				continue
 			}

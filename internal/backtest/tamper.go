@@ -2,9 +2,9 @@ package backtest
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/run"
 )
 
@@ -140,8 +140,8 @@ func dropped(language string, text []byte, name string) ([]byte, bool) {
 }
 
 var (
-	pythonAssert = regexp.MustCompile(`(?m)^(\s*)(assert .*[^,(\[{\\\n]|self\.assert\w+\(.*\))[ \t]*$`)
-	scriptAssert = regexp.MustCompile(`(?m)^(\s*)((?:await )?(?:expect|assert|t)\b[.(].*\)|.*\.should\..*);?[ \t]*$`)
+	pythonAssert = pattern.New(`(?m)^(\s*)(assert .*[^,(\[{\\\n]|self\.assert\w+\(.*\))[ \t]*$`)
+	scriptAssert = pattern.New(`(?m)^(\s*)((?:await )?(?:expect|assert|t)\b[.(].*\)|.*\.should\..*);?[ \t]*$`)
 )
 
 func weakened(language string, text []byte, name string) ([]byte, bool) {

@@ -1,11 +1,11 @@
 package backtest
 
 import (
+	"github.com/ycbot/ycbot/internal/pattern"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +51,7 @@ func goDrop(text []byte, name string) ([]byte, bool) {
 	return goImports(out), true
 }
 
-var goFails = regexp.MustCompile(`\b(t|tb|c|st|tt)\.(Errorf|Fatalf|Error|Fatal)\(`)
+var goFails = pattern.New(`\b(t|tb|c|st|tt)\.(Errorf|Fatalf|Error|Fatal)\(`)
 
 // goWeaken lets the assertions of a test be logged in place of failing. Calls of
 // testify's packages become assignments to nothing.
@@ -136,7 +136,7 @@ func goImports(text []byte) []byte {
 	return text
 }
 
-var majorVersion = regexp.MustCompile(`^v\d+$`)
+var majorVersion = pattern.New(`^v\d+$`)
 
 // usesPackage says whether a file may use a package: by the names that its import path
 // suggests.
