@@ -38,8 +38,7 @@ func TestArms(t *testing.T) {
 	for _, l := range lines {
 		got[subjects[l.Change]+" "+string(l.Arm)] = strings.TrimSpace(l.Verdict + l.Excluded + " " + strings.Join(l.Tests, ","))
 	}
-	one, two, three := "example.com/toy TestOne", "example.com/toy TestTwo", "example.com/toy TestThree"
-	_ = one
+	two, three := "example.com/toy TestTwo", "example.com/toy TestThree"
 	want := map[string]string{
 		"second good": "PASS", "second undone": "FAIL " + two, "second unseen": "PASS " + two, "second tampered": "PASS " + two,
 		"no tests good": "PASS", "no tests undone": whyUnseen, "no tests unseen": whyHidden, "no tests tampered": whyUnseen,

@@ -3,10 +3,11 @@ package backtest
 import (
 	"context"
 	"fmt"
-	"github.com/ycbot/ycbot/internal/pattern"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A hunk is one place in a file where a change replaces lines: del of the old file from

@@ -1,7 +1,6 @@
 package backtest
 
 import (
-	"github.com/ycbot/ycbot/internal/pattern"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // goTest finds a test function of a Go file.

@@ -21,7 +21,8 @@ import (
 )
 
 // A toy is an engine for projects whose tests each want a word in a source file. It
-// judges a head by its own tests alone, as a naive bot does.
+// judges a head by its own tests alone, as a naive bot does: what fails there and did not
+// on the base is FAIL.
 type toy struct {
 	git   *workspace.Git
 	runs  string       // file that gets a line for each verification; empty: none
@@ -80,9 +81,17 @@ func (e toy) Verify(ctx context.Context, v Verification) (*report.Report, error)
 	if err != nil {
 		return nil, err
 	}
+	before, err := e.tests(ctx, v.Dir, v.Base)
+	if err != nil {
+		return nil, err
+	}
+	old := map[string]bool{}
+	for _, t := range before {
+		old[t.Name()] = t.Failed
+	}
 	rep := &report.Report{Verdict: report.Pass, Tests: &report.Tests{}}
 	for _, t := range tests {
-		if t.Failed {
+		if t.Failed && !old[t.Name()] {
 			rep.Verdict = report.Fail
 			rep.Tests.Regressed = append(rep.Tests.Regressed, t.Name())
 			rep.Reasons = []string{"1 test regressed"}
@@ -182,11 +191,12 @@ func toyFunc(name, want string) string {
 	return "\nfunc Test" + name + "(t *testing.T) {\n\tt.Fatal(\"" + want + "\")\n}\n"
 }
 
-// toyHistory has two changes with tests, one without, and several that are no changes.
+// toyHistory has changes with tests and without, a test that always fails, and commits
+// that are no changes.
 func toyHistory(t *testing.T) history {
 	t.Helper()
 	h := newHistory(t)
-	h.commit("first", map[string]string{"a.go": "package toy // one\n", "a_test.go": toyHead + toyFunc("One", "one")})
+	h.commit("first", map[string]string{"a.go": "package toy // one\n", "a_test.go": toyHead + toyFunc("One", "one"), "broken_test.go": toyHead + toyFunc("Broken", "never")})
 	h.commit("second", map[string]string{"a.go": "package toy // one two\n", "a_test.go": toyHead + toyFunc("One", "one") + toyFunc("Two", "two")})
 	h.commit("readme", map[string]string{"README.md": "toy\n"})
 	h.commit("no tests", map[string]string{"b.go": "package toy // plain\n"})
