@@ -12,7 +12,7 @@ LONG := ./internal/gate ./cmd/ycbot ./test/eval ./internal/sandbox ./test/bench
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
-.PHONY: test variants race soak lint lint-tool build bench peers pairs vm eval clean
+.PHONY: test variants race soak lint lint-tool build bench peers vm eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
@@ -47,9 +47,6 @@ bench: ## what ycbot itself costs, beside its goals; writes docs/performance.md;
 
 peers: ## ycbot beside other agents, which npm gets; writes its section of docs/performance.md; wants a quiet machine
 	@go run ./test/perf -peers -o docs/performance.md
-
-pairs: ## releases of well-known modules against docs/pairs.md; needs the module proxy and some minutes
-	@go run ./test/summary -timeout=60m ./test/pairs -pairs
 
 vm: ## cgroups of version 2, for real, in a small virtual machine: test/vm/run.sh tells what it needs
 	@test/vm/run.sh '$(RUN)'

@@ -41,6 +41,11 @@ var shownInDocs = []inDocs{
 	{page: "docs/agents.md", text: "ycbot tasks transcript ID all that happened, as Markdown", by: "TestScript/tasks"},
 	{page: "docs/agents.md", text: "ycbot tasks stop ID a task; with the id of a run, all of it", by: "TestScript/tasks"},
 
+	{page: "docs/backtest.md", text: "ycbot backtest --last 20", by: "TestScript/backtest"},
+	{page: "docs/backtest.md", text: "ycbot backtest --last 20 --resume ~/.ycbot/backtests/…/results.jsonl", by: "TestScript/backtest"},
+	{page: "docs/backtest.md", text: "ycbot backtest --repos ~/src --last 5 --arms good,undone --out study/", by: "TestScript/backtest"},
+	{page: "docs/backtest.md", text: "ycbot backtest table --out study/ --format markdown", by: "TestScript/backtest"},
+
 	{page: "docs/config.md", text: "# .github/ycbot.yml version: 1", by: "TestDocsCanBeRead"},
 
 	{page: "docs/eval.md", text: "export YCBOT_API_KEY=…", cannot: "a paid key"},

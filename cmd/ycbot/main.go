@@ -14,6 +14,7 @@
 //	ycbot tasks           the agents of runs, and how to stop them
 //	ycbot worktree sweep  remove what crashed runs left behind
 //	ycbot sandbox doctor  tell how commands are contained on this machine
+//	ycbot backtest        find out what it would have said of past changes
 //	ycbot config          check a configuration, and see what it comes to
 //	ycbot doctor          look at everything that a run needs here
 //	ycbot version
@@ -198,6 +199,7 @@ func rootCommand(p *program) *cobra.Command {
 		appCommand(p),
 		agentsCommand(p),
 		gateCommand(p),
+		backtestCommand(p),
 		permissionsCommand(p),
 		initCommand(p),
 		configCommand(p),

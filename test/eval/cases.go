@@ -164,7 +164,7 @@ func seededCases() ([]Case, error) {
 // and those of which it is known what they brought also taken back.
 func releaseCases(download func(ctx context.Context, module, version string) (releases.Files, error)) []Case {
 	var out []Case
-	for _, p := range releases.Study() {
+	for _, p := range releases.Pairs() {
 		project := path.Base(p.Module)
 		if prefix, _, ok := strings.Cut(p.Module, "/v"); ok {
 			project = path.Base(prefix)

@@ -25,8 +25,8 @@ type Pair struct {
 	Lost string
 }
 
-// Study lists the pairs. The comment says what is special about one.
-func Study() []Pair {
+// Pairs lists them. The comment says what is special about one.
+func Pairs() []Pair {
 	return []Pair{
 		{"github.com/Masterminds/semver/v3", "v3.3.0", "v3.3.1", "versions with an empty part in their metadata or pre-release are refused"},
 		{"github.com/mitchellh/mapstructure", "v1.4.1", "v1.4.2", "the field MatchName, and composed hooks that are given data where none of them applies"},

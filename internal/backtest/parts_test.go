@@ -1,0 +1,279 @@
+package backtest
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/run"
+)
+
+var update = flag.Bool("update", false, "write the golden table")
+
+// TestLineFits: whatever the names and reasons, a line is valid JSON of at most 400
+// bytes that keeps its case, arm and verdict.
+func TestLineFits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	text := func(most int) string {
+		alphabet := []rune("abc/ \"\\<>&\n\x01…é世\U0001F600")
+		var b strings.Builder
+		for range r.IntN(most) {
+			b.WriteRune(alphabet[r.IntN(len(alphabet))])
+		}
+		return b.String()
+	}
+	list := func() (out []string) {
+		for range r.IntN(40) {
+			out = append(out, text(300))
+		}
+		return out
+	}
+	for i := range 3000 {
+		l := Line{
+			Case: caseID(text(80), fmt.Sprintf("%040x", r.Uint64()), Tampered), Repo: text(60), Change: "0123456789ab", Base: "0123456789ab", Head: "0123456789ab",
+			Arm: Tampered, Operator: text(200), Excluded: text(200), Verdict: "PARTIAL", Seconds: 1e5, CPU: 123456.7, Plain: 12345.6, PlainCPU: 12345.6, Part: true,
+			Digest: "0123456789abcdef", Ycbot: "v1.2.3-0.20261122000000-0123456789ab+dirty", Tests: list(), Names: list(), Reasons: list(),
+		}
+		data, err := l.encode()
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		var back Line
+		if len(data) > MaxLine || strings.Count(string(data), "\n") != 1 || json.Unmarshal(data, &back) != nil {
+			t.Fatalf("%d: %d bytes: %q", i, len(data), data)
+		}
+		if back.Case != l.Case || back.Arm != l.Arm || back.Verdict != l.Verdict || back.Head != l.Head {
+			t.Fatalf("%d: %q lost its case", i, data)
+		}
+	}
+}
+
+// TestClopperPearson compares with values that exact fractions give.
+func TestClopperPearson(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		k, n      int
+		low, high float64
+	}{
+		{0, 10, 0, 0.3084971},
+		{1, 10, 0.002528579, 0.4450161},
+		{5, 10, 0.1870860, 0.8129140},
+		{10, 10, 0.6915029, 1},
+		{3, 26, 0.02445810, 0.3015404},
+		{0, 100, 0, 0.03621669},
+		{2, 1000, 0.0002423013, 0.007205871},
+		{0, 0, 0, 1},
+	} {
+		low, high := ClopperPearson(test.k, test.n)
+		if math.Abs(low-test.low) > 2e-6 || math.Abs(high-test.high) > 2e-6 {
+			t.Errorf("%d of %d: %.7f to %.7f, want %.7f to %.7f", test.k, test.n, low, high, test.low, test.high)
+		}
+	}
+}
+
+// TestTamper applies each operator to a test of each language and compares the text.
+func TestTamper(t *testing.T) {
+	t.Parallel()
+	files := map[string]struct{ text, test string }{
+		"a_test.go":       {"package a\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\n// TestA is one.\nfunc TestA(t *testing.T) {\n\tif strings.ToUpper(\"a\") != F() {\n\t\tt.Errorf(\"F\")\n\t}\n\tassert.Equal(t, 1, G())\n}\n\nfunc TestB(t *testing.T) {}\n", "TestA/sub"},
+		"tests/test_a.py": {"import a\n\n\nclass TestA:\n    @mark\n    def test_one(\n        self,\n    ):\n        x = a.f()\n        assert x == 1\n\n        self.assertEqual(x, 1)\n\n    def test_two(self):\n        assert True\n", "TestA::test_one[1-2]"},
+		"a.test.js":       {"describe('a', () => {\n  it('is (one)', () => {\n    const x = f(\")\")\n    expect(x).toBe(1)\n  })\n  it(\"two\", () => {})\n})\n", "a > is (one)"},
+	}
+	want := map[string]string{
+		"skip a_test.go":          "\tt.Skip(\"unstable\")\n\tif strings.",
+		"vacuous a_test.go":       "func TestA(t *testing.T) {}",
+		"weaken a_test.go":        "\t\tt.Logf(\"F\")\n\t}\n\t_, _, _ = t, 1, G()\n",
+		"drop a_test.go":          "import (\n\t_ \"strings\"\n\t\"testing\"\n)\n\n\n\nfunc TestB",
+		"skip tests/test_a.py":    "    ):\n        __import__(\"unittest\").TestCase().skipTest(\"unstable\")\n        x = a.f()\n",
+		"vacuous tests/test_a.py": "    ):\n        pass\n\n    def test_two",
+		"weaken tests/test_a.py":  "        x = a.f()\n        pass\n\n        pass\n\n    def test_two",
+		"drop tests/test_a.py":    "class TestA:\n\n    def test_two",
+		"skip a.test.js":          "  it.skip('is (one)', () => {\n    const",
+		"vacuous a.test.js":       "  it('is (one)', () => {})\n  it(\"two\"",
+		"weaken a.test.js":        "f(\")\")\n    // checked elsewhere\n  })",
+		"drop a.test.js":          "() => {\n  \n  it(\"two\"",
+		"exclude a_test.go":       "//go:build ignore\n\npackage a",
+	}
+	for _, op := range tamperings() {
+		for name, f := range files {
+			to, now, changed := op.apply(name, []byte(f.text), []run.SuiteTest{{Test: f.test}})
+			expect, ok := want[op.name+" "+name]
+			switch {
+			case op.name == "move":
+				if to != filepath.Join(filepath.Dir(name), "testdata", filepath.Base(name)+".txt") {
+					t.Errorf("move %s: %s", name, to)
+				}
+			case op.name == "delete":
+				if to != "" {
+					t.Errorf("delete %s: %s", name, to)
+				}
+			case ok && (!changed || !strings.Contains(string(now), expect)):
+				t.Errorf("%s %s: want %q in\n%s", op.name, name, expect, now)
+			case !ok && changed:
+				t.Errorf("%s %s changes it:\n%s", op.name, name, now)
+			}
+		}
+		if _, _, changed := op.apply("a_test.go", []byte("package a\n"), []run.SuiteTest{{Test: "TestGone"}}); changed && op.name != "move" && op.name != "delete" && op.name != "exclude" {
+			t.Errorf("%s changes a file without the test", op.name)
+		}
+	}
+}
+
+// TestHunks puts each hunk of a change back by itself, and all of them one after the
+// other; each must give what the lines say.
+func TestHunks(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	parent := h.commit("before", map[string]string{"a.go": "1\n2\n3\n4\n5\n6\n"})
+	commit := h.commit("after", map[string]string{"a.go": "0\n1\n2\nthree == 3\n4\n6\n"})
+	g := newGit(t)
+	s, err := g.OpenScratch(t.Context(), filepath.Join(t.TempDir(), "s"), "sha1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Fetch(t.Context(), filepath.Join(h.dir, ".git"), "HEAD", "refs/heads/history"); err != nil {
+		t.Fatal(err)
+	}
+	f := forge{s}
+	files, _, err := difference(t.Context(), s, toy{}.Class, parent, commit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hunks, err := f.hunks(t.Context(), files)
+	if err != nil || len(hunks) != 3 {
+		t.Fatalf("%v, %v", hunks, err)
+	}
+	var got []string
+	for _, k := range hunks {
+		got = append(got, string(k.without([]byte("1\n2\n3\n4\n5\n6\n"), []byte("0\n1\n2\nthree == 3\n4\n6\n"))))
+	}
+	want := []string{"1\n2\nthree == 3\n4\n6\n", "0\n1\n2\n3\n4\n6\n", "0\n1\n2\nthree == 3\n4\n5\n6\n"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	mutants := hunks[1].mutants([]byte("0\n1\n2\nthree == 3\n4\n6\n"))
+	if diff := cmp.Diff(map[string][]byte{"mutant:equal-negated:a.go:4": []byte("0\n1\n2\nthree != 3\n4\n6\n")}, mutants); diff != "" {
+		t.Errorf("mutants (-want +got):\n%s", diff)
+	}
+}
+
+// TestChoose: each exclusion of the rule by an example, and merges by their first parent.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.commit("first", map[string]string{"a.go": "package a\n"})
+	h.commit("Revert \"x\"", map[string]string{"a.go": "package a // 1\n"})
+	h.commit("docs", map[string]string{"README.md": "a\n"})
+	h.commit("only tests", map[string]string{"a_test.go": "package a\n"})
+	h.commit("generated", map[string]string{"z.go": "// Code generated by x. DO NOT EDIT.\npackage a\n"})
+	h.commit("vendored", map[string]string{"vendor/x/x.go": "package x\n"})
+	h.commit("huge", map[string]string{"big.go": strings.Repeat("//\n", maxLines+1)})
+	if err := os.Symlink("a.go", filepath.Join(h.dir, "l.go")); err != nil {
+		t.Fatal(err)
+	}
+	h.commit("link", map[string]string{"a.go": "package a // 2\n"})
+	h.git("checkout", "-q", "-b", "topic")
+	h.commit("side one", map[string]string{"s.go": "package a\n"})
+	h.commit("side two", map[string]string{"s_test.go": "package a\n"})
+	h.git("checkout", "-q", "main")
+	h.git("merge", "-q", "--no-ff", "-m", "Merge pull request #1 from ann/topic", "topic")
+	merged := h.git("rev-parse", "HEAD")
+	h.git("checkout", "-q", "-b", "other", "HEAD~1")
+	other := h.commit("o", map[string]string{"o.go": "package a\n"})
+	h.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' into other", "main")
+	s, err := newGit(t).OpenScratch(t.Context(), filepath.Join(t.TempDir(), "s"), "sha1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for branch, want := range map[string]struct {
+		chosen   []string
+		excluded map[string]int
+	}{
+		"main":  {[]string{merged}, map[string]int{whyFirst: 1, whyRevert: 1, whyNoSource: 2, whyGenerated: 2, whyHuge: 1, whyLink: 1}},
+		"other": {[]string{other}, map[string]int{whyFirst: 1, whyRevert: 1, whyNoSource: 2, whyGenerated: 2, whyHuge: 1, whyLink: 1, whyMergeMain: 1}},
+	} {
+		head, err := s.Fetch(t.Context(), filepath.Join(h.dir, ".git"), branch, "refs/heads/"+branch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes, excluded, err := choose(t.Context(), s, toy{}.Class, head, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range changes {
+			got = append(got, c.Commit)
+			if c.Commit == merged && !c.Tests {
+				t.Error("the merge brings a test")
+			}
+		}
+		if diff := cmp.Diff(want.chosen, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", branch, diff)
+		}
+		if diff := cmp.Diff(want.excluded, excluded); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", branch, diff)
+		}
+	}
+}
+
+// TestTable compares the table in its three forms with the golden one.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	plan := newPlan(Settings{Seed: 3, Last: 2, Arms: []Arm{Good, Undone}})
+	plan.Repos = []PlannedRepo{{Name: "ann/a", Changes: make([]PlannedChange, 3), Excluded: map[string]int{whyRevert: 2}}, {Name: "bob/b", Unusable: "gone"}}
+	lines := []Line{
+		{Case: "a-1-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, CPU: 40, Plain: 10, PlainCPU: 8, Ycbot: "v1"},
+		{Case: "a-2-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "FAIL", Seconds: 700, CPU: 80, Plain: 400, PlainCPU: 8, Ycbot: "v1", Reasons: []string{"1 test | regressed"}},
+		{Case: "a-3-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PARTIAL", Seconds: 30, Plain: 10, Ycbot: "v1"},
+		{Case: "a-1-undone", Repo: "ann/a", Arm: Undone, Operator: "sources-back", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1"},
+		{Case: "a-1-undone", Repo: "ann/a", Arm: Undone, Operator: "sources-back", Verdict: "FAIL", Seconds: 30, Plain: 10, Ycbot: "v1"},
+		{Case: "a-2-undone", Repo: "ann/a", Arm: Undone, Excluded: whyUnseen, Ycbot: "v1"},
+	}
+	notes := map[string]Note{"a-2-good": {Case: "a-2-good", Cause: "its test needs a network", Exclude: true}}
+	s := Summarize(plan, lines, notes)
+	asJSON, err := s.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.Text() + "\n=====\n" + s.Markdown() + "\n=====\n" + string(asJSON)
+	name := filepath.Join("testdata", "table.golden")
+	if *update {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestSamples: each sample repository of an honest edit can be made, and its second
+// commit differs from its first.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	b, _ := newToy(t, nil)
+	all, err := b.honest(t.Context(), &Plan{Arms: []Arm{Honest}}, t.TempDir())
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d sample repositories: %v", len(all), err)
+	}
+	for _, m := range all {
+		out, err := exec.Command("git", "-C", m.scratch.Dir, "diff", "--name-only", m.change.Parent, m.change.Commit).Output()
+		if err != nil || len(out) == 0 {
+			t.Errorf("%s: %q, %v", m.repo, out, err)
+		}
+	}
+}

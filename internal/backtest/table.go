@@ -1,0 +1,467 @@
+package backtest
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// notesFile is where people write what they found out about cases, in the folder of a
+// backtest: one [Note] a line.
+const notesFile = "notes.jsonl"
+
+// A Note is what a person found out about a case.
+type Note struct {
+	Case    string `json:"case"`
+	Cause   string `json:"cause"`   // why ycbot was wrong, or why the case is no case
+	Exclude bool   `json:"exclude"` // it is left out of the first column; it stays an error in the second
+}
+
+// A Summary is the table of a backtest. The names of its fields are printed: do not
+// change them.
+type Summary struct {
+	Seed       uint64         `json:"seed"`
+	Ycbot      []string       `json:"ycbot"` // versions that gave the verdicts
+	Repos      int            `json:"repos"` // with at least one verdict
+	Arms       []ArmSummary   `json:"arms"`
+	Operators  []ArmSummary   `json:"operators"` // the same of each operator of the bad arms
+	Wrong      []WrongCase    `json:"wrong"`
+	Cost       Cost           `json:"cost"`
+	Excluded   []CauseCount   `json:"excluded"` // changes that gave no case, by arm and cause
+	Unselected map[string]int `json:"unselected"`
+	Waiting    int            `json:"waiting"` // cases without a line yet, at most
+}
+
+// An ArmSummary counts the verdicts of an arm.
+type ArmSummary struct {
+	Name          string  `json:"name"`
+	Cases         int     `json:"cases"`
+	Pass          int     `json:"pass"`
+	Fail          int     `json:"fail"`
+	Partial       int     `json:"partial"`
+	Error         int     `json:"error"`
+	Wrong         int     `json:"wrong"` // FAIL of a good change, PASS of a bad one
+	Rate          float64 `json:"rate"`
+	Low           float64 `json:"low"` // of the exact 95 % interval
+	High          float64 `json:"high"`
+	ExcludedAfter int     `json:"excluded_after"`
+	WithExcluded  Rate    `json:"with_excluded"` // where each of these counts as wrong
+	LargestShare  float64 `json:"largest_share"` // of one repository among the cases
+}
+
+// A Rate is a rate with its exact 95 % interval.
+type Rate struct {
+	Rate float64 `json:"rate"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// A WrongCase is one that ycbot judged wrongly, or did not judge.
+type WrongCase struct {
+	Case    string `json:"case"`
+	Arm     Arm    `json:"arm"`
+	By      string `json:"operator"`
+	Verdict string `json:"verdict"`
+	Cause   string `json:"cause"`
+	After   bool   `json:"excluded_after"`
+}
+
+// A CauseCount says how often a cause kept a change from being a case of an arm.
+type CauseCount struct {
+	Arm   Arm    `json:"arm"`
+	Cause string `json:"cause"`
+	Cases int    `json:"cases"`
+}
+
+// A Cost is what runs took, in medians over the cases.
+type Cost struct {
+	Seconds    float64 `json:"seconds"`     // of a run
+	Slowest    float64 `json:"slowest"`     // of a run, the longest
+	Plain      float64 `json:"plain"`       // of the plain suite
+	WallTimes  float64 `json:"wall_times"`  // a run's seconds by the plain suite's
+	CPUTimes   float64 `json:"cpu_times"`   // the same of processor seconds, where they were measured
+	PlainOver1 float64 `json:"plain_over1"` // share of the good changes whose plain suite takes over a minute
+	PlainOver5 int     `json:"plain_over5"` // good changes whose plain suite takes over five minutes
+}
+
+// wrong says whether a verdict is wrong: a good change that fails, a bad one that passes.
+func wrong(l Line) bool {
+	if l.Arm.bad() {
+		return l.Verdict == string(report.Pass)
+	}
+	return l.Verdict == string(report.Fail)
+}
+
+// right says whether a verdict is what the case deserves.
+func right(l Line) bool {
+	if l.Arm.bad() {
+		return l.Verdict == string(report.Fail)
+	}
+	return l.Verdict == string(report.Pass)
+}
+
+// ReadNotes reads what people wrote about the cases of a backtest.
+func ReadNotes(dir string) (map[string]Note, error) {
+	out := map[string]Note{}
+	f, err := os.Open(filepath.Join(dir, notesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		if strings.TrimSpace(lines.Text()) == "" {
+			continue
+		}
+		var note Note
+		if err := json.Unmarshal(lines.Bytes(), &note); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", f.Name(), n, err)
+		}
+		out[note.Case] = note
+	}
+	return out, lines.Err()
+}
+
+// Load summarizes the backtest in the folder dir.
+func Load(dir string) (*Summary, error) {
+	plan, err := ReadPlan(dir)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := ReadResults(filepath.Join(dir, resultsFile))
+	if err != nil {
+		return nil, err
+	}
+	notes, err := ReadNotes(dir)
+	if err != nil {
+		return nil, err
+	}
+	return Summarize(plan, lines, notes), nil
+}
+
+// Summarize counts results. Of a case with several lines the last counts.
+func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
+	last := map[string]int{}
+	for i, l := range lines {
+		last[l.Case] = i
+	}
+	s := &Summary{Seed: plan.Seed, Unselected: map[string]int{}}
+	planned := 0
+	excluded := map[CauseCount]int{}
+	for _, r := range plan.Repos {
+		planned += len(r.Changes) * len(plan.Arms)
+		if r.Unusable != "" {
+			excluded[CauseCount{Arm: "all", Cause: whyUnread}]++
+		}
+		for why, n := range r.Excluded {
+			s.Unselected[why] += n
+		}
+	}
+	var judged []Line
+	repos := map[string]bool{}
+	for i, l := range lines {
+		if last[l.Case] != i {
+			continue
+		}
+		if l.Arm != Honest {
+			planned--
+		}
+		if l.Excluded != "" {
+			excluded[CauseCount{Arm: l.Arm, Cause: l.Excluded}]++
+			continue
+		}
+		judged = append(judged, l)
+		repos[l.Repo] = true
+		if !slices.Contains(s.Ycbot, l.Ycbot) {
+			s.Ycbot = append(s.Ycbot, l.Ycbot)
+		}
+	}
+	if slices.Contains(plan.Arms, Honest) {
+		for _, r := range plan.Repos {
+			planned -= len(r.Changes)
+		}
+	}
+	s.Repos, s.Waiting = len(repos), max(0, planned)
+	s.countArms(judged, notes)
+	s.Cost = costOf(judged)
+	for c, n := range excluded {
+		c.Cases = n
+		s.Excluded = append(s.Excluded, c)
+	}
+	slices.SortFunc(s.Excluded, func(a, b CauseCount) int {
+		return cmp.Or(cmp.Compare(a.Arm, b.Arm), cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Cause, b.Cause))
+	})
+	return s
+}
+
+func (s *Summary) countArms(judged []Line, notes map[string]Note) {
+	for _, arm := range Arms() {
+		var mine []Line
+		operators := map[string][]Line{}
+		for _, l := range judged {
+			if l.Arm == arm {
+				mine = append(mine, l)
+				op, _, _ := strings.Cut(l.Operator, ":")
+				operators[op] = append(operators[op], l)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		s.Arms = append(s.Arms, summaryOf(string(arm), mine, notes))
+		if arm.bad() {
+			for _, op := range sortedKeys(operators) {
+				s.Operators = append(s.Operators, summaryOf(string(arm)+": "+op, operators[op], notes))
+			}
+		}
+		for _, l := range mine {
+			note := notes[l.Case]
+			if right(l) && !note.Exclude {
+				continue
+			}
+			cause := note.Cause
+			if cause == "" {
+				cause = cmp.Or(strings.Join(l.Reasons, "; "), "no reason recorded")
+			}
+			s.Wrong = append(s.Wrong, WrongCase{l.Case, l.Arm, l.Operator, l.Verdict, cause, note.Exclude})
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func summaryOf(name string, lines []Line, notes map[string]Note) ArmSummary {
+	a := ArmSummary{Name: name}
+	byRepo := map[string]int{}
+	for _, l := range lines {
+		if notes[l.Case].Exclude {
+			a.ExcludedAfter++
+			continue
+		}
+		a.Cases++
+		byRepo[l.Repo]++
+		switch l.Verdict {
+		case string(report.Pass):
+			a.Pass++
+		case string(report.Fail):
+			a.Fail++
+		case string(report.Partial):
+			a.Partial++
+		default:
+			a.Error++
+		}
+		if wrong(l) {
+			a.Wrong++
+		}
+	}
+	for _, n := range byRepo {
+		a.LargestShare = max(a.LargestShare, float64(n)/float64(a.Cases))
+	}
+	first, second := rateOf(a.Wrong, a.Cases), rateOf(a.Wrong+a.ExcludedAfter, a.Cases+a.ExcludedAfter)
+	a.Rate, a.Low, a.High, a.WithExcluded = first.Rate, first.Low, first.High, second
+	return a
+}
+
+func rateOf(k, n int) Rate {
+	r := Rate{}
+	if n > 0 {
+		r.Rate = float64(k) / float64(n)
+	}
+	r.Low, r.High = ClopperPearson(k, n)
+	return r
+}
+
+func costOf(judged []Line) Cost {
+	var c Cost
+	var secs, plain, wall, cpu []float64
+	good, over1 := 0, 0
+	for _, l := range judged {
+		secs = append(secs, l.Seconds)
+		c.Slowest = max(c.Slowest, l.Seconds)
+		if l.Plain > 0 {
+			plain, wall = append(plain, l.Plain), append(wall, l.Seconds/l.Plain)
+		}
+		if l.PlainCPU > 0 && l.CPU > 0 {
+			cpu = append(cpu, l.CPU/l.PlainCPU)
+		}
+		if l.Arm == Good {
+			good++
+			if l.Plain > 60 {
+				over1++
+			}
+			if l.Plain > 300 {
+				c.PlainOver5++
+			}
+		}
+	}
+	c.Seconds, c.Plain, c.WallTimes, c.CPUTimes = median(secs), median(plain), median(wall), median(cpu)
+	if good > 0 {
+		c.PlainOver1 = float64(over1) / float64(good)
+	}
+	return c
+}
+
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	if n := len(list); n%2 == 0 {
+		return (list[n/2-1] + list[n/2]) / 2
+	}
+	return list[len(list)/2]
+}
+
+// JSON is the summary for programs.
+func (s *Summary) JSON() ([]byte, error) {
+	out, err := json.MarshalIndent(s, "", "  ")
+	return append(out, '\n'), err
+}
+
+var armHeads = []string{"arm", "cases", "PASS", "FAIL", "PARTIAL", "ERROR", "wrong", "95 % interval", "excluded after", "wrong with these"}
+
+func armCells(a ArmSummary) []string {
+	return []string{
+		a.Name, fmt.Sprint(a.Cases), fmt.Sprint(a.Pass), fmt.Sprint(a.Fail), fmt.Sprint(a.Partial), fmt.Sprint(a.Error),
+		fmt.Sprintf("%d (%s)", a.Wrong, percent(a.Rate)), percent(a.Low) + " to " + percent(a.High),
+		fmt.Sprint(a.ExcludedAfter), fmt.Sprintf("%s (%s to %s)", percent(a.WithExcluded.Rate), percent(a.WithExcluded.Low), percent(a.WithExcluded.High)),
+	}
+}
+
+func percent(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) }
+
+// sections are the tables of a summary: a heading, column heads and rows.
+func (s *Summary) sections() []section {
+	arms, ops := section{heads: armHeads}, section{title: "Operators", heads: armHeads}
+	for _, a := range s.Arms {
+		arms.rows = append(arms.rows, armCells(a))
+	}
+	for _, a := range s.Operators {
+		ops.rows = append(ops.rows, armCells(a))
+	}
+	wrong := section{title: "Wrong or undecided", heads: []string{"case", "operator", "verdict", "cause"}}
+	for _, w := range s.Wrong {
+		verdict := w.Verdict
+		if w.After {
+			verdict += ", excluded after"
+		}
+		wrong.rows = append(wrong.rows, []string{w.Case, w.By, verdict, w.Cause})
+	}
+	ex := section{title: "No case", heads: []string{"arm", "cause", "changes"}}
+	for _, c := range s.Excluded {
+		ex.rows = append(ex.rows, []string{string(c.Arm), c.Cause, fmt.Sprint(c.Cases)})
+	}
+	un := section{title: "Not selected", heads: []string{"cause", "commits"}}
+	for _, why := range sortedKeys(s.Unselected) {
+		un.rows = append(un.rows, []string{why, fmt.Sprint(s.Unselected[why])})
+	}
+	return []section{arms, ops, wrong, ex, un}
+}
+
+type section struct {
+	title string
+	heads []string
+	rows  [][]string
+}
+
+// intro is what stands above the tables.
+func (s *Summary) intro() string {
+	c := s.Cost
+	text := fmt.Sprintf("%s of %s, seed %d, ycbot %s. Wrong is FAIL of a good or honest change and PASS of a bad one.",
+		count(total(s.Arms), "case"), count(s.Repos, "repository"), s.Seed, cmp.Or(strings.Join(s.Ycbot, ", "), "–"))
+	if c.Seconds > 0 {
+		text += fmt.Sprintf("\nA run takes %.1f s (median; at most %.1f s), the plain suite %.1f s: %.1f times as long", c.Seconds, c.Slowest, c.Plain, c.WallTimes)
+		if c.CPUTimes > 0 {
+			text += fmt.Sprintf(", %.1f times the processor time", c.CPUTimes)
+		}
+		text += fmt.Sprintf(".\nThe plain suite takes over a minute for %s of the good changes, over five minutes for %d.", percent(c.PlainOver1), c.PlainOver5)
+	}
+	if s.Waiting > 0 {
+		text += fmt.Sprintf("\nAt most %s not run yet.", count(s.Waiting, "case"))
+	}
+	return text
+}
+
+func total(arms []ArmSummary) int {
+	n := 0
+	for _, a := range arms {
+		n += a.Cases
+	}
+	return n
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if base, ok := strings.CutSuffix(what, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, base)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Text is the summary for a terminal.
+func (s *Summary) Text() string {
+	var b bytes.Buffer
+	b.WriteString(s.intro() + "\n")
+	for _, sec := range s.sections() {
+		if len(sec.rows) == 0 {
+			continue
+		}
+		b.WriteString("\n")
+		if sec.title != "" {
+			b.WriteString(sec.title + "\n")
+		}
+		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, strings.Join(sec.heads, "\t"))
+		for _, r := range sec.rows {
+			fmt.Fprintln(w, strings.Join(r, "\t"))
+		}
+		_ = w.Flush() // into memory
+	}
+	return b.String()
+}
+
+// Markdown is the summary for a page.
+func (s *Summary) Markdown() string {
+	var b strings.Builder
+	b.WriteString(s.intro() + "\n")
+	for _, sec := range s.sections() {
+		if len(sec.rows) == 0 {
+			continue
+		}
+		b.WriteString("\n")
+		if sec.title != "" {
+			b.WriteString("### " + sec.title + "\n\n")
+		}
+		b.WriteString("| " + strings.Join(sec.heads, " | ") + " |\n|" + strings.Repeat("---|", len(sec.heads)) + "\n")
+		for _, r := range sec.rows {
+			for i := range r {
+				r[i] = strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "`", "'").Replace(r[i])
+			}
+			b.WriteString("| " + strings.Join(r, " | ") + " |\n")
+		}
+	}
+	return b.String()
+}

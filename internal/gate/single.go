@@ -1,0 +1,151 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Single is what the tests of one tree gave, without another side to compare with.
+type Single struct {
+	Suite      Suite
+	Unprepared string        // why setup or build gave no result, such as a registry out of reach; empty: they did
+	Nothing    string        // why there is nothing to run; empty: there is something
+	Broken     []string      // packages or commands that do not build
+	TimedOut   bool          // a command was ended by its time limit
+	Rested     bool          // the tests that the change cannot affect ran too
+	Took       time.Duration // of all commands: setup, build, tests
+}
+
+// Single sets up and builds in.Base, runs the tests that in.Change can affect, once,
+// and nothing else; in.Head must be the same tree. With only, it runs no more than
+// these tests where their runner can choose; with rest, what the change cannot affect
+// is run as well.
+func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Single, error) {
+	r := newRunner(g, in)
+	defer r.close()
+	r.limit = r.left(ctx)
+	p, err := r.planFor(ctx, Base)
+	if err != nil {
+		return nil, fmt.Errorf("gate: detect: %w", err)
+	}
+	r.plan[Base], r.plan[Head] = p, p
+	out := &Single{Suite: Suite{}}
+	if len(p.test) == 0 && len(p.build) == 0 {
+		if out.Nothing = lacking(p.projects); out.Nothing == "" {
+			out.Nothing = nothingKnown
+		}
+		return out, nil
+	}
+	if err := r.singlePrepared(ctx); err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	out.Unprepared, out.Broken = r.facts.Unprepared, r.broken(Base)
+	if out.Unprepared == "" {
+		err = r.single(ctx, out, only, rest)
+	}
+	for _, s := range r.res.Steps {
+		if s.Stage != StageWarm && s.Stage != StageList {
+			out.Took += s.Duration
+		}
+		out.TimedOut = out.TimedOut || s.TimedOut
+	}
+	return out, err
+}
+
+// singlePrepared does what comes before the tests. Builds fill the project's cache,
+// as those of every base do.
+func (r *runner) singlePrepared(ctx context.Context) error {
+	if r.hasGo() {
+		if err := r.seedCache(); err != nil {
+			return err
+		}
+	}
+	if err := r.prepare(ctx, Base); err != nil {
+		return err
+	}
+	if r.facts.Unprepared != "" {
+		return nil
+	}
+	for _, step := range []func(context.Context) error{r.list, r.splitGo} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return r.splitCache()
+}
+
+func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) error {
+	commands := r.firstTests(Base)
+	if len(only) > 0 {
+		commands = r.singleParts(only)
+	} else if rest {
+		for _, u := range r.restUnits() {
+			commands = slices.Concat(commands, u.plan.test)
+		}
+	}
+	for _, c := range commands {
+		suite, _, err := r.runTests(ctx, Base, c)
+		out.Suite.add(suite)
+		if err != nil {
+			return fmt.Errorf("gate: %w", err)
+		}
+	}
+	out.Rested = rest
+	return nil
+}
+
+// singleParts are the commands that run these tests, each narrowed where its runner
+// can be.
+func (r *runner) singleParts(only []ID) []command {
+	var out []command
+	for _, c := range r.plan[Base].test {
+		p := part{tests: map[string]bool{}}
+		for _, id := range only {
+			if id.Unit != c.unit || id.Package == "" || c.eco != r.singleEco(id) {
+				continue
+			}
+			if !slices.Contains(p.packages, id.Package) {
+				p.packages = append(p.packages, id.Package)
+			}
+			if id.Test != "" {
+				p.tests[id.Top()] = true
+			}
+		}
+		whole := slices.ContainsFunc(only, func(id ID) bool {
+			return id.Command != "" && id.Unit == c.unit || id.Package != "" && id.Test == ""
+		})
+		if whole {
+			p.tests = nil
+		}
+		switch {
+		case len(p.packages) > 0 && c.results != nil && c.results.narrow != nil:
+			if less, ok := c.results.narrow(c, p); ok {
+				less.name = c.label()
+				c = less
+			}
+			out = append(out, c)
+		case len(p.packages) > 0 || whole:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// singleEco names the ecosystem of a test by how its runner names packages: those of
+// Go are import paths, all others files.
+func (r *runner) singleEco(id ID) string {
+	for _, p := range r.packages {
+		if p.ImportPath == id.Package {
+			return "Go"
+		}
+	}
+	for _, c := range r.plan[Base].test {
+		if c.unit == id.Unit && c.eco != "Go" {
+			return c.eco
+		}
+	}
+	return strings.TrimSpace(id.Command)
+}
