@@ -235,7 +235,7 @@ func (r *runner) confirm(ctx context.Context) error {
 	for _, k := range t.PreExisting {
 		ids = append(ids, k.ID)
 	}
-	now, err := r.again(ctx, Base, ids, true)
+	now, err := r.again(ctx, Base, ids, false)
 	if err != nil {
 		return err
 	}
@@ -284,19 +284,8 @@ func (f ResultFiles) Load(_ context.Context, key string) ([]byte, error) {
 
 // Save implements [BaseResults].
 func (f ResultFiles) Save(_ context.Context, key string, data []byte) error {
-	if err := mkdirs(f.Dir); err != nil {
+	if err := writeWhole(filepath.Join(f.Dir, key+".json"), data); err != nil {
 		return err
-	}
-	temp, err := os.CreateTemp(f.Dir, "part-")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(f.Dir, key+".json"))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
 	}
 	return f.trim()
 }

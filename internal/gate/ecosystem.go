@@ -111,6 +111,10 @@ type results struct {
 	// so that all of them have to be run. Nil is never.
 	narrow func(c command, p part) (command, bool)
 
+	// apart says that its packages are run in processes of their own, so that a part
+	// of them does what it does among the others.
+	apart bool
+
 	// probe returns c so that it runs its tests again in another way, and how;
 	// nil: they can only be repeated.
 	probe func(c command, p probing) (command, string)

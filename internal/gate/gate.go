@@ -40,6 +40,7 @@ type Gate struct {
 	Shared   string         // the same for all projects
 	Scratch  string         // of this run; the caller removes it
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
+	Flakes   Flakes         // which tests flaked before; nil: nothing is on record
 	Progress func(Progress) // told of each step as it begins and ends; may be nil
 	// Whole waits until Mirror has all history that it will have, which may come while
 	// setup is at work; nil: it has it.
@@ -123,11 +124,13 @@ type runner struct {
 	known    *baseRecord      // of base's tests, from earlier runs; nil: nothing
 	resting  bool             // it is at what the change cannot affect
 	rested   Suite            // what the head's tests said that the change cannot affect
+	flakes   *flakeLedger
 	facts    Facts
 	longest  time.Duration // the slowest package of the base's tests
 	lacks    []string      // what could not be run for want of a program, for people
 	missing  bool          // tests of the change import what the base does not provide
 	limit    time.Duration // of the whole gate
+	share    int           // of limit, in percent: what the step that is at work may come to
 	copies   string        // what the names of its prepared snapshots begin with
 }
 
@@ -155,6 +158,7 @@ func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
 		r.facts.Incomplete = stopped(context.Cause(ctx))
 	}
 	r.noteLeash()
+	r.writeFlakes(context.WithoutCancel(ctx))
 	r.conclude()
 	return r.res, err
 }
@@ -168,6 +172,9 @@ func newRunner(g *Gate, in Input) *runner {
 		prepared: map[Side]*snapshot{},
 		rested:   Suite{},
 		copies:   "prepared",
+		flakes:   &flakeLedger{flipped: map[string]bool{}},
+		limit:    time.Hour,
+		share:    decidesFirst,
 	}
 }
 
@@ -175,6 +182,7 @@ func newRunner(g *Gate, in Input) *runner {
 func (r *runner) steps(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		r.detect,
+		r.readFlakes,
 		r.prepareBase,
 		r.prepareHead,
 		r.list,
@@ -251,6 +259,7 @@ func (r *runner) conclude() {
 	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
 	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))
 	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
+	f.NewFlakiness, f.Unsettled = r.counted(t.NewFlakiness), r.counted(t.Unsettled)
 	for _, c := range Leaves(t.PreExisting) {
 		if _, rested := r.rested[c.ID]; !rested && (c.ID.Test != "" || c.ID.Command != "") {
 			f.FailBoth++

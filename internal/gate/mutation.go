@@ -87,7 +87,7 @@ func (r *runner) fails() bool {
 	if slices.ContainsFunc(r.res.Probes, func(p Probe) bool { return len(p.Regressed) > 0 }) {
 		return true
 	}
-	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown) > 0
+	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown)+len(t.Unsettled) > 0
 }
 
 // A changedFile is a source of the head with its changed lines.

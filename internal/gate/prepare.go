@@ -17,13 +17,15 @@ import (
 // ten times as long as the same took on the base, and Grace on top, before it
 // counts as hanging. Mutation is the machine time for mutants of the changed
 // lines together, Fuzz the time of existing fuzz targets together; negative: none.
-// Zero means ten minutes, one, a minute and a half, and half a minute.
-type Limits struct{ Step, Grace, Mutation, Fuzz time.Duration }
+// Random is the time for runs of tests that fail at random. Zero means ten minutes,
+// one, a minute and a half, half a minute, and a minute.
+type Limits struct{ Step, Grace, Mutation, Fuzz, Random time.Duration }
 
 const hangFactor = 10
 
-func (l Limits) step() time.Duration  { return cmp.Or(l.Step, 10*time.Minute) }
-func (l Limits) grace() time.Duration { return cmp.Or(l.Grace, time.Minute) }
+func (l Limits) step() time.Duration   { return cmp.Or(l.Step, 10*time.Minute) }
+func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }
+func (l Limits) grace() time.Duration  { return cmp.Or(l.Grace, time.Minute) }
 
 // hang is how long the head may take for what took the base so long.
 func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base + l.grace() }

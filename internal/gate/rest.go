@@ -182,6 +182,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	g := newRunner(&inner, in)
 	g.copies, g.resting = "rest", true
 	g.packages, g.affected, g.longest = r.packages, r.affected, r.longest
+	g.limit, g.flakes = r.limit-r.logged(), r.flakes
 	g.plan[Base], g.plan[Head] = u.plan, u.plan
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
@@ -199,6 +200,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	g.close()
 	r.res.Steps = append(r.res.Steps, g.res.Steps...)
+	r.res.Statistics = append(r.res.Statistics, g.res.Statistics...)
 	for _, n := range g.res.Notes {
 		r.note("%s: %s", u.what, n)
 	}
