@@ -54,6 +54,9 @@ func (r *runner) fuzz(ctx context.Context) error {
 		r.notCovered("fuzzing: no time is left for it")
 		return nil
 	}
+	if err := r.warmLate(ctx, r.fuzzWarm()); err != nil {
+		return err
+	}
 	for _, t := range targets {
 		if err := r.fuzzOne(ctx, t, each); err != nil {
 			return err

@@ -191,6 +191,7 @@ func (r *runner) steps(ctx context.Context) error {
 		r.testHead,
 		r.compare,
 		r.failToPass,
+		r.lint,
 		r.probe,
 		r.merge,
 		r.rest,

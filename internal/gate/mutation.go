@@ -22,7 +22,7 @@ type Mutation struct {
 	Command   string           `json:"command"`
 	Evidence  []string         `json:"evidence"` // of the unchanged tests, and of what survived
 	Killed    int              `json:"killed"`
-	Discarded int              `json:"discarded"` // did not compile
+	Discarded int              `json:"discarded"` // did not compile, or no test ran that could have noticed
 	Left      int              `json:"left"`      // not tried: no time, or too many
 	Survivors []Survivor       `json:"survivors"`
 	Unrun     map[string][]int `json:"unrun,omitempty"` // changed lines that no test runs, by path

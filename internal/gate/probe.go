@@ -63,6 +63,11 @@ func (r *runner) probeGo(ctx context.Context) error {
 	case !race:
 		r.notCovered("data races: the tests are too slow for the race detector in the time left")
 	}
+	if race {
+		if err := r.warmLate(ctx, r.warms(true)); err != nil {
+			return err
+		}
+	}
 	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
 		if err := r.probeUnit(ctx, unit, byUnit[unit], race); err != nil {
 			return err
