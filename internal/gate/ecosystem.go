@@ -107,6 +107,10 @@ type results struct {
 	// a command that runs in the folder unit of the repository.
 	collect func(unit string) collector
 
+	// refused tells exit codes by which the runner says that it failed as a whole, so
+	// that its results are none; nil: none does.
+	refused func(exit int) bool
+
 	// narrow returns c for a part of its tests; false where that cannot be said,
 	// so that all of them have to be run. Nil is never.
 	narrow func(c command, p part) (command, bool)

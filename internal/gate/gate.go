@@ -122,6 +122,8 @@ type runner struct {
 	affected map[string]bool  // import paths of the head that the change affects
 	splits   map[string]split // by folder of the module
 	known    *baseRecord      // of base's tests, from earlier runs; nil: nothing
+	saving   *baseRecord      // what this run adds to it; nil: nothing
+	doubted  bool             // runs of base's tests disagreed
 	resting  bool             // it is at what the change cannot affect
 	rested   Suite            // what the head's tests said that the change cannot affect
 	flakes   *flakeLedger
@@ -190,6 +192,7 @@ func (r *runner) steps(ctx context.Context) error {
 		r.testBase,
 		r.testHead,
 		r.compare,
+		r.saveBase,
 		r.failToPass,
 		r.lint,
 		r.probe,

@@ -221,21 +221,20 @@ func (r *runner) judgeProbe(ctx context.Context, p *Probe, failed []Case, base S
 			p.Flaky = append(p.Flaky, k)
 		}
 	}
-	if err := r.byThemselves(ctx, p, d, ids); err != nil {
-		return err
-	}
-	p.Note = probeNote(p)
-	return nil
+	random, err := r.byThemselves(ctx, p, d, ids)
+	p.Note = probeNote(p, random)
+	return err
 }
 
 // byThemselves runs tests that a probe failed again, each side by the same rule as
-// tests that disagree, and files them.
-func (r *runner) byThemselves(ctx context.Context, p *Probe, d *dispute, ids []ID) error {
+// tests that disagree, and files them. It returns how many fail at random on the head
+// alone.
+func (r *runner) byThemselves(ctx context.Context, p *Probe, d *dispute, ids []ID) (random int, err error) {
 	if len(ids) == 0 {
-		return nil
+		return 0, nil
 	}
 	if err := r.rounds(ctx, d, ids); err != nil {
-		return err
+		return 0, err
 	}
 	var more []ID
 	d.cases.each(func(k Case, l disputed) {
@@ -244,7 +243,7 @@ func (r *runner) byThemselves(ctx context.Context, p *Probe, d *dispute, ids []I
 		}
 	})
 	if err := r.moreRounds(ctx, d, more); err != nil {
-		return err
+		return 0, err
 	}
 	r.flipped(d.runs)
 	r.state(d, ids)
@@ -268,7 +267,7 @@ func (r *runner) byThemselves(ctx context.Context, p *Probe, d *dispute, ids []I
 	for _, list := range [][]Case{p.Regressed, p.NewFlaky, p.Flaky} {
 		sortCases(list)
 	}
-	return nil
+	return len(Leaves(s.NewFlakiness)), nil
 }
 
 // alone runs tests by themselves, without the others of their packages where their
@@ -299,7 +298,7 @@ func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) 
 }
 
 // probeNote says what came of the tests that failed under a probe.
-func probeNote(p *Probe) string {
+func probeNote(p *Probe, random int) string {
 	var parts []string
 	add := func(n int, one, many string) {
 		if n > 0 {
@@ -308,6 +307,7 @@ func probeNote(p *Probe) string {
 	}
 	add(len(p.Races), "data race in changed code that base does not have", "data races in changed code that base does not have")
 	add(len(Leaves(p.Regressed))-len(p.Races), "test by itself fails only with the change", "tests by themselves fail only with the change")
+	add(random, "test by itself fails at random, only with the change", "tests by themselves fail at random, only with the change")
 	add(len(Leaves(p.NewFlaky)), "new test of the change fails at random", "new tests of the change fail at random")
 	add(len(Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which is not held against the change", "tests failed only when repeated, shuffled or raced, which is not held against the change")
 	return cmp.Or(strings.Join(parts, "; "), "nothing failed that does not fail without it")

@@ -240,7 +240,7 @@ func (r *runner) blames(w *raceWatch, side Side, code map[string][]codeRange) []
 
 // judgeRaces decides about reports of the race detector: the change's are those with
 // a changed function in their stacks that the base shows in none of as many runs. It
-// returns the tests in which they were reported.
+// returns the tests in which races were reported, whosever they are.
 func (r *runner) judgeRaces(ctx context.Context, p *Probe, head, base *raceWatch, run func(Side) (*raceWatch, Suite, Step, error)) ([]Case, error) {
 	if len(head.reports) == 0 {
 		return nil, nil
@@ -251,7 +251,9 @@ func (r *runner) judgeRaces(ctx context.Context, p *Probe, head, base *raceWatch
 	}
 	found := r.blames(head, Head, code[Head])
 	if len(found) == 0 {
-		return nil, nil
+		out := casesOfRaces(head.reports, p.Evidence)
+		p.Flaky = append(p.Flaky, out...)
+		return out, nil
 	}
 	runs := 1
 	for ; runs < raceRuns && len(r.blames(base, Base, code[Base])) == 0; runs++ {
@@ -265,12 +267,7 @@ func (r *runner) judgeRaces(ctx context.Context, p *Probe, head, base *raceWatch
 		p.Evidence = append(p.Evidence, step.Evidence)
 	}
 	old := len(r.blames(base, Base, code[Base])) > 0
-	var out []Case
-	for _, rep := range found {
-		if !slices.ContainsFunc(out, func(have Case) bool { return have.ID == rep.id }) {
-			out = append(out, Case{ID: rep.id, Output: rep.text, Evidence: slices.Clone(p.Evidence)})
-		}
-	}
+	out := casesOfRaces(found, p.Evidence)
 	if old {
 		p.Flaky = append(p.Flaky, out...)
 		return out, nil
@@ -280,4 +277,15 @@ func (r *runner) judgeRaces(ctx context.Context, p *Probe, head, base *raceWatch
 	}
 	p.Regressed = append(p.Regressed, out...)
 	return out, nil
+}
+
+// casesOfRaces are the tests in which races were reported, with the first report of each.
+func casesOfRaces(reports []raceReport, evidence []string) []Case {
+	var out []Case
+	for _, rep := range reports {
+		if !slices.ContainsFunc(out, func(have Case) bool { return have.ID == rep.id }) {
+			out = append(out, Case{ID: rep.id, Output: rep.text, Evidence: slices.Clone(evidence)})
+		}
+	}
+	return out
 }

@@ -42,8 +42,8 @@ type dispute struct {
 	rule  compare.Rule
 	cost  time.Duration // of the last round, both sides
 	asked map[ID]bool   // the tests that decide; nil: each one does
-	// strict are tests that the whole suite decided, for which more runs are needed.
-	strict map[ID]bool
+	// rules are those of tests that other selections decided than that of the others.
+	rules map[ID]compare.Rule
 }
 
 // rerun runs what both sides disagree about again, base and head in turns, in the
@@ -59,13 +59,13 @@ func (r *runner) rerun(ctx context.Context) error {
 	if err := r.rounds(ctx, d, ids); err != nil {
 		return err
 	}
-	if again := d.among(r.dependent); len(again) > 0 {
-		// Among the other tests they failed: only that tells flaky from dependent.
-		w := &dispute{cases: *t, once: r.entire, runs: r.begun(), rule: compare.Whole}
-		if err := r.rounds(ctx, w, again); err != nil {
-			return err
-		}
-		d.take(w, again)
+	// Among the other tests they failed: only that tells flaky from dependent.
+	if err := r.elsewhere(ctx, d, d.among(r.dependent), r.entire, compare.Whole); err != nil {
+		return err
+	}
+	// What ends the program before them on the base does not when they are alone.
+	if err := r.elsewhere(ctx, d, d.hidden(), r.alone, compare.Usual); err != nil {
+		return err
 	}
 	if err := r.moreRounds(ctx, d, d.unsteady(r.excused)); err != nil {
 		return err
@@ -73,6 +73,22 @@ func (r *runner) rerun(ctx context.Context) error {
 	r.flipped(d.runs)
 	r.state(d, ids)
 	*t = d.settle(r.excused)
+	return nil
+}
+
+// elsewhere runs tests again in another selection, which then decides about them.
+func (r *runner) elsewhere(ctx context.Context, d *dispute, ids []ID, once func(context.Context, Side, []ID) (Suite, error), rule compare.Rule) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	w := &dispute{cases: d.cases, once: once, runs: history{}, rule: rule}
+	if rule == compare.Whole { // the first runs were whole too
+		w.runs = r.begun()
+	}
+	if err := r.rounds(ctx, w, ids); err != nil {
+		return err
+	}
+	d.take(w, ids, rule)
 	return nil
 }
 
@@ -116,6 +132,9 @@ func (r *runner) sample(c Comparison) map[ID]bool {
 	out := map[ID]bool{}
 	for _, k := range leaves[:maxSample] {
 		out[k.ID] = true
+		for up, ok := k.ID.parent(); ok; up, ok = up.parent() {
+			out[up] = true
+		}
 	}
 	r.note("%d tests disagree: %d of them, chosen by digest, were run again and decide for all", len(leaves), maxSample)
 	return out

@@ -148,7 +148,7 @@ func TestAmong(t *testing.T) {
 	}
 	for heads, want := range map[string]string{"fffff": "unsettled", "fffffff": "regressed", "ffp": "new-flakiness"} {
 		e := &dispute{cases: d.cases, rule: d.rule, runs: history{Base: runsOf("a.py test", "pp"), Head: runsOf("a.py test", "fp")}}
-		e.take(&dispute{rule: compare.Whole, runs: history{Base: runsOf("a.py test", strings.Repeat("p", len(heads))), Head: runsOf("a.py test", heads)}}, []ID{a})
+		e.take(&dispute{rule: compare.Whole, runs: history{Base: runsOf("a.py test", strings.Repeat("p", len(heads))), Head: runsOf("a.py test", heads)}}, []ID{a}, compare.Whole)
 		if got := show(e.settle(func(ID) bool { return false })); got != want+" a.py test" {
 			t.Errorf("%s: %q, want %s", heads, got, want)
 		}

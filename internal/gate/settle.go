@@ -38,10 +38,11 @@ func (d *dispute) stand(k Case, l disputed) compare.Standing {
 	case k.Broken && head.Passed() == 0 && base.Failed == 0 && head.Runs >= brokenRuns:
 		return compare.Settled
 	}
-	if d.strict[k.ID] {
-		return compare.Whole.Stand(head, base, l == isNew)
+	rule, ok := d.rules[k.ID]
+	if !ok {
+		rule = d.rule
 	}
-	return d.rule.Stand(head, base, l == isNew)
+	return rule.Stand(head, base, l == isNew)
 }
 
 // brokenRuns is how often something has to fail to compile, in fresh copies.
@@ -73,7 +74,29 @@ func (d *dispute) decides(id ID) bool { return d.asked == nil || d.asked[id] }
 func (d *dispute) open(ids []ID) []ID {
 	var out []ID
 	d.cases.each(func(k Case, l disputed) {
-		if d.decides(k.ID) && slices.Contains(ids, k.ID) && d.stand(k, l) == compare.Open {
+		if d.decides(k.ID) && slices.Contains(ids, k.ID) && d.stand(k, l) == compare.Open && !d.missing(k.ID, l) {
+			out = append(out, k.ID)
+		}
+	})
+	return out
+}
+
+// missing says whether a test is not reported by run after run of a side that should
+// have it.
+func (d *dispute) missing(id ID, l disputed) bool {
+	lacks := func(side Side) bool {
+		return len(d.runs[side])-d.runs.count(side, id).Runs > spareRounds
+	}
+	return lacks(Head) || l != isNew && lacks(Base)
+}
+
+// hidden are the tests that pass on the base and that are not reported there when
+// they are run again, as where another one ends the program: the head fails them.
+func (d *dispute) hidden() []ID {
+	var out []ID
+	d.cases.each(func(k Case, l disputed) {
+		if head := d.runs.count(Head, k.ID); l == isRegressed && d.decides(k.ID) && k.ID.Test != "" && head.Passed() == 0 && head.Runs > 1 &&
+			d.missing(k.ID, l) && d.stand(k, l) == compare.Open {
 			out = append(out, k.ID)
 		}
 	})
@@ -105,15 +128,15 @@ func (d *dispute) first(side Side, id ID) Status {
 // enough says whether more runs of a test would show nothing new.
 func (d *dispute) enough(id ID) bool {
 	head, base := d.runs.count(Head, id), d.runs.count(Base, id)
-	return base.Failed > 0 || base.Runs == 0 && head.Failed > 0 && head.Passed() > 0
+	return base.Failed > 0 || base.Runs == 0 && (head.Failed > 0 && head.Passed() > 0 || head.Runs >= compare.Usual.Runs)
 }
 
-// take puts what whole suites said of tests in place of what parts of them did.
-func (d *dispute) take(w *dispute, ids []ID) {
-	for side, runs := range d.runs {
-		for i := range runs {
+// take puts what another selection said of tests in place of what theirs did.
+func (d *dispute) take(w *dispute, ids []ID, rule compare.Rule) {
+	for _, side := range []Side{Base, Head} {
+		for _, run := range d.runs[side] {
 			for _, id := range ids {
-				delete(runs[i], id)
+				delete(run, id)
 			}
 		}
 		for _, run := range w.runs[side] {
@@ -126,10 +149,13 @@ func (d *dispute) take(w *dispute, ids []ID) {
 			d.runs[side] = append(d.runs[side], only)
 		}
 	}
-	d.strict, d.once, d.cost = map[ID]bool{}, w.once, w.cost
-	for _, id := range ids {
-		d.strict[id] = true
+	if d.rules == nil {
+		d.rules = map[ID]compare.Rule{}
 	}
+	for _, id := range ids {
+		d.rules[id] = rule
+	}
+	d.once, d.cost = w.once, w.cost
 }
 
 // unsteady are the tests of the base that failed on the head at least once, not each
@@ -240,6 +266,9 @@ func (r *runner) state(d *dispute, ids []ID) {
 	}
 	for _, k := range Leaves(cases) {
 		head, base := d.runs.count(Head, k.ID), d.runs.count(Base, k.ID)
+		if head.Runs+base.Runs < 2 {
+			continue // with a name that was made up
+		}
 		s := Statistic{ID: k.ID, Head: head, Base: base, P: min(compare.P(head, base), compare.P(base, head)), Flips: r.flakes.of(k.ID)}
 		r.res.Statistics = slices.DeleteFunc(r.res.Statistics, func(have Statistic) bool { return have.ID == k.ID })
 		r.res.Statistics = append(r.res.Statistics, s)
