@@ -88,6 +88,9 @@ func (r *runner) elsewhere(ctx context.Context, d *dispute, ids []ID, once func(
 	if err := r.rounds(ctx, w, ids); err != nil {
 		return err
 	}
+	if err := r.moreRounds(ctx, w, w.unsteady(r.excused)); err != nil {
+		return err
+	}
 	d.take(w, ids, rule)
 	return nil
 }

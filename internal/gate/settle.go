@@ -155,7 +155,6 @@ func (d *dispute) take(w *dispute, ids []ID, rule compare.Rule) {
 	for _, id := range ids {
 		d.rules[id] = rule
 	}
-	d.once, d.cost = w.once, w.cost
 }
 
 // unsteady are the tests of the base that failed on the head at least once, not each
@@ -164,7 +163,7 @@ func (d *dispute) unsteady(excused func(ID) bool) []ID {
 	var out []ID
 	d.cases.each(func(k Case, l disputed) {
 		head, base := d.runs.count(Head, k.ID), d.runs.count(Base, k.ID)
-		if l == isRegressed && d.decides(k.ID) && head.Failed > 0 && head.Passed() > 0 && base.Failed == 0 && !excused(k.ID) {
+		if _, elsewhere := d.rules[k.ID]; !elsewhere && l == isRegressed && d.decides(k.ID) && head.Failed > 0 && head.Passed() > 0 && base.Failed == 0 && !excused(k.ID) {
 			out = append(out, k.ID)
 		}
 	})

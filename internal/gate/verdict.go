@@ -77,7 +77,7 @@ func Decide(f Facts) (Verdict, []string) {
 	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", count(f.BrokenHead, "package or command", "packages or commands"))
 	failIf(f.Regressed > 0, "%s on base and fail%s with the change", count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
 	failIf(f.NewFailing > 0, "%s of the change fail%s", count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
-	failIf(f.ProbeRegressed > 0, "%s under the probe on base and fail%s with the change", count(f.ProbeRegressed, "test passes", "tests pass"), s(f.ProbeRegressed))
+	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", count(f.ProbeRegressed, "test fails", "tests fail"))
 	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", count(f.MergeBroken, "package or command", "packages or commands"))
 	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
@@ -92,7 +92,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(len(f.NewFlakiness) > 0, "new flakiness: %s", listedFew(f.NewFlakiness))
 	partialIf(len(f.Unsettled) > 0, "too few runs to decide: %s", listedFew(f.Unsettled))
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
-	partialIf(f.ProbeNew > 0, "%s of the change fail%s when repeated, shuffled, raced or fuzzed", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
+	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
 	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS is no news beside FAIL

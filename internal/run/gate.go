@@ -40,7 +40,7 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: s.gateNetwork(), Services: s.services,
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
-		Results: s.baseResults(), Whole: s.history.wait,
+		Results: s.baseResults(), Flakes: s.flakes(), Whole: s.history.wait,
 	}
 }
 
