@@ -335,7 +335,7 @@ func (f ResultFiles) trim() error {
 	}
 	var files []fs.FileInfo
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name() != FlakeName {
 			files = append(files, info)
 		}
 	}

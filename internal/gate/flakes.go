@@ -119,6 +119,9 @@ func (r *runner) writeFlakes(ctx context.Context) {
 	}
 }
 
+// FlakeName is the file of Flakes beside what is kept of the base's tests.
+const FlakeName = "flakes.json"
+
 // FlakeFile is a file of Flakes.
 type FlakeFile struct {
 	Path string

@@ -116,6 +116,7 @@ type runner struct {
 	res      *Result
 	plan     map[Side]*plan
 	suites   map[Side]Suite
+	files    []string // of the head
 	prepared map[Side]*snapshot
 	as       map[Side]Side    // what the sides are called in the log; nil: by their names
 	packages []goPackageInfo  // of the head

@@ -55,7 +55,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 	}
 	for _, c := range r.firstTests(side) {
 		if side == Head {
-			c = r.hanging(c)
+			c = r.hanging(r.fitting(c))
 		} else if c = r.unknown(c); c.argv == nil {
 			continue
 		}

@@ -61,7 +61,7 @@ func (s *session) flakes() gate.Flakes {
 	}
 	kept := s.job.Flakes
 	if kept == nil {
-		kept = gate.FlakeFile{Path: filepath.Join(s.project, "cache", "flakes.json"), Now: s.Now}
+		kept = gate.FlakeFile{Path: filepath.Join(s.project, "cache", "base", gate.FlakeName), Now: s.Now}
 	}
 	return knownFlakes{journal: s.journal, kept: kept, keep: s.job.Trust != untrusted}
 }
