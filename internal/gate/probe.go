@@ -328,8 +328,17 @@ func (r *runner) probeCommands(ctx context.Context) error {
 		}
 		p := Probe{Title: "repeated", Command: c.text, Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {
-			p.Note = "it passed once and failed once"
-			p.Flaky = append(p.Flaky, newCase(id, t))
+			d := &dispute{once: r.parted, runs: history{}, rule: compare.Usual}
+			if k := newCase(id, t); r.suites[Base][id].Status == Passed {
+				d.cases.Regressed = []Case{k}
+			} else {
+				d.cases.NewFailing = []Case{k}
+			}
+			random, err := r.byThemselves(ctx, &p, d, []ID{id})
+			if err != nil {
+				return err
+			}
+			p.Note = probeNote(&p, random)
 		}
 		r.res.Probes = append(r.res.Probes, p)
 	}

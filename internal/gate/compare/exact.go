@@ -4,7 +4,10 @@ import "fmt"
 
 // A Count is how often a test failed in a number of runs on one side. Runs in which
 // it neither passed nor failed are not among them.
-type Count struct{ Failed, Runs int }
+type Count struct {
+	Failed int `json:"failed"`
+	Runs   int `json:"runs"`
+}
 
 func (c Count) String() string { return fmt.Sprintf("%d/%d", c.Failed, c.Runs) }
 
