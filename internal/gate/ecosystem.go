@@ -107,7 +107,7 @@ type results struct {
 	// a command that runs in the folder unit of the repository.
 	collect func(unit string) collector
 
-	// refused tells exit codes by which the runner says that it failed as a whole, so
+	// refused knows the exit codes by which the runner says that it failed as a whole, so
 	// that its results are none; nil: none does.
 	refused func(exit int) bool
 

@@ -53,7 +53,7 @@ func fullSandboxOf(t *testing.T, path string) sandbox.Sandbox {
 // noticed it.
 func TestJudgeMutant(t *testing.T) {
 	t.Parallel()
-	told := command{results: goResults()}
+	each := command{results: goResults()}
 	for _, tt := range []struct {
 		what  string
 		group command
@@ -61,11 +61,11 @@ func TestJudgeMutant(t *testing.T) {
 		exit  int
 		want  trialResult
 	}{
-		{"tests pass", told, suiteOf("pass m TestA"), 0, survived},
-		{"a test fails", told, suiteOf("fail m TestA"), 1, killed},
-		{"no test ran", told, Suite{}, 0, discarded},
-		{"all are skipped", told, suiteOf("skip m TestA"), 0, discarded},
-		{"tests are not told apart", command{}, Suite{}, 0, survived},
+		{"tests pass", each, suiteOf("pass m TestA"), 0, survived},
+		{"a test fails", each, suiteOf("fail m TestA"), 1, killed},
+		{"no test ran", each, Suite{}, 0, discarded},
+		{"all are skipped", each, suiteOf("skip m TestA"), 0, discarded},
+		{"results of single tests are not known", command{}, Suite{}, 0, survived},
 	} {
 		trial := &trial{group: &testGroup{command: tt.group, baseline: suiteOf("pass m TestA")}, suite: tt.suite, step: Step{Exit: tt.exit}}
 		if got := judgeMutant(trial); got != tt.want {

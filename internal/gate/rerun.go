@@ -59,7 +59,7 @@ func (r *runner) rerun(ctx context.Context) error {
 	if err := r.rounds(ctx, d, ids); err != nil {
 		return err
 	}
-	// Among the other tests they failed: only that tells flaky from dependent.
+	// Among the other tests they failed: only that separates flaky from dependent.
 	if err := r.elsewhere(ctx, d, d.among(r.dependent), r.entire, compare.Whole); err != nil {
 		return err
 	}

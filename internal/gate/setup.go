@@ -228,7 +228,7 @@ func (r *runner) installsTheSame(c command) bool {
 		!slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool { return inside(c.unit, name) && decidesInstall(name) })
 }
 
-// decidesInstall tells the files that decide what package managers install.
+// decidesInstall knows the files that decide what package managers install.
 func decidesInstall(name string) bool {
 	base := path.Base(name)
 	return steers(name) || strings.HasPrefix(base, ".npmrc") || strings.HasPrefix(base, ".yarnrc") || strings.HasPrefix(base, ".pnpmfile") ||
