@@ -213,7 +213,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	}
 	rj := h.hub.job(a.Job)
 	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, a.Previous, l.Kept
-	rj.Results = h.db.BaseResults(basesOf(a.Job))
+	rj.Results, rj.Flakes = h.db.BaseResults(basesOf(a.Job)), h.db.Flakes(basesOf(a.Job))
 	rj.Accept, rj.Accepted = a.Job.Accept, append(rj.Accepted, a.Accepted...)
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
 	if h.o.operator != nil && h.hub.config != nil {

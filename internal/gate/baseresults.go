@@ -174,12 +174,18 @@ func (r *runner) unknown(c command) command {
 	return c.forPackages(left)
 }
 
-// keep saves what is known of the base's tests for later runs, where that has
-// become more.
-func (r *runner) keep(ctx context.Context) {
+// keep takes down what is known of the base's tests for later runs, where that has
+// become more. It is saved when it has proved to be right, see saveBase.
+func (r *runner) keep() {
+	r.saving = nil
 	steps := r.stepsOf(StageTest, Base)
 	if r.Results == nil || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
 		return
+	}
+	for _, c := range r.plan[Base].setup {
+		if r.setupFailed(Base, c) {
+			return
+		}
 	}
 	rec := baseRecord{When: r.Now().UTC()}
 	if r.known != nil && rec.When.Sub(r.known.When) < baseAge/2 { // what is added to for ever would never get old
@@ -188,11 +194,14 @@ func (r *runner) keep(ctx context.Context) {
 	}
 	for _, s := range steps {
 		rec.Took += s.Duration
-		if s.Environment != "" {
-			return // what failed for want of something outside may be there next time
+		if s.Environment != "" || s.PerTest && s.Failed() != r.failedIn(s) {
+			return // something outside was missing, or the runner's own summary does not agree
 		}
 	}
 	for id, t := range r.suites[Base] {
+		if t.Cut && id.Command != "" {
+			return // a runner that failed as a whole says nothing of its tests
+		}
 		if t.Evidence == "" {
 			continue // known before
 		}
@@ -206,6 +215,32 @@ func (r *runner) keep(ctx context.Context) {
 	slices.SortFunc(rec.Cases, func(a, b baseCase) int {
 		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package), cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
 	})
+	r.saving = &rec
+}
+
+// failedIn says whether a test failed in a step.
+func (r *runner) failedIn(s Step) bool {
+	for _, t := range r.suites[Base] {
+		if t.Evidence == s.Evidence && t.Status == Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// saveBase saves what was taken down of the base's tests, unless runs of them
+// disagreed since: with each other, or with what was known, which then is dropped.
+func (r *runner) saveBase(ctx context.Context) error {
+	rec := r.saving
+	if r.doubted {
+		rec = nil
+		if r.known != nil {
+			rec = &baseRecord{When: r.Now().UTC()}
+		}
+	}
+	if rec == nil || r.Results == nil {
+		return nil
+	}
 	data, err := json.Marshal(rec)
 	if err == nil {
 		err = r.Results.Save(ctx, r.baseKey(), data)
@@ -213,6 +248,7 @@ func (r *runner) keep(ctx context.Context) {
 	if err != nil {
 		r.note("results of the base's tests could not be kept: %v", err)
 	}
+	return nil
 }
 
 // confirm runs again at the base what fails on both sides by results that were
@@ -235,7 +271,7 @@ func (r *runner) confirm(ctx context.Context) error {
 	for _, k := range t.PreExisting {
 		ids = append(ids, k.ID)
 	}
-	now, err := r.again(ctx, Base, ids, true)
+	now, err := r.again(ctx, Base, ids, false)
 	if err != nil {
 		return err
 	}
@@ -251,6 +287,7 @@ func (r *runner) confirm(ctx context.Context) error {
 			t.PreExisting = append(t.PreExisting, k)
 		case Passed: // what was known does not count against what is seen; rerun settles it
 			r.suites[Base][k.ID] = on
+			r.doubted = true
 			t.Regressed = append(t.Regressed, k)
 		default:
 			t.Unknown = append(t.Unknown, k)
@@ -284,19 +321,8 @@ func (f ResultFiles) Load(_ context.Context, key string) ([]byte, error) {
 
 // Save implements [BaseResults].
 func (f ResultFiles) Save(_ context.Context, key string, data []byte) error {
-	if err := mkdirs(f.Dir); err != nil {
+	if err := writeWhole(filepath.Join(f.Dir, key+".json"), data); err != nil {
 		return err
-	}
-	temp, err := os.CreateTemp(f.Dir, "part-")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(f.Dir, key+".json"))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
 	}
 	return f.trim()
 }
@@ -309,7 +335,7 @@ func (f ResultFiles) trim() error {
 	}
 	var files []fs.FileInfo
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name() != FlakeName {
 			files = append(files, info)
 		}
 	}

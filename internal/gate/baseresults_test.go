@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,3 +150,61 @@ func TestResultFiles(t *testing.T) {
 
 // worktreeOf is a tree that is only looked at by its name.
 func worktreeOf(oid string) *workspace.Tree { return &workspace.Tree{OID: oid} }
+
+// Results of the base's tests are kept where setup worked, the runner's own summary
+// agrees with them and nothing disagreed later.
+func TestKeptWhenConfirmed(t *testing.T) {
+	t.Parallel()
+	step := func(stage Stage, exit int) Step {
+		return Step{Stage: stage, Side: Base, Unit: ".", Command: string(stage), Evidence: "E1", Exit: exit, PerTest: true}
+	}
+	passing := Suite{id("m TestA"): {Status: Passed, Evidence: "E1", Leaf: true}}
+	failing := Suite{id("m TestA"): {Status: Failed, Evidence: "E1", Leaf: true}}
+	cut := Suite{ID{Unit: ".", Command: "pytest"}: {Status: Failed, Evidence: "E1", Cut: true}}
+	for _, tt := range []struct {
+		what    string
+		suite   Suite
+		steps   []Step
+		doubted bool
+		known   bool
+		want    string
+	}{
+		{"all passed", passing, []Step{step(StageSetup, 0), step(StageTest, 0)}, false, false, "1 case"},
+		{"a test failed", failing, []Step{step(StageTest, 1)}, false, false, "1 case"},
+		{"setup worked the second time", passing, []Step{step(StageSetup, 1), step(StageSetup, 0), step(StageTest, 0)}, false, false, "1 case"},
+		{"setup failed", passing, []Step{step(StageSetup, 1), step(StageSetup, 1), step(StageTest, 0)}, false, false, ""},
+		{"the runner failed as a whole", cut, []Step{step(StageTest, 3)}, false, false, ""},
+		{"its summary says that a test failed", passing, []Step{step(StageTest, 1)}, false, false, ""},
+		{"its summary says that none failed", failing, []Step{step(StageTest, 0)}, false, false, ""},
+		{"runs disagreed", passing, []Step{step(StageTest, 0)}, true, false, ""},
+		{"runs disagreed with what was known", passing, []Step{step(StageTest, 0)}, true, true, "0 cases"},
+	} {
+		kept := &savedResults{}
+		r := newRunner(&Gate{Results: kept, Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Input{Base: worktreeOf("t1")})
+		setup := command{stage: StageSetup, unit: ".", text: string(StageSetup)}
+		r.plan[Base] = &plan{setup: []command{setup}}
+		r.suites[Base], r.res.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
+		if tt.known {
+			r.known = &baseRecord{When: time.Now()}
+		}
+		r.keep()
+		if err := r.saveBase(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if kept.what != tt.want {
+			t.Errorf("%s: saved %q, want %q", tt.what, kept.what, tt.want)
+		}
+	}
+}
+
+// savedResults says how much was saved.
+type savedResults struct{ what string }
+
+func (s *savedResults) Load(context.Context, string) ([]byte, error) { return nil, nil }
+
+func (s *savedResults) Save(_ context.Context, _ string, data []byte) error {
+	var rec baseRecord
+	err := json.Unmarshal(data, &rec)
+	s.what = count(len(rec.Cases), "case", "cases")
+	return err
+}

@@ -113,7 +113,7 @@ func newCase(id ID, t Test) Case {
 }
 
 func (c *Comparison) lists() []*[]Case {
-	return []*[]Case{&c.Regressed, &c.NewFailing, &c.Fixed, &c.PreExisting, &c.Flaky, &c.FlakyNew, &c.Removed, &c.Skipped, &c.NotRun, &c.Unknown}
+	return []*[]Case{&c.Regressed, &c.NewFailing, &c.Fixed, &c.PreExisting, &c.Flaky, &c.FlakyNew, &c.NewFlakiness, &c.Unsettled, &c.Removed, &c.Skipped, &c.NotRun, &c.Unknown}
 }
 
 func (c *Comparison) sort() {

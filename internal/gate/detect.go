@@ -73,6 +73,7 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 	})
 	chosen, left := choose(findProjects(s), r.in.Change.Paths())
 	if side == Head {
+		r.files = files
 		r.leave(chosen, left)
 	}
 	p := newPlan(chosen, r.in.Commands)

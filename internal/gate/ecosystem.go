@@ -104,9 +104,17 @@ type results struct {
 	// a command that runs in the folder unit of the repository.
 	collect func(unit string) collector
 
+	// refused knows the exit codes by which the runner says that it failed as a whole, so
+	// that its results are none; nil: none does.
+	refused func(exit int) bool
+
 	// narrow returns c for a part of its tests; false where that cannot be said,
 	// so that all of them have to be run. Nil is never.
 	narrow func(c command, p part) (command, bool)
+
+	// apart says that its packages are run in processes of their own, so that a part
+	// of them does what it does among the others.
+	apart bool
 
 	// probe returns c so that it runs its tests again in another way, and how;
 	// nil: they can only be repeated.

@@ -30,6 +30,7 @@ type command struct {
 	needed   bool     // is run beside setup commands of the configuration
 	race     bool     // is of use for the race detector only
 	timeout  time.Duration
+	installs string // the folder in unit that a setup command fills and that depends on manifests alone; empty: not known
 	cache    string // Go's build cache; empty: the side's own
 
 	// stranger returns what a head that is not trusted, and its base, are set up with in

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
 )
 
 // Bounds for existing fuzz targets. What has to be compiled for them comes on top.
@@ -51,6 +53,9 @@ func (r *runner) fuzz(ctx context.Context) error {
 	if each <= 0 {
 		r.notCovered("fuzzing: no time is left for it")
 		return nil
+	}
+	if err := r.warmLate(ctx, r.fuzzWarm()); err != nil {
+		return err
 	}
 	for _, t := range targets {
 		if err := r.fuzzOne(ctx, t, each); err != nil {
@@ -167,8 +172,7 @@ func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) 
 	case found[t.ID].Status == Failed:
 		failed := found[t.ID]
 		failed.Output = fuzzFailure(failed.Output)
-		found[t.ID] = failed
-		if err := r.judgeInput(ctx, &p, t, input, found); err != nil {
+		if err := r.judgeInput(ctx, &p, t, input, failed); err != nil {
 			return err
 		}
 	}
@@ -222,18 +226,25 @@ func fuzzFailure(output string) string {
 }
 
 // judgeInput runs an input that fuzzing found as a test, on both sides.
-func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input string, found Suite) error {
+func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input string, failed Test) error {
 	p.Input = input
-	err := r.judgeProbe(p, found, func(side Side) (Suite, Step, error) {
+	k := newCase(t.ID, failed)
+	d := &dispute{runs: history{}, rule: compare.Usual}
+	if _, onBase := r.suites[Base][t.ID]; onBase {
+		d.cases.Regressed = []Case{k}
+	} else {
+		d.cases.NewFailing = []Case{k}
+	}
+	d.once = func(ctx context.Context, side Side, _ []ID) (Suite, error) {
 		commands := r.goTests(side, t.Unit, StageProbe, "-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+inputName+"$", t.Package)
 		if len(commands) == 0 || !r.has(side, ID{Unit: t.Unit, Package: t.Package}) {
-			return Suite{}, Step{}, nil
+			return Suite{}, nil
 		}
 		c := layInput(commands[0], t, input)
 		if side == Head {
 			p.Command = c.text
 		}
-		suite, step, err := r.runFresh(ctx, side, c)
+		suite, _, err := r.runFresh(ctx, side, c)
 		switch one, there := suite[ID{Unit: t.Unit, Package: t.Package, Test: t.Test + "/" + inputName}]; {
 		case !there: // a target that the side does not have, or that takes something else
 			delete(suite, t.ID)
@@ -241,8 +252,20 @@ func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input s
 			one.Status, one.Output = Failed, suite[ID{Unit: t.Unit, Package: t.Package}].Output
 			suite[t.ID] = one
 		}
-		return suite, step, err
-	})
+		return suite, err
+	}
+	if err := r.rounds(ctx, d, []ID{t.ID}); err != nil {
+		return err
+	}
+	r.state(d, []ID{t.ID})
+	s := d.settle(func(ID) bool { return true })
+	p.Regressed, p.NewFlaky = s.Regressed, slices.Concat(s.NewFailing, s.FlakyNew)
+	p.Flaky = slices.Concat(s.Flaky, s.PreExisting, s.Unsettled, s.Unknown)
+	for _, list := range [][]Case{p.Regressed, p.NewFlaky, p.Flaky} {
+		for _, k := range list {
+			p.Evidence = append(p.Evidence, k.Evidence...)
+		}
+	}
 	switch {
 	case len(p.Regressed) > 0:
 		p.Note = "fuzzing found an input that fails with the change and passes without it"
@@ -251,7 +274,7 @@ func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input s
 	default:
 		p.Note = "fuzzing found an input that fails on base as well, or not each time"
 	}
-	return err
+	return nil
 }
 
 // inputName is the file of an input that is tried again.

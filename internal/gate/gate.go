@@ -40,6 +40,7 @@ type Gate struct {
 	Shared   string         // the same for all projects
 	Scratch  string         // of this run; the caller removes it
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
+	Flakes   Flakes         // which tests flaked before; nil: nothing is on record
 	Progress func(Progress) // told of each step as it begins and ends; may be nil
 	First    func(Result)   // given what the decisive part came to, before what can only lower it; may be nil
 	// Whole waits until Mirror has all history that it will have, which may come while
@@ -117,19 +118,24 @@ type runner struct {
 	res      *Result
 	plan     map[Side]*plan
 	suites   map[Side]Suite
+	files    []string // of the head
 	prepared map[Side]*snapshot
 	as       map[Side]Side    // what the sides are called in the log; nil: by their names
 	packages []goPackageInfo  // of the head
 	affected map[string]bool  // import paths of the head that the change affects
 	splits   map[string]split // by folder of the module
 	known    *baseRecord      // of base's tests, from earlier runs; nil: nothing
+	saving   *baseRecord      // what this run adds to it; nil: nothing
+	doubted  bool             // runs of base's tests disagreed
 	resting  bool             // it is at what the change cannot affect
 	rested   Suite            // what the head's tests said that the change cannot affect
+	flakes   *flakeLedger
 	facts    Facts
 	longest  time.Duration   // the slowest package of the base's tests
 	lacks    []string        // what could not be run for want of a program, for people
 	missing  bool            // tests of the change import what the base does not provide
 	limit    time.Duration   // of the whole gate
+	share    int             // of limit, in percent: what the step that is at work may come to
 	fetches  map[string]bool // evidence of commands that fetched, which build nothing
 	copies   string          // what the names of its prepared snapshots begin with
 }
@@ -149,6 +155,7 @@ func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
 		r.facts.Incomplete = stopped(context.Cause(ctx))
 	}
 	r.noteLeash()
+	r.writeFlakes(context.WithoutCancel(ctx))
 	r.conclude()
 	return r.res, err
 }
@@ -163,20 +170,23 @@ func newRunner(g *Gate, in Input) *runner {
 		rested:   Suite{},
 		fetches:  map[string]bool{},
 		copies:   "prepared",
+		flakes:   &flakeLedger{flipped: map[string]bool{}},
+		limit:    time.Hour,
+		share:    decidesFirst,
 	}
 }
 
 // steps is the gate from beginning to end: the decisive part, whose verdict is shown at
 // once, and what can only lower it.
 func (r *runner) steps(ctx context.Context) error {
-	if err := r.decisive(ctx); err != nil || r.facts.Nothing != "" {
+	if err := r.decide(ctx); err != nil || r.facts.Nothing != "" {
 		return err
 	}
 	r.first()
 	if r.in.UntilFirst {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.probe, r.merge, r.rest, r.fuzz, r.mutation} {
+	for _, step := range []func(context.Context) error{r.lint, r.probe, r.merge, r.rest, r.fuzz, r.mutation} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -197,11 +207,12 @@ func (r *runner) first() {
 	r.facts, *r.res = facts, result
 }
 
-// decisive is what a verdict rests on: the build, the tests of both sides, and each
+// decide does what a verdict rests on: the build, the tests of both sides, and each
 // side's tests over the other's sources.
-func (r *runner) decisive(ctx context.Context) error {
+func (r *runner) decide(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		r.detect,
+		r.readFlakes,
 		r.prepareBase,
 		r.prepareHead,
 		r.list,
@@ -209,6 +220,7 @@ func (r *runner) decisive(ctx context.Context) error {
 		r.testBase,
 		r.testHead,
 		r.compare,
+		r.saveBase,
 		r.failToPass,
 	} {
 		if err := step(ctx); err != nil {
@@ -273,6 +285,7 @@ func (r *runner) conclude() {
 	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
 	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))
 	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
+	f.NewFlakiness, f.Unsettled = r.counted(t.NewFlakiness), r.counted(t.Unsettled)
 	for _, c := range Leaves(t.PreExisting) {
 		if _, rested := r.rested[c.ID]; !rested && (c.ID.Test != "" || c.ID.Command != "") {
 			f.FailBoth++

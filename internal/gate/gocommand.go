@@ -12,6 +12,7 @@ func goResults() *results {
 		name:    "go test -json",
 		collect: func(unit string) collector { return newGoStream(unit) },
 		narrow:  narrowGo,
+		apart:   true,
 		hang: func(c command, limit time.Duration) command {
 			if slices.ContainsFunc(c.flags, setsTimeout) {
 				return c

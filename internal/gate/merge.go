@@ -106,7 +106,7 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 	in.Base, in.Head, in.Prepared = tip, both, nil
 	g := &merger{runner: newRunner(&inner, in), outer: r, out: m}
 	g.as = map[Side]Side{Base: Tip, Head: Merged}
-	g.longest = r.longest
+	g.longest, g.limit, g.flakes = r.longest, r.limit-r.logged(), r.flakes
 	defer r.takeOver(g)
 	if err := g.steps(ctx); err != nil {
 		return fmt.Errorf("after merge: %w", err)

@@ -289,6 +289,9 @@ func judgeMutant(t *trial) trialResult {
 		return killed
 	}
 	if !t.step.Failed() {
+		if t.group.command.results != nil && !anyPassed(t.suite) {
+			return discarded // no test ran that could have noticed
+		}
 		return survived
 	}
 	if t.step.Exit == exitUnbuilt && len(t.group.builds) > 0 {

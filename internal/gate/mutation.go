@@ -22,7 +22,7 @@ type Mutation struct {
 	Command   string           `json:"command"`
 	Evidence  []string         `json:"evidence"` // of the unchanged tests, and of what survived
 	Killed    int              `json:"killed"`
-	Discarded int              `json:"discarded"` // did not compile
+	Discarded int              `json:"discarded"` // did not compile, or no test ran that could have noticed
 	Left      int              `json:"left"`      // not tried: no time, or too many
 	Survivors []Survivor       `json:"survivors"`
 	Unrun     map[string][]int `json:"unrun,omitempty"` // changed lines that no test runs, by path
@@ -87,7 +87,7 @@ func (r *runner) fails() bool {
 	if slices.ContainsFunc(r.res.Probes, func(p Probe) bool { return len(p.Regressed) > 0 }) {
 		return true
 	}
-	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown) > 0
+	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown)+len(t.Unsettled) > 0
 }
 
 // A changedFile is a source of the head with its changed lines.

@@ -255,6 +255,9 @@ func (p *project) installNode(s *survey, m manifest, workspace bool) {
 			p.missing = fmt.Sprintf("no %s on this machine", tool)
 		}
 		c := command{stage: StageSetup, unit: p.dir, network: sandbox.NetworkHost}
+		if !workspace && m.installsAlone() && !strings.HasPrefix(text, "yarn install --immutable") {
+			c.installs = "node_modules"
+		}
 		fetch, offline := text+" --ignore-scripts", text+" --ignore-scripts"
 		switch text {
 		case "pnpm install --frozen-lockfile":
@@ -285,6 +288,22 @@ func (p *project) installNode(s *survey, m manifest, workspace bool) {
 	default:
 		add("npm", "npm install --no-audit --no-fund --no-package-lock")
 	}
+}
+
+// installsAlone says whether what the package manager installs follows from the manifest
+// and its lockfile: no script of the project runs with it, and no dependency is a folder.
+func (m manifest) installsAlone() bool {
+	for _, name := range strings.Fields("preinstall install postinstall prepublish preprepare prepare postprepare dependencies") {
+		if m.Scripts[name] != "" {
+			return false
+		}
+	}
+	for _, version := range m.all() {
+		if kind, _, local := strings.Cut(version, ":"); local && slices.Contains([]string{"file", "link", "portal", "workspace"}, kind) {
+			return false
+		}
+	}
+	return true
 }
 
 // placeholder is the test script that "npm init" writes.

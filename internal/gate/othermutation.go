@@ -89,7 +89,7 @@ func (m *mutator) otherGroup(ctx context.Context, c command) (*testGroup, error)
 	if err != nil {
 		return nil, err
 	}
-	if step.TimedOut || c.results == nil && step.Failed() || c.results != nil && !anyRan(suite) {
+	if step.TimedOut || c.results == nil && step.Failed() || c.results != nil && !anyPassed(suite) {
 		m.notCovered("mutation of the changed lines: %q does not pass without a mutant", c.text)
 		return nil, nil
 	}
@@ -145,7 +145,7 @@ func (m *mutator) asBefore(c command, now Suite) bool {
 			return false
 		}
 	}
-	return anyRan(now)
+	return anyPassed(now)
 }
 
 // rebuilding are the build commands that have to be run before changed code is

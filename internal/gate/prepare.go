@@ -5,25 +5,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // Limits are how long one command may take: Step in any case, and on the head
 // ten times as long as the same took on the base, and Grace on top, before it
 // counts as hanging. Mutation is the machine time for mutants of the changed
 // lines together, Fuzz the time of existing fuzz targets together; negative: none.
-// Zero means ten minutes, one, a minute and a half, and half a minute.
-type Limits struct{ Step, Grace, Mutation, Fuzz time.Duration }
+// Random is the time for runs of tests that fail at random. Zero means ten minutes,
+// one, a minute and a half, half a minute, and a minute.
+type Limits struct{ Step, Grace, Mutation, Fuzz, Random time.Duration }
 
 const hangFactor = 10
 
-func (l Limits) step() time.Duration  { return cmp.Or(l.Step, 10*time.Minute) }
-func (l Limits) grace() time.Duration { return cmp.Or(l.Grace, time.Minute) }
+func (l Limits) step() time.Duration   { return cmp.Or(l.Step, 10*time.Minute) }
+func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }
+func (l Limits) grace() time.Duration  { return cmp.Or(l.Grace, time.Minute) }
 
 // hang is how long the head may take for what took the base so long.
 func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base + l.grace() }
@@ -40,7 +43,7 @@ func (r *runner) prepareBase(ctx context.Context) error {
 	wait := r.splitAhead()
 	err := r.prepare(ctx, Base)
 	if err == nil {
-		err = r.warm(ctx)
+		err = r.warm(ctx, r.warms(false))
 	}
 	if err = errors.Join(err, wait()); err != nil {
 		return err
@@ -62,15 +65,11 @@ func (r *runner) hasGo() bool {
 // warm fills the project's caches from the base, this time and next time, by
 // commands that compile and run nothing; whether they work is the later steps'
 // affair.
-func (r *runner) warm(ctx context.Context) error {
+func (r *runner) warm(ctx context.Context, commands []command) error {
 	if r.facts.Unprepared != "" {
 		return nil
 	}
-	probed := slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return !isDoc(f.Path) && !isTestFile(f.Path) })
-	for _, c := range slices.Concat(r.plan[Base].warm, r.fuzzWarm()) {
-		if c.race && !probed {
-			continue
-		}
+	for _, c := range commands {
 		c.timeout, c.cache = r.Limits.step(), r.projectCache()
 		if _, err := r.exec(ctx, Base, r.in.Base, c, nil); err != nil {
 			return err
@@ -79,14 +78,52 @@ func (r *runner) warm(ctx context.Context) error {
 	return nil
 }
 
+// warmLate does so for what only probes need, when they begin: what decides does not
+// wait for it. Both sides get what has come. Where commands of the head could have
+// written into the base's tree, each side compiles for itself.
+func (r *runner) warmLate(ctx context.Context, commands []command) error {
+	if len(commands) == 0 || r.prepared[Base] == nil || r.Sandbox.Status().Tier == sandbox.TierNone {
+		return nil
+	}
+	if err := r.reset(ctx, Base); err != nil {
+		return err
+	}
+	since := r.Now()
+	if err := r.warm(ctx, commands); err != nil {
+		return err
+	}
+	return r.lendSince(since)
+}
+
+// lendSince gives both sides what has come into the project's cache.
+func (r *runner) lendSince(since time.Time) error {
+	if !exists(r.projectCache()) {
+		return nil
+	}
+	for _, side := range []Side{Base, Head} {
+		if err := r.lend(r.buildCache(side), since.Add(-time.Second)); err != nil {
+			return fmt.Errorf("build cache of %s: %w", side, err)
+		}
+	}
+	return nil
+}
+
+// warms are the warming commands of the base: those for the race detector, or the
+// others.
+func (r *runner) warms(race bool) []command {
+	return slices.DeleteFunc(slices.Clone(r.plan[Base].warm), func(c command) bool { return c.race != race })
+}
+
 // prepareHead does the same with the head, and compares the builds.
 func (r *runner) prepareHead(ctx context.Context) error {
 	if err := r.prepare(ctx, Head); err != nil {
 		return err
 	}
-	r.compareLint()
 	if r.facts.Unprepared != "" {
-		return nil // a build that lacks its dependencies is nobody's fault
+		return nil // what a build without its dependencies does says nothing of the change
+	}
+	if err := r.buildAgain(ctx); err != nil {
+		return err
 	}
 	base, head := r.broken(Base), r.broken(Head)
 	for _, b := range r.unbuilt(head) {
@@ -109,17 +146,8 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if err := r.fill(ctx, side); err != nil {
 		return fmt.Errorf("HOME of %s: %w", side, err)
 	}
-	unfetched := ""
-	for _, c := range r.setupOf(side, p) {
-		step, err := r.withRetry(ctx, side, r.limited(side, c))
-		if err != nil {
-			return err
-		}
-		unfetched = r.offline(c, step, unfetched)
-		r.unprepared(step)
-	}
-	if side == Base {
-		r.harvest(ctx)
+	if err := r.setUp(ctx, side); err != nil {
+		return err
 	}
 	for _, c := range p.build {
 		step, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil)
@@ -127,18 +155,44 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 			return err
 		}
 		if side == Base && step.Lacks == "" { // what the head's build prints is in the change's hands
-			r.unprepared(step)
+			if err := r.unprepared(ctx, step); err != nil {
+				return err
+			}
 		}
 	}
 	if err := r.snapshot(ctx, side); err != nil {
 		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
 	}
-	for _, c := range p.lint {
-		if _, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil); err != nil {
+	return r.settle(ctx, side)
+}
+
+// lint asks for complaints, which decide nothing, when all that decides has run.
+func (r *runner) lint(ctx context.Context) error {
+	since, shared := r.Now(), ""
+	if r.Sandbox.Status().Tier != sandbox.TierNone { // else the head could have written into the base's tree
+		shared = r.projectCache()
+	}
+	for _, side := range []Side{Base, Head} {
+		if len(r.plan[side].lint) == 0 || r.prepared[side] == nil || r.facts.Unprepared != "" {
+			continue
+		}
+		if err := r.reset(ctx, side); err != nil {
+			return err
+		}
+		for _, c := range r.plan[side].lint {
+			c = r.limited(side, c)
+			if side == Base {
+				c = compiling(c, shared)
+			}
+			if _, err := r.exec(ctx, side, r.tree(side), c, nil); err != nil {
+				return err
+			}
+		}
+		if err := r.lendSince(since); err != nil {
 			return err
 		}
 	}
-	r.settle(side)
+	r.compareLint()
 	return nil
 }
 
@@ -162,13 +216,6 @@ func (r *runner) offline(c command, s Step, unfetched string) string {
 	return unfetched
 }
 
-// unprepared keeps the first reason for which a side cannot be judged.
-func (r *runner) unprepared(s Step) {
-	if s.Failed() && s.Environment != "" && r.facts.Unprepared == "" {
-		r.facts.Unprepared = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, s.Environment)
-	}
-}
-
 // compiling lets the harness's own Go commands, which compile and run nothing,
 // write to the project's build cache.
 func compiling(c command, shared string) command {
@@ -176,33 +223,6 @@ func compiling(c command, shared string) command {
 		c.cache = shared
 	}
 	return c
-}
-
-// withRetry asks a second time where the first failure was the environment's.
-func (r *runner) withRetry(ctx context.Context, side Side, c command) (Step, error) {
-	step, err := r.exec(ctx, side, r.tree(side), c, nil)
-	if err != nil || !step.Failed() || step.Environment == "" {
-		return step, err
-	}
-	return r.exec(ctx, side, r.tree(side), c, nil)
-}
-
-// settle forgives a setup that failed for want of a network where everything
-// was there nevertheless: all of the side's Go code, tests included, compiles.
-func (r *runner) settle(side Side) {
-	if !strings.HasPrefix(r.facts.Unprepared, string(side)+":") {
-		return
-	}
-	for _, s := range r.res.Steps {
-		compiled := s.Stage == StageBuild || s.Stage == StageLint
-		if s.Side == side && compiled && (s.Failed() || !strings.Contains(s.Command, "go ")) {
-			return
-		}
-	}
-	if len(r.in.Commands.Setup) == 0 {
-		r.note("%s; all that is needed was there already", r.facts.Unprepared)
-		r.facts.Unprepared = ""
-	}
 }
 
 // limited gives c its time limit.
@@ -229,9 +249,12 @@ var goHeading = pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`)
 // the output names them, else commands.
 func (r *runner) broken(side Side) []string {
 	var out []string
-	for _, s := range r.res.Steps {
-		if s.Side != side || !s.Failed() || s.Stage != StageBuild && s.Stage != StageSetup || r.fetches[s.Evidence] {
+	for i, s := range r.res.Steps {
+		if s.Side != side || !s.Failed() || s.Stage != StageBuild && s.Stage != StageSetup || r.fetches[s.Evidence] || r.ranAgain(i) {
 			continue
+		}
+		if s.Stage == StageSetup && s.Environment != "" {
+			continue // said by Unprepared, or forgiven
 		}
 		named := goHeading.FindAllStringSubmatch(s.Output, -1)
 		for _, m := range named {
@@ -247,6 +270,56 @@ func (r *runner) broken(side Side) []string {
 
 // place is the position in a line of a compiler or linter.
 var place = pattern.New(`:\d+(:\d+)?:`)
+
+// ranAgain says whether the command of a step was run again on the same side, so
+// that the last run of it counts.
+func (r *runner) ranAgain(at int) bool {
+	s := r.res.Steps[at]
+	return slices.ContainsFunc(r.res.Steps[at+1:], func(t Step) bool {
+		return t.Side == s.Side && t.Stage == s.Stage && t.Unit == s.Unit && t.Command == s.Command
+	})
+}
+
+// buildAgain builds what only the head breaks once more, in a fresh copy: what fails
+// there too is broken.
+func (r *runner) buildAgain(ctx context.Context) error {
+	base := r.broken(Base)
+	was := slices.DeleteFunc(r.stepsOf(StageBuild, Head), func(s Step) bool {
+		return !s.Failed() || s.Lacks != "" || slices.Contains(base, ID{Unit: s.Unit, Command: s.Command}.String())
+	})
+	if len(was) == 0 {
+		return nil
+	}
+	fresh, err := r.Mirror.Worktree(ctx, filepath.Join(filepath.Dir(r.in.Head.Dir), r.copies+"-again"), r.in.Head.Commit)
+	if err != nil {
+		return fmt.Errorf("fresh copy of the head: %w", err)
+	}
+	defer fresh.Close()
+	for _, c := range slices.Concat(r.plan[Head].setup, r.plan[Head].build) {
+		if c.fillsModCache() {
+			continue // it is the same for all trees
+		}
+		if _, err := r.exec(ctx, Head, fresh, r.limited(Head, c), nil); err != nil {
+			return err
+		}
+	}
+	for _, s := range was {
+		if last := r.lastRun(s); !last.Failed() && r.facts.Unprepared == "" {
+			r.facts.Unprepared = fmt.Sprintf("head: %s failed, and worked in a fresh copy of the same sources", s.Command)
+		}
+	}
+	return nil
+}
+
+// lastRun is the last run of the command of a step, on the same side.
+func (r *runner) lastRun(s Step) Step {
+	for _, t := range r.stepsOf(s.Stage, s.Side) {
+		if t.Unit == s.Unit && t.Command == s.Command {
+			s = t
+		}
+	}
+	return s
+}
 
 // compareLint keeps the complaints of the head that the base does not have.
 func (r *runner) compareLint() {

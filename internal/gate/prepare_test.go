@@ -1,10 +1,13 @@
 package gate
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
 )
 
 // TestBroken holds what is said not to build: packages where the go command
@@ -19,6 +22,8 @@ func TestBroken(t *testing.T) {
 		step(StageBuild, "sub", "go build ./...", "go: errors parsing go.mod", 1),
 		step(StageBuild, ".", "make", "# a remark of make\nno rule", 2),
 		step(StageSetup, ".", "npm ci", "lock file does not match", 1),
+		step(StageSetup, ".", "again", "not at first", 1),
+		step(StageSetup, ".", "again", "", 0),
 		step(StageBuild, ".", "fine", "", 0),
 		step(StageTest, ".", "go test", "# m/t\n", 1),
 		{Side: Base, Stage: StageBuild, Unit: ".", Command: "base", Exit: 1},
@@ -49,30 +54,61 @@ func TestCompareLint(t *testing.T) {
 	sameStrings(t, "new complaints", got, []string{"a.go:20: twice", "b.go:1:2: new; have (int); want ()"})
 }
 
-// TestSettleSetup holds that a setup without a network is forgiven where
-// everything was there nevertheless, and only there.
-func TestSettleSetup(t *testing.T) {
+// TestMentions holds what names a word.
+func TestMentions(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		what     string
-		commands Commands
-		steps    []Step
-		forgiven bool
+		text, word string
+		want       bool
 	}{
-		{"all compiled", Commands{}, []Step{{Side: Head, Stage: StageBuild, Command: "go build ./..."}, {Side: Head, Stage: StageLint, Command: "go vet ./..."}}, true},
-		{"the build failed", Commands{}, []Step{{Side: Head, Stage: StageBuild, Command: "go build ./...", Exit: 1}}, false},
-		{"tests did not compile", Commands{}, []Step{{Side: Head, Stage: StageLint, Command: "go vet ./...", Exit: 1}}, false},
-		{"a build that says nothing about Go", Commands{}, []Step{{Side: Head, Stage: StageBuild, Command: "make"}}, false},
-		{"a setup that the configuration asks for", Commands{Setup: []string{"npm ci"}}, nil, false},
+		{"404 Not Found: left-padd@1.0.0", "left-padd", true},
+		{"404 Not Found: left-padding", "left-padd", false},
+		{"at src/main.ts(3,5): error", "main.ts", true},
+		{"remain.ts, main.tsx: error in main.ts", "main.ts", true},
+		{"a domain.ts", "main.ts", false},
+		{"", "x", false},
 	} {
-		r := &runner{in: Input{Commands: tt.commands}, res: &Result{Steps: tt.steps}, facts: Facts{Unprepared: "head: no such host"}}
-		r.settle(Base)
-		if r.facts.Unprepared == "" {
-			t.Errorf("%s: the other side's success forgives", tt.what)
+		if got := mentions(tt.text, tt.word); got != tt.want {
+			t.Errorf("%q in %q: %v", tt.word, tt.text, got)
 		}
-		r.settle(Head)
-		if (r.facts.Unprepared == "") != tt.forgiven {
-			t.Errorf("%s: forgiven %v", tt.what, !tt.forgiven)
+	}
+}
+
+// TestInstallsTheSame holds when the head's setup is a copy of the base's.
+func TestInstallsTheSame(t *testing.T) {
+	t.Parallel()
+	install := command{stage: StageSetup, unit: "web", text: "npm ci", installs: "node_modules"}
+	other := install
+	other.text = "npm install"
+	for _, tt := range []struct {
+		what   string
+		head   command
+		base   []command
+		failed bool
+		paths  []string
+		want   bool
+	}{
+		{"only sources changed", install, []command{install}, false, []string{"web/src/a.js", "package.json"}, true},
+		{"a lockfile changed", install, []command{install}, false, []string{"web/package-lock.json"}, false},
+		{"settings changed", install, []command{install}, false, []string{"web/.npmrc"}, false},
+		{"another command", install, []command{other}, false, nil, false},
+		{"it failed at the base", install, []command{install}, true, nil, false},
+		{"scripts run with it", command{stage: StageSetup, unit: "web", text: "npm ci"}, []command{install}, false, nil, false},
+	} {
+		r := newRunner(&Gate{}, Input{})
+		r.plan[Base], r.prepared[Base] = &plan{setup: tt.base}, &snapshot{}
+		for _, p := range tt.paths {
+			r.in.Change.Files = append(r.in.Change.Files, change.File{Path: p, Status: change.Modified})
+		}
+		r.res.Steps = []Step{{Stage: StageSetup, Side: Base, Unit: "web", Command: "npm ci", Exit: b2i(tt.failed)}}
+		if got := r.installsTheSame(tt.head); got != tt.want {
+			t.Errorf("%s: %v", tt.what, got)
+		}
+	}
+	for scripts, want := range map[string]bool{`{}`: true, `{"scripts": {"test": "x"}}`: true, `{"scripts": {"prepare": "tsc"}}`: false, `{"dependencies": {"a": "file:../a"}}`: false, `{"dependencies": {"a": "^1.0.0"}}`: true} {
+		var m manifest
+		if err := json.Unmarshal([]byte(scripts), &m); err != nil || m.installsAlone() != want {
+			t.Errorf("%s: %v, %v", scripts, !want, err)
 		}
 	}
 }

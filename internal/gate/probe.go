@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
 )
 
 // probeRepeat is how often the probe runs each test.
@@ -26,6 +28,7 @@ const maxDependents = 10
 
 // probe attacks what changed beyond the change's own tests.
 func (r *runner) probe(ctx context.Context) error {
+	r.share = decidesAll
 	if !r.res.Runnable || r.facts.Unprepared != "" {
 		return nil
 	}
@@ -59,6 +62,11 @@ func (r *runner) probeGo(ctx context.Context) error {
 		r.notCovered("data races: %s", r.goTools().NoRace)
 	case !race:
 		r.notCovered("data races: the tests are too slow for the race detector in the time left")
+	}
+	if race {
+		if err := r.warmLate(ctx, r.warms(true)); err != nil {
+			return err
+		}
 	}
 	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
 		if err := r.probeUnit(ctx, unit, byUnit[unit], race); err != nil {
@@ -104,7 +112,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		args, title = append(args, "-race"), "repeated, shuffled, with the race detector"
 	}
 	slices.Sort(pkgs)
-	run := func(side Side) (Suite, Step, error) {
+	run := func(side Side) (*raceWatch, Suite, Step, error) {
 		args := slices.Clone(args)
 		for _, p := range pkgs {
 			if r.has(side, ID{Unit: unit, Package: p}) {
@@ -113,13 +121,14 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		}
 		commands := r.goTests(side, unit, StageProbe, args...)
 		if len(commands) == 0 {
-			return Suite{}, Step{}, nil
+			return &raceWatch{}, Suite{}, Step{}, nil
 		}
-		return r.runFresh(ctx, side, commands[0])
+		c, watch := watchRaces(commands[0])
+		suite, step, err := r.runFresh(ctx, side, c)
+		watch.in(r.tree(side).Dir)
+		return watch, suite, step, err
 	}
-	p := Probe{Title: title}
-	head, step, err := run(Head)
-	p.Command, p.Evidence = step.Command, []string{step.Evidence}
+	watch, head, step, err := run(Head)
 	if err != nil {
 		return err
 	}
@@ -127,75 +136,181 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		r.note("the race detector could not be used: %s", cmp.Or(firstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, unit, pkgs, false)
 	}
-	p.Ran = anyRan(head)
+	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
+	failed := r.newFailures(head)
 	switch {
 	case step.TimedOut:
 		p.Ran, p.Note = false, "it did not end in its time"
-	case !r.newFailures(head):
-		p.Note = "nothing failed"
-		if step.Failed() {
-			p.Note = "nothing failed that does not fail without it"
-		}
-	default:
-		if err := r.judgeProbe(&p, head, run); err != nil {
-			return err
-		}
+	case !p.Ran:
+		p.Note = "no test passed under it"
+	case len(failed)+len(watch.reports) > 0:
+		err = r.judgeGo(ctx, &p, watch, failed, run)
+	case step.Failed():
+		p.Note = "nothing failed that does not fail without it"
 	}
 	r.res.Probes = append(r.res.Probes, p)
-	return nil
+	return err
 }
 
-// newFailures says whether a probe of the head failed a test that passes
-// without it.
-func (r *runner) newFailures(probed Suite) bool {
+// held says whether a probe came to a result: a test passed under it, or failed that
+// passes without it.
+func (r *runner) held(probed Suite) bool {
+	return anyPassed(probed) || len(r.newFailures(probed)) > 0
+}
+
+// newFailures are the tests that a probe of the head failed and that pass without
+// it.
+func (r *runner) newFailures(probed Suite) []Case {
+	var out []Case
 	for id, t := range probed {
 		if t.Status == Failed && r.suites[Head][id].Status != Failed {
-			return true
+			out = append(out, newCase(id, t))
 		}
 	}
-	return false
+	sortCases(out)
+	return out
 }
 
-// judgeProbe runs a probe that failed on the head again there, and twice at base.
-func (r *runner) judgeProbe(p *Probe, first Suite, run func(Side) (Suite, Step, error)) error {
-	h := history{Head: {first}}
-	for _, side := range []Side{Base, Head, Base} {
-		if len(r.suites[Base]) == 0 && side == Base {
-			continue
-		}
-		suite, step, err := run(side)
-		if err != nil {
-			return err
-		}
-		if step.Evidence != "" {
-			p.Evidence = append(p.Evidence, step.Evidence)
-		}
-		h[side] = append(h[side], suite)
+// judgeGo decides what a probe of Go shows: races with the change's functions, and
+// tests that by themselves differ between the sides.
+func (r *runner) judgeGo(ctx context.Context, p *Probe, head *raceWatch, failed []Case, run func(Side) (*raceWatch, Suite, Step, error)) error {
+	old, base, step, err := run(Base)
+	if err != nil {
+		return err
 	}
-	for id, t := range first {
-		if t.Status != Failed || r.suites[Head][id].Status == Failed {
-			continue // what fails without the probe is told elsewhere
+	if step.Evidence != "" {
+		p.Evidence = append(p.Evidence, step.Evidence)
+	}
+	races, err := r.judgeRaces(ctx, p, head, old, run)
+	if err != nil {
+		return err
+	}
+	explained := map[ID]bool{}
+	for _, k := range races {
+		explained[k.ID] = true
+		for up, ok := k.ID.parent(); ok; up, ok = up.parent() {
+			explained[up] = true
 		}
-		k := newCase(id, t)
-		k.Evidence = gather(h, id)
-		_, onBase := r.suites[Base][id]
-		switch {
-		case seen(h[Base], id, Failed) > 0 || seen(h[Head], id, Failed) < len(h[Head]):
+		explained[ID{Unit: k.ID.Unit, Package: k.ID.Package}] = true
+	}
+	failed = slices.DeleteFunc(failed, func(k Case) bool { return explained[k.ID] })
+	return r.judgeProbe(ctx, p, failed, base)
+}
+
+// judgeProbe decides about tests that failed under a probe on the head and pass there
+// without it. That alone says nothing of the change: another order, or a second run in
+// one process, can fail tests that are as old as the base. What they do by themselves,
+// as often on both sides as it takes, decides.
+func (r *runner) judgeProbe(ctx context.Context, p *Probe, failed []Case, base Suite) error {
+	d := &dispute{once: r.alone, runs: history{}, rule: compare.Usual}
+	var ids []ID
+	for _, k := range failed {
+		switch onBase := r.suites[Base][k.ID]; {
+		case base[k.ID].Status == Failed || k.ID.Test == "":
+			if on := base[k.ID].Evidence; on != "" {
+				k.Evidence = append(k.Evidence, on)
+			}
 			p.Flaky = append(p.Flaky, k)
-		case onBase && seen(h[Base], id, Passed) > 0:
-			p.Regressed = append(p.Regressed, k)
-		case onBase:
-			p.Flaky = append(p.Flaky, k)
+		case onBase.Status == Passed:
+			d.cases.Regressed = append(d.cases.Regressed, k)
+			ids = append(ids, k.ID)
+		case onBase.Status == "":
+			d.cases.NewFailing = append(d.cases.NewFailing, k)
+			ids = append(ids, k.ID)
 		default:
-			p.NewFlaky = append(p.NewFlaky, k)
+			p.Flaky = append(p.Flaky, k)
 		}
+	}
+	random, err := r.byThemselves(ctx, p, d, ids)
+	p.Note = probeNote(p, random)
+	return err
+}
+
+// byThemselves runs tests that a probe failed again, each side by the same rule as
+// tests that disagree, and files them. It returns how many fail at random on the head
+// alone.
+func (r *runner) byThemselves(ctx context.Context, p *Probe, d *dispute, ids []ID) (random int, err error) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	if err := r.rounds(ctx, d, ids); err != nil {
+		return 0, err
+	}
+	var more []ID
+	d.cases.each(func(k Case, l disputed) {
+		if d.stand(k, l) == compare.Conflict && (l == isNew || !r.excused(k.ID)) {
+			more = append(more, k.ID)
+		}
+	})
+	if err := r.moreRounds(ctx, d, more); err != nil {
+		return 0, err
+	}
+	r.flipped(d.runs)
+	r.state(d, ids)
+	s := d.settle(r.excused)
+	for _, list := range s.lists() {
+		for i := range *list { // what the probe said comes first
+			for _, k := range slices.Concat(d.cases.Regressed, d.cases.NewFailing) {
+				if k.ID == (*list)[i].ID {
+					(*list)[i].Evidence = slices.Concat(k.Evidence, (*list)[i].Evidence)
+				}
+			}
+		}
+	}
+	p.Regressed = append(p.Regressed, s.Regressed...)
+	p.NewFlaky = append(p.NewFlaky, s.FlakyNew...)
+	r.res.Tests.NewFlakiness = append(r.res.Tests.NewFlakiness, s.NewFlakiness...)
+	p.Flaky = slices.Concat(p.Flaky, s.NewFailing, s.Flaky, s.PreExisting, s.Unsettled, s.Unknown)
+	for _, k := range s.NewFlakiness {
+		p.Evidence = append(p.Evidence, k.Evidence...)
 	}
 	for _, list := range [][]Case{p.Regressed, p.NewFlaky, p.Flaky} {
 		sortCases(list)
 	}
-	p.Note = fmt.Sprintf("%d failed only with the change, %d of its own tests failed, %d failed on both sides or not each time",
-		len(Leaves(p.Regressed)), len(Leaves(p.NewFlaky)), len(Leaves(p.Flaky)))
-	return nil
+	return len(Leaves(s.NewFlakiness)), nil
+}
+
+// alone runs tests by themselves, without the others of their packages where their
+// runner can name them.
+func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) {
+	named := map[ID]map[string]bool{} // top-level tests by package
+	for _, id := range ids {
+		pkg := ID{Unit: id.Unit, Package: id.Package}
+		if !r.has(side, pkg) {
+			continue
+		}
+		if named[pkg] == nil {
+			named[pkg] = map[string]bool{}
+		}
+		named[pkg][id.Top()] = true
+	}
+	out := Suite{}
+	for _, pkg := range slices.SortedFunc(maps.Keys(named), func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
+		for _, c := range r.parts(side, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, part{packages: []string{pkg.Package}, tests: named[pkg]}) {
+			suite, _, err := r.runFresh(ctx, side, c)
+			if err != nil {
+				return out, err
+			}
+			out.add(suite)
+		}
+	}
+	return out, nil
+}
+
+// probeNote says what came of the tests that failed under a probe.
+func probeNote(p *Probe, random int) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, count(n, one, many))
+		}
+	}
+	add(len(p.Races), "data race in changed code that base does not have", "data races in changed code that base does not have")
+	add(len(Leaves(p.Regressed))-len(p.Races), "test by itself fails only with the change", "tests by themselves fail only with the change")
+	add(random, "test by itself fails at random, only with the change", "tests by themselves fail at random, only with the change")
+	add(len(Leaves(p.NewFlaky)), "new test of the change fails at random", "new tests of the change fail at random")
+	add(len(Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which is not held against the change", "tests failed only when repeated, shuffled or raced, which is not held against the change")
+	return cmp.Or(strings.Join(parts, "; "), "nothing failed that does not fail without it")
 }
 
 // probeCommands repeats the head's test commands, which is all that can be done
@@ -213,12 +328,31 @@ func (r *runner) probeCommands(ctx context.Context) error {
 		}
 		p := Probe{Title: "repeated", Command: c.text, Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {
-			p.Note = "it passed once and failed once"
-			p.Flaky = append(p.Flaky, newCase(id, t))
+			d := &dispute{once: r.parted, runs: history{}, rule: compare.Usual}
+			if k := newCase(id, t); r.suites[Base][id].Status == Passed {
+				d.cases.Regressed = []Case{k}
+			} else {
+				d.cases.NewFailing = []Case{k}
+			}
+			random, err := r.byThemselves(ctx, &p, d, []ID{id})
+			if err != nil {
+				return err
+			}
+			p.Note = probeNote(&p, random)
 		}
 		r.res.Probes = append(r.res.Probes, p)
 	}
 	return nil
+}
+
+// anyPassed says whether a test passed, so that the others of a run say something.
+func anyPassed(s Suite) bool {
+	for id, t := range s {
+		if id.Test != "" && t.Status == Passed {
+			return true
+		}
+	}
+	return false
 }
 
 func anyRan(s Suite) bool {

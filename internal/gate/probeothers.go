@@ -61,14 +61,22 @@ func (r *runner) probeOther(ctx context.Context, c command) error {
 	if err != nil {
 		return err
 	}
-	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: anyRan(head), Note: "nothing failed"}
+	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
+	failed := r.newFailures(head)
 	switch {
 	case step.TimedOut:
 		p.Ran, p.Note = false, "it did not end in its time"
 	case !p.Ran:
-		p.Note = strings.TrimSpace("no test ran: " + firstLine(step.Output))
-	case r.newFailures(head):
-		if err := r.judgeProbe(&p, head, run); err != nil {
+		p.Note = strings.TrimSpace("no test passed under it: " + firstLine(step.Output))
+	case len(failed) > 0:
+		base, step, err := run(Base)
+		if err != nil {
+			return err
+		}
+		if step.Evidence != "" {
+			p.Evidence = append(p.Evidence, step.Evidence)
+		}
+		if err := r.judgeProbe(ctx, &p, failed, base); err != nil {
 			return err
 		}
 	case step.Failed():

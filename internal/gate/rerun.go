@@ -3,68 +3,241 @@ package gate
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
 )
 
-// rounds is how often a disagreement is run again at each side, in turns.
-const rounds = 2
+// maxSample is how many disagreeing tests are run again at most: chosen by digest,
+// they decide for all.
+const maxSample = 20
 
-// slowPackage is how long a package's tests may take to be run again whole;
-// of slower ones only the tests in question are.
-const slowPackage = 30 * time.Second
+// roundShare is the part of the time limit over which a round of runs is slow.
+const roundShare = 10
+
+// spareRounds are rounds beyond those that a rule needs, for tests that were not
+// reported each time.
+const spareRounds = 2
 
 // A history is what every run of a side said of a test, the first one included.
 type history map[Side][]Suite
 
-// rerun runs what both sides disagree about again, base and head in turns, and
-// settles what is a regression and what is flaky.
+// count is how often a test failed on a side, in this run's log.
+func (h history) count(side Side, id ID) compare.Count {
+	failed := seen(h[side], id, Failed)
+	return compare.Count{Failed: failed, Runs: failed + seen(h[side], id, Passed)}
+}
+
+// A dispute is the tests that both sides disagree about while they are run again.
+type dispute struct {
+	cases Comparison // in which lists they are so far
+	// once runs tests again at a side.
+	once  func(ctx context.Context, side Side, ids []ID) (Suite, error)
+	runs  history
+	rule  compare.Rule
+	cost  time.Duration // of the last round, both sides
+	asked map[ID]bool   // the tests that decide; nil: each one does
+	// rules are those of tests that other selections decided than that of the others.
+	rules map[ID]compare.Rule
+}
+
+// rerun runs what both sides disagree about again, base and head in turns, in the
+// selection in which it failed, until it is settled what is a regression and what is
+// flaky.
 func (r *runner) rerun(ctx context.Context) error {
 	t := &r.res.Tests
-	var ids []ID
-	for _, list := range [][]Case{t.Regressed, t.NewFailing, t.Fixed} {
-		for _, c := range list {
-			ids = append(ids, c.ID)
-		}
-	}
+	ids := disagreeing(*t)
 	if len(ids) == 0 {
 		return nil
 	}
-	h := history{Base: {r.suites[Base]}, Head: {r.suites[Head]}}
-	for range rounds {
-		for _, side := range []Side{Base, Head} {
-			suite, err := r.again(ctx, side, ids, true)
-			if err != nil {
-				return err
-			}
-			h[side] = append(h[side], stillFailing(suite, r.suites[Base], append(slices.Clone(t.Regressed), t.NewFailing...)...))
-		}
+	d := &dispute{cases: *t, once: r.parted, runs: r.begun(), rule: compare.Usual, asked: r.sample(*t)}
+	if err := r.rounds(ctx, d, ids); err != nil {
+		return err
 	}
-	if alone := passedAlone(ids, h, r.slow); len(alone) > 0 {
-		// Among the other tests they failed: only that tells flaky from dependent.
-		suite, err := r.again(ctx, Head, alone, false)
-		if err != nil {
-			return err
-		}
-		h[Head] = replaceAlone(h[Head], alone, suite)
+	// Among the other tests they failed: only that separates flaky from dependent.
+	if err := r.elsewhere(ctx, d, d.among(r.dependent), r.entire, compare.Whole); err != nil {
+		return err
 	}
-	*t = settleAll(*t, h)
+	// What ends the program before them on the base does not when they are alone.
+	if err := r.elsewhere(ctx, d, d.hidden(), r.alone, compare.Usual); err != nil {
+		return err
+	}
+	if err := r.moreRounds(ctx, d, d.unsteady(r.excused)); err != nil {
+		return err
+	}
+	r.flipped(d.runs)
+	r.state(d, ids)
+	*t = d.settle(r.excused)
 	return nil
 }
 
-// slow says whether id's package is too slow to be run again whole, and need not be.
-func (r *runner) slow(id ID) bool {
-	return id.Test != "" && r.suites[Head][ID{Unit: id.Unit, Package: id.Package}].Elapsed > slowPackage && r.ecoOf(id) == "Go"
+// elsewhere runs tests again in another selection, which then decides about them.
+func (r *runner) elsewhere(ctx context.Context, d *dispute, ids []ID, once func(context.Context, Side, []ID) (Suite, error), rule compare.Rule) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	w := &dispute{cases: d.cases, once: once, runs: history{}, rule: rule}
+	if rule == compare.Whole { // the first runs were whole too
+		w.runs = r.begun()
+	}
+	if err := r.rounds(ctx, w, ids); err != nil {
+		return err
+	}
+	if err := r.moreRounds(ctx, w, w.unsteady(r.excused)); err != nil {
+		return err
+	}
+	d.take(w, ids, rule)
+	return nil
 }
 
-// again runs the tests of ids once more at one side, with narrow only those
-// tests of slow packages. Packages that the side does not have are left out.
-func (r *runner) again(ctx context.Context, side Side, ids []ID, narrow bool) (Suite, error) {
+// disagreeing are the tests that one side alone fails.
+func disagreeing(c Comparison) []ID {
+	var ids []ID
+	for _, list := range [][]Case{c.Regressed, c.NewFailing, c.Fixed} {
+		for _, k := range list {
+			ids = append(ids, k.ID)
+		}
+	}
+	return ids
+}
+
+// begun is a history that begins with the first runs of this log. What was known of
+// the base from earlier runs is no run.
+func (r *runner) begun() history {
+	h := history{}
+	for _, side := range []Side{Base, Head} {
+		first := maps.Clone(r.suites[side])
+		maps.DeleteFunc(first, func(_ ID, t Test) bool { return t.Evidence == "" })
+		h[side] = []Suite{first}
+	}
+	return h
+}
+
+// sample chooses the tests that decide for all; nil where there are few.
+func (r *runner) sample(c Comparison) map[ID]bool {
+	var leaves []Case
+	for _, list := range [][]Case{c.Regressed, c.NewFailing, c.Fixed} {
+		leaves = append(leaves, Leaves(list)...)
+	}
+	if len(leaves) <= maxSample {
+		return nil
+	}
+	digest := func(k Case) string {
+		sum := sha256.Sum256([]byte(r.in.Head.OID + "\n" + k.ID.Unit + "\n" + k.ID.String()))
+		return string(sum[:])
+	}
+	slices.SortFunc(leaves, func(a, b Case) int { return cmp.Compare(digest(a), digest(b)) })
+	out := map[ID]bool{}
+	for _, k := range leaves[:maxSample] {
+		out[k.ID] = true
+		for up, ok := k.ID.parent(); ok; up, ok = up.parent() {
+			out[up] = true
+		}
+	}
+	r.note("%d tests disagree: %d of them, chosen by digest, were run again and decide for all", len(leaves), maxSample)
+	return out
+}
+
+// rounds runs tests again, on both sides in turns, until each is settled or there is
+// no time for more.
+func (r *runner) rounds(ctx context.Context, d *dispute, ids []ID) error {
+	for n := 0; n < d.rule.Runs+spareRounds; n++ {
+		open := d.open(ids)
+		if len(open) == 0 || n > 0 && d.cost > r.decisive() {
+			return nil
+		}
+		if err := r.round(ctx, d, open); err != nil {
+			return err
+		}
+		if d.cost > r.limit/roundShare {
+			d.rule = compare.Slow
+		}
+	}
+	return nil
+}
+
+// round runs tests once on each side.
+func (r *runner) round(ctx context.Context, d *dispute, ids []ID) error {
+	began := r.logged()
+	for _, side := range []Side{Base, Head} {
+		suite, err := d.once(ctx, side, ids)
+		if err != nil {
+			return err
+		}
+		failures := slices.Concat(d.cases.Regressed, d.cases.NewFailing)
+		d.runs[side] = append(d.runs[side], stillFailing(suite, r.suites[Base], failures...))
+	}
+	d.cost = r.logged() - began
+	return nil
+}
+
+// moreRounds bounds how often tests are run again that fail on the head at random.
+const moreRounds = 20
+
+// moreRounds runs tests that failed on the head once and not each time again, until
+// it is known that the base fails them too, or there were enough runs.
+func (r *runner) moreRounds(ctx context.Context, d *dispute, ids []ID) error {
+	began := r.logged()
+	for range moreRounds {
+		ids = slices.DeleteFunc(ids, d.enough)
+		if used := r.logged() - began; len(ids) == 0 || used+d.cost > r.Limits.random() || d.cost > r.decisive() {
+			return nil
+		}
+		if err := r.round(ctx, d, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Parts of the time limit, in percent: what building, the tests of both sides and
+// what they disagree about may take, and what all may take before it is concluded.
+const (
+	decidesFirst = 70
+	decidesAll   = 95
+)
+
+// decisive is the time that is left for more runs.
+func (r *runner) decisive() time.Duration { return r.limit*time.Duration(r.share)/100 - r.logged() }
+
+// excused says whether a test is known to have flipped on the base, or cannot be
+// reached by the change, so that it fails at random without its help.
+func (r *runner) excused(id ID) bool {
+	return r.flakes.of(id).Flips > 0 || !r.affects(id, r.suites[Head][id])
+}
+
+// dependent says whether a part of the suite in which a test is run again can differ
+// from the whole: its runner has the tests of several packages in one process.
+func (r *runner) dependent(id ID) bool {
+	return id.Test != "" && slices.ContainsFunc(r.plan[Head].test, func(c command) bool {
+		if c.results == nil || c.results.apart || c.eco != r.ecoOf(id) || c.unit != id.Unit {
+			return false
+		}
+		_, narrowed := c.results.narrow(c, part{packages: []string{id.Package}})
+		return narrowed
+	})
+}
+
+// parted runs tests again in their packages.
+func (r *runner) parted(ctx context.Context, side Side, ids []ID) (Suite, error) {
+	return r.again(ctx, side, ids, false)
+}
+
+// entire runs tests again in all of their suite.
+func (r *runner) entire(ctx context.Context, side Side, ids []ID) (Suite, error) {
+	return r.again(ctx, side, ids, true)
+}
+
+// again runs the tests of ids once more at one side, in their packages or, with
+// whole, in all of their suite. Packages that the side does not have are left out.
+func (r *runner) again(ctx context.Context, side Side, ids []ID, whole bool) (Suite, error) {
 	out := Suite{}
-	for _, c := range r.againCommands(side, ids, narrow) {
+	for _, c := range r.againCommands(side, ids, whole) {
 		suite, _, err := r.runFresh(ctx, side, c)
 		out.add(suite)
 		if err != nil {
@@ -74,32 +247,39 @@ func (r *runner) again(ctx context.Context, side Side, ids []ID, narrow bool) (S
 	return out, nil
 }
 
-func (r *runner) againCommands(side Side, ids []ID, narrow bool) []command {
+func (r *runner) againCommands(side Side, ids []ID, whole bool) []command {
 	var out []command
-	whole := map[group][]string{}     // packages
-	named := map[ID]map[string]bool{} // top-level tests by package
+	packages := map[group][]string{}
 	for _, id := range ids {
 		g := group{r.ecoOf(id), id.Unit}
 		switch pkg := (ID{Unit: id.Unit, Package: id.Package}); {
 		case id.Command != "":
 			out = append(out, r.commandOf(side, id)...)
-		case !r.has(side, pkg):
-		case narrow && r.slow(id):
-			if named[pkg] == nil {
-				named[pkg] = map[string]bool{}
-			}
-			named[pkg][id.Top()] = true
-		case !slices.Contains(whole[g], id.Package):
-			whole[g] = append(whole[g], id.Package)
+		case !r.has(side, pkg) && !r.stands(side, id):
+		case !slices.Contains(packages[g], id.Package):
+			packages[g] = append(packages[g], id.Package)
 		}
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(whole), group.compare) {
-		out = append(out, r.parts(side, g, StageRerun, part{packages: slices.Sorted(slices.Values(whole[g]))})...)
-	}
-	for pkg, tests := range named {
-		out = append(out, r.parts(side, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, part{packages: []string{pkg.Package}, tests: tests})...)
+	for _, g := range slices.SortedFunc(maps.Keys(packages), group.compare) {
+		p := part{packages: slices.Sorted(slices.Values(packages[g]))}
+		if whole {
+			p = part{}
+		}
+		out = append(out, r.parts(side, g, StageRerun, p)...)
 	}
 	return out
+}
+
+// stands says whether a side's tree has the package of a test of which it reported
+// nothing, as where its runner failed as a whole.
+func (r *runner) stands(side Side, id ID) bool {
+	for _, p := range r.packages {
+		if p.ImportPath == id.Package {
+			return hasGo(r.tree(side).Dir, p.Dir)
+		}
+	}
+	_, err := readInTree(r.tree(side).Dir, id.Package)
+	return err == nil
 }
 
 // A group is the test commands of one ecosystem in one folder.
@@ -123,7 +303,7 @@ func (r *runner) parts(side Side, g group, stage Stage, p part) []command {
 		if c.results == nil || c.eco != g.eco || c.unit != g.unit {
 			continue
 		}
-		if less, ok := c.results.narrow(c, p); ok {
+		if less, ok := c.results.narrow(c, p); ok && len(p.packages) > 0 {
 			less.name = c.label()
 			c = less
 		}
@@ -179,100 +359,6 @@ func (r *runner) goTests(side Side, unit string, stage Stage, args ...string) []
 	return out
 }
 
-// passedAlone returns the tests of slow packages that failed on the head at
-// first and never when they were run by themselves.
-func passedAlone(ids []ID, h history, slow func(ID) bool) []ID {
-	var out []ID
-	for _, id := range ids {
-		if h[Head][0][id].Status == Failed && slow(id) && seen(h[Head][1:], id, Failed) == 0 && seen(h[Head][1:], id, Passed) > 0 {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// replaceAlone puts what ids did among the other tests in place of what they
-// did alone.
-func replaceAlone(runs []Suite, ids []ID, among Suite) []Suite {
-	out := slices.Clone(runs)
-	for i := 1; i < len(out); i++ {
-		out[i] = maps.Clone(out[i])
-		for _, id := range ids {
-			delete(out[i], id)
-			if t, ok := among[id]; ok && i == 1 {
-				out[i][id] = t
-			}
-		}
-	}
-	return out
-}
-
-// seen counts the runs in which id ended with a status.
-func seen(runs []Suite, id ID, s Status) int {
-	n := 0
-	for _, run := range runs {
-		if t, ok := run[id]; ok && t.Status == s {
-			n++
-		}
-	}
-	return n
-}
-
-// settleAll decides the disagreements of c by all runs of both sides.
-//
-//   - It passed once on the head, or failed once on base: flaky, and of a test
-//     that only the head has, flaky new.
-//   - It did not turn up again: where it is part of another test, its name is made
-//     up at random, and that other test has its own result; else nothing is known.
-//   - Else it stays what it was.
-func settleAll(c Comparison, h history) Comparison {
-	out := c
-	out.Regressed, out.NewFailing, out.Fixed = nil, nil, nil
-	for _, k := range c.Regressed {
-		k.Evidence = gather(h, k.ID)
-		switch {
-		case seen(h[Head], k.ID, Passed) > 0, seen(h[Base], k.ID, Failed) > 0:
-			out.Flaky = append(out.Flaky, k)
-		case seen(h[Head][1:], k.ID, Failed) == 0:
-			out.lost(k)
-		default:
-			out.Regressed = append(out.Regressed, k)
-		}
-	}
-	for _, k := range c.NewFailing {
-		k.Evidence = gather(h, k.ID)
-		switch {
-		case seen(h[Head], k.ID, Passed) > 0:
-			out.FlakyNew = append(out.FlakyNew, k)
-		case seen(h[Base], k.ID, Failed) > 0:
-			out.Flaky = append(out.Flaky, k)
-		case seen(h[Head][1:], k.ID, Failed) == 0:
-			out.lost(k)
-		default:
-			out.NewFailing = append(out.NewFailing, k)
-		}
-	}
-	for _, k := range c.Fixed {
-		k.Evidence = gather(h, k.ID)
-		if seen(h[Head], k.ID, Failed) > 0 || seen(h[Base], k.ID, Passed) > 0 {
-			out.Flaky = append(out.Flaky, k)
-		} else {
-			out.Fixed = append(out.Fixed, k)
-		}
-	}
-	out.sort()
-	return out
-}
-
-// lost files a failure that did not turn up again.
-func (c *Comparison) lost(k Case) {
-	if _, part := k.ID.parent(); part {
-		c.Flaky = append(c.Flaky, k)
-		return
-	}
-	c.Unknown = append(c.Unknown, k)
-}
-
 // stillFailing marks those packages of failures whose failure a test explains in
 // a run as failed when that test is not one that failed on base before: a crash
 // that hits no test in one run and a test in another is still the same crash.
@@ -290,17 +376,4 @@ func stillFailing(run, base Suite, failures ...Case) Suite {
 		run[k.ID] = p
 	}
 	return run
-}
-
-// gather lists the evidence of all runs of a test, the head's first.
-func gather(h history, id ID) []string {
-	var out []string
-	for _, side := range []Side{Head, Base} {
-		for _, run := range h[side] {
-			if t, ok := run[id]; ok && t.Evidence != "" && !slices.Contains(out, t.Evidence) {
-				out = append(out, t.Evidence)
-			}
-		}
-	}
-	return out
 }

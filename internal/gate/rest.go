@@ -187,6 +187,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 		p.survey = r.plan[side].survey
 		g.plan[side] = &p
 	}
+	g.limit, g.flakes = r.limit-r.logged(), r.flakes
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
 		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare,
@@ -203,6 +204,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	g.close()
 	r.res.Steps = append(r.res.Steps, g.res.Steps...)
+	r.res.Statistics = append(r.res.Statistics, g.res.Statistics...)
 	for _, n := range g.res.Notes {
 		r.note("%s: %s", u.what, n)
 	}

@@ -165,10 +165,14 @@ type Comparison struct {
 	PreExisting []Case `json:"pre_existing"` // failed on both
 	Flaky       []Case `json:"flaky"`        // gave both results on one side
 	FlakyNew    []Case `json:"flaky_new"`    // the same, of tests that the change brings
-	Removed     []Case `json:"removed"`      // only on base
-	Skipped     []Case `json:"skipped"`      // passed on base, skipped on head
-	NotRun      []Case `json:"not_run"`      // passed on base, is there on head and did not run
-	Unknown     []Case `json:"unknown"`      // failed on head, which could not be compared with base or seen again
+	// NewFlakiness are tests of the base that fail at random with the change, and
+	// never on base.
+	NewFlakiness []Case `json:"new_flakiness"`
+	Unsettled    []Case `json:"unsettled"` // failed on head each time, in too few runs to decide
+	Removed      []Case `json:"removed"`   // only on base
+	Skipped      []Case `json:"skipped"`   // passed on base, skipped on head
+	NotRun       []Case `json:"not_run"`   // passed on base, is there on head and did not run
+	Unknown      []Case `json:"unknown"`   // failed on head, which could not be compared with base or seen again
 }
 
 // A Reproduction is what the change's tests say over the base's sources.
@@ -231,9 +235,10 @@ type Probe struct {
 	Ran       bool     `json:"ran"`  // it came to a result
 	Note      string   `json:"note"` // why not, or what it showed
 	Evidence  []string `json:"evidence"`
-	Regressed []Case   `json:"regressed"` // fail under the probe each time, pass under it on base
-	NewFlaky  []Case   `json:"new_flaky"` // tests of the change that fail under the probe
-	Flaky     []Case   `json:"flaky"`     // failed under the probe, but not again or also on base
+	Regressed []Case   `json:"regressed"`       // race with changed code on the head alone, or fail by themselves there alone
+	NewFlaky  []Case   `json:"new_flaky"`       // tests of the change that fail by themselves, and not each time
+	Flaky     []Case   `json:"flaky"`           // failed under the probe alone, or also on base
+	Races     []string `json:"races,omitempty"` // reports of the race detector with changed functions in their stacks
 }
 
 // A Result is all that the gate found out.
@@ -247,6 +252,7 @@ type Result struct {
 	Lint       []Case       `json:"lint"`        // complaints that only the head has
 	Tests      Comparison   `json:"tests"`
 	FailToPass Reproduction `json:"fail_to_pass"`
+	Statistics []Statistic  `json:"statistics"` // of tests that were run again because the sides disagree
 	// Expectations is nil where the kept arm was not reached.
 	Expectations *Expectations     `json:"expectations,omitempty"`
 	Facts        Facts             `json:"facts"` // what the verdict follows from, see [Decide]

@@ -50,7 +50,11 @@ func TestScenarios(t *testing.T) {
 			t.Parallel()
 			s := readScenario(t, file)
 			// How long tests may take follows from how long the base's took here.
-			got := limitFlag.ReplaceAllString(facts(w.run(t, s)), "-timeout=1m0s")
+			res := w.run(t, s)
+			got := limitFlag.ReplaceAllString(facts(res), "-timeout=1m0s")
+			if s.has("counts") {
+				got += counts(res)
+			}
 			if *update {
 				s.write(t, file, got)
 				return
@@ -201,7 +205,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -362,7 +366,13 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	g := &Gate{
 		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1},
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour},
+	}
+	if s.has("load") {
+		g.Sandbox = &loaded{Sandbox: w.box, loads: strings.Fields(s.input["load"][0])}
+	}
+	if s.has("flips") {
+		g.Flakes = flips(s.input["flips"])
 	}
 	late := s.duration(t, "late")
 	g.Now = func() time.Time { return time.Now().Add(late) }
@@ -487,6 +497,8 @@ func facts(r *Result) string {
 	cases("pre-existing", t.PreExisting)
 	cases("flaky", t.Flaky)
 	cases("flaky new", t.FlakyNew)
+	cases("new flakiness", t.NewFlakiness)
+	cases("unsettled", t.Unsettled)
 	cases("removed", t.Removed)
 	cases("skipped", t.Skipped)
 	cases("not run", t.NotRun)
@@ -527,5 +539,50 @@ func facts(r *Result) string {
 	line("note", r.Notes...)
 	return b.String()
 }
+
+// counts are what all runs of tests that disagree said, and what probes say.
+func counts(r *Result) string {
+	var b strings.Builder
+	for _, s := range r.Statistics {
+		fmt.Fprintf(&b, "count: %s %s, p = %.3f\n", s.ID, s.Line(), s.P)
+	}
+	for _, p := range r.Probes {
+		fmt.Fprintf(&b, "shows: %s\n", p.Note)
+	}
+	return b.String()
+}
+
+// A loaded machine is busier for some of the commands that run tests than for others:
+// LOAD says how busy, so that a test can be one that only a busy machine fails.
+type loaded struct {
+	sandbox.Sandbox
+	loads []string // of one such command after the other; then 1
+}
+
+func (l *loaded) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
+	if c.Argv[0] == "go" && c.Argv[1] != "test" {
+		return l.Sandbox.Run(ctx, c)
+	}
+	load := "1"
+	if len(l.loads) > 0 {
+		load, l.loads = l.loads[0], l.loads[1:]
+	}
+	c.Env = append(slices.Clone(c.Env), "LOAD="+load)
+	return l.Sandbox.Run(ctx, c)
+}
+
+// flips are tests of the top folder that flaked before, each in 3 of 212 runs.
+type flips []string
+
+func (f flips) Load(context.Context, string) (int, map[string]int, error) {
+	known := map[string]int{}
+	for _, name := range f {
+		pkg, test, _ := strings.Cut(name, " ")
+		known[flakeKey(ID{Unit: ".", Package: pkg, Test: test})] = 3
+	}
+	return 212, known, nil
+}
+
+func (f flips) Add(context.Context, string, []string) error { return nil }
 
 var limitFlag = regexp.MustCompile(`-timeout=[0-9hms.]+`)

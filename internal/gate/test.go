@@ -20,7 +20,7 @@ func (r *runner) testBase(ctx context.Context) error {
 	if err := r.runBase(ctx); err != nil {
 		return err
 	}
-	r.keep(ctx)
+	r.keep()
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 	}
 	for _, c := range r.firstTests(side) {
 		if side == Head {
-			c = r.hanging(c)
+			c = r.hanging(r.fitting(c))
 		} else if c = r.unknown(c); c.argv == nil {
 			continue
 		}
@@ -140,6 +140,10 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 	step, err := r.exec(ctx, side, tree, c, stream)
 	suite := stream.suite(step.Evidence, tree.Dir)
 	suite.of(c.eco)
+	refused := c.results.refused != nil && c.results.refused(step.Exit)
+	if refused { // what it made of single tests is no result of them
+		suite = Suite{}
+	}
 	if err == nil && step.Failed() && (step.TimedOut || !anyFailed(suite)) {
 		// The runner itself refused or was ended: say so as one test, the same on both sides.
 		t := commandTest(step)

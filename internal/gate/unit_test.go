@@ -47,6 +47,8 @@ func show(c Comparison) string {
 	add("pre-existing", c.PreExisting)
 	add("flaky", c.Flaky)
 	add("flaky-new", c.FlakyNew)
+	add("new-flakiness", c.NewFlakiness)
+	add("unsettled", c.Unsettled)
 	add("removed", c.Removed)
 	add("skipped", c.Skipped)
 	add("not-run", c.NotRun)

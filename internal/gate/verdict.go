@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 )
@@ -32,6 +33,8 @@ type Facts struct {
 	Regressed      int            // passed on base each time, fail on head each time
 	NewFailing     int            // new on the head, fail there each time
 	FlakyNew       int            // new on the head, gave both results
+	NewFlakiness   []string       // tests that fail at random on the head and never on base, with their counts
+	Unsettled      []string       // tests that failed on the head in too few runs to decide, with their counts
 	Unknown        int            // fail on the head, with no base to compare
 	Vanished       int            // passed on base, are there on the head and did not run
 	FailBoth       int            // fail on both sides
@@ -75,7 +78,7 @@ func Decide(f Facts) (Verdict, []string) {
 	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", count(f.BrokenHead, "package or command", "packages or commands"))
 	failIf(f.Regressed > 0, "%s on base and fail%s with the change", count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
 	failIf(f.NewFailing > 0, "%s of the change fail%s", count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
-	failIf(f.ProbeRegressed > 0, "%s under the probe on base and fail%s with the change", count(f.ProbeRegressed, "test passes", "tests pass"), s(f.ProbeRegressed))
+	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", count(f.ProbeRegressed, "test fails", "tests fail"))
 	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", count(f.MergeBroken, "package or command", "packages or commands"))
 	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
@@ -87,8 +90,10 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
 	partialIf(f.Vanished > 0, "%s on base and did not run with the change, although still there", count(f.Vanished, "test passes", "tests pass"))
+	partialIf(len(f.NewFlakiness) > 0, "new flakiness: %s", listedFew(f.NewFlakiness))
+	partialIf(len(f.Unsettled) > 0, "too few runs to decide: %s", listedFew(f.Unsettled))
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
-	partialIf(f.ProbeNew > 0, "%s of the change fail%s when repeated, shuffled, raced or fuzzed", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
+	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
 	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS is no news beside FAIL
@@ -122,6 +127,16 @@ func unclearRepro(s ReproState) bool {
 	default:
 		return false
 	}
+}
+
+// listedFew joins sentences about tests, the first of them where there are many.
+func listedFew(lines []string) string {
+	const most = 3
+	text := strings.Join(lines[:min(len(lines), most)], "; ")
+	if left := len(lines) - most; left > 0 {
+		text += fmt.Sprintf("; and %d more", left)
+	}
+	return text
 }
 
 func count(n int, one, many string) string {

@@ -25,7 +25,7 @@ func TestDecide(t *testing.T) {
 		{"a regression", func(f *Facts) { f.Regressed = 1 }, Fail, "1 test passes on base and fails with the change"},
 		{"two regressions", func(f *Facts) { f.Regressed = 2 }, Fail, "2 tests pass on base and fail with the change"},
 		{"a new failing test", func(f *Facts) { f.NewFailing = 1 }, Fail, "1 new test of the change fails"},
-		{"a regression that only the probe shows", func(f *Facts) { f.ProbeRegressed = 1 }, Fail, "under the probe"},
+		{"a regression that only the probe shows", func(f *Facts) { f.ProbeRegressed = 1 }, Fail, "probes: 1 test fails with the change and not on base"},
 		{"a regression beside an environment that fails most tests", func(f *Facts) { f.Regressed, f.FailBoth, f.Passed = 1, 6, 3 }, Fail, "passes on base"},
 		{"a regression found before the time was up", func(f *Facts) { f.Regressed, f.Incomplete = 1, "time limit" }, Fail, "passes on base"},
 
@@ -38,7 +38,9 @@ func TestDecide(t *testing.T) {
 		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, which could not be compared"},
 		{"tests that are there and did not run", func(f *Facts) { f.Vanished = 2 }, Partial, "2 tests pass on base and did not run"},
 		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 new test of the change is flaky"},
-		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "when repeated, shuffled, raced or fuzzed"},
+		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "1 new test of the change fails at random"},
+		{"new flakiness", func(f *Facts) { f.NewFlakiness = []string{"m TestA failed 3 of 22 on head, 0 of 22 on base"} }, Partial, "new flakiness: m TestA failed 3 of 22 on head, 0 of 22 on base"},
+		{"too few runs", func(f *Facts) { f.Unsettled = []string{"a", "b", "c", "d", "e"} }, Partial, "too few runs to decide: a; b; c; and 2 more"},
 
 		{"a build and nothing else", func(f *Facts) { f.Ran, f.Passed, f.AffectedRan, f.AffectedPassed = 0, 0, 0, 0 }, Partial, "no test passes on the head"},
 		{"what the change affects has tests and none passes", func(f *Facts) { f.AffectedPassed = 0 }, Partial, "no test of what the change affects passes"},

@@ -154,7 +154,7 @@ func (b *builder) testsResult() report.Result {
 	if len(b.result.Tests.Regressed)+len(b.result.Tests.NewFailing) > 0 {
 		return report.ResultFail
 	}
-	if len(b.result.Tests.Unknown) > 0 {
+	if t := b.result.Tests; len(t.Unknown)+len(t.Unsettled)+len(t.NewFlakiness) > 0 {
 		return report.ResultSkip
 	}
 	return report.ResultPass
@@ -170,6 +170,8 @@ func (b *builder) testsLine() string {
 		{len(t.Regressed), "regressed"},
 		{len(t.NewFailing), "new and failing"},
 		{len(t.PreExisting), "failing on both sides"},
+		{len(t.NewFlakiness), "failing at random with the change alone"},
+		{len(t.Unsettled), "failing in too few runs to decide"},
 		{len(t.Flaky) + len(t.FlakyNew), "flaky"},
 		{len(t.Unknown), "failing with no base to compare"},
 	} {
@@ -206,10 +208,21 @@ func (b *builder) cases() {
 			b.add(report.Check{
 				Title: k.ID.String() + ": " + what, Kind: report.KindTest, Result: report.ResultFail,
 				Command: b.commandOf(k.Evidence), Evidence: k.Evidence, Reproduction: g.repro,
-				Expected: g.want, Actual: k.Output,
+				Expected: g.want, Actual: joinLines(b.counts(k.ID), k.Output),
 			})
 		}
 	}
+}
+
+// counts says how often a test failed in how many runs; nothing where it was not run
+// again.
+func (b *builder) counts(id gate.ID) string {
+	for _, s := range b.result.Statistics {
+		if s.ID == id {
+			return s.Line()
+		}
+	}
+	return ""
 }
 
 // commandOf is the command behind the last of a case's runs on the head.
@@ -274,11 +287,12 @@ func (b *builder) probe(p gate.Probe) {
 		c.Result = report.ResultSkip
 	case len(p.Regressed)+len(p.NewFlaky) > 0:
 		c.Result, c.Reproduction = report.ResultFail, report.Introduced
+		c.Actual = p.Note
 		if len(p.Regressed) == 0 {
 			c.Reproduction = report.HeadOnly
 		}
 		for _, k := range append(p.Regressed, p.NewFlaky...) {
-			c.Actual = joinLines(c.Actual, k.ID.String(), k.Output)
+			c.Actual = joinLines(c.Actual, strings.TrimSpace(k.ID.String()+" "+b.counts(k.ID)), k.Output)
 		}
 	}
 	b.add(c)
@@ -288,8 +302,8 @@ func (b *builder) probe(p gate.Probe) {
 	}
 	for _, k := range p.Flaky {
 		b.findings = append(b.findings, report.Finding{
-			Severity: report.SeverityInfo, Title: k.ID.String() + " failed under the probe, but not each time or on base as well",
-			Evidence: k.Evidence, Detail: k.Output,
+			Severity: report.SeverityInfo, Title: k.ID.String() + " fails when repeated, shuffled or raced; that is not held against the change",
+			Evidence: k.Evidence, Detail: joinLines(b.counts(k.ID), k.Output),
 		})
 	}
 }
@@ -338,6 +352,9 @@ func (b *builder) observations() {
 		text     string
 	}{
 		{t.FlakyNew, report.SeverityWarning, "is new and flaky: it passed and failed on the same code"},
+		{t.NewFlakiness, report.SeverityWarning, "fails at random with the change and never on base"},
+		{t.Unsettled, report.SeverityWarning, "fails with the change, in too few runs to decide"},
+		{t.Flaky, report.SeverityInfo, "is flaky: it passed and failed on the same code"},
 		{t.Skipped, report.SeverityWarning, "passes on base and is skipped with the change"},
 		{t.Removed, report.SeverityInfo, "is only on base: removed or renamed"},
 	} {
@@ -346,7 +363,7 @@ func (b *builder) observations() {
 				break
 			}
 			b.findings = append(b.findings, report.Finding{
-				Severity: g.severity, Title: k.ID.String() + " " + g.text, Evidence: k.Evidence, Detail: k.Output,
+				Severity: g.severity, Title: k.ID.String() + " " + g.text, Evidence: k.Evidence, Detail: joinLines(b.counts(k.ID), k.Output),
 			})
 		}
 	}
@@ -369,7 +386,7 @@ func (b *builder) tests() *report.Tests {
 		BasePassed: t.Base[gate.Passed], BaseFailed: t.Base[gate.Failed], BaseSkipped: t.Base[gate.Skipped],
 		HeadPassed: t.Head[gate.Passed], HeadFailed: t.Head[gate.Failed], HeadSkipped: t.Head[gate.Skipped],
 		Regressed: names(t.Regressed), NewFailing: names(t.NewFailing), Fixed: names(t.Fixed),
-		PreExisting: names(t.PreExisting), Flaky: names(append(t.Flaky, t.FlakyNew...)), Removed: names(t.Removed),
+		PreExisting: names(t.PreExisting), Flaky: names(slices.Concat(t.Flaky, t.FlakyNew, t.NewFlakiness, t.Unsettled)), Removed: names(t.Removed),
 		NotRun: names(t.NotRun), FailToPass: names(b.result.FailToPass.Proven), PassOnBase: names(b.result.FailToPass.PassOnBase),
 	}
 }

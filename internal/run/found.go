@@ -26,14 +26,14 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 	if bad > 0 && r.Verdict != gate.Fail {
 		c.problem("journal.jsonl: the gate's verdict is %s beside %d failures of the change", r.Verdict, bad)
 	}
-	if r.Verdict == gate.Pass && len(r.BrokenBoth)+len(gate.Leaves(t.Unknown))+len(gate.Leaves(t.FlakyNew)) > 0 {
+	if r.Verdict == gate.Pass && len(r.BrokenBoth)+len(gate.Leaves(t.Unknown))+len(gate.Leaves(t.FlakyNew))+len(t.NewFlakiness)+len(t.Unsettled) > 0 {
 		c.problem("journal.jsonl: the gate's verdict is %s beside what it could not judge", r.Verdict)
 	}
 	if report.Verdict(r.Verdict) == report.Pass && len(r.Reasons) > 0 {
 		c.problem("journal.jsonl: the gate's verdict is %s for reasons against it", r.Verdict)
 	}
 	listed := map[string]bool{}
-	for _, list := range [][]gate.Case{t.Regressed, t.NewFailing, t.PreExisting, t.Flaky, t.FlakyNew, t.NotRun, t.Unknown, t.Fixed} {
+	for _, list := range [][]gate.Case{t.Regressed, t.NewFailing, t.PreExisting, t.Flaky, t.FlakyNew, t.NewFlakiness, t.Unsettled, t.NotRun, t.Unknown, t.Fixed} {
 		for _, k := range list {
 			listed[k.ID.Package+" "+k.ID.Test] = true
 		}

@@ -43,7 +43,7 @@ func (s *session) gateOf(log *evidence.Log) *gate.Gate {
 		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
 		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
 		First:   s.first,
-		Results: s.baseResults(), Whole: s.history.wait,
+		Results: s.baseResults(), Flakes: s.flakes(), Whole: s.history.wait,
 	}
 }
 

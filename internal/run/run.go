@@ -95,6 +95,9 @@ type Job struct {
 	// Results are what tests of the repository's bases said in other runs; nil: those
 	// that runs on this machine have kept.
 	Results gate.BaseResults
+	// Flakes are the tests of the repository that flaked in other runs; nil: what runs
+	// on this machine have kept.
+	Flakes gate.Flakes
 	// Kept is called when the journal has an entry more, before the run relies on it,
 	// so that it can be kept elsewhere too; its error is that of the entry. May be nil.
 	Kept    func() error

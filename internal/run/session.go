@@ -352,7 +352,7 @@ func (s *session) discard(err error) error {
 // the run left there, because it was killed, goes, but for the scratch files of
 // agents and what they added to their trees: their conversations go on.
 func (s *session) newTrees(ctx context.Context) error {
-	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "rest-base", "rest-head", "merge", "again", "scratch/base", "scratch/head", shownHistory} {
+	for _, name := range []string{"base", "head", "over", "prepared-base", "prepared-head", "prepared-again", "mutant-1", "mutant-2", "mutant-3", "mutant-4", "rest-base", "rest-head", "rest-again", "merge", "again", "scratch/base", "scratch/head", shownHistory} {
 		if err := workspace.RemoveAll(ctx, filepath.Join(s.trees, name)); err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ func (db *DB) Sweep(ctx context.Context, before time.Time, batch int) (int, erro
 			break
 		}
 	}
-	for _, t := range []struct{ table, key, age string }{{"effects", "name", "created"}, {"deliveries", "id", "received"}, {"base_results", "name", "created"}} {
+	for _, t := range []struct{ table, key, age string }{{"effects", "name", "created"}, {"deliveries", "id", "received"}, {"base_results", "name", "created"}, {"flakes", "name", "last"}} {
 		statement := fmt.Sprintf(`delete from %[1]s where %[2]s in (select %[2]s from %[1]s where %[3]s < $1 limit $2)`, t.table, t.key, t.age)
 		for n := int64(1); n > 0; {
 			err := db.Write(ctx, func(tx *Tx) (err error) {

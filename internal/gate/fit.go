@@ -1,0 +1,204 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// headShare is the part of the time that is left for what decides which the head's
+// tests may take, in percent: what they disagree about is run again after them.
+const headShare = 60
+
+// A timedPackage is the tests of one package, as they ran on the base.
+type timedPackage struct {
+	name string
+	took time.Duration
+	near bool // the change can affect it, by all that is known
+}
+
+// fitting returns a test command of the head so that it fits into the time that is
+// left, by how long the same tests took on the base: the packages that the change can
+// affect first, then the others, the quickest before the slowest. What does not fit is
+// named with its share of the suite's time.
+func (r *runner) fitting(c command) command {
+	if c.results == nil || r.limit <= 0 {
+		return c
+	}
+	took, all := r.onBaseTook(c)
+	budget := r.decisive() * headShare / 100
+	if took <= budget || len(all) < 2 {
+		return c
+	}
+	if _, ok := c.results.narrow(c, part{packages: []string{all[0].name}}); !ok {
+		return c
+	}
+	r.markNear(c, all)
+	some, left := fit(all, budget)
+	if slices.ContainsFunc(left, func(p timedPackage) bool { return p.near }) && r.facts.Incomplete == "" {
+		r.facts.Incomplete = fmt.Sprintf("the tests of %q that the change can affect take longer than is left of the time limit", c.text)
+	}
+	names := r.onlyOnHead(c)
+	var others []string
+	for _, p := range some {
+		names = append(names, p.name)
+	}
+	for _, p := range left {
+		others = append(others, p.name)
+	}
+	r.notCovered("for want of time, %d of %d test packages of %q, which took %d %% of its time on the base: %s",
+		len(left), len(all), c.text, share(left, all), listed(others, 5))
+	for id := range r.suites[Base] {
+		if id.Unit == c.unit && slices.Contains(others, id.Package) {
+			delete(r.suites[Base], id) // there is nothing to compare them with
+		}
+	}
+	less, _ := c.results.narrow(c, part{packages: names})
+	less.name, less.whole, less.packages = c.label(), cmp.Or(c.whole, c.text), names
+	return less
+}
+
+// onBaseTook is how long a command's tests took on the base, in this run or when they
+// were last run, and its packages with their parts of it.
+func (r *runner) onBaseTook(c command) (time.Duration, []timedPackage) {
+	var took, sum time.Duration
+	for _, s := range r.stepsOf(StageTest, Base) {
+		if s.Unit == c.unit && (s.Command == c.text || s.Command == c.whole) {
+			took = s.Duration
+		}
+	}
+	if took == 0 && r.known != nil {
+		took = r.known.Took
+	}
+	var all []timedPackage
+	for id, t := range r.suites[Base] {
+		if id.Test == "" && id.Package != "" && id.Unit == c.unit && t.Eco == c.eco {
+			all = append(all, timedPackage{name: id.Package, took: t.Elapsed})
+			sum += t.Elapsed
+		}
+	}
+	slices.SortFunc(all, func(a, b timedPackage) int { return strings.Compare(a.name, b.name) })
+	if sum > 0 { // packages can run side by side
+		for i := range all {
+			all[i].took = time.Duration(float64(all[i].took) / float64(sum) * float64(took))
+		}
+	}
+	return took, all
+}
+
+// fit chooses packages that fit into a budget: those that are near come first.
+func fit(all []timedPackage, budget time.Duration) (some, left []timedPackage) {
+	order := slices.Clone(all)
+	slices.SortStableFunc(order, func(a, b timedPackage) int {
+		return cmp.Or(b2i(b.near)-b2i(a.near), cmp.Compare(a.took, b.took), strings.Compare(a.name, b.name))
+	})
+	for _, p := range order {
+		if len(some) > 0 && p.took > budget { // something has to run
+			left = append(left, p)
+			continue
+		}
+		budget -= p.took
+		some = append(some, p)
+	}
+	return some, left
+}
+
+// share is the part of the time of all that some take, in percent.
+func share(some, all []timedPackage) int {
+	sum := func(list []timedPackage) (d time.Duration) {
+		for _, p := range list {
+			d += p.took
+		}
+		return d
+	}
+	if total := sum(all); total > 0 {
+		return int(100 * sum(some) / total)
+	}
+	return 0
+}
+
+// markNear marks the packages that the change can affect: of Go those that import
+// what changed; of others the files that name a changed file, or a file that does so.
+func (r *runner) markNear(c command, all []timedPackage) {
+	var named map[string]bool
+	if c.eco != "Go" {
+		named = naming(r.sources(c.unit), r.in.Change.Paths())
+	}
+	for i, p := range all {
+		all[i].near = r.affected[p.name] || named[p.name] || slices.Contains(r.in.Change.Paths(), p.name)
+	}
+}
+
+// onlyOnHead are the packages of a command's tests that the base does not have.
+func (r *runner) onlyOnHead(c command) []string {
+	var out []string
+	for _, p := range r.packages {
+		if c.eco == "Go" && p.unit == c.unit && p.hasTests() && !r.has(Base, ID{Unit: c.unit, Package: p.ImportPath}) {
+			out = append(out, p.ImportPath)
+		}
+	}
+	for _, f := range r.in.Change.Files {
+		if c.eco != "Go" && f.Status != change.Deleted && inside(c.unit, f.Path) && isTestSource(f.Path) && isSource(f.Path) &&
+			!r.has(Base, ID{Unit: c.unit, Package: f.Path}) {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// maxSource bounds a file that is looked at for names of others, in bytes.
+const maxSource = 1 << 20
+
+// sources are the words of each source in a folder of the head.
+func (r *runner) sources(unit string) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for _, p := range r.files {
+		if !inside(unit, p) || ignoredDir(path.Dir(p)) || !isSource(p) {
+			continue
+		}
+		src, err := readInTree(r.in.Head.Dir, p)
+		if err != nil || len(src) > maxSource {
+			continue
+		}
+		out[p] = map[string]bool{}
+		for _, w := range sourceWord.FindAllString(string(src), -1) {
+			out[p][w] = true
+		}
+	}
+	return out
+}
+
+var sourceWord = pattern.New(`[A-Za-z0-9_-]+`)
+
+// naming are the files that name one of the changed files by its name without its
+// ending, or a file that does so, however far away. A file that gives its folder its
+// name is called like that.
+func naming(sources map[string]map[string]bool, changed []string) map[string]bool {
+	out := map[string]bool{}
+	todo := slices.Clone(changed)
+	for len(todo) > 0 {
+		stem := stemOf(todo[0])
+		todo = todo[1:]
+		for name, words := range sources {
+			if !out[name] && words[stem] {
+				out[name] = true
+				todo = append(todo, name)
+			}
+		}
+	}
+	return out
+}
+
+func stemOf(name string) string {
+	stem, _, _ := strings.Cut(path.Base(name), ".")
+	if dir := path.Base(path.Dir(name)); dir != "." && slices.Contains([]string{"index", "__init__", "mod", "lib", "main"}, stem) {
+		return dir
+	}
+	return stem
+}

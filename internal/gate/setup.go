@@ -1,0 +1,243 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// setUp runs the setup commands of a side.
+func (r *runner) setUp(ctx context.Context, side Side) error {
+	unfetched := ""
+	for _, c := range r.setupOf(side, r.plan[side]) {
+		if r.Network != NetworkRegistries { // else what is fetched and what is built are commands of their own
+			if done, err := r.reuse(ctx, side, c); err != nil || done {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		}
+		step, err := r.withRetry(ctx, side, r.limited(side, c))
+		if err != nil {
+			return err
+		}
+		unfetched = r.offline(c, step, unfetched)
+		if c.data != nil { // what it could not fetch the commands after it may do without
+			continue
+		}
+		if err := r.unprepared(ctx, step); err != nil {
+			return err
+		}
+	}
+	if side == Base {
+		r.harvest(ctx)
+	}
+	return nil
+}
+
+// withRetry tries a second time what failed.
+func (r *runner) withRetry(ctx context.Context, side Side, c command) (Step, error) {
+	step, err := r.exec(ctx, side, r.tree(side), c, nil)
+	if err != nil || !step.Failed() || step.TimedOut {
+		return step, err
+	}
+	return r.exec(ctx, side, r.tree(side), c, nil)
+}
+
+// unprepared keeps the first reason for which a side cannot be judged. A setup that
+// only the head fails is held against the change where its output names what the
+// change has written, and is the environment's otherwise.
+func (r *runner) unprepared(ctx context.Context, s Step) error {
+	if !s.Failed() || r.facts.Unprepared != "" {
+		return nil
+	}
+	why := s.Environment
+	switch {
+	case why != "" && s.Stage == StageSetup && r.Network == NetworkNone:
+		why = "it has no network, as this run was asked to give it none: " + why
+	case why == "" && s.Stage == StageSetup && s.Side == Head && !r.failsAtBase(s):
+		blamed, err := r.blamed(ctx, s)
+		if err != nil {
+			return err
+		}
+		if !blamed {
+			why = "it failed twice, and its output does not show that the change is the reason: " + lastLine(s.Output)
+			if s.TimedOut {
+				why = "it did not end within its time limit"
+			}
+		}
+	}
+	if why != "" {
+		r.facts.Unprepared = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, why)
+	}
+	return nil
+}
+
+// failsAtBase says whether the base fails the same command.
+func (r *runner) failsAtBase(s Step) bool {
+	failed := false
+	for _, b := range r.stepsOf(s.Stage, Base) {
+		if b.Unit == s.Unit && b.Command == s.Command {
+			failed = b.Failed() // the last one counts
+		}
+	}
+	return failed
+}
+
+// manifestWord is a word of a manifest that can name a dependency or its version.
+var manifestWord = pattern.New(`[A-Za-z0-9@][A-Za-z0-9@/_.+-]{2,}`)
+
+// blamed says whether the output of a failed setup names a file that the change
+// touches, or something that it has written into a manifest or lockfile.
+func (r *runner) blamed(ctx context.Context, s Step) (bool, error) {
+	output := "\n" + s.Output + "\n"
+	for _, f := range r.in.Change.Files {
+		if !inside(s.Unit, f.Path) && s.Unit != "" {
+			continue
+		}
+		if mentions(output, path.Base(f.Path)) {
+			return true, nil
+		}
+		if !steers(f.Path) || f.Status == change.Deleted {
+			continue
+		}
+		after, err := r.Mirror.ReadFile(ctx, r.in.Head.Commit, f.Path)
+		if err != nil {
+			return false, fmt.Errorf("manifest %s: %w", f.Path, err)
+		}
+		old := f.Path
+		if f.OldPath != "" {
+			old = f.OldPath
+		}
+		before, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, old)
+		if err != nil && ctx.Err() != nil {
+			return false, err
+		}
+		known := manifestWord.FindAllString(string(before), -1)
+		for _, word := range manifestWord.FindAllString(string(after), -1) {
+			if !slices.Contains(known, word) && mentions(output, word) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// mentions says whether a text has a word that is not part of a longer one.
+func mentions(text, word string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, word)
+		if i < 0 {
+			return false
+		}
+		end := i + len(word)
+		if (i == 0 || !inWord(rest[i-1])) && (end == len(rest) || !inWord(rest[end])) {
+			return true
+		}
+		rest = rest[i+1:]
+	}
+}
+
+func inWord(c byte) bool {
+	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// settle forgives a setup that failed for want of a network where all was there
+// nevertheless: of each of its modules the go command lists what the packages and
+// their tests are made of, without an error. Other setups are not forgiven: there is
+// no such proof.
+func (r *runner) settle(ctx context.Context, side Side) error {
+	if !strings.HasPrefix(r.facts.Unprepared, string(side)+":") || len(r.in.Commands.Setup) > 0 {
+		return nil
+	}
+	var failed []command
+	for _, c := range r.plan[side].setup {
+		if !r.setupFailed(side, c) {
+			continue
+		}
+		if !c.fillsModCache() {
+			return nil
+		}
+		failed = append(failed, c)
+	}
+	if len(failed) == 0 {
+		return nil // it is a build that is not the change's fault
+	}
+	for _, c := range failed {
+		proof := goModule{dir: c.unit, noWork: slices.Contains(c.env, "GOWORK=off")}.command(StageList, "list", "-deps", "-test", "./...")
+		proof.timeout = r.Limits.step()
+		step, err := r.exec(ctx, side, r.tree(side), proof, nil)
+		if err != nil || step.Failed() {
+			return err
+		}
+	}
+	r.note("%s; all that is needed was there already", r.facts.Unprepared)
+	r.facts.Unprepared = ""
+	return nil
+}
+
+// setupFailed says whether the last run of a setup command failed.
+func (r *runner) setupFailed(side Side, c command) bool {
+	failed := false
+	for _, s := range r.stepsOf(StageSetup, side) {
+		if s.Unit == c.unit && s.Command == c.text {
+			failed = s.Failed()
+		}
+	}
+	return failed
+}
+
+// reuse copies what setup has installed at the base where the head's setup would
+// install the same: the command is the same, it runs no script of the project, and
+// the change leaves alone all that decides what is installed.
+func (r *runner) reuse(ctx context.Context, side Side, c command) (bool, error) {
+	if side != Head || !r.installsTheSame(c) {
+		return false, nil
+	}
+	from := filepath.Join(r.prepared[Base].tree.Dir, filepath.FromSlash(c.unit), c.installs)
+	to := filepath.Join(r.in.Head.Dir, filepath.FromSlash(c.unit), c.installs)
+	if info, err := os.Lstat(from); err != nil || !info.IsDir() {
+		return false, nil
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return false, nil // it is tracked, at least in part
+	}
+	if err := os.Mkdir(to, 0o755); err != nil {
+		return false, nil // a folder of its path is missing or no folder
+	}
+	if err := workspace.CopyFolder(ctx, from, to); err != nil {
+		if ctx.Err() != nil {
+			return false, err
+		}
+		return false, os.RemoveAll(to) // setup makes it
+	}
+	return true, nil
+}
+
+func (r *runner) installsTheSame(c command) bool {
+	same := func(d command) bool { return d.unit == c.unit && d.text == c.text && d.installs == c.installs }
+	return c.installs != "" && r.prepared[Base] != nil && r.named(Head) == Head &&
+		slices.ContainsFunc(r.plan[Base].setup, same) && !r.setupFailed(Base, c) &&
+		!slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool { return inside(c.unit, name) && decidesInstall(name) })
+}
+
+// decidesInstall knows the files that decide what package managers install.
+func decidesInstall(name string) bool {
+	base := path.Base(name)
+	return steers(name) || strings.HasPrefix(base, ".npmrc") || strings.HasPrefix(base, ".yarnrc") || strings.HasPrefix(base, ".pnpmfile") ||
+		strings.HasPrefix(base, "bun.lock") || base == "bunfig.toml" || strings.Contains(name, "node_modules/")
+}
