@@ -129,6 +129,7 @@ type runner struct {
 	missing  bool          // tests of the change import what the base does not provide
 	limit    time.Duration // of the whole gate
 	copies   string        // what the names of its prepared snapshots begin with
+	phantoms *phantoms     // tests that fail inside of passing ones on the base
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -168,6 +169,7 @@ func newRunner(g *Gate, in Input) *runner {
 		prepared: map[Side]*snapshot{},
 		rested:   Suite{},
 		copies:   "prepared",
+		phantoms: newPhantoms(),
 	}
 }
 
@@ -286,6 +288,7 @@ func (r *runner) conclude() {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	r.res.Phantoms = r.phantoms.cases()
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 }

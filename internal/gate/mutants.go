@@ -190,7 +190,7 @@ func (m *mutator) runAt(ctx context.Context, at spot, c command) (Suite, Step, e
 	}
 	stream := c.results.collect(c.unit)
 	step, err := m.execute(ctx, Head, at, c, stream)
-	return stream.suite(step.Evidence, at.tree.Dir), step, err
+	return m.collected(Head, at.tree, c, stream, step), step, err
 }
 
 // marked names the mutant in the command, which else is the same for all.

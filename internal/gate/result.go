@@ -110,11 +110,15 @@ type Test struct {
 	Output   string        `json:"output,omitempty"` // of failed tests, cut
 	Evidence string        `json:"evidence"`
 	Elapsed  time.Duration `json:"elapsed"`
-	Eco      string        `json:"-"`                // name of the ecosystem of its command
-	Leaf     bool          `json:"leaf"`             // has no subtests, so that it counts as one test
-	Broken   bool          `json:"broken,omitempty"` // package level: it did not compile
-	Lacks    string        `json:"lacks,omitempty"`  // a command: the program for want of which it failed
-	Cut      bool          `json:"cut,omitempty"`    // package level: its program ended before it had run all tests
+	Eco      string        `json:"-"`                 // name of the ecosystem of its command
+	Leaf     bool          `json:"leaf"`              // has no subtests, so that it counts as one test
+	Broken   bool          `json:"broken,omitempty"`  // package level: it did not compile
+	Lacks    string        `json:"lacks,omitempty"`   // a command: the program for want of which it failed
+	Cut      bool          `json:"cut,omitempty"`     // package level: its program ended before it had run all tests
+	Masked   bool          `json:"masked,omitempty"`  // failed, or began and did not end, inside a package that passes
+	Retried  bool          `json:"retried,omitempty"` // its runner ran it again after a failure, as it was asked to
+
+	ended Status // package level: what its program itself ended with
 }
 
 // A Suite is the test results of one side.
@@ -246,6 +250,7 @@ type Result struct {
 	BrokenBoth []string     `json:"broken_both"` // the same on both sides
 	Lint       []Case       `json:"lint"`        // complaints that only the head has
 	Tests      Comparison   `json:"tests"`
+	Phantoms   []Case       `json:"phantoms,omitempty"` // failures inside of passing tests that the base shows as well
 	FailToPass Reproduction `json:"fail_to_pass"`
 	// Expectations is nil where the kept arm was not reached.
 	Expectations *Expectations     `json:"expectations,omitempty"`

@@ -138,8 +138,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 		c = r.limited(side, c)
 	}
 	step, err := r.exec(ctx, side, tree, c, stream)
-	suite := stream.suite(step.Evidence, tree.Dir)
-	suite.of(c.eco)
+	suite := r.collected(side, tree, c, stream, step)
 	if err == nil && step.Failed() && (step.TimedOut || !anyFailed(suite)) {
 		// The runner itself refused or was ended: say so as one test, the same on both sides.
 		t := commandTest(step)

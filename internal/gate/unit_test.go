@@ -77,6 +77,9 @@ func statuses(s Suite) string {
 		if !t.Leaf && id.Test != "" {
 			mark += "+"
 		}
+		if t.Masked {
+			mark += "~"
+		}
 		out = append(out, id.String()+" "+string(t.Status)+mark)
 	}
 	slices.Sort(out)
