@@ -135,8 +135,8 @@ klass = Class.new(Minitest::AbstractReporter) do
 end
 files = ARGV.flat_map { |a| Dir.glob(a).sort }.uniq
 ARGV.clear
-Minitest.extensions << "ycbot"
-Minitest.define_singleton_method(:plugin_ycbot_init) { |_| Minitest.reporter << klass.new(out) }
+Minitest.extensions << "results"
+Minitest.define_singleton_method(:plugin_results_init) { |_| Minitest.reporter << klass.new(out) }
 require "minitest/autorun"
 files.each do |f|
   begin
