@@ -188,12 +188,21 @@ func adoptNode(c command, words []string) (command, bool) {
 // command is c for all that a call asks for.
 func (r nodeRunner) command(c command, call nodeCall) command {
 	build := func(c command, files []string, more ...string) command {
-		words := slices.Concat(call.before, r.words, call.args, r.flags, more, files)
-		var lines []string
+		rest := slices.Concat(r.words[1:], call.args, r.flags, more, files)
+		words := slices.Concat(call.before, r.words[:1], rest)
+		lines := []string{binaries(c.unit)}
 		if r.line != "" {
-			lines = []string{r.line}
+			lines = append(lines, r.line)
 		}
-		c = c.reporting(strings.Join(words, " "), append(lines, binaries(c.unit))...)
+		before, runner := call.before, r.words[0]
+		if runner != "node" {
+			if len(before) > 0 && before[0] == "npx" { // which would put the folder of packages first
+				before = slices.DeleteFunc(slices.Clone(before[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+			}
+			lines, runner = append(lines, installed(c.unit, runner)), `"$RUNNER"`
+		}
+		c = c.reporting(strings.Join(slices.Concat(before, []string{runner}, rest), " "), lines...)
+		c.text = strings.Join(words, " ")
 		if !slices.Contains([]string{"node", "npx"}, words[0]) && len(call.before) == 0 {
 			c.text = "npx " + c.text
 		}
@@ -218,8 +227,27 @@ func (r nodeRunner) command(c command, call nodeCall) command {
 	return c
 }
 
-// binaries lets a command in a folder find the programs that packages bring.
+// binaries lets a command in a folder find the programs that packages bring, after
+// those of the machine: else a file of the tree could stand for node.
 func binaries(unit string) string {
+	return `PATH="$PATH:` + strings.Join(binFolders(unit), ":") + `"`
+}
+
+// installed sets RUNNER to the file of a program that packages bring, or to its name
+// where they do not.
+func installed(unit, program string) string {
+	var b strings.Builder
+	b.WriteString("RUNNER=" + program)
+	folders := binFolders(unit)
+	slices.Reverse(folders) // the last that is there counts
+	for _, dir := range folders {
+		fmt.Fprintf(&b, `; [ -x "%[1]s/%[2]s" ] && RUNNER="%[1]s/%[2]s"`, dir, program)
+	}
+	return b.String()
+}
+
+// binFolders are the folders of programs around a folder, the nearest first.
+func binFolders(unit string) []string {
 	dirs := []string{"$PWD/node_modules/.bin"}
 	if unit != "." {
 		up := "$PWD"
@@ -228,7 +256,7 @@ func binaries(unit string) string {
 			dirs = append(dirs, up+"/node_modules/.bin")
 		}
 	}
-	return `PATH="` + strings.Join(dirs, ":") + `:$PATH"`
+	return dirs
 }
 
 // fromUnit names files of the repository from a folder of it, for a shell.

@@ -124,19 +124,20 @@ const resultsVar = `"$RESULTS"`
 // reporting makes c run text in a shell. Where text names a file for results,
 // that is what goes to standard output, and all that the runner says goes to
 // standard error: so results are part of the log and nothing is read back from
-// the tree.
+// the tree. The shell's own commands are those of the system ("command -p"), and
+// prefix, which may change PATH, is for text alone. The file has a random name and
+// is in no variable of the environment.
 func (c command) reporting(text string, prefix ...string) command {
 	c.text = text
 	script := strings.Join(append(prefix, text), "\n")
 	if strings.Contains(text, "RESULTS") {
-		script = strings.Join(append(prefix,
-			`RESULTS_DIR=$(mktemp -d) && RESULTS=$RESULTS_DIR/results || exit 1`,
-			`export RESULTS`,
-			"( "+text+"\n) >&2",
+		script = strings.Join([]string{
+			`RESULTS_DIR=$(command -p mktemp -d) && RESULTS=$RESULTS_DIR/results || exit 1`,
+			"( " + script + "\n) >&2",
 			`status=$?`,
-			`cat "$RESULTS" 2>/dev/null`,
-			`rm -rf "$RESULTS_DIR"`,
-			`exit $status`), "\n")
+			`command -p cat "$RESULTS" 2>/dev/null`,
+			`command -p rm -rf "$RESULTS_DIR"`,
+			`exit $status`}, "\n")
 	}
 	c.argv = []string{"bash", "--noprofile", "--norc", "-c", script}
 	return c

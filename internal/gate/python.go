@@ -338,8 +338,8 @@ var pyUnittest string
 // writes a line for each test.
 func unittestCommand(c command, env, python string, args []string) command {
 	build := func(c command, args []string) command {
-		text := strings.TrimSpace(fmt.Sprintf(`%s %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
-		c = c.reporting(text+` # RESULTS`, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+quoted(pyUnittest))
+		text := strings.TrimSpace(fmt.Sprintf(`%s RESULTS="$RESULTS" %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
+		c = c.reporting(text, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+quoted(pyUnittest))
 		c.text = strings.TrimSpace(env + " " + python + " -m unittest " + strings.Join(args, " "))
 		return c
 	}

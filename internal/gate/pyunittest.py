@@ -1,5 +1,5 @@
 import contextlib, io, json, os, sys, time, unittest
-out = open(os.environ["RESULTS"], "w")
+out = open(os.environ.pop("RESULTS"), "w")
 top = os.getcwd()
 class Result(unittest.TextTestResult):
     def startTest(self, test):
