@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -246,6 +247,13 @@ func (r *runner) notCovered(format string, args ...any) {
 	r.res.NotCovered = append(r.res.NotCovered, fmt.Sprintf(format, args...))
 }
 
+// notCoveredOnce is for what is found out of each run of a command.
+func (r *runner) notCoveredOnce(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.res.NotCovered, text) {
+		r.res.NotCovered = append(r.res.NotCovered, text)
+	}
+}
+
 // conclude turns what was found out into the verdict.
 func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
@@ -288,6 +296,7 @@ func (r *runner) conclude() {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	r.noteRetried()
 	r.res.Phantoms = r.phantoms.cases()
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)

@@ -180,6 +180,13 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 func (g *goStream) rest() string { return g.other.String() }
 
+func (g *goStream) gap() (why string, much bool) {
+	if len(g.packages) == 0 {
+		return noTests, false
+	}
+	return "", false
+}
+
 func (g *goStream) suite(evidence, wd string) Suite {
 	s := Suite{}
 	for path, p := range g.packages {

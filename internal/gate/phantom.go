@@ -71,6 +71,19 @@ func (r *runner) collected(side Side, tree *workspace.Tree, c command, stream co
 	return s
 }
 
+// noteRetried names the tests of the head whose runner ran them again after a failure.
+func (r *runner) noteRetried() {
+	var names []string
+	for id, t := range r.suites[Head] {
+		if t.Retried {
+			names = append(names, id.String())
+		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		r.note("%s after a failure, because the test runner ran %s again: %s", count(len(names), "test passes only", "tests pass only"), plural(len(names), "it", "them"), listed(names, 5))
+	}
+}
+
 // forgive takes the tests that fail inside of a passing package on the base for
 // passed, and every other failure for one, whatever its program ended with. A
 // package whose program failed and that has no other failure has failed itself.

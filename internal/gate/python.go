@@ -358,15 +358,23 @@ func unittestCommand(c command, env, python string, args []string) command {
 
 func parseUnittest(data []byte) ([]outcome, error) {
 	var out []outcome
+	ended := false
 	for line := range bytes.Lines(data) {
 		var t struct {
 			File, Name, Status, Text string
 			S                        float64
+			End                      bool
 		}
 		if err := json.Unmarshal(line, &t); err != nil {
 			return out, fmt.Errorf("results of unittest: %w", err)
 		}
+		if ended = t.End; ended {
+			continue
+		}
 		out = append(out, outcome{pkg: t.File, name: t.Name, status: Status(t.Status), output: short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+	}
+	if !ended {
+		return out, errEnded
 	}
 	return out, nil
 }

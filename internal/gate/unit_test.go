@@ -77,6 +77,9 @@ func statuses(s Suite) string {
 		if !t.Leaf && id.Test != "" {
 			mark += "+"
 		}
+		if t.Retried {
+			mark += "^"
+		}
 		if t.Masked {
 			mark += "~"
 		}

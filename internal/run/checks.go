@@ -72,7 +72,10 @@ func (b *builder) stage(stage gate.Stage) {
 		}
 		switch {
 		case !head.Failed():
-		case stage == gate.StageTest && head.PerTest:
+		case stage == gate.StageTest && head.PerTest && head.NoTests && head.Environment == "":
+			c.Result, c.Actual = report.ResultFail, joinLines("it ran no test", head.Output)
+			c.Reproduction = against(base, onBase)
+		case stage == gate.StageTest && head.PerTest && !head.NoTests:
 			c.Result, c.Actual = b.testsResult(), b.testsLine()
 			c.Expected = "what passes on base passes with the change"
 			c.Reproduction = report.NotRun
@@ -87,6 +90,9 @@ func (b *builder) stage(stage gate.Stage) {
 		default:
 			c.Result, c.Actual = report.ResultFail, head.Output
 			c.Reproduction = against(base, onBase)
+		}
+		if head.NoTests && !head.Failed() {
+			c.Result, c.Actual = report.ResultSkip, "it ran no test"
 		}
 		if head.TimedOut {
 			c.Actual = joinLines("did not end within its time limit", c.Actual)
