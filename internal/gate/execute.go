@@ -30,7 +30,7 @@ type command struct {
 	needed   bool     // is run beside setup commands of the configuration
 	race     bool     // is of use for the race detector only
 	timeout  time.Duration
-	cache    string // Go's build cache; empty: the side's own
+	cache    string // Go's build cache; empty: see seals
 }
 
 // exec runs c in tree and records the step. stdout, which may be nil, sees all
@@ -62,9 +62,15 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	if c.stage != StageSetup && r.Whole != nil {
 		r.Whole(ctx)
 	}
-	cache := c.cache
-	if cache == "" {
+	cache, err := c.cache, error(nil)
+	switch {
+	case cache != "":
+	case c.seals():
 		cache = r.buildCache(side)
+	default:
+		if cache, err = r.ownCache(side, at); err != nil {
+			return Step{}, err
+		}
 	}
 	if err := mkdirs(at.home, cache, r.modCache()); err != nil {
 		return Step{}, err
@@ -90,6 +96,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	r.restrain(&run, c.text)
 	if cache != r.projectCache() {
 		run.ReadOnly = append(run.ReadOnly, r.lent()...)
+	}
+	if own := r.buildCache(side); cache != own && exists(own) {
+		run.ReadOnly = append(run.ReadOnly, own)
 	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
 		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.stage), Command: c.text,

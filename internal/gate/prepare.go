@@ -88,12 +88,33 @@ func (r *runner) prepareHead(ctx context.Context) error {
 	if r.facts.Unprepared != "" {
 		return nil // a build that lacks its dependencies is nobody's fault
 	}
+	if err := r.warmHead(ctx); err != nil {
+		return err
+	}
 	base, head := r.broken(Base), r.broken(Head)
 	for _, b := range r.unbuilt(head) {
 		if slices.Contains(base, b) {
 			r.res.BrokenBoth = append(r.res.BrokenBoth, b)
 		} else {
 			r.res.Broken = append(r.res.Broken, b)
+		}
+	}
+	return nil
+}
+
+// warmHead compiles the head's tests into the head's cache, and runs nothing: each
+// command that tests begins with a copy of it.
+func (r *runner) warmHead(ctx context.Context) error {
+	if r.resting {
+		return nil
+	}
+	for _, c := range r.plan[Head].warm {
+		if c.race {
+			continue
+		}
+		c.timeout = r.Limits.step()
+		if _, err := r.exec(ctx, Head, r.in.Head, c, nil); err != nil {
+			return err
 		}
 	}
 	return nil
