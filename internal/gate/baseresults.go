@@ -179,7 +179,7 @@ func (r *runner) unknown(c command) command {
 // become more.
 func (r *runner) keep(ctx context.Context) {
 	steps := r.stepsOf(StageTest, Base)
-	if r.Results == nil || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
+	if r.Results == nil || r.facts.BaseTouched != "" || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
 		return
 	}
 	rec := baseRecord{When: r.Now().UTC()}

@@ -75,6 +75,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	if err := mkdirs(at.home, cache, r.modCache()); err != nil {
 		return Step{}, err
 	}
+	if err := r.ownSettings(at.home); err != nil {
+		return Step{}, err
+	}
 	run := sandbox.Command{
 		Argv: c.argv, Env: slices.Concat(r.Tools.settings(), r.goEnv(cache, c), r.in.Env), Home: at.home,
 		Writable: []string{at.tree.Dir, cache}, ReadOnly: []string{r.Mirror.Dir},
@@ -100,6 +103,10 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	if own := r.buildCache(side); cache != own && exists(own) {
 		run.ReadOnly = append(run.ReadOnly, own)
 	}
+	untouched, err := r.sealBase(side)
+	if err != nil {
+		return Step{}, err
+	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
 		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.stage), Command: c.text,
 		Root: at.tree.Dir, Cwd: c.unit, Tree: at.tree.OID, Run: run, After: at.after,
@@ -110,6 +117,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	}
 	if err != nil {
 		return step, fmt.Errorf("%s %s: %w", side, c.text, err)
+	}
+	if err := untouched(c); err != nil {
+		return step, err
 	}
 	if step.Failed() {
 		both := string(res.Stdout.Bytes)

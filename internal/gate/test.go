@@ -59,7 +59,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		} else if c = r.unknown(c); c.argv == nil {
 			continue
 		}
-		suite, step, err := r.runTests(ctx, side, c)
+		suite, step, err := r.runFresh(ctx, side, c)
 		r.suites[side].add(suite)
 		if err != nil {
 			return err
