@@ -178,6 +178,7 @@ func newRunner(g *Gate, in Input) *runner {
 func (r *runner) steps(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		r.detect,
+		r.marks,
 		r.prepareBase,
 		r.prepareHead,
 		r.list,
@@ -296,6 +297,9 @@ func (r *runner) conclude() {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	if f.Policy == "" {
+		f.Policy = r.in.Expectations
+	}
 	r.noteRetried()
 	r.res.Phantoms = r.phantoms.cases()
 	r.res.Facts = *f

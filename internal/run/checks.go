@@ -336,6 +336,11 @@ func (b *builder) lint() {
 // observations are findings that change no verdict and that a maintainer would
 // want to know of.
 func (b *builder) observations() {
+	for _, m := range b.result.Marks {
+		b.findings = append(b.findings, report.Finding{
+			Severity: report.SeverityWarning, Title: "the change adds code that " + m.What, Path: m.Path, Line: m.Line, Detail: m.Text,
+		})
+	}
 	t := b.result.Tests
 	for _, g := range []struct {
 		cases    []gate.Case
