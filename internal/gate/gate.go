@@ -191,6 +191,7 @@ func (r *runner) steps(ctx context.Context) error {
 		r.merge,
 		r.rest,
 		r.fuzz,
+		r.plant,
 		r.mutation,
 	} {
 		if err := step(ctx); err != nil {

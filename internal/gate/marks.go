@@ -74,10 +74,11 @@ func sortedKeys(m map[int]string) []int {
 // marks finds those of the change, and what it brings in place of the programs that
 // run its tests.
 func (r *runner) marks(ctx context.Context) error {
+	var brought []string
 	for _, f := range r.in.Change.Files {
 		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied || f.Status == change.Retyped {
 			if replacesRunner(f.Path) {
-				r.facts.Unbelieved = append(r.facts.Unbelieved, fmt.Sprintf("the change brings %s, which stands for a program that runs tests", f.Path))
+				brought = append(brought, f.Path)
 			}
 		}
 		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !isSource(f.Path) || r.testFile(f.Path) {
@@ -88,6 +89,9 @@ func (r *runner) marks(ctx context.Context) error {
 			return err
 		}
 		r.res.Marks = append(r.res.Marks, marksIn(f.Path, added)...)
+	}
+	if len(brought) > 0 {
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "the change brings what can stand for a program that runs tests: "+listed(brought, 5))
 	}
 	r.facts.Marks = len(r.res.Marks)
 	r.res.Marks = r.res.Marks[:min(len(r.res.Marks), maxMarks)]

@@ -260,6 +260,7 @@ type Result struct {
 	Cached       *Cached           `json:"cached,omitempty"`   // the base's tests were not run, but known; nil: they ran
 	Merge        *Merge            `json:"merge,omitempty"`    // nil: base has not moved, or not reached
 	Mutation     *Mutation         `json:"mutation,omitempty"` // nil: nothing to mutate, or not reached
+	Believed     *Believed         `json:"believed,omitempty"` // nil: no test was planted
 	Marks        []Mark            `json:"marks,omitempty"`    // by which code can tell a test run
 	NotCovered   []string          `json:"not_covered"`
 	Notes        []string          `json:"notes"`

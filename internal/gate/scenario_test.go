@@ -201,7 +201,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "expectations"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "expectations", "node"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -264,7 +264,11 @@ func lay(t *testing.T, dir string, files map[string][]byte) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(string(data), "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(file, data, mode); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -403,6 +407,9 @@ func (w *world) skip(t *testing.T, s *scenario) {
 	if _, err := exec.LookPath("python3"); s.has("python") && err != nil {
 		t.Skip("python3 is needed")
 	}
+	if _, err := exec.LookPath("node"); s.has("node") && err != nil {
+		t.Skip("node is needed")
+	}
 	if s.has("needs") && w.box.Status().Tier == sandbox.TierNone {
 		t.Skip("bubblewrap does not work here")
 	}
@@ -515,6 +522,10 @@ func facts(r *Result) string {
 		for name, lines := range m.Unrun {
 			line("  no test runs", fmt.Sprintf("%s %v", name, lines))
 		}
+	}
+	if b := r.Believed; b != nil {
+		line("planted", strconv.Itoa(b.Planted))
+		line("  missed", b.Missed...)
 	}
 	for _, k := range r.Marks {
 		line("mark", fmt.Sprintf("%s:%d %s", k.Path, k.Line, k.What))
