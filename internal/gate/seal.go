@@ -23,7 +23,7 @@ func (r *runner) sealBase(side Side) (untouched func(command) error, err error) 
 	case sandbox.TierFull, sandbox.TierStrong:
 		return nothing, nil
 	}
-	if side != Head || r.facts.BaseTouched != "" {
+	if side != Head || r.in.Base == nil || r.facts.BaseTouched != "" {
 		return nothing, nil
 	}
 	dirs := []string{r.in.Base.Dir, r.home(Base), r.buildCache(Base), r.projectCache()}
