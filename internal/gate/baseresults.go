@@ -56,7 +56,7 @@ type baseCase struct {
 }
 
 // baseForm is part of every key: it changes when what is saved does.
-const baseForm = "3"
+const baseForm = "4"
 
 // baseAge is how old results may be that are used: dependencies that no lockfile
 // pins, certificates and the calendar move without a change of the base.
@@ -137,6 +137,7 @@ func (r *runner) recall(ctx context.Context) {
 	for _, c := range rec.Cases {
 		if r.concerned(c.ID) {
 			c.Test.Evidence = ""
+			r.phantoms.note(c.ID, c.Test)
 			r.suites[Base][c.ID] = c.Test
 		}
 	}
@@ -179,7 +180,7 @@ func (r *runner) unknown(c command) command {
 func (r *runner) keep() {
 	r.saving = nil
 	steps := r.stepsOf(StageTest, Base)
-	if r.Results == nil || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
+	if r.Results == nil || r.facts.BaseTouched != "" || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
 		return
 	}
 	for _, c := range r.plan[Base].setup {

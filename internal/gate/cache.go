@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -21,10 +22,14 @@ import (
 //   - The build cache of a project is written by compiling its base, which runs
 //     no code either. It begins as a copy of a seed: what the first project
 //     needed, the standard library above all.
-//   - Each side tests with a cache of its own that begins with what is in that one,
-//     because tests do run code, and so does each agent. These caches end with the
-//     run. What they begin with is lent and not copied: links to files that
-//     commands can read and not write.
+//   - Each side has a cache that begins with what is in that one, and is written by
+//     compiling the side alone, which runs no code.
+//   - Each command that may run code has a cache of its own that begins with what is
+//     in its side's and is thrown away: nothing that one command leaves decides what
+//     a later one does. Agents have one each.
+//
+// What a cache begins with is not copied: links to files that commands can read and
+// not write.
 func (g *Gate) modCache() string     { return filepath.Join(g.Shared, "go-mod") }
 func (g *Gate) seed() string         { return filepath.Join(g.Shared, "go-build") }
 func (g *Gate) projectCache() string { return filepath.Join(g.CacheDir, "go-build") }
@@ -91,7 +96,7 @@ func (g *Gate) splitRest(since time.Time) error {
 			err = os.Rename(cache+ahead, cache)
 		}
 		if err == nil {
-			err = g.lend(cache, since.Add(-time.Second)) // time stamps are coarser than the clock
+			err = g.lend(g.projectCache(), cache, since.Add(-time.Second)) // time stamps are coarser than the clock
 		}
 		if err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
@@ -124,13 +129,68 @@ const lentFor = 4 * 24 * time.Hour
 // have the name of their content and are never written twice, are links; the small
 // entries that say which output an action had may change, and are copies.
 func (g *Gate) lendCache(to string) error {
-	return whole(to, func(temp string) error { return g.lend(temp, time.Time{}) })
+	return whole(to, func(temp string) error { return g.lend(g.projectCache(), temp, time.Time{}) })
 }
 
-// lend adds to a cache what the project's has got after since.
-func (g *Gate) lend(to string, since time.Time) error {
-	from, oldest := g.projectCache(), g.Now().Add(-lentFor)
-	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+// ownCache makes the cache of one command at a place of a side: what the side's has.
+// What an earlier command left there is gone.
+func (r *runner) ownCache(side Side, at spot) (string, error) {
+	cache := at.home + "-go-build"
+	if err := removeCache(cache); err != nil {
+		return "", fmt.Errorf("build cache of a command: %w", err)
+	}
+	if err := mkdirs(cache); err != nil || r.goTools() == nil || !r.hasGo() || !exists(r.buildCache(side)) {
+		return cache, err
+	}
+	if err := r.lend(r.buildCache(side), cache, time.Time{}); err != nil {
+		return "", fmt.Errorf("build cache of a command: %w", err)
+	}
+	return cache, nil
+}
+
+// removeCache removes what a command may have locked.
+func removeCache(dir string) error {
+	if err := os.RemoveAll(dir); err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error { // what stays closed shows below
+		if d != nil && d.IsDir() {
+			_ = os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// seals says whether a command compiles and runs nothing of the tree, so that what
+// it writes into the cache of its side is what the go command made of the sources.
+func (c command) seals() bool {
+	switch c.stage {
+	case StageBuild, StageLint, StageWarm, StageList:
+		return c.argv[0] == "go"
+	default:
+		return false
+	}
+}
+
+// lend adds to a cache what another has got after since. The folders that a cache
+// consists of are independent of one another.
+func (g *Gate) lend(from, to string, since time.Time) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return gone(err)
+	}
+	var all errgroup.Group
+	all.SetLimit(runtime.NumCPU())
+	for _, e := range entries {
+		all.Go(func() error { return g.lendFolder(from, to, e.Name(), since) })
+	}
+	return all.Wait()
+}
+
+func (g *Gate) lendFolder(from, to, folder string, since time.Time) error {
+	oldest := g.Now().Add(-lentFor)
+	return filepath.WalkDir(filepath.Join(from, folder), func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return gone(err)
 		}
@@ -142,7 +202,18 @@ func (g *Gate) lend(to string, since time.Time) error {
 		switch {
 		case err != nil:
 			return gone(err)
-		case info.ModTime().Before(oldest) || info.ModTime().Before(since) || !info.Mode().IsRegular():
+		case info.ModTime().Before(oldest) || info.ModTime().Before(since):
+			return nil
+		case info.Mode()&fs.ModeSymlink != 0: // to a file of the project's
+			target, err := os.Readlink(name)
+			if err != nil {
+				return gone(err)
+			}
+			if err := os.Symlink(target, at); !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			return nil
+		case !info.Mode().IsRegular():
 			return nil
 		case strings.HasSuffix(name, "-a") || filepath.Dir(name) == from:
 			data, err := os.ReadFile(name)

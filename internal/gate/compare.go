@@ -41,7 +41,7 @@ func compareSuites(base, head Suite) Comparison {
 		if _, onHead := head[id]; onHead || id.Test == "" && id.Command == "" || b.Cut || b.Status == NotRun {
 			continue
 		}
-		if packageEnded(head, id) {
+		if packageEnded(head, id) || b.Status == Passed && id.Test != "" && silent(head, id) {
 			if b.Status == Passed {
 				c.NotRun = append(c.NotRun, newCase(id, b))
 			}

@@ -38,7 +38,7 @@ func TestCompare(t *testing.T) {
 		{"base was cut off in the package: unknown", s("not_run! m", "not_run m TestA"), s("fail m", "fail m TestA"), "unknown m; unknown m TestA"},
 		{"base was cut off before the package: unknown", s("not_run! go test ./...:", "pass n"), s("pass m", "pass n", "fail m TestA", "fail n TestB"), "new n TestB; unknown m TestA"},
 		{"the go command refused base: unknown", s("fail! go test ./...:"), s("pass m", "fail m TestA"), "unknown m TestA"},
-		{"the go command refuses the head", s("pass m", "pass m TestA"), s("fail! go test ./...:"), "new go test ./...; removed m TestA"},
+		{"the go command refuses the head", s("pass m", "pass m TestA"), s("fail! go test ./...:"), "new go test ./...; not-run m TestA"},
 		{"the go command refuses both", s("fail! go test ./...:"), s("fail! go test ./...:"), "pre-existing go test ./..."},
 		{
 			"an old failure under its package's new name", s("pass m", "fail m TestA", "pass m TestB"), s("pass n", "fail n TestA", "fail n TestB"),

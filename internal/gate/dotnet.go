@@ -88,7 +88,7 @@ func findDotnetProjects(s *survey) []project {
 // several after one another.
 func parseTRX(data []byte) ([]outcome, error) {
 	data = xmlHead.ReplaceAll(data, nil)
-	if err := tameXML(data); err != nil {
+	if _, err := tameXML(data); err != nil {
 		return nil, fmt.Errorf("TRX: %w", err)
 	}
 	type run struct {

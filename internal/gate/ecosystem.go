@@ -150,6 +150,10 @@ type collector interface {
 	suite(evidence, wd string) Suite
 	// rest returns what was no result, such as errors of the runner.
 	rest() string
+	// gap says why the results are not those of a whole run: there are none, they
+	// cannot be read, or they contradict themselves. It is called after suite; much
+	// says that there is more output than is kept.
+	gap() (why string, much bool)
 }
 
 // A survey is a tree that projects are looked for in.

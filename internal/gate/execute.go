@@ -31,7 +31,7 @@ type command struct {
 	race     bool     // is of use for the race detector only
 	timeout  time.Duration
 	installs string // the folder in unit that a setup command fills and that depends on manifests alone; empty: not known
-	cache    string // Go's build cache; empty: the side's own
+	cache    string // Go's build cache; empty: see seals
 
 	// stranger returns what a head that is not trusted, and its base, are set up with in
 	// place of this; nil: it is run as it stands. See [runner.setupOf].
@@ -78,8 +78,14 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		return Step{}, err
 	}
 	cache := c.cache
-	if cache == "" {
+	switch {
+	case cache != "":
+	case c.seals():
 		cache = r.buildCache(side)
+	default:
+		if cache, err = r.ownCache(side, at); err != nil {
+			return Step{}, err
+		}
 	}
 	if err := mkdirs(at.home, cache, r.modCache()); err != nil {
 		return Step{}, err
@@ -90,6 +96,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		if dir, at.home, err = r.layData(ctx, side, c); err != nil {
 			return Step{}, fmt.Errorf("%s %s: %w", side, c.text, err)
 		}
+	}
+	if err := r.ownSettings(at.home); err != nil {
+		return Step{}, err
 	}
 	run := sandbox.Command{
 		Argv: c.argv, Env: slices.Concat(r.goEnv(cache, c), r.in.Env), Home: at.home,
@@ -117,6 +126,13 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	if cache != r.projectCache() {
 		run.ReadOnly = append(run.ReadOnly, r.lent()...)
 	}
+	if own := r.buildCache(side); cache != own && exists(own) {
+		run.ReadOnly = append(run.ReadOnly, own)
+	}
+	untouched, err := r.sealBase(side)
+	if err != nil {
+		return Step{}, err
+	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
 		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.stage), Command: c.text,
 		Root: dir, Cwd: c.unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: led.hosts,
@@ -132,6 +148,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		if err := r.takeFetched(ctx, side, c); err != nil {
 			return step, fmt.Errorf("%s %s: %w", side, c.text, err)
 		}
+	}
+	if err := untouched(c); err != nil {
+		return step, err
 	}
 	if step.Failed() {
 		both := string(res.Stdout.Bytes)

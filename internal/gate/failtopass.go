@@ -179,9 +179,7 @@ func (r *runner) overlayTests(ctx context.Context, tree *workspace.Tree, pkgs []
 				return nil, err
 			}
 			r.res.FailToPass.Evidence = append(r.res.FailToPass.Evidence, step.Evidence)
-			suite := stream.suite(step.Evidence, tree.Dir)
-			suite.of(c.eco)
-			out.add(suite)
+			out.add(r.collected(Base, tree, c, stream, step))
 		}
 	}
 	return out, nil

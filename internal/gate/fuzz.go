@@ -156,7 +156,7 @@ func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) 
 	if err != nil {
 		return err
 	}
-	found := stream.suite(step.Evidence, r.in.Head.Dir)
+	found := r.collected(Head, r.in.Head, c, stream, step)
 	_, ran := found[t.ID]
 	p := Probe{
 		Title: "fuzzing " + t.Test + " for " + each.String(), Target: t.String(), Command: commands[0].text,

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,6 +139,7 @@ type runner struct {
 	share    int             // of limit, in percent: what the step that is at work may come to
 	fetches  map[string]bool // evidence of commands that fetched, which build nothing
 	copies   string          // what the names of its prepared snapshots begin with
+	phantoms *phantoms       // tests that fail inside of passing ones on the base
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -173,6 +175,7 @@ func newRunner(g *Gate, in Input) *runner {
 		flakes:   &flakeLedger{flipped: map[string]bool{}},
 		limit:    time.Hour,
 		share:    decidesFirst,
+		phantoms: newPhantoms(),
 	}
 }
 
@@ -186,7 +189,7 @@ func (r *runner) steps(ctx context.Context) error {
 	if r.in.UntilFirst {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.lint, r.probe, r.merge, r.rest, r.fuzz, r.mutation} {
+	for _, step := range []func(context.Context) error{r.lint, r.probe, r.merge, r.rest, r.fuzz, r.plant, r.mutation} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -213,6 +216,7 @@ func (r *runner) decide(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		r.detect,
 		r.readFlakes,
+		r.marks,
 		r.prepareBase,
 		r.prepareHead,
 		r.list,
@@ -278,6 +282,13 @@ func (r *runner) notCovered(format string, args ...any) {
 	r.res.NotCovered = append(r.res.NotCovered, fmt.Sprintf(format, args...))
 }
 
+// notCoveredOnce is for what is found out of each run of a command.
+func (r *runner) notCoveredOnce(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.res.NotCovered, text) {
+		r.res.NotCovered = append(r.res.NotCovered, text)
+	}
+}
+
 // conclude turns what was found out into the verdict.
 func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
@@ -322,6 +333,11 @@ func (r *runner) conclude() {
 	}
 	f.NoProbes = f.NoProbes || r.in.UntilFirst
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	if f.Policy == "" {
+		f.Policy = r.in.Expectations
+	}
+	r.noteRetried()
+	r.res.Phantoms = r.phantoms.cases()
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 }

@@ -108,7 +108,7 @@ func (g *Gate) goEnv(cache string, c command) []string {
 	if tools == nil {
 		return c.env
 	}
-	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + g.modCache(), "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
+	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + g.modCache(), "GOENV=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
 	if c.stage == StageSetup {
 		proxy := withoutUser(tools.proxy) // install scripts could read it
 		for _, dir := range g.hostModCache() {
@@ -116,7 +116,7 @@ func (g *Gate) goEnv(cache string, c command) []string {
 		}
 		env = append(env, "GOPROXY="+proxy, "GOSUMDB="+tools.sumDB, "GONOSUMDB="+tools.noSumDB, "GONOPROXY="+tools.noProxy, "GOPRIVATE="+tools.private)
 		if c.fillsModCache() { // whatever commands before it have written into HOME
-			env = append(env, "GOENV=off", "GIT_CONFIG_GLOBAL="+os.DevNull)
+			env = append(env, "GIT_CONFIG_GLOBAL="+os.DevNull)
 		}
 	} else {
 		env = append(env, "GOPROXY=off")

@@ -120,7 +120,7 @@ func TestGoEnv(t *testing.T) {
 	}
 	for _, stage := range []Stage{StageBuild, StageTest, StageLint, StageProbe} {
 		env := strings.Join(g.goEnv("/c", command{stage: stage, env: []string{"GOWORK=off"}}), " ")
-		if env != "GOCACHE=/c GOMODCACHE=/s/go-mod GOTOOLCHAIN=local GOTELEMETRY=off GOPROXY=off GOWORK=off" {
+		if env != "GOCACHE=/c GOMODCACHE=/s/go-mod GOENV=off GOTOOLCHAIN=local GOTELEMETRY=off GOPROXY=off GOWORK=off" {
 			t.Errorf("%s: %s", stage, env)
 		}
 	}

@@ -58,7 +58,7 @@ func (m *mutator) goUnit(ctx context.Context, unit string, pkgs []string, files 
 	if err != nil {
 		return nil, err
 	}
-	baseline := cover.suite(step.Evidence, m.in.Head.Dir)
+	baseline := m.collected(Head, m.in.Head, c, cover, step)
 	if !anyPassed(baseline) || len(cover.ran) == 0 {
 		m.notCovered("mutation of the changed lines: their tests say nothing when they are counted (%s)", cmpFirst(step.Output, "no lines were counted"))
 		return nil, nil

@@ -25,10 +25,11 @@ type goEvent struct {
 // goStream turns the output of "go test -json" into results while it comes.
 // It is an io.Writer for a command's standard output.
 //
-// It does not believe a program that ends with success before its tests did, or
-// in spite of them. A program that prints the framework's own lines with their
-// framing can still make up results of its own tests, as any test can be
-// written to pass: that is for whoever reads the change.
+// A failure that was reported counts, whatever the program prints or exits with
+// afterwards; a test whose end was not reported did not run. Both are marked where
+// the package passes nevertheless, because libraries for suites run failing tests
+// inside passing ones: see [runner.forgive]. A program that prints the framework's
+// own lines with their framing can still make up results of its own tests.
 type goStream struct {
 	unit     string
 	line     []byte
@@ -179,6 +180,13 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 func (g *goStream) rest() string { return g.other.String() }
 
+func (g *goStream) gap() (why string, much bool) {
+	if len(g.packages) == 0 {
+		return noTests, false
+	}
+	return "", false
+}
+
 func (g *goStream) suite(evidence, wd string) Suite {
 	s := Suite{}
 	for path, p := range g.packages {
@@ -190,30 +198,26 @@ func (g *goStream) suite(evidence, wd string) Suite {
 func (g *goStream) addPackage(s Suite, path string, p *goPackage, evidence, wd string) {
 	result := p.result
 	if result == Passed && p.said == Failed {
-		result = Failed // the program exits with success in spite of what its tests say
+		result = Failed // the program exits with success although its tests failed
 	}
 	failing := false
 	for name, t := range p.tests {
 		status := t.status
-		switch {
-		case status == "" && result == Passed && p.said == Passed:
-			status = Passed // the package's own result decides
-		case status == "":
+		if status == "" {
 			status = NotRun
-		case status == Failed && result == Passed:
-			status = Passed // a suite library ran a failing test inside of a passing one
 		}
+		masked := result == Passed && p.said == Passed && (status == Failed || status == NotRun)
 		failing = failing || status == Failed
 		id := ID{Unit: g.unit, Package: path, Test: stableName(name)}
 		out := ""
 		if status == Failed {
 			out = clean(t.output.text(), wd)
 		}
-		merge(s, id, Test{Status: status, Output: out, Evidence: evidence, Elapsed: t.elapsed, Leaf: true})
+		merge(s, id, Test{Status: status, Output: out, Evidence: evidence, Elapsed: t.elapsed, Leaf: true, Masked: masked})
 	}
 	markParents(s, g.unit, path)
 	id := ID{Unit: g.unit, Package: path}
-	res := Test{Status: result, Evidence: evidence, Elapsed: p.elapsed, Cut: p.said == "" && result != Skipped}
+	res := Test{Status: result, Evidence: evidence, Elapsed: p.elapsed, Cut: p.said == "" && result != Skipped, ended: result}
 	switch {
 	case result == "":
 		res.Status = NotRun

@@ -64,7 +64,7 @@ func join(parts ...any) []string {
 
 // TestStream holds what is made of the output of "go test -json". A mark "+" is
 // a test with subtests, "!" a package whose program ended early, "#" one that
-// did not compile.
+// did not compile, "~" what fails inside a package that passes.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -117,12 +117,16 @@ func TestStream(t *testing.T) {
 		},
 		{
 			"phantom failures inside of a passing test", join("run m TestA", did("m", "TestInner", "fail"), "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m"),
-			"m TestA pass; m TestInner pass; m pass",
+			"m TestA pass; m TestInner fail~; m pass",
+		},
+		{
+			"TestMain runs the tests, prints PASS and exits with success", join(did("m", "TestA", "fail"), "out m - FAIL", "out m - PASS", "out m - ok m 0.1s", "pass m"),
+			"m TestA fail~; m pass",
 		},
 		{"a failure that is printed in the words of the framework, and the program's own end", join("out m - FAIL", did("m", "TestA", "pass"), "out m - PASS", "pass m"), "m TestA pass; m pass"},
 		{
 			"a phantom that never ends", join("run m TestA", "run m TestInner", "out m TestA --- PASS: TestA", "pass m TestA", "out m - PASS", "pass m"),
-			"m TestA pass; m TestInner pass; m pass",
+			"m TestA pass; m TestInner not_run~; m pass",
 		},
 		{"cut off: killed, or the output had a limit", join(did("m", "TestA", "pass"), "run m TestB"), "m TestA pass; m TestB not_run; m not_run!"},
 		{"benchmarks, unknown actions, lines that are no events", join("raw go: downloading x", "raw {", "raw {}", "raw ", "raw null", "raw {\"Action\":\"attr\",\"Package\":\"m\",\"Test\":\"TestA\"}",

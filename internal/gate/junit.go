@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/joshdk/go-junit"
@@ -31,7 +32,8 @@ func byClass(suites []string, t junit.Test) (pkg, name string) {
 func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
 	return func(data []byte) ([]outcome, error) {
 		data = xmlHead.ReplaceAll(data, nil) // one for each document, in many spellings of UTF-8
-		if err := tameXML(data); err != nil {
+		summary, err := tameXML(data)
+		if err != nil {
 			return nil, fmt.Errorf("JUnit XML: %w", err)
 		}
 		suites, err := junit.Ingest(data)
@@ -41,9 +43,25 @@ func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
 		var out []outcome
 		for _, s := range suites {
 			out = junitOutcomes(out, style, nil, s)
+			if t := runnerFailed(s); t != "" {
+				return nil, errors.New(t)
+			}
 		}
-		return out, nil
+		for i, o := range out {
+			out[i].retried = summary.retried[o.name] && o.status == Passed
+		}
+		return out, disagree(summary.counted, summary.failed)
 	}
+}
+
+// runnerFailed is what pytest writes as a test of its own when it fails as a whole.
+func runnerFailed(s junit.Suite) string {
+	for _, t := range s.Tests {
+		if t.Classname == "pytest" && t.Name == "internal" && t.Status == junit.StatusError {
+			return "pytest failed as a whole: " + firstLine(junitMessage(t))
+		}
+	}
+	return ""
 }
 
 func junitOutcomes(out []outcome, style junitStyle, around []string, s junit.Suite) []outcome {
@@ -91,29 +109,62 @@ func short(s string) string {
 	return t.text()
 }
 
+// An xmlSummary is what a document says of its failures as a whole.
+type xmlSummary struct {
+	counted int             // the most that one element counts
+	failed  int             // failures that are there
+	retried map[string]bool // names of tests that were run again
+	test    string          // the test that is being read
+}
+
+func (x *xmlSummary) element(e xml.StartElement) {
+	n := 0
+	for _, a := range e.Attr {
+		if a.Name.Local == "failures" || a.Name.Local == "errors" {
+			v, err := strconv.Atoi(a.Value)
+			if err == nil && v > 0 && v < maxDocument {
+				n += v
+			}
+		}
+		if a.Name.Local == "name" && e.Name.Local == "testcase" {
+			x.test = a.Value
+		}
+	}
+	switch e.Name.Local {
+	case "testsuite", "testsuites":
+		x.counted = max(x.counted, n)
+	case "failure", "error":
+		x.failed++
+	case "flakyFailure", "flakyError", "rerunFailure", "rerunError": // of surefire
+		x.retried[x.test] = true
+	}
+}
+
 // tameXML refuses documents that would take more than their size to read:
 // elements far inside one another, and declarations of entities.
-func tameXML(data []byte) error {
+func tameXML(data []byte) (xmlSummary, error) {
 	dec := xml.NewDecoder(bytes.NewReader(data))
+	sum := xmlSummary{retried: map[string]bool{}}
 	depth := 0
 	for {
 		tok, err := dec.RawToken()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return sum, nil
 		}
 		if err != nil {
-			return err
+			return sum, err
 		}
 		switch t := tok.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxDepth {
-				return fmt.Errorf("more than %d elements inside one another", maxDepth)
+				return sum, fmt.Errorf("more than %d elements inside one another", maxDepth)
 			}
+			sum.element(t)
 		case xml.EndElement:
 			depth--
 		case xml.Directive:
 			if bytes.Contains(t, []byte("ENTITY")) {
-				return errors.New("it declares entities")
+				return sum, errors.New("it declares entities")
 			}
 		}
 	}

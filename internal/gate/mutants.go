@@ -190,12 +190,12 @@ func (m *mutator) runAt(ctx context.Context, at spot, c command) (Suite, Step, e
 	}
 	stream := c.results.collect(c.unit)
 	step, err := m.execute(ctx, Head, at, c, stream)
-	return stream.suite(step.Evidence, at.tree.Dir), step, err
+	return m.collected(Head, at.tree, c, stream, step), step, err
 }
 
 // marked names the mutant in the command, which else is the same for all.
 func marked(c command, t *trial) command {
-	setting := "YCBOT_MUTANT=" + t.name
+	setting := "RUN_ID=" + t.name
 	if plain := strings.Join(c.argv, " "); len(t.group.builds) == 0 && strings.HasSuffix(c.text, plain) {
 		c.text = strings.TrimSuffix(c.text, plain) + "env " + setting + " " + plain
 		c.argv = append([]string{"env", setting}, c.argv...)

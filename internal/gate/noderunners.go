@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -34,7 +35,10 @@ const nodeReporter = `import{inspect}from"node:util";` +
 	`if(type==="test:pass"||type==="test:fail"){const e=d.details&&d.details.error;const c=e&&(e.cause||e);` +
 	`yield JSON.stringify({ok:type==="test:pass",name:d.name,nesting:d.nesting,file:d.file,suite:d.details&&d.details.type==="suite",` +
 	`skip:d.skip!==undefined,todo:d.todo!==undefined,ms:d.details&&d.details.duration_ms,kind:e&&e.failureType,` +
-	`error:c?(typeof c==="string"?c:inspect(c)):"",said:type==="test:fail"?said[d.file]:""})+"\n"}}}`
+	`error:c?(typeof c==="string"?c:inspect(c)):"",said:type==="test:fail"?said[d.file]:""})+"\n"}}yield"{\"end\":true}\n"}`
+
+// errEnded is a runner that ended before its results did.
+var errEnded = errors.New("the runner ended before its results did")
 
 // escapeReporter makes it a module of its own, as a URL.
 func escapeReporter(src string) string {
@@ -188,12 +192,21 @@ func adoptNode(c command, words []string) (command, bool) {
 // command is c for all that a call asks for.
 func (r nodeRunner) command(c command, call nodeCall) command {
 	build := func(c command, files []string, more ...string) command {
-		words := slices.Concat(call.before, r.words, call.args, r.flags, more, files)
-		var lines []string
+		rest := slices.Concat(r.words[1:], call.args, r.flags, more, files)
+		words := slices.Concat(call.before, r.words[:1], rest)
+		lines := []string{binaries(c.unit)}
 		if r.line != "" {
-			lines = []string{r.line}
+			lines = append(lines, r.line)
 		}
-		c = c.reporting(strings.Join(words, " "), append(lines, binaries(c.unit))...)
+		before, runner := call.before, r.words[0]
+		if runner != "node" {
+			if len(before) > 0 && before[0] == "npx" { // which would put the folder of packages first
+				before = slices.DeleteFunc(slices.Clone(before[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
+			}
+			lines, runner = append(lines, installed(c.unit, runner)), `"$RUNNER"`
+		}
+		c = c.reporting(strings.Join(slices.Concat(before, []string{runner}, rest), " "), lines...)
+		c.text = strings.Join(words, " ")
 		if !slices.Contains([]string{"node", "npx"}, words[0]) && len(call.before) == 0 {
 			c.text = "npx " + c.text
 		}
@@ -218,8 +231,27 @@ func (r nodeRunner) command(c command, call nodeCall) command {
 	return c
 }
 
-// binaries lets a command in a folder find the programs that packages bring.
+// binaries lets a command in a folder find the programs that packages bring, after
+// those of the machine: else a file of the tree could stand for node.
 func binaries(unit string) string {
+	return `PATH="$PATH:` + strings.Join(binFolders(unit), ":") + `"`
+}
+
+// installed sets RUNNER to the file of a program that packages bring, or to its name
+// where they do not.
+func installed(unit, program string) string {
+	var b strings.Builder
+	b.WriteString("RUNNER=" + program)
+	folders := binFolders(unit)
+	slices.Reverse(folders) // the last that is there counts
+	for _, dir := range folders {
+		fmt.Fprintf(&b, `; [ -x "%[1]s/%[2]s" ] && RUNNER="%[1]s/%[2]s"`, dir, program)
+	}
+	return b.String()
+}
+
+// binFolders are the folders of programs around a folder, the nearest first.
+func binFolders(unit string) []string {
 	dirs := []string{"$PWD/node_modules/.bin"}
 	if unit != "." {
 		up := "$PWD"
@@ -228,7 +260,7 @@ func binaries(unit string) string {
 			dirs = append(dirs, up+"/node_modules/.bin")
 		}
 	}
-	return `PATH="` + strings.Join(dirs, ":") + `:$PATH"`
+	return dirs
 }
 
 // fromUnit names files of the repository from a folder of it, for a shell.
@@ -246,13 +278,15 @@ func fromUnit(unit string, files []string) []string {
 // parseJest reads the JSON of jest, which vitest writes as well.
 func parseJest(data []byte) ([]outcome, error) {
 	var doc struct {
-		TestResults []struct {
+		NumFailedTests int
+		TestResults    []struct {
 			Name, Status, Message string
 			AssertionResults      []struct {
 				AncestorTitles  []string
 				Title, Status   string
 				Duration        float64
 				FailureMessages []string
+				Invocations     int
 			}
 		}
 	}
@@ -260,24 +294,34 @@ func parseJest(data []byte) ([]outcome, error) {
 		return nil, fmt.Errorf("JSON of jest: %w", err)
 	}
 	var out []outcome
+	failed := 0
 	for _, f := range doc.TestResults {
 		if len(f.AssertionResults) == 0 && f.Status == "failed" {
 			out = append(out, outcome{pkg: f.Name, status: Failed, output: short(plainText(f.Message))})
 		}
 		for _, a := range f.AssertionResults {
-			o := outcome{pkg: f.Name, name: strings.Join(append(a.AncestorTitles, a.Title), nameSep), elapsed: millis(a.Duration)}
+			o := outcome{pkg: f.Name, name: strings.Join(append(a.AncestorTitles, a.Title), nameSep), elapsed: millis(a.Duration), retried: a.Invocations > 1}
 			switch a.Status {
 			case "passed":
 				o.status = Passed
 			case "failed":
 				o.status, o.output = Failed, short(plainText(strings.Join(a.FailureMessages, "\n")))
+				failed++
 			default:
 				o.status = Skipped
 			}
 			out = append(out, o)
 		}
 	}
-	return out, nil
+	return out, disagree(doc.NumFailedTests, failed)
+}
+
+// disagree is an error where a runner counts more failures than it reports.
+func disagree(counted, reported int) error {
+	if counted > reported {
+		return fmt.Errorf("they count %d failures and report %d", counted, reported)
+	}
+	return nil
 }
 
 func millis(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
@@ -287,9 +331,13 @@ func parseMocha(data []byte) ([]outcome, error) {
 	type test struct {
 		Title, FullTitle, File string
 		Duration               float64
+		CurrentRetry           int
 		Err                    struct{ Message, Stack string }
 	}
-	var doc struct{ Tests, Pending, Failures []test }
+	var doc struct {
+		Stats                    struct{ Failures int }
+		Tests, Pending, Failures []test
+	}
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, fmt.Errorf("JSON of mocha: %w", err)
 	}
@@ -304,7 +352,7 @@ func parseMocha(data []byte) ([]outcome, error) {
 		out = append(out, outcome{pkg: t.File, name: t.FullTitle, status: Failed, output: short(joinOutput(t.Err.Message, t.Err.Stack)), elapsed: millis(t.Duration)})
 	}
 	for _, t := range doc.Tests {
-		o := outcome{pkg: t.File, name: t.FullTitle, status: Passed, elapsed: millis(t.Duration)}
+		o := outcome{pkg: t.File, name: t.FullTitle, status: Passed, elapsed: millis(t.Duration), retried: t.CurrentRetry > 0}
 		switch {
 		case failed[id(t)]:
 			continue
@@ -313,7 +361,7 @@ func parseMocha(data []byte) ([]outcome, error) {
 		}
 		out = append(out, o)
 	}
-	return out, nil
+	return out, disagree(doc.Stats.Failures, len(doc.Failures))
 }
 
 // parseNodeTest reads the lines of nodeReporter. Groups come after what is in them.
@@ -323,15 +371,19 @@ func parseNodeTest(data []byte) ([]outcome, error) {
 		Name, File, Kind, Error string
 		Said                    string
 		Nesting                 int
-		Suite, Skip, Todo       bool
+		Suite, Skip, Todo, End  bool
 		MS                      float64
 	}
 	var out []outcome
 	var levels []int // of out: how deep in groups
+	ended := false
 	for line := range bytes.Lines(data) {
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
 			return out, fmt.Errorf("events of node --test: %w", err)
+		}
+		if ended = e.End; ended {
+			continue
 		}
 		if e.Name == e.File && e.Nesting == 0 { // the file itself
 			if !e.OK && !slices.ContainsFunc(out, func(o outcome) bool { return o.pkg == e.File && o.status == Failed }) {
@@ -357,6 +409,9 @@ func parseNodeTest(data []byte) ([]outcome, error) {
 			o.status, o.output = Failed, short(e.Error)
 		}
 		out, levels = append(out, o), append(levels, e.Nesting)
+	}
+	if !ended {
+		return out, errEnded
 	}
 	return out, nil
 }

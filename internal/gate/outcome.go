@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"path"
@@ -15,6 +16,7 @@ type outcome struct {
 	status  Status
 	output  string
 	elapsed time.Duration
+	retried bool // it was run again after a failure, as the runner was asked to
 }
 
 // maxDocument bounds a document of results, in bytes.
@@ -79,8 +81,23 @@ func (d *document) put(s Suite, o outcome, evidence, wd string) {
 		o.output = ""
 	}
 	merge(s, ID{Unit: d.unit, Package: pkg, Test: o.name}, Test{
-		Status: o.status, Output: o.output, Evidence: evidence, Elapsed: o.elapsed, Leaf: true,
+		Status: o.status, Output: o.output, Evidence: evidence, Elapsed: o.elapsed, Leaf: true, Retried: o.retried,
 	})
+}
+
+// noTests is what is said of a run that has not reported a test.
+const noTests = "the test runner reported no tests"
+
+func (d *document) gap() (why string, much bool) {
+	switch {
+	case d.err != nil && !d.cut && len(bytes.TrimSpace(d.data)) > 0:
+		return "the results of the test runner cannot be used: " + d.err.Error(), false
+	case d.cut:
+		return d.err.Error(), true
+	case d.none:
+		return noTests, false
+	}
+	return "", false
 }
 
 // relative names a file from the top of the repository.
@@ -101,7 +118,7 @@ func (d *document) rest() string {
 	case d.err != nil && len(d.data) > 0:
 		return "the results cannot be read: " + d.err.Error()
 	case d.none:
-		return "the runner told of no test"
+		return noTests
 	}
 	return ""
 }
@@ -124,19 +141,20 @@ const resultsVar = `"$RESULTS"`
 // reporting makes c run text in a shell. Where text names a file for results,
 // that is what goes to standard output, and all that the runner says goes to
 // standard error: so results are part of the log and nothing is read back from
-// the tree.
+// the tree. The shell's own commands are those of the system ("command -p"), and
+// prefix, which may change PATH, is for text alone. The file has a random name and
+// is in no variable of the environment.
 func (c command) reporting(text string, prefix ...string) command {
 	c.text = text
 	script := strings.Join(append(prefix, text), "\n")
 	if strings.Contains(text, "RESULTS") {
-		script = strings.Join(append(prefix,
-			`RESULTS_DIR=$(mktemp -d) && RESULTS=$RESULTS_DIR/results || exit 1`,
-			`export RESULTS`,
-			"( "+text+"\n) >&2",
+		script = strings.Join([]string{
+			`RESULTS_DIR=$(command -p mktemp -d) && RESULTS=$RESULTS_DIR/results || exit 1`,
+			"( " + script + "\n) >&2",
 			`status=$?`,
-			`cat "$RESULTS" 2>/dev/null`,
-			`rm -rf "$RESULTS_DIR"`,
-			`exit $status`), "\n")
+			`command -p cat "$RESULTS" 2>/dev/null`,
+			`command -p rm -rf "$RESULTS_DIR"`,
+			`exit $status`}, "\n")
 	}
 	c.argv = []string{"bash", "--noprofile", "--norc", "-c", script}
 	return c

@@ -101,7 +101,7 @@ func (r *runner) lendSince(since time.Time) error {
 		return nil
 	}
 	for _, side := range []Side{Base, Head} {
-		if err := r.lend(r.buildCache(side), since.Add(-time.Second)); err != nil {
+		if err := r.lend(r.projectCache(), r.buildCache(side), since.Add(-time.Second)); err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
@@ -125,12 +125,33 @@ func (r *runner) prepareHead(ctx context.Context) error {
 	if err := r.buildAgain(ctx); err != nil {
 		return err
 	}
+	if err := r.warmHead(ctx); err != nil {
+		return err
+	}
 	base, head := r.broken(Base), r.broken(Head)
 	for _, b := range r.unbuilt(head) {
 		if slices.Contains(base, b) {
 			r.res.BrokenBoth = append(r.res.BrokenBoth, b)
 		} else {
 			r.res.Broken = append(r.res.Broken, b)
+		}
+	}
+	return nil
+}
+
+// warmHead compiles the head's tests into the head's cache, and runs nothing: each
+// command that tests begins with a copy of it.
+func (r *runner) warmHead(ctx context.Context) error {
+	if r.resting {
+		return nil
+	}
+	for _, c := range r.plan[Head].warm {
+		if c.race {
+			continue
+		}
+		c.timeout = r.Limits.step()
+		if _, err := r.exec(ctx, Head, r.in.Head, c, nil); err != nil {
+			return err
 		}
 	}
 	return nil

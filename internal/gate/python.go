@@ -344,8 +344,8 @@ var pyUnittest string
 // writes a line for each test.
 func unittestCommand(c command, env, python string, args []string) command {
 	build := func(c command, args []string) command {
-		text := strings.TrimSpace(fmt.Sprintf(`%s %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
-		c = c.reporting(text+` # RESULTS`, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+quoted(pyUnittest))
+		text := strings.TrimSpace(fmt.Sprintf(`%s RESULTS="$RESULTS" %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
+		c = c.reporting(text, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+quoted(pyUnittest))
 		c.text = strings.TrimSpace(env + " " + python + " -m unittest " + strings.Join(args, " "))
 		return c
 	}
@@ -364,15 +364,23 @@ func unittestCommand(c command, env, python string, args []string) command {
 
 func parseUnittest(data []byte) ([]outcome, error) {
 	var out []outcome
+	ended := false
 	for line := range bytes.Lines(data) {
 		var t struct {
 			File, Name, Status, Text string
 			S                        float64
+			End                      bool
 		}
 		if err := json.Unmarshal(line, &t); err != nil {
 			return out, fmt.Errorf("results of unittest: %w", err)
 		}
+		if ended = t.End; ended {
+			continue
+		}
 		out = append(out, outcome{pkg: t.File, name: t.Name, status: Status(t.Status), output: short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+	}
+	if !ended {
+		return out, errEnded
 	}
 	return out, nil
 }

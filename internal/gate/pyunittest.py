@@ -1,5 +1,5 @@
 import contextlib, io, json, os, sys, time, unittest
-out = open(os.environ["RESULTS"], "w")
+out = open(os.environ.pop("RESULTS"), "w")
 top = os.getcwd()
 class Result(unittest.TextTestResult):
     def startTest(self, test):
@@ -40,5 +40,10 @@ class Result(unittest.TextTestResult):
             self.tell(test, "fail", (self.failures + self.errors)[-1][1])
 class Runner(unittest.TextTestRunner):
     resultclass = Result
+    def run(self, test):
+        result = super().run(test)
+        json.dump({"end": True}, out)
+        out.write("\n"); out.flush()
+        return result
 sys.path.insert(0, "")
 unittest.main(module=None, argv=["python -m unittest"] + sys.argv[1:], testRunner=Runner)

@@ -180,7 +180,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	in := r.in
 	in.Prepared = nil
 	g := newRunner(&inner, in)
-	g.copies, g.resting = "rest", true
+	g.copies, g.resting, g.phantoms = "rest", true, r.phantoms
 	g.packages, g.affected, g.longest = r.packages, r.affected, r.longest
 	for _, side := range []Side{Base, Head} {
 		p := *u.plan
@@ -243,7 +243,7 @@ func (r *runner) account(seen Suite) {
 	t := &r.res.Tests
 	for id, test := range seen {
 		is := func(k Case) bool { return k.ID == id }
-		if test.Status != Failed || slices.ContainsFunc(t.lists(), func(list *[]Case) bool { return slices.ContainsFunc(*list, is) }) {
+		if test.Status != Failed || r.phantoms.has(id) || slices.ContainsFunc(t.lists(), func(list *[]Case) bool { return slices.ContainsFunc(*list, is) }) {
 			continue
 		}
 		if r.suites[Head][id].Status == Passed {

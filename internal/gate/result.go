@@ -46,6 +46,7 @@ type Step struct {
 	Duration    time.Duration `json:"duration"`
 	Output      string        `json:"output"`                // for people, cut; only of steps that failed
 	PerTest     bool          `json:"per_test"`              // its output told each test apart
+	NoTests     bool          `json:"no_tests,omitempty"`    // its runner reported no test
 	Lacks       string        `json:"lacks,omitempty"`       // the program for want of which it failed
 	Environment string        `json:"environment,omitempty"` // why the failure says nothing about the change, such as a registry out of reach
 }
@@ -110,11 +111,15 @@ type Test struct {
 	Output   string        `json:"output,omitempty"` // of failed tests, cut
 	Evidence string        `json:"evidence"`
 	Elapsed  time.Duration `json:"elapsed"`
-	Eco      string        `json:"-"`                // name of the ecosystem of its command
-	Leaf     bool          `json:"leaf"`             // has no subtests, so that it counts as one test
-	Broken   bool          `json:"broken,omitempty"` // package level: it did not compile
-	Lacks    string        `json:"lacks,omitempty"`  // a command: the program for want of which it failed
-	Cut      bool          `json:"cut,omitempty"`    // package level: its program ended before it had run all tests
+	Eco      string        `json:"-"`                 // name of the ecosystem of its command
+	Leaf     bool          `json:"leaf"`              // has no subtests, so that it counts as one test
+	Broken   bool          `json:"broken,omitempty"`  // package level: it did not compile
+	Lacks    string        `json:"lacks,omitempty"`   // a command: the program for want of which it failed
+	Cut      bool          `json:"cut,omitempty"`     // package level: its program ended before it had run all tests
+	Masked   bool          `json:"masked,omitempty"`  // failed, or began and did not end, inside a package that passes
+	Retried  bool          `json:"retried,omitempty"` // its runner ran it again after a failure, as it was asked to
+
+	ended Status // package level: what its program itself ended with
 }
 
 // A Suite is the test results of one side.
@@ -251,6 +256,7 @@ type Result struct {
 	BrokenBoth []string     `json:"broken_both"` // the same on both sides
 	Lint       []Case       `json:"lint"`        // complaints that only the head has
 	Tests      Comparison   `json:"tests"`
+	Phantoms   []Case       `json:"phantoms,omitempty"` // failures inside of passing tests that the base shows as well
 	FailToPass Reproduction `json:"fail_to_pass"`
 	Statistics []Statistic  `json:"statistics"` // of tests that were run again because the sides disagree
 	// Expectations is nil where the kept arm was not reached.
@@ -260,6 +266,8 @@ type Result struct {
 	Cached       *Cached           `json:"cached,omitempty"`   // the base's tests were not run, but known; nil: they ran
 	Merge        *Merge            `json:"merge,omitempty"`    // nil: base has not moved, or not reached
 	Mutation     *Mutation         `json:"mutation,omitempty"` // nil: nothing to mutate, or not reached
+	Believed     *Believed         `json:"believed,omitempty"` // nil: no test was planted
+	Marks        []Mark            `json:"marks,omitempty"`    // by which code can tell a test run
 	NotCovered   []string          `json:"not_covered"`
 	Notes        []string          `json:"notes"`
 	Toolchains   map[string]string `json:"toolchains"`

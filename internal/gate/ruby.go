@@ -129,7 +129,7 @@ func rubyProject(s *survey, dir string, spec, test bool) project {
 // miniRunner loads files, or what patterns name, and writes a line of JSON for
 // each test that ended. It knows both libraries that are called "test".
 const miniRunner = `require "json"
-out = File.open(ENV["RESULTS"], "w")
+out = File.open(ENV.delete("RESULTS"), "w")
 begin
   require "minitest"
 rescue LoadError
@@ -148,8 +148,8 @@ klass = Class.new(Minitest::AbstractReporter) do
 end
 files = ARGV.flat_map { |a| Dir.glob(a).sort }.uniq
 ARGV.clear
-Minitest.extensions << "ycbot"
-Minitest.define_singleton_method(:plugin_ycbot_init) { |_| Minitest.reporter << klass.new(out) }
+Minitest.extensions << "results"
+Minitest.define_singleton_method(:plugin_results_init) { |_| Minitest.reporter << klass.new(out) }
 require "minitest/autorun"
 files.each do |f|
   begin
@@ -168,7 +168,7 @@ func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), 
 		if !strings.Contains(full, "$MINITEST") {
 			return c.reporting(full)
 		}
-		c = c.reporting(full+" # RESULTS", "MINITEST="+quoted(miniRunner))
+		c = c.reporting(`RESULTS="$RESULTS" `+full, "MINITEST="+quoted(miniRunner))
 		c.text = strings.Replace(full, `-e "$MINITEST" --`, `-e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }'`, 1)
 		return c
 	}

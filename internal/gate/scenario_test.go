@@ -22,6 +22,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -205,7 +206,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -342,7 +343,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{
-		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
+		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
 		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
 	}
 	if !s.has("lint") && !s.has("vet") {
@@ -416,6 +417,9 @@ func (w *world) skip(t *testing.T, s *scenario) {
 	}
 	if _, err := exec.LookPath("python3"); s.has("python") && err != nil {
 		t.Skip("python3 is needed")
+	}
+	if _, err := exec.LookPath("node"); s.has("node") && err != nil {
+		t.Skip("node is needed")
 	}
 	if s.has("needs") && w.box.Status().Tier == sandbox.TierNone {
 		t.Skip("bubblewrap does not work here")
@@ -531,6 +535,13 @@ func facts(r *Result) string {
 		for name, lines := range m.Unrun {
 			line("  no test runs", fmt.Sprintf("%s %v", name, lines))
 		}
+	}
+	if b := r.Believed; b != nil {
+		line("planted", strconv.Itoa(b.Planted))
+		line("  missed", b.Missed...)
+	}
+	for _, k := range r.Marks {
+		line("mark", fmt.Sprintf("%s:%d %s", k.Path, k.Line, k.What))
 	}
 	for _, c := range r.Lint {
 		line("lint", c.Output)

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -11,6 +13,9 @@ import (
 // its directive.
 var tapLine = pattern.New(`^(not )?ok\b\s*\d*\s*(?:- )?(.*?)(?:\s+#\s*((?i:skip|todo)\S*)\b.*)?$`)
 
+// tapPlan says how many results there are.
+var tapPlan = pattern.New(`^1\.\.(\d+)\b`)
+
 // tapName is a line above results that names what they are of, as tape writes.
 var tapName = pattern.New(`^# (.+)$`)
 
@@ -18,7 +23,7 @@ var tapName = pattern.New(`^# (.+)$`)
 // follow it. Results of which several have one name are one test.
 func parseTAP(data []byte) ([]outcome, error) {
 	var out []outcome
-	group, seen := "", false
+	group, plan, results := "", -1, 0
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimRight(line, "\r\n")
 		switch m := tapLine.FindStringSubmatch(line); {
@@ -37,8 +42,9 @@ func parseTAP(data []byte) ([]outcome, error) {
 				o.name = strings.TrimSuffix(group, nameSep)
 			}
 			out = append(out, o)
-		case strings.HasPrefix(line, "TAP version") || strings.HasPrefix(line, "1.."):
-			seen = true
+			results++
+		case tapPlan.MatchString(line) && plan < 0:
+			plan, _ = strconv.Atoi(tapPlan.FindStringSubmatch(line)[1]) // too long a number is no plan that holds
 		case tapName.MatchString(line) && !tapCount.MatchString(line):
 			group = tapName.FindStringSubmatch(line)[1]
 		case strings.HasPrefix(line, "Bail out!"):
@@ -47,8 +53,13 @@ func parseTAP(data []byte) ([]outcome, error) {
 			out[len(out)-1].output = short(joinOutput(out[len(out)-1].output, strings.TrimSpace(line)))
 		}
 	}
-	if !seen && len(out) == 0 {
+	switch {
+	case plan < 0 && len(out) == 0:
 		return nil, errors.New("it is no TAP")
+	case plan < 0:
+		return out, errEnded
+	case plan != results:
+		return out, fmt.Errorf("TAP: %d results are planned and %d are there", plan, results)
 	}
 	return out, nil
 }

@@ -59,7 +59,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		} else if c = r.unknown(c); c.argv == nil {
 			continue
 		}
-		suite, step, err := r.runTests(ctx, side, c)
+		suite, step, err := r.runFresh(ctx, side, c)
 		r.suites[side].add(suite)
 		if err != nil {
 			return err
@@ -138,22 +138,44 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 		c = r.limited(side, c)
 	}
 	step, err := r.exec(ctx, side, tree, c, stream)
-	suite := stream.suite(step.Evidence, tree.Dir)
-	suite.of(c.eco)
-	refused := c.results.refused != nil && c.results.refused(step.Exit)
-	if refused { // what it made of single tests is no result of them
-		suite = Suite{}
+	suite := r.collected(side, tree, c, stream, step)
+	if c.results.refused != nil && c.results.refused(step.Exit) { // what it made of single tests is no result of them
+		clear(suite)
 	}
-	if err == nil && step.Failed() && (step.TimedOut || !anyFailed(suite)) {
-		// The runner itself refused or was ended: say so as one test, the same on both sides.
-		t := commandTest(step)
-		t.Output, t.Cut = clean(joinOutput(stream.rest(), step.Output), tree.Dir), true
-		if step.TimedOut {
-			t.Status = NotRun
-		}
-		suite[ID{Unit: c.unit, Command: c.label()}] = t
+	if err == nil {
+		step = r.asCommand(suite, c, stream, step, tree.Dir)
 	}
 	return suite, step, err
+}
+
+// asCommand adds to a suite what the command did as a whole, as one test that is the
+// same on both sides, where its runner refused, was ended or has not reported a whole
+// run. A run without a test is no result of any. More output than is kept makes the
+// command count as one test.
+func (r *runner) asCommand(suite Suite, c command, stream collector, step Step, wd string) Step {
+	why, much := stream.gap()
+	if why == "" && (!step.Failed() || !step.TimedOut && anyFailed(suite)) {
+		return step
+	}
+	t := commandTest(step)
+	t.Output, t.Cut = clean(joinOutput(stream.rest(), step.Output), wd), true
+	if step.TimedOut || why != "" && !much && !step.Failed() {
+		t.Status = NotRun
+	}
+	if much {
+		clear(suite)
+		r.notCoveredOnce("the tests of %q one by one: %s, so that it counts as one test", c.label(), why)
+	}
+	if !anyRan(suite) && !much {
+		step.NoTests = true
+		for i := range r.res.Steps {
+			if r.res.Steps[i].Evidence == step.Evidence {
+				r.res.Steps[i].NoTests = true
+			}
+		}
+	}
+	suite[ID{Unit: c.unit, Command: c.label()}] = t
+	return step
 }
 
 // label names a command that tells tests apart where it failed as a whole, the
@@ -281,7 +303,7 @@ func (r *runner) vanished() {
 	missing := func(k Case) bool {
 		pkg := ID{Unit: k.ID.Unit, Package: k.ID.Package}
 		top, ran := r.suites[Head][ID{Unit: k.ID.Unit, Package: k.ID.Package, Test: k.ID.Top()}]
-		return k.ID.Test != "" && !failing[pkg] && hasPackage(r.suites[Head], pkg) &&
+		return k.ID.Test != "" && !failing[pkg] && (hasPackage(r.suites[Head], pkg) || silent(r.suites[Head], k.ID)) &&
 			(!ran || top.Status == NotRun) && r.declares(k.ID)
 	}
 	t := &r.res.Tests

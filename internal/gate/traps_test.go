@@ -34,7 +34,7 @@ func TestSubmoduleIsSaid(t *testing.T) {
 	s.base[".gitmodules"] = []byte("[submodule \"lib\"]\n\tpath = third_party/lib\n\turl = https://example.org/lib.git\n")
 	res := newWorld(t).run(t, s)
 	if said := strings.Join(res.NotCovered, "\n"); res.Verdict != Pass || !strings.Contains(said, "submodules are empty folders: \"third_party/lib\"") {
-		t.Errorf("verdict %s, not covered:\n%s", res.Verdict, said)
+		t.Errorf("verdict %s %q, not covered:\n%s", res.Verdict, res.Reasons, said)
 	}
 }
 

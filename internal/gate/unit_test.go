@@ -79,6 +79,12 @@ func statuses(s Suite) string {
 		if !t.Leaf && id.Test != "" {
 			mark += "+"
 		}
+		if t.Retried {
+			mark += "^"
+		}
+		if t.Masked {
+			mark += "~"
+		}
 		out = append(out, id.String()+" "+string(t.Status)+mark)
 	}
 	slices.Sort(out)

@@ -27,6 +27,9 @@ type Facts struct {
 	Incomplete     string         // why the gate stopped before its end, such as its time limit
 	Lacks          string         // what could not be run on either side for want of a program; empty: nothing
 	Unprepared     string         // why a side could not be set up for reasons that are not the change's
+	BaseTouched    string         // the command of the change that reached the base's files; empty: none
+	Unbelieved     []string       // why results of the tests are not believed
+	Marks          int            // lines by which the sources that the change adds can tell a test run
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
@@ -86,6 +89,11 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
 	partialIf(f.Incomplete != "", "not finished: %s", f.Incomplete)
 	partialIf(f.Unprepared != "", "environment: %s", f.Unprepared)
+	partialIf(f.BaseTouched != "", "a command of the change reached the base's files: %s", f.BaseTouched)
+	for _, why := range f.Unbelieved {
+		partialIf(true, "the results of the tests are not believed: %s", why)
+	}
+	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can tell a test run from use", count(f.Marks, "line", "lines"))
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", count(f.BrokenBoth, "package or command", "packages or commands"))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))

@@ -73,7 +73,10 @@ func (b *builder) stage(stage gate.Stage) {
 		}
 		switch {
 		case !head.Failed():
-		case stage == gate.StageTest && head.PerTest:
+		case stage == gate.StageTest && head.PerTest && head.NoTests && head.Environment == "":
+			c.Result, c.Actual = report.ResultFail, joinLines("it ran no test", head.Output)
+			c.Reproduction = against(base, onBase)
+		case stage == gate.StageTest && head.PerTest && !head.NoTests:
 			c.Result, c.Actual = b.testsResult(), b.testsLine()
 			c.Expected = "what passes on base passes with the change"
 			c.Reproduction = report.NotRun
@@ -88,6 +91,9 @@ func (b *builder) stage(stage gate.Stage) {
 		default:
 			c.Result, c.Actual = report.ResultFail, head.Output
 			c.Reproduction = against(base, onBase)
+		}
+		if head.NoTests && !head.Failed() {
+			c.Result, c.Actual = report.ResultSkip, "it ran no test"
 		}
 		if head.TimedOut {
 			c.Actual = joinLines("did not end within its time limit", c.Actual)
@@ -345,6 +351,11 @@ func (b *builder) lint() {
 // observations are findings that change no verdict and that a maintainer would
 // want to know of.
 func (b *builder) observations() {
+	for _, m := range b.result.Marks {
+		b.findings = append(b.findings, report.Finding{
+			Severity: report.SeverityWarning, Title: "the change adds code that " + m.What, Path: m.Path, Line: m.Line, Detail: m.Text,
+		})
+	}
 	t := b.result.Tests
 	for _, g := range []struct {
 		cases    []gate.Case

@@ -155,7 +155,7 @@ func TestMutationChecks(t *testing.T) {
 	b := &builder{result: &gate.Result{Mutation: &gate.Mutation{
 		Note: "of 3 mutants of the changed lines the tests noticed 1", Command: "go test", Evidence: []string{"E1", "E3"}, Killed: 1,
 		Survivors: []gate.Survivor{
-			{Name: "M2", Path: "a.go", Line: 3, Title: "negated condition: == → !=", Diff: "-a\n+b\n", Command: "env YCBOT_MUTANT=M2 go test", Evidence: []string{"E1", "E3"}},
+			{Name: "M2", Path: "a.go", Line: 3, Title: "negated condition: == → !=", Diff: "-a\n+b\n", Command: "env RUN_ID=M2 go test", Evidence: []string{"E1", "E3"}},
 			{Name: "M3", Path: "a.go", Line: 4, Title: "off by one: 1 → 2", Weak: true, Evidence: []string{"E1", "E4"}},
 		},
 		Unrun: map[string][]int{"b.go": {2, 4, 5, 6}},

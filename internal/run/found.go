@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -33,7 +34,7 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 		c.problem("journal.jsonl: the gate's verdict is %s for reasons against it", r.Verdict)
 	}
 	listed := map[string]bool{}
-	for _, list := range [][]gate.Case{t.Regressed, t.NewFailing, t.PreExisting, t.Flaky, t.FlakyNew, t.NewFlakiness, t.Unsettled, t.NotRun, t.Unknown, t.Fixed} {
+	for _, list := range [][]gate.Case{t.Regressed, t.NewFailing, t.PreExisting, t.Flaky, t.FlakyNew, t.NewFlakiness, t.Unsettled, t.NotRun, t.Unknown, t.Fixed, r.Phantoms} {
 		for _, k := range list {
 			listed[k.ID.Package+" "+k.ID.Test] = true
 		}
@@ -52,7 +53,11 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 			c.problem("%s fails on the head, which the gate's result does not list", s.Evidence)
 		}
 	}
-	for _, k := range t.PreExisting {
+	old := t.PreExisting
+	if r.Cached == nil {
+		old = append(slices.Clone(old), r.Phantoms...)
+	}
+	for _, k := range old {
 		if whole && k.ID.Test != "" && !onBase[k.ID.Test] { // its package may have another name there
 			c.problem("journal.jsonl: %s is said to fail on the base, and the log has no such failure", k.ID)
 		}

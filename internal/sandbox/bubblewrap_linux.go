@@ -229,7 +229,7 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 		args = append(args, "--bind", t.locked, boxedLocked)
 	}
 	if len(b.means.shim) > 0 {
-		args = append(args, "--ro-bind", b.means.shim[0], boxedShim(b.means.shim[0]))
+		args = append(args, "--ro-bind", b.means.shim[0], boxedShim)
 	}
 	args = append(args, "--remount-ro", "/", "--chdir", workingDir(c, home))
 	env := environment(b.o, c, home, boxedTemp)
@@ -264,7 +264,7 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 		}
 	}
 	if t.self {
-		p.Landlock.Read = append(p.Landlock.Read, boxedShim(b.means.shim[0]))
+		p.Landlock.Read = append(p.Landlock.Read, boxedShim)
 	}
 	return p
 }

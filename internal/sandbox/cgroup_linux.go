@@ -18,7 +18,7 @@ import (
 
 // cgroupPrefix begins the name of a command's own cgroup; this program's process
 // and a number follow.
-const cgroupPrefix = "ycbot-run-"
+const cgroupPrefix = "job-"
 
 // cgroupSlack is how many threads a command's cgroup has beside the command's
 // own: bubblewrap's and, until it becomes the command, the shim's.

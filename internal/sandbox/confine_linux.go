@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boxedShim is where the program of the shim lies in the bubblewrap tiers. It
-// keeps its name, by which a program may know what it is.
-func boxedShim(program string) string { return "/.ycbot/" + filepath.Base(program) }
+// boxedShim is where the program of the shim lies in the bubblewrap tiers. Nothing
+// that a command sees names this program: code could behave while it is verified.
+const boxedShim = "/run/init"
 
 // boxedLocked is a directory of the self-test that Landlock alone protects.
 const boxedLocked = "/.locked"

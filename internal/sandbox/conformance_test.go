@@ -202,7 +202,7 @@ func environ(t *testing.T, newSandbox maker) {
 	}
 	want := map[string]string{
 		"PATH": filepath.Join(tool, "bin") + ":" + systemPath, "LANG": "de_DE", "TERM": "dumb", "CI": "true",
-		"USER": "ycbot", "LOGNAME": "ycbot", "TZ": "Asia/Tokyo", "A": "2", "LONG": long, "B": "a=b\nc", "EMPTY": "",
+		"USER": "runner", "LOGNAME": "runner", "TZ": "Asia/Tokyo", "A": "2", "LONG": long, "B": "a=b\nc", "EMPTY": "",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

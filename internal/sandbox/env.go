@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	userName  = "ycbot"
+	userName  = "runner"
 	boxedHome = "/home/" + userName // HOME in the bubblewrap tier when a Command names none
 	boxedTemp = "/tmp"
 )

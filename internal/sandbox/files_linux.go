@@ -11,7 +11,7 @@ import (
 
 // memoryFile is an unnamed file that holds data, to be read from its beginning.
 func memoryFile(data []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("ycbot", unix.MFD_CLOEXEC)
+	fd, err := unix.MemfdCreate("data", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("memfd: %w", err)
 	}

@@ -72,7 +72,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 			return nil, err
 		}
 		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
-		argv = slices.Concat([]string{boxedShim(b.means.shim[0])}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
+		argv = slices.Concat([]string{boxedShim}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
 	}
 	l.cmd = &exec.Cmd{
 		Path: b.program,

@@ -86,7 +86,7 @@ func (n *none) Run(ctx context.Context, c Command) (res Result, err error) {
 type scratch struct{ dir, home, temp string }
 
 func newScratch(temp string) (scratch, error) {
-	dir, err := os.MkdirTemp(temp, "ycbot-run-")
+	dir, err := os.MkdirTemp(temp, "job-")
 	if err != nil {
 		return scratch{}, fmt.Errorf("scratch: %w", err)
 	}

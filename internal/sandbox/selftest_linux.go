@@ -50,7 +50,7 @@ func (b *bubblewrap) selfTest(ctx context.Context) error {
 	}
 	findings := b.judge(said, rep, t)
 	if len(b.means.shim) > 0 {
-		said, err := t.canaries(boxedShim(b.means.shim[0]), boxedLocked, b.means, func(c Command) (Result, error) {
+		said, err := t.canaries(boxedShim, boxedLocked, b.means, func(c Command) (Result, error) {
 			res, _, err := b.run(ctx, c, trap{locked: t.locked, self: true})
 			return res, err
 		})

@@ -49,7 +49,7 @@ func startWaiting(m means) (_ *waiting, err error) {
 	}
 	const policyFD, statusFD, lifelineFD = "3", "4", "5"
 	w.cmd = &exec.Cmd{
-		Path: m.shim[0], Args: slices.Concat(m.shim, []string{policyFD, statusFD, lifelineFD}),
+		Path: m.shim[0], Args: slices.Concat([]string{"init"}, m.shim[1:], []string{policyFD, statusFD, lifelineFD}), // its command can read them
 		Env: []string{}, Dir: "/", ExtraFiles: w.files,
 	}
 	w.proc, err = job{cmd: w.cmd, stays: true, cgroup: w.group}.start()

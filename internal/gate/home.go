@@ -1,0 +1,99 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// userSettings are the files and folders below HOME in which tools look for the
+// settings of their user, with stars in them. Commands find none but the operator's
+// own about registries: else what the build of one project writes there would decide
+// how another one is built and tested. What is installed or fetched below HOME stays.
+var userSettings = strings.Fields(`
+	.config .gitconfig .netrc .curlrc .wgetrc .ssh/config .inputrc .editrc
+	.profile .bashrc .bash_profile .bash_login .bash_logout .zshrc .zshenv .zprofile .zlogin .kshrc
+	.npmrc .yarnrc .yarnrc.yml .pnpmrc .bunfig.toml .node_modules .node_libraries
+	.pip .pypirc .pydistutils.cfg .pdbrc .pdbrc.py .pythonrc.py .condarc
+	.local/lib/python*/site-packages/sitecustomize.py .local/lib/python*/site-packages/usercustomize.py
+	.cargo/config .cargo/config.toml .cargo/env .rustup/settings.toml .rustfmt.toml
+	.m2/settings.xml .m2/settings-security.xml .m2/toolchains.xml .m2/extensions.xml .m2/maven.config .mavenrc
+	.gradle/gradle.properties .gradle/init.gradle .gradle/init.gradle.kts .gradle/init.d
+	.nuget/NuGet/NuGet.Config .nuget/NuGet/config
+	.gemrc .bundle/config .irbrc .pryrc .rspec
+	.composer/config.json .composer/auth.json
+	.mix/config.exs .hex/hex.config .erlang .iex.exs
+	.cmake/packages .makerc .gdbinit .lldbinit
+	Library/Application\040Support/go/env`)
+
+// ownSettings takes the settings of a user out of a HOME that commands of a change may
+// have written to, and writes those of the operator about registries.
+func (g *Gate) ownSettings(home string) error {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return fmt.Errorf("HOME of a command: %w", err)
+	}
+	defer root.Close()
+	for _, pattern := range userSettings {
+		if err := takeAway(root, ".", strings.Split(strings.ReplaceAll(pattern, `\040`, " "), "/")); err != nil {
+			return fmt.Errorf("settings in HOME of a command: %w", err)
+		}
+	}
+	return g.furnish(home)
+}
+
+// takeAway removes what a path names below a folder. A link on the way is removed
+// itself, because it would lead to settings at another place.
+func takeAway(root *os.Root, dir string, rest []string) error {
+	names := []string{rest[0]}
+	if strings.Contains(rest[0], "*") {
+		names = nil
+		entries, err := fs.ReadDir(root.FS(), dir)
+		if err != nil {
+			return missing(err)
+		}
+		for _, e := range entries {
+			if ok, err := path.Match(rest[0], e.Name()); ok && err == nil {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	for _, name := range names {
+		at := path.Join(dir, name)
+		info, err := root.Lstat(at)
+		if err != nil {
+			if err := missing(err); err != nil {
+				return err
+			}
+			continue
+		}
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0 && len(rest) > 1:
+			err = root.Remove(at)
+		case len(rest) == 1:
+			err = root.RemoveAll(at)
+		case info.IsDir():
+			if info.Mode().Perm()&0o700 != 0o700 { // locked by a command
+				err = root.Chmod(at, 0o700)
+			}
+			if err == nil {
+				err = takeAway(root, at, rest[1:])
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing forgives that there is nothing.
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,46 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestOwnSettings holds that settings of tools that a command left in HOME are gone for
+// the next one, also behind links, and that what is installed there stays.
+func TestOwnSettings(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	home, outside := filepath.Join(dir, "home"), filepath.Join(dir, "outside")
+	gone := []string{
+		".config/go/env", ".npmrc", ".cargo/config.toml", ".m2/settings.xml", ".gradle/init.d/a.gradle", ".gitconfig", ".bashrc", ".yarnrc.yml",
+		".local/lib/python3.12/site-packages/usercustomize.py", ".cmake/packages/a/b", ".node_modules/a/index.js",
+	}
+	stays := []string{".cargo/registry/a", ".m2/repository/a", ".local/bin/tool", ".local/lib/python3.12/site-packages/a.py", ".cache/pip/a", "go/bin/tool", "data"}
+	for _, name := range append(gone, stays...) {
+		lay(t, home, map[string][]byte{name: []byte("x")})
+	}
+	lay(t, outside, map[string][]byte{"config": []byte("x"), "gradle.properties": []byte("x")})
+	if err := os.RemoveAll(filepath.Join(home, ".gradle")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(home, ".gradle")); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&Gate{}).ownSettings(home); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(gone, ".gradle") {
+		if _, err := os.Lstat(filepath.Join(home, name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	for _, name := range stays {
+		if !exists(filepath.Join(home, name)) {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	if !exists(filepath.Join(outside, "gradle.properties")) {
+		t.Error("a file outside of HOME was removed")
+	}
+}

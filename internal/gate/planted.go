@@ -1,0 +1,310 @@
+package gate
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// Bounds for planted tests: packages with changed lines, and others.
+const (
+	maxPlanted      = 20
+	maxPlantedOther = 5
+)
+
+// A Believed is what became of the tests that were planted to see whether the suite
+// reports a failure.
+type Believed struct {
+	Planted  int      `json:"planted"`  // packages or files in which the planted test ran
+	Missed   []string `json:"missed"`   // those of them in which it was not reported as failing
+	Evidence []string `json:"evidence"` // of the runs
+}
+
+// plant lays one test of an unforeseeable name that must fail beside existing tests
+// of the head and runs them. A suite in which it ran and that does not report its
+// failure is not believed. It is left out where the change fails anyway.
+func (r *runner) plant(ctx context.Context) error {
+	if !r.res.Runnable || r.facts.Unprepared != "" || r.fails() || r.Limits.mutation() < 0 {
+		return nil
+	}
+	name := r.plantName()
+	done := &Believed{}
+	for _, c := range r.plan[Head].test {
+		files, why := r.plantsFor(c, name)
+		if len(files) == 0 {
+			r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.label(), why)
+			continue
+		}
+		if err := r.runPlanted(ctx, c, name, files, done); err != nil {
+			return err
+		}
+	}
+	if done.Planted > 0 || len(done.Evidence) > 0 {
+		r.res.Believed = done
+	}
+	if len(done.Missed) > 0 {
+		r.facts.Unbelieved = append(r.facts.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", listed(done.Missed, 5)))
+	}
+	return nil
+}
+
+// plantName is a name that no change can know: it is made of how long the commands
+// before took, to the precision of the log, so that a run that is played back from
+// its log has the same.
+func (r *runner) plantName() string {
+	h := sha256.New()
+	for _, s := range r.res.Steps {
+		fmt.Fprintln(h, s.Evidence, s.Side, s.Duration)
+	}
+	var b strings.Builder
+	for _, c := range h.Sum(nil)[:12] {
+		b.WriteByte('a' + c%26)
+	}
+	return b.String()
+}
+
+// A planted is a file to lay into the head: a test that must fail, with what is
+// before it.
+type planted struct {
+	path string // in the repository
+	pkg  string // as in ID.Package
+	text string
+}
+
+// plantsFor are the files for a test command, or why there are none.
+func (r *runner) plantsFor(c command, name string) ([]planted, string) {
+	switch {
+	case c.results == nil || c.results.narrow == nil:
+		return nil, "its output does not tell tests apart"
+	case c.eco == "Go":
+		return r.plantsGo(c, name)
+	}
+	var out []planted
+	others := 0
+	for _, file := range r.plantable(c) {
+		near := slices.ContainsFunc(r.in.Change.Paths(), func(p string) bool { return p == file || path.Dir(p) == path.Dir(file) })
+		if !near {
+			if others++; others > maxPlantedOther {
+				continue
+			}
+		}
+		if len(out) == maxPlanted+maxPlantedOther {
+			break
+		}
+		src, err := readInTree(r.in.Head.Dir, file)
+		if err != nil {
+			continue
+		}
+		if text := failingTest(file, string(src), c.results.name, name); text != "" {
+			at := plantPath(file, name)
+			out = append(out, planted{path: at, pkg: at, text: string(src) + text})
+		}
+	}
+	return out, "none of its test files is of a known style"
+}
+
+// plantable are the test files of a command all of whose tests pass on the head.
+func (r *runner) plantable(c command) []string {
+	ok := map[string]bool{}
+	for id, t := range r.suites[Head] {
+		if id.Unit != c.unit || t.Eco != c.eco || id.Test == "" {
+			continue
+		}
+		pass, seen := ok[id.Package]
+		ok[id.Package] = (pass || !seen) && t.Status != Failed && t.Status != NotRun
+	}
+	var out []string
+	for _, file := range slices.Sorted(maps.Keys(ok)) {
+		if ok[file] && path.Ext(file) != "" && !path.IsAbs(file) {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// plantsGo makes a test file for each package.
+func (r *runner) plantsGo(c command, name string) ([]planted, string) {
+	changed := touched(r.packages, r.in.Change.Paths())
+	var out []planted
+	near, others := 0, 0
+	for _, p := range r.packages {
+		ran := r.suites[Head][ID{Unit: p.unit, Package: p.ImportPath}]
+		if p.unit != c.unit || !p.hasTests() || ran.Status != Passed || ran.Cut || ran.Elapsed > slowTests {
+			continue
+		}
+		if changed[p.ImportPath] {
+			if near++; near > maxPlanted {
+				continue
+			}
+		} else if others++; others > maxPlantedOther {
+			continue
+		}
+		beside := slices.Concat(p.TestGoFiles, p.XTestGoFiles)[0]
+		src, err := readInTree(r.in.Head.Dir, path.Join(p.Dir, beside))
+		clause := goClause.FindStringSubmatch(string(src))
+		if err != nil || clause == nil {
+			continue
+		}
+		out = append(out, planted{
+			path: path.Join(p.Dir, name+"_test.go"), pkg: p.ImportPath,
+			text: "package " + clause[1] + "\n\nimport \"testing\"\n\nfunc Test" + strings.ToUpper(name[:1]) + name[1:] + "(t *testing.T) { t.Errorf(\"got %d, want %d\", 1, 2) }\n",
+		})
+	}
+	return out, "no package with tests is fast enough and passes"
+}
+
+var goClause = pattern.New(`(?m)^package\s+(\w+)`)
+
+// plantPath is where a copy of a test file is found by the same runner.
+func plantPath(file, name string) string {
+	dir, base := path.Split(file)
+	stem, ext, _ := strings.Cut(base, ".")
+	switch {
+	case strings.HasPrefix(base, "test"):
+		sep := "-"
+		if path.Ext(file) == ".py" || path.Ext(file) == ".rb" {
+			sep = "_"
+		}
+		return dir + stem + sep + name + "." + ext
+	case path.Ext(file) == ".py" || path.Ext(file) == ".rb":
+		return dir + name + "_" + base
+	}
+	return dir + name + base
+}
+
+var (
+	esModule   = pattern.New(`(?m)^\s*import\s|^export\s`)
+	chaiExpect = pattern.New(`chai`)
+	ownAssert  = pattern.New(`(?m)\bassert\b[^\n]*(require\(|from\s)`)
+)
+
+// failingTest is a test that must fail in the style of a test file; empty where that
+// is not known.
+func failingTest(file, src, results, name string) string {
+	modern := esModule.MatchString(src) || path.Ext(file) == ".mjs" || path.Ext(file) == ".mts"
+	class := strings.ToUpper(name[:1]) + name[1:]
+	switch {
+	case results == "results of unittest":
+		return "\n\nimport unittest as " + name + "_unittest\n\n\nclass Test" + class + "(" + name + "_unittest.TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
+	case results == "JUnit XML of pytest":
+		return "\n\ndef test_" + name + "():\n    assert 1 == 2\n"
+	case results == "events of node --test" && modern:
+		return "\n;\nimport { test as " + name + "Test } from \"node:test\";\nimport " + name + "Assert from \"node:assert\";\n" + name + "Test(\"" + name + "\", () => { " + name + "Assert.strictEqual(1, 2) });\n"
+	case results == "events of node --test":
+		return "\n;\nrequire(\"node:test\").test(\"" + name + "\", () => { require(\"node:assert\").strictEqual(1, 2) });\n"
+	case results == "JSON of vitest":
+		return "\n;\nimport { test as " + name + "Test, expect as " + name + "Expect } from \"vitest\";\n" + name + "Test(\"" + name + "\", () => { " + name + "Expect(1).toBe(2) });\n"
+	case results == "JSON of jest":
+		return "\n;\ntest(\"" + name + "\", () => { expect(1).toBe(2) });\n"
+	case results == "JSON of mocha" && ownAssert.MatchString(src):
+		return "\n;\nit(\"" + name + "\", () => { assert.equal(1, 2) });\n"
+	case results == "JSON of mocha" && chaiExpect.MatchString(src) && strings.Contains(src, "expect"):
+		return "\n;\nit(\"" + name + "\", () => { expect(1).to.equal(2) });\n"
+	case results == "JSON of mocha":
+		return "\n;\nit(\"" + name + "\", () => { throw new Error(\"1 is not 2\") });\n"
+	case strings.Contains(src, "Minitest::Test"):
+		return "\n\nclass Test" + class + " < Minitest::Test\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
+	case strings.HasSuffix(file, "_spec.rb"):
+		return "\n\nRSpec.describe(\"" + name + "\") { it(\"" + name + "\") { expect(1).to eq(2) } }\n"
+	}
+	return ""
+}
+
+// runPlanted lays the files into the prepared head, runs their tests and looks for
+// the planted ones. The head is as it was prepared afterwards.
+func (r *runner) runPlanted(ctx context.Context, c command, name string, files []planted, done *Believed) error {
+	if err := r.reset(ctx, Head); err != nil {
+		return err
+	}
+	var pkgs []string
+	for _, f := range files {
+		pkgs = append(pkgs, f.pkg)
+	}
+	n, ok := c.results.narrow(c, part{packages: pkgs})
+	if !ok {
+		r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (its files cannot be run by themselves)", c.label())
+		return nil
+	}
+	n.stage, n.name, n.timeout = StageMutation, c.label(), r.Limits.step()
+	if err := r.layPlanted(files); err != nil {
+		return err
+	}
+	defer func() {
+		if err := r.takePlanted(files); err != nil {
+			r.note("planted tests could not be removed: %v", err)
+		}
+	}()
+	suite, step, err := r.runTests(ctx, Head, n)
+	if err != nil {
+		return err
+	}
+	done.Evidence = append(done.Evidence, step.Evidence)
+	r.judgePlanted(c, name, files, suite, done)
+	return nil
+}
+
+// judgePlanted finds the files in which the planted test was not reported as failing,
+// although others of the same file or package were reported.
+func (r *runner) judgePlanted(c command, name string, files []planted, suite Suite, done *Believed) {
+	var unseen []string
+	for _, f := range files {
+		ran, failed := false, false
+		for id, t := range suite {
+			if id.Package != f.pkg {
+				continue
+			}
+			mine := strings.Contains(strings.ToLower(id.Test), name)
+			failed = failed || mine && t.Status == Failed
+			ran = ran || mine || id.Test != "" && t.Status == Passed
+		}
+		whole := suite[ID{Unit: c.unit, Package: f.pkg}]
+		switch {
+		case failed:
+			done.Planted++
+		case ran && !whole.Broken:
+			done.Planted++
+			done.Missed = append(done.Missed, f.pkg)
+		default:
+			unseen = append(unseen, f.path)
+		}
+	}
+	if len(unseen) > 0 {
+		r.notCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", plural(len(unseen), "a file", "some files"))
+	}
+}
+
+func (r *runner) layPlanted(files []planted) error {
+	root, err := os.OpenRoot(r.in.Head.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range files {
+		if err := root.WriteFile(filepath.FromSlash(f.path), []byte(f.text), 0o644); err != nil {
+			return fmt.Errorf("planted test: %w", err)
+		}
+	}
+	return nil
+}
+
+func (r *runner) takePlanted(files []planted) error {
+	root, err := os.OpenRoot(r.in.Head.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, f := range files {
+		if err := missing(root.Remove(filepath.FromSlash(f.path))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
