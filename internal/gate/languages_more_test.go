@@ -10,7 +10,7 @@ import (
 )
 
 func elixirLanguage() language {
-	const runs = "f = System.fetch_env!(\"GOCACHE\") <> \"/runs\"\n    n = case File.read(f) do\n      {:ok, s} -> String.to_integer(s)\n      _ -> 0\n    end\n    File.write!(f, Integer.to_string(n + 1))\n"
+	const runs = "f = System.fetch_env!(\"COUNTS\") <> \"/runs\"\n    n = case File.read(f) do\n      {:ok, s} -> String.to_integer(s)\n      _ -> 0\n    end\n    File.write!(f, Integer.to_string(n + 1))\n"
 	return language{
 		name: "mix", noticed: 2, tries: 2, fresh: "\ndefmodule Calc.New do\n  def fresh, do: 1\nend\n", tools: []string{"mix"}, src: "lib/calc.ex", test: "test/calc_test.exs",
 		files: map[string]string{
@@ -40,7 +40,7 @@ const mavenRepo = "/usr/share/maven-repo"
 // versions of plugins by itself. Tests run in Maven's own process, because its Surefire
 // notices the end of another one only when it next writes to it, 10 s later.
 func mavenLanguage() language {
-	const runs = "java.nio.file.Path f = java.nio.file.Path.of(System.getenv(\"GOCACHE\"), \"runs\"); int n = java.nio.file.Files.exists(f) ? Integer.parseInt(java.nio.file.Files.readString(f)) : 0; java.nio.file.Files.writeString(f, \"\" + (n + 1)); "
+	const runs = "java.nio.file.Path f = java.nio.file.Path.of(System.getenv(\"COUNTS\"), \"runs\"); int n = java.nio.file.Files.exists(f) ? Integer.parseInt(java.nio.file.Files.readString(f)) : 0; java.nio.file.Files.writeString(f, \"\" + (n + 1)); "
 	return language{
 		name: "maven", noticed: 1, tries: 1, tools: []string{"mvn", "javac"}, src: "src/main/java/m/Calc.java", test: "src/test/java/m/CalcTest.java",
 		lacks: func(tools *Toolchains) string {
@@ -106,7 +106,7 @@ func toxLanguage() language {
 	l.input = map[string][]string{"setup": {"tox -q --notest"}, "test": {"tox -q"}}
 	l.files = map[string]string{
 		".gitignore": ".tox\n",
-		"tox.ini":    "[tox]\nskipsdist = true\nskip_missing_interpreters = true\nenvlist = py3\n\n[testenv]\nskip_install = true\npassenv = GOCACHE\ncommands = python -m unittest discover -s tests -t .\n",
+		"tox.ini":    "[tox]\nskipsdist = true\nskip_missing_interpreters = true\nenvlist = py3\n\n[testenv]\nskip_install = true\npassenv = COUNTS\ncommands = python -m unittest discover -s tests -t .\n",
 	}
 	l.files["tests/__init__.py"] = ""
 	return l

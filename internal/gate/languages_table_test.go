@@ -41,7 +41,7 @@ func nodeTestLanguage() language {
 					"abs":   "describe('group of', () => { it('abs / of -1', () => assert.strictEqual(m.abs(-1), 1)); });\n",
 					"again": "test('again', () => assert.strictEqual(m.add(1, 1), 2));\n",
 					"fresh": "test('fresh', () => assert.strictEqual(m.fresh(), 1));\n",
-					"flaky": "test('flaky', () => { let n = 0; const f = process.env.GOCACHE + '/runs'; try { n = +fs.readFileSync(f, 'utf8'); } catch {}\n fs.writeFileSync(f, String(n + 1)); assert.notStrictEqual(n + 1, m.turn); });\n",
+					"flaky": "test('flaky', () => { let n = 0; const f = process.env.COUNTS + '/runs'; try { n = +fs.readFileSync(f, 'utf8'); } catch {}\n fs.writeFileSync(f, String(n + 1)); assert.notStrictEqual(n + 1, m.turn); });\n",
 				})
 		},
 	}
@@ -49,7 +49,7 @@ func nodeTestLanguage() language {
 
 // nodeRuns is the body of a test that one of its runs fails, in any language of
 // Node; what counts is how often it ran on a side.
-const nodeRuns = "let n = 0; const f = process.env.GOCACHE + '/runs'; try { n = +fs.readFileSync(f, 'utf8'); } catch {}\n fs.writeFileSync(f, String(n + 1)); "
+const nodeRuns = "let n = 0; const f = process.env.COUNTS + '/runs'; try { n = +fs.readFileSync(f, 'utf8'); } catch {}\n fs.writeFileSync(f, String(n + 1)); "
 
 func jestLanguage() language {
 	l := nodeTestLanguage()
@@ -105,7 +105,7 @@ func pythonSource(add, abs bool, turn string) string {
 	return fmt.Sprintf("TURN = %s\n\n\ndef add(a, b):\n    return a %s b\n\n\ndef abs_(a):\n    return %s if a < 0 else a\n", turn, either(add, "+", "-"), either(abs, "-a", "a"))
 }
 
-const pythonRuns = `    runs = os.environ["GOCACHE"] + "/runs"
+const pythonRuns = `    runs = os.environ["COUNTS"] + "/runs"
     n = int(open(runs).read()) if os.path.exists(runs) else 0
     open(runs, "w").write(str(n + 1))
 `
@@ -165,7 +165,7 @@ func cTests(names []string) string {
 		"abs":   "  if (!strcmp(t, \"abs\") || !*t) { if (abs_of(-1) != 1) return puts(\"abs is wrong\"), 1; }\n",
 		"again": "  if (!strcmp(t, \"again\") || !*t) { if (add(1, 1) != 2) return 1; }\n",
 		"fresh": "  if (!strcmp(t, \"fresh\")) return fresh() != 1;\n",
-		"flaky": "  if (!strcmp(t, \"flaky\") || !*t) {\n    int n = 0; char runs[4096]; snprintf(runs, sizeof runs, \"%s/runs\", getenv(\"GOCACHE\")); FILE *f = fopen(runs, \"r\");\n    if (f) { if (fscanf(f, \"%d\", &n) != 1) n = 0; fclose(f); }\n" +
+		"flaky": "  if (!strcmp(t, \"flaky\") || !*t) {\n    int n = 0; char runs[4096]; snprintf(runs, sizeof runs, \"%s/runs\", getenv(\"COUNTS\")); FILE *f = fopen(runs, \"r\");\n    if (f) { if (fscanf(f, \"%d\", &n) != 1) n = 0; fclose(f); }\n" +
 			"    f = fopen(runs, \"w\"); fprintf(f, \"%d\", n + 1); fclose(f);\n    if (n + 1 == turn()) return puts(\"not now\"), 1;\n  }\n",
 	}) + "  return 0;\n}\n"
 }
@@ -229,7 +229,7 @@ func rustLanguage() language {
 				"abs":   "#[test]\nfn abs() {\n    assert_eq!(m::abs(-1), 1);\n}\n",
 				"again": "#[test]\nfn again() {\n    assert_eq!(m::add(1, 1), 2);\n}\n",
 				"fresh": "#[test]\nfn fresh() {\n    assert_eq!(m::fresh(), 1);\n}\n",
-				"flaky": "#[test]\nfn flaky() {\n    let f = std::env::var(\"GOCACHE\").unwrap() + \"/runs\";\n    let n: i32 = std::fs::read_to_string(&f).ok().and_then(|s| s.parse().ok()).unwrap_or(0);\n    std::fs::write(&f, (n + 1).to_string()).unwrap();\n    assert_ne!(n + 1, m::TURN);\n}\n",
+				"flaky": "#[test]\nfn flaky() {\n    let f = std::env::var(\"COUNTS\").unwrap() + \"/runs\";\n    let n: i32 = std::fs::read_to_string(&f).ok().and_then(|s| s.parse().ok()).unwrap_or(0);\n    std::fs::write(&f, (n + 1).to_string()).unwrap();\n    assert_ne!(n + 1, m::TURN);\n}\n",
 			})
 		},
 	}
@@ -239,7 +239,7 @@ func rubySource(add, abs bool, turn string) string {
 	return fmt.Sprintf("module Calc\n  TURN = %s\n  def self.add(a, b) = a %s b\n  def self.abs(a) = a.negative? ? %s : a\nend\n", turn, either(add, "+", "-"), either(abs, "-a", "a"))
 }
 
-const rubyRuns = "f = ENV['GOCACHE'] + '/runs'; n = File.exist?(f) ? File.read(f).to_i : 0; File.write(f, (n + 1).to_s); "
+const rubyRuns = "f = ENV['COUNTS'] + '/runs'; n = File.exist?(f) ? File.read(f).to_i : 0; File.write(f, (n + 1).to_s); "
 
 func rspecLanguage() language {
 	return language{
@@ -286,7 +286,7 @@ func phpLanguage() language {
 				"abs":   "  public function testAbs(): void { $this->assertSame(1, abs_of(-1)); }\n",
 				"again": "  public function testAgain(): void { $this->assertSame(2, add(1, 1)); }\n",
 				"fresh": "  public function testFresh(): void { $this->assertSame(1, fresh()); }\n",
-				"flaky": "  public function testFlaky(): void { $f = getenv('GOCACHE') . '/runs'; $n = (int) @file_get_contents($f); file_put_contents($f, $n + 1); $this->assertNotSame(TURN, $n + 1); }\n",
+				"flaky": "  public function testFlaky(): void { $f = getenv('COUNTS') . '/runs'; $n = (int) @file_get_contents($f); file_put_contents($f, $n + 1); $this->assertNotSame(TURN, $n + 1); }\n",
 			}) + "}\n"
 		},
 	}

@@ -99,7 +99,7 @@ func TestLanguages(t *testing.T) {
 	if err == nil {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
-	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}} // for GOCACHE, in which tests count their runs
+	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}} // for COUNTS, in which tests count their runs
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()

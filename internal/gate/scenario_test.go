@@ -162,6 +162,22 @@ func (w *world) cacheOf(t *testing.T, s *scenario) string {
 	return dir
 }
 
+// A countingBox gives the commands of each side a folder in which tests that are meant
+// to be flaky count their runs. Nothing else of one command is there for the next.
+type countingBox struct {
+	sandbox.Sandbox
+	dir string
+}
+
+func (b countingBox) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
+	dir := filepath.Join(b.dir, strings.ReplaceAll(filepath.Dir(c.Home), string(filepath.Separator), "-"))
+	if err := mkdirs(dir); err != nil {
+		return sandbox.Result{}, err
+	}
+	c.Writable, c.Env = append(slices.Clone(c.Writable), dir), append(slices.Clone(c.Env), "COUNTS="+dir)
+	return b.Sandbox.Run(ctx, c)
+}
+
 // A scenario is one file of testdata/scenarios.
 type scenario struct {
 	archive *txtar.Archive
@@ -365,7 +381,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	tools, goTools := *w.tools, *w.tools.Go
 	tools.Go = &goTools
 	g := &Gate{
-		Sandbox: w.box, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
+		Sandbox: countingBox{w.box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour},
 	}
