@@ -17,6 +17,7 @@ import (
 type plan struct {
 	projects                       []project // that the change can affect
 	left                           []project // that it cannot: they are run when the others are done
+	files                          []string  // of the tree, by path
 	setup, warm, build, lint, test []command
 }
 
@@ -74,7 +75,7 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 		r.leave(chosen, left)
 	}
 	p := newPlan(chosen, r.in.Commands)
-	p.left = left
+	p.left, p.files = left, files
 	return p, nil
 }
 

@@ -124,11 +124,14 @@ type runner struct {
 	resting  bool             // it is at what the change cannot affect
 	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
-	longest  time.Duration // the slowest package of the base's tests
-	lacks    []string      // what could not be run for want of a program, for people
-	missing  bool          // tests of the change import what the base does not provide
-	limit    time.Duration // of the whole gate
-	copies   string        // what the names of its prepared snapshots begin with
+	longest  time.Duration       // the slowest package of the base's tests
+	lacks    []string            // what could not be run for want of a program, for people
+	missing  bool                // tests of the change import what the base does not provide
+	limit    time.Duration       // of the whole gate
+	texts    map[string]versions // of the files of the change
+	touched  []touch             // paths of the change that are not source
+	over     Suite               // the change's tests over the base's sources
+	copies   string              // what the names of its prepared snapshots begin with
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -178,11 +181,13 @@ func (r *runner) steps(ctx context.Context) error {
 		r.prepareBase,
 		r.prepareHead,
 		r.list,
+		r.classify,
 		r.splitGo,
 		r.testBase,
 		r.testHead,
 		r.compare,
 		r.failToPass,
+		r.kept,
 		r.probe,
 		r.merge,
 		r.rest,
@@ -285,6 +290,10 @@ func (r *runner) conclude() {
 	if r.res.FailToPass.State == "" {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
+	if x := r.res.Expectations; x != nil {
+		f.Changed, f.Policy = x.counts(), x.Policy
+	}
+	f.Untrusted = r.in.BaseCommands
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)

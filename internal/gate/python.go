@@ -34,6 +34,7 @@ func pythonEcosystem() *ecosystem {
 			keep: keepKeys([]string{"index-url", "extra-index-url", "trusted-host", "find-links", "no-index", "cert", "proxy", "timeout"}, []string{"global", "install"}),
 		}},
 		find:     findPythonProjects,
+		classes:  pythonClasses(),
 		isTest:   isPythonTest,
 		isSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
 		steers:   steersPython,
