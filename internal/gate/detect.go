@@ -32,7 +32,7 @@ func (r *runner) detect(ctx context.Context) error {
 		}
 		r.plan[side] = p
 	}
-	r.distrust()
+	r.keepCommands()
 	r.describe()
 	p := r.plan[Head]
 	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {

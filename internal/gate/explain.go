@@ -57,7 +57,7 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 		}
 		r.plan[side] = p
 	}
-	r.distrust()
+	r.keepCommands()
 	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
 	p := r.plan[Head]
 	for _, q := range slices.Concat(p.projects, p.left) {
@@ -154,40 +154,6 @@ func writeCommands(b *strings.Builder, list []ExplainedCommand) {
 		case c.Stage == StageTest:
 			b.WriteString("          counts as one test\n")
 		}
-	}
-}
-
-// distrust lets the base choose the commands of a head that is not trusted, in
-// projects that both have: such a change cannot replace its own tests.
-func (r *runner) distrust() {
-	base, head := r.plan[Base], r.plan[Head]
-	changed := false
-	for i, p := range head.projects {
-		at := slices.IndexFunc(base.projects, func(b project) bool { return b.eco.name == p.eco.name && b.dir == p.dir })
-		if at < 0 {
-			continue
-		}
-		was := base.projects[at]
-		before, after := texts(was), texts(p)
-		if slices.Equal(before, after) || p.missing != "" || was.missing != "" {
-			continue
-		}
-		news := slices.DeleteFunc(slices.Clone(after), func(t string) bool { return slices.Contains(before, t) })
-		if len(news) == 0 {
-			news = slices.DeleteFunc(before, func(t string) bool { return slices.Contains(after, t) })
-		}
-		if !r.in.BaseCommands {
-			r.note("the change alters how %s is built or tested: %s", p.what, listed(news, 3))
-			continue
-		}
-		r.note("the change alters how %s is built or tested (%s), which has no effect on its own verification: the base's commands are run", p.what, listed(news, 3))
-		head.projects[i].setup, head.projects[i].warm, head.projects[i].build, head.projects[i].lint, head.projects[i].test = was.setup, was.warm, was.build, was.lint, was.test
-		changed = true
-	}
-	if changed {
-		p := newPlan(head.projects, r.in.Commands)
-		p.left = head.left
-		r.plan[Head] = p
 	}
 }
 

@@ -31,6 +31,7 @@ type examined struct {
 	why      string // it could not be compiled, collected or started there
 	output   string // of the failure there
 	evidence []string
+	lost     bool // its program ended before it
 	drop     bool // it gives both results, or has a name that is made up at random
 	made     []compare.FileClass
 }
@@ -77,7 +78,7 @@ func (k *keeper) steps(ctx context.Context) error {
 		}
 	}
 	k.observe()
-	for _, step := range []func(context.Context) error{k.confirm, k.attribute, k.headOverBase} {
+	for _, step := range []func(context.Context) error{k.recover, k.confirm, k.attribute, k.headOverBase} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -165,7 +166,10 @@ func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, brok
 			have, ok := l.by[site{at.at, name}]
 			if ok && (name == at.test || l.s[have].Status == Failed || l.s[have].Status == Skipped) {
 				t = l.s[have]
-				return statusOf(t), have, t, t.Broken, false
+				if status = statusOf(t); status == compare.Absent {
+					crashed = l.s[l.by[site{at.at, ""}]].Cut
+				}
+				return status, have, t, t.Broken, crashed
 			}
 			i := strings.LastIndexByte(name, '/')
 			if i < 0 {
@@ -175,7 +179,7 @@ func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, brok
 		}
 		if pkg, ok := l.by[site{at.at, ""}]; ok && e.id.Command == "" && at.test != "" {
 			t = l.s[pkg]
-			broken, crashed = t.Broken && t.Status == Failed, t.Cut && t.Status == Failed
+			broken, crashed = t.Broken && t.Status == Failed, t.Cut
 			id = pkg
 		}
 	}
@@ -261,8 +265,8 @@ func (k *keeper) observe() {
 		case e.whole():
 			// A package says something of its own only where it ends badly and no test does.
 			e.drop = e.kept != compare.Failed || t.Broken || !e.reached
-		case crashed && e.kept == compare.Absent:
-			e.drop = true // its program ended before it, which is a failure of its own
+		case crashed && e.kept == compare.Absent && e.why == "":
+			e.lost = true
 		}
 		if e.kept == compare.Failed && e.why == "" && e.reached && e.eco != "Go" && k.wantsRemoved(e) {
 			e.why = e.output
@@ -315,6 +319,80 @@ func (k *keeper) reached(e *examined) bool {
 		}
 		return len(s.places) == 0 || slices.Contains(s.places, e.id.Package) || slices.Contains(s.places, k.r.movedTo(e.id.Package))
 	})
+}
+
+// recover runs tests by themselves that did not run because their program ended
+// before them: without those that failed, which may have ended it.
+func (k *keeper) recover(ctx context.Context) error {
+	for _, reached := range []bool{true, false} {
+		var lost []*examined
+		for _, e := range k.tests {
+			if e.lost && e.reached == reached && !k.failedIn(e, e.id.Top()) {
+				lost = append(lost, e)
+			}
+		}
+		if len(lost) == 0 {
+			continue
+		}
+		suite, err := k.alone(ctx, lost, reached)
+		if err != nil {
+			return err
+		}
+		l := k.lookup(Head, suite)
+		for _, e := range lost {
+			status, _, t, _, crashed := l.status(e)
+			if ran(status) {
+				e.kept, e.output, e.evidence = status, t.Output, append(e.evidence, t.Evidence)
+			}
+			e.lost = status == compare.Absent && crashed
+		}
+	}
+	for _, e := range k.tests {
+		if e.lost && (k.failedIn(e, e.id.Top()) || k.failedIn(e, "")) {
+			e.drop = true // what ended the program is a failure of its own
+		}
+	}
+	return nil
+}
+
+// alone runs tests without the others of their packages.
+func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suite, error) {
+	if inArm {
+		return k.arm.run(ctx, k.r.narrowTo(tests))
+	}
+	out := Suite{}
+	for _, s := range k.r.narrowTo(tests) {
+		p := part{tests: s.tests}
+		for _, e := range tests {
+			if e.id.Unit == s.unit && e.eco == s.eco && !slices.Contains(p.packages, e.id.Package) {
+				p.packages = append(p.packages, e.id.Package)
+			}
+		}
+		for _, c := range k.r.parts(Head, group{s.eco, s.unit}, StageRerun, p) {
+			suite, _, err := k.r.runFresh(ctx, Head, c)
+			if err != nil {
+				return out, err
+			}
+			out.add(suite)
+		}
+	}
+	return out, nil
+}
+
+// failedIn says whether another test of a test's package failed where it was lost;
+// no name: the package itself.
+func (k *keeper) failedIn(e *examined, name string) bool {
+	s, side := k.r.suites[Head], Head
+	if e.reached {
+		s = k.suite
+	}
+	by := k.r.byPlace(side, s)
+	for _, at := range k.r.sites(e.id, e.eco) {
+		if have, ok := by[site{at.at, name}]; ok && s[have].Status == Failed {
+			return true
+		}
+	}
+	return false
 }
 
 // doubtful are the tests that do not pass in the arm and could be compiled there.

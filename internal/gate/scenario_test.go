@@ -21,6 +21,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -200,7 +201,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "expectations", "untrusted"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -334,6 +335,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{
 		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
+		Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), BaseCommands: s.has("untrusted"),
 		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
 	}
 	if !s.has("lint") && !s.has("vet") {
@@ -428,6 +430,11 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 			check(c.ID.String(), c.Evidence)
 		}
 	}
+	if x := res.Expectations; x != nil {
+		for _, c := range x.Changed {
+			check(c.ID.String(), c.Evidence)
+		}
+	}
 	for _, p := range res.Probes {
 		check(p.Title, p.Evidence)
 	}
@@ -486,6 +493,16 @@ func facts(r *Result) string {
 	cases("skipped", t.Skipped)
 	cases("not run", t.NotRun)
 	cases("unknown", t.Unknown)
+	if x := r.Expectations; x != nil && len(x.Changed) > 0 {
+		line("expectations", x.Note)
+		for _, c := range x.Changed {
+			where := ""
+			if c.Path != "" {
+				where = fmt.Sprintf(" (%s:%d)", c.Path, c.Line)
+			}
+			line("  "+string(c.Class), c.ID.String()+where)
+		}
+	}
 	line("fail-to-pass", string(r.FailToPass.State))
 	cases("  proven", r.FailToPass.Proven)
 	cases("  passes on base", r.FailToPass.PassOnBase)

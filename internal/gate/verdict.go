@@ -33,6 +33,7 @@ type Facts struct {
 	NewFailing     int            // new on the head, fail there each time
 	FlakyNew       int            // new on the head, gave both results
 	Unknown        int            // fail on the head, with no base to compare
+	Replaced       string         // the package manager or runner that the change brings and this machine lacks
 	Untrusted      bool           // nobody answers for the head
 	KeptRan        int            // of the base's tests that reach what the change affects, those that ran over the head's sources
 	FailBoth       int            // fail on both sides
@@ -89,6 +90,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
 	partial = append(partial, given[compare.Partial]...)
+	partialIf(f.Replaced != "", "%s (steering)", f.Replaced)
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"the change comes from outside, and no test of the base reaches what it changes")
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
