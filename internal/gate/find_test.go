@@ -112,7 +112,7 @@ func TestFind(t *testing.T) {
 		"unittest": {
 			files: map[string]string{"a.py": "", "tests/__init__.py": "", "tests/test_a.py": "import unittest"},
 			tools: "python3",
-			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p test*.py\n",
+			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p 'test*.py'\n",
 		},
 		"pytest of the machine": {
 			files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n", "src/a/__init__.py": "", "tests/test_a.py": "def test_a(): pass"},

@@ -282,14 +282,14 @@ func (k *keeper) wantsRemoved(e *examined) bool {
 			continue
 		}
 		name, _ := eco.absent(e.output)
-		return name != "" && k.namesRemoved(name)
+		return name != "" && k.namesRemoved(e.id, name)
 	}
 	return false
 }
 
 // namesRemoved says whether a message names what the change removed or renamed.
-func (k *keeper) namesRemoved(message string) bool {
-	removed := k.r.removedNames()
+func (k *keeper) namesRemoved(id ID, message string) bool {
+	removed := k.r.removedNames(id)
 	for w := range words([]byte(message)) {
 		if removed[w] {
 			return true

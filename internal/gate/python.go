@@ -203,12 +203,12 @@ func unittestArgs(s *survey, dir string) []string {
 				pattern = "*_test.py"
 			}
 			if s.has(dir, sub+"/__init__.py") {
-				return []string{"discover", "-s", sub, "-t", ".", "-p", pattern}
+				return []string{"discover", "-s", sub, "-t", ".", "-p", quoted(pattern)}
 			}
-			return []string{"discover", "-s", sub, "-p", pattern}
+			return []string{"discover", "-s", sub, "-p", quoted(pattern)}
 		}
 	}
-	return []string{"discover", "-p", "*test*.py"}
+	return []string{"discover", "-p", quoted("*test*.py")} // the shell must not take it for files
 }
 
 // installPython sets the commands that bring dependencies into a virtual

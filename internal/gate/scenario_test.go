@@ -201,7 +201,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "expectations", "untrusted"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "expectations", "untrusted", "tool"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -403,6 +403,11 @@ func (w *world) skip(t *testing.T, s *scenario) {
 	}
 	if _, err := exec.LookPath("python3"); s.has("python") && err != nil {
 		t.Skip("python3 is needed")
+	}
+	for _, tool := range s.input["tool"] {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is needed", tool)
+		}
 	}
 	if s.has("needs") && w.box.Status().Tier == sandbox.TierNone {
 		t.Skip("bubblewrap does not work here")

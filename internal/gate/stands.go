@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -174,9 +175,9 @@ func (t testText) has(test string) bool {
 		return true
 	}
 	name, _, _ := strings.Cut(test, "[")
-	for _, sep := range []string{nameSep, "::"} {
-		if strings.Contains(name, sep) {
-			return !slices.ContainsFunc(strings.Split(name, sep), func(p string) bool { return !t.names(p) })
+	for _, sep := range []string{nameSep, "::", "."} { // the last one where classes and methods are put together
+		if strings.Contains(name, sep) && !t.names(test) {
+			return !slices.ContainsFunc(strings.Split(name, sep), func(p string) bool { return !t.names(p) }) || sep == "." && t.joined(name)
 		}
 	}
 	return t.names(test) || t.names(name) || t.joined(name)
@@ -220,7 +221,11 @@ func (t testText) text(test string) string {
 	if f := t.funcs[top]; f != "" {
 		return f
 	}
-	return t.funcs[lastName(test)]
+	if f := t.funcs[lastName(test)]; f != "" {
+		return f
+	}
+	name, _, _ := strings.Cut(test, "[")
+	return t.funcs[name[strings.LastIndexByte(name, '.')+1:]]
 }
 
 // stands says whether a test of the base still stands in the head's tree by its own
@@ -235,6 +240,9 @@ func (r *runner) stands(id ID) bool {
 	params := strings.Contains(id.Test, "[") && base.text(id.Test) != ""
 	for name, head := range r.headTests(file) {
 		t := readTests(name, head)
+		if name != file && name != r.movedTo(file) && (readTests(name, r.texts[name].base).has(id.Test) || r.reported(name, id.Test)) {
+			continue // it is another test of that name, or this one where it ran
+		}
 		switch {
 		case known && !params && t.has(id.Test):
 			return true
@@ -249,23 +257,27 @@ func (r *runner) stands(id ID) bool {
 	return false
 }
 
+// reported says whether the head's run has a test of a name in a file.
+func (r *runner) reported(file, test string) bool {
+	for id, t := range r.suites[Head] {
+		if id.Test == test && t.Status != NotRun && (id.Package == file || t.Eco == "Go" && r.goDir(Head, id) == path.Dir(file)) {
+			return true
+		}
+	}
+	return false
+}
+
 // headTests are the head's contents of the file of a test, wherever it is, and of
 // all that the change brings.
 func (r *runner) headTests(file string) map[string][]byte {
 	out := map[string][]byte{}
-	dir := path.Dir(file)
 	for name, v := range r.texts {
 		if v.head != nil {
 			out[name] = v.head
 		}
 	}
-	for _, f := range r.plan[Head].files {
-		if f != file && f != r.movedTo(file) && (path.Dir(f) != dir || path.Ext(f) != path.Ext(file)) {
-			continue
-		}
-		if src, err := readInTree(r.in.Head.Dir, f); err == nil {
-			out[f] = src
-		}
+	if src, err := readInTree(r.in.Head.Dir, file); err == nil {
+		out[file] = src
 	}
 	return out
 }
@@ -348,31 +360,41 @@ func (r *runner) marked(id ID, mark *pattern.Pattern) bool {
 	return false
 }
 
-// removedNames are the names that the change takes out of the sources: those of
-// its files on the base that none of them has on the head.
-func (r *runner) removedNames() map[string]bool {
-	out := map[string]bool{}
-	after := map[string]bool{}
-	touched := map[string]bool{}
-	for _, t := range r.touched {
-		touched[t.path] = touched[t.path] || !t.mixed
+// removedNames are the names that the change takes out of the sources that a test
+// can mean: those of its files on the base that none of the same folder has on the
+// head, in the test's own folder and in files and folders that it names.
+func (r *runner) removedNames(id ID) map[string]bool {
+	file, src := r.testFileOf(id)
+	about := words(src)
+	before, after := map[string]map[string]bool{}, map[string]map[string]bool{}
+	add := func(to map[string]map[string]bool, dir string, names map[string]bool) {
+		if to[dir] == nil {
+			to[dir] = map[string]bool{}
+		}
+		maps.Copy(to[dir], names)
 	}
 	for name, v := range r.texts {
-		if touched[name] || isDoc(name) || !isSource(name) {
+		apart := slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == name && !t.mixed })
+		if apart || isDoc(name) || !isSource(name) {
 			continue
 		}
-		for w := range words(v.base) {
-			out[w] = true
+		dir, stem := path.Dir(name), strings.TrimSuffix(path.Base(name), path.Ext(name))
+		add(after, dir, words(v.head))
+		if src != nil && dir != path.Dir(file) && !about[path.Base(dir)] && !about[stem] {
+			continue
 		}
-		for w := range words(v.head) {
-			after[w] = true
-		}
+		add(before, dir, words(v.base))
 		if v.head == nil { // a module is called by the name of its file
-			out[strings.TrimSuffix(path.Base(name), path.Ext(name))] = true
+			add(before, dir, map[string]bool{stem: true})
 		}
 	}
-	for w := range after {
-		delete(out, w)
+	out := map[string]bool{}
+	for dir, names := range before {
+		for w := range names {
+			if !after[dir][w] {
+				out[w] = true
+			}
+		}
 	}
 	return out
 }
@@ -386,7 +408,7 @@ func (r *runner) subjectStands(id ID) bool {
 	if text := readTests(file, src).text(id.Test); text != "" {
 		src = []byte(text)
 	}
-	removed := r.removedNames()
+	removed := r.removedNames(id)
 	for w := range words(src) {
 		if removed[w] {
 			return false
