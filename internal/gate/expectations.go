@@ -36,6 +36,23 @@ func (k *keeper) conclude(ctx context.Context) {
 		c := &x.Changed[i]
 		c.Effect = compare.EffectOf(c.Class, policy, c.SubjectStands)
 	}
+	x.sum()
+	k.listed(x)
+	if r.res.Expectations == nil {
+		r.res.Expectations = x
+		return
+	}
+	r.res.Expectations.join(x)
+}
+
+// join adds the expectations of another part of the suite.
+func (x *Expectations) join(other *Expectations) {
+	x.Held, x.Changed = x.Held+other.Held, append(x.Changed, other.Changed...)
+	x.sum()
+}
+
+// sum orders the expectations and counts them in words.
+func (x *Expectations) sum() {
 	slices.SortStableFunc(x.Changed, func(a, b Expectation) int {
 		return slices.Index(compare.Classes(), a.Class) - slices.Index(compare.Classes(), b.Class)
 	})
@@ -44,13 +61,6 @@ func (k *keeper) conclude(ctx context.Context) {
 	if all == 0 {
 		x.Note = "no test passes on the base"
 	}
-	k.listed(x)
-	if r.res.Expectations == nil {
-		r.res.Expectations = x
-		return
-	}
-	was := r.res.Expectations
-	was.Held, was.Changed = was.Held+x.Held, append(was.Changed, x.Changed...)
 }
 
 // holds counts a test that passes in the kept arm. Where the head's own version of
@@ -63,7 +73,7 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 	if ran(e.kept) && k.r.affects(e.id, Test{Eco: e.eco}) {
 		k.r.facts.KeptRan++
 	}
-	if !e.reached || e.head != compare.Failed {
+	if !e.reached || e.head != compare.Failed || !slices.Contains(k.classesOf(e), compare.Test) || e.id.Command != "" {
 		return
 	}
 	t := &k.r.res.Tests

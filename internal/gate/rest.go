@@ -220,8 +220,7 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 		*mine[i] = append(*mine[i], *theirs[i]...)
 	}
 	if x := g.res.Expectations; x != nil && r.res.Expectations != nil {
-		r.res.Expectations.Changed = append(r.res.Expectations.Changed, x.Changed...)
-		r.res.Expectations.Held += x.Held
+		r.res.Expectations.join(x)
 	}
 	r.rested.add(g.suites[Head])
 	r.count(g.suites[Head])

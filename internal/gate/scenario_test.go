@@ -498,9 +498,15 @@ func facts(r *Result) string {
 	cases("skipped", t.Skipped)
 	cases("not run", t.NotRun)
 	cases("unknown", t.Unknown)
-	if x := r.Expectations; x != nil && len(x.Changed) > 0 {
-		line("expectations", x.Note)
-		for _, c := range x.Changed {
+	if x := r.Expectations; x != nil {
+		plain := func(c Expectation) bool { // it stands among the regressed already
+			return c.Class == compare.Regressed && slices.ContainsFunc(t.Regressed, func(k Case) bool { return k.ID == c.ID })
+		}
+		more := slices.DeleteFunc(slices.Clone(x.Changed), plain)
+		if len(more) > 0 {
+			line("expectations", x.Note)
+		}
+		for _, c := range more {
 			where := ""
 			if c.Path != "" {
 				where = fmt.Sprintf(" (%s:%d)", c.Path, c.Line)
