@@ -111,14 +111,12 @@ func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
 	if err := r.classify(ctx); err != nil {
 		return err
 	}
-	steered := false
 	for _, t := range r.touched {
 		out.PutBack = append(out.PutBack, ExplainedFile{Path: t.path, Class: t.class, Part: t.mixed})
-		steered = steered || t.class == compare.Steering
 	}
 	over, _ := r.overlay()
 	out.Over = append(out.Over, over...)
-	tests, err := r.keptTests(ctx, steered)
+	tests, err := r.keptTests(ctx)
 	if err != nil {
 		return err
 	}

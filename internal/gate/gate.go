@@ -124,14 +124,15 @@ type runner struct {
 	resting  bool             // it is at what the change cannot affect
 	rested   Suite            // what the head's tests said that the change cannot affect
 	facts    Facts
-	longest  time.Duration       // the slowest package of the base's tests
-	lacks    []string            // what could not be run for want of a program, for people
-	missing  bool                // tests of the change import what the base does not provide
-	limit    time.Duration       // of the whole gate
-	texts    map[string]versions // of the files of the change
-	touched  []touch             // paths of the change that are not source
-	over     Suite               // the change's tests over the base's sources
-	copies   string              // what the names of its prepared snapshots begin with
+	longest  time.Duration                  // the slowest package of the base's tests
+	lacks    []string                       // what could not be run for want of a program, for people
+	missing  bool                           // tests of the change import what the base does not provide
+	limit    time.Duration                  // of the whole gate
+	texts    map[string]versions            // of the files of the change
+	touched  []touch                        // paths of the change that are not source
+	goFiles  map[string]map[string]testFile // of the base's Go tests, by folder and test, as far as they were asked for
+	over     Suite                          // the change's tests over the base's sources
+	copies   string                         // what the names of its prepared snapshots begin with
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the

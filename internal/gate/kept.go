@@ -43,8 +43,12 @@ type keeper struct {
 	tests []*examined
 	arm   *arm // nil: nothing that it would put back is touched
 	run   []selection
-	suite Suite         // of the arm
-	lost  []Expectation // of commands that could not start
+	suite Suite // of the arm
+	// commands are those of the arm; steers says that what steers them is touched, so
+	// that without the base's version the head's own run.
+	commands []command
+	steers   bool
+	lost     []Expectation // of commands that could not start
 }
 
 // kept finds out what became of the tests that pass on the base.
@@ -53,6 +57,7 @@ func (r *runner) kept(ctx context.Context) error {
 		return nil
 	}
 	k := &keeper{r: r, suite: Suite{}, tests: r.passing()}
+	k.steers = slices.ContainsFunc(r.touched, func(t touch) bool { return t.class == compare.Steering })
 	err := k.steps(ctx)
 	if k.arm != nil {
 		err = errors.Join(err, k.arm.close(context.WithoutCancel(ctx)))
@@ -94,9 +99,15 @@ func (k *keeper) newArm(ctx context.Context, put func(touch) bool) (*arm, error)
 			puts = append(puts, t.put)
 		}
 	}
-	tests, err := k.r.keptTests(ctx, slices.ContainsFunc(k.r.touched, func(t touch) bool { return t.class == compare.Steering && put(t) }))
-	if err != nil {
-		return nil, err
+	if k.commands == nil {
+		var err error
+		if k.commands, err = k.r.keptTests(ctx); err != nil {
+			return nil, err
+		}
+	}
+	tests := k.commands
+	if !slices.ContainsFunc(k.r.touched, func(t touch) bool { return t.class == compare.Steering && put(t) }) && k.steers {
+		tests = k.r.plan[Head].test
 	}
 	a, err := k.r.newArm(ctx, Head, StageKept, puts, tests)
 	if err != nil {
@@ -595,6 +606,9 @@ func (k *keeper) startAgain(ctx context.Context) error {
 				why, evidence = t.Output, []string{t.Evidence}
 				delete(k.suite, id)
 			}
+		}
+		if len(evidence) == 0 {
+			evidence = slices.Clone(a.evidence)
 		}
 		class := compare.CannotApply
 		if k.r.replacedRunner(s) {

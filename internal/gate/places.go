@@ -42,8 +42,11 @@ func (r *runner) placeOf(side Side, id ID, eco string) site {
 	case eco == "Go":
 		return site{r.goDir(side, id), id.Test}
 	}
-	return site{id.Package, id.Test}
+	// Runners of one language name the groups around a test each in its own way.
+	return site{id.Package, groups.Replace(id.Test)}
 }
+
+var groups = strings.NewReplacer("::", " ", nameSep, " ")
 
 // byPlace finds the tests of a suite by where they stand.
 func (r *runner) byPlace(side Side, s Suite) map[site]ID {

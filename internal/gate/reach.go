@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
@@ -18,9 +19,22 @@ import (
 func (r *runner) reach(tests []*examined, touches []touch) []selection {
 	var out []selection
 	whole := map[int]bool{}
+	seen := map[reachKey]struct {
+		places []string
+		ok     bool
+	}{}
 	for _, e := range tests {
 		for _, t := range touches {
-			places, ok := r.reaches(t, e)
+			at := reachKey{t.path, e.eco, e.id.Unit, e.id.Package, e.id.Command, ""}
+			if e.eco == "Go" && t.file.Status == change.Renamed {
+				at.top = e.id.Top()
+			}
+			found, known := seen[at]
+			if !known {
+				found.places, found.ok = r.reaches(t, e)
+				seen[at] = found
+			}
+			places, ok := found.places, found.ok
 			if !ok {
 				continue
 			}
@@ -45,6 +59,9 @@ func (r *runner) reach(tests []*examined, touches []touch) []selection {
 	}
 	return out
 }
+
+// A reachKey is all that reaching depends on.
+type reachKey struct{ path, eco, unit, pkg, command, top string }
 
 // reaches says whether a touched file can influence a test, and by running what it
 // would show; no places: by all that its command runs.
@@ -205,23 +222,28 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 	return out
 }
 
-// keptTests are the commands of the kept arm: those that the base's steering makes
-// of the head's tree, else the base's own.
-func (r *runner) keptTests(ctx context.Context, steered bool) ([]command, error) {
+// keptTests are the commands of the kept arm: those that are detected in the head
+// with the base's steering and tests, where they tell tests apart as the base's do,
+// else the base's own.
+func (r *runner) keptTests(ctx context.Context) ([]command, error) {
 	p := r.plan[Head]
-	if steered && !r.configured(StageTest) {
+	if !r.configured(StageTest) {
 		var err error
-		if p, err = r.steeredPlan(ctx); err != nil {
+		if p, err = r.keptPlan(ctx); err != nil {
 			return nil, err
 		}
+	}
+	how := func(c command) string {
+		if c.results == nil {
+			return c.text
+		}
+		return c.results.name
 	}
 	var out []command
 	for _, c := range r.plan[Base].test {
 		unit, found := r.movedTo(c.unit), false
 		for _, h := range p.test {
-			same := h.eco == c.eco && h.unit == unit && (h.results == nil) == (c.results == nil)
-			if same && (h.text == c.text || steered && !r.configured(StageTest)) {
-				h.unit = unit
+			if h.eco == c.eco && h.unit == unit && how(h) == how(c) && (h.text == c.text || !r.configured(StageTest)) {
 				out, found = append(out, h), true
 			}
 		}
@@ -233,14 +255,11 @@ func (r *runner) keptTests(ctx context.Context, steered bool) ([]command, error)
 	return out, nil
 }
 
-// steeredPlan is what is detected in the head with the base's steering.
-func (r *runner) steeredPlan(ctx context.Context) (*plan, error) {
+// keptPlan is what is detected in the tree of the kept arm.
+func (r *runner) keptPlan(ctx context.Context) (*plan, error) {
 	over := map[string][]byte{}
 	files := slices.Clone(r.plan[Head].files)
 	for _, t := range r.touched {
-		if t.class != compare.Steering {
-			continue
-		}
 		data := t.put.Data
 		if t.put.From != "" {
 			var err error

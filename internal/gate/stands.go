@@ -296,6 +296,25 @@ func (r *runner) testFileOf(id ID) (string, []byte) {
 		return id.Package, src
 	}
 	dir := r.goDir(Base, id)
+	if r.goFiles == nil {
+		r.goFiles = map[string]map[string]testFile{}
+	}
+	if r.goFiles[dir] == nil {
+		r.goFiles[dir] = r.readGoDir(dir)
+	}
+	f := r.goFiles[dir][id.Top()]
+	return f.name, f.src
+}
+
+// A testFile is a file of the base that has a test.
+type testFile struct {
+	name string
+	src  []byte
+}
+
+// readGoDir returns the base's test files in a folder by the tests in them.
+func (r *runner) readGoDir(dir string) map[string]testFile {
+	out := map[string]testFile{}
 	for _, f := range r.plan[Base].files {
 		if path.Dir(f) != dir || !strings.HasSuffix(f, "_test.go") {
 			continue
@@ -304,11 +323,12 @@ func (r *runner) testFileOf(id ID) (string, []byte) {
 		if err != nil {
 			continue
 		}
-		if t, ok := readGoTests(src); ok && t.funcs[id.Top()] != "" {
-			return f, src
+		t, _ := readGoTests(src)
+		for name := range t.funcs {
+			out[name] = testFile{f, src}
 		}
 	}
-	return "", nil
+	return out
 }
 
 // projectStands says of a test without a file whether what runs it is still there.

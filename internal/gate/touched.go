@@ -45,8 +45,11 @@ func (r *runner) readBoth(ctx context.Context) (map[string]versions, error) {
 	}
 	for _, f := range r.in.Change.Files {
 		for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
-			if _, done := out[name]; done || name == "" {
+			if _, done := out[name]; done || name == "" || f.Binary || isDoc(name) {
 				continue
+			}
+			if len(out) > maxRead && !isTestSource(name) && mixtureOf(name) == nil {
+				continue // its path has to do
 			}
 			var v versions
 			var err error

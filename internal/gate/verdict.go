@@ -90,7 +90,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
 	partial = append(partial, given[compare.Partial]...)
-	partialIf(f.Replaced != "", "%s (steering)", f.Replaced)
+	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"the change comes from outside, and no test of the base reaches what it changes")
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
