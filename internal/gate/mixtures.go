@@ -22,7 +22,7 @@ func mergeGoMod(base, head []byte) ([]byte, error) {
 	from := &modfile.File{Syntax: &modfile.FileSyntax{}}
 	if base != nil {
 		if from, err = modfile.Parse("go.mod", base, nil); err != nil {
-			return nil, err
+			return head, nil //nolint:nilerr // what the go command refuses steers nothing
 		}
 	}
 	before := string(modfile.Format(into.Syntax))
@@ -68,7 +68,7 @@ func mergeJSON(keys ...string) func(base, head []byte) ([]byte, error) {
 		var wasOrder []string
 		if base != nil {
 			if wasOrder, was, err = jsonObject(base); err != nil {
-				return nil, err
+				return head, nil //nolint:nilerr // as of go.mod
 			}
 		}
 		same := true
