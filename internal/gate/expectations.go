@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -133,7 +134,7 @@ func (k *keeper) insideSource(e *examined) bool {
 
 // expectation is what people are shown of a test that does not hold.
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
-	x := Expectation{ID: e.id, Class: class, Message: short(firstOf(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	x := Expectation{ID: e.id, Class: class, Message: short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
 	if class == compare.Dropped {
 		x.SubjectStands = k.r.subjectStands(e.id)
 	}
@@ -159,15 +160,6 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 		}
 	}
 	return x
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // hunkLines is how many lines of each side of a difference are shown.
