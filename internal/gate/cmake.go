@@ -15,6 +15,7 @@ func cEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "C/C++", units: "C/C++ projects", bound: true,
 		find:     findCProjects,
+		classes:  cClasses(),
 		isTest:   isCTest,
 		isSource: func(name string) bool { return slices.Contains(cExts, path.Ext(name)) },
 		steers: func(name string) bool {

@@ -17,6 +17,7 @@ import (
 type plan struct {
 	projects                       []project // that the change can affect
 	left                           []project // that it cannot: they are run when the others are done
+	files                          []string  // of the tree, by path
 	setup, warm, build, lint, test []command
 	fetches                        []command // where the configuration has the setup: those of the projects that fetch for a head that is not trusted
 	survey                         *survey
@@ -33,7 +34,7 @@ func (r *runner) detect(ctx context.Context) error {
 		}
 		r.plan[side] = p
 	}
-	r.distrust()
+	r.keepCommands()
 	r.describe()
 	p := r.plan[Head]
 	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
@@ -77,7 +78,7 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 		r.leave(chosen, left)
 	}
 	p := newPlan(chosen, r.in.Commands)
-	p.left, p.survey = left, s
+	p.left, p.survey, p.files = left, s, files
 	return p, nil
 }
 

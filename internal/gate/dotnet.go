@@ -19,6 +19,7 @@ func dotnetEcosystem() *ecosystem {
 		hosts:   strings.Fields("api.nuget.org www.nuget.org globalcdn.nuget.org"),
 		fetched: []string{".nuget/packages"},
 		find:    findDotnetProjects,
+		classes: dotnetClasses(),
 		isTest: func(name string) bool {
 			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
 		},

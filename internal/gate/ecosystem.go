@@ -42,6 +42,10 @@ type ecosystem struct {
 	// isSource tells the files that hold code of this language, by their paths.
 	isSource func(name string) bool
 
+	// classes tell what files are to the tests, by the base's tests and data being
+	// put over the head's sources and the reverse.
+	classes classTable
+
 	// steers tells files that decide what all of a project is built with, such as
 	// a manifest and its lockfile.
 	steers func(name string) bool
@@ -163,6 +167,7 @@ type survey struct {
 	tools   *Toolchains
 	note    func(format string, args ...any) // of what could not be read
 	present map[string]bool
+	over    map[string][]byte // contents in place of those in the tree
 }
 
 func newSurvey(root string, files []string, tools *Toolchains, note func(string, ...any)) *survey {
@@ -217,9 +222,17 @@ func (s *survey) below(dir string) []string {
 	return out
 }
 
+// file returns the content of a file by its path in the repository.
+func (s *survey) file(name string) ([]byte, error) {
+	if data, ok := s.over[name]; ok {
+		return data, nil
+	}
+	return readInTree(s.root, name)
+}
+
 // read returns a file's content, nil where it cannot be read.
 func (s *survey) read(dir, name string) []byte {
-	data, err := readInTree(s.root, path.Join(dir, name))
+	data, err := s.file(path.Join(dir, name))
 	if err != nil {
 		if s.has(dir, name) {
 			s.note("%s: %v", path.Join(dir, name), err)

@@ -17,6 +17,7 @@ func elixirEcosystem() *ecosystem {
 		hosts:   strings.Fields("hex.pm repo.hex.pm builds.hex.pm"),
 		fetched: []string{".hex", ".mix", ".cache/rebar3"},
 		find:    findElixirProjects,
+		classes: elixirClasses(),
 		isTest:  func(name string) bool { return path.Ext(name) == ".exs" && inFolder(name, "test") },
 		isSource: func(name string) bool {
 			return slices.Contains([]string{".ex", ".exs", ".eex", ".heex"}, path.Ext(name))

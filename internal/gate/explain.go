@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
 )
 
 // An Explanation is what the gate would run for a change, and why. The names of
@@ -13,8 +16,23 @@ import (
 type Explanation struct {
 	Projects   []Explained        `json:"projects"`
 	Configured []ExplainedCommand `json:"configured"` // commands of the base's configuration, which replace what is detected
+	Arms       ExplainedArms      `json:"arms"`
 	NotCovered []string           `json:"not_covered"`
 	Notes      []string           `json:"notes"`
+}
+
+// ExplainedArms is what the two arms that mix both sides would take from each.
+type ExplainedArms struct {
+	PutBack []ExplainedFile    `json:"put_back"` // as the base has them, over the head's sources
+	Kept    []ExplainedCommand `json:"kept"`     // what runs there; none where nothing is put back
+	Over    []string           `json:"over"`     // files of the head that are laid over the base's sources
+}
+
+// An ExplainedFile is a file of the change that is not source.
+type ExplainedFile struct {
+	Path  string            `json:"path"`
+	Class compare.FileClass `json:"class"`
+	Part  bool              `json:"part"` // only what is of the class is put back
 }
 
 // An Explained is one project of the head.
@@ -57,7 +75,7 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 		}
 		r.plan[side] = p
 	}
-	r.distrust()
+	r.keepCommands()
 	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
 	p := r.plan[Head]
 	for _, q := range slices.Concat(p.projects, p.left) {
@@ -80,8 +98,35 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
 		r.notCovered("build, tests and probes: %s", cmp.Or(lacking(p.projects), nothingKnown))
 	}
+	if err := r.explainArms(ctx, &out.Arms); err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
 	out.NotCovered, out.Notes = append([]string{}, r.res.NotCovered...), append([]string{}, r.res.Notes...)
 	return out, nil
+}
+
+// explainArms tells what would be put where.
+func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
+	*out = ExplainedArms{PutBack: []ExplainedFile{}, Kept: []ExplainedCommand{}, Over: []string{}}
+	if err := r.classify(ctx); err != nil {
+		return err
+	}
+	for _, t := range r.touched {
+		out.PutBack = append(out.PutBack, ExplainedFile{Path: t.path, Class: t.class, Part: t.mixed})
+	}
+	over, _ := r.overlay()
+	out.Over = append(out.Over, over...)
+	tests, err := r.keptTests(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range tests {
+		if slices.ContainsFunc(r.touched, func(t touch) bool { return inside(c.unit, t.path) || inside(path.Dir(t.path), c.unit) }) {
+			c.stage = StageKept
+			out.Kept = append(out.Kept, explainedCommand(c))
+		}
+	}
+	return nil
 }
 
 // configured says whether the configuration names the commands of a stage.
@@ -136,6 +181,7 @@ func (e *Explanation) Text() string {
 		writeCommands(&b, e.Configured)
 		b.WriteByte('\n')
 	}
+	writeArms(&b, e.Arms)
 	for _, l := range e.NotCovered {
 		fmt.Fprintf(&b, "not covered: %s\n", l)
 	}
@@ -145,49 +191,34 @@ func (e *Explanation) Text() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
+func writeArms(b *strings.Builder, a ExplainedArms) {
+	if len(a.PutBack) == 0 {
+		return
+	}
+	b.WriteString("base's tests over head's sources (kept expectations)\n")
+	for _, f := range a.PutBack {
+		part := ""
+		if f.Part {
+			part = ", its parts of that class"
+		}
+		fmt.Fprintf(b, "  as base %s (%s%s)\n", f.Path, f.Class, part)
+	}
+	writeCommands(b, a.Kept)
+	b.WriteByte('\n')
+	if len(a.Over) > 0 {
+		fmt.Fprintf(b, "head's tests over base's sources (fail-to-pass)\n  as head %s\n\n", strings.Join(a.Over, "\n  as head "))
+	}
+}
+
 func writeCommands(b *strings.Builder, list []ExplainedCommand) {
 	for _, c := range list {
 		fmt.Fprintf(b, "  %-7s %s\n", c.Stage, c.Command)
 		switch {
 		case c.Results != "":
 			fmt.Fprintf(b, "          each test by %s\n", c.Results)
-		case c.Stage == StageTest:
+		case c.Stage == StageTest || c.Stage == StageKept:
 			b.WriteString("          counts as one test\n")
 		}
-	}
-}
-
-// distrust lets the base choose the commands of a head that is not trusted, in
-// projects that both have: such a change cannot replace its own tests.
-func (r *runner) distrust() {
-	base, head := r.plan[Base], r.plan[Head]
-	changed := false
-	for i, p := range head.projects {
-		at := slices.IndexFunc(base.projects, func(b project) bool { return b.eco.name == p.eco.name && b.dir == p.dir })
-		if at < 0 {
-			continue
-		}
-		was := base.projects[at]
-		before, after := texts(was), texts(p)
-		if slices.Equal(before, after) || p.missing != "" || was.missing != "" {
-			continue
-		}
-		news := slices.DeleteFunc(slices.Clone(after), func(t string) bool { return slices.Contains(before, t) })
-		if len(news) == 0 {
-			news = slices.DeleteFunc(before, func(t string) bool { return slices.Contains(after, t) })
-		}
-		if !r.in.BaseCommands {
-			r.note("the change alters how %s is built or tested: %s", p.what, listed(news, 3))
-			continue
-		}
-		r.note("the change alters how %s is built or tested (%s), which has no effect on its own verification: the base's commands are run", p.what, listed(news, 3))
-		head.projects[i].setup, head.projects[i].warm, head.projects[i].build, head.projects[i].lint, head.projects[i].test = was.setup, was.warm, was.build, was.lint, was.test
-		changed = true
-	}
-	if changed {
-		p := newPlan(head.projects, r.in.Commands)
-		p.left, p.survey = head.left, head.survey
-		r.plan[Head] = p
 	}
 }
 

@@ -2,13 +2,14 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -25,22 +26,64 @@ func (r *runner) failToPass(ctx context.Context) error {
 	rep := &r.res.FailToPass
 	rep.State, rep.Files = ReproNotRun, files
 	rep.Note = "fail-to-pass was not finished"
-	tree, err := r.overlaid(ctx, files)
+	a, err := r.overBase(ctx)
 	if err != nil {
 		return err
 	}
-	defer tree.Close()
-	over, err := r.runOverlay(ctx, tree, pkgs)
-	if err != nil {
+	r.over, err = a.run(ctx, r.overSelection(pkgs))
+	rep.Evidence, rep.Dropped = a.evidence, slices.Sorted(maps.Keys(a.left))
+	for _, why := range a.left {
+		r.missing = r.missing || missingDeps.MatchString(why)
+	}
+	if err = errors.Join(err, a.close(ctx)); err != nil {
 		return err
 	}
-	others, err := r.overlayOthers(ctx, tree)
-	if err != nil {
-		return err
-	}
-	maps.Copy(over, others)
-	r.judgeOverlay(over)
+	r.judgeOverlay(r.over)
 	return nil
+}
+
+// overBase is the prepared base with the tests of the change, their data and what
+// they share over it. What steers them stays the base's.
+func (r *runner) overBase(ctx context.Context) (*arm, error) {
+	var puts []workspace.Put
+	for _, t := range r.touched {
+		switch {
+		case t.class == compare.Steering:
+		case !t.mixed:
+			puts = append(puts, workspace.Put{Path: t.path, From: r.in.Head.Commit})
+		default:
+			v := r.texts[t.path]
+			if m := mixtureOf(t.path); v.base != nil {
+				if merged, err := m.merge(v.head, v.base); err == nil {
+					puts = append(puts, workspace.Put{Path: t.path, Data: merged})
+				}
+			}
+		}
+	}
+	a, err := r.newArm(ctx, Base, StageFailToPass, puts, r.plan[Base].test)
+	if err != nil {
+		return nil, fmt.Errorf("tests over the base: %w", err)
+	}
+	return a, nil
+}
+
+// overSelection is what the tests of the change can reach of the base's commands.
+func (r *runner) overSelection(pkgs []goPackageInfo) []selection {
+	var out []selection
+	byUnit := map[string][]string{}
+	for _, p := range pkgs {
+		byUnit[p.unit] = append(byUnit[p.unit], p.Dir)
+	}
+	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
+		out = append(out, selection{eco: "Go", unit: unit, places: byUnit[unit]})
+	}
+	for _, c := range r.overlayCommands(Base, r.res.FailToPass.Files) {
+		s := selection{eco: c.eco, unit: c.unit, places: r.changedFiles(c)}
+		if !slices.ContainsFunc(out, func(o selection) bool { return o.eco == s.eco && o.unit == s.unit }) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // reproducible tells the cases in which there is nothing to lay over the base.
@@ -70,20 +113,12 @@ func (r *runner) hasGoTests() bool {
 	return slices.ContainsFunc(r.plan[Head].test, func(c command) bool { return c.results != nil && c.eco == "Go" })
 }
 
-// overlay returns the paths that travel with the change's tests (test files,
-// their data, golden files beside them) and the packages whose tests they are.
+// overlay returns the paths that travel with the change's tests (test files, what
+// they share, their data) and the packages whose tests they are.
 func (r *runner) overlay() (files []string, pkgs []goPackageInfo) {
-	withTests := map[string]bool{} // folders in which test files changed
-	for _, p := range r.in.Change.Paths() {
-		if isTestSource(p) {
-			withTests[path.Dir(p)] = true
-		}
-	}
-	for _, f := range r.in.Change.Files {
-		for _, p := range slices.Compact([]string{f.Path, f.OldPath}) {
-			if p != "" && r.travels(p, withTests) {
-				files = append(files, p)
-			}
+	for _, t := range r.touched {
+		if t.class != compare.Steering {
+			files = append(files, t.path)
 		}
 	}
 	slices.Sort(files)
@@ -96,117 +131,6 @@ func (r *runner) overlay() (files []string, pkgs []goPackageInfo) {
 		}
 	}
 	return files, pkgs
-}
-
-// travels says whether a path is part of the tests rather than of what they test.
-func (r *runner) travels(name string, withTests map[string]bool) bool {
-	switch {
-	case isTestFile(name):
-		return true
-	case steers(name), isDoc(name), r.embedded(name), isSource(name):
-		return false
-	}
-	for dir := path.Dir(name); ; dir = path.Dir(dir) { // data in a folder of any name below the tests
-		if withTests[dir] {
-			return dir != "." || path.Dir(name) != "."
-		}
-		if dir == "." || dir == "/" {
-			return false
-		}
-	}
-}
-
-// overlaid is a copy of the prepared base with the change's tests over it.
-func (r *runner) overlaid(ctx context.Context, files []string) (*workspace.Tree, error) {
-	tree, err := r.in.Base.Copy(ctx, filepath.Join(filepath.Dir(r.in.Base.Dir), "over"))
-	if err != nil {
-		return nil, fmt.Errorf("copy of the base: %w", err)
-	}
-	if err := tree.Overlay(ctx, r.in.Head.Commit, files); err != nil {
-		return nil, fmt.Errorf("tests over the base: %w", err)
-	}
-	return tree, nil
-}
-
-// runOverlay runs the tests of pkgs there. Test files that do not compile are
-// put back as they were on base, so that those that do still say something.
-func (r *runner) runOverlay(ctx context.Context, tree *workspace.Tree, pkgs []goPackageInfo) (Suite, error) {
-	over := Suite{}
-	rest := pkgs
-	for round := 0; len(rest) > 0 && round < maxDrops; round++ {
-		suite, err := r.overlayTests(ctx, tree, rest)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(over, suite)
-		var drop []string
-		var retry []goPackageInfo
-		for _, p := range rest {
-			bad := r.uncompilable(suite[ID{Unit: p.unit, Package: p.ImportPath}], p)
-			if len(bad) > 0 {
-				r.missing = r.missing || missingDeps.MatchString(suite[ID{Unit: p.unit, Package: p.ImportPath}].Output)
-				drop, retry = append(drop, bad...), append(retry, p)
-			}
-		}
-		if len(drop) == 0 {
-			break
-		}
-		r.res.FailToPass.Dropped = append(r.res.FailToPass.Dropped, drop...)
-		if err := tree.Overlay(ctx, r.in.Base.Commit, drop); err != nil {
-			return nil, fmt.Errorf("tests over the base: %w", err)
-		}
-		rest = retry
-	}
-	return over, nil
-}
-
-// maxDrops bounds how often files that do not compile are taken out: the
-// compiler names at most ten errors at a time.
-const maxDrops = 5
-
-func (r *runner) overlayTests(ctx context.Context, tree *workspace.Tree, pkgs []goPackageInfo) (Suite, error) {
-	out := Suite{}
-	byUnit := map[string][]string{}
-	for _, p := range pkgs {
-		byUnit[p.unit] = append(byUnit[p.unit], p.ImportPath)
-	}
-	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
-		for _, c := range r.goTests(Base, unit, StageFailToPass, append([]string{"-count=1"}, byUnit[unit]...)...) {
-			c.timeout = r.Limits.step()
-			stream := newGoStream(unit)
-			step, err := r.exec(ctx, Base, tree, c, stream)
-			if err != nil {
-				return nil, err
-			}
-			r.res.FailToPass.Evidence = append(r.res.FailToPass.Evidence, step.Evidence)
-			out.add(r.collected(Base, tree, c, stream, step))
-		}
-	}
-	return out, nil
-}
-
-// errorPlace is the beginning of a compiler's message: the file.
-var errorPlace = pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+_test\.go):\d+`)
-
-// uncompilable returns the changed test files of p that a broken package
-// result names and that are not the base's own already.
-func (r *runner) uncompilable(t Test, p goPackageInfo) []string {
-	if t.Status != Failed || !t.Broken {
-		return nil
-	}
-	var out []string
-	for _, m := range errorPlace.FindAllStringSubmatch(t.Output, -1) {
-		// The go command names files from the folder that it runs in, where that is shorter.
-		for _, name := range []string{path.Join(p.unit, m[1]), m[1], path.Join(p.Dir, m[1])} {
-			if slices.Contains(r.res.FailToPass.Files, name) {
-				if !slices.Contains(r.res.FailToPass.Dropped, name) && !slices.Contains(out, name) {
-					out = append(out, name)
-				}
-				break
-			}
-		}
-	}
-	return out
 }
 
 // missingDeps are messages for imports that the base's go.mod does not provide.

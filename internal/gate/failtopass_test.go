@@ -6,30 +6,8 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 )
 
-// TestTravels holds what is part of the tests, so that it is laid over the base
-// with them, and what is part of what they test.
-func TestTravels(t *testing.T) {
-	t.Parallel()
-	r := &runner{packages: []goPackageInfo{{Dir: "a", EmbedFiles: []string{"tmpl/page.txt"}}}}
-	withTests := map[string]bool{"a": true}
-	for name, want := range map[string]bool{
-		"a/a_test.go": true, "x/x_test.go": true, "x/testdata/in.json": true, "testdata/deep/y.go": true, "web/__snapshots__/s": true,
-		"a/golden.json": true, "a/cases/odd name/1.in": true, "b/golden.json": false, "top.json": false,
-		"a/a.go": false, "a/asm.s": false, "a/x.c": false, "a/go.mod": false, "go.sum": false, "a/README.md": false, "a/tmpl/page.txt": false, "a/vendor/x/y.json": false,
-	} {
-		if got := r.travels(name, withTests); got != want {
-			t.Errorf("%s travels: %v, want %v", name, got, want)
-		}
-	}
-	for name, want := range map[string]bool{"Makefile": false, "cases/1.in": true, "main.go": false} {
-		if got := r.travels(name, map[string]bool{".": true}); got != want {
-			t.Errorf("with tests at the top, %s travels: %v, want %v", name, got, want)
-		}
-	}
-}
-
-// TestOverlayFiles holds that both names of what was renamed travel, and whose
-// tests are run.
+// TestOverlayFiles holds what travels with the tests of a change, and whose tests
+// are run.
 func TestOverlayFiles(t *testing.T) {
 	t.Parallel()
 	r := &runner{packages: []goPackageInfo{
@@ -37,11 +15,11 @@ func TestOverlayFiles(t *testing.T) {
 		{Dir: "b", ImportPath: "m/b"},
 		{Dir: "c", ImportPath: "m/c", XTestGoFiles: []string{"c_test.go"}},
 	}}
-	r.in.Change.Files = []change.File{
-		{Path: "a/new_test.go", OldPath: "a/old_test.go", Status: change.Renamed},
-		{Path: "a/a.go", Status: change.Modified},
-		{Path: "b/testdata/x", Status: change.Added},
-		{Path: "c/testdata/gone", Status: change.Deleted},
+	for _, f := range []change.File{
+		{Path: "a/new_test.go"}, {Path: "a/old_test.go"}, {Path: "go.work"}, {Path: "b/testdata/x"}, {Path: "c/testdata/gone"},
+	} {
+		class, _ := classOf(f.Path, nil, referred{})
+		r.touched = append(r.touched, touch{class: class, path: f.Path, file: f})
 	}
 	files, pkgs := r.overlay()
 	sameStrings(t, "files", files, []string{"a/new_test.go", "a/old_test.go", "b/testdata/x", "c/testdata/gone"})
@@ -72,15 +50,12 @@ func TestUncompilable(t *testing.T) {
 		{"the base's own", ".", ".", "./old_test.go:3:1: undefined: X", []string{"a_test.go"}, nil},
 		{"no test file", ".", ".", "./a.go:3:1: undefined: X", []string{"a_test.go"}, nil},
 	} {
-		r := &runner{res: &Result{FailToPass: Reproduction{Files: tt.files}}}
-		broken := Test{Status: Failed, Broken: true, Output: tt.output}
-		p := goPackageInfo{unit: tt.unit, Dir: tt.dir}
-		sameStrings(t, tt.what, r.uncompilable(broken, p), tt.want)
-		r.res.FailToPass.Dropped = tt.files
-		sameStrings(t, tt.what+", dropped before", r.uncompilable(broken, p), nil)
-		broken.Broken = false
-		r.res.FailToPass.Dropped = nil
-		sameStrings(t, tt.what+", but it compiled", r.uncompilable(broken, p), nil)
+		a := &arm{files: tt.files, left: map[string]string{}}
+		sameStrings(t, tt.what, a.uncompilable(tt.output, tt.unit, tt.dir), tt.want)
+		for _, f := range tt.files {
+			a.left[f] = "left out"
+		}
+		sameStrings(t, tt.what+", left out before", a.uncompilable(tt.output, tt.unit, tt.dir), nil)
 	}
 }
 

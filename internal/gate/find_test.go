@@ -2,7 +2,9 @@ package gate
 
 import (
 	"fmt"
+	"github.com/ycbot/ycbot/internal/change"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,7 +112,7 @@ func TestFind(t *testing.T) {
 		"unittest": {
 			files: map[string]string{"a.py": "", "tests/__init__.py": "", "tests/test_a.py": "import unittest"},
 			tools: "python3",
-			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p test*.py\n",
+			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p 'test*.py'\n",
 		},
 		"pytest of the machine": {
 			files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n", "src/a/__init__.py": "", "tests/test_a.py": "def test_a(): pass"},
@@ -165,23 +167,46 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestDistrust holds that a head that is not trusted is tested with the base's
-// commands, that another one may choose, and that both are said.
-func TestDistrust(t *testing.T) {
+// TestKeepCommands holds that what runs on the base runs on the head, whatever the
+// change makes of how its projects are found.
+func TestKeepCommands(t *testing.T) {
 	t.Parallel()
-	side := func(text string) *plan {
-		eco := &ecosystem{name: "Node.js"}
-		return newPlan([]project{{eco: eco, dir: ".", what: "it", test: []command{{stage: StageTest, unit: ".", text: text}}}}, Commands{})
-	}
-	for _, distrusted := range []bool{true, false} {
-		r := &runner{Gate: &Gate{}, res: &Result{}, in: Input{BaseCommands: distrusted}, plan: map[Side]*plan{Base: side("jest"), Head: side("true")}}
-		r.distrust()
-		want := "true"
-		if distrusted {
-			want = "jest"
+	eco := &ecosystem{name: "Node.js"}
+	in := func(dir, test, missing string) project {
+		p := project{eco: eco, dir: dir, what: "it", why: []string{path.Join(dir, "package.json")}, missing: missing}
+		if test != "" {
+			p.test = []command{{stage: StageTest, unit: dir, text: test}}
 		}
-		if got := r.plan[Head].test[0].text; got != want || len(r.res.Notes) != 1 || !strings.Contains(r.res.Notes[0], "true") {
-			t.Errorf("distrusted %v: runs %q, says %q", distrusted, got, r.res.Notes)
+		return p
+	}
+	for _, tt := range []struct {
+		what       string
+		base, head []project
+		files      []string // of the head
+		renamed    string
+		want       []string
+		note       string
+	}{
+		{what: "the head may choose", base: []project{in(".", "jest", "")}, head: []project{in(".", "true", "")}, files: []string{"package.json"}, want: []string{". true"}, note: "alters"},
+		{what: "hidden behind another", base: []project{in(".", "make test", "")}, files: []string{"package.json"}, want: []string{". make test"}, note: "hidden"},
+		{what: "deleted", base: []project{in("a", "jest", "")}, files: []string{"b"}, want: nil, note: "deletes"},
+		{what: "moved", base: []project{in("a", "jest", "")}, files: []string{"b/package.json"}, renamed: "b", want: []string{"b jest"}, note: "not found"},
+		{what: "a manager that is missing", base: []project{in(".", "jest", "")}, head: []project{in(".", "", "no pnpm")}, files: []string{"package.json"}, want: []string{". jest"}, note: "no pnpm"},
+		{what: "no test command", base: []project{in(".", "jest", "")}, head: []project{in(".", "", "")}, files: []string{"package.json"}, want: []string{". jest"}, note: "without a test command"},
+	} {
+		r := &runner{Gate: &Gate{}, res: &Result{}, plan: map[Side]*plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}}
+		r.plan[Base].files, r.plan[Head].files = []string{"a/package.json", "package.json"}, tt.files
+		if tt.renamed != "" {
+			r.in.Change.Files = []change.File{{Path: tt.renamed + "/package.json", OldPath: "a/package.json", Status: change.Renamed}}
+		}
+		r.keepCommands()
+		var got []string
+		for _, c := range r.plan[Head].test {
+			got = append(got, c.unit+" "+c.text)
+		}
+		sameStrings(t, tt.what, got, tt.want)
+		if len(r.res.Notes) != 1 || !strings.Contains(r.res.Notes[0], tt.note) {
+			t.Errorf("%s: says %q", tt.what, r.res.Notes)
 		}
 	}
 }

@@ -132,14 +132,18 @@ type runner struct {
 	rested   Suite            // what the head's tests said that the change cannot affect
 	flakes   *flakeLedger
 	facts    Facts
-	longest  time.Duration   // the slowest package of the base's tests
-	lacks    []string        // what could not be run for want of a program, for people
-	missing  bool            // tests of the change import what the base does not provide
-	limit    time.Duration   // of the whole gate
-	share    int             // of limit, in percent: what the step that is at work may come to
-	fetches  map[string]bool // evidence of commands that fetched, which build nothing
-	copies   string          // what the names of its prepared snapshots begin with
-	phantoms *phantoms       // tests that fail inside of passing ones on the base
+	longest  time.Duration                  // the slowest package of the base's tests
+	lacks    []string                       // what could not be run for want of a program, for people
+	missing  bool                           // tests of the change import what the base does not provide
+	limit    time.Duration                  // of the whole gate
+	share    int                            // of limit, in percent: what the step that is at work may come to
+	fetches  map[string]bool                // evidence of commands that fetched, which build nothing
+	copies   string                         // what the names of its prepared snapshots begin with
+	phantoms *phantoms                      // tests that fail inside of passing ones on the base
+	texts    map[string]versions            // of the files of the change
+	touched  []touch                        // paths of the change that are not source
+	goFiles  map[string]map[string]testFile // of the base's Go tests, by folder and test, as far as they were asked for
+	over     Suite                          // the change's tests over the base's sources
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -220,12 +224,14 @@ func (r *runner) decide(ctx context.Context) error {
 		r.prepareBase,
 		r.prepareHead,
 		r.list,
+		r.classify,
 		r.splitGo,
 		r.testBase,
 		r.testHead,
 		r.compare,
 		r.saveBase,
 		r.failToPass,
+		r.kept,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -332,6 +338,10 @@ func (r *runner) conclude() {
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
 	}
 	f.NoProbes = f.NoProbes || r.in.UntilFirst
+	if x := r.res.Expectations; x != nil {
+		f.Changed, f.Policy = x.counts(), x.Policy
+	}
+	f.Untrusted = r.in.BaseCommands
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
 	if f.Policy == "" {
 		f.Policy = r.in.Expectations

@@ -130,6 +130,7 @@ func goEcosystem() *ecosystem {
 		name: "Go", units: "Go modules",
 		hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		find:     findGoProjects,
+		classes:  goClasses(),
 		isTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
 		isSource: isGoSource,
 		steers:   steersGo,
@@ -152,7 +153,7 @@ const goWhat = "Go module "
 
 // findGoProjects makes a project of every module.
 func findGoProjects(s *survey) []project {
-	mods, problems := findModules(s.root, s.files)
+	mods, problems := findModules(s.file, s.files)
 	for _, p := range problems {
 		s.note("%s", p)
 	}
@@ -217,14 +218,14 @@ type goModule struct {
 	needs     bool     // it requires others
 }
 
-// findModules lists the modules of the tree at root and the problems met.
-func findModules(root string, files []string) (mods []goModule, problems []string) {
-	work, problems := workUses(root, files)
+// findModules lists the modules of a tree and the problems met.
+func findModules(read func(string) ([]byte, error), files []string) (mods []goModule, problems []string) {
+	work, problems := workUses(read, files)
 	for _, f := range files {
 		if path.Base(f) != "go.mod" || ignoredDir(path.Dir(f)) {
 			continue
 		}
-		data, err := readInTree(root, f)
+		data, err := read(f)
 		if err != nil {
 			problems = append(problems, fmt.Sprintf("%s: %v", f, err))
 			continue
@@ -248,11 +249,11 @@ func findModules(root string, files []string) (mods []goModule, problems []strin
 }
 
 // workUses returns the folders that the go.work at the top names; nil for none.
-func workUses(root string, files []string) ([]string, []string) {
+func workUses(read func(string) ([]byte, error), files []string) ([]string, []string) {
 	if !slices.Contains(files, "go.work") {
 		return nil, nil
 	}
-	data, err := readInTree(root, "go.work")
+	data, err := read("go.work")
 	if err != nil {
 		return nil, []string{fmt.Sprintf("go.work: %v", err)}
 	}

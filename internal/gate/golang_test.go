@@ -18,7 +18,7 @@ func modulesIn(t *testing.T, files map[string]string) ([]goModule, []string) {
 		names = append(names, name)
 	}
 	lay(t, dir, bytes)
-	return findModules(dir, names)
+	return findModules(func(name string) ([]byte, error) { return readInTree(dir, name) }, names)
 }
 
 // TestModules holds what is known of each go.mod: its module, whether it is of
@@ -76,7 +76,7 @@ func TestModulesOfHostileTrees(t *testing.T) {
 		t.Fatal(err)
 	}
 	lay(t, dir, map[string][]byte{"go.work": []byte("use (")})
-	mods, problems := findModules(dir, []string{"go.mod", "go.work"})
+	mods, problems := findModules(func(name string) ([]byte, error) { return readInTree(dir, name) }, []string{"go.mod", "go.work"})
 	if len(mods) != 0 || len(problems) != 2 {
 		t.Errorf("modules %+v, problems %q", mods, problems)
 	}

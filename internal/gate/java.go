@@ -16,6 +16,7 @@ func javaEcosystem() *ecosystem {
 		hosts:   strings.Fields("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org"),
 		fetched: []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
 		find:    findJavaProjects,
+		classes: javaClasses(),
 		isTest: func(name string) bool {
 			return path.Ext(name) != ".go" && (strings.Contains("/"+name, "/src/test/") || strings.Contains("/"+name, "/src/integrationTest/"))
 		},

@@ -9,7 +9,7 @@ import (
 // makeEcosystem is what people type where no other ecosystem has tests: targets
 // of a Makefile, a justfile or a Taskfile.
 func makeEcosystem() *ecosystem {
-	return &ecosystem{name: "Make", units: "Makefiles", find: findMakeProjects}
+	return &ecosystem{name: "Make", units: "Makefiles", find: findMakeProjects, classes: makeClasses()}
 }
 
 // A maker is a tool with named targets.

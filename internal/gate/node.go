@@ -29,6 +29,7 @@ func nodeEcosystem() *ecosystem {
 			keep: keepKeys([]string{"registry", "@*:registry", "proxy", "https-proxy", "noproxy", "cafile", "nodedir", "omit-lockfile-registry-resolved", "replace-registry-host"}, nil),
 		}},
 		find:     findNodeProjects,
+		classes:  nodeClasses(),
 		isTest:   isNodeTest,
 		isSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },
 		steers: func(name string) bool {

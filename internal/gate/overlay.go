@@ -1,15 +1,12 @@
 package gate
 
 import (
-	"context"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // overlayCommands are the test commands of a side, other than Go's, that tell
@@ -38,136 +35,26 @@ func (r *runner) runs(side Side, c command, name string) bool {
 	return inside(c.unit, name) && (!ok || dir == c.unit || !slices.ContainsFunc(r.plan[side].test, func(d command) bool { return d.unit == dir && d.eco == c.eco }))
 }
 
-// overlayOthers runs the tests of the change in languages other than Go, over
-// the base's sources.
-func (r *runner) overlayOthers(ctx context.Context, tree *workspace.Tree) (Suite, error) {
-	out := Suite{}
-	for _, c := range r.overlayCommands(Base, r.res.FailToPass.Files) {
-		broken, err := r.rebuildOverlay(ctx, tree, c)
-		if err != nil {
-			return nil, err
-		}
-		if broken.Evidence != "" {
-			out[ID{Unit: c.unit, Package: broken.Command}] = Test{
-				Status: Failed, Broken: true, Output: broken.Output, Evidence: broken.Evidence, Eco: c.eco,
-			}
-			continue
-		}
-		suite, err := r.testOverlay(ctx, tree, r.narrowed(c))
-		if err != nil {
-			return nil, err
-		}
-		out.add(suite)
-	}
-	return out, nil
-}
-
-// testOverlay runs tests there. Where none could be run, files that the runner
-// names are put back as they were on base, so that the others say something.
-func (r *runner) testOverlay(ctx context.Context, tree *workspace.Tree, c command) (Suite, error) {
-	for round := 0; ; round++ {
-		suite, step, err := r.runTestsIn(ctx, Base, tree, c)
-		if err != nil {
-			return nil, err
-		}
-		r.res.FailToPass.Evidence = append(r.res.FailToPass.Evidence, step.Evidence)
-		whole := suite[ID{Unit: c.unit, Command: c.label()}]
-		drop := r.namedIn(whole.Output, c.unit)
-		if !whole.Cut || anyRan(suite) || len(drop) == 0 || round == maxDrops {
-			return suite, nil
-		}
-		r.res.FailToPass.Dropped = append(r.res.FailToPass.Dropped, drop...)
-		if err := tree.Overlay(ctx, r.in.Base.Commit, drop); err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(r.res.FailToPass.Files, func(f string) bool {
-			return isTestSource(f) && !slices.Contains(r.res.FailToPass.Dropped, f)
-		}) {
-			return suite, nil
-		}
-	}
-}
-
-// narrowed is c for the tests that the change brings, where they can be named.
-func (r *runner) narrowed(c command) command {
-	var pkgs []string
-	for _, f := range r.res.FailToPass.Files {
-		if isTestSource(f) && r.runs(Base, c, f) && hasPackage(r.suites[Head], ID{Unit: c.unit, Package: f}) {
-			pkgs = append(pkgs, f)
-		}
-	}
-	if data := slices.ContainsFunc(r.res.FailToPass.Files, func(f string) bool { return !slices.Contains(pkgs, f) && r.runs(Base, c, f) }); len(pkgs) > 0 && !data {
-		if less, ok := c.results.narrow(c, part{packages: pkgs}); ok {
-			less.name = c.label()
-			c = less
-		}
-	}
-	c.stage = StageFailToPass
-	return c
-}
-
-// rebuildOverlay builds the overlay for a command that needs it. Test files that
-// do not compile are put back as they were on base, so that the others still say
-// something. It returns the step that failed where nothing can be done about it.
-func (r *runner) rebuildOverlay(ctx context.Context, tree *workspace.Tree, c command) (Step, error) {
-	if !c.results.rebuild {
-		return Step{}, nil
-	}
-	for range maxDrops {
-		failed, err := r.buildOverlay(ctx, tree, c)
-		if err != nil || failed.Evidence == "" {
-			return Step{}, err
-		}
-		drop := r.namedIn(failed.Output, c.unit)
-		if len(drop) == 0 {
-			return failed, nil
-		}
-		r.res.FailToPass.Dropped = append(r.res.FailToPass.Dropped, drop...)
-		if err := tree.Overlay(ctx, r.in.Base.Commit, drop); err != nil {
-			return Step{}, err
-		}
-		if len(r.res.FailToPass.Dropped) == len(r.res.FailToPass.Files) {
-			return failed, nil
-		}
-	}
-	return Step{}, nil
-}
-
-// buildOverlay runs the base's build commands of c's project there, and returns
-// the one that failed.
-func (r *runner) buildOverlay(ctx context.Context, tree *workspace.Tree, c command) (Step, error) {
-	for _, b := range r.plan[Base].build {
-		if b.unit != c.unit || b.eco != c.eco && b.eco != "" {
-			continue
-		}
-		b.stage = StageFailToPass
-		step, err := r.exec(ctx, Base, tree, r.limited(Base, b), nil)
-		if err != nil {
-			return step, err
-		}
-		r.res.FailToPass.Evidence = append(r.res.FailToPass.Evidence, step.Evidence)
-		if step.Failed() {
-			return step, nil
-		}
-	}
-	return Step{}, nil
-}
-
-// namedIn returns the files of the overlay that a build's output names and that
-// are not the base's own already.
-func (r *runner) namedIn(output, unit string) []string {
+// changedFiles are the test files of the change that a command runs by themselves;
+// none where it has to run whole, because their data or what they share changed too.
+func (r *runner) changedFiles(c command) []string {
 	var out []string
 	for _, f := range r.res.FailToPass.Files {
-		short := f
-		if unit != "." {
-			short = strings.TrimPrefix(f, unit+"/")
-		}
-		named := regexp.MustCompile(`(?m)(^|[\s"'/(])` + regexp.QuoteMeta(short) + `($|[\s"':(),])`)
-		if named.MatchString(output) && !slices.Contains(r.res.FailToPass.Dropped, f) {
+		switch {
+		case !r.runs(Base, c, f):
+		case isTestSource(f) && hasPackage(r.suites[Head], ID{Unit: c.unit, Package: f}):
 			out = append(out, f)
+		case !r.goneFromHead(f):
+			return nil
 		}
 	}
 	return out
+}
+
+// goneFromHead says whether the head has no file of a name.
+func (r *runner) goneFromHead(name string) bool {
+	_, there := slices.BinarySearch(r.plan[Head].files, name)
+	return !there
 }
 
 // wanting returns what tells of a failed test whether it wants what only the

@@ -18,6 +18,7 @@ func phpEcosystem() *ecosystem {
 		hosts:   strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
 		fetched: []string{".cache/composer"},
 		find:    findPHPProjects,
+		classes: phpClasses(),
 		isTest: func(name string) bool {
 			return path.Ext(name) == ".php" && (strings.HasSuffix(name, "Test.php") || inFolder(name, "tests", "test", "Tests"))
 		},

@@ -34,6 +34,7 @@ func pythonEcosystem() *ecosystem {
 			keep: keepKeys([]string{"index-url", "extra-index-url", "trusted-host", "find-links", "no-index", "cert", "proxy", "timeout"}, []string{"global", "install"}),
 		}},
 		find:     findPythonProjects,
+		classes:  pythonClasses(),
 		isTest:   isPythonTest,
 		isSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
 		steers:   steersPython,
@@ -202,12 +203,12 @@ func unittestArgs(s *survey, dir string) []string {
 				pattern = "*_test.py"
 			}
 			if s.has(dir, sub+"/__init__.py") {
-				return []string{"discover", "-s", sub, "-t", ".", "-p", pattern}
+				return []string{"discover", "-s", sub, "-t", ".", "-p", quoted(pattern)}
 			}
-			return []string{"discover", "-s", sub, "-p", pattern}
+			return []string{"discover", "-s", sub, "-p", quoted(pattern)}
 		}
 	}
-	return []string{"discover", "-p", "*test*.py"}
+	return []string{"discover", "-p", quoted("*test*.py")} // the shell must not take it for files
 }
 
 // installPython sets the commands that bring dependencies into a virtual

@@ -255,7 +255,7 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []command {
 		switch pkg := (ID{Unit: id.Unit, Package: id.Package}); {
 		case id.Command != "":
 			out = append(out, r.commandOf(side, id)...)
-		case !r.has(side, pkg) && !r.stands(side, id):
+		case !r.has(side, pkg) && !r.hasPackageOf(side, id):
 		case !slices.Contains(packages[g], id.Package):
 			packages[g] = append(packages[g], id.Package)
 		}
@@ -270,9 +270,9 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []command {
 	return out
 }
 
-// stands says whether a side's tree has the package of a test of which it reported
+// hasPackageOf says whether a side's tree has the package of a test of which it reported
 // nothing, as where its runner failed as a whole.
-func (r *runner) stands(side Side, id ID) bool {
+func (r *runner) hasPackageOf(side Side, id ID) bool {
 	for _, p := range r.packages {
 		if p.ImportPath == id.Package {
 			return hasGo(r.tree(side).Dir, p.Dir)

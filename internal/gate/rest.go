@@ -190,7 +190,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	g.limit, g.flakes = r.limit-r.logged(), r.flakes
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
-		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare,
+		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare, g.kept,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("%s: %w", u.what, err)
@@ -225,7 +225,9 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	for i := range mine {
 		*mine[i] = append(*mine[i], *theirs[i]...)
 	}
-	r.facts.Vanished += g.facts.Vanished
+	if x := g.res.Expectations; x != nil && r.res.Expectations != nil {
+		r.res.Expectations.join(x)
+	}
 	r.rested.add(g.suites[Head])
 	r.count(g.suites[Head])
 	if out.Base == nil {

@@ -20,6 +20,7 @@ func rubyEcosystem() *ecosystem {
 		hosts:   strings.Fields("rubygems.org index.rubygems.org"),
 		fetched: []string{".bundle/cache"},
 		find:    findRubyProjects,
+		classes: rubyClasses(),
 		isTest: func(name string) bool {
 			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || inFolder(name, "spec", "test"))
 		},

@@ -24,6 +24,7 @@ func rustEcosystem() *ecosystem {
 				[]string{"source.*", "registries.*", "registry", "http", "net"}),
 		}},
 		find:     findRustProjects,
+		classes:  rustClasses(),
 		isTest:   func(name string) bool { return path.Ext(name) == ".rs" && inFolder(name, "tests") },
 		isSource: func(name string) bool { return path.Ext(name) == ".rs" },
 		steers: func(name string) bool {

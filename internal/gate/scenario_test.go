@@ -222,7 +222,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -359,7 +359,8 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{
-		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
+		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
+		Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), BaseCommands: s.has("untrusted"),
 		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
 	}
 	if !s.has("lint") && !s.has("vet") {
@@ -437,6 +438,11 @@ func (w *world) skip(t *testing.T, s *scenario) {
 	if _, err := exec.LookPath("node"); s.has("node") && err != nil {
 		t.Skip("node is needed")
 	}
+	for _, tool := range s.input["tool"] {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is needed", tool)
+		}
+	}
 	if s.has("needs") && w.box.Status().Tier == sandbox.TierNone {
 		t.Skip("bubblewrap does not work here")
 	}
@@ -460,6 +466,11 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 	}
 	for _, list := range res.Tests.lists() {
 		for _, c := range *list {
+			check(c.ID.String(), c.Evidence)
+		}
+	}
+	if x := res.Expectations; x != nil {
+		for _, c := range x.Changed {
 			check(c.ID.String(), c.Evidence)
 		}
 	}
@@ -523,6 +534,22 @@ func facts(r *Result) string {
 	cases("skipped", t.Skipped)
 	cases("not run", t.NotRun)
 	cases("unknown", t.Unknown)
+	if x := r.Expectations; x != nil {
+		plain := func(c Expectation) bool { // it stands among the regressed already
+			return c.Class == compare.Regressed && slices.ContainsFunc(t.Regressed, func(k Case) bool { return k.ID == c.ID })
+		}
+		more := slices.DeleteFunc(slices.Clone(x.Changed), plain)
+		if len(more) > 0 {
+			line("expectations", x.Note)
+		}
+		for _, c := range more {
+			where := ""
+			if c.Path != "" {
+				where = fmt.Sprintf(" (%s:%d)", c.Path, c.Line)
+			}
+			line("  "+string(c.Class), c.ID.String()+where)
+		}
+	}
 	line("fail-to-pass", string(r.FailToPass.State))
 	cases("  proven", r.FailToPass.Proven)
 	cases("  passes on base", r.FailToPass.PassOnBase)

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -240,7 +238,6 @@ func (r *runner) compare(ctx context.Context) error {
 		r.unconfirmed()
 		return err
 	}
-	r.vanished()
 	return nil
 }
 
@@ -288,59 +285,6 @@ func (r *runner) reveal(ctx context.Context) error {
 	}
 	t.sort()
 	return nil
-}
-
-// vanished finds the tests that passed on base, are there on the head and did
-// not run, although nothing failed that could have kept them from it: a program
-// that ends with success before its tests do, or leaves some out, has not passed.
-func (r *runner) vanished() {
-	failing := map[ID]bool{}
-	for id, t := range r.suites[Head] {
-		if t.Status == Failed {
-			failing[ID{Unit: id.Unit, Package: id.Package}] = true
-		}
-	}
-	missing := func(k Case) bool {
-		pkg := ID{Unit: k.ID.Unit, Package: k.ID.Package}
-		top, ran := r.suites[Head][ID{Unit: k.ID.Unit, Package: k.ID.Package, Test: k.ID.Top()}]
-		return k.ID.Test != "" && !failing[pkg] && (hasPackage(r.suites[Head], pkg) || silent(r.suites[Head], k.ID)) &&
-			(!ran || top.Status == NotRun) && r.declares(k.ID)
-	}
-	t := &r.res.Tests
-	removed := t.Removed
-	t.Removed = nil
-	for _, k := range removed {
-		if missing(k) && r.suites[Base][k.ID].Status == Passed {
-			t.NotRun = append(t.NotRun, k)
-		} else {
-			t.Removed = append(t.Removed, k)
-		}
-	}
-	t.sort()
-	for _, k := range Leaves(t.NotRun) {
-		r.facts.Vanished += b2i(missing(k))
-	}
-}
-
-// declares says whether the head's source has the top-level test that id names.
-func (r *runner) declares(id ID) bool {
-	if r.ecoOf(id) != "Go" {
-		// Tests of other languages have their names in their files, or parts of them.
-		src, err := readInTree(r.in.Head.Dir, id.Package)
-		return err == nil && strings.Contains(string(src), lastName(id.Test))
-	}
-	for _, p := range r.packages {
-		if p.ImportPath != id.Package {
-			continue
-		}
-		for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
-			src, err := readInTree(r.in.Head.Dir, path.Join(p.Dir, name))
-			if _, ok := testFuncs(src)[id.Top()]; err == nil && ok {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // attributeNothing takes the blame from failures that have no base to compare

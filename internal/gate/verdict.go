@@ -39,7 +39,9 @@ type Facts struct {
 	NewFlakiness   []string       // tests that fail at random on the head and never on base, with their counts
 	Unsettled      []string       // tests that failed on the head in too few runs to decide, with their counts
 	Unknown        int            // fail on the head, with no base to compare
-	Vanished       int            // passed on base, are there on the head and did not run
+	Replaced       string         // the package manager or runner that the change brings and this machine lacks
+	Untrusted      bool           // nobody answers for the head
+	KeptRan        int            // of the base's tests that reach what the change affects, those that ran over the head's sources
 	FailBoth       int            // fail on both sides
 	Ran            int            // tests that passed or failed on the head
 	Passed         int            // of these, passed
@@ -79,8 +81,10 @@ func Decide(f Facts) (Verdict, []string) {
 	}
 
 	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", count(f.BrokenHead, "package or command", "packages or commands"))
+	given := f.given()
 	failIf(f.Regressed > 0, "%s on base and fail%s with the change", count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
 	failIf(f.NewFailing > 0, "%s of the change fail%s", count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
+	fail = append(fail, given[compare.Fail]...)
 	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", count(f.ProbeRegressed, "test fails", "tests fail"))
 	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", count(f.MergeBroken, "package or command", "packages or commands"))
 	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", count(f.MergeFailing, "test fails", "tests fail"))
@@ -97,9 +101,12 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", count(f.BrokenBoth, "package or command", "packages or commands"))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
-	partialIf(f.Vanished > 0, "%s on base and did not run with the change, although still there", count(f.Vanished, "test passes", "tests pass"))
-	partialIf(len(f.NewFlakiness) > 0, "new flakiness: %s", listedFew(f.NewFlakiness))
-	partialIf(len(f.Unsettled) > 0, "too few runs to decide: %s", listedFew(f.Unsettled))
+	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
+	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "too few runs to decide: %s", listedFew(f.Unsettled))
+	partial = append(partial, given[compare.Partial]...)
+	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
+	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
+		"the change comes from outside, and no test of the base reaches what it changes")
 	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
 	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
@@ -119,6 +126,60 @@ func Decide(f Facts) (Verdict, []string) {
 	default:
 		return Pass, nil
 	}
+}
+
+// given are the reasons of the kept expectations that do not hold, by what they do
+// to the verdict.
+func (f Facts) given() map[compare.Effect][]string {
+	out := map[compare.Effect][]string{}
+	for _, c := range f.Changed {
+		n := c.Count
+		if c.Class == compare.Regressed {
+			n -= f.Regressed // these are said already
+		}
+		effect := compare.EffectOf(c.Class, f.Policy, c.SubjectStands)
+		if n <= 0 || effect == compare.None || effect == compare.Listed || f.Accepted && compare.Acceptable(c.Class) {
+			continue
+		}
+		reason := fmt.Sprintf("%s %s", count(n, "old expectation", "old expectations"), becameOf(c, n))
+		if compare.Acceptable(c.Class) {
+			reason += " (" + string(c.Class) + ")"
+		}
+		out[effect] = append(out[effect], reason)
+	}
+	return out
+}
+
+// becameOf words what became of n expectations of a class.
+func becameOf(c Changed, n int) string {
+	switch c.Class {
+	case compare.Regressed:
+		return plural(n, "fails", "fail") + " with the base's tests over the change's sources"
+	case compare.Silenced:
+		return plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
+	case compare.Silent:
+		return plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
+	case compare.SteeringMade:
+		return plural(n, "holds", "hold") + " only by the change to how tests are run"
+	case compare.Weakened:
+		return plural(n, "was", "were") + " weakened: the changed test passes without the change too"
+	case compare.SupportMade:
+		return plural(n, "holds", "hold") + " only by the change to what tests share"
+	case compare.Dropped:
+		if c.SubjectStands {
+			return plural(n, "was dropped although what it tests", "were dropped although what they test") + " still stands"
+		}
+		return plural(n, "was", "were") + " dropped with what " + plural(n, "it tests", "they test")
+	case compare.CannotApply:
+		return plural(n, "cannot", "cannot") + " be checked: the base's test does not start over the change's sources"
+	case compare.NeedsOldAPI:
+		return plural(n, "needs", "need") + " what the change removed or renamed"
+	case compare.Rewritten:
+		return plural(n, "was", "were") + " rewritten"
+	case compare.DataChanged:
+		return plural(n, "has", "have") + " other data"
+	}
+	return string(c.Class)
 }
 
 // lacksRepro says that the change's tests were run without it and none needed

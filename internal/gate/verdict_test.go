@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"strings"
 	"testing"
 )
@@ -36,7 +37,7 @@ func TestDecide(t *testing.T) {
 		{"out of time", func(f *Facts) { f.Incomplete = "the time limit of 20m" }, Partial, "not finished"},
 		{"dependencies that cannot be had", func(f *Facts) { f.Unprepared = "head: no route to the registry" }, Partial, "environment"},
 		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, which could not be compared"},
-		{"tests that are there and did not run", func(f *Facts) { f.Vanished = 2 }, Partial, "2 tests pass on base and did not run"},
+		{"tests that are there and did not run", func(f *Facts) { f.Changed = []Changed{{Class: compare.Silent, Count: 2}} }, Partial, "2 old expectations were not checked"},
 		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 new test of the change is flaky"},
 		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "1 new test of the change fails at random"},
 		{"new flakiness", func(f *Facts) { f.NewFlakiness = []string{"m TestA failed 3 of 22 on head, 0 of 22 on base"} }, Partial, "new flakiness: m TestA failed 3 of 22 on head, 0 of 22 on base"},

@@ -1,0 +1,319 @@
+package gate
+
+import (
+	"context"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// An arm is the prepared tree of one side with files of the other laid over it, in
+// the side's own folder: what was built, and tests that are tied to a place, find
+// what they name. It begins and ends with what setup and build left.
+type arm struct {
+	r      *runner
+	side   Side // whose sources
+	stage  Stage
+	commit string    // has the files that are laid over
+	files  []string  // that are laid over
+	tests  []command // that it can run
+	// left are files that were left out because they do not compile, and why.
+	left     map[string]string
+	evidence []string
+}
+
+// newArm composes what lies over a side's tree.
+func (r *runner) newArm(ctx context.Context, side Side, stage Stage, puts []workspace.Put, tests []command) (*arm, error) {
+	a := &arm{r: r, side: side, stage: stage, tests: tests, left: map[string]string{}}
+	for _, p := range puts {
+		a.files = append(a.files, p.Path)
+	}
+	var err error
+	a.commit, err = r.Mirror.Compose(ctx, r.tree(side).Commit, puts)
+	return a, err
+}
+
+// lay makes the tree what the arm is.
+func (a *arm) lay(ctx context.Context) error {
+	if err := a.r.reset(ctx, a.side); err != nil {
+		return err
+	}
+	tree := a.r.tree(a.side)
+	if err := tree.Overlay(ctx, a.commit, a.files); err != nil || len(a.left) == 0 {
+		return err
+	}
+	return tree.Overlay(ctx, tree.Commit, slices.Sorted(maps.Keys(a.left)))
+}
+
+// close leaves the side as it was prepared.
+func (a *arm) close(ctx context.Context) error { return a.r.reset(ctx, a.side) }
+
+// leave takes files out that do not compile: they are the side's own again.
+func (a *arm) leave(ctx context.Context, files []string, why string) error {
+	for _, f := range files {
+		a.left[f] = why
+	}
+	tree := a.r.tree(a.side)
+	return tree.Overlay(ctx, tree.Commit, files)
+}
+
+// A selection is what an arm runs of the tests of one folder of commands.
+type selection struct {
+	eco, unit string
+	command   string          // one that counts as one test
+	places    []string        // folders of Go packages, else files; nil: all that its commands run
+	tests     map[string]bool // top-level tests of Go packages; nil: all
+}
+
+// run lays the arm out and runs the selected tests. What is not there is left out.
+func (a *arm) run(ctx context.Context, selected []selection) (Suite, error) {
+	out := Suite{}
+	if err := a.lay(ctx); err != nil {
+		return out, err
+	}
+	for _, s := range selected {
+		var suite Suite
+		var err error
+		if s.eco == "Go" && s.command == "" {
+			suite, err = a.runGo(ctx, s)
+		} else {
+			suite, err = a.runOthers(ctx, s)
+		}
+		out.add(suite)
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// maxDrops bounds how often files that do not compile are taken out: the
+// compiler names at most ten errors at a time.
+const maxDrops = 5
+
+// runGo runs Go packages. Files that do not compile are taken out, so that those
+// that do still say something.
+func (a *arm) runGo(ctx context.Context, s selection) (Suite, error) {
+	over := Suite{}
+	rest := slices.DeleteFunc(slices.Clone(s.places), func(dir string) bool { return !hasGo(a.r.tree(a.side).Dir, dir) })
+	for round := 0; len(rest) > 0 && round <= maxDrops; round++ {
+		suite, err := a.goOnce(ctx, s, rest)
+		if err != nil {
+			return over, err
+		}
+		maps.Copy(over, suite)
+		rest = nil
+		for id, t := range suite {
+			if id.Test != "" || !t.Broken || t.Status != Failed {
+				continue
+			}
+			dir := a.r.goDir(a.side, id)
+			if bad := a.uncompilable(t.Output, s.unit, dir); len(bad) > 0 {
+				if err := a.leave(ctx, bad, t.Output); err != nil {
+					return over, err
+				}
+				rest = append(rest, dir)
+			}
+		}
+		slices.Sort(rest)
+	}
+	return over, nil
+}
+
+func (a *arm) goOnce(ctx context.Context, s selection, dirs []string) (Suite, error) {
+	args := []string{"-count=1"}
+	if s.tests != nil {
+		args = append(args, "-run="+only(s.tests))
+	}
+	for _, dir := range dirs {
+		args = append(args, "./"+strings.TrimPrefix(strings.TrimPrefix(dir, s.unit), "/"))
+	}
+	out := Suite{}
+	var done []string
+	for _, c := range a.tests {
+		if c.eco != "Go" || c.results == nil || c.unit != s.unit {
+			continue
+		}
+		c = c.goTest(args...)
+		c.stage, c.timeout = a.stage, a.r.Limits.step()
+		if c = a.r.hanging(c); slices.Contains(done, c.text) {
+			continue
+		}
+		done = append(done, c.text)
+		stream := newGoStream(c.unit)
+		step, err := a.r.exec(ctx, a.side, a.r.tree(a.side), c, stream)
+		if err != nil {
+			return out, err
+		}
+		a.evidence = append(a.evidence, step.Evidence)
+		suite := stream.suite(step.Evidence, a.r.tree(a.side).Dir)
+		suite.of(c.eco)
+		out.add(suite)
+	}
+	return out, nil
+}
+
+// errorPlace is the beginning of a compiler's message: the file.
+var errorPlace = pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`)
+
+// uncompilable returns the files of the arm that the errors of a package name.
+func (a *arm) uncompilable(output, unit, dir string) []string {
+	var out []string
+	for _, m := range errorPlace.FindAllStringSubmatch(output, -1) {
+		// The go command names files from the folder that it runs in, where that is shorter.
+		for _, name := range []string{path.Join(unit, m[1]), m[1], path.Join(dir, m[1])} {
+			if slices.Contains(a.files, name) {
+				if _, gone := a.left[name]; !gone && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+				break
+			}
+		}
+	}
+	return out
+}
+
+// runOthers runs commands that are not Go's, built again where they need it.
+func (a *arm) runOthers(ctx context.Context, s selection) (Suite, error) {
+	out := Suite{}
+	for _, c := range a.tests {
+		if c.unit != s.unit || s.command != "" && c.text != s.command || s.command == "" && (c.eco != s.eco || c.results == nil) {
+			continue
+		}
+		broken, err := a.rebuild(ctx, c)
+		if err != nil {
+			return out, err
+		}
+		if broken.Evidence != "" {
+			out[ID{Unit: c.unit, Package: broken.Command}] = Test{
+				Status: Failed, Broken: true, Output: broken.Output, Evidence: broken.Evidence, Eco: c.eco,
+			}
+			continue
+		}
+		c = a.limited(c)
+		there := slices.DeleteFunc(slices.Clone(s.places), func(f string) bool { _, err := readInTree(a.r.tree(a.side).Dir, f); return err != nil })
+		if len(s.places) > 0 && len(there) == 0 {
+			continue // its tests are not there
+		}
+		if len(there) > 0 && c.results != nil {
+			if less, ok := c.results.narrow(c, part{packages: there}); ok {
+				less.name = c.label()
+				c = less
+			}
+		}
+		c.stage = a.stage
+		suite, err := a.runOther(ctx, c)
+		if err != nil {
+			return out, err
+		}
+		out.add(suite)
+	}
+	return out, nil
+}
+
+// limited gives c the time that the head's tests get.
+func (a *arm) limited(c command) command {
+	c.stage = StageTest
+	if c.results != nil && c.results.hang != nil {
+		return a.r.hanging(c)
+	}
+	return a.r.limited(Head, c)
+}
+
+// runOther runs a command. Where it could run no test, files of the arm that the
+// runner names are taken out, so that the others say something.
+func (a *arm) runOther(ctx context.Context, c command) (Suite, error) {
+	for round := 0; ; round++ {
+		suite, step, err := a.r.runTestsIn(ctx, a.side, a.r.tree(a.side), c)
+		if err != nil {
+			return nil, err
+		}
+		suite.of(c.eco)
+		a.evidence = append(a.evidence, step.Evidence)
+		whole := suite[ID{Unit: c.unit, Command: c.label()}]
+		bad := a.namedIn(whole.Output, c.unit)
+		if c.results == nil || !whole.Cut || anyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.left) == len(a.files) {
+			return suite, nil
+		}
+		if err := a.leave(ctx, bad, whole.Output); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// rebuild builds the arm again for a command that needs it, without the files
+// that do not compile. It returns the step that failed where that does not help.
+func (a *arm) rebuild(ctx context.Context, c command) (Step, error) {
+	if !a.compiled(c) {
+		return Step{}, nil
+	}
+	for range maxDrops {
+		failed, err := a.build(ctx, c)
+		if err != nil || failed.Evidence == "" {
+			return Step{}, err
+		}
+		bad := a.namedIn(failed.Output, c.unit)
+		if len(bad) == 0 || len(bad)+len(a.left) == len(a.files) {
+			return failed, nil
+		}
+		if err := a.leave(ctx, bad, failed.Output); err != nil {
+			return Step{}, err
+		}
+	}
+	return Step{}, nil
+}
+
+// compiled says whether a command runs what the build commands of its project make
+// of files of the arm.
+func (a *arm) compiled(c command) bool {
+	if c.results != nil && c.results.rebuild {
+		return true
+	}
+	return c.eco == "Node.js" && slices.ContainsFunc(a.files, func(f string) bool {
+		return inside(c.unit, f) && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, path.Ext(f))
+	})
+}
+
+// build runs the build commands of c's project, and returns the one that failed.
+func (a *arm) build(ctx context.Context, c command) (Step, error) {
+	for _, b := range a.r.plan[a.side].build {
+		if b.unit != c.unit || b.eco != c.eco && b.eco != "" {
+			continue
+		}
+		b = a.r.limited(a.side, b)
+		b.stage = a.stage
+		step, err := a.r.exec(ctx, a.side, a.r.tree(a.side), b, nil)
+		if err != nil {
+			return step, err
+		}
+		a.evidence = append(a.evidence, step.Evidence)
+		if step.Failed() {
+			return step, nil
+		}
+	}
+	return Step{}, nil
+}
+
+// namedIn returns the files of the arm that an output names and that are not left
+// out already.
+func (a *arm) namedIn(output, unit string) []string {
+	var out []string
+	for _, f := range a.files {
+		short := f
+		if unit != "." {
+			short = strings.TrimPrefix(f, unit+"/")
+		}
+		if _, gone := a.left[f]; gone || !strings.Contains(output, short) {
+			continue
+		}
+		if regexp.MustCompile(`(?m)(^|[\s"'/(])` + regexp.QuoteMeta(short) + `($|[\s"':(),])`).MatchString(output) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

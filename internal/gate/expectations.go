@@ -1,0 +1,246 @@
+package gate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+)
+
+// conclude turns what was observed into classes, effects and the facts of the
+// verdict.
+func (k *keeper) conclude(ctx context.Context) {
+	r := k.r
+	policy := compare.Floor(r.in.Expectations, r.in.BaseCommands, false)
+	x := &Expectations{Policy: policy}
+	over := r.byPlace(Base, r.over)
+	for _, e := range k.tests {
+		switch {
+		case e.drop:
+			continue
+		case e.why == "" && e.kept == compare.Passed:
+			k.holds(x, e)
+			continue
+		}
+		o := k.observation(e, over)
+		class := compare.ClassOf(o)
+		if class == compare.Silent && k.insideSource(e) {
+			class, e.why = compare.CannotApply, "it stands in a source file that the change edits, and could not be put back there"
+		}
+		x.Changed = append(x.Changed, k.expectation(ctx, e, class))
+	}
+	x.Changed = append(x.Changed, k.lost...)
+	for i := range x.Changed {
+		c := &x.Changed[i]
+		c.Effect = compare.EffectOf(c.Class, policy, c.SubjectStands)
+	}
+	x.sum()
+	k.listed(x)
+	if r.res.Expectations == nil {
+		r.res.Expectations = x
+		return
+	}
+	r.res.Expectations.join(x)
+}
+
+// join adds the expectations of another part of the suite.
+func (x *Expectations) join(other *Expectations) {
+	x.Held, x.Changed = x.Held+other.Held, append(x.Changed, other.Changed...)
+	x.sum()
+}
+
+// sum orders the expectations and counts them in words.
+func (x *Expectations) sum() {
+	slices.SortStableFunc(x.Changed, func(a, b Expectation) int {
+		return slices.Index(compare.Classes(), a.Class) - slices.Index(compare.Classes(), b.Class)
+	})
+	all := x.Held + len(x.Changed)
+	x.Note = fmt.Sprintf("%d of %s", x.Held, count(all, "old expectation holds", "old expectations hold"))
+	if all == 0 {
+		x.Note = "no test passes on the base"
+	}
+}
+
+// holds counts a test that passes in the kept arm. Where the head's own version of
+// it fails, that is a new test that fails, and no regression.
+func (k *keeper) holds(x *Expectations, e *examined) {
+	if e.whole() {
+		return
+	}
+	x.Held++
+	if ran(e.kept) && k.r.affects(e.id, Test{Eco: e.eco}) {
+		k.r.facts.KeptRan++
+	}
+	if !e.reached || e.head != compare.Failed || !slices.Contains(k.classesOf(e), compare.Test) || e.id.Command != "" {
+		return
+	}
+	t := &k.r.res.Tests
+	t.Regressed = slices.DeleteFunc(t.Regressed, func(c Case) bool {
+		if c.ID != e.headID {
+			return false
+		}
+		t.NewFailing = append(t.NewFailing, c)
+		return true
+	})
+	t.sort()
+}
+
+func ran(s compare.Status) bool { return s == compare.Passed || s == compare.Failed }
+
+// observation is what the class of a test follows from.
+func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation {
+	o := compare.Observation{
+		Kept: e.kept, Head: e.head, Made: e.made,
+		NotApplied: e.why != "", NamesRemoved: e.why != "" && k.namesRemoved(e.id, e.why),
+		OverBase: compare.Absent,
+	}
+	if ran(e.kept) && k.r.affects(e.id, Test{Eco: e.eco}) {
+		k.r.facts.KeptRan++
+	}
+	if id, ok := over[k.r.placeOf(Head, e.headID, e.eco)]; ok {
+		o.OverBase = statusOf(k.r.over[id])
+	}
+	switch {
+	case e.head == compare.Skipped:
+		o.EditSkips, o.Stands = k.r.marked(e.id, skipMark), true
+	case e.head != compare.Passed && e.head != compare.Failed:
+		o.Stands = k.r.stands(e.id)
+	case e.head == compare.Passed:
+		o.Lenient = k.r.marked(e.id, lenientMark)
+	}
+	return o
+}
+
+// insideSource says of a test that was not reported whether it stands in a source
+// file of the change, where it cannot be put back by itself.
+func (k *keeper) insideSource(e *examined) bool {
+	if _, src := k.r.testFileOf(e.id); src != nil || e.id.Command != "" || e.eco == "Go" {
+		return false
+	}
+	for _, f := range k.r.in.Change.Files {
+		old := f.Path
+		if f.OldPath != "" {
+			old = f.OldPath
+		}
+		if isSource(old) && strings.Contains(e.id.Test, old) {
+			return true // such as a doctest, which is called by its file
+		}
+	}
+	return false
+}
+
+// expectation is what people are shown of a test that does not hold.
+func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
+	x := Expectation{ID: e.id, Class: class, Message: short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	if class == compare.Dropped {
+		x.SubjectStands = k.r.subjectStands(e.id)
+	}
+	if t, ok := k.r.suites[Head][e.headID]; ok && t.Evidence != "" && !slices.Contains(x.Evidence, t.Evidence) {
+		x.Evidence = append(x.Evidence, t.Evidence)
+	}
+	want := map[compare.Class]compare.FileClass{
+		compare.SteeringMade: compare.Steering, compare.SupportMade: compare.Support, compare.DataChanged: compare.Data,
+	}[class]
+	file, _ := k.r.testFileOf(e.id)
+	for _, t := range k.r.touched {
+		fits := want != "" && t.class == want || want == "" && (t.path == file || t.path == k.r.movedTo(file))
+		if fits && len(k.r.reach([]*examined{e}, []touch{t})) > 0 {
+			x.Path = t.file.Path
+			x.Line, x.Old, x.New = k.r.hunkOf(ctx, t, e.id)
+			break
+		}
+	}
+	if x.Path == "" {
+		x.Path = k.r.movedTo(file)
+		if file == "" {
+			x.Path = ""
+		}
+	}
+	return x
+}
+
+// hunkLines is how many lines of each side of a difference are shown.
+const hunkLines = 20
+
+// hunkOf is the difference of a file that concerns a test most: the first one below
+// where its name stands, else the first of all.
+func (r *runner) hunkOf(ctx context.Context, t touch, id ID) (line int, old, now string) {
+	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", t.file.Path}
+	if t.file.OldPath != "" {
+		args = append(args, t.file.OldPath)
+	}
+	patch, err := r.Mirror.Git(ctx, args...)
+	if err != nil {
+		return 0, "", ""
+	}
+	at := 0
+	name := lastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
+	for i, l := range strings.Split(string(r.texts[t.file.Path].head), "\n") {
+		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
+			at = i + 1
+		}
+	}
+	parts := hunk.FindAllStringSubmatchIndex(string(patch), -1)
+	for i, m := range parts {
+		end := len(patch)
+		if i+1 < len(parts) {
+			end = parts[i+1][0]
+		}
+		start := 0
+		fmt.Sscan(string(patch[m[2]:m[3]]), &start) //nolint:errcheck // digits, as the pattern says
+		if i > 0 && line >= at || i > 0 && start < at {
+			continue
+		}
+		line, old, now = start, side(string(patch[m[1]:end]), "-"), side(string(patch[m[1]:end]), "+")
+	}
+	return line, old, now
+}
+
+// side returns the lines of a hunk that begin with a sign.
+func side(hunk, sign string) string {
+	var out []string
+	for l := range strings.Lines(hunk) {
+		if rest, ok := strings.CutPrefix(l, sign); ok && len(out) < hunkLines {
+			out = append(out, strings.TrimRight(rest, "\n"))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// listed moves tests that the head no longer has among those that did not run
+// there, where they still stand.
+func (k *keeper) listed(x *Expectations) {
+	t := &k.r.res.Tests
+	quiet := map[ID]bool{}
+	for _, c := range x.Changed {
+		if c.Class == compare.Silent || c.Class == compare.Silenced {
+			quiet[c.ID] = true
+		}
+	}
+	var removed []Case
+	for _, c := range t.Removed {
+		if quiet[c.ID] {
+			t.NotRun = append(t.NotRun, c)
+		} else {
+			removed = append(removed, c)
+		}
+	}
+	t.Removed = removed
+	t.sort()
+}
+
+// changed counts the expectations that do not hold, by class.
+func (x *Expectations) counts() []Changed {
+	var out []Changed
+	for _, c := range x.Changed {
+		i := slices.IndexFunc(out, func(o Changed) bool { return o.Class == c.Class && o.SubjectStands == c.SubjectStands })
+		if i < 0 {
+			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands})
+		}
+		out[i].Count++
+	}
+	return out
+}
