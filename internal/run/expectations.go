@@ -136,3 +136,24 @@ func diffOf(old, now string) string {
 	}
 	return strings.Join(out, "\n")
 }
+
+// statistics are the tests that did not end the same each time.
+func (b *builder) statistics() []report.Statistic {
+	var out []report.Statistic
+	for _, s := range b.result.Statistics {
+		x := report.Statistic{Test: s.ID.String(), Head: s.Head.String(), Base: s.Base.String(), P: s.P}
+		if s.Flips.Flips > 0 {
+			x.Flips = fmt.Sprintf("%d/%d", s.Flips.Flips, s.Flips.Runs)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// belief says which suites were seen to hide a failing test.
+func (b *builder) belief() report.Belief {
+	if b.result.Believed == nil {
+		return report.Belief{OK: true}
+	}
+	return report.Belief{OK: len(b.result.Believed.Missed) == 0, Suites: b.result.Believed.Missed}
+}

@@ -61,7 +61,7 @@ func outcome(stop context.Context, failure error) report.Outcome {
 func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failure error) {
 	b := &builder{result: result}
 	b.build()
-	rep.Expectations = b.expectations()
+	rep.Expectations, rep.Statistics, rep.Believed = b.expectations(), b.statistics(), b.belief()
 	result, rep.Accepted = heed(result, rep.Expectations, s.around.Accepted)
 	rep.Verdict, rep.Reasons = report.Verdict(result.Verdict), result.Reasons
 	switch rep.Outcome {
