@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -89,7 +90,10 @@ var noChange = pattern.New(`(?i)^\s*(?:refactor|style|docs?|chore|test|tests|ci|
 
 // promisesNoChange says whether a title promises that nothing behaves otherwise.
 // Conventional Commits mark a breaking change with "!" before the colon.
-func promisesNoChange(title string) bool { return noChange.MatchString(title) }
+func promisesNoChange(title string) bool {
+	kind, _, _ := strings.Cut(title, ":")
+	return !strings.HasSuffix(kind, "!") && noChange.MatchString(title)
+}
 
 // snapshot keeps a prepared tree, for agents and for what is run again.
 func (s *session) snapshot(_ context.Context, side gate.Side, t *workspace.Tree) error {
