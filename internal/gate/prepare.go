@@ -109,6 +109,7 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if err := r.fill(ctx, side); err != nil {
 		return fmt.Errorf("HOME of %s: %w", side, err)
 	}
+	r.unproven(p)
 	unfetched := ""
 	for _, c := range r.setupOf(side, p) {
 		step, err := r.withRetry(ctx, side, r.limited(side, c))
