@@ -1,6 +1,10 @@
 package gate
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
 // A manager is a package manager, and how setup of a head that is not trusted keeps it from
 // running what the head names. docs/security.md has the same table; a test compares them.
@@ -9,6 +13,9 @@ type manager struct {
 	surfaces string // what in a tree has it run a program
 	closed   string // how that is closed
 	attack   string // the test that tries it with the manager itself; empty: untested
+
+	// calls are the words in commands of setup that stand for one that is untested.
+	calls []string
 }
 
 // managers are those that the gate starts by itself. To add one is to add a row, the
@@ -20,25 +27,58 @@ func managers() []manager {
 		wheels    = "not run with a network: pip downloads wheels, named by manifests that are read and not run, in the versions of the lockfile; what has to be built is built without a network"
 	)
 	return []manager{
-		{"go", "`go.mod`'s toolchain line, `go env -w`", "`go mod download` alone, with `GOTOOLCHAIN=local` and `GOENV=off`", "TestSetupCannotPoisonModules"},
-		{"npm", "`.npmrc` (`git`, `script-shell`, `node-options`, `onload-script`), scripts, `prepare` of git dependencies", nodeStage, "TestSetupRunsNothingOfTheHead"},
-		{"pnpm", "`.pnpmfile.cjs`, settings in `pnpm-workspace.yaml` and `package.json` (`configDependencies`, `pnpmfile`, `useNodeVersion`), `.npmrc`, scripts", "`pnpm fetch` among the same data; `pnpm-workspace.yaml` cut to packages and versions", "TestSetupRunsNothingOfTheHead"},
-		{"yarn", "`.yarnrc` (`yarn-path`), `.npmrc`, scripts", nodeStage + "; no `.yarnrc`, `YARN_IGNORE_PATH=1`", "TestSetupRunsNothingOfTheHead"},
-		{"yarn (2 and later)", "`.yarnrc.yml` (`yarnPath`, `plugins`), constraints, scripts", nodeStage + "; `.yarnrc.yml` cut to registries and layout, `YARN_IGNORE_PATH=1`", ""},
-		{"bun", "`bunfig.toml` (`preload`, `install.security.scanner`), `.env`, scripts", nodeStage + "; no `bunfig.toml`, no `.env`", ""},
-		{"corepack", "`packageManager`, `.corepack.env`", "neither is there; `COREPACK_ENV_FILE=0`", ""},
-		{"pip", "build back ends and `setup.py`, of the project and of source distributions; options and paths in requirement files; modules and a `.venv` in the tree; `.pth` files of wheels", "an environment outside of the tree downloads wheels, named by requirements that are cut to names, versions and markers; installing and building have no network", "TestSetupRunsNothingOfTheHead"},
-		{"poetry", "build scripts, `requires-plugins`, `poetry.toml`, a `.venv` in the tree", wheels, ""},
-		{"pipenv", "`Pipfile` paths, a `.venv` in the tree", wheels, ""},
-		{"uv", "build back ends, `uv.toml`, a `.venv` in the tree", wheels, ""},
-		{"cargo", "`.cargo/config.toml` (`build.rustc`, `rustc-wrapper`, aliases, credential providers, `env`), `rust-toolchain.toml`", "`cargo fetch` among `Cargo.toml` and `Cargo.lock` files and empty sources; build scripts run without a network", "TestSetupRunsNothingOfTheHead"},
-		{"Composer", "scripts, plug-ins, `config`", "`--no-scripts --no-plugins` among `composer.lock` and `composer.json` cut to names and repositories", "TestSetupRunsNothingOfTheHead"},
-		{"bundler", "`Gemfile`, gemspecs, plug-ins, `.bundle/config`, extensions of gems", baseOnly, "TestSetupRunsNothingOfTheHead"},
-		{"mix", "`mix.exs`, `mix.lock`, `config/*.exs`", baseOnly, "TestSetupRunsNothingOfTheHead"},
-		{"Maven", "plug-ins and extensions in `pom.xml` and its parents, `.mvn/extensions.xml`, `.mvn/jvm.config`, `.mvn/maven.config`, the wrapper", baseOnly, ""},
-		{"Gradle", "build files, settings, plug-ins, init scripts, the wrapper", baseOnly, ""},
-		{"NuGet", "project files, `Directory.Build.props`, targets of packages", baseOnly, ""},
-		{"commands of the configuration", "whatever the head put behind their words: a Makefile, a script, settings", "no network; what projects need is fetched before them", "TestConfiguredSetupOfAStranger"},
+		{"go", "`go.mod`'s toolchain line, `go env -w`", "`go mod download` alone, with `GOTOOLCHAIN=local` and `GOENV=off`", "TestSetupCannotPoisonModules", nil},
+		{"npm", "`.npmrc` (`git`, `script-shell`, `node-options`, `onload-script`), scripts, `prepare` of git dependencies", nodeStage, "TestSetupRunsNothingOfTheHead", nil},
+		{"pnpm", "`.pnpmfile.cjs`, settings in `pnpm-workspace.yaml` and `package.json` (`configDependencies`, `pnpmfile`, `useNodeVersion`), `.npmrc`, scripts", "`pnpm fetch` among the same data; `pnpm-workspace.yaml` cut to packages and versions", "TestSetupRunsNothingOfTheHead", nil},
+		{"yarn", "`.yarnrc` (`yarn-path`), `.npmrc`, scripts", nodeStage + "; no `.yarnrc`, `YARN_IGNORE_PATH=1`", "TestSetupRunsNothingOfTheHead", nil},
+		{"yarn (2 and later)", "`.yarnrc.yml` (`yarnPath`, `plugins`), constraints, scripts", nodeStage + "; `.yarnrc.yml` cut to registries and layout, `YARN_IGNORE_PATH=1`", "", []string{"yarn install --immutable"}},
+		{"bun", "`bunfig.toml` (`preload`, `install.security.scanner`), `.env`, scripts", nodeStage + "; no `bunfig.toml`, no `.env`", "", []string{"bun"}},
+		{"corepack", "`packageManager`, `.corepack.env`", "neither is there; `COREPACK_ENV_FILE=0`", "", []string{"corepack"}},
+		{"pip", "build back ends and `setup.py`, of the project and of source distributions; options and paths in requirement files; modules and a `.venv` in the tree; `.pth` files of wheels", "an environment outside of the tree downloads wheels, named by requirements that are cut to names, versions and markers; installing and building have no network", "TestSetupRunsNothingOfTheHead", nil},
+		{"poetry", "build scripts, `requires-plugins`, `poetry.toml`, a `.venv` in the tree", wheels, "", []string{"poetry"}},
+		{"pipenv", "`Pipfile` paths, a `.venv` in the tree", wheels, "", []string{"pipenv"}},
+		{"uv", "build back ends, `uv.toml`, a `.venv` in the tree", wheels, "", []string{"uv"}},
+		{"cargo", "`.cargo/config.toml` (`build.rustc`, `rustc-wrapper`, aliases, credential providers, `env`), `rust-toolchain.toml`", "`cargo fetch` among `Cargo.toml` and `Cargo.lock` files and empty sources; build scripts run without a network", "TestSetupRunsNothingOfTheHead", nil},
+		{"Composer", "scripts, plug-ins, `config`", "`--no-scripts --no-plugins` among `composer.lock` and `composer.json` cut to names and repositories", "TestSetupRunsNothingOfTheHead", nil},
+		{"bundler", "`Gemfile`, gemspecs, plug-ins, `.bundle/config`, extensions of gems", baseOnly, "TestSetupRunsNothingOfTheHead", nil},
+		{"mix", "`mix.exs`, `mix.lock`, `config/*.exs`", baseOnly, "TestSetupRunsNothingOfTheHead", nil},
+		{"Maven", "plug-ins and extensions in `pom.xml` and its parents, `.mvn/extensions.xml`, `.mvn/jvm.config`, `.mvn/maven.config`, the wrapper", baseOnly, "", []string{"mvn", "mvnw"}},
+		{"Gradle", "build files, settings, plug-ins, init scripts, the wrapper", baseOnly, "", []string{"gradle", "gradlew"}},
+		{"NuGet", "project files, `Directory.Build.props`, targets of packages", baseOnly, "", []string{"dotnet"}},
+		{"commands of the configuration", "whatever the head put behind their words: a Makefile, a script, settings", "no network; what projects need is fetched before them", "TestConfiguredSetupOfAStranger", nil},
+	}
+}
+
+// untested returns the package manager that no test tries and that a command of setup
+// calls, "" for none. Paths count by their last part: a wrapper lies in the tree.
+func untested(text string) string {
+	text = " " + strings.ReplaceAll(text, "/", " ") + " "
+	for _, m := range managers() {
+		if m.attack == "" && slices.ContainsFunc(m.calls, func(call string) bool { return strings.Contains(text, " "+call+" ") }) {
+			return m.name
+		}
+	}
+	return ""
+}
+
+// unproven says which package managers set p up that no test tries: the report names them,
+// and commands that share anything with this machine are not left to them.
+func (r *runner) unproven(p *plan) {
+	if r.Network != NetworkRegistries {
+		return
+	}
+	for _, c := range slices.Concat(p.fetches, p.setup) {
+		name := untested(c.text)
+		if name == "" {
+			continue
+		}
+		if !r.apart() && r.facts.Unprepared == "" {
+			r.facts.Unprepared = "setup by " + name + ", which is untested: for a head that is not trusted it needs a sandbox of tier full"
+		}
+		text := "setup by " + name + " of a head that is not trusted: untested: it is set up by its documented settings, and was not tried with the program"
+		if r.apart() && r.as == nil && !slices.Contains(r.res.Notes, text) {
+			r.note("%s", text)
+		}
 	}
 }
 

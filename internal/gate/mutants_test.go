@@ -31,11 +31,16 @@ func fullSandbox(t *testing.T) sandbox.Sandbox {
 // fullSandboxOf is one with the programs of path, test runners among them.
 func fullSandboxOf(t *testing.T, path string) sandbox.Sandbox {
 	t.Helper()
+	return sandboxOf(t, sandbox.TierFull, path)
+}
+
+func sandboxOf(t *testing.T, tier sandbox.Tier, path string) sandbox.Sandbox {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := sandbox.Options{Mode: string(sandbox.TierFull), PATH: path, TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}}
+	o := sandbox.Options{Mode: string(tier), PATH: path, TempDir: t.TempDir(), Now: time.Now, Shim: []string{exe, shimName}}
 	o.Toolchains = sandbox.Machine{PATH: path}.Toolchains()
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {

@@ -167,6 +167,7 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if err := r.fill(ctx, side); err != nil {
 		return fmt.Errorf("HOME of %s: %w", side, err)
 	}
+	r.unproven(p)
 	if err := r.setUp(ctx, side); err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package gate
 import (
 	"encoding/json"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -160,8 +159,8 @@ type tomlTable struct {
 }
 
 var (
-	tomlHeading = regexp.MustCompile(`^\[\s*([A-Za-z0-9_."' -]+?)\s*\]`)
-	tomlKey     = regexp.MustCompile(`^["']?([A-Za-z0-9_.-]+)["']?\s*=\s*(.*)$`)
+	tomlHeading = pattern.New(`^\[\s*([A-Za-z0-9_."' -]+?)\s*\]`)
+	tomlKey     = pattern.New(`^["']?([A-Za-z0-9_.-]+)["']?\s*=\s*(.*)$`)
 )
 
 // tomlTables splits a document into its tables, as far as manifests need that: a value goes

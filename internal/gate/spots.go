@@ -20,8 +20,8 @@ func (m *mutator) workers() int {
 
 // apart says whether commands see nothing of one another: else servers in their
 // tests would be in one another's way, and a copy could run what lies in another.
-func (m *mutator) apart() bool {
-	tier := m.Sandbox.Status().Tier
+func (r *runner) apart() bool {
+	tier := r.Sandbox.Status().Tier
 	return tier == sandbox.TierFull || tier == sandbox.TierStrong
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -237,6 +238,49 @@ func prepared(t *testing.T, tools *Toolchains, s *scenario, setup []string, sett
 	return log
 }
 
+// A package manager that no test tries sets up a head that is not trusted in tier full
+// alone, and the report names it. A trusted head's setup is as always.
+func TestUntestedManagers(t *testing.T) {
+	t.Parallel()
+	x := newIndex(t)
+	host, _, _ := strings.Cut(strings.TrimPrefix(x.own.URL, "http://"), ":")
+	programs := t.TempDir()
+	path := systemPath() + ":" + programs
+	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + t.TempDir(), "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host}}
+	if !tools.has("python3") {
+		t.Skip("python3 is needed")
+	}
+	if err := os.WriteFile(filepath.Join(programs, "uv"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	base := map[string][]byte{
+		"pyproject.toml": []byte("[project]\nname = \"a\"\nversion = \"1\"\ndependencies = [\"tiny\"]\n[tool.uv]\npackage = false\n"),
+		"uv.lock":        []byte("version = 1\n\n[[package]]\nname = \"tiny\"\nversion = \"1.0.0\"\n"), "test_a.py": []byte("import unittest\nclass A(unittest.TestCase):\n    def test(self):\n        pass\n"),
+	}
+	for _, tt := range []struct {
+		tier       sandbox.Tier
+		network    Network
+		runs, said bool
+	}{
+		{sandbox.TierFull, NetworkRegistries, true, true},
+		{sandbox.TierFull, NetworkSetup, true, false},
+		{sandbox.TierBasic, NetworkRegistries, false, true},
+	} {
+		t.Run(string(tt.tier)+" "+string(tt.network), func(t *testing.T) {
+			t.Parallel()
+			box := sandboxOf(t, tt.tier, path)
+			res := judge(t, tools, &scenario{base: base, head: map[string][]byte{"a.py": []byte("one = 1\n")}}, func(g *Gate) {
+				g.Sandbox, g.Network, g.Limits = box, tt.network, Limits{Mutation: -1}
+			})
+			runs := slices.ContainsFunc(res.Steps, func(s Step) bool { return s.Stage == StageSetup })
+			said := slices.ContainsFunc(slices.Concat(res.Notes, res.Reasons), func(l string) bool { return strings.Contains(l, "setup by uv") && strings.Contains(l, "untested") })
+			if runs != tt.runs || said != tt.said || !runs && res.Verdict == Pass {
+				t.Errorf("setup ran: %v, said: %v\n%s\n%q", runs, said, facts(res), res.Notes)
+			}
+		})
+	}
+}
+
 // docs/security.md has the table of package managers as the code has it, and each of them
 // has an attack or is said to be untested.
 func TestManagersAreDocumented(t *testing.T) {
@@ -248,6 +292,9 @@ func TestManagersAreDocumented(t *testing.T) {
 	rows := strings.Split(string(page), "\n")
 	for _, m := range managers() {
 		tried := "untested"
+		if m.attack == "" && len(m.calls) == 0 {
+			t.Errorf("%s: the report cannot name it", m.name)
+		}
 		if m.attack != "" {
 			tried = "`" + m.attack + "`"
 		}

@@ -157,6 +157,9 @@ func (b *basic) policy(c Command, s scratch, home string, self bool) (policy, er
 		},
 	}
 	for _, m := range mounts {
+		if m.seen != nil {
+			p.Seen = append(p.Seen, m.seen)
+		}
 		if m.access == writable {
 			p.Landlock.Write = append(p.Landlock.Write, m.path)
 		} else {

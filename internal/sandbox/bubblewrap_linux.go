@@ -221,6 +221,9 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 	if err != nil {
 		return nil, policy{}, err
 	}
+	if i := slices.IndexFunc(mounts, func(m mount) bool { return m.seen != nil }); i >= 0 && len(b.means.shim) == 0 {
+		return nil, policy{}, fmt.Errorf("command %s: %s lies in the writable %s: without a shim nobody sees whether it was exchanged before the mount", c.Argv[0], mounts[i].path, mounts[i].seen.Top)
+	}
 	args = append(args, bindArgs(mounts)...)
 	if hostsFD != "" {
 		args = append(args, "--ro-bind-data", hostsFD, "/etc/hosts")
@@ -256,6 +259,9 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 		},
 	}
 	for _, m := range mounts {
+		if m.seen != nil && m.access != hidden {
+			p.Seen = append(p.Seen, m.seen)
+		}
 		switch m.access {
 		case writable:
 			p.Landlock.Write = append(p.Landlock.Write, m.path)

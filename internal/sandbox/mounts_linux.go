@@ -1,18 +1,22 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 // A mount is one path of the host in the sandbox, under the same name.
 type mount struct {
 	path   string
 	access access
+	seen   *seen // where it lies in something writable
 }
 
 type access int
@@ -117,47 +121,88 @@ func named(c Command, toolchains, private []string) ([]mount, error) {
 		if want[path] == hidden && over.access != readable {
 			continue // it is not there, or the command's own
 		}
-		if err := stable(path, over); err != nil {
-			return nil, fmt.Errorf("command %s: %w", c.Argv[0], err)
+		m := mount{path: path, access: want[path]}
+		if top := above.writable(path); top != "" {
+			var err error
+			// What is there already may be missing: the command makes it.
+			if m.seen, err = look(top, path); err != nil && (m.access != over.access || !errors.Is(err, fs.ErrNotExist)) {
+				return nil, fmt.Errorf("command %s: %w", c.Argv[0], err)
+			}
 		}
-		if want[path] == over.access {
+		if m.access == over.access {
 			continue // it is there already
 		}
-		out = append(out, mount{path, want[path]})
-		above = append(above, mount{path, want[path]})
+		out = append(out, m)
+		above = append(above, m)
 	}
 	return out, nil
 }
 
-// stable refuses a path below a writable one that leads elsewhere: an earlier
-// command could have put a link there, and the mount would follow it.
-func stable(path string, over mount) error {
-	if over.access != writable {
-		return nil
-	}
-	rel, err := filepath.Rel(over.path, path)
+// look refuses a path below the writable top that leads elsewhere: an earlier command
+// could have put a link there.
+func look(top, path string) (*seen, error) {
+	s := &seen{Top: top, Path: path}
+	fd, st, err := s.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if resolved(path) != filepath.Join(resolved(over.path), rel) {
-		return fmt.Errorf("%s: a link inside the writable %s", path, over.path)
+	s.Dev, s.Ino = st.Dev, st.Ino
+	return s, unix.Close(fd)
+}
+
+// open opens the path for its name alone and follows no link below the top.
+func (s *seen) open() (int, unix.Stat_t, error) {
+	var st unix.Stat_t
+	rel, err := filepath.Rel(s.Top, s.Path)
+	if err != nil {
+		return -1, st, err
 	}
-	return nil
+	top, err := unix.Open(s.Top, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, st, fmt.Errorf("%s: %w", s.Top, err)
+	}
+	defer unix.Close(top)
+	fd, err := unix.Openat2(top, rel, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
+	if errors.Is(err, unix.ELOOP) {
+		return -1, st, fmt.Errorf("%s: a link inside the writable %s", s.Path, s.Top)
+	}
+	if err != nil {
+		return -1, st, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	if err := unix.Fstat(fd, &st); err != nil {
+		return -1, st, errors.Join(fmt.Errorf("%s: %w", s.Path, err), unix.Close(fd))
+	}
+	return fd, st, nil
+}
+
+// again opens what was seen. What is there now and was not then is refused.
+func (s *seen) again() (int, error) {
+	fd, st, err := s.open()
+	if err != nil {
+		return -1, err
+	}
+	if st.Dev != s.Dev || st.Ino != s.Ino {
+		return -1, errors.Join(fmt.Errorf("%s: exchanged after it was looked at", s.Path), unix.Close(fd))
+	}
+	return fd, nil
 }
 
 // covers is the mounts so far, parents before what lies in them.
 type covers []mount
 
 func coverage(private []string) covers {
-	all := covers{{"/", hidden}, {boxedTemp, hidden}, {boxedHome, hidden}, {"/dev", hidden}, {"/proc", hidden}}
+	var all covers
+	for _, dir := range []string{"/", boxedTemp, boxedHome, "/dev", "/proc"} {
+		all = append(all, mount{path: dir, access: hidden})
+	}
 	for _, dir := range systemDirs {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
-			all = append(all, mount{dir, readable})
+			all = append(all, mount{path: dir, access: readable})
 		}
 	}
 	for _, path := range private {
 		if underSystem(path) {
-			all = append(all, mount{path, hidden})
+			all = append(all, mount{path: path, access: hidden})
 		}
 	}
 	return all
@@ -172,6 +217,16 @@ func (m covers) nearest(path string) mount {
 		}
 	}
 	return best
+}
+
+// writable is the highest writable folder above path; empty: none is.
+func (m covers) writable(path string) string {
+	for _, x := range m { // parents first
+		if x.access == writable && within(x.path, path) {
+			return x.path
+		}
+	}
+	return ""
 }
 
 func isFile(path string) bool {

@@ -22,6 +22,17 @@ type policy struct {
 	Landlock grants   `json:"landlock"`
 	Seccomp  filter   `json:"seccomp"`
 	Services *handout `json:"services,omitempty"` // nil: none
+	Seen     []*seen  `json:"seen,omitempty"`     // what must be what it was
+}
+
+// A seen is what was found at a path inside something writable. Another command may put
+// a link there before the path is mounted, or before Landlock allows it, and both go by
+// names: so the shim looks again, from within, and keeps what it then sees open.
+type seen struct {
+	Top  string `json:"top"` // the writable folder
+	Path string `json:"path"`
+	Dev  uint64 `json:"dev"`
+	Ino  uint64 `json:"ino"`
 }
 
 // A handout is what the shim listens on for the relay, and where it gives it.

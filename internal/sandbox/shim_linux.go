@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -129,6 +130,9 @@ func (s *shim) confine() error {
 			return err
 		}
 	}
+	if err := s.p.hold(); err != nil {
+		return err
+	}
 	if s.p.Landlock.ABI > 0 {
 		if err := s.p.Landlock.restrict(); err != nil {
 			return err
@@ -149,6 +153,23 @@ func (s *shim) confine() error {
 		return err
 	}
 	s.layers = append(s.layers, layerLimits)
+	return nil
+}
+
+// hold opens what was seen, which must be what it was, and has Landlock allow that. It
+// stays open until this process is the command.
+func (p *policy) hold() error {
+	for _, seen := range p.Seen {
+		fd, err := seen.again()
+		if err != nil {
+			return err
+		}
+		for _, list := range [][]string{p.Landlock.Read, p.Landlock.Write} {
+			if i := slices.Index(list, seen.Path); i >= 0 {
+				list[i] = fmt.Sprintf("/proc/self/fd/%d", fd)
+			}
+		}
+	}
 	return nil
 }
 
