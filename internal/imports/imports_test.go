@@ -33,10 +33,11 @@ var table = []row{
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
-	{"internal/run", "agent agents internal/gate internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config internal/hook"},
+	{"internal/run", "agent agents internal/gate internal/gate/compare internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config internal/hook"},
 	{"internal/backtest", "internal/run internal/report internal/workspace"},
-	{"internal/gate", "internal/gate/mutate internal/sandbox internal/workspace internal/evidence internal/proxy"},
-	{"internal/gate/mutate", "-"}, // text in, text out: it starts nothing and reads no file
+	{"internal/gate", "internal/gate/mutate internal/gate/compare internal/sandbox internal/workspace internal/evidence internal/proxy"},
+	{"internal/gate/mutate", "-"},  // text in, text out: it starts nothing and reads no file
+	{"internal/gate/compare", "-"}, // results in, classes out
 	{"agents", ""},
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
 	{"internal/tool", "internal/sandbox internal/workspace internal/evidence internal/report"},
