@@ -59,14 +59,13 @@ func (b *builder) kept() {
 			c.Command = s.Command
 		}
 	}
-	switch {
-	case len(failed) > 0:
+	if len(failed) > 0 {
 		c.Result, c.Reproduction = report.ResultFail, report.Introduced
 		c.Actual = joinLines(append([]string{e.Note}, failed[:min(len(failed), maxCases)]...)...)
-	case len(c.Evidence) == 0 && e.Held == 0:
-		c.Result = report.ResultSkip
 	}
-	b.add(c)
+	if len(c.Evidence) > 0 { // else the head's own tests are the base's, and have a check
+		b.add(c)
+	}
 	for i, x := range e.Changed {
 		if i == maxCases {
 			break
