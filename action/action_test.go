@@ -28,6 +28,7 @@ func (h *host) Rules(context.Context) (job.Rules, error) { return job.Rules{}, n
 func (h *host) Learn(_ context.Context, _ *event.Event, j job.Job) (job.Facts, *config.Config, error) {
 	return job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: 1, BaseRepo: 1}, config.Default(), nil
 }
+
 func (h *host) Recorded(context.Context, job.Job, string) (bool, error)         { return h.recorded, nil }
 func (h *host) Reply(context.Context, job.Job, job.Skip) error                  { return nil }
 func (h *host) Begin(context.Context, job.Job, string) error                    { return h.begin }

@@ -85,9 +85,3 @@ func (p *program) home() (string, error) {
 	}
 	return "", errors.New("neither YCBOT_HOME nor HOME is set: say where ycbot may keep its files with YCBOT_HOME=DIR")
 }
-
-// within says whether a path is a folder or lies in it.
-func within(name, dir string) bool {
-	rel, err := filepath.Rel(dir, name)
-	return err == nil && filepath.IsLocal(rel)
-}

@@ -129,9 +129,9 @@ func receiver(t *testing.T) (address string, got func() []byte) {
 // is not below /tmp nor /var/tmp, of which commands have their own.
 func runnersHome(t *testing.T) string {
 	t.Helper()
-	home, err := os.MkdirTemp("/home", "ycbot-runner-")
+	home, err := os.MkdirTemp("/home", "ycbot-runner-") //nolint:usetesting // t.TempDir lies in /tmp
 	if err != nil {
-		home, err = os.MkdirTemp(os.Getenv("HOME"), "ycbot-runner-")
+		home, err = os.MkdirTemp(os.Getenv("HOME"), "ycbot-runner-") //nolint:usetesting // as above
 	}
 	if err != nil {
 		t.Skipf("a folder outside of /tmp is needed: %v", err)

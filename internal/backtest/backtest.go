@@ -259,7 +259,11 @@ func (b *Backtest) one(ctx context.Context, s *subject, m made, arm Arm) (Line, 
 	if err != nil {
 		return line, err
 	}
-	defer workspace.RemoveAll(context.WithoutCancel(ctx), out)
+	defer func() {
+		if err := workspace.RemoveAll(context.WithoutCancel(ctx), out); err != nil {
+			b.Log.WarnContext(ctx, "the directory of a run could not be removed", "dir", out, "error", err)
+		}
+	}()
 	began, before := b.Now(), b.cpu()
 	rep, err := b.Engine.Verify(ctx, Verification{Dir: m.scratch.Dir, Base: sp.base, Head: sp.head, Out: filepath.Join(out, "run"), Timeout: s.limit})
 	line.Seconds, line.CPU = seconds(b.Now().Sub(began)), seconds(b.cpu()-before)

@@ -259,6 +259,7 @@ func TestKilled(t *testing.T) {
 
 // victim is the process that TestKilled kills: it waits in its third run.
 func victim(t *testing.T, dir string) {
+	t.Helper()
 	b, e := newToy(t, nil)
 	runs := 0
 	e.after = func() error {

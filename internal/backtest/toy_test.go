@@ -29,8 +29,10 @@ type toy struct {
 	after func() error // called before each verification; may be nil
 }
 
-var toyTest = regexp.MustCompile(`(?s)func (Test\w+)\(t \*testing\.T\) \{(.*?)\n?\}`)
-var toyWant = regexp.MustCompile(`t\.Fatal\("(\w+)"\)`)
+var (
+	toyTest = regexp.MustCompile(`(?s)func (Test\w+)\(t \*testing\.T\) \{(.*?)\n?\}`)
+	toyWant = regexp.MustCompile(`t\.Fatal\("(\w+)"\)`)
+)
 
 func (e toy) tests(ctx context.Context, dir, commit string) ([]run.SuiteTest, error) {
 	s, err := e.git.OpenScratch(ctx, dir, "sha1")
@@ -126,7 +128,7 @@ func (e toy) Class(name string) string {
 
 func newGit(t *testing.T) *workspace.Git {
 	t.Helper()
-	g, err := workspace.NewGit("git", os.Environ(), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	g, err := workspace.NewGit("git", os.Environ(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func newToy(t *testing.T, progress io.Writer) (*Backtest, toy) {
 	t.Helper()
 	g := newGit(t)
 	e := toy{git: g}
-	return &Backtest{Engine: e, Git: g, Version: "test", Now: time.Now, Progress: progress, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}, e
+	return &Backtest{Engine: e, Git: g, Version: "test", Now: time.Now, Progress: progress, Log: slog.New(slog.DiscardHandler)}, e
 }
 
 func settings(t *testing.T, sources ...Source) Settings {

@@ -2,13 +2,14 @@ package gate
 
 import (
 	"fmt"
-	"github.com/ycbot/ycbot/internal/change"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/change"
 
 	"github.com/google/go-cmp/cmp"
 )

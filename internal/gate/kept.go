@@ -215,10 +215,10 @@ func (l *lookup) unit(e *examined) (compare.Status, ID, Test, bool, bool) {
 		if have.Unit != e.id.Unit || !t.Leaf || t.Eco != e.eco {
 			continue
 		}
-		switch {
-		case t.Status == Failed:
+		switch t.Status {
+		case Failed:
 			return compare.Failed, have, t, false, false
-		case t.Status == Passed:
+		case Passed:
 			status, id, last = compare.Passed, have, t
 		}
 	}

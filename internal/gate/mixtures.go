@@ -266,9 +266,10 @@ func closing(src string, at int) int {
 	for ; at < len(src); at++ {
 		switch c := src[at]; {
 		case quote != 0:
-			if c == '\\' {
+			switch c {
+			case '\\':
 				at++
-			} else if c == quote {
+			case quote:
 				quote = 0
 			}
 		case c == '"' || c == '\'':

@@ -154,7 +154,8 @@ func (c command) reporting(text string, prefix ...string) command {
 			`status=$?`,
 			`command -p cat "$RESULTS" 2>/dev/null`,
 			`command -p rm -rf "$RESULTS_DIR"`,
-			`exit $status`}, "\n")
+			`exit $status`,
+		}, "\n")
 	}
 	c.argv = []string{"bash", "--noprofile", "--norc", "-c", script}
 	return c

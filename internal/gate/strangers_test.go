@@ -58,7 +58,8 @@ func wheel(t *testing.T) []byte {
 	z := zip.NewWriter(&b)
 	const info = "tiny-1.0.0.dist-info/"
 	for _, f := range [][2]string{
-		{"tiny.py", "one = 1\n"}, {"tiny.pth", "import os; os.path.exists('evil.sh') and os.system('bash evil.sh')\n"},
+		{"tiny.py", "one = 1\n"},
+		{"tiny.pth", "import os; os.path.exists('evil.sh') and os.system('bash evil.sh')\n"},
 		{info + "METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0.0\n"},
 		{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
 		{info + "RECORD", "tiny.py,,\ntiny.pth,,\n" + info + "METADATA,,\n" + info + "WHEEL,,\n" + info + "RECORD,,\n"},

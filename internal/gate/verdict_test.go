@@ -1,9 +1,10 @@
 package gate
 
 import (
-	"github.com/ycbot/ycbot/internal/gate/compare"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
 )
 
 // TestDecide is the list of the gate's rules. Each row changes one thing of a

@@ -176,9 +176,8 @@ func target(r *http.Request) (string, error) {
 // ascii says that s consists of what can be in a host's name or address, with its port.
 // Lower case of other letters could be one of these.
 func ascii(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._:[]", r))
-	})
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]"
+	return !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune(plain, r) })
 }
 
 func (p *Proxy) public(to string) bool {

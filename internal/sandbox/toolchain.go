@@ -316,7 +316,7 @@ func (f *finder) broad(dir string) bool {
 
 // boxed says whether commands have a directory of their own in this place.
 func (f *finder) boxed(path string) bool {
-	return within(boxedTemp, path) && !(within(boxedTemp, f.Home) && within(f.Home, path))
+	return within(boxedTemp, path) && (!within(boxedTemp, f.Home) || !within(f.Home, path))
 }
 
 // systemBinary says whether a directory of the search path is one of the system.
