@@ -116,6 +116,14 @@ func (c *Comparison) lists() []*[]Case {
 	return []*[]Case{&c.Regressed, &c.NewFailing, &c.Fixed, &c.PreExisting, &c.Flaky, &c.FlakyNew, &c.NewFlakiness, &c.Unsettled, &c.Removed, &c.Skipped, &c.NotRun, &c.Unknown}
 }
 
+// random says whether one of these tests was seen to give both results, or in too few
+// runs to tell.
+func (c *Comparison) random(ids ...ID) bool {
+	return slices.ContainsFunc([][]Case{c.Flaky, c.FlakyNew, c.NewFlakiness, c.Unsettled, c.Unknown}, func(list []Case) bool {
+		return slices.ContainsFunc(list, func(k Case) bool { return slices.Contains(ids, k.ID) })
+	})
+}
+
 func (c *Comparison) sort() {
 	for _, list := range c.lists() {
 		sortCases(*list)
