@@ -23,8 +23,12 @@ func TestCompose(t *testing.T) {
 	commit(t, dir, "after")
 	_, m, head := imported(t, dir)
 	puts := []Put{
-		{Path: "linked", From: before}, {Path: "linked/a.txt", From: before}, {Path: "added", From: before},
-		{Path: "both", Data: []byte("merged\n")}, {Path: "run.sh", From: before}, {Path: "moved", From: before, At: "data/x"},
+		{Path: "linked", From: before},
+		{Path: "linked/a.txt", From: before},
+		{Path: "added", From: before},
+		{Path: "both", Data: []byte("merged\n")},
+		{Path: "run.sh", From: before},
+		{Path: "moved", From: before, At: "data/x"},
 	}
 	made := must[string](t)(m.Compose(t.Context(), head, puts))
 	if again := must[string](t)(m.Compose(t.Context(), head, puts)); again != made {
