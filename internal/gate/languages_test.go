@@ -99,7 +99,7 @@ func TestLanguages(t *testing.T) {
 	if err == nil {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
-	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}} // for COUNTS, in which tests count their runs
+	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -166,7 +166,9 @@ func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 		s.head[l.src] = append(s.head[l.src], l.fresh...)
 	}
 	good := v.name == "good change with good tests"
+	counts := t.TempDir()
 	res := judge(t, tools, s, func(g *Gate) {
+		g.Sandbox = countingBox{g.Sandbox, counts}
 		if !good {
 			g.Limits.Mutation = -1
 		}
