@@ -263,8 +263,16 @@ func runnerSettings(root, dir string) []string {
 	return out
 }
 
+// looksLikeSetup is a name or a folder of what belongs to tests.
+var looksLikeSetup = pattern.New(`(?i)(?:^|[/._-])(?:tests?|specs?|__tests__|bootstrap|set-?up|support|helpers?|hooks?|env(?:ironment)?|polyfills?|register|fixtures?|transform(?:er)?|resolver|reporter|loader|runner|serializer)`)
+
 // namesSetup says whether settings name a file as one that is loaded before tests.
+// One that lies among the sources and is not called a setup file is a source that is
+// loaded first, as where PHPUnit's bootstrap is the library itself.
 func namesSetup(settings, name string) bool {
+	if !looksLikeSetup.MatchString(name) {
+		return false
+	}
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	if !strings.Contains(settings, stem) {
 		return false
