@@ -270,7 +270,7 @@ var looksLikeSetup = pattern.New(`(?i)(?:^|[/._-])(?:tests?|specs?|__tests__|boo
 // One that lies among the sources and is not called a setup file is a source that is
 // loaded first, as where PHPUnit's bootstrap is the library itself.
 func namesSetup(settings, name string) bool {
-	if !looksLikeSetup.MatchString(name) {
+	if inFolder(name, "src", "lib", "app") && !looksLikeSetup.MatchString(name) {
 		return false
 	}
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
