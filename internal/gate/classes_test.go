@@ -51,7 +51,7 @@ func TestClassOf(t *testing.T) {
 		"src/test/resources/a.xml": {"", compare.Data}, "src/main/java/A.java": {"", compare.Source}, ".mvn/maven.config": {"", compare.Steering},
 		"spec/a_spec.rb": {"", compare.Test}, "spec/spec_helper.rb": {"", compare.Support}, "Rakefile": {"", compare.Steering}, ".rspec": {"", compare.Steering},
 		"tests/ATest.php": {"", compare.Test}, "phpunit.xml": {"", compare.Steering}, "test/test_helper.exs": {"", compare.Support}, "test/a_test.exs": {"", compare.Test},
-		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Steering}, "CTestConfig.cmake": {"", compare.Steering},
+		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Test}, "CTestConfig.cmake": {"", compare.Steering},
 	} {
 		if got, _ := classOf(name, []byte(want.src), also); got != want.class {
 			t.Errorf("%s is %s, want %s", name, got, want.class)

@@ -123,17 +123,21 @@ func javaClasses() classTable {
 var javaNamed = pattern.New(`^Test.*|(Test|Tests|TestCase|IT|Spec)\.\w+$`)
 
 func cClasses() classTable {
+	mixed := mixedBy(map[string]*mixture{
+		"CMakeLists.txt": {compare.Steering, mergeCalls("add_test", "set_tests_properties", "enable_testing", "gtest_discover_tests", "gtest_add_tests", "catch_discover_tests", "doctest_discover_tests")},
+		"meson.build":    {compare.Steering, mergeCalls("test", "benchmark", "add_test_setup")},
+	})
 	return classTable{
-		steering: oneOf(called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),
-			func(name string, _ []byte) bool {
-				return inFolder(name, cTestFolders...) && slices.Contains([]string{"CMakeLists.txt", "meson.build"}, path.Base(name))
-			}),
-		test:    func(name string, _ []byte) bool { return isCTest(name) && slices.Contains(cExts, path.Ext(name)) },
+		steering: called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),
+		// What builds the tests in a folder of theirs names them one by one: it is where they are.
+		test:    func(name string, _ []byte) bool { return isCTest(name) },
 		folders: cTestFolders,
-		mixed: mixedBy(map[string]*mixture{
-			"CMakeLists.txt": {compare.Steering, mergeCalls("add_test", "set_tests_properties", "enable_testing", "gtest_discover_tests", "gtest_add_tests", "catch_discover_tests", "doctest_discover_tests")},
-			"meson.build":    {compare.Steering, mergeCalls("test", "benchmark", "add_test_setup")},
-		}),
+		mixed: func(name string) *mixture {
+			if isCTest(name) {
+				return nil
+			}
+			return mixed(name)
+		},
 	}
 }
 
