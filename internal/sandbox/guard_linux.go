@@ -142,13 +142,18 @@ func (v *volume) exceeded(g *guard) string {
 // reserveInodes must remain, whoever used them up.
 const reserveInodes = 20_000
 
+// stampGrain is by how much a file's time stamp may lag behind the clock: Linux takes it
+// from the last tick, which is 10 ms old at most. Any more would charge a command for
+// what the one before it wrote.
+const stampGrain = 20 * time.Millisecond
+
 // measure is the size of what was written to v since the command started, and how many
 // entries of folders that is. The time of a file's change of status cannot be set by
 // anybody. A file counts once in each folder that the command was given, because that is
 // what a copy of the folder takes; each of its names is an entry. It ends where there
 // are too many of them.
 func (g *guard) measure(v volume) (bytes, entries int64) {
-	since := g.started.Add(-time.Second) // time stamps are coarser than the clock
+	since := g.started.Add(-stampGrain)
 	for _, dir := range v.dirs {
 		seen := map[uint64]bool{} // of files with several names
 		// A part is better than nothing, and the command is at work there.
