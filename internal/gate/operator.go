@@ -44,7 +44,7 @@ func (t *Toolchains) registries() (env, files []string) {
 		case value == "":
 		case slices.Contains(places, name):
 			for place := range strings.FieldsSeq(value) {
-				if filepath.IsAbs(place) && exists(place) {
+				if _, err := os.Stat(place); filepath.IsAbs(place) && err == nil {
 					files = append(files, place)
 				}
 			}
