@@ -82,7 +82,7 @@ func (r *runner) fuzzWarm() []command {
 		}
 		done = append(done, dir)
 		if m, ok := r.moduleOf(dir); ok && len(done) <= maxTargets {
-			out = append(out, m.command(StageWarm, "test", "-c", "-vet=off", "-fuzz=^$", "-o", "/dev/null", fromModule(fuzzTarget{ID{Unit: m.dir}, dir})))
+			out = append(out, m.command(StageWarm, "test", "-c", "-vet=off", "-fuzz=^$", "-o", "/dev/null", fromModule(fuzzTarget{ID: ID{Unit: m.dir}, dir: dir})))
 		}
 	}
 	return out
@@ -126,7 +126,7 @@ func (r *runner) fuzzTargets() []fuzzTarget {
 		var here []fuzzTarget
 		for id, t := range r.suites[Head] {
 			if id.Unit == p.unit && id.Package == p.ImportPath && t.Status == Passed && strings.HasPrefix(id.Test, "Fuzz") && !strings.Contains(id.Test, "/") {
-				here = append(here, fuzzTarget{id, p.Dir})
+				here = append(here, fuzzTarget{ID: id, dir: p.Dir})
 			}
 		}
 		slices.SortFunc(here, func(a, b fuzzTarget) int { return strings.Compare(a.Test, b.Test) })
