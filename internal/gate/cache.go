@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // The caches of the go command, none of which code of a change ever writes for
@@ -30,9 +33,12 @@ import (
 //
 // What a cache begins with is not copied: links to files that commands can read and
 // not write.
-func (g *Gate) modCache() string     { return filepath.Join(g.Shared, "go-mod") }
-func (g *Gate) seed() string         { return filepath.Join(g.Shared, "go-build") }
+func (g *Gate) modCache() string { return filepath.Join(g.Shared, "go-mod") }
+
+func (g *Gate) seed() string { return filepath.Join(g.Shared, "go-build") }
+
 func (g *Gate) projectCache() string { return filepath.Join(g.CacheDir, "go-build") }
+
 func (g *Gate) buildCache(side Side) string {
 	return filepath.Join(g.Scratch, string(side), "go-build")
 }
@@ -162,17 +168,6 @@ func removeCache(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// seals says whether a command compiles and runs nothing of the tree, so that what
-// it writes into the cache of its side is what the go command made of the sources.
-func (c command) seals() bool {
-	switch c.stage {
-	case StageBuild, StageLint, StageWarm, StageList:
-		return c.argv[0] == "go"
-	default:
-		return false
-	}
-}
-
 // lend adds to a cache what another has got after since. The folders that a cache
 // consists of are independent of one another.
 func (g *Gate) lend(from, to string, since time.Time) error {
@@ -281,4 +276,67 @@ func size(dir string) int64 {
 		return nil
 	})
 	return n
+}
+
+// hostModCache is the operator's own module cache, a source for downloads.
+func (g *Gate) hostModCache() []string {
+	tools := g.goTools()
+	if tools == nil || tools.ModCache == "" {
+		return nil
+	}
+	dir := filepath.Join(tools.ModCache, "cache", "download")
+	if _, err := os.Stat(dir); err != nil {
+		return nil
+	}
+	return []string{dir}
+}
+
+// setupModCache gives a setup command its module cache. Commands that run code of
+// the change get one of their side, which ends with the run: what they write there,
+// later runs would build with.
+func (g *Gate) setupModCache(side Side, c ecosystem.Command, run *sandbox.Command) error {
+	if c.FillsModCache() {
+		run.Writable = append(run.Writable, g.modCache())
+		run.ReadOnly = append(run.ReadOnly, g.hostModCache()...)
+		return nil
+	}
+	own := filepath.Join(g.Scratch, string(side), "go-mod")
+	run.Writable, run.ReadOnly = append(run.Writable, own), append(run.ReadOnly, g.modCache())
+	if g.Network != NetworkRegistries {
+		run.ReadOnly = append(run.ReadOnly, g.hostModCache()...)
+	}
+	if g.goTools() != nil {
+		run.Env = append(run.Env, "GOMODCACHE="+own, "GOFLAGS=-modcacherw")
+	}
+	return mkdirs(own)
+}
+
+// goEnv is the little that Go commands need to know; it is harmless to others.
+func (g *Gate) goEnv(cache string, c ecosystem.Command) []string {
+	tools := g.goTools()
+	if tools == nil {
+		return c.Env
+	}
+	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + g.modCache(), "GOENV=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
+	if c.Stage == StageSetup {
+		proxy := ecosystem.WithoutUser(tools.Proxy) // install scripts could read it
+		for _, dir := range g.hostModCache() {
+			proxy = "file://" + filepath.ToSlash(dir) + "," + proxy
+		}
+		env = append(env, "GOPROXY="+proxy, "GOSUMDB="+tools.SumDB, "GONOSUMDB="+tools.NoSumDB, "GONOPROXY="+tools.NoProxy, "GOPRIVATE="+tools.Private)
+		if c.FillsModCache() { // whatever commands before it have written into HOME
+			env = append(env, "GIT_CONFIG_GLOBAL="+os.DevNull)
+		}
+	} else {
+		env = append(env, "GOPROXY=off")
+	}
+	return append(env, c.Env...)
+}
+
+// goTools are those of Go, nil where there are none.
+func (g *Gate) goTools() *GoToolchain {
+	if g.Tools == nil {
+		return nil
+	}
+	return g.Tools.Go
 }

@@ -13,7 +13,7 @@ import (
 // pre-existing but unknown. Failures that move along with their package, to
 // another name of it, are not new.
 func compareSuites(base, head Suite) Comparison {
-	c := Comparison{Base: base.count(), Head: head.count()}
+	c := Comparison{Base: base.Count(), Head: head.Count()}
 	moved := movedFailures(base, head)
 	for id, h := range head {
 		b, onBase := base[id]
@@ -142,7 +142,7 @@ func sortCases(cases []Case) {
 func Leaves(cases []Case) []Case {
 	parents := map[ID]bool{}
 	for _, c := range cases {
-		for up, ok := c.ID.parent(); ok; up, ok = up.parent() {
+		for up, ok := c.ID.Parent(); ok; up, ok = up.Parent() {
 			parents[up] = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // conclude turns what was observed into classes, effects and the facts of the
@@ -125,7 +126,7 @@ func (k *keeper) insideSource(e *examined) bool {
 		if f.OldPath != "" {
 			old = f.OldPath
 		}
-		if isSource(old) && strings.Contains(e.id.Test, old) {
+		if ecosystem.IsSource(old) && strings.Contains(e.id.Test, old) {
 			return true // such as a doctest, which is called by its file
 		}
 	}
@@ -134,7 +135,7 @@ func (k *keeper) insideSource(e *examined) bool {
 
 // expectation is what people are shown of a test that does not hold.
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
-	x := Expectation{ID: e.id, Class: class, Message: short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	x := Expectation{ID: e.id, Class: class, Message: ecosystem.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
 	if class == compare.Dropped {
 		x.SubjectStands = k.r.subjectStands(e.id)
 	}
@@ -177,8 +178,8 @@ func (r *runner) hunkOf(ctx context.Context, t touch, id ID) (line int, old, now
 		return 0, "", ""
 	}
 	at := 0
-	name := lastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
-	for i, l := range strings.Split(string(r.texts[t.file.Path].head), "\n") {
+	name := ecosystem.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
+	for i, l := range strings.Split(string(r.texts[t.file.Path].Head), "\n") {
 		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
 			at = i + 1
 		}

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // TestOverlayFiles holds what travels with the tests of a change, and whose tests
 // are run.
 func TestOverlayFiles(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []goPackageInfo{
+	r := &runner{packages: []ecosystem.GoPackageInfo{
 		{Dir: "a", ImportPath: "m/a", TestGoFiles: []string{"a_test.go"}},
 		{Dir: "b", ImportPath: "m/b"},
 		{Dir: "c", ImportPath: "m/c", XTestGoFiles: []string{"c_test.go"}},
@@ -18,7 +19,7 @@ func TestOverlayFiles(t *testing.T) {
 	for _, f := range []change.File{
 		{Path: "a/new_test.go"}, {Path: "a/old_test.go"}, {Path: "go.work"}, {Path: "b/testdata/x"}, {Path: "c/testdata/gone"},
 	} {
-		class, _ := classOf(f.Path, nil, referred{})
+		class, _ := ecosystem.ClassOf(f.Path, nil, ecosystem.Referred{})
 		r.touched = append(r.touched, touch{class: class, path: f.Path, file: f})
 	}
 	files, pkgs := r.overlay()

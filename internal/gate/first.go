@@ -1,13 +1,12 @@
 package gate
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // A split is a Go module of whose packages only some are what the change can
@@ -30,16 +29,16 @@ func (r *runner) splitGo(context.Context) error {
 	byUnit := map[string]*split{}
 	tested := map[string]int{}
 	for _, p := range r.packages {
-		s := byUnit[p.unit]
+		s := byUnit[p.Unit]
 		if s == nil {
 			s = &split{}
-			byUnit[p.unit] = s
+			byUnit[p.Unit] = s
 		}
 		switch {
 		case r.affected[p.ImportPath]:
 			s.first = append(s.first, p.ImportPath)
-			tested[p.unit] += b2i(p.hasTests())
-		case p.hasTests():
+			tested[p.Unit] += b2i(p.HasTests())
+		case p.HasTests():
 			s.rest = append(s.rest, p.ImportPath)
 		}
 	}
@@ -59,8 +58,8 @@ func (r *runner) splitGo(context.Context) error {
 func (r *runner) sameModule(unit string) bool {
 	name := func(side Side) string {
 		for _, p := range r.plan[side].projects {
-			if p.eco.name == "Go" && p.dir == unit {
-				return p.what
+			if p.Eco.Name == "Go" && p.Dir == unit {
+				return p.What
 			}
 		}
 		return ""
@@ -75,10 +74,10 @@ func (r *runner) goneFrom(unit string) []string {
 	for _, f := range r.in.Change.Paths() {
 		dir := path.Dir(f)
 		m, ok := r.moduleOf(dir)
-		if !isGoSource(f) || !ok || m.dir != unit || ignoredDir(dir) || !hasGo(r.in.Base.Dir, dir) || hasGo(r.in.Head.Dir, dir) {
+		if !ecosystem.IsGoSource(f) || !ok || m.Dir != unit || ecosystem.IgnoredDir(dir) || !ecosystem.HasGo(r.in.Base.Dir, dir) || ecosystem.HasGo(r.in.Head.Dir, dir) {
 			continue
 		}
-		if p := path.Join(m.path, strings.TrimPrefix(strings.TrimPrefix(dir, unit), "/")); !slices.Contains(out, p) {
+		if p := path.Join(m.Path, strings.TrimPrefix(strings.TrimPrefix(dir, unit), "/")); !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -86,11 +85,11 @@ func (r *runner) goneFrom(unit string) []string {
 }
 
 // firstTests are a side's test commands for what the change can affect.
-func (r *runner) firstTests(side Side) []command {
-	var out []command
+func (r *runner) firstTests(side Side) []ecosystem.Command {
+	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
-		s, ok := r.splits[c.unit]
-		if !ok || c.eco != "Go" || c.results == nil {
+		s, ok := r.splits[c.Unit]
+		if !ok || c.Eco != "Go" || c.Results == nil {
 			out = append(out, c)
 			continue
 		}
@@ -99,7 +98,7 @@ func (r *runner) firstTests(side Side) []command {
 			pkgs = slices.Concat(slices.DeleteFunc(slices.Clone(s.first), func(p string) bool { return !r.onBase(p) }), s.gone)
 		}
 		if len(pkgs) > 0 {
-			out = append(out, c.forPackages(pkgs))
+			out = append(out, c.ForPackages(pkgs))
 		}
 	}
 	return out
@@ -107,34 +106,7 @@ func (r *runner) firstTests(side Side) []command {
 
 // onBase says whether the base has Go files in the folder of a package of the head.
 func (r *runner) onBase(importPath string) bool {
-	return slices.ContainsFunc(r.packages, func(p goPackageInfo) bool { return p.ImportPath == importPath && hasGo(r.in.Base.Dir, p.Dir) })
-}
-
-// forPackages is c, which tests a whole module, for these packages only.
-func (c command) forPackages(pkgs []string) command {
-	name, whole := c.label(), cmp.Or(c.whole, c.text)
-	c = c.goTest(pkgs...)
-	c.name, c.whole, c.packages = name, whole, pkgs
-	return c
-}
-
-// butPackages is c, which tests a whole module, for all packages but these.
-func (c command) butPackages(pkgs []string) command {
-	name, whole := c.label(), c.text
-	except := ""
-	for _, p := range pkgs {
-		except += " -e " + quoted(p)
-	}
-	c = c.goTest(fmt.Sprintf("$(go list -e ./... | grep -vxF%s)", except))
-	how := *c.results
-	hang := how.hang
-	how.hang = func(c command, limit time.Duration) command { return hang(c, limit).inShell() }
-	c.results, c.name, c.whole = &how, name, whole
-	return c.inShell()
-}
-
-// inShell runs the text of c in a shell.
-func (c command) inShell() command {
-	c.argv = []string{"bash", "--noprofile", "--norc", "-c", c.text}
-	return c
+	return slices.ContainsFunc(r.packages, func(p ecosystem.GoPackageInfo) bool {
+		return p.ImportPath == importPath && ecosystem.HasGo(r.in.Base.Dir, p.Dir)
+	})
 }

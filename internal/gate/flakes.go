@@ -62,7 +62,7 @@ func (l *flakeLedger) of(id ID) Flips {
 // their files: another copy of the same release is the same.
 func (r *runner) toolchain() string {
 	h := sha256.New()
-	for _, line := range r.Tools.fingerprint() {
+	for _, line := range r.Tools.Fingerprint() {
 		if words := strings.Fields(line); len(words) == 3 {
 			line = filepath.Base(words[0]) + " " + words[1]
 		}

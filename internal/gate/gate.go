@@ -21,6 +21,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -121,15 +122,15 @@ type runner struct {
 	suites   map[Side]Suite
 	files    []string // of the head
 	prepared map[Side]*snapshot
-	as       map[Side]Side    // what the sides are called in the log; nil: by their names
-	packages []goPackageInfo  // of the head
-	affected map[string]bool  // import paths of the head that the change affects
-	splits   map[string]split // by folder of the module
-	known    *baseRecord      // of base's tests, from earlier runs; nil: nothing
-	saving   *baseRecord      // what this run adds to it; nil: nothing
-	doubted  bool             // runs of base's tests disagreed
-	resting  bool             // it is at what the change cannot affect
-	rested   Suite            // what the head's tests said that the change cannot affect
+	as       map[Side]Side             // what the sides are called in the log; nil: by their names
+	packages []ecosystem.GoPackageInfo // of the head
+	affected map[string]bool           // import paths of the head that the change affects
+	splits   map[string]split          // by folder of the module
+	known    *baseRecord               // of base's tests, from earlier runs; nil: nothing
+	saving   *baseRecord               // what this run adds to it; nil: nothing
+	doubted  bool                      // runs of base's tests disagreed
+	resting  bool                      // it is at what the change cannot affect
+	rested   Suite                     // what the head's tests said that the change cannot affect
 	flakes   *flakeLedger
 	facts    Facts
 	longest  time.Duration                  // the slowest package of the base's tests
@@ -140,7 +141,7 @@ type runner struct {
 	fetches  map[string]bool                // evidence of commands that fetched, which build nothing
 	copies   string                         // what the names of its prepared snapshots begin with
 	phantoms *phantoms                      // tests that fail inside of passing ones on the base
-	texts    map[string]versions            // of the files of the change
+	texts    map[string]ecosystem.Versions  // of the files of the change
 	touched  []touch                        // paths of the change that are not source
 	goFiles  map[string]map[string]testFile // of the base's Go tests, by folder and test, as far as they were asked for
 	over     Suite                          // the change's tests over the base's sources

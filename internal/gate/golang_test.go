@@ -1,106 +1,33 @@
 package gate
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
-
-// modulesIn lays files out and finds their modules.
-func modulesIn(t *testing.T, files map[string]string) ([]goModule, []string) {
-	t.Helper()
-	dir := t.TempDir()
-	bytes, names := map[string][]byte{}, []string{}
-	for name, text := range files {
-		bytes[name] = []byte(text)
-		names = append(names, name)
-	}
-	lay(t, dir, bytes)
-	return findModules(func(name string) ([]byte, error) { return readInTree(dir, name) }, names)
-}
-
-// TestModules holds what is known of each go.mod: its module, whether it is of
-// the workspace and vendored, and whom it replaces.
-func TestModules(t *testing.T) {
-	t.Parallel()
-	mods, problems := modulesIn(t, map[string]string{
-		"go.work":                          "go 1.21\n\nuse ./lib\nuse (\n\t.\n\t./tools/x/\n)\n",
-		"go.mod":                           "module m\n\ngo 1.21\n",
-		"lib/go.mod":                       "module example.org/lib\n\nreplace m => ../\n\nreplace example.org/x v1 => ../tools/x\n\nreplace example.org/far => example.org/near v1.0.0\n",
-		"lib/vendor/modules.txt":           "",
-		"lib/vendor/example.org/go.mod":    "module v\n",
-		"tools/x/go.mod":                   "module \"example.org/x\"\n",
-		"alone/go.mod":                     "module example.org/alone\n\nfrobnicate\n",
-		"a/testdata/go.mod":                "module t\n",
-		"_hidden/go.mod":                   "module h\n",
-		".git2/go.mod":                     "module h\n",
-		"web/node_modules/thing/go.mod":    "module n\n",
-		"notgo.mod":                        "module n\n",
-		"deep/testdatax/vendored/x/go.mod": "module d\n",
-	})
-	if len(problems) > 0 {
-		t.Errorf("problems %q", problems)
-	}
-	got := map[string]string{}
-	for _, m := range mods {
-		got[m.dir] = fmt.Sprintf("%s workspace=%v nowork=%v vendored=%v %v", m.path, m.workspace, m.noWork, m.vendored, m.replaces)
-	}
-	for dir, want := range map[string]string{
-		".":                         "m workspace=true nowork=false vendored=false []",
-		"lib":                       "example.org/lib workspace=true nowork=false vendored=true [. tools/x]",
-		"tools/x":                   "example.org/x workspace=true nowork=false vendored=false []",
-		"alone":                     "example.org/alone workspace=false nowork=true vendored=false []",
-		"deep/testdatax/vendored/x": "d workspace=false nowork=true vendored=false []",
-	} {
-		if got[dir] != want {
-			t.Errorf("%s: %q, want %q", dir, got[dir], want)
-		}
-	}
-	if len(got) != 5 {
-		t.Errorf("modules %v", got)
-	}
-}
-
-// TestModulesOfHostileTrees holds that a go.mod that leads out of the tree is
-// not read, and that a go.work that cannot be parsed is said.
-func TestModulesOfHostileTrees(t *testing.T) {
-	t.Parallel()
-	outside := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(outside, []byte("module secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(dir, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	lay(t, dir, map[string][]byte{"go.work": []byte("use (")})
-	mods, problems := findModules(func(name string) ([]byte, error) { return readInTree(dir, name) }, []string{"go.mod", "go.work"})
-	if len(mods) != 0 || len(problems) != 2 {
-		t.Errorf("modules %+v, problems %q", mods, problems)
-	}
-}
 
 // TestModuleCommand holds that a module outside of the workspace is built
 // without it, and that people are told.
 func TestModuleCommand(t *testing.T) {
 	t.Parallel()
-	c := goModule{dir: "alone", noWork: true}.command(StageTest, "test", "-json", "./...")
-	if c.unit != "alone" || c.text != "GOWORK=off go test -json ./..." || strings.Join(c.env, " ") != "GOWORK=off" {
+	c := ecosystem.GoModule{Dir: "alone", NoWork: true}.Command(StageTest, "test", "-json", "./...")
+	if c.Unit != "alone" || c.Text != "GOWORK=off go test -json ./..." || strings.Join(c.Env, " ") != "GOWORK=off" {
 		t.Errorf("%+v", c)
 	}
-	c = goModule{dir: "."}.command(StageBuild, "build", "./...")
-	if strings.Join(c.env, " ") != "GOFLAGS=-buildvcs=false" || strings.Join(c.argv, " ") != "go build ./..." {
+	c = ecosystem.GoModule{Dir: "."}.Command(StageBuild, "build", "./...")
+	if strings.Join(c.Env, " ") != "GOFLAGS=-buildvcs=false" || strings.Join(c.Argv, " ") != "go build ./..." {
 		t.Errorf("%+v", c)
 	}
 	r := &runner{Gate: &Gate{}, plan: map[Side]*plan{Head: {}}}
-	var p project
-	p.addGo(goModule{dir: "alone", noWork: true}, false)
-	p.test[0].eco = "Go"
-	r.plan[Head].test = p.test
+	var p ecosystem.Project
+	p.AddGo(ecosystem.GoModule{Dir: "alone", NoWork: true}, false)
+	p.Test[0].Eco = "Go"
+	r.plan[Head].test = p.Test
 	again := r.goTests(Head, "alone", StageRerun, "-count=1", "m")
-	if len(again) != 1 || again[0].text != "GOWORK=off go test -json -count=1 m" || strings.Join(again[0].env, " ") != "GOWORK=off" {
+	if len(again) != 1 || again[0].Text != "GOWORK=off go test -json -count=1 m" || strings.Join(again[0].Env, " ") != "GOWORK=off" {
 		t.Errorf("%+v", again)
 	}
 }
@@ -113,33 +40,18 @@ func TestGoEnv(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(cache, "cache", "download"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	g := &Gate{Shared: "/s", Tools: &Toolchains{Go: &GoToolchain{modCache: cache, proxy: "https://me:secret@p.example.org", sumDB: "sum.example.org", private: "corp.example.org"}}}
-	setup := strings.Join(g.goEnv("/c", command{stage: StageSetup}), " ")
+	g := &Gate{Shared: "/s", Tools: &Toolchains{Go: &GoToolchain{ModCache: cache, Proxy: "https://me:secret@p.example.org", SumDB: "sum.example.org", Private: "corp.example.org"}}}
+	setup := strings.Join(g.goEnv("/c", ecosystem.Command{Stage: StageSetup}), " ")
 	if want := "GOPROXY=file://" + cache + "/cache/download,https://p.example.org GOSUMDB=sum.example.org"; !strings.Contains(setup, want) {
 		t.Errorf("setup: %s", setup)
 	}
 	for _, stage := range []Stage{StageBuild, StageTest, StageLint, StageProbe} {
-		env := strings.Join(g.goEnv("/c", command{stage: stage, env: []string{"GOWORK=off"}}), " ")
+		env := strings.Join(g.goEnv("/c", ecosystem.Command{Stage: stage, Env: []string{"GOWORK=off"}}), " ")
 		if env != "GOCACHE=/c GOMODCACHE=/s/go-mod GOENV=off GOTOOLCHAIN=local GOTELEMETRY=off GOPROXY=off GOWORK=off" {
 			t.Errorf("%s: %s", stage, env)
 		}
 	}
-	if env := (&Gate{}).goEnv("/c", command{}); env != nil {
+	if env := (&Gate{}).goEnv("/c", ecosystem.Command{}); env != nil {
 		t.Errorf("without Go: %v", env)
-	}
-}
-
-func TestFindGo(t *testing.T) {
-	t.Parallel()
-	if tools, err := findGo(t.Context(), []string{"PATH=" + t.TempDir() + ":."}); tools != nil || err != nil {
-		t.Errorf("without go: %+v %v", tools, err)
-	}
-	tools, err := findGo(t.Context(), os.Environ())
-	if err != nil || tools == nil || !filepath.IsAbs(tools.Root) || !strings.HasPrefix(tools.Version, "go") && !strings.HasPrefix(tools.Version, "devel") {
-		t.Errorf("%+v %v", tools, err)
-	}
-	tools, err = findGo(t.Context(), append(os.Environ(), "CGO_ENABLED=0"))
-	if err != nil || tools.Race {
-		t.Errorf("the race detector without cgo: %v %v", tools.Race, err)
 	}
 }

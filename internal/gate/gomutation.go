@@ -1,14 +1,14 @@
 package gate
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // goTrials makes the mutants of changed lines in Go that tests run: which those
@@ -21,11 +21,11 @@ func (m *mutator) goTrials(ctx context.Context, files []changedFile) ([]*trial, 
 	}
 	byUnit := map[string][]string{}
 	for _, p := range m.probed() {
-		if took := m.suites[Head][ID{Unit: p.unit, Package: p.ImportPath}].Elapsed; took > slowTests {
+		if took := m.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed; took > slowTests {
 			m.notCovered("mutation of %s: its tests take %s", p.ImportPath, took.Round(1e9))
 			continue
 		}
-		byUnit[p.unit] = append(byUnit[p.unit], p.ImportPath)
+		byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 	}
 	var out []*trial
 	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
@@ -48,9 +48,9 @@ func (m *mutator) goUnit(ctx context.Context, unit string, pkgs []string, files 
 	plain := commands[0]
 	own := m.owners(files)
 	covering := slices.Concat([]string{"-count=1"}, coverPackages(own, pkgs), pkgs)
-	cover := newCoverage(plain.results.collect(unit))
-	c := covered(plain.goTest(covering...))
-	c.stage, c.timeout = StageMutation, m.Limits.step()
+	cover := ecosystem.NewCoverage(plain.Results.Collect(unit))
+	c := ecosystem.Covered(plain.GoTest(covering...))
+	c.Stage, c.Timeout = StageMutation, m.Limits.step()
 	if err := m.reset(ctx, Head); err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (m *mutator) goUnit(ctx context.Context, unit string, pkgs []string, files 
 		return nil, err
 	}
 	baseline := m.collected(Head, m.in.Head, c, cover, step)
-	if !anyPassed(baseline) || len(cover.ran) == 0 {
+	if !anyPassed(baseline) || len(cover.Ran) == 0 {
 		m.notCovered("mutation of the changed lines: their tests say nothing when they are counted (%s)", cmpFirst(step.Output, "no lines were counted"))
 		return nil, nil
 	}
@@ -81,8 +81,8 @@ func (m *mutator) goUnit(ctx context.Context, unit string, pkgs []string, files 
 }
 
 // owners are the packages that changed files are compiled into.
-func (m *mutator) owners(files []changedFile) map[string]goPackageInfo {
-	out := map[string]goPackageInfo{}
+func (m *mutator) owners(files []changedFile) map[string]ecosystem.GoPackageInfo {
+	out := map[string]ecosystem.GoPackageInfo{}
 	for _, f := range files {
 		for _, p := range m.packages {
 			if p.Dir == path.Dir(f.path) && (slices.Contains(p.GoFiles, path.Base(f.path)) || slices.Contains(p.CgoFiles, path.Base(f.path))) {
@@ -95,7 +95,7 @@ func (m *mutator) owners(files []changedFile) map[string]goPackageInfo {
 
 // coverPackages counts the changed packages' lines also where other packages'
 // tests run them, because they have none of their own.
-func coverPackages(own map[string]goPackageInfo, tested []string) []string {
+func coverPackages(own map[string]ecosystem.GoPackageInfo, tested []string) []string {
 	var names []string
 	for _, p := range own {
 		if slices.Contains(tested, p.ImportPath) {
@@ -111,14 +111,14 @@ func coverPackages(own map[string]goPackageInfo, tested []string) []string {
 }
 
 // mutableHere narrows f to its lines that a test runs, and notes the others.
-func (m *mutator) mutableHere(p goPackageInfo, f changedFile, cover *coverage) bool {
+func (m *mutator) mutableHere(p ecosystem.GoPackageInfo, f changedFile, cover *ecosystem.Coverage) bool {
 	name := path.Join(p.ImportPath, path.Base(f.path))
-	if !cover.knows[name] {
+	if !cover.Knows[name] {
 		return false // not compiled in these tests, such as a file for another system
 	}
 	some := false
 	for line := range f.lines {
-		ran, statement := cover.line(name, line)
+		ran, statement := cover.Line(name, line)
 		switch {
 		case ran:
 			some = true
@@ -133,107 +133,25 @@ func (m *mutator) mutableHere(p goPackageInfo, f changedFile, cover *coverage) b
 }
 
 // goGroup is the test of a package's mutants.
-func (m *mutator) goGroup(plain command, p goPackageInfo, pkgs []string, baseline Suite, step Step) *testGroup {
+func (m *mutator) goGroup(plain ecosystem.Command, p ecosystem.GoPackageInfo, pkgs []string, baseline Suite, step Step) *testGroup {
 	tested := []string{p.ImportPath}
 	if !slices.Contains(pkgs, p.ImportPath) {
 		tested = pkgs
 	}
 	g := &testGroup{baseline: baseline, evidence: step.Evidence, parallel: true}
 	for _, q := range tested {
-		g.took += m.suites[Head][ID{Unit: p.unit, Package: q}].Elapsed
+		g.took += m.suites[Head][ID{Unit: p.Unit, Package: q}].Elapsed
 	}
 	args := []string{"-count=1", "-vet=off", "-timeout=" + (5*g.took + mutantGrace).Round(1e9).String()}
 	if !anyFailed(baseline) {
 		args = append(args, "-failfast")
 	}
-	g.command = plain.goTest(append(args, tested...)...)
+	g.command = plain.GoTest(append(args, tested...)...)
 	return g
 }
 
-// covered writes the counts of lines behind the results. They come by standard
-// output, so that they are in the evidence.
-func covered(c command) command {
-	const file = `"$HOME/cover.out"`
-	c.text = strings.Replace(shellWords(c), "-json", "-json -coverprofile="+file, 1) + `; code=$?; cat ` + file + `; exit $code`
-	c.argv = []string{"bash", "--noprofile", "--norc", "-c", c.text}
-	return c
-}
-
-// A coverage passes results on and keeps the counts of lines.
-type coverage struct {
-	collector
-	part  []byte
-	knows map[string]bool         // files that were counted
-	lines map[string]map[int]bool // statements by file: whether they ran
-	ran   map[string]bool         // files of which a line ran
-}
-
-func newCoverage(c collector) *coverage {
-	return &coverage{collector: c, knows: map[string]bool{}, lines: map[string]map[int]bool{}, ran: map[string]bool{}}
-}
-
-// Write implements io.Writer.
-func (c *coverage) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		i := bytes.IndexByte(p, '\n')
-		if i < 0 {
-			if len(c.part)+len(p) <= maxLine {
-				c.part = append(c.part, p...)
-			}
-			return n, nil
-		}
-		line := append(c.part, p[:i+1]...)
-		if !c.count(string(line)) {
-			if _, err := c.collector.Write(line); err != nil {
-				return 0, err
-			}
-		}
-		c.part, p = c.part[:0], p[i+1:]
-	}
-}
-
-// count takes a line of a cover profile: "file:from.column,to.column statements times".
-func (c *coverage) count(line string) bool {
-	if line == "" || line[0] == '{' || len(line) > 4096 {
-		return false
-	}
-	if strings.HasPrefix(line, "mode: ") {
-		return true
-	}
-	at := strings.LastIndexByte(line, ':')
-	if at < 0 {
-		return false
-	}
-	var from, to, a, b, statements, times int
-	if n, err := fmt.Sscanf(line[at+1:], "%d.%d,%d.%d %d %d", &from, &a, &to, &b, &statements, &times); n != 6 || err != nil || to-from > maxBlock {
-		return false
-	}
-	name := line[:at]
-	c.knows[name] = true
-	if c.lines[name] == nil {
-		c.lines[name] = map[int]bool{}
-	}
-	for l := from; l <= to; l++ {
-		c.lines[name][l] = c.lines[name][l] || times > 0
-	}
-	if times > 0 {
-		c.ran[name] = true
-	}
-	return true
-}
-
-// maxBlock bounds the lines of one block of a profile.
-const maxBlock = 100_000
-
-// line says whether a line of a file ran, and whether it is one that can.
-func (c *coverage) line(name string, n int) (ran, statement bool) {
-	ran, statement = c.lines[name][n]
-	return ran, statement
-}
-
 func cmpFirst(output, otherwise string) string {
-	if line := firstLine(output); line != "" {
+	if line := ecosystem.FirstLine(output); line != "" {
 		return strconv.Quote(line)
 	}
 	return otherwise

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -46,7 +47,7 @@ type keeper struct {
 	suite Suite // of the arm
 	// commands are those of the arm; steers says that what steers them is touched, so
 	// that without the base's version the head's own run.
-	commands []command
+	commands []ecosystem.Command
 	steers   bool
 	lost     []Expectation // of commands that could not start
 }
@@ -196,7 +197,7 @@ func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, brok
 	}
 	if !broken && e.id.Command == "" && !e.whole() {
 		for have, test := range l.s { // the runner as a whole
-			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !isSource(have.Package) && e.eco != "Go") && !ranIn(l.s, e) {
+			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !ecosystem.IsSource(have.Package) && e.eco != "Go") && !ranIn(l.s, e) {
 				return status, have, test, true, false
 			}
 		}
@@ -290,11 +291,11 @@ func (k *keeper) observe() {
 // wantsRemoved says whether a test fails for want of a name that the change takes
 // out of the sources, which languages without a compiler say at run time.
 func (k *keeper) wantsRemoved(e *examined) bool {
-	for _, eco := range ecosystems() {
-		if eco.name != e.eco || eco.absent == nil {
+	for _, eco := range ecosystem.All() {
+		if eco.Name != e.eco || eco.Absent == nil {
 			continue
 		}
-		name, _ := eco.absent(e.output)
+		name, _ := eco.Absent(e.output)
 		return name != "" && k.namesRemoved(e.id, name)
 	}
 	return false
@@ -303,12 +304,12 @@ func (k *keeper) wantsRemoved(e *examined) bool {
 // namesRemoved says whether a message names what the change removed or renamed.
 func (k *keeper) namesRemoved(id ID, message string) bool {
 	removed := k.r.removedNames(id)
-	for w := range words([]byte(message)) {
+	for w := range ecosystem.Words([]byte(message)) {
 		if removed[w] {
 			return true
 		}
 	}
-	for _, m := range otherSignature.FindAllStringSubmatch(message, -1) {
+	for _, m := range ecosystem.OtherSignature.FindAllStringSubmatch(message, -1) {
 		if name := m[1][strings.LastIndexByte(m[1], '.')+1:]; k.r.redeclared(name) {
 			return true
 		}
@@ -375,10 +376,10 @@ func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suit
 	}
 	out := Suite{}
 	for _, s := range k.r.narrowTo(tests) {
-		p := part{tests: s.tests}
+		p := ecosystem.Part{Tests: s.tests}
 		for _, e := range tests {
-			if e.id.Unit == s.unit && e.eco == s.eco && !slices.Contains(p.packages, e.id.Package) {
-				p.packages = append(p.packages, e.id.Package)
+			if e.id.Unit == s.unit && e.eco == s.eco && !slices.Contains(p.Packages, e.id.Package) {
+				p.Packages = append(p.Packages, e.id.Package)
 			}
 		}
 		for _, c := range k.r.parts(Head, group{s.eco, s.unit}, StageRerun, p) {
@@ -386,7 +387,7 @@ func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suit
 			if err != nil {
 				return out, err
 			}
-			out.add(suite)
+			out.Add(suite)
 		}
 	}
 	return out, nil
@@ -633,7 +634,7 @@ func (k *keeper) startAgain(ctx context.Context) error {
 		}
 		k.lost = append(k.lost, Expectation{ID: ID{Unit: s.unit, Command: label}, Class: class, Message: why, Evidence: evidence})
 	}
-	k.suite.add(suite)
+	k.suite.Add(suite)
 	k.arm = a
 	return nil
 }
@@ -641,7 +642,7 @@ func (k *keeper) startAgain(ctx context.Context) error {
 // steered says whether what steers the tests of a selection is touched.
 func (k *keeper) steered(s selection) bool {
 	return slices.ContainsFunc(k.r.touched, func(t touch) bool {
-		return t.class == compare.Steering && (inside(s.unit, t.path) || inside(path.Dir(t.path), s.unit))
+		return t.class == compare.Steering && (ecosystem.Inside(s.unit, t.path) || ecosystem.Inside(path.Dir(t.path), s.unit))
 	})
 }
 
@@ -652,7 +653,7 @@ func (k *keeper) started(s Suite, sel selection) bool {
 			continue
 		}
 		if sel.command != "" && id.Command == sel.command {
-			return t.Status == Passed || t.Lacks == "" && !cannotStart.MatchString(t.Output)
+			return t.Status == Passed || t.Lacks == "" && !ecosystem.CannotStart.MatchString(t.Output)
 		}
 		if t.Eco == sel.eco && id.Test != "" && (t.Status == Passed || t.Status == Failed) {
 			return true

@@ -5,15 +5,11 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 
-	"golang.org/x/net/http/httpproxy"
-
 	"github.com/ycbot/ycbot/internal/evidence"
-	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/proxy"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -37,10 +33,10 @@ func (g *Gate) leashed(ctx context.Context) *Gate {
 	}
 	led := *g
 	names := &net.Resolver{}
-	named, plain := g.Tools.namedRegistries()
+	named, plain := g.Tools.NamedRegistries()
 	led.leash = &leash{o: proxy.Options{Resolver: names, Named: named, Plain: plain}, names: names}
 	if g.Tools != nil {
-		led.leash.o.Way = g.Tools.upstream()
+		led.leash.o.Way = g.Tools.Upstream()
 	}
 	for _, name := range named {
 		if own, err := sandbox.FindServices(ctx, names, []string{name}); err == nil && loopback(own[0]) {
@@ -59,9 +55,9 @@ type lead struct {
 // lead starts a proxy for a command of an ecosystem, or of any where that has no name.
 func (l *leash) lead(ctx context.Context, eco string, c *sandbox.Command) (*lead, error) {
 	o := l.o
-	for _, e := range ecosystems() {
-		if eco == "" || eco == e.name {
-			o.Public = append(o.Public, e.hosts...)
+	for _, e := range ecosystem.All() {
+		if eco == "" || eco == e.Name {
+			o.Public = append(o.Public, e.Hosts...)
 		}
 	}
 	p, err := proxy.Start(o)
@@ -74,7 +70,7 @@ func (l *leash) lead(ctx context.Context, eco string, c *sandbox.Command) (*lead
 		return nil, fmt.Errorf("proxy to registries: %w", err)
 	}
 	c.Services = slices.Concat(c.Services, way, l.own)
-	c.Env = slices.Concat(c.Env, throughProxy(p.Addr.String()))
+	c.Env = slices.Concat(c.Env, ecosystem.ThroughProxy(p.Addr.String()))
 	return &lead{leash: l, proxy: p}, nil
 }
 
@@ -106,33 +102,18 @@ func loopback(s sandbox.Service) bool {
 	return !slices.ContainsFunc(s.At, func(a netip.Addr) bool { return !a.IsLoopback() })
 }
 
-// throughProxy are variables by which tools find the proxy at addr; they stand
-// above what files of settings say.
-func throughProxy(addr string) []string {
-	u := "http://" + addr
-	host, port, _ := strings.Cut(addr, ":")
-	java := fmt.Sprintf("-Dhttp.proxyHost=%[1]s -Dhttp.proxyPort=%[2]s -Dhttps.proxyHost=%[1]s -Dhttps.proxyPort=%[2]s "+
-		"-Dhttp.nonProxyHosts= -Daether.connector.http.useSystemProperties=true", host, port)
-	var out []string
-	for _, name := range strings.Fields("HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy npm_config_proxy npm_config_https_proxy " +
-		"YARN_HTTP_PROXY YARN_HTTPS_PROXY PIP_PROXY CARGO_HTTP_PROXY") {
-		out = append(out, name+"="+u)
-	}
-	return append(out, "CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse", "NO_PROXY=", "no_proxy=", "npm_config_noproxy=", "MAVEN_OPTS="+java, "GRADLE_OPTS="+java)
-}
-
 // restrain takes the network from a setup command of a head that is not trusted, and
 // leads it to registries where it runs nothing that the head names.
-func (r *runner) restrain(ctx context.Context, side Side, c command, run *sandbox.Command) (*lead, error) {
-	if r.Network != NetworkRegistries || c.stage != StageSetup {
+func (r *runner) restrain(ctx context.Context, side Side, c ecosystem.Command, run *sandbox.Command) (*lead, error) {
+	if r.Network != NetworkRegistries || c.Stage != StageSetup {
 		return nil, nil //nolint:nilnil // no lead is an answer
 	}
 	run.Network = sandbox.NetworkNone
-	run.Env = slices.Concat(run.Env, closed(run.Home))
-	if !c.reaches(side) {
-		run.Env = slices.Concat(run.Env, offlineEnv(run.Home))
+	run.Env = slices.Concat(run.Env, ecosystem.ClosedEnv(run.Home))
+	if !c.Reaches(side) {
+		run.Env = slices.Concat(run.Env, ecosystem.OfflineEnv(run.Home))
 	} else if r.leash != nil {
-		return r.leash.lead(ctx, c.eco, run)
+		return r.leash.lead(ctx, c.Eco, run)
 	}
 	return nil, nil //nolint:nilnil // as above
 }
@@ -143,74 +124,9 @@ func (r *runner) noteLeash() {
 		return
 	}
 	if refused := r.leash.refused; len(refused) > 0 {
-		r.note("setup asked for %s and was refused: for a head that is not trusted only package registries can be reached", listed(refused, 3))
+		r.note("setup asked for %s and was refused: for a head that is not trusted only package registries can be reached", ecosystem.Listed(refused, 3))
 	}
 	if slices.ContainsFunc(r.res.Steps, func(s Step) bool { return s.Stage == StageSetup && s.Failed() }) {
 		r.note("setup ran without install scripts, and with package registries as the only network of what fetches, because the head is not trusted")
 	}
-}
-
-// address is the beginning of a URL: its scheme and its host.
-var address = pattern.New(`(https?)://(?:[^/@\s]*@)?([A-Za-z0-9_.-]+)(:[0-9]+)?`)
-
-// namedRegistries are "host:port" of the registries that the operator has set, and those
-// of them that are set to be asked without TLS.
-func (t *Toolchains) namedRegistries() (named, plain []string) {
-	if t == nil {
-		return nil, nil
-	}
-	var texts []string
-	env, _ := t.registries()
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		if !isProxy(name) {
-			texts = append(texts, value)
-		}
-	}
-	if t.Go != nil {
-		name, _, _ := strings.Cut(t.Go.sumDB, "+") // its key follows, and perhaps another URL
-		texts = append(texts, t.Go.proxy, t.Go.sumDB, "https://"+name)
-	}
-	for _, eco := range ecosystems() {
-		for _, f := range eco.settingsFiles {
-			for line := range strings.Lines(f.read(t)) {
-				if key, value, _ := strings.Cut(line, "="); !isProxy(key) {
-					texts = append(texts, value)
-				}
-			}
-		}
-	}
-	for _, text := range texts {
-		for _, m := range address.FindAllStringSubmatch(text, -1) {
-			port := m[3]
-			if port == "" {
-				port = map[string]string{"http": ":80", "https": ":443"}[m[1]]
-			}
-			named = append(named, strings.ToLower(m[2])+port)
-			if m[1] == "http" {
-				plain = append(plain, strings.ToLower(m[2])+port)
-			}
-		}
-	}
-	slices.Sort(named)
-	return slices.Compact(named), plain
-}
-
-// isProxy tells settings of the way to registries from those of registries.
-func isProxy(name string) bool { return strings.Contains(strings.ToLower(name), "proxy") }
-
-// upstream is the operator's own proxy.
-func (t *Toolchains) upstream() func(*url.URL) (*url.URL, error) {
-	first := func(names ...string) string {
-		for _, n := range names {
-			if v := t.getenv(n); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	c := httpproxy.Config{
-		HTTPProxy: first("HTTP_PROXY", "http_proxy"), HTTPSProxy: first("HTTPS_PROXY", "https_proxy"), NoProxy: first("NO_PROXY", "no_proxy"),
-	}
-	return c.ProxyFunc()
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/test/bench"
@@ -60,8 +61,8 @@ func setupOfAStranger(t *testing.T, manager, path string, network Network, open 
 	if err := os.WriteFile(filepath.Join(home, ".npmrc"), []byte("registry="+r.URL+"/\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home}}
-	if !tools.has("npm") || !tools.has(manager) {
+	tools := &Toolchains{Env: []string{"PATH=" + path, "HOME=" + home}}
+	if !tools.Has("npm") || !tools.Has(manager) {
 		t.Skipf("%s is needed", manager)
 	}
 	box := fullSandboxOf(t, path)
@@ -131,9 +132,9 @@ func TestSetupHasNoWayAround(t *testing.T) {
 		r := newRunner(g.leashed(t.Context()), Input{})
 		r.plan[Head] = &plan{}
 		asked.Store(0)
-		c := command{stage: StageSetup, network: sandbox.NetworkHost, argv: []string{"bash", "-c", tt.script}}
+		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", tt.script}}
 		if tt.fetches {
-			c.data = func(*survey) map[string][]byte { return nil }
+			c.Data = func(*ecosystem.Survey) map[string][]byte { return nil }
 		}
 		step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
 		if err != nil {
@@ -162,7 +163,7 @@ func TestSetupWithoutTheProxy(t *testing.T) {
 	r := newRunner(&Gate{Network: NetworkRegistries}, Input{})
 	c := sandbox.Command{Network: r.Network.of(sandbox.NetworkHost)}
 	for _, side := range []Side{Base, Head} {
-		led, err := r.restrain(t.Context(), side, command{stage: StageSetup, network: sandbox.NetworkHost}, &c)
+		led, err := r.restrain(t.Context(), side, ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost}, &c)
 		if err != nil || led != nil || c.Network != sandbox.NetworkNone {
 			t.Errorf("%v, %v, network %v", led, err, c.Network)
 		}
@@ -186,12 +187,12 @@ func TestNamedRegistries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tools := &Toolchains{Go: &GoToolchain{proxy: "https://go.corp|http://goproxy.corp:3000,direct", sumDB: "sum.corp+1a2b https://db.corp/sumdb"}, env: []string{
+	tools := &Toolchains{Go: &GoToolchain{Proxy: "https://go.corp|http://goproxy.corp:3000,direct", SumDB: "sum.corp+1a2b https://db.corp/sumdb"}, Env: []string{
 		"HOME=" + home, "PIP_EXTRA_INDEX_URL=https://a.corp/simple http://b.corp/simple",
 		"UV_INDEX=own=https://uv.corp:8443/x", "HTTPS_PROXY=http://out.corp:3128", "npm_config_https_proxy=http://out.corp:3128", "YARN_HTTP_PROXY=http://out.corp:3128",
 	}}
 	want := []string{"a.corp:443", "acme.corp:4873", "b.corp:80", "crates.corp:443", "db.corp:443", "go.corp:443", "goproxy.corp:3000", "npm.corp:443", "sum.corp:443", "uv.corp:8443"}
-	named, plain := tools.namedRegistries()
+	named, plain := tools.NamedRegistries()
 	if diff := cmp.Diff(want, named); diff != "" {
 		t.Error(diff)
 	}
@@ -218,9 +219,9 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 		}
 		lay(t, g.modCache(), map[string][]byte{"example.org/x@v1.0.0/x.go": []byte("good")})
 		poison := `{ for d in "$GOMODCACHE" ` + g.modCache() + `; do mkdir -p $d/example.org/x@v1.0.0; echo evil >$d/example.org/x@v1.0.0/x.go; echo evil >$d/new; done; } || true`
-		for _, c := range []command{
-			{stage: StageSetup, network: sandbox.NetworkHost, argv: []string{"bash", "-c", poison}, text: "npm ci"},
-			shellCommand(StageSetup, poison),
+		for _, c := range []ecosystem.Command{
+			{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", poison}, Text: "npm ci"},
+			ecosystem.ShellCommand(StageSetup, poison),
 		} {
 			r := newRunner(g, Input{})
 			step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
@@ -235,7 +236,7 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 				t.Errorf("%s: the command has no module cache of its own", network)
 			}
 		}
-		download := command{stage: StageSetup, argv: []string{"go", "mod", "download"}}
+		download := ecosystem.Command{Stage: StageSetup, Argv: []string{"go", "mod", "download"}}
 		run := sandbox.Command{}
 		if err := g.setupModCache(Head, download, &run); err != nil || !slices.Contains(run.Writable, g.modCache()) {
 			t.Errorf("the download cannot write: %q, %v", run.Writable, err)
@@ -252,15 +253,15 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 	for mod, want := range map[string]string{"module m\n": "make deps", "module m\nrequire example.org/x v1.0.0\n": "make deps|go mod download"} {
 		dir := t.TempDir()
 		lay(t, dir, map[string][]byte{"go.mod": []byte(mod)})
-		s := newSurvey(dir, []string{"go.mod"}, &Toolchains{Go: &GoToolchain{}}, t.Logf)
+		s := ecosystem.NewSurvey(dir, []string{"go.mod"}, &Toolchains{Go: &GoToolchain{}}, t.Logf)
 		var got []string
-		for _, c := range newPlan(findProjects(s), Commands{Setup: []string{"make deps"}}).setup {
-			got = append(got, c.text)
+		for _, c := range newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{"make deps"}}).setup {
+			got = append(got, c.Text)
 		}
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q: %q, want %s", mod, got, want)
 		}
-		if none := newPlan(findProjects(s), Commands{Setup: []string{}}).setup; len(none) > 0 {
+		if none := newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{}}).setup; len(none) > 0 {
 			t.Errorf("%q: %d commands where the configuration wants none", mod, len(none))
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // The sides of the merge. The strings are stored: do not change them.
@@ -60,8 +62,8 @@ func (r *runner) merge(ctx context.Context) error {
 	}
 	m.Commit, m.Conflicts = merged.Commit, merged.Conflicts
 	if len(m.Conflicts) > 0 {
-		m.Note = "it cannot be merged without a decision: " + listed(m.Conflicts, 5) + plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
-		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", listed(m.Conflicts, 5))
+		m.Note = "it cannot be merged without a decision: " + ecosystem.Listed(m.Conflicts, 5) + ecosystem.Plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
+		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", ecosystem.Listed(m.Conflicts, 5))
 		return nil
 	}
 	return r.judgeMerge(ctx, m)
@@ -226,7 +228,7 @@ func (g *merger) tests(ctx context.Context) error {
 
 // touchedByBoth narrows Go's test commands to the packages that the change and
 // what happened on the base since both affect. Others run whole.
-func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]command, error) {
+func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Command, error) {
 	moved, err := g.Mirror.Diff(ctx, g.in.Change.MergeBase, g.out.Tip)
 	if err != nil {
 		return nil, err
@@ -238,35 +240,28 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]command, error
 			paths = append(paths, f.OldPath)
 		}
 	}
-	theirs := affected(g.packages, paths)
+	theirs := ecosystem.Affected(g.packages, paths)
 	byUnit := map[string][]string{}
 	for _, p := range g.packages {
-		if theirs[p.ImportPath] && g.affected[p.ImportPath] && p.hasTests() && hasGo(g.tree(side).Dir, p.Dir) {
-			byUnit[p.unit] = append(byUnit[p.unit], p.ImportPath)
+		if theirs[p.ImportPath] && g.affected[p.ImportPath] && p.HasTests() && ecosystem.HasGo(g.tree(side).Dir, p.Dir) {
+			byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 		}
 	}
-	var out []command
+	var out []ecosystem.Command
 	for _, c := range g.plan[side].test {
-		if c.eco != "Go" || c.results == nil || len(g.in.Commands.Test) > 0 {
+		if c.Eco != "Go" || c.Results == nil || len(g.in.Commands.Test) > 0 {
 			out = append(out, c)
 			continue
 		}
-		if pkgs := byUnit[c.unit]; len(pkgs) > 0 {
+		if pkgs := byUnit[c.Unit]; len(pkgs) > 0 {
 			slices.Sort(pkgs)
-			if n, ok := c.results.narrow(c, part{packages: slices.Compact(pkgs)}); ok {
+			if n, ok := c.Results.Narrow(c, ecosystem.Part{Packages: slices.Compact(pkgs)}); ok {
 				c = n
 			}
 			out = append(out, c)
 		}
 	}
 	return out, nil
-}
-
-// hasGo says whether a folder of a tree has Go files, so that it is a package
-// there too.
-func hasGo(root, dir string) bool {
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
-	return err == nil && len(files) > 0
 }
 
 // conclude puts the result into words.
@@ -278,9 +273,9 @@ func (g *merger) conclude() {
 		m.Note = "merged into the base as it is now, it could not be set up: " + g.facts.Unprepared
 		g.outer.notCovered("the change merged into the base as it is now: %s", g.facts.Unprepared)
 	case len(m.Broken) > 0:
-		m.Note = "merged into the base as it is now, it does not build any more: " + listed(m.Broken, 5)
+		m.Note = "merged into the base as it is now, it does not build any more: " + ecosystem.Listed(m.Broken, 5)
 	case failing > 0:
-		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", count(failing, "test fails", "tests fail"), plural(failing, "passes", "pass"))
+		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", count(failing, "test fails", "tests fail"), ecosystem.Plural(failing, "passes", "pass"))
 	case m.Ran:
 		m.Note = "merged into the base as it is now, it builds, and the tests of what both have touched pass as before"
 	default:

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -51,12 +52,12 @@ const (
 
 // A testGroup is the tests of some sources, and what they say without a mutant.
 type testGroup struct {
-	command  command // of a mutant
+	command  ecosystem.Command // of a mutant
 	baseline Suite
 	evidence string
 	took     time.Duration
-	builds   []command // that have to be run before the tests
-	parallel bool      // in copies of the tree
+	builds   []ecosystem.Command // that have to be run before the tests
+	parallel bool                // in copies of the tree
 }
 
 func (m *mutator) run(ctx context.Context, files []changedFile) error {
@@ -173,8 +174,8 @@ func (m *mutator) try(ctx context.Context, at spot, t *trial) {
 		}
 	}()
 	c := t.group.command
-	c.stage = StageMutation
-	c.timeout = 5*t.group.took + mutantGrace + mutantCompile
+	c.Stage = StageMutation
+	c.Timeout = 5*t.group.took + mutantGrace + mutantCompile
 	c = marked(c, t)
 	t.suite, t.step, t.err = m.runAt(ctx, at, c)
 	if t.err == nil {
@@ -183,22 +184,22 @@ func (m *mutator) try(ctx context.Context, at spot, t *trial) {
 }
 
 // runAt runs tests in a place and records nothing in the result.
-func (m *mutator) runAt(ctx context.Context, at spot, c command) (Suite, Step, error) {
-	if c.results == nil {
+func (m *mutator) runAt(ctx context.Context, at spot, c ecosystem.Command) (Suite, Step, error) {
+	if c.Results == nil {
 		step, err := m.execute(ctx, Head, at, c, nil)
 		return Suite{}, step, err
 	}
-	stream := c.results.collect(c.unit)
+	stream := c.Results.Collect(c.Unit)
 	step, err := m.execute(ctx, Head, at, c, stream)
 	return m.collected(Head, at.tree, c, stream, step), step, err
 }
 
 // marked names the mutant in the command, which else is the same for all.
-func marked(c command, t *trial) command {
+func marked(c ecosystem.Command, t *trial) ecosystem.Command {
 	setting := "RUN_ID=" + t.name
-	if plain := strings.Join(c.argv, " "); len(t.group.builds) == 0 && strings.HasSuffix(c.text, plain) {
-		c.text = strings.TrimSuffix(c.text, plain) + "env " + setting + " " + plain
-		c.argv = append([]string{"env", setting}, c.argv...)
+	if plain := strings.Join(c.Argv, " "); len(t.group.builds) == 0 && strings.HasSuffix(c.Text, plain) {
+		c.Text = strings.TrimSuffix(c.Text, plain) + "env " + setting + " " + plain
+		c.Argv = append([]string{"env", setting}, c.Argv...)
 		return c
 	}
 	return afterBuilds(c, t.group.builds, "export "+setting+"\n")
@@ -206,25 +207,17 @@ func marked(c command, t *trial) command {
 
 // afterBuilds is c behind builds that have to come before it; where one of them
 // fails, nothing is learned.
-func afterBuilds(c command, builds []command, script string) command {
+func afterBuilds(c ecosystem.Command, builds []ecosystem.Command, script string) ecosystem.Command {
 	for _, b := range builds {
-		script += "( " + shellWords(b) + "\n) 1>&2 || exit " + strconv.Itoa(exitUnbuilt) + "\n"
+		script += "( " + ecosystem.ShellWords(b) + "\n) 1>&2 || exit " + strconv.Itoa(exitUnbuilt) + "\n"
 	}
-	c.text = script + shellWords(c)
-	c.argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", c.text}
+	c.Text = script + ecosystem.ShellWords(c)
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", c.Text}
 	return c
 }
 
 // exitUnbuilt is the exit code of a mutant that does not build.
 const exitUnbuilt = 97
-
-// shellWords is a command as a shell takes it.
-func shellWords(c command) string {
-	if n := len(c.argv); n > 2 && c.argv[0] == "bash" && c.argv[n-2] == "-c" {
-		return c.argv[n-1]
-	}
-	return quoted(c.argv...)
-}
 
 // lay writes the mutant over its source. No link leads out of the tree.
 func (m *mutator) lay(at spot, t *trial) error {
@@ -289,7 +282,7 @@ func judgeMutant(t *trial) trialResult {
 		return killed
 	}
 	if !t.step.Failed() {
-		if t.group.command.results != nil && !anyPassed(t.suite) {
+		if t.group.command.Results != nil && !anyPassed(t.suite) {
 			return discarded // no test ran that could have noticed
 		}
 		return survived

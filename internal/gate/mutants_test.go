@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -53,10 +54,10 @@ func sandboxOf(t *testing.T, tier sandbox.Tier, path string) sandbox.Sandbox {
 // noticed it.
 func TestJudgeMutant(t *testing.T) {
 	t.Parallel()
-	each := command{results: goResults()}
+	each := ecosystem.Command{Results: ecosystem.GoResults()}
 	for _, tt := range []struct {
 		what  string
-		group command
+		group ecosystem.Command
 		suite Suite
 		exit  int
 		want  trialResult
@@ -65,7 +66,7 @@ func TestJudgeMutant(t *testing.T) {
 		{"a test fails", each, suiteOf("fail m TestA"), 1, killed},
 		{"no test ran", each, Suite{}, 0, discarded},
 		{"all are skipped", each, suiteOf("skip m TestA"), 0, discarded},
-		{"results of single tests are not known", command{}, Suite{}, 0, survived},
+		{"results of single tests are not known", ecosystem.Command{}, Suite{}, 0, survived},
 	} {
 		trial := &trial{group: &testGroup{command: tt.group, baseline: suiteOf("pass m TestA")}, suite: tt.suite, step: Step{Exit: tt.exit}}
 		if got := judgeMutant(trial); got != tt.want {
@@ -78,8 +79,8 @@ func TestJudgeMutant(t *testing.T) {
 // tests do there what they do in the head, else in the head itself.
 func TestMutantsInCopies(t *testing.T) {
 	t.Parallel()
-	tools := &Toolchains{env: []string{"PATH=" + systemPath()}}
-	if !tools.has("python3") {
+	tools := &Toolchains{Env: []string{"PATH=" + systemPath()}}
+	if !tools.Has("python3") {
 		t.Skip("python3 is needed")
 	}
 	for name, copies := range map[string]bool{"mutants_python": true, "mutants_bound": false} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -101,7 +102,7 @@ type changedFile struct {
 func (r *runner) mutable(ctx context.Context) ([]changedFile, error) {
 	var out []changedFile
 	for _, f := range r.in.Change.Files {
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !mutate.Knows(f.Path) || r.testFile(f.Path) || isDoc(f.Path) || ignoredDir(path.Dir(f.Path)) {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !mutate.Knows(f.Path) || r.testFile(f.Path) || ecosystem.IsDoc(f.Path) || ecosystem.IgnoredDir(path.Dir(f.Path)) {
 			continue
 		}
 		src, err := r.Mirror.ReadFile(ctx, r.in.Head.Commit, f.Path)
@@ -124,7 +125,7 @@ func (r *runner) mutable(ctx context.Context) ([]changedFile, error) {
 }
 
 func (r *runner) testFile(name string) bool {
-	return isTestFile(name) || slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.isTest != nil && e.isTest(name) })
+	return ecosystem.IsTestFile(name) || slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.IsTest != nil && e.IsTest(name) })
 }
 
 // hunk is the head of a hunk in a patch without context.
@@ -157,7 +158,7 @@ func (m *mutator) count(t *trial) {
 		m.out.Evidence = append(m.out.Evidence, t.step.Evidence)
 		m.out.Survivors = append(m.out.Survivors, Survivor{
 			Name: t.name, Path: t.Path, Line: t.Line, Title: t.Title(), Diff: t.Diff(t.src), Weak: t.Weak,
-			Command: t.group.command.text, Evidence: []string{t.group.evidence, t.step.Evidence},
+			Command: t.group.command.Text, Evidence: []string{t.group.evidence, t.step.Evidence},
 		})
 	case notTried:
 		m.out.Left++

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // otherTrials makes the mutants of changed lines in languages whose tests are run
@@ -23,7 +25,7 @@ func (m *mutator) otherTrials(ctx context.Context, files []changedFile) ([]*tria
 		}
 	}
 	for at, c := range m.plan[Head].test {
-		if len(byCommand[at]) == 0 || m.suites[Head][ID{Unit: c.unit, Command: c.label()}].Lacks != "" {
+		if len(byCommand[at]) == 0 || m.suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Lacks != "" {
 			continue
 		}
 		g, err := m.otherGroup(ctx, c)
@@ -41,14 +43,14 @@ func (m *mutator) otherTrials(ctx context.Context, files []changedFile) ([]*tria
 // innermost folder, of the source's own ecosystem before any other; -1 for none.
 func (m *mutator) testOf(name string) int {
 	best := -1
-	better := func(c, than command) bool {
+	better := func(c, than ecosystem.Command) bool {
 		if mine, theirs := m.speaks(c, name), m.speaks(than, name); mine != theirs {
 			return mine
 		}
-		return len(c.unit) > len(than.unit) && c.unit != "."
+		return len(c.Unit) > len(than.Unit) && c.Unit != "."
 	}
 	for i, c := range m.plan[Head].test {
-		if c.race || !inside(c.unit, name) || c.eco != "" && !m.speaks(c, name) {
+		if c.Race || !ecosystem.Inside(c.Unit, name) || c.Eco != "" && !m.speaks(c, name) {
 			continue
 		}
 		if best < 0 || better(c, m.plan[Head].test[best]) {
@@ -59,26 +61,26 @@ func (m *mutator) testOf(name string) int {
 }
 
 // speaks says whether a command is of the ecosystem that a source belongs to.
-func (m *mutator) speaks(c command, name string) bool {
-	return slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool {
-		return e.name == c.eco && e.isSource != nil && e.isSource(name)
+func (m *mutator) speaks(c ecosystem.Command, name string) bool {
+	return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool {
+		return e.Name == c.Eco && e.IsSource != nil && e.IsSource(name)
 	})
 }
 
 // otherGroup runs the tests once without a mutant; nil where they are too slow or
 // do not pass.
-func (m *mutator) otherGroup(ctx context.Context, c command) (*testGroup, error) {
+func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGroup, error) {
 	var took time.Duration
 	for _, s := range m.stepsOf(StageTest, Head) {
-		if s.Unit == c.unit && s.Command == c.text {
+		if s.Unit == c.Unit && s.Command == c.Text {
 			took = s.Duration
 		}
 	}
 	if took > slowTests {
-		m.notCovered("mutation of the changed lines: %q takes %s", c.text, took.Round(time.Second))
+		m.notCovered("mutation of the changed lines: %q takes %s", c.Text, took.Round(time.Second))
 		return nil, nil
 	}
-	c.stage = StageMutation
+	c.Stage = StageMutation
 	g := &testGroup{command: c, builds: m.rebuilding(c)}
 	if m.apart() && !bound(c) {
 		if same, err := m.inCopy(ctx, g); err != nil || same {
@@ -89,8 +91,8 @@ func (m *mutator) otherGroup(ctx context.Context, c command) (*testGroup, error)
 	if err != nil {
 		return nil, err
 	}
-	if step.TimedOut || c.results == nil && step.Failed() || c.results != nil && !anyPassed(suite) {
-		m.notCovered("mutation of the changed lines: %q does not pass without a mutant", c.text)
+	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !anyPassed(suite) {
+		m.notCovered("mutation of the changed lines: %q does not pass without a mutant", c.Text)
 		return nil, nil
 	}
 	m.take(g, suite, step)
@@ -106,8 +108,8 @@ func (m *mutator) take(g *testGroup, suite Suite, step Step) {
 
 // bound says whether what a command's ecosystem builds names the folder that it was
 // built in, so that a copy is of no use.
-func bound(c command) bool {
-	return slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.name == c.eco && e.bound })
+func bound(c ecosystem.Command) bool {
+	return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.Name == c.Eco && e.Bound })
 }
 
 // inCopy runs a group's tests in a copy of the prepared head and says whether all
@@ -122,15 +124,15 @@ func (m *mutator) inCopy(ctx context.Context, g *testGroup) (bool, error) {
 	if len(g.builds) > 0 {
 		c = afterBuilds(c, g.builds, "")
 	}
-	c.timeout = m.Limits.step()
-	m.progress(Progress{Stage: c.stage, Side: Head, Unit: c.unit, Command: c.text})
+	c.Timeout = m.Limits.step()
+	m.progress(Progress{Stage: c.Stage, Side: Head, Unit: c.Unit, Command: c.Text})
 	suite, step, err := m.runAt(ctx, <-spots.free, c)
 	if err != nil {
 		return false, err
 	}
 	m.res.Steps = append(m.res.Steps, step)
-	m.progress(Progress{Stage: c.stage, Side: Head, Unit: c.unit, Command: c.text, Done: true, Step: step})
-	if step.TimedOut || c.results == nil && step.Failed() || c.results != nil && !m.asBefore(c, suite) {
+	m.progress(Progress{Stage: c.Stage, Side: Head, Unit: c.Unit, Command: c.Text, Done: true, Step: step})
+	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !m.asBefore(c, suite) {
 		return false, nil
 	}
 	g.parallel = true
@@ -139,9 +141,9 @@ func (m *mutator) inCopy(ctx context.Context, g *testGroup) (bool, error) {
 }
 
 // asBefore says whether each test of a command that passed on the head has passed again.
-func (m *mutator) asBefore(c command, now Suite) bool {
+func (m *mutator) asBefore(c ecosystem.Command, now Suite) bool {
 	for id, t := range m.suites[Head] {
-		if t.Eco == c.eco && id.Unit == c.unit && id.Test != "" && t.Status == Passed && now[id].Status != Passed {
+		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" && t.Status == Passed && now[id].Status != Passed {
 			return false
 		}
 	}
@@ -150,13 +152,13 @@ func (m *mutator) asBefore(c command, now Suite) bool {
 
 // rebuilding are the build commands that have to be run before changed code is
 // tested: those of the same folder.
-func (m *mutator) rebuilding(c command) []command {
-	var out []command
-	if c.results != nil && !c.results.rebuild {
+func (m *mutator) rebuilding(c ecosystem.Command) []ecosystem.Command {
+	var out []ecosystem.Command
+	if c.Results != nil && !c.Results.Rebuild {
 		return nil
 	}
 	for _, b := range m.plan[Head].build {
-		if b.unit == c.unit && (b.eco == c.eco || c.eco == "") {
+		if b.Unit == c.Unit && (b.Eco == c.Eco || c.Eco == "") {
 			out = append(out, b)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // A site is a test by where it stands in a tree, so that results of both sides
@@ -16,18 +17,18 @@ type site struct{ at, test string }
 func (r *runner) goDir(side Side, id ID) string {
 	best, dir := "", id.Package
 	for _, p := range r.allProjects(side) {
-		if p.eco.name != "Go" {
+		if p.Eco.Name != "Go" {
 			continue
 		}
-		m := p.module()
-		if rest, ok := strings.CutPrefix(id.Package, m.path); ok && len(m.path) >= len(best) && (rest == "" || rest[0] == '/') {
-			best, dir = m.path, path.Join(m.dir, rest)
+		m := p.Module()
+		if rest, ok := strings.CutPrefix(id.Package, m.Path); ok && len(m.Path) >= len(best) && (rest == "" || rest[0] == '/') {
+			best, dir = m.Path, path.Join(m.Dir, rest)
 		}
 	}
 	return dir
 }
 
-func (r *runner) allProjects(side Side) []project {
+func (r *runner) allProjects(side Side) []ecosystem.Project {
 	if p := r.plan[side]; p != nil {
 		return slices.Concat(p.projects, p.left)
 	}
@@ -46,7 +47,7 @@ func (r *runner) placeOf(side Side, id ID, eco string) site {
 	return site{id.Package, groups.Replace(id.Test)}
 }
 
-var groups = strings.NewReplacer("::", " ", nameSep, " ")
+var groups = strings.NewReplacer("::", " ", ecosystem.NameSep, " ")
 
 // byPlace finds the tests of a suite by where they stand.
 func (r *runner) byPlace(side Side, s Suite) map[site]ID {
@@ -85,7 +86,7 @@ func (r *runner) movedTo(name string) string {
 			best = dir
 		}
 	}
-	if p := r.plan[Head]; best != name && p != nil && slices.ContainsFunc(p.files, func(f string) bool { return inside(name, f) }) {
+	if p := r.plan[Head]; best != name && p != nil && slices.ContainsFunc(p.files, func(f string) bool { return ecosystem.Inside(name, f) }) {
 		return name
 	}
 	return best

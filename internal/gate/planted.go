@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // Bounds for planted tests: packages with changed lines, and others.
@@ -40,7 +40,7 @@ func (r *runner) plant(ctx context.Context) error {
 	for _, c := range r.plan[Head].test {
 		files, why := r.plantsFor(c, name)
 		if len(files) == 0 {
-			r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.label(), why)
+			r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.Label(), why)
 			continue
 		}
 		if err := r.runPlanted(ctx, c, name, files, done); err != nil {
@@ -51,7 +51,7 @@ func (r *runner) plant(ctx context.Context) error {
 		r.res.Believed = done
 	}
 	if len(done.Missed) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", listed(done.Missed, 5)))
+		r.facts.Unbelieved = append(r.facts.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", ecosystem.Listed(done.Missed, 5)))
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ type planted struct {
 }
 
 // plantsFor are the files for a test command, or why there are none.
-func (r *runner) plantsFor(c command, name string) ([]planted, string) {
+func (r *runner) plantsFor(c ecosystem.Command, name string) ([]planted, string) {
 	switch {
-	case c.results == nil || c.results.narrow == nil:
+	case c.Results == nil || c.Results.Narrow == nil:
 		return nil, "its output does not tell tests apart"
-	case c.eco == "Go":
+	case c.Eco == "Go":
 		return r.plantsGo(c, name)
 	}
 	var out []planted
@@ -99,12 +99,12 @@ func (r *runner) plantsFor(c command, name string) ([]planted, string) {
 		if len(out) == maxPlanted+maxPlantedOther {
 			break
 		}
-		src, err := readInTree(r.in.Head.Dir, file)
+		src, err := ecosystem.ReadInTree(r.in.Head.Dir, file)
 		if err != nil {
 			continue
 		}
-		if text := failingTest(file, string(src), c.results.name, name); text != "" {
-			at := plantPath(file, name)
+		if text := ecosystem.FailingTest(file, string(src), c.Results.Name, name); text != "" {
+			at := ecosystem.PlantPath(file, name)
 			out = append(out, planted{path: at, pkg: at, text: string(src) + text})
 		}
 	}
@@ -112,10 +112,10 @@ func (r *runner) plantsFor(c command, name string) ([]planted, string) {
 }
 
 // plantable are the test files of a command all of whose tests pass on the head.
-func (r *runner) plantable(c command) []string {
+func (r *runner) plantable(c ecosystem.Command) []string {
 	ok := map[string]bool{}
 	for id, t := range r.suites[Head] {
-		if id.Unit != c.unit || t.Eco != c.eco || id.Test == "" {
+		if id.Unit != c.Unit || t.Eco != c.Eco || id.Test == "" {
 			continue
 		}
 		pass, seen := ok[id.Package]
@@ -131,13 +131,13 @@ func (r *runner) plantable(c command) []string {
 }
 
 // plantsGo makes a test file for each package.
-func (r *runner) plantsGo(c command, name string) ([]planted, string) {
-	changed := touched(r.packages, r.in.Change.Paths())
+func (r *runner) plantsGo(c ecosystem.Command, name string) ([]planted, string) {
+	changed := ecosystem.Touched(r.packages, r.in.Change.Paths())
 	var out []planted
 	near, others := 0, 0
 	for _, p := range r.packages {
-		ran := r.suites[Head][ID{Unit: p.unit, Package: p.ImportPath}]
-		if p.unit != c.unit || !p.hasTests() || ran.Status != Passed || ran.Cut || ran.Elapsed > slowTests {
+		ran := r.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]
+		if p.Unit != c.Unit || !p.HasTests() || ran.Status != Passed || ran.Cut || ran.Elapsed > slowTests {
 			continue
 		}
 		if changed[p.ImportPath] {
@@ -148,8 +148,8 @@ func (r *runner) plantsGo(c command, name string) ([]planted, string) {
 			continue
 		}
 		beside := slices.Concat(p.TestGoFiles, p.XTestGoFiles)[0]
-		src, err := readInTree(r.in.Head.Dir, path.Join(p.Dir, beside))
-		clause := goClause.FindStringSubmatch(string(src))
+		src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(p.Dir, beside))
+		clause := ecosystem.GoClause.FindStringSubmatch(string(src))
 		if err != nil || clause == nil {
 			continue
 		}
@@ -161,66 +161,9 @@ func (r *runner) plantsGo(c command, name string) ([]planted, string) {
 	return out, "no package with tests is fast enough and passes"
 }
 
-var goClause = pattern.New(`(?m)^package\s+(\w+)`)
-
-// plantPath is where a copy of a test file is found by the same runner.
-func plantPath(file, name string) string {
-	dir, base := path.Split(file)
-	stem, ext, _ := strings.Cut(base, ".")
-	switch {
-	case strings.HasPrefix(base, "test"):
-		sep := "-"
-		if path.Ext(file) == ".py" || path.Ext(file) == ".rb" {
-			sep = "_"
-		}
-		return dir + stem + sep + name + "." + ext
-	case path.Ext(file) == ".py" || path.Ext(file) == ".rb":
-		return dir + name + "_" + base
-	}
-	return dir + name + base
-}
-
-var (
-	esModule   = pattern.New(`(?m)^\s*import\s|^export\s`)
-	chaiExpect = pattern.New(`chai`)
-	ownAssert  = pattern.New(`(?m)\bassert\b[^\n]*(require\(|from\s)`)
-)
-
-// failingTest is a test that must fail in the style of a test file; empty where that
-// is not known.
-func failingTest(file, src, results, name string) string {
-	modern := esModule.MatchString(src) || path.Ext(file) == ".mjs" || path.Ext(file) == ".mts"
-	class := strings.ToUpper(name[:1]) + name[1:]
-	switch {
-	case results == "results of unittest":
-		return "\n\nimport unittest as " + name + "_unittest\n\n\nclass Test" + class + "(" + name + "_unittest.TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
-	case results == "JUnit XML of pytest":
-		return "\n\ndef test_" + name + "():\n    assert 1 == 2\n"
-	case results == "events of node --test" && modern:
-		return "\n;\nimport { test as " + name + "Test } from \"node:test\";\nimport " + name + "Assert from \"node:assert\";\n" + name + "Test(\"" + name + "\", () => { " + name + "Assert.strictEqual(1, 2) });\n"
-	case results == "events of node --test":
-		return "\n;\nrequire(\"node:test\").test(\"" + name + "\", () => { require(\"node:assert\").strictEqual(1, 2) });\n"
-	case results == "JSON of vitest":
-		return "\n;\nimport { test as " + name + "Test, expect as " + name + "Expect } from \"vitest\";\n" + name + "Test(\"" + name + "\", () => { " + name + "Expect(1).toBe(2) });\n"
-	case results == "JSON of jest":
-		return "\n;\ntest(\"" + name + "\", () => { expect(1).toBe(2) });\n"
-	case results == "JSON of mocha" && ownAssert.MatchString(src):
-		return "\n;\nit(\"" + name + "\", () => { assert.equal(1, 2) });\n"
-	case results == "JSON of mocha" && chaiExpect.MatchString(src) && strings.Contains(src, "expect"):
-		return "\n;\nit(\"" + name + "\", () => { expect(1).to.equal(2) });\n"
-	case results == "JSON of mocha":
-		return "\n;\nit(\"" + name + "\", () => { throw new Error(\"1 is not 2\") });\n"
-	case strings.Contains(src, "Minitest::Test"):
-		return "\n\nclass Test" + class + " < Minitest::Test\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
-	case strings.HasSuffix(file, "_spec.rb"):
-		return "\n\nRSpec.describe(\"" + name + "\") { it(\"" + name + "\") { expect(1).to eq(2) } }\n"
-	}
-	return ""
-}
-
 // runPlanted lays the files into the prepared head, runs their tests and looks for
 // the planted ones. The head is as it was prepared afterwards.
-func (r *runner) runPlanted(ctx context.Context, c command, name string, files []planted, done *Believed) error {
+func (r *runner) runPlanted(ctx context.Context, c ecosystem.Command, name string, files []planted, done *Believed) error {
 	if err := r.reset(ctx, Head); err != nil {
 		return err
 	}
@@ -228,12 +171,12 @@ func (r *runner) runPlanted(ctx context.Context, c command, name string, files [
 	for _, f := range files {
 		pkgs = append(pkgs, f.pkg)
 	}
-	n, ok := c.results.narrow(c, part{packages: pkgs})
+	n, ok := c.Results.Narrow(c, ecosystem.Part{Packages: pkgs})
 	if !ok {
-		r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (its files cannot be run by themselves)", c.label())
+		r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (its files cannot be run by themselves)", c.Label())
 		return nil
 	}
-	n.stage, n.name, n.timeout = StageMutation, c.label(), r.Limits.step()
+	n.Stage, n.Name, n.Timeout = StageMutation, c.Label(), r.Limits.step()
 	if err := r.layPlanted(files); err != nil {
 		return err
 	}
@@ -253,7 +196,7 @@ func (r *runner) runPlanted(ctx context.Context, c command, name string, files [
 
 // judgePlanted finds the files in which the planted test was not reported as failing,
 // although others of the same file or package were reported.
-func (r *runner) judgePlanted(c command, name string, files []planted, suite Suite, done *Believed) {
+func (r *runner) judgePlanted(c ecosystem.Command, name string, files []planted, suite Suite, done *Believed) {
 	var unseen []string
 	for _, f := range files {
 		ran, failed := false, false
@@ -265,7 +208,7 @@ func (r *runner) judgePlanted(c command, name string, files []planted, suite Sui
 			failed = failed || mine && t.Status == Failed
 			ran = ran || mine || id.Test != "" && t.Status == Passed
 		}
-		whole := suite[ID{Unit: c.unit, Package: f.pkg}]
+		whole := suite[ID{Unit: c.Unit, Package: f.pkg}]
 		switch {
 		case failed:
 			done.Planted++
@@ -277,7 +220,7 @@ func (r *runner) judgePlanted(c command, name string, files []planted, suite Sui
 		}
 	}
 	if len(unseen) > 0 {
-		r.notCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", plural(len(unseen), "a file", "some files"))
+		r.notCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", ecosystem.Plural(len(unseen), "a file", "some files"))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -24,9 +25,11 @@ type Limits struct{ Step, Grace, Mutation, Fuzz, Random time.Duration }
 
 const hangFactor = 10
 
-func (l Limits) step() time.Duration   { return cmp.Or(l.Step, 10*time.Minute) }
+func (l Limits) step() time.Duration { return cmp.Or(l.Step, 10*time.Minute) }
+
 func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }
-func (l Limits) grace() time.Duration  { return cmp.Or(l.Grace, time.Minute) }
+
+func (l Limits) grace() time.Duration { return cmp.Or(l.Grace, time.Minute) }
 
 // hang is how long the head may take for what took the base so long.
 func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base + l.grace() }
@@ -55,7 +58,7 @@ func (r *runner) prepareBase(ctx context.Context) error {
 // cannot affect: agents may look at it.
 func (r *runner) hasGo() bool {
 	for _, p := range r.plan {
-		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q project) bool { return q.eco.name == "Go" }) {
+		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Name == "Go" }) {
 			return true
 		}
 	}
@@ -65,12 +68,12 @@ func (r *runner) hasGo() bool {
 // warm fills the project's caches from the base, this time and next time, by
 // commands that compile and run nothing; whether they work is the later steps'
 // affair.
-func (r *runner) warm(ctx context.Context, commands []command) error {
+func (r *runner) warm(ctx context.Context, commands []ecosystem.Command) error {
 	if r.facts.Unprepared != "" {
 		return nil
 	}
 	for _, c := range commands {
-		c.timeout, c.cache = r.Limits.step(), r.projectCache()
+		c.Timeout, c.Cache = r.Limits.step(), r.projectCache()
 		if _, err := r.exec(ctx, Base, r.in.Base, c, nil); err != nil {
 			return err
 		}
@@ -81,7 +84,7 @@ func (r *runner) warm(ctx context.Context, commands []command) error {
 // warmLate does so for what only probes need, when they begin: what decides does not
 // wait for it. Both sides get what has come. Where commands of the head could have
 // written into the base's tree, each side compiles for itself.
-func (r *runner) warmLate(ctx context.Context, commands []command) error {
+func (r *runner) warmLate(ctx context.Context, commands []ecosystem.Command) error {
 	if len(commands) == 0 || r.prepared[Base] == nil || r.Sandbox.Status().Tier == sandbox.TierNone {
 		return nil
 	}
@@ -110,8 +113,8 @@ func (r *runner) lendSince(since time.Time) error {
 
 // warms are the warming commands of the base: those for the race detector, or the
 // others.
-func (r *runner) warms(race bool) []command {
-	return slices.DeleteFunc(slices.Clone(r.plan[Base].warm), func(c command) bool { return c.race != race })
+func (r *runner) warms(race bool) []ecosystem.Command {
+	return slices.DeleteFunc(slices.Clone(r.plan[Base].warm), func(c ecosystem.Command) bool { return c.Race != race })
 }
 
 // prepareHead does the same with the head, and compares the builds.
@@ -146,10 +149,10 @@ func (r *runner) warmHead(ctx context.Context) error {
 		return nil
 	}
 	for _, c := range r.plan[Head].warm {
-		if c.race {
+		if c.Race {
 			continue
 		}
-		c.timeout = r.Limits.step()
+		c.Timeout = r.Limits.step()
 		if _, err := r.exec(ctx, Head, r.in.Head, c, nil); err != nil {
 			return err
 		}
@@ -220,19 +223,19 @@ func (r *runner) lint(ctx context.Context) error {
 
 // offline explains a setup that fails for a head that is not trusted, because what it needs
 // was not fetched. It returns what could not be fetched so far.
-func (r *runner) offline(c command, s Step, unfetched string) string {
+func (r *runner) offline(c ecosystem.Command, s Step, unfetched string) string {
 	if r.Network != NetworkRegistries || !s.Failed() || r.facts.Unprepared != "" {
 		return unfetched
 	}
 	steered := slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool {
-		return slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.steers != nil && e.steers(name) })
+		return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
 	})
 	switch {
-	case c.data != nil:
+	case c.Data != nil:
 		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
 	case unfetched != "":
 		r.facts.Unprepared = unfetched
-	case s.Side == Head && !c.reaches(Head) && (steered || c.eco == ""):
+	case s.Side == Head && !c.Reaches(Head) && (steered || c.Eco == ""):
 		r.facts.Unprepared = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
 	}
 	return unfetched
@@ -240,25 +243,25 @@ func (r *runner) offline(c command, s Step, unfetched string) string {
 
 // compiling lets the harness's own Go commands, which compile and run nothing,
 // write to the project's build cache.
-func compiling(c command, shared string) command {
-	if c.argv[0] == "go" && (c.stage == StageBuild || c.stage == StageLint) {
-		c.cache = shared
+func compiling(c ecosystem.Command, shared string) ecosystem.Command {
+	if c.Argv[0] == "go" && (c.Stage == StageBuild || c.Stage == StageLint) {
+		c.Cache = shared
 	}
 	return c
 }
 
 // limited gives c its time limit.
-func (r *runner) limited(side Side, c command) command {
-	if c.timeout != 0 {
+func (r *runner) limited(side Side, c ecosystem.Command) ecosystem.Command {
+	if c.Timeout != 0 {
 		return c
 	}
-	c.timeout = r.Limits.step()
+	c.Timeout = r.Limits.step()
 	if side == Base {
 		return c
 	}
 	for _, s := range r.res.Steps {
-		if s.Side == Base && s.Stage == c.stage && s.Unit == c.unit && s.Command == c.text && !s.TimedOut {
-			c.timeout = min(r.Limits.step(), r.Limits.hang(s.Duration))
+		if s.Side == Base && s.Stage == c.Stage && s.Unit == c.Unit && s.Command == c.Text && !s.TimedOut {
+			c.Timeout = min(r.Limits.step(), r.Limits.hang(s.Duration))
 		}
 	}
 	return c
@@ -318,7 +321,7 @@ func (r *runner) buildAgain(ctx context.Context) error {
 	}
 	defer fresh.Close()
 	for _, c := range slices.Concat(r.plan[Head].setup, r.plan[Head].build) {
-		if c.fillsModCache() {
+		if c.FillsModCache() {
 			continue // it is the same for all trees
 		}
 		if _, err := r.exec(ctx, Head, fresh, r.limited(Head, c), nil); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // probeRepeat is how often the probe runs each test.
@@ -49,8 +50,8 @@ func (r *runner) probeGo(ctx context.Context) error {
 	byUnit := map[string][]string{}
 	var elapsed time.Duration
 	for _, p := range r.probed() {
-		byUnit[p.unit] = append(byUnit[p.unit], p.ImportPath)
-		elapsed += r.suites[Head][ID{Unit: p.unit, Package: p.ImportPath}].Elapsed
+		byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
+		elapsed += r.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed
 	}
 	if len(byUnit) == 0 {
 		r.notCovered("no test exercises the changed packages, so that nothing could be repeated, shuffled or raced")
@@ -85,13 +86,13 @@ func raceFits(ctx context.Context, now time.Time, elapsed time.Duration) bool {
 
 // probed returns the packages to probe: the changed ones that have tests; where
 // none has, some that use them.
-func (r *runner) probed() []goPackageInfo {
-	inside := touched(r.packages, r.in.Change.Paths())
-	var own, users []goPackageInfo
+func (r *runner) probed() []ecosystem.GoPackageInfo {
+	inside := ecosystem.Touched(r.packages, r.in.Change.Paths())
+	var own, users []ecosystem.GoPackageInfo
 	for _, p := range r.packages {
-		_, ran := r.suites[Head][ID{Unit: p.unit, Package: p.ImportPath}]
+		_, ran := r.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]
 		switch {
-		case !ran || !p.hasTests():
+		case !ran || !p.HasTests():
 		case inside[p.ImportPath]:
 			own = append(own, p)
 		case r.affected[p.ImportPath]:
@@ -112,7 +113,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		args, title = append(args, "-race"), "repeated, shuffled, with the race detector"
 	}
 	slices.Sort(pkgs)
-	run := func(side Side) (*raceWatch, Suite, Step, error) {
+	run := func(side Side) (*ecosystem.RaceWatch, Suite, Step, error) {
 		args := slices.Clone(args)
 		for _, p := range pkgs {
 			if r.has(side, ID{Unit: unit, Package: p}) {
@@ -121,11 +122,11 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		}
 		commands := r.goTests(side, unit, StageProbe, args...)
 		if len(commands) == 0 {
-			return &raceWatch{}, Suite{}, Step{}, nil
+			return &ecosystem.RaceWatch{}, Suite{}, Step{}, nil
 		}
-		c, watch := watchRaces(commands[0])
+		c, watch := ecosystem.WatchRaces(commands[0])
 		suite, step, err := r.runFresh(ctx, side, c)
-		watch.in(r.tree(side).Dir)
+		watch.In(r.tree(side).Dir)
 		return watch, suite, step, err
 	}
 	watch, head, step, err := run(Head)
@@ -133,7 +134,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		return err
 	}
 	if race && !anyRan(head) {
-		r.note("the race detector could not be used: %s", cmp.Or(firstLine(step.Output), "no test ran under it"))
+		r.note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, unit, pkgs, false)
 	}
 	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
@@ -143,7 +144,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 		p.Ran, p.Note = false, "it did not end in its time"
 	case !p.Ran:
 		p.Note = "no test passed under it"
-	case len(failed)+len(watch.reports) > 0:
+	case len(failed)+len(watch.Reports) > 0:
 		err = r.judgeGo(ctx, &p, watch, failed, run)
 	case step.Failed():
 		p.Note = "nothing failed that does not fail without it"
@@ -173,7 +174,7 @@ func (r *runner) newFailures(probed Suite) []Case {
 
 // judgeGo decides what a probe of Go shows: races with the change's functions, and
 // tests that by themselves differ between the sides.
-func (r *runner) judgeGo(ctx context.Context, p *Probe, head *raceWatch, failed []Case, run func(Side) (*raceWatch, Suite, Step, error)) error {
+func (r *runner) judgeGo(ctx context.Context, p *Probe, head *ecosystem.RaceWatch, failed []Case, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) error {
 	old, base, step, err := run(Base)
 	if err != nil {
 		return err
@@ -188,7 +189,7 @@ func (r *runner) judgeGo(ctx context.Context, p *Probe, head *raceWatch, failed 
 	explained := map[ID]bool{}
 	for _, k := range races {
 		explained[k.ID] = true
-		for up, ok := k.ID.parent(); ok; up, ok = up.parent() {
+		for up, ok := k.ID.Parent(); ok; up, ok = up.Parent() {
 			explained[up] = true
 		}
 		explained[ID{Unit: k.ID.Unit, Package: k.ID.Package}] = true
@@ -286,12 +287,12 @@ func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) 
 	}
 	out := Suite{}
 	for _, pkg := range slices.SortedFunc(maps.Keys(named), func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
-		for _, c := range r.parts(side, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, part{packages: []string{pkg.Package}, tests: named[pkg]}) {
+		for _, c := range r.parts(side, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: named[pkg]}) {
 			suite, _, err := r.runFresh(ctx, side, c)
 			if err != nil {
 				return out, err
 			}
-			out.add(suite)
+			out.Add(suite)
 		}
 	}
 	return out, nil
@@ -317,16 +318,16 @@ func probeNote(p *Probe, random int) string {
 // to tests that cannot be told apart.
 func (r *runner) probeCommands(ctx context.Context) error {
 	for _, c := range r.plan[Head].test {
-		id := ID{Unit: c.unit, Command: c.text}
+		id := ID{Unit: c.Unit, Command: c.Text}
 		if r.suites[Head][id].Status != Passed {
 			continue
 		}
-		c.stage = StageProbe
+		c.Stage = StageProbe
 		suite, step, err := r.runFresh(ctx, Head, c)
 		if err != nil {
 			return err
 		}
-		p := Probe{Title: "repeated", Command: c.text, Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
+		p := Probe{Title: "repeated", Command: c.Text, Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {
 			d := &dispute{once: r.parted, runs: history{}, rule: compare.Usual}
 			if k := newCase(id, t); r.suites[Base][id].Status == Passed {
@@ -362,11 +363,6 @@ func anyRan(s Suite) bool {
 		}
 	}
 	return false
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }
 
 // seed is the order of the tests for a tree: the same at each run of it.

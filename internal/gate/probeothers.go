@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // probeOthers runs the tests of languages other than Go again that the change
@@ -11,7 +13,7 @@ import (
 // changed test files, else all. What fails is run again, and at base.
 func (r *runner) probeOthers(ctx context.Context) error {
 	for _, c := range r.plan[Head].test {
-		if c.results == nil || c.eco == "Go" || !r.told(c) {
+		if c.Results == nil || c.Eco == "Go" || !r.told(c) {
 			continue
 		}
 		if err := r.probeOther(ctx, c); err != nil {
@@ -22,37 +24,37 @@ func (r *runner) probeOthers(ctx context.Context) error {
 }
 
 // told says whether any test of c was told apart on the head.
-func (r *runner) told(c command) bool {
+func (r *runner) told(c ecosystem.Command) bool {
 	for id, t := range r.suites[Head] {
-		if t.Eco == c.eco && id.Unit == c.unit && id.Test != "" {
+		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" {
 			return true
 		}
 	}
 	return false
 }
 
-func (r *runner) probeOther(ctx context.Context, c command) error {
+func (r *runner) probeOther(ctx context.Context, c ecosystem.Command) error {
 	var pkgs []string
 	for _, f := range r.in.Change.Files {
-		if isTestSource(f.Path) && hasPackage(r.suites[Head], ID{Unit: c.unit, Package: f.Path}) {
+		if ecosystem.IsTestSource(f.Path) && hasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
 			pkgs = append(pkgs, f.Path)
 		}
 	}
 	title := "repeated"
 	run := func(side Side) (Suite, Step, error) {
 		for _, d := range r.plan[side].test {
-			if d.results == nil || d.eco != c.eco || d.unit != c.unit {
+			if d.Results == nil || d.Eco != c.Eco || d.Unit != c.Unit {
 				continue
 			}
-			have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.has(side, ID{Unit: d.unit, Package: p}) })
-			if less, ok := d.results.narrow(d, part{packages: have}); ok && len(have) > 0 {
-				less.name = d.label()
+			have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.has(side, ID{Unit: d.Unit, Package: p}) })
+			if less, ok := d.Results.Narrow(d, ecosystem.Part{Packages: have}); ok && len(have) > 0 {
+				less.Name = d.Label()
 				d = less
 			}
-			if d.results.probe != nil {
-				d, title = d.results.probe(d, probing{seed: seed(r.in.Head.OID), packages: have})
+			if d.Results.Probe != nil {
+				d, title = d.Results.Probe(d, ecosystem.Probing{Seed: seed(r.in.Head.OID), Packages: have})
 			}
-			d.stage = StageProbe
+			d.Stage = StageProbe
 			return r.runFresh(ctx, side, d)
 		}
 		return Suite{}, Step{}, nil
@@ -67,7 +69,7 @@ func (r *runner) probeOther(ctx context.Context, c command) error {
 	case step.TimedOut:
 		p.Ran, p.Note = false, "it did not end in its time"
 	case !p.Ran:
-		p.Note = strings.TrimSpace("no test passed under it: " + firstLine(step.Output))
+		p.Note = strings.TrimSpace("no test passed under it: " + ecosystem.FirstLine(step.Output))
 	case len(failed) > 0:
 		base, step, err := run(Base)
 		if err != nil {

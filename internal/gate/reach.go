@@ -10,7 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // reach is what the kept arm runs: the tests that touched files can influence.
@@ -67,10 +67,10 @@ type reachKey struct{ path, eco, unit, pkg, command, top string }
 // would show; no places: by all that its command runs.
 func (r *runner) reaches(t touch, e *examined) (places []string, ok bool) {
 	unit := e.id.Unit
-	within := inside(unit, t.path)
-	mine := t.eco == "" || t.eco == e.eco || t.mixed && inMixed(t.path, e.eco)
+	within := ecosystem.Inside(unit, t.path)
+	mine := t.eco == "" || t.eco == e.eco || t.mixed && ecosystem.InMixed(t.path, e.eco)
 	if t.class == compare.Steering {
-		concerns := within || inside(path.Dir(t.path), unit)
+		concerns := within || ecosystem.Inside(path.Dir(t.path), unit)
 		runsAny := e.id.Command != "" || r.configured(StageTest)
 		switch {
 		case !concerns, !runsAny && (!mine || t.eco == "" && !t.mixed):
@@ -91,13 +91,6 @@ func (r *runner) reaches(t touch, e *examined) (places []string, ok bool) {
 	return r.filesReach(t, e)
 }
 
-// inMixed says whether a file of several uses is one of an ecosystem's.
-func inMixed(name, eco string) bool {
-	return anyEcosystem(func(e *ecosystem) bool {
-		return e.name == eco && e.classes.mixed != nil && e.classes.mixed(name) != nil
-	})
-}
-
 // goSites are the folders in which the package of a test can stand.
 func (r *runner) goSites(e *examined) []string {
 	var out []string
@@ -116,7 +109,7 @@ func (r *runner) goReaches(t touch, e *examined) bool {
 	if slices.Contains(r.goSites(e), path.Dir(t.path)) {
 		return true
 	}
-	if strings.HasSuffix(t.path, "_test.go") && !inFolder(t.path, dataFolders...) {
+	if strings.HasSuffix(t.path, "_test.go") && !ecosystem.InFolder(t.path, ecosystem.DataFolders...) {
 		return false
 	}
 	if near := r.nearestGo(t.path); near != "" && near == dir {
@@ -128,7 +121,7 @@ func (r *runner) goReaches(t touch, e *examined) bool {
 // nearestGo is the folder of the nearest Go package around a file, on the base.
 func (r *runner) nearestGo(name string) string {
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
-		if hasGo(r.in.Base.Dir, dir) && !ignoredDir(dir) {
+		if ecosystem.HasGo(r.in.Base.Dir, dir) && !ecosystem.IgnoredDir(dir) {
 			return dir
 		}
 		if dir == "." || dir == "/" {
@@ -140,10 +133,10 @@ func (r *runner) nearestGo(name string) string {
 // testsName says whether the base's tests in a folder name a file.
 func (r *runner) testsName(dir, file string) bool {
 	for _, f := range r.plan[Base].files {
-		if path.Dir(f) != dir || !isTestSource(f) {
+		if path.Dir(f) != dir || !ecosystem.IsTestSource(f) {
 			continue
 		}
-		if src, err := readInTree(r.in.Base.Dir, f); err == nil && names(string(src), dir, file) {
+		if src, err := ecosystem.ReadInTree(r.in.Base.Dir, f); err == nil && ecosystem.Names(string(src), dir, file) {
 			return true
 		}
 	}
@@ -163,10 +156,10 @@ func (r *runner) filesReach(t touch, e *examined) (places []string, ok bool) {
 	switch {
 	case t.class == compare.Test && !t.mixed:
 		return here, t.path == file || t.path == r.movedTo(file)
-	case t.class == compare.Data && inFolder(t.path, "__snapshots__"):
+	case t.class == compare.Data && ecosystem.InFolder(t.path, "__snapshots__"):
 		of := path.Join(path.Dir(path.Dir(t.path)), strings.TrimSuffix(path.Base(t.path), ".snap"))
 		return here, of == file
-	case t.class == compare.Data && names(string(src), path.Dir(file), t.path):
+	case t.class == compare.Data && ecosystem.Names(string(src), path.Dir(file), t.path):
 		return here, true
 	case t.class == compare.Data && r.namedElsewhere(t.path, e.id.Unit):
 		return nil, false
@@ -179,13 +172,13 @@ func (r *runner) filesReach(t touch, e *examined) (places []string, ok bool) {
 func (r *runner) namedElsewhere(file, unit string) bool {
 	read := 0
 	for _, f := range r.plan[Base].files {
-		if !inside(unit, f) || !isSource(f) || !isTestSource(f) {
+		if !ecosystem.Inside(unit, f) || !ecosystem.IsSource(f) || !ecosystem.IsTestSource(f) {
 			continue
 		}
 		if read++; read > maxRead {
 			return false
 		}
-		if src, err := readInTree(r.in.Base.Dir, f); err == nil && names(string(src), path.Dir(f), file) {
+		if src, err := ecosystem.ReadInTree(r.in.Base.Dir, f); err == nil && ecosystem.Names(string(src), path.Dir(f), file) {
 			return true
 		}
 	}
@@ -225,7 +218,7 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 // keptTests are the commands of the kept arm: those that are detected in the head
 // with the base's steering and tests, where they tell tests apart as the base's do,
 // else the base's own.
-func (r *runner) keptTests(ctx context.Context) ([]command, error) {
+func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
 	p := r.plan[Head]
 	if !r.configured(StageTest) {
 		var err error
@@ -233,22 +226,22 @@ func (r *runner) keptTests(ctx context.Context) ([]command, error) {
 			return nil, err
 		}
 	}
-	how := func(c command) string {
-		if c.results == nil {
-			return c.text
+	how := func(c ecosystem.Command) string {
+		if c.Results == nil {
+			return c.Text
 		}
-		return c.results.name
+		return c.Results.Name
 	}
-	var out []command
+	var out []ecosystem.Command
 	for _, c := range r.plan[Base].test {
-		unit, found := r.movedTo(c.unit), false
+		unit, found := r.movedTo(c.Unit), false
 		for _, h := range p.test {
-			if h.eco == c.eco && h.unit == unit && how(h) == how(c) && (h.text == c.text || !r.configured(StageTest)) {
+			if h.Eco == c.Eco && h.Unit == unit && how(h) == how(c) && (h.Text == c.Text || !r.configured(StageTest)) {
 				out, found = append(out, h), true
 			}
 		}
 		if !found {
-			c.unit = unit
+			c.Unit = unit
 			out = append(out, c)
 		}
 	}
@@ -274,16 +267,16 @@ func (r *runner) keptPlan(ctx context.Context) (*plan, error) {
 		over[t.path] = data
 	}
 	slices.Sort(files)
-	s := newSurvey(r.in.Head.Dir, files, r.Tools, func(string, ...any) {})
-	s.over = over
-	return newPlan(findProjects(s), r.in.Commands), nil
+	s := ecosystem.NewSurvey(r.in.Head.Dir, files, r.Tools, func(string, ...any) {})
+	s.Over = over
+	return newPlan(ecosystem.FindProjects(s), r.in.Commands), nil
 }
 
 // labelOf names what runs a selection on the base.
 func (r *runner) labelOf(s selection) string {
 	for _, c := range r.plan[Base].test {
-		if c.unit == s.unit && (s.command == "" && c.eco == s.eco || c.text == s.command) {
-			return c.label()
+		if c.Unit == s.unit && (s.command == "" && c.Eco == s.eco || c.Text == s.command) {
+			return c.Label()
 		}
 	}
 	return s.command
@@ -294,14 +287,14 @@ func (r *runner) labelOf(s selection) string {
 func (r *runner) replacedRunner(s selection) bool {
 	tools := func(side Side) (out []string) {
 		for _, p := range r.plan[side].projects {
-			if p.dir != s.unit || p.eco.name != s.eco {
+			if p.Dir != s.unit || p.Eco.Name != s.eco {
 				continue
 			}
-			for _, c := range slices.Concat(p.setup, p.test) {
-				word, _, _ := strings.Cut(strings.TrimPrefix(c.text, "npx "), " ")
+			for _, c := range slices.Concat(p.Setup, p.Test) {
+				word, _, _ := strings.Cut(strings.TrimPrefix(c.Text, "npx "), " ")
 				out = append(out, word)
-				if c.results != nil {
-					out = append(out, c.results.name)
+				if c.Results != nil {
+					out = append(out, c.Results.Name)
 				}
 			}
 		}
@@ -309,13 +302,6 @@ func (r *runner) replacedRunner(s selection) bool {
 	}
 	return !slices.Equal(tools(Base), tools(Head))
 }
-
-// cannotStart are messages of tools that find nothing to run.
-var cannotStart = pattern.New(`(?i)no rule to make target|missing script|no such file or directory|command not found|cannot find module|no targets specified|does not contain recipe`)
-
-// otherSignature are messages of compilers that a call does not fit what it calls.
-var otherSignature = pattern.New(`(?:not enough|too many) arguments in call to ([\w.]+)|assignment mismatch: .* but ([\w.]+)(?:\(|\s)|` +
-	`cannot use .* in argument to ([\w.]+)|([\w.]+)\(\) (?:takes|missing|got an)|missing \d+ required positional arguments? .*'(\w+)'`)
 
 // redeclared says whether the change alters the line that declares a name in the
 // sources.
@@ -325,11 +311,11 @@ func (r *runner) redeclared(name string) bool {
 	}
 	line := regexp.MustCompile(`(?m)^.*\b(?:func|def|function|fn|fun|type|class|var|const|let|struct)\b[^\n]*\b` + regexp.QuoteMeta(name) + `\b.*$`)
 	for file, v := range r.texts {
-		if !isSource(file) || slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == file && !t.mixed }) {
+		if !ecosystem.IsSource(file) || slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == file && !t.mixed }) {
 			continue
 		}
-		for _, was := range line.FindAll(v.base, -1) {
-			if !slices.ContainsFunc(line.FindAll(v.head, -1), func(is []byte) bool { return string(is) == string(was) }) {
+		for _, was := range line.FindAll(v.Base, -1) {
+			if !slices.ContainsFunc(line.FindAll(v.Head, -1), func(is []byte) bool { return string(is) == string(was) }) {
 				return true
 			}
 		}

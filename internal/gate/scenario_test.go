@@ -405,7 +405,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 		tools.Go = nil
 	}
 	if s.has("goproxy") {
-		goTools.proxy, goTools.modCache = s.input["goproxy"][0], ""
+		goTools.Proxy, goTools.ModCache = s.input["goproxy"][0], ""
 	}
 	ctx := t.Context()
 	if limit := s.duration(t, "timeout"); limit > 0 {

@@ -250,7 +250,7 @@ func (d *dispute) same(id ID) bool {
 
 // lost files a failure that did not turn up again.
 func (c *Comparison) lost(k Case) {
-	if _, part := k.ID.parent(); part {
+	if _, part := k.ID.Parent(); part {
 		c.Flaky = append(c.Flaky, k)
 		return
 	}

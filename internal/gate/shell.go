@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -44,7 +45,7 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 		return sandbox.Command{}, err
 	}
 	return sandbox.Command{
-		Env: slices.Concat(g.goEnv(cache, command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
+		Env: slices.Concat(g.goEnv(cache, ecosystem.Command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
 		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.lent()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil

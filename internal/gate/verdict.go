@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // A Verdict is what the gate alone concludes. The strings are those of a report.
@@ -154,30 +155,30 @@ func (f Facts) given() map[compare.Effect][]string {
 func becameOf(c Changed, n int) string {
 	switch c.Class {
 	case compare.Regressed:
-		return plural(n, "fails", "fail") + " with the base's tests over the change's sources"
+		return ecosystem.Plural(n, "fails", "fail") + " with the base's tests over the change's sources"
 	case compare.Silenced:
-		return plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
+		return ecosystem.Plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
 	case compare.Silent:
-		return plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
+		return ecosystem.Plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
 	case compare.SteeringMade:
-		return plural(n, "holds", "hold") + " only by the change to how tests are run"
+		return ecosystem.Plural(n, "holds", "hold") + " only by the change to how tests are run"
 	case compare.Weakened:
-		return plural(n, "was", "were") + " weakened: the changed test passes without the change too"
+		return ecosystem.Plural(n, "was", "were") + " weakened: the changed test passes without the change too"
 	case compare.SupportMade:
-		return plural(n, "holds", "hold") + " only by the change to what tests share"
+		return ecosystem.Plural(n, "holds", "hold") + " only by the change to what tests share"
 	case compare.Dropped:
 		if c.SubjectStands {
-			return plural(n, "was dropped although what it tests", "were dropped although what they test") + " still stands"
+			return ecosystem.Plural(n, "was dropped although what it tests", "were dropped although what they test") + " still stands"
 		}
-		return plural(n, "was", "were") + " dropped with what " + plural(n, "it tests", "they test")
+		return ecosystem.Plural(n, "was", "were") + " dropped with what " + ecosystem.Plural(n, "it tests", "they test")
 	case compare.CannotApply:
-		return plural(n, "cannot", "cannot") + " be checked: the base's test does not start over the change's sources"
+		return ecosystem.Plural(n, "cannot", "cannot") + " be checked: the base's test does not start over the change's sources"
 	case compare.NeedsOldAPI:
-		return plural(n, "needs", "need") + " what the change removed or renamed"
+		return ecosystem.Plural(n, "needs", "need") + " what the change removed or renamed"
 	case compare.Rewritten:
-		return plural(n, "was", "were") + " rewritten"
+		return ecosystem.Plural(n, "was", "were") + " rewritten"
 	case compare.DataChanged:
-		return plural(n, "has", "have") + " other data"
+		return ecosystem.Plural(n, "has", "have") + " other data"
 	}
 	return string(c.Class)
 }

@@ -1,0 +1,78 @@
+package ecosystem
+
+// An Ecosystem is what the gate knows of one language and its tools. To add one
+// is to add a file that makes such a value, and a line in [All].
+//
+// All functions are pure: they look at the files of a tree and at what programs
+// the machine has, and start nothing. Those that are nil are not known.
+type Ecosystem struct {
+	Name  string // for people: "Go", "Node.js"
+	Units string // what its projects are: "Go modules"
+
+	// Fetched are folders below HOME in which the tools keep what they have fetched.
+	Fetched []string
+
+	// registries are variables of the operator about registries, with stars in
+	// them, which setup is given; registryFiles such that name files or folders.
+	registries, registryFiles []string
+
+	// Hosts are the public registries, by name: what setup of a head that is not
+	// trusted may reach.
+	Hosts []string
+
+	// SettingsFiles are files in which the operator can have said the same.
+	SettingsFiles []settingsFile
+
+	// find returns what the tools can work in: a project for each folder that is
+	// one, with its commands, the reason, and what is missing to run them.
+	find func(*Survey) []Project
+
+	// IsTest tells the files of tests by their paths. They are laid over the base,
+	// and a change of nothing else changes nothing that runs.
+	IsTest func(name string) bool
+
+	// IsSource tells the files that hold code of this language, by their paths.
+	IsSource func(name string) bool
+
+	// classes tell what files are to the tests, by the base's tests and data being
+	// put over the head's sources and the reverse.
+	classes classTable
+
+	// Steers tells files that decide what all of a project is built with, such as
+	// a manifest and its lockfile.
+	Steers func(name string) bool
+
+	// same says that two versions of a source differ in comments and layout only.
+	same func(before, after []byte) bool
+
+	// Bound says that what is built names the folder that it was built in, so that
+	// a copy of it at another place cannot be built again.
+	Bound bool
+
+	// adopt returns a plain command of the configuration, split into words, as one
+	// that tells tests apart; false for what is not a runner that it knows.
+	adopt func(c Command, words []string) (Command, bool)
+
+	// Absent tells from the output of a failed test that it wants what is not
+	// there, and names that: it is no reproduction where only the change has it.
+	// deps says that it is a dependency.
+	Absent func(output string) (name string, deps bool)
+}
+
+// All are the ecosystems that the gate knows, in the order in which their commands are
+// run.
+func All() []*Ecosystem {
+	return []*Ecosystem{
+		goEcosystem(),
+		nodeEcosystem(),
+		pythonEcosystem(),
+		rustEcosystem(),
+		javaEcosystem(),
+		cEcosystem(),
+		rubyEcosystem(),
+		dotnetEcosystem(),
+		phpEcosystem(),
+		elixirEcosystem(),
+		makeEcosystem(), // last: where the others have tests, it only calls them
+	}
+}

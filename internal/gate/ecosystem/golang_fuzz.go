@@ -1,0 +1,96 @@
+package ecosystem
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
+
+// Bounds for existing fuzz targets. What has to be compiled for them comes on top.
+const (
+	FuzzBudget  = 30 * time.Second // for all targets together
+	FuzzEach    = 10 * time.Second // for one at most
+	MaxTargets  = 6
+	FuzzShare   = 8 // of the run's time that is left: an eighth
+	FuzzCompile = 2 * time.Minute
+	maxInput    = 16 << 10 // bytes of an input that is worth a command
+)
+
+// A FuzzTarget is a fuzz test of the head that passes with the inputs it comes with.
+type FuzzTarget struct {
+	ID
+	Dir string // of its package, in the repository
+}
+
+// Fuzzed says whether a folder's tests mention a fuzz target.
+func Fuzzed(tree fs.FS, dir string) bool {
+	entries, _ := fs.ReadDir(tree, dir) // a folder that is not there has none
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		if src, err := fs.ReadFile(tree, path.Join(dir, e.Name())); err == nil && bytes.Contains(src, []byte("*testing.F)")) {
+			return true
+		}
+	}
+	return false
+}
+
+// WithInput prints the input that failed behind the results, so that it is in
+// the evidence.
+func WithInput(c Command, t FuzzTarget) Command {
+	began, inputs := `"$HOME/fuzz-began"`, quoted(FromModule(t)+"/testdata/fuzz/"+t.Test)
+	c.Text = "touch " + began + "; " + ShellWords(c) + "; code=$?; [ $code = 0 ] || find " + inputs +
+		" -type f -newer " + began + " -exec cat {} +; exit $code"
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
+	return c
+}
+
+// FromModule is the folder of a target's package, from where its tests are run.
+func FromModule(t FuzzTarget) string {
+	dir := t.Dir
+	if t.Unit != "." {
+		dir = strings.TrimPrefix(strings.TrimPrefix(dir, t.Unit), "/")
+	}
+	if dir == "." || dir == "" {
+		return "."
+	}
+	return "./" + dir
+}
+
+// fuzzVersion begins the file of an input (https://go.dev/doc/security/fuzz/).
+const fuzzVersion = "go test fuzz v1\n"
+
+// FuzzInput is the file of the input that failed, from what the command printed
+// beside its results; empty where there is none, or one too large for a command.
+func FuzzInput(printed string) string {
+	_, input, ok := strings.Cut(printed, fuzzVersion)
+	if input, _, _ = strings.Cut(input, fuzzVersion); !ok || input == "" || len(input) > maxInput {
+		return ""
+	}
+	return fuzzVersion + strings.TrimRight(input, "\n")
+}
+
+// FuzzFailure is what a target said of the input that failed, without the news of
+// the search and the name of a file that is gone.
+func FuzzFailure(output string) string {
+	if i := strings.Index(output, "--- FAIL: "); i > 0 {
+		output = output[i:]
+	}
+	output, _, _ = strings.Cut(output, "\n    Failing input written to ")
+	return strings.TrimSpace(output)
+}
+
+// InputName is the file of an input that is tried again.
+const InputName = "found"
+
+// LayInput writes an input where the target looks for what it has to try first.
+func LayInput(c Command, t FuzzTarget, input string) Command {
+	dir := FromModule(t) + "/testdata/fuzz/" + t.Test
+	c.Text = fmt.Sprintf("mkdir -p %s && printf '%%s\\n' %s > %s && %s", quoted(dir), quoted(input), quoted(dir+"/"+InputName), ShellWords(c))
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
+	return c
+}
