@@ -88,7 +88,7 @@ type Command struct {
 	Cache    string // Go's build cache; empty: see seals
 
 	// Untrusted returns what a head that is not trusted, and its base, are set up with in
-	// place of this; nil: it is run as it stands. 
+	// place of this; nil: it is run as it stands.
 	Untrusted func(Side) []Command
 	// Data is what is there in place of the tree, by name; nil: the tree is. Such a
 	// command fetches, and runs nothing of the tree.
