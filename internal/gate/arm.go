@@ -67,8 +67,8 @@ func (a *arm) leave(ctx context.Context, files []string, why string) error {
 type selection struct {
 	eco, unit string
 	command   string          // one that counts as one test
-	places    []string        // folders of Go packages, else files; nil: all that its commands run
-	tests     map[string]bool // top-level tests of Go packages; nil: all
+	places    []string        // folders of packages, else files; nil: all that its commands run
+	tests     map[string]bool // top-level tests of packages; nil: all
 }
 
 // run lays the arm out and runs the selected tests. What is not there is left out.
@@ -80,8 +80,8 @@ func (a *arm) run(ctx context.Context, selected []selection) (Suite, error) {
 	for _, s := range selected {
 		var suite Suite
 		var err error
-		if s.eco == "Go" && s.command == "" {
-			suite, err = a.runGo(ctx, s)
+		if by := ecosystem.PackagesOf(s.eco); by != nil && s.command == "" {
+			suite, err = a.runPackages(ctx, s, by)
 		} else {
 			suite, err = a.runOthers(ctx, s)
 		}
@@ -97,13 +97,13 @@ func (a *arm) run(ctx context.Context, selected []selection) (Suite, error) {
 // compiler names at most ten errors at a time.
 const maxDrops = 5
 
-// runGo runs Go packages. Files that do not compile are taken out, so that those
+// runPackages runs packages. Files that do not compile are taken out, so that those
 // that do still say something.
-func (a *arm) runGo(ctx context.Context, s selection) (Suite, error) {
+func (a *arm) runPackages(ctx context.Context, s selection, by *ecosystem.Packages) (Suite, error) {
 	over := Suite{}
-	rest := slices.DeleteFunc(slices.Clone(s.places), func(dir string) bool { return !ecosystem.HasGo(a.r.tree(a.side).Dir, dir) })
+	rest := slices.DeleteFunc(slices.Clone(s.places), func(dir string) bool { return !by.Has(a.r.tree(a.side).Dir, dir) })
 	for round := 0; len(rest) > 0 && round <= maxDrops; round++ {
-		suite, err := a.goOnce(ctx, s, rest)
+		suite, err := a.packagesOnce(ctx, s, rest)
 		if err != nil {
 			return over, err
 		}
@@ -113,8 +113,8 @@ func (a *arm) runGo(ctx context.Context, s selection) (Suite, error) {
 			if id.Test != "" || !t.Broken || t.Status != Failed {
 				continue
 			}
-			dir := a.r.goDir(a.side, id)
-			if bad := a.uncompilable(t.Output, s.unit, dir); len(bad) > 0 {
+			dir := a.r.packageDir(a.side, id)
+			if bad := a.uncompilable(by.Complaint, t.Output, s.unit, dir); len(bad) > 0 {
 				if err := a.leave(ctx, bad, t.Output); err != nil {
 					return over, err
 				}
@@ -126,27 +126,24 @@ func (a *arm) runGo(ctx context.Context, s selection) (Suite, error) {
 	return over, nil
 }
 
-func (a *arm) goOnce(ctx context.Context, s selection, dirs []string) (Suite, error) {
-	args := []string{"-count=1"}
-	if s.tests != nil {
-		args = append(args, "-run="+ecosystem.Only(s.tests))
-	}
+func (a *arm) packagesOnce(ctx context.Context, s selection, dirs []string) (Suite, error) {
+	some := ecosystem.Part{Tests: s.tests}
 	for _, dir := range dirs {
-		args = append(args, "./"+strings.TrimPrefix(strings.TrimPrefix(dir, s.unit), "/"))
+		some.Packages = append(some.Packages, "./"+strings.TrimPrefix(strings.TrimPrefix(dir, s.unit), "/"))
 	}
 	out := Suite{}
 	var done []string
 	for _, c := range a.tests {
-		if c.Eco != "Go" || c.Results == nil || c.Unit != s.unit {
+		if c.Eco != s.eco || c.Results == nil || c.Unit != s.unit {
 			continue
 		}
-		c = c.GoTest(args...)
+		c, _ = c.Results.Narrow(c, some)
 		c.Stage, c.Timeout = a.stage, a.r.Limits.step()
 		if c = a.r.hanging(c); slices.Contains(done, c.Text) {
 			continue
 		}
 		done = append(done, c.Text)
-		stream := ecosystem.NewGoStream(c.Unit)
+		stream := c.Results.Collect(c.Unit)
 		step, err := a.r.exec(ctx, a.side, a.r.tree(a.side), c, stream)
 		if err != nil {
 			return out, err
@@ -159,14 +156,11 @@ func (a *arm) goOnce(ctx context.Context, s selection, dirs []string) (Suite, er
 	return out, nil
 }
 
-// errorPlace is the beginning of a compiler's message: the file.
-var errorPlace = pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`)
-
 // uncompilable returns the files of the arm that the errors of a package name.
-func (a *arm) uncompilable(output, unit, dir string) []string {
+func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string) []string {
 	var out []string
-	for _, m := range errorPlace.FindAllStringSubmatch(output, -1) {
-		// The go command names files from the folder that it runs in, where that is shorter.
+	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
+		// The compiler names files from the folder that it runs in, where that is shorter.
 		for _, name := range []string{path.Join(unit, m[1]), m[1], path.Join(dir, m[1])} {
 			if slices.Contains(a.files, name) {
 				if _, gone := a.left[name]; !gone && !slices.Contains(out, name) {
@@ -179,7 +173,7 @@ func (a *arm) uncompilable(output, unit, dir string) []string {
 	return out
 }
 
-// runOthers runs commands that are not Go's, built again where they need it.
+// runOthers runs commands whose tests belong to files, built again where they need it.
 func (a *arm) runOthers(ctx context.Context, s selection) (Suite, error) {
 	out := Suite{}
 	for _, c := range a.tests {
@@ -275,8 +269,9 @@ func (a *arm) compiled(c ecosystem.Command) bool {
 	if c.Results != nil && c.Results.Rebuild {
 		return true
 	}
-	return c.Eco == "Node.js" && slices.ContainsFunc(a.files, func(f string) bool {
-		return ecosystem.Inside(c.Unit, f) && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, path.Ext(f))
+	e := ecosystem.Named(c.Eco)
+	return e != nil && e.Compiled != nil && slices.ContainsFunc(a.files, func(f string) bool {
+		return ecosystem.Inside(c.Unit, f) && e.Compiled(f)
 	})
 }
 

@@ -148,7 +148,7 @@ func (r *runner) unknown(c ecosystem.Command) ecosystem.Command {
 	if len(left) == 0 {
 		return ecosystem.Command{}
 	}
-	return c.ForPackages(left)
+	return ecosystem.PackagesOf(c.Eco).Only(c, left)
 }
 
 // keep takes down what is known of the base's tests for later runs, where that has

@@ -145,7 +145,7 @@ func (r *runner) ownCache(side Side, at spot) (string, error) {
 	if err := removeCache(cache); err != nil {
 		return "", fmt.Errorf("build cache of a command: %w", err)
 	}
-	if err := mkdirs(cache); err != nil || r.goTools() == nil || !r.hasGo() || !exists(r.buildCache(side)) {
+	if err := mkdirs(cache); err != nil || r.goTools() == nil || !r.caches() || !exists(r.buildCache(side)) {
 		return cache, err
 	}
 	if err := r.lend(r.buildCache(side), cache, time.Time{}); err != nil {

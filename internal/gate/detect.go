@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -139,9 +140,7 @@ func (r *runner) describe() {
 	add := func(format string, args ...any) {
 		r.res.Detected = append(r.res.Detected, fmt.Sprintf(format, args...))
 	}
-	if tools := r.goTools(); tools != nil {
-		r.res.Toolchains["go"] = tools.Version
-	}
+	maps.Copy(r.res.Toolchains, r.Tools.Versions())
 	if r.Sandbox.Status().Tier == sandbox.TierNone && os.Geteuid() == 0 {
 		r.note("commands run as root, without a sandbox that gives them another user: tests that expect to be refused something may fail on both sides")
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -19,12 +20,11 @@ import (
 // detected, an empty list included, and leaves the others.
 func TestOverride(t *testing.T) {
 	t.Parallel()
-	p := &plan{}
-	for _, m := range []ecosystem.GoModule{{Dir: ".", Path: "m"}, {Dir: "v", Path: "v", Vendored: true}} {
-		q := ecosystem.Project{Dir: m.Dir}
-		q.AddGo(m, false)
-		p.setup, p.build, p.lint, p.test = append(p.setup, q.Setup...), append(p.build, q.Build...), append(p.lint, q.Lint...), append(p.test, q.Test...)
-	}
+	files := map[string][]byte{"go.mod": []byte("module m\n"), "v/go.mod": []byte("module v\n"), "v/vendor/modules.txt": nil}
+	dir := t.TempDir()
+	lay(t, dir, files)
+	survey := ecosystem.NewSurvey(dir, slices.Sorted(maps.Keys(files)), &Toolchains{Go: &GoToolchain{}}, t.Logf)
+	p := newPlan(ecosystem.FindProjects(survey), Commands{})
 	if len(p.setup) != 1 || len(p.build) != 2 || len(p.test) != 2 || len(p.lint) != 2 {
 		t.Fatalf("detected: %d setup, %d build, %d test, %d lint", len(p.setup), len(p.build), len(p.test), len(p.lint))
 	}
@@ -80,7 +80,7 @@ func TestLimitsAlike(t *testing.T) {
 	} {
 		r.longest = c.longest
 		for _, side := range []Side{Base, Head} {
-			for _, got := range slices.Concat(r.goTests(side, ".", c.stage, "m"), r.parts(side, group{"Go", "."}, c.stage, ecosystem.Part{Packages: []string{"m"}})) {
+			for _, got := range slices.Concat(r.packageTests(side, group{"Go", "."}, c.stage, asItIs), r.parts(side, group{"Go", "."}, c.stage, ecosystem.Part{Packages: []string{"m"}})) {
 				if !slices.Contains(got.Argv, c.want) {
 					t.Errorf("%s of %s, after %s: %q, want %s", c.stage, side, c.longest, got.Argv, c.want)
 				}
@@ -149,19 +149,6 @@ func TestKeepCommands(t *testing.T) {
 		sameStrings(t, tt.what, got, tt.want)
 		if len(r.res.Notes) != 1 || !strings.Contains(r.res.Notes[0], tt.note) {
 			t.Errorf("%s: says %q", tt.what, r.res.Notes)
-		}
-	}
-}
-
-// TestTags holds that packages are listed under the tags that the tests have.
-func TestTags(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"go test ./...": "", "go test -tags=a,b ./...": "-tags=a,b", "go test -v -tags a ./...": "-tags=a", "make": "",
-	} {
-		r := &runner{plan: map[Side]*plan{Head: {test: []ecosystem.Command{ecosystem.ShellCommand(StageTest, text)}}}}
-		if got := strings.Join(r.tags(), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

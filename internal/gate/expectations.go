@@ -118,7 +118,7 @@ func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation 
 // insideSource says of a test that was not reported whether it stands in a source
 // file of the change, where it cannot be put back by itself.
 func (k *keeper) insideSource(e *examined) bool {
-	if _, src := k.r.testFileOf(e.id); src != nil || e.id.Command != "" || e.eco == "Go" {
+	if _, src := k.r.testFileOf(e.id); src != nil || e.id.Command != "" || ecosystem.ByPackage(e.eco) {
 		return false
 	}
 	for _, f := range k.r.in.Change.Files {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -69,14 +68,14 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 }
 
 // overSelection is what the tests of the change can reach of the base's commands.
-func (r *runner) overSelection(pkgs []ecosystem.GoPackageInfo) []selection {
+func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
 	var out []selection
-	byUnit := map[string][]string{}
+	by := map[group][]string{}
 	for _, p := range pkgs {
-		byUnit[p.Unit] = append(byUnit[p.Unit], p.Dir)
+		by[groupOf(p)] = append(by[groupOf(p)], p.Dir)
 	}
-	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
-		out = append(out, selection{eco: "Go", unit: unit, places: byUnit[unit]})
+	for _, g := range slices.SortedFunc(maps.Keys(by), group.compare) {
+		out = append(out, selection{eco: g.eco, unit: g.unit, places: by[g]})
 	}
 	for _, c := range r.overlayCommands(Base, r.res.FailToPass.Files) {
 		s := selection{eco: c.Eco, unit: c.Unit, places: r.changedFiles(c)}
@@ -102,7 +101,9 @@ func (r *runner) reproducible() (ReproState, string) {
 	case len(files) == 0 || len(pkgs) == 0 && len(r.overlayCommands(Head, files)) == 0:
 		return ReproNoTests, "the change brings no tests"
 	case len(r.overlayCommands(Base, files)) == 0 &&
-		!slices.ContainsFunc(pkgs, func(p ecosystem.GoPackageInfo) bool { return len(r.goTests(Base, p.Unit, StageFailToPass)) > 0 }):
+		!slices.ContainsFunc(pkgs, func(p ecosystem.Package) bool {
+			return len(r.packageTests(Base, groupOf(p), StageFailToPass, asItIs)) > 0
+		}):
 		return ReproNeedsAPI, "the base has no module that the change's tests could run in: no reproduction claimed"
 	case len(r.suites[Base]) == 0:
 		return ReproEnvironment, "the base's tests could not be run"
@@ -110,13 +111,14 @@ func (r *runner) reproducible() (ReproState, string) {
 	return "", ""
 }
 
-func (r *runner) hasGoTests() bool {
-	return slices.ContainsFunc(r.plan[Head].test, func(c ecosystem.Command) bool { return c.Results != nil && c.Eco == "Go" })
+// hasPackageTests says whether a test command of the head runs packages.
+func (r *runner) hasPackageTests() bool {
+	return slices.ContainsFunc(r.plan[Head].test, func(c ecosystem.Command) bool { return c.Results != nil && ecosystem.ByPackage(c.Eco) })
 }
 
 // overlay returns the paths that travel with the change's tests (test files, what
 // they share, their data) and the packages whose tests they are.
-func (r *runner) overlay() (files []string, pkgs []ecosystem.GoPackageInfo) {
+func (r *runner) overlay() (files []string, pkgs []ecosystem.Package) {
 	for _, t := range r.touched {
 		if t.class != compare.Steering {
 			files = append(files, t.path)
@@ -126,7 +128,7 @@ func (r *runner) overlay() (files []string, pkgs []ecosystem.GoPackageInfo) {
 	files = slices.Compact(files)
 	for _, f := range files {
 		p, ok := ecosystem.PackageOf(r.packages, f)
-		same := func(q ecosystem.GoPackageInfo) bool { return q.ImportPath == p.ImportPath }
+		same := func(q ecosystem.Package) bool { return q.ImportPath == p.ImportPath }
 		if ok && p.HasTests() && !slices.ContainsFunc(pkgs, same) {
 			pkgs = append(pkgs, p)
 		}
@@ -151,17 +153,17 @@ func (r *runner) judgeOverlay(over Suite) {
 			broken = true
 			dep, _ := wants(o)
 			deps = deps || dep || missingDeps.MatchString(o.Output)
-		case id.Command != "" && o.Cut && o.Eco != "Go" && wantsAbsent(wants, o):
+		case id.Command != "" && o.Cut && wantsAbsent(wants, o):
 			dep, _ := wants(o)
 			broken, deps = true, deps || dep
 		case id.Test == "" || !ok || h.Status != Passed || flakyTest(r.res.Tests, id):
 			failed = failed || o.Status == Failed
-		case o.Status == Failed && o.Eco != "Go" && wantsAbsent(wants, o):
+		case o.Status == Failed && wantsAbsent(wants, o):
 			dep, _ := wants(o)
 			broken, deps = true, deps || dep
 		case o.Status == Failed:
 			rep.Proven = append(rep.Proven, Case{ID: id, Output: o.Output, Evidence: []string{o.Evidence, h.Evidence}})
-		case o.Status == Passed && (base[id].Status == "" || o.Eco == "Go" && fresh[id.Top()]) && h.Leaf:
+		case o.Status == Passed && (base[id].Status == "" || ecosystem.ByPackage(o.Eco) && fresh[id.Top()]) && h.Leaf:
 			rep.PassOnBase = append(rep.PassOnBase, Case{ID: id, Evidence: []string{o.Evidence, h.Evidence}})
 		}
 	}
@@ -207,12 +209,13 @@ func (r *runner) changedTests() map[string]bool {
 		if err != nil {
 			before = nil
 		}
-		if path.Ext(f.Path) != ".go" {
+		e := ecosystem.Of(f.Path)
+		if e == nil || e.Packages == nil {
 			out[f.Path] = string(before) != string(after)
 			continue
 		}
-		was := ecosystem.TestFuncs(before)
-		for name, text := range ecosystem.TestFuncs(after) {
+		was := e.Packages.Tests(before)
+		for name, text := range e.Packages.Tests(after) {
 			if was[name] != text {
 				out[name] = true
 			}

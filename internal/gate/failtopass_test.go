@@ -11,7 +11,7 @@ import (
 // are run.
 func TestOverlayFiles(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []ecosystem.GoPackageInfo{
+	r := &runner{packages: []ecosystem.Package{
 		{Dir: "a", ImportPath: "m/a", TestGoFiles: []string{"a_test.go"}},
 		{Dir: "b", ImportPath: "m/b"},
 		{Dir: "c", ImportPath: "m/c", XTestGoFiles: []string{"c_test.go"}},
@@ -35,6 +35,7 @@ func TestOverlayFiles(t *testing.T) {
 // found, in whichever form it names them from the module's folder.
 func TestUncompilable(t *testing.T) {
 	t.Parallel()
+	complaint := ecosystem.PackagesOf("Go").Complaint
 	for _, tt := range []struct {
 		what, unit, dir, output string
 		files                   []string
@@ -52,11 +53,11 @@ func TestUncompilable(t *testing.T) {
 		{"no test file", ".", ".", "./a.go:3:1: undefined: X", []string{"a_test.go"}, nil},
 	} {
 		a := &arm{files: tt.files, left: map[string]string{}}
-		sameStrings(t, tt.what, a.uncompilable(tt.output, tt.unit, tt.dir), tt.want)
+		sameStrings(t, tt.what, a.uncompilable(complaint, tt.output, tt.unit, tt.dir), tt.want)
 		for _, f := range tt.files {
 			a.left[f] = "left out"
 		}
-		sameStrings(t, tt.what+", left out before", a.uncompilable(tt.output, tt.unit, tt.dir), nil)
+		sameStrings(t, tt.what+", left out before", a.uncompilable(complaint, tt.output, tt.unit, tt.dir), nil)
 	}
 }
 

@@ -17,11 +17,11 @@ type split struct {
 	rest  []string // packages with tests that are not among them
 }
 
-// splitGo finds the modules in which running the affected packages first is worth
+// split finds the modules in which running the affected packages first is worth
 // a second call of the go command: at most half of the packages that have tests
 // are affected. Where the configuration names the test commands, they are run as
 // they stand.
-func (r *runner) splitGo(context.Context) error {
+func (r *runner) split(context.Context) error {
 	r.splits = map[string]split{}
 	if r.in.Commands.Test != nil {
 		return nil
@@ -58,7 +58,7 @@ func (r *runner) splitGo(context.Context) error {
 func (r *runner) sameModule(unit string) bool {
 	name := func(side Side) string {
 		for _, p := range r.plan[side].projects {
-			if p.Eco.Name == "Go" && p.Dir == unit {
+			if p.Eco.Packages != nil && p.Dir == unit {
 				return p.What
 			}
 		}
@@ -74,10 +74,10 @@ func (r *runner) goneFrom(unit string) []string {
 	for _, f := range r.in.Change.Paths() {
 		dir := path.Dir(f)
 		m, ok := r.moduleOf(dir)
-		if !ecosystem.IsGoSource(f) || !ok || m.Dir != unit || ecosystem.IgnoredDir(dir) || !ecosystem.HasGo(r.in.Base.Dir, dir) || ecosystem.HasGo(r.in.Head.Dir, dir) {
+		if !ok || !m.Eco.IsSource(f) || m.Dir != unit || ecosystem.IgnoredDir(dir) || !m.Eco.Packages.Has(r.in.Base.Dir, dir) || m.Eco.Packages.Has(r.in.Head.Dir, dir) {
 			continue
 		}
-		if p := path.Join(m.Path, strings.TrimPrefix(strings.TrimPrefix(dir, unit), "/")); !slices.Contains(out, p) {
+		if p := path.Join(m.Eco.Packages.Root(m), strings.TrimPrefix(strings.TrimPrefix(dir, unit), "/")); !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
@@ -89,7 +89,8 @@ func (r *runner) firstTests(side Side) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
 		s, ok := r.splits[c.Unit]
-		if !ok || c.Eco != "Go" || c.Results == nil {
+		by := ecosystem.PackagesOf(c.Eco)
+		if !ok || by == nil || c.Results == nil {
 			out = append(out, c)
 			continue
 		}
@@ -98,7 +99,7 @@ func (r *runner) firstTests(side Side) []ecosystem.Command {
 			pkgs = slices.Concat(slices.DeleteFunc(slices.Clone(s.first), func(p string) bool { return !r.onBase(p) }), s.gone)
 		}
 		if len(pkgs) > 0 {
-			out = append(out, c.ForPackages(pkgs))
+			out = append(out, by.Only(c, pkgs))
 		}
 	}
 	return out
@@ -106,7 +107,7 @@ func (r *runner) firstTests(side Side) []ecosystem.Command {
 
 // onBase says whether the base has Go files in the folder of a package of the head.
 func (r *runner) onBase(importPath string) bool {
-	return slices.ContainsFunc(r.packages, func(p ecosystem.GoPackageInfo) bool {
-		return p.ImportPath == importPath && ecosystem.HasGo(r.in.Base.Dir, p.Dir)
+	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool {
+		return p.ImportPath == importPath && ecosystem.PackagesOf(p.Eco).Has(r.in.Base.Dir, p.Dir)
 	})
 }

@@ -124,11 +124,11 @@ func share(some, all []timedPackage) int {
 	return 0
 }
 
-// markNear marks the packages that the change can affect: of Go those that import
-// what changed; of others the files that name a changed file, or a file that does so.
+// markNear marks the packages that the change can affect: those that import what
+// changed, or the files that name a changed file, or a file that does so.
 func (r *runner) markNear(c ecosystem.Command, all []timedPackage) {
 	var named map[string]bool
-	if c.Eco != "Go" {
+	if !ecosystem.ByPackage(c.Eco) {
 		named = naming(r.sources(c.Unit), r.in.Change.Paths())
 	}
 	for i, p := range all {
@@ -138,14 +138,15 @@ func (r *runner) markNear(c ecosystem.Command, all []timedPackage) {
 
 // onlyOnHead are the packages of a command's tests that the base does not have.
 func (r *runner) onlyOnHead(c ecosystem.Command) []string {
+	byPackage := ecosystem.ByPackage(c.Eco)
 	var out []string
 	for _, p := range r.packages {
-		if c.Eco == "Go" && p.Unit == c.Unit && p.HasTests() && !r.has(Base, ID{Unit: c.Unit, Package: p.ImportPath}) {
+		if byPackage && p.Eco == c.Eco && p.Unit == c.Unit && p.HasTests() && !r.has(Base, ID{Unit: c.Unit, Package: p.ImportPath}) {
 			out = append(out, p.ImportPath)
 		}
 	}
 	for _, f := range r.in.Change.Files {
-		if c.Eco != "Go" && f.Status != change.Deleted && ecosystem.Inside(c.Unit, f.Path) && ecosystem.IsTestSource(f.Path) && ecosystem.IsSource(f.Path) &&
+		if !byPackage && f.Status != change.Deleted && ecosystem.Inside(c.Unit, f.Path) && ecosystem.IsTestSource(f.Path) && ecosystem.IsSource(f.Path) &&
 			!r.has(Base, ID{Unit: c.Unit, Package: f.Path}) {
 			out = append(out, f.Path)
 		}

@@ -13,7 +13,23 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-func (l Limits) fuzz() time.Duration { return cmp.Or(l.Fuzz, ecosystem.FuzzBudget) }
+// Bounds for existing fuzz targets. What has to be compiled for them comes on top.
+const (
+	fuzzBudget  = 30 * time.Second // for all targets together
+	fuzzEach    = 10 * time.Second // for one at most
+	maxTargets  = 6
+	fuzzShare   = 8 // of the run's time that is left: an eighth
+	fuzzCompile = 2 * time.Minute
+)
+
+func (l Limits) fuzz() time.Duration { return cmp.Or(l.Fuzz, fuzzBudget) }
+
+// A fuzzTarget is one with the tests that it is among.
+type fuzzTarget struct {
+	ecosystem.FuzzTarget
+	group group
+	by    *ecosystem.Fuzz
+}
 
 // fuzz gives the fuzz targets of what the change affects their share of time. An
 // input that fails on the head is tried by itself, there and at base. It is left
@@ -25,13 +41,13 @@ func (r *runner) fuzz(ctx context.Context) error {
 	}
 	budget := r.Limits.fuzz()
 	if deadline, ok := ctx.Deadline(); ok {
-		budget = min(budget, deadline.Sub(r.Now())/ecosystem.FuzzShare)
+		budget = min(budget, deadline.Sub(r.Now())/fuzzShare)
 	}
-	if left := len(targets) - ecosystem.MaxTargets; left > 0 {
-		r.notCovered("fuzzing: %s, of which %d had their turn", count(len(targets), "target", "targets"), ecosystem.MaxTargets)
-		targets = targets[:ecosystem.MaxTargets]
+	if left := len(targets) - maxTargets; left > 0 {
+		r.notCovered("fuzzing: %s, of which %d had their turn", count(len(targets), "target", "targets"), maxTargets)
+		targets = targets[:maxTargets]
 	}
-	each := min(ecosystem.FuzzEach, budget/time.Duration(len(targets))).Truncate(time.Second)
+	each := min(fuzzEach, budget/time.Duration(len(targets))).Truncate(time.Second)
 	if each <= 0 {
 		r.notCovered("fuzzing: no time is left for it")
 		return nil
@@ -51,53 +67,54 @@ func (r *runner) fuzz(ctx context.Context) error {
 // sources need, standard library and all: fuzzing has builds of its own.
 func (r *runner) fuzzWarm() []ecosystem.Command {
 	root, err := os.OpenRoot(r.in.Base.Dir)
-	if err != nil || r.goTools() == nil || r.Limits.fuzz() < 0 {
+	if err != nil || r.Limits.fuzz() < 0 {
 		return nil
 	}
 	defer root.Close()
 	var out []ecosystem.Command
 	var done []string
 	for _, f := range r.in.Change.Files {
-		dir := path.Dir(f.Path)
-		if !ecosystem.IsGoSource(f.Path) || ecosystem.IsTestFile(f.Path) || ecosystem.IgnoredDir(dir) || slices.Contains(done, dir) || !ecosystem.Fuzzed(root.FS(), dir) {
+		dir, eco := path.Dir(f.Path), ecosystem.Of(f.Path)
+		if eco == nil || eco.Fuzz == nil || ecosystem.IsTestFile(f.Path) || ecosystem.IgnoredDir(dir) || slices.Contains(done, dir) || !eco.Fuzz.In(root.FS(), dir) {
 			continue
 		}
 		done = append(done, dir)
-		if m, ok := r.moduleOf(dir); ok && len(done) <= ecosystem.MaxTargets {
-			out = append(out, m.Command(StageWarm, "test", "-c", "-vet=off", "-fuzz=^$", "-o", "/dev/null", ecosystem.FromModule(ecosystem.FuzzTarget{ID: ID{Unit: m.Dir}, Dir: dir})))
+		if p, ok := r.moduleOf(dir); ok && len(done) <= maxTargets {
+			out = append(out, eco.Fuzz.Compile(p, dir))
 		}
 	}
 	return out
 }
 
-// moduleOf is the innermost of the base's modules around a folder.
-func (r *runner) moduleOf(dir string) (ecosystem.GoModule, bool) {
-	var out ecosystem.GoModule
+// moduleOf is the innermost of the base's projects with packages around a folder.
+func (r *runner) moduleOf(dir string) (ecosystem.Project, bool) {
+	var out ecosystem.Project
 	found := false
 	for _, p := range r.plan[Base].projects {
-		if p.Eco.Name == "Go" && p.Missing == "" && ecosystem.Inside(p.Dir, dir) && (!found || len(p.Dir) > len(out.Dir)) {
-			out, found = p.Module(), true
+		if p.Eco.Packages != nil && p.Missing == "" && ecosystem.Inside(p.Dir, dir) && (!found || len(p.Dir) > len(out.Dir)) {
+			out, found = p, true
 		}
 	}
 	return out, found
 }
 
 // fuzzTargets are those of the changed packages, then those of packages that use
-// them. "go test" runs each as a test of the inputs that it comes with.
-func (r *runner) fuzzTargets() []ecosystem.FuzzTarget {
+// them. Each runs as a test of the inputs that it comes with.
+func (r *runner) fuzzTargets() []fuzzTarget {
 	inside := ecosystem.Touched(r.packages, r.in.Change.Paths())
-	var own, users []ecosystem.FuzzTarget
+	var own, users []fuzzTarget
 	for _, p := range r.packages {
-		if !p.HasTests() || !r.affected[p.ImportPath] && !inside[p.ImportPath] {
+		eco := ecosystem.Named(p.Eco)
+		if eco.Fuzz == nil || !p.HasTests() || !r.affected[p.ImportPath] && !inside[p.ImportPath] {
 			continue
 		}
-		var here []ecosystem.FuzzTarget
+		var here []fuzzTarget
 		for id, t := range r.suites[Head] {
-			if id.Unit == p.Unit && id.Package == p.ImportPath && t.Status == Passed && strings.HasPrefix(id.Test, "Fuzz") && !strings.Contains(id.Test, "/") {
-				here = append(here, ecosystem.FuzzTarget{ID: id, Dir: p.Dir})
+			if id.Unit == p.Unit && id.Package == p.ImportPath && t.Status == Passed && strings.HasPrefix(id.Test, eco.Fuzz.Prefix) && !strings.Contains(id.Test, "/") {
+				here = append(here, fuzzTarget{ecosystem.FuzzTarget{ID: id, Dir: p.Dir}, groupOf(p), eco.Fuzz})
 			}
 		}
-		slices.SortFunc(here, func(a, b ecosystem.FuzzTarget) int { return strings.Compare(a.Test, b.Test) })
+		slices.SortFunc(here, func(a, b fuzzTarget) int { return strings.Compare(a.Test, b.Test) })
 		if inside[p.ImportPath] {
 			own = append(own, here...)
 		} else {
@@ -108,14 +125,15 @@ func (r *runner) fuzzTargets() []ecosystem.FuzzTarget {
 }
 
 // fuzzOne fuzzes one target on the head.
-func (r *runner) fuzzOne(ctx context.Context, t ecosystem.FuzzTarget, each time.Duration) error {
-	commands := r.goTests(Head, t.Unit, StageProbe, "-vet=off", "-count=1", "-run=^$", "-fuzz=^"+t.Test+"$",
-		"-fuzztime="+each.String(), "-fuzzminimizetime=5s", "-parallel=4", t.Package)
+func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) error {
+	commands := r.packageTests(Head, t.group, StageProbe, func(c ecosystem.Command) ecosystem.Command {
+		return t.by.Search(c, t.FuzzTarget, each)
+	})
 	if len(commands) == 0 {
 		return nil
 	}
-	c := ecosystem.WithInput(commands[0], t)
-	c.Timeout = each + ecosystem.FuzzCompile
+	c := t.by.Record(commands[0], t.FuzzTarget)
+	c.Timeout = each + fuzzCompile
 	if err := r.reset(ctx, Head); err != nil {
 		return err
 	}
@@ -130,7 +148,7 @@ func (r *runner) fuzzOne(ctx context.Context, t ecosystem.FuzzTarget, each time.
 		Title: "fuzzing " + t.Test + " for " + each.String(), Target: t.String(), Command: commands[0].Text,
 		Evidence: []string{step.Evidence}, Ran: ran && !step.TimedOut, Note: "no input failed",
 	}
-	switch input := ecosystem.FuzzInput(stream.Rest()); {
+	switch input := t.by.Input(stream.Rest()); {
 	case step.TimedOut:
 		p.Note = "it did not end in its time"
 	case !ran:
@@ -139,7 +157,7 @@ func (r *runner) fuzzOne(ctx context.Context, t ecosystem.FuzzTarget, each time.
 		p.Ran, p.Note = false, "fuzzing ended badly, and left no input that could be tried again"
 	case found[t.ID].Status == Failed:
 		failed := found[t.ID]
-		failed.Output = ecosystem.FuzzFailure(failed.Output)
+		failed.Output = t.by.Failure(failed.Output)
 		if err := r.judgeInput(ctx, &p, t, input, failed); err != nil {
 			return err
 		}
@@ -149,7 +167,7 @@ func (r *runner) fuzzOne(ctx context.Context, t ecosystem.FuzzTarget, each time.
 }
 
 // judgeInput runs an input that fuzzing found as a test, on both sides.
-func (r *runner) judgeInput(ctx context.Context, p *Probe, t ecosystem.FuzzTarget, input string, failed Test) error {
+func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input string, failed Test) error {
 	p.Input = input
 	k := newCase(t.ID, failed)
 	d := &dispute{runs: history{}, rule: compare.Usual}
@@ -159,11 +177,11 @@ func (r *runner) judgeInput(ctx context.Context, p *Probe, t ecosystem.FuzzTarge
 		d.cases.NewFailing = []Case{k}
 	}
 	d.once = func(ctx context.Context, side Side, _ []ID) (Suite, error) {
-		commands := r.goTests(side, t.Unit, StageProbe, "-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+ecosystem.InputName+"$", t.Package)
+		commands := r.packageTests(side, t.group, StageProbe, func(c ecosystem.Command) ecosystem.Command { return t.by.Try(c, t.FuzzTarget) })
 		if len(commands) == 0 || !r.has(side, ID{Unit: t.Unit, Package: t.Package}) {
 			return Suite{}, nil
 		}
-		c := ecosystem.LayInput(commands[0], t, input)
+		c := t.by.Lay(commands[0], t.FuzzTarget, input)
 		if side == Head {
 			p.Command = c.Text
 		}

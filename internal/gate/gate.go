@@ -122,15 +122,15 @@ type runner struct {
 	suites   map[Side]Suite
 	files    []string // of the head
 	prepared map[Side]*snapshot
-	as       map[Side]Side             // what the sides are called in the log; nil: by their names
-	packages []ecosystem.GoPackageInfo // of the head
-	affected map[string]bool           // import paths of the head that the change affects
-	splits   map[string]split          // by folder of the module
-	known    *baseRecord               // of base's tests, from earlier runs; nil: nothing
-	saving   *baseRecord               // what this run adds to it; nil: nothing
-	doubted  bool                      // runs of base's tests disagreed
-	resting  bool                      // it is at what the change cannot affect
-	rested   Suite                     // what the head's tests said that the change cannot affect
+	as       map[Side]Side       // what the sides are called in the log; nil: by their names
+	packages []ecosystem.Package // of the head
+	affected map[string]bool     // import paths of the head that the change affects
+	splits   map[string]split    // by folder of the module
+	known    *baseRecord         // of base's tests, from earlier runs; nil: nothing
+	saving   *baseRecord         // what this run adds to it; nil: nothing
+	doubted  bool                // runs of base's tests disagreed
+	resting  bool                // it is at what the change cannot affect
+	rested   Suite               // what the head's tests said that the change cannot affect
 	flakes   *flakeLedger
 	facts    Facts
 	longest  time.Duration                  // the slowest package of the base's tests
@@ -143,7 +143,7 @@ type runner struct {
 	phantoms *phantoms                      // tests that fail inside of passing ones on the base
 	texts    map[string]ecosystem.Versions  // of the files of the change
 	touched  []touch                        // paths of the change that are not source
-	goFiles  map[string]map[string]testFile // of the base's Go tests, by folder and test, as far as they were asked for
+	byDir    map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
 	over     Suite                          // the change's tests over the base's sources
 }
 
@@ -226,7 +226,7 @@ func (r *runner) decide(ctx context.Context) error {
 		r.prepareHead,
 		r.list,
 		r.classify,
-		r.splitGo,
+		r.split,
 		r.testBase,
 		r.testHead,
 		r.compare,
@@ -353,10 +353,10 @@ func (r *runner) conclude() {
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 }
 
-// affects says whether the change can influence a test: of Go's by their
-// packages, of others by what is run at all.
+// affects says whether the change can influence a test: by its package, of others by
+// what is run at all.
 func (r *runner) affects(id ID, t Test) bool {
-	return id.Command != "" || t.Eco != "Go" || r.affected[id.Package]
+	return id.Command != "" || !ecosystem.ByPackage(t.Eco) || r.affected[id.Package]
 }
 
 // Commands that are none leave everything to detection.

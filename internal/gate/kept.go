@@ -127,7 +127,7 @@ func (r *runner) passing() []*examined {
 	}
 	var out []*examined
 	for id, t := range r.suites[Base] {
-		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && r.ecoOf(id) == "Go"
+		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && ecosystem.ByPackage(r.ecoOf(id))
 		if t.Status == Passed && counts && !unsteady[id] {
 			out = append(out, &examined{id: id, eco: r.ecoOf(id)})
 		}
@@ -151,7 +151,7 @@ func (r *runner) sites(id ID, eco string) []site {
 	if moved := r.movedTo(at.at); moved != at.at {
 		out = append(out, site{moved, at.test})
 	}
-	if file, _ := r.testFileOf(id); eco == "Go" && file != "" && r.movedTo(file) != file {
+	if file, _ := r.testFileOf(id); ecosystem.ByPackage(eco) && file != "" && r.movedTo(file) != file {
 		out = append(out, site{path.Dir(r.movedTo(file)), at.test})
 	}
 	return out
@@ -197,7 +197,7 @@ func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, brok
 	}
 	if !broken && e.id.Command == "" && !e.whole() {
 		for have, test := range l.s { // the runner as a whole
-			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !ecosystem.IsSource(have.Package) && e.eco != "Go") && !ranIn(l.s, e) {
+			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !ecosystem.IsSource(have.Package) && !ecosystem.ByPackage(e.eco)) && !ranIn(l.s, e) {
 				return status, have, test, true, false
 			}
 		}
@@ -282,7 +282,7 @@ func (k *keeper) observe() {
 		case crashed && e.kept == compare.Absent && e.why == "":
 			e.lost = true
 		}
-		if e.kept == compare.Failed && e.why == "" && e.reached && e.eco != "Go" && k.wantsRemoved(e) {
+		if e.kept == compare.Failed && e.why == "" && e.reached && k.wantsRemoved(e) {
 			e.why = e.output
 		}
 	}
@@ -327,7 +327,7 @@ func (k *keeper) reached(e *examined) bool {
 			return true
 		case s.eco != e.eco:
 			return false
-		case s.eco == "Go":
+		case ecosystem.ByPackage(s.eco):
 			at := k.r.sites(e.id, e.eco)
 			return slices.ContainsFunc(at, func(p site) bool { return slices.Contains(s.places, p.at) })
 		}

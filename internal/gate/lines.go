@@ -39,7 +39,7 @@ func (r *runner) runnableFile(ctx context.Context, f change.File) bool {
 
 // embedded says whether a Go package of the head carries the file.
 func (r *runner) embedded(name string) bool {
-	return slices.ContainsFunc(r.packages, func(p ecosystem.GoPackageInfo) bool {
+	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool {
 		return slices.ContainsFunc(p.EmbedFiles, func(f string) bool { return path.Join(p.Dir, f) == name })
 	})
 }

@@ -11,7 +11,7 @@ import (
 // by people.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []ecosystem.GoPackageInfo{{Dir: "a"}, {Dir: "b", EmbedFiles: []string{"help/x.md"}}, {Dir: ".", EmbedFiles: []string{"top.md"}}}}
+	r := &runner{packages: []ecosystem.Package{{Dir: "a"}, {Dir: "b", EmbedFiles: []string{"help/x.md"}}, {Dir: ".", EmbedFiles: []string{"top.md"}}}}
 	for name, want := range map[string]bool{"b/help/x.md": true, "top.md": true, "a/help/x.md": false, "help/x.md": false} {
 		if r.embedded(name) != want {
 			t.Errorf("%s embedded: %v", name, !want)
@@ -23,7 +23,7 @@ func TestEmbedded(t *testing.T) {
 // the file.
 func TestRunnableFile(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []ecosystem.GoPackageInfo{{Dir: ".", EmbedFiles: []string{"help.md"}}}}
+	r := &runner{packages: []ecosystem.Package{{Dir: ".", EmbedFiles: []string{"help.md"}}}}
 	for _, tt := range []struct {
 		f    change.File
 		want bool

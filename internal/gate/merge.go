@@ -226,7 +226,7 @@ func (g *merger) tests(ctx context.Context) error {
 	return nil
 }
 
-// touchedByBoth narrows Go's test commands to the packages that the change and
+// touchedByBoth narrows test commands to the packages that the change and
 // what happened on the base since both affect. Others run whole.
 func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Command, error) {
 	moved, err := g.Mirror.Diff(ctx, g.in.Change.MergeBase, g.out.Tip)
@@ -243,13 +243,13 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Comm
 	theirs := ecosystem.Affected(g.packages, paths)
 	byUnit := map[string][]string{}
 	for _, p := range g.packages {
-		if theirs[p.ImportPath] && g.affected[p.ImportPath] && p.HasTests() && ecosystem.HasGo(g.tree(side).Dir, p.Dir) {
+		if theirs[p.ImportPath] && g.affected[p.ImportPath] && p.HasTests() && ecosystem.PackagesOf(p.Eco).Has(g.tree(side).Dir, p.Dir) {
 			byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 		}
 	}
 	var out []ecosystem.Command
 	for _, c := range g.plan[side].test {
-		if c.Eco != "Go" || c.Results == nil || len(g.in.Commands.Test) > 0 {
+		if !ecosystem.ByPackage(c.Eco) || c.Results == nil || len(g.in.Commands.Test) > 0 {
 			out = append(out, c)
 			continue
 		}

@@ -53,6 +53,7 @@ const (
 // A testGroup is the tests of some sources, and what they say without a mutant.
 type testGroup struct {
 	command  ecosystem.Command // of a mutant
+	packages []string          // that it tests; nil: it is not said
 	baseline Suite
 	evidence string
 	took     time.Duration
@@ -62,7 +63,7 @@ type testGroup struct {
 
 func (m *mutator) run(ctx context.Context, files []changedFile) error {
 	var trials []*trial
-	for _, eco := range []func(context.Context, []changedFile) ([]*trial, error){m.goTrials, m.otherTrials} {
+	for _, eco := range []func(context.Context, []changedFile) ([]*trial, error){m.coveredTrials, m.otherTrials} {
 		more, err := eco(ctx, files)
 		if err != nil {
 			return err

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"path"
 	"slices"
 	"time"
 
@@ -17,7 +16,7 @@ func (m *mutator) otherTrials(ctx context.Context, files []changedFile) ([]*tria
 	var out []*trial
 	byCommand := map[int][]changedFile{}
 	for _, f := range files {
-		if path.Ext(f.path) == ".go" && m.goTools() != nil && len(m.packages) > 0 {
+		if countable(f.path) && len(m.packages) > 0 {
 			continue
 		}
 		if at := m.testOf(f.path); at >= 0 {

@@ -9,13 +9,12 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// overlayCommands are the test commands of a side, other than Go's, that tell
-// tests apart and have files of the overlay to run.
+// overlayCommands are the test commands of a side that tell tests in files apart and have files of the overlay to run.
 func (r *runner) overlayCommands(side Side, files []string) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
 		mine := func(f string) bool { return r.runs(side, c, f) }
-		if c.Results != nil && c.Eco != "Go" && slices.ContainsFunc(files, mine) {
+		if c.Results != nil && !ecosystem.ByPackage(c.Eco) && slices.ContainsFunc(files, mine) {
 			out = append(out, c)
 		}
 	}
@@ -101,7 +100,7 @@ func wantsAbsent(wants func(Test) (deps, api bool), t Test) bool {
 // needsAPI words that the change's tests want what only the change has.
 func (r *runner) needsAPI(over Suite) string {
 	for _, o := range over {
-		if o.Eco != "" && o.Eco != "Go" && o.Status == Failed {
+		if o.Eco != "" && !ecosystem.ByPackage(o.Eco) && o.Status == Failed {
 			return "the change's tests cannot be run without the change, whose API they need: no reproduction claimed"
 		}
 	}

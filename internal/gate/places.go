@@ -13,16 +13,16 @@ import (
 // compare although a module or a folder is called otherwise.
 type site struct{ at, test string }
 
-// goDir is the folder of a Go package of a side.
-func (r *runner) goDir(side Side, id ID) string {
+// packageDir is the folder of a package of a side.
+func (r *runner) packageDir(side Side, id ID) string {
 	best, dir := "", id.Package
 	for _, p := range r.allProjects(side) {
-		if p.Eco.Name != "Go" {
+		if p.Eco.Packages == nil {
 			continue
 		}
-		m := p.Module()
-		if rest, ok := strings.CutPrefix(id.Package, m.Path); ok && len(m.Path) >= len(best) && (rest == "" || rest[0] == '/') {
-			best, dir = m.Path, path.Join(m.Dir, rest)
+		root := p.Eco.Packages.Root(p)
+		if rest, ok := strings.CutPrefix(id.Package, root); ok && len(root) >= len(best) && (rest == "" || rest[0] == '/') {
+			best, dir = root, path.Join(p.Dir, rest)
 		}
 	}
 	return dir
@@ -40,8 +40,8 @@ func (r *runner) placeOf(side Side, id ID, eco string) site {
 	switch {
 	case id.Command != "":
 		return site{id.Unit + "$" + id.Command, ""}
-	case eco == "Go":
-		return site{r.goDir(side, id), id.Test}
+	case ecosystem.ByPackage(eco):
+		return site{r.packageDir(side, id), id.Test}
 	}
 	// Runners of one language name the groups around a test each in its own way.
 	return site{id.Package, groups.Replace(id.Test)}

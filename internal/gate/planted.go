@@ -84,8 +84,8 @@ func (r *runner) plantsFor(c ecosystem.Command, name string) ([]planted, string)
 	switch {
 	case c.Results == nil || c.Results.Narrow == nil:
 		return nil, "its output does not tell tests apart"
-	case c.Eco == "Go":
-		return r.plantsGo(c, name)
+	case ecosystem.ByPackage(c.Eco):
+		return r.plantsInPackages(c, name)
 	}
 	var out []planted
 	others := 0
@@ -130,8 +130,8 @@ func (r *runner) plantable(c ecosystem.Command) []string {
 	return out
 }
 
-// plantsGo makes a test file for each package.
-func (r *runner) plantsGo(c ecosystem.Command, name string) ([]planted, string) {
+// plantsInPackages makes a test file for each package.
+func (r *runner) plantsInPackages(c ecosystem.Command, name string) ([]planted, string) {
 	changed := ecosystem.Touched(r.packages, r.in.Change.Paths())
 	var out []planted
 	near, others := 0, 0
@@ -149,14 +149,14 @@ func (r *runner) plantsGo(c ecosystem.Command, name string) ([]planted, string) 
 		}
 		beside := slices.Concat(p.TestGoFiles, p.XTestGoFiles)[0]
 		src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(p.Dir, beside))
-		clause := ecosystem.GoClause.FindStringSubmatch(string(src))
-		if err != nil || clause == nil {
+		if err != nil {
 			continue
 		}
-		out = append(out, planted{
-			path: path.Join(p.Dir, name+"_test.go"), pkg: p.ImportPath,
-			text: "package " + clause[1] + "\n\nimport \"testing\"\n\nfunc Test" + strings.ToUpper(name[:1]) + name[1:] + "(t *testing.T) { t.Errorf(\"got %d, want %d\", 1, 2) }\n",
-		})
+		file, text := ecosystem.PackagesOf(c.Eco).Plant(src, name)
+		if text == "" {
+			continue
+		}
+		out = append(out, planted{path: path.Join(p.Dir, file), pkg: p.ImportPath, text: text})
 	}
 	return out, "no package with tests is fast enough and passes"
 }

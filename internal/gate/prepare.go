@@ -36,7 +36,7 @@ func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base 
 
 // prepareBase sets the base up and builds it.
 func (r *runner) prepareBase(ctx context.Context) error {
-	if r.hasGo() {
+	if r.caches() {
 		if err := r.seedCache(); err != nil {
 			return err
 		}
@@ -54,11 +54,11 @@ func (r *runner) prepareBase(ctx context.Context) error {
 	return r.splitRest(began)
 }
 
-// hasGo tells whether the base or the head has a module of Go, also one that the change
-// cannot affect: agents may look at it.
-func (r *runner) hasGo() bool {
+// caches says whether the base or the head has a project that compiles into the build
+// cache, also one that the change cannot affect: agents may look at it.
+func (r *runner) caches() bool {
 	for _, p := range r.plan {
-		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Name == "Go" }) {
+		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
 			return true
 		}
 	}

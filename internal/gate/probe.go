@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
@@ -33,48 +32,62 @@ func (r *runner) probe(ctx context.Context) error {
 	if !r.res.Runnable || r.facts.Unprepared != "" {
 		return nil
 	}
-	if r.hasGoTests() && r.goTools() != nil && len(r.packages) > 0 {
-		if err := r.probeGo(ctx); err != nil {
+	if r.hasPackageTests() && len(r.packages) > 0 {
+		if err := r.probePackages(ctx); err != nil {
 			return err
 		}
 	}
-	if err := r.probeOthers(ctx); err != nil || len(r.res.Probes) > 0 || r.hasGoTests() {
+	if err := r.probeOthers(ctx); err != nil || len(r.res.Probes) > 0 || r.hasPackageTests() {
 		return err
 	}
 	return r.probeCommands(ctx)
 }
 
-// probeGo repeats the tests of the changed packages in another order, with the
-// race detector where it can be had. What fails is run again, and at base.
-func (r *runner) probeGo(ctx context.Context) error {
-	byUnit := map[string][]string{}
+// probePackages repeats the tests of the changed packages in another order, with the
+// race detector where there is one. What fails is run again, and at base.
+func (r *runner) probePackages(ctx context.Context) error {
+	by := map[group][]string{}
 	var elapsed time.Duration
 	for _, p := range r.probed() {
-		byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
+		by[groupOf(p)] = append(by[groupOf(p)], p.ImportPath)
 		elapsed += r.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed
 	}
-	if len(byUnit) == 0 {
+	if len(by) == 0 {
 		r.notCovered("no test exercises the changed packages, so that nothing could be repeated, shuffled or raced")
 		return nil
 	}
-	race := r.goTools().Race && raceFits(ctx, r.Now(), elapsed)
-	switch {
-	case !r.goTools().Race:
-		r.notCovered("data races: %s", r.goTools().NoRace)
-	case !race:
-		r.notCovered("data races: the tests are too slow for the race detector in the time left")
+	groups := slices.SortedFunc(maps.Keys(by), group.compare)
+	racing := map[group]bool{}
+	for _, g := range groups {
+		if race := ecosystem.Named(g.eco).Race; race != nil {
+			racing[g] = r.canRace(ctx, race, elapsed)
+		}
 	}
-	if race {
+	if slices.Contains(slices.Collect(maps.Values(racing)), true) {
 		if err := r.warmLate(ctx, r.warms(true)); err != nil {
 			return err
 		}
 	}
-	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
-		if err := r.probeUnit(ctx, unit, byUnit[unit], race); err != nil {
+	for _, g := range groups {
+		if err := r.probeUnit(ctx, g, by[g], racing[g]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// canRace says whether the race detector can be used for tests that take so long
+// without it; else the report says why not.
+func (r *runner) canRace(ctx context.Context, race *ecosystem.Race, elapsed time.Duration) bool {
+	if why := race.Missing(r.Tools); why != "" {
+		r.notCoveredOnce("data races: %s", why)
+		return false
+	}
+	if !raceFits(ctx, r.Now(), elapsed) {
+		r.notCoveredOnce("data races: the tests are too slow for the race detector in the time left")
+		return false
+	}
+	return true
 }
 
 // raceFits estimates whether the probe under the race detector ends in half of
@@ -86,9 +99,9 @@ func raceFits(ctx context.Context, now time.Time, elapsed time.Duration) bool {
 
 // probed returns the packages to probe: the changed ones that have tests; where
 // none has, some that use them.
-func (r *runner) probed() []ecosystem.GoPackageInfo {
+func (r *runner) probed() []ecosystem.Package {
 	inside := ecosystem.Touched(r.packages, r.in.Change.Paths())
-	var own, users []ecosystem.GoPackageInfo
+	var own, users []ecosystem.Package
 	for _, p := range r.packages {
 		_, ran := r.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]
 		switch {
@@ -105,26 +118,29 @@ func (r *runner) probed() []ecosystem.GoPackageInfo {
 	return users[:min(len(users), maxDependents)]
 }
 
-// probeUnit probes packages of one module.
-func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race bool) error {
-	args := []string{fmt.Sprintf("-count=%d", probeRepeat), fmt.Sprintf("-shuffle=%d", seed(r.in.Head.OID))}
+// probeUnit probes packages of one project.
+func (r *runner) probeUnit(ctx context.Context, g group, pkgs []string, race bool) error {
+	eco := ecosystem.Named(g.eco)
 	title := "repeated and shuffled"
 	if race {
-		args, title = append(args, "-race"), "repeated, shuffled, with the race detector"
+		title = "repeated, shuffled, with the race detector"
 	}
 	slices.Sort(pkgs)
 	run := func(side Side) (*ecosystem.RaceWatch, Suite, Step, error) {
-		args := slices.Clone(args)
-		for _, p := range pkgs {
-			if r.has(side, ID{Unit: unit, Package: p}) {
-				args = append(args, p)
+		p := ecosystem.Probing{Seed: seed(r.in.Head.OID), Times: probeRepeat, Race: race}
+		for _, name := range pkgs {
+			if r.has(side, ID{Unit: g.unit, Package: name}) {
+				p.Packages = append(p.Packages, name)
 			}
 		}
-		commands := r.goTests(side, unit, StageProbe, args...)
+		commands := r.packageTests(side, g, StageProbe, func(c ecosystem.Command) ecosystem.Command { return eco.Packages.Again(c, p) })
 		if len(commands) == 0 {
 			return &ecosystem.RaceWatch{}, Suite{}, Step{}, nil
 		}
-		c, watch := ecosystem.WatchRaces(commands[0])
+		c, watch := commands[0], &ecosystem.RaceWatch{}
+		if eco.Race != nil {
+			c, watch = eco.Race.Watch(c)
+		}
 		suite, step, err := r.runFresh(ctx, side, c)
 		watch.In(r.tree(side).Dir)
 		return watch, suite, step, err
@@ -135,7 +151,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 	}
 	if race && !anyRan(head) {
 		r.note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
-		return r.probeUnit(ctx, unit, pkgs, false)
+		return r.probeUnit(ctx, g, pkgs, false)
 	}
 	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
 	failed := r.newFailures(head)
@@ -145,7 +161,7 @@ func (r *runner) probeUnit(ctx context.Context, unit string, pkgs []string, race
 	case !p.Ran:
 		p.Note = "no test passed under it"
 	case len(failed)+len(watch.Reports) > 0:
-		err = r.judgeGo(ctx, &p, watch, failed, run)
+		err = r.judgePackages(ctx, &p, watch, failed, run)
 	case step.Failed():
 		p.Note = "nothing failed that does not fail without it"
 	}
@@ -172,9 +188,9 @@ func (r *runner) newFailures(probed Suite) []Case {
 	return out
 }
 
-// judgeGo decides what a probe of Go shows: races with the change's functions, and
+// judgePackages decides what a probe of packages shows: races with the change's functions, and
 // tests that by themselves differ between the sides.
-func (r *runner) judgeGo(ctx context.Context, p *Probe, head *ecosystem.RaceWatch, failed []Case, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) error {
+func (r *runner) judgePackages(ctx context.Context, p *Probe, head *ecosystem.RaceWatch, failed []Case, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) error {
 	old, base, step, err := run(Base)
 	if err != nil {
 		return err

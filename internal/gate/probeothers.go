@@ -8,12 +8,12 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// probeOthers runs the tests of languages other than Go again that the change
+// probeOthers runs tests that belong to files again that the change
 // can affect, in another order where their runner can do that: those of the
 // changed test files, else all. What fails is run again, and at base.
 func (r *runner) probeOthers(ctx context.Context) error {
 	for _, c := range r.plan[Head].test {
-		if c.Results == nil || c.Eco == "Go" || !r.told(c) {
+		if c.Results == nil || ecosystem.ByPackage(c.Eco) || !r.told(c) {
 			continue
 		}
 		if err := r.probeOther(ctx, c); err != nil {

@@ -3,7 +3,6 @@ package gate
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -24,7 +23,8 @@ func (r *runner) changedCode(ctx context.Context) (map[Side]map[string][]ecosyst
 			if side == Base && name == "" {
 				name = f.Path
 			}
-			if path.Ext(name) != ".go" || ecosystem.IsTestFile(name) || side == Base && f.Status == change.Added || side == Head && f.Status == change.Deleted {
+			eco := ecosystem.Of(name)
+			if eco == nil || eco.Race == nil || ecosystem.IsTestFile(name) || side == Base && f.Status == change.Added || side == Head && f.Status == change.Deleted {
 				continue
 			}
 			src, err := r.Mirror.ReadFile(ctx, r.tree(side).Commit, name)
@@ -34,7 +34,7 @@ func (r *runner) changedCode(ctx context.Context) (map[Side]map[string][]ecosyst
 				}
 				continue // a submodule, or retyped
 			}
-			all[side][name] = ecosystem.Functions(name, src)
+			all[side][name] = eco.Race.Functions(name, src)
 			for _, c := range all[side][name] {
 				texts[side][c.Name] = c.Text
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // reach is what the kept arm runs: the tests that touched files can influence.
-// Go's by their packages, others by file where no more than tests and their data
+// By their packages, others by file where no more than tests and their data
 // changed, else by command.
 func (r *runner) reach(tests []*examined, touches []touch) []selection {
 	var out []selection
@@ -26,7 +26,7 @@ func (r *runner) reach(tests []*examined, touches []touch) []selection {
 	for _, e := range tests {
 		for _, t := range touches {
 			at := reachKey{t.path, e.eco, e.id.Unit, e.id.Package, e.id.Command, ""}
-			if e.eco == "Go" && t.file.Status == change.Renamed {
+			if ecosystem.ByPackage(e.eco) && t.file.Status == change.Renamed {
 				at.top = e.id.Top()
 			}
 			found, known := seen[at]
@@ -75,8 +75,8 @@ func (r *runner) reaches(t touch, e *examined) (places []string, ok bool) {
 		switch {
 		case !concerns, !runsAny && (!mine || t.eco == "" && !t.mixed):
 			return nil, false
-		case e.eco == "Go" && e.id.Command == "":
-			return r.goSites(e), true
+		case ecosystem.ByPackage(e.eco) && e.id.Command == "":
+			return r.packageSites(e), true
 		}
 		return nil, true
 	}
@@ -85,14 +85,14 @@ func (r *runner) reaches(t touch, e *examined) (places []string, ok bool) {
 		return nil, within
 	case !within || !mine:
 		return nil, false
-	case e.eco == "Go":
-		return r.goSites(e), r.goReaches(t, e)
+	case ecosystem.ByPackage(e.eco):
+		return r.packageSites(e), r.packageReached(t, e)
 	}
 	return r.filesReach(t, e)
 }
 
-// goSites are the folders in which the package of a test can stand.
-func (r *runner) goSites(e *examined) []string {
+// packageSites are the folders in which the package of a test can stand.
+func (r *runner) packageSites(e *examined) []string {
 	var out []string
 	for _, s := range r.sites(ID{Unit: e.id.Unit, Package: e.id.Package, Test: e.id.Test}, e.eco) {
 		if !slices.Contains(out, s.at) {
@@ -102,26 +102,27 @@ func (r *runner) goSites(e *examined) []string {
 	return out
 }
 
-// goReaches says whether a file belongs to the package of a test, or is data that
+// packageReached says whether a file belongs to the package of a test, or is data that
 // its tests name.
-func (r *runner) goReaches(t touch, e *examined) bool {
-	dir := r.goDir(Base, e.id)
-	if slices.Contains(r.goSites(e), path.Dir(t.path)) {
+func (r *runner) packageReached(t touch, e *examined) bool {
+	dir := r.packageDir(Base, e.id)
+	if slices.Contains(r.packageSites(e), path.Dir(t.path)) {
 		return true
 	}
-	if strings.HasSuffix(t.path, "_test.go") && !ecosystem.InFolder(t.path, ecosystem.DataFolders...) {
+	eco := ecosystem.Named(e.eco)
+	if eco.IsTest(t.path) && !ecosystem.InFolder(t.path, ecosystem.DataFolders...) {
 		return false
 	}
-	if near := r.nearestGo(t.path); near != "" && near == dir {
+	if near := r.nearestPackage(eco.Packages, t.path); near != "" && near == dir {
 		return true
 	}
 	return r.testsName(dir, t.path)
 }
 
-// nearestGo is the folder of the nearest Go package around a file, on the base.
-func (r *runner) nearestGo(name string) string {
+// nearestPackage is the folder of the nearest package around a file, on the base.
+func (r *runner) nearestPackage(by *ecosystem.Packages, name string) string {
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
-		if ecosystem.HasGo(r.in.Base.Dir, dir) && !ecosystem.IgnoredDir(dir) {
+		if by.Has(r.in.Base.Dir, dir) && !ecosystem.IgnoredDir(dir) {
 			return dir
 		}
 		if dir == "." || dir == "/" {
@@ -193,7 +194,7 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 		i := slices.IndexFunc(out, func(s selection) bool { return s.eco == key.eco && s.unit == key.unit && s.command == key.command })
 		if i < 0 {
 			i, out = len(out), append(out, key)
-			if e.eco == "Go" {
+			if ecosystem.ByPackage(e.eco) {
 				out[i].tests = map[string]bool{}
 			}
 		}
@@ -203,7 +204,7 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 		} else if s.tests != nil {
 			s.tests[e.id.Top()] = true
 		}
-		if _, src := r.testFileOf(e.id); e.eco != "Go" && src == nil {
+		if _, src := r.testFileOf(e.id); !ecosystem.ByPackage(e.eco) && src == nil {
 			continue
 		}
 		for _, at := range r.sites(e.id, e.eco) {

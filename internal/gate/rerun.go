@@ -274,7 +274,7 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Comm
 func (r *runner) hasPackageOf(side Side, id ID) bool {
 	for _, p := range r.packages {
 		if p.ImportPath == id.Package {
-			return ecosystem.HasGo(r.tree(side).Dir, p.Dir)
+			return ecosystem.PackagesOf(p.Eco).Has(r.tree(side).Dir, p.Dir)
 		}
 	}
 	_, err := ecosystem.ReadInTree(r.tree(side).Dir, id.Package)
@@ -331,15 +331,22 @@ func (r *runner) commandOf(side Side, id ID) []ecosystem.Command {
 	return nil
 }
 
-// goTests are "go test -json" with args in the module at unit, once for each set
-// of flags that its tests are run with. A side that has no such tests has none.
-func (r *runner) goTests(side Side, unit string, stage Stage, args ...string) []ecosystem.Command {
+// groupOf is the group that runs the tests of a package.
+func groupOf(p ecosystem.Package) group { return group{p.Eco, p.Unit} }
+
+// asItIs leaves a command alone.
+func asItIs(c ecosystem.Command) ecosystem.Command { return c }
+
+// packageTests are the test commands of a group made into others, such as those that
+// look for data races, once for each set of flags that its tests are run with. A side
+// that has no such tests has none.
+func (r *runner) packageTests(side Side, g group, stage Stage, as func(ecosystem.Command) ecosystem.Command) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
-		if c.Eco != "Go" || c.Results == nil || c.Unit != unit {
+		if c.Eco != g.eco || c.Results == nil || c.Unit != g.unit {
 			continue
 		}
-		c = c.GoTest(args...)
+		c = as(c)
 		c.Stage = stage
 		c = r.hanging(c)
 		if !slices.ContainsFunc(out, func(have ecosystem.Command) bool { return have.Text == c.Text }) {

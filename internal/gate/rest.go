@@ -82,9 +82,10 @@ func (r *runner) restUnits() []restUnit {
 	}
 	var out []restUnit
 	for _, c := range r.plan[Head].test {
-		if s, ok := r.splits[c.Unit]; ok && c.Eco == "Go" {
-			what := ecosystem.Plural(len(s.rest), "Go package ", "Go packages ") + ecosystem.Listed(s.rest, 10)
-			out = append(out, restUnit{what, &plan{test: []ecosystem.Command{c.ButPackages(s.first)}}})
+		by := ecosystem.PackagesOf(c.Eco)
+		if s, ok := r.splits[c.Unit]; ok && by != nil {
+			what := ecosystem.Plural(len(s.rest), by.One+" ", by.Many+" ") + ecosystem.Listed(s.rest, 10)
+			out = append(out, restUnit{what, &plan{test: []ecosystem.Command{by.But(c, s.first)}}})
 		}
 	}
 	for _, p := range r.plan[Base].left {

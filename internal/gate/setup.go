@@ -158,8 +158,8 @@ func lastLine(s string) string {
 }
 
 // settle forgives a setup that failed for want of a network where all was there
-// nevertheless: of each of its modules the go command lists what the packages and
-// their tests are made of, without an error. Other setups are not forgiven: there is
+// nevertheless, as a command of its ecosystem shows, such as one that lists what the
+// packages of each module and their tests are made of. Other setups are not forgiven: there is
 // no such proof.
 func (r *runner) settle(ctx context.Context, side Side) error {
 	if !strings.HasPrefix(r.facts.Unprepared, string(side)+":") || len(r.in.Commands.Setup) > 0 {
@@ -170,16 +170,16 @@ func (r *runner) settle(ctx context.Context, side Side) error {
 		if !r.setupFailed(side, c) {
 			continue
 		}
-		if !c.FillsModCache() {
+		proof, ok := installed(c)
+		if !ok {
 			return nil
 		}
-		failed = append(failed, c)
+		failed = append(failed, proof)
 	}
 	if len(failed) == 0 {
 		return nil // it is a build that is not the change's fault
 	}
-	for _, c := range failed {
-		proof := ecosystem.GoModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off")}.Command(StageList, "list", "-deps", "-test", "./...")
+	for _, proof := range failed {
 		proof.Timeout = r.Limits.step()
 		step, err := r.exec(ctx, side, r.tree(side), proof, nil)
 		if err != nil || step.Failed() {
@@ -189,6 +189,15 @@ func (r *runner) settle(ctx context.Context, side Side) error {
 	r.note("%s; all that is needed was there already", r.facts.Unprepared)
 	r.facts.Unprepared = ""
 	return nil
+}
+
+// installed is the command that shows that all is there which c was to fetch; false where
+// there is none.
+func installed(c ecosystem.Command) (ecosystem.Command, bool) {
+	if by := ecosystem.PackagesOf(c.Eco); by != nil {
+		return by.Installed(c)
+	}
+	return c, false
 }
 
 // setupFailed says whether the last run of a setup command failed.

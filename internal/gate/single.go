@@ -60,7 +60,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 // singlePrepared does what comes before the tests. Builds fill the project's cache,
 // as those of every base do.
 func (r *runner) singlePrepared(ctx context.Context) error {
-	if r.hasGo() {
+	if r.caches() {
 		if err := r.seedCache(); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (r *runner) singlePrepared(ctx context.Context) error {
 	if r.facts.Unprepared != "" {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.list, r.splitGo} {
+	for _, step := range []func(context.Context) error{r.list, r.split} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -136,16 +136,16 @@ func (r *runner) singleParts(only []ID) []ecosystem.Command {
 	return out
 }
 
-// singleEco names the ecosystem of a test by how its runner names packages: those of
-// Go are import paths, all others files.
+// singleEco names the ecosystem of a test by how its runner names packages: by import
+// paths, or by files.
 func (r *runner) singleEco(id ID) string {
 	for _, p := range r.packages {
 		if p.ImportPath == id.Package {
-			return "Go"
+			return p.Eco
 		}
 	}
 	for _, c := range r.plan[Base].test {
-		if c.Unit == id.Unit && c.Eco != "Go" {
+		if c.Unit == id.Unit && !ecosystem.ByPackage(c.Eco) {
 			return c.Eco
 		}
 	}

@@ -43,7 +43,7 @@ func (r *runner) stands(id ID) bool {
 // reported says whether the head's run has a test of a name in a file.
 func (r *runner) reported(file, test string) bool {
 	for id, t := range r.suites[Head] {
-		if id.Test == test && t.Status != NotRun && (id.Package == file || t.Eco == "Go" && r.goDir(Head, id) == path.Dir(file)) {
+		if id.Test == test && t.Status != NotRun && (id.Package == file || ecosystem.ByPackage(t.Eco) && r.packageDir(Head, id) == path.Dir(file)) {
 			return true
 		}
 	}
@@ -71,21 +71,22 @@ func (r *runner) testFileOf(id ID) (string, []byte) {
 	if id.Command != "" {
 		return "", nil
 	}
-	if r.ecoOf(id) != "Go" {
+	eco := ecosystem.Named(r.ecoOf(id))
+	if eco == nil || eco.Packages == nil {
 		src, err := ecosystem.ReadInTree(r.in.Base.Dir, id.Package)
 		if err != nil {
 			return "", nil
 		}
 		return id.Package, src
 	}
-	dir := r.goDir(Base, id)
-	if r.goFiles == nil {
-		r.goFiles = map[string]map[string]testFile{}
+	dir := r.packageDir(Base, id)
+	if r.byDir == nil {
+		r.byDir = map[string]map[string]testFile{}
 	}
-	if r.goFiles[dir] == nil {
-		r.goFiles[dir] = r.readGoDir(dir)
+	if r.byDir[dir] == nil {
+		r.byDir[dir] = r.readPackage(eco, dir)
 	}
-	f := r.goFiles[dir][id.Top()]
+	f := r.byDir[dir][id.Top()]
 	return f.name, f.src
 }
 
@@ -95,19 +96,18 @@ type testFile struct {
 	src  []byte
 }
 
-// readGoDir returns the base's test files in a folder by the tests in them.
-func (r *runner) readGoDir(dir string) map[string]testFile {
+// readPackage returns the base's test files in a folder by the tests in them.
+func (r *runner) readPackage(eco *ecosystem.Ecosystem, dir string) map[string]testFile {
 	out := map[string]testFile{}
 	for _, f := range r.plan[Base].files {
-		if path.Dir(f) != dir || !strings.HasSuffix(f, "_test.go") {
+		if path.Dir(f) != dir || !eco.IsTest(f) {
 			continue
 		}
 		src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
 		if err != nil {
 			continue
 		}
-		t, _ := ecosystem.ReadGoTests(src)
-		for name := range t.Funcs {
+		for name := range eco.Packages.Tests(src) {
 			out[name] = testFile{f, src}
 		}
 	}

@@ -128,7 +128,7 @@ func cmakeProject(s *Survey, dir string) Project {
 		return "ctest --test-dir " + cBuild + " --output-junit " + resultsVar + " --output-on-failure --no-tests=ignore" + more
 	}
 	t := Command{Stage: StageTest, Unit: dir}.reporting(text(""))
-	t.Results = &results{
+	t.Results = &Results{
 		Name: "JUnit XML of ctest", Collect: grouped(parseJUnit(byCTest)), Rebuild: true,
 		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
 		Probe: func(c Command, _ Probing) (Command, string) {
@@ -168,7 +168,7 @@ func mesonProject(s *Survey, dir string) Project {
 	text := "meson test -C " + cBuild + " --no-rebuild --print-errorlogs"
 	t = t.reporting(text + "; status=$?; cp " + cBuild + `/meson-logs/testlog.junit.xml "$RESULTS"; exit $status`)
 	t.Text = text
-	t.Results = &results{
+	t.Results = &Results{
 		Name: "JUnit XML of meson", Collect: grouped(parseJUnit(byMeson)), Rebuild: true,
 		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
 	}

@@ -79,7 +79,7 @@ type Command struct {
 	Env      []string
 	Network  sandbox.Network
 	Eco      string   // name of the ecosystem whose it is; empty: of none
-	Results  *results // how its standard output tells tests apart; nil: it does not
+	Results  *Results // how its standard output tells tests apart; nil: it does not
 	Flags    []string // of the test runner, which also hold when tests are run again
 	Needed   bool     // is run beside setup commands of the configuration
 	Race     bool     // is of use for the race detector only
@@ -159,7 +159,7 @@ func (c Command) FillsModCache() bool {
 }
 
 // Command is one call of the go command in a module.
-func (m GoModule) Command(stage Stage, args ...string) Command {
+func (m goModule) Command(stage Stage, args ...string) Command {
 	c := Command{Stage: stage, Unit: m.Dir, Text: "go " + strings.Join(args, " "), Argv: append([]string{"go"}, args...)}
 	if m.NoWork {
 		c.Env = append(c.Env, "GOWORK=off")

@@ -87,7 +87,7 @@ func findDotnetProjects(s *Survey) []Project {
 		t := Command{Stage: StageTest, Unit: dir}
 		t = t.reporting(text + ` --results-directory "$RESULTS_DIR/trx"; status=$?; cat "$RESULTS_DIR"/trx/*.trx > "$RESULTS"; exit $status`)
 		t.Text = text
-		t.Results = &results{Name: "TRX of dotnet test", Collect: grouped(parseTRX), Narrow: func(c Command, _ Part) (Command, bool) { return c, false }}
+		t.Results = &Results{Name: "TRX of dotnet test", Collect: grouped(parseTRX), Narrow: func(c Command, _ Part) (Command, bool) { return c, false }}
 		p.Test = []Command{t}
 		out = append(out, p)
 	}

@@ -1,5 +1,7 @@
 package ecosystem
 
+import "sync"
+
 // An Ecosystem is what the gate knows of one language and its tools. To add one
 // is to add a file that makes such a value, and a line in [All].
 //
@@ -21,7 +23,7 @@ type Ecosystem struct {
 	Hosts []string
 
 	// SettingsFiles are files in which the operator can have said the same.
-	SettingsFiles []settingsFile
+	SettingsFiles []SettingsFile
 
 	// find returns what the tools can work in: a project for each folder that is
 	// one, with its commands, the reason, and what is missing to run them.
@@ -45,6 +47,25 @@ type Ecosystem struct {
 	// same says that two versions of a source differ in comments and layout only.
 	same func(before, after []byte) bool
 
+	// Compiled says that build commands make what tests run of a file, so that they have
+	// to be run again where it is another one.
+	Compiled func(name string) bool
+
+	// Calls says that its commands only call what other ecosystems run: a project is none
+	// where one of another has tests in its folder or below.
+	Calls bool
+
+	// Caches says that its tools compile into the build cache that the gate keeps.
+	Caches bool
+
+	// Packages is set where tests belong to packages rather than to files.
+	Packages *Packages
+
+	// What the tools can do with packages beyond running their tests; nil: they cannot.
+	Race     *Race
+	Fuzz     *Fuzz
+	Coverage *Coverage
+
 	// Bound says that what is built names the folder that it was built in, so that
 	// a copy of it at another place cannot be built again.
 	Bound bool
@@ -60,8 +81,10 @@ type Ecosystem struct {
 }
 
 // All are the ecosystems that the gate knows, in the order in which their commands are
-// run.
-func All() []*Ecosystem {
+// run. The list is the same each time, and must not be changed.
+func All() []*Ecosystem { return all() }
+
+var all = sync.OnceValue(func() []*Ecosystem {
 	return []*Ecosystem{
 		goEcosystem(),
 		nodeEcosystem(),
@@ -75,4 +98,4 @@ func All() []*Ecosystem {
 		elixirEcosystem(),
 		makeEcosystem(), // last: where the others have tests, it only calls them
 	}
-}
+})

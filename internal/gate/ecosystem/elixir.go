@@ -68,7 +68,7 @@ func findElixirProjects(s *Survey) []Project {
 		p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting("MIX_ENV=test mix compile")}
 		t := Command{Stage: StageTest, Unit: dir}.reporting("mix test --trace --no-color 2>&1")
 		t.Text = "mix test --trace --no-color"
-		t.Results = &results{
+		t.Results = &Results{
 			Name:    "text of mix test --trace",
 			Collect: func(unit string) Collector { return &document{unit: unit, text: true, files: true, parse: parseMix} },
 			Narrow: func(c Command, p Part) (Command, bool) {

@@ -71,15 +71,20 @@ func goEcosystem() *Ecosystem {
 		find:     findGoProjects,
 		classes:  goClasses(),
 		IsTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
-		IsSource: IsGoSource,
+		IsSource: isGoSource,
 		Steers:   steersGo,
 		same:     sameTokens,
 		adopt:    adoptGoTest,
+		Caches:   true,
+		Packages: goPackages(),
+		Race:     goRace(),
+		Fuzz:     goFuzz(),
+		Coverage: goCoverage(),
 	}
 }
 
-// IsGoSource tells what the go command compiles, or hands to other compilers.
-func IsGoSource(name string) bool {
+// isGoSource tells what the go command compiles, or hands to other compilers.
+func isGoSource(name string) bool {
 	switch path.Ext(name) {
 	case ".go", ".s", ".S", ".syso", ".swig":
 		return true
@@ -107,15 +112,15 @@ func findGoProjects(s *Survey) []Project {
 		if s.tools.Go == nil {
 			p.Missing = "no go command on this machine"
 		} else {
-			p.AddGo(m, s.tools.Go.Race)
+			p.addGo(m, s.tools.Go.Race)
 		}
 		out = append(out, p)
 	}
 	return out
 }
 
-// AddGo appends the commands that every Go module gets.
-func (p *Project) AddGo(m GoModule, race bool) {
+// addGo appends the commands that every Go module gets.
+func (p *Project) addGo(m goModule, race bool) {
 	if !m.Vendored {
 		c := m.Command(StageSetup, "mod", "download")
 		c.Network, c.Needed = sandbox.NetworkHost, m.needs
@@ -140,14 +145,14 @@ func (p *Project) AddGo(m GoModule, race bool) {
 	p.Test = append(p.Test, t)
 }
 
-// Module is the module that a project of Go was made from, as far as its
+// module is the module that a project of Go was made from, as far as its
 // commands depend on it.
-func (p Project) Module() GoModule {
-	return GoModule{Dir: p.Dir, Path: strings.TrimPrefix(p.What, goWhat), NoWork: slices.Contains(p.env, "GOWORK=off")}
+func (p Project) module() goModule {
+	return goModule{Dir: p.Dir, Path: strings.TrimPrefix(p.What, goWhat), NoWork: slices.Contains(p.env, "GOWORK=off")}
 }
 
-// A GoModule is one go.mod of a tree.
-type GoModule struct {
+// A goModule is one go.mod of a tree.
+type goModule struct {
 	Dir       string // in the repository, "." for its top
 	Path      string // module path
 	Vendored  bool
@@ -158,7 +163,7 @@ type GoModule struct {
 }
 
 // findModules lists the modules of a tree and the problems met.
-func findModules(read func(string) ([]byte, error), files []string) (mods []GoModule, problems []string) {
+func findModules(read func(string) ([]byte, error), files []string) (mods []goModule, problems []string) {
 	work, problems := workUses(read, files)
 	for _, f := range files {
 		if path.Base(f) != "go.mod" || IgnoredDir(path.Dir(f)) {
@@ -169,7 +174,7 @@ func findModules(read func(string) ([]byte, error), files []string) (mods []GoMo
 			problems = append(problems, fmt.Sprintf("%s: %v", f, err))
 			continue
 		}
-		m := GoModule{Dir: path.Dir(f), Path: modfile.ModulePath(data)}
+		m := goModule{Dir: path.Dir(f), Path: modfile.ModulePath(data)}
 		// ParseLax would leave replacements out. What cannot be parsed has none; the go command says why.
 		if mod, err := modfile.Parse(f, data, nil); err == nil {
 			m.needs = len(mod.Require) > 0

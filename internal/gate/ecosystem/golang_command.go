@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// ForPackages is c, which tests a whole module, for these packages only.
-func (c Command) ForPackages(pkgs []string) Command {
+// forPackages is c, which tests a whole module, for these packages only.
+func (c Command) forPackages(pkgs []string) Command {
 	name, whole := c.Label(), cmp.Or(c.Whole, c.Text)
-	c = c.GoTest(pkgs...)
+	c = c.goTest(pkgs...)
 	c.Name, c.Whole, c.Packages = name, whole, pkgs
 	return c
 }
 
-// ButPackages is c, which tests a whole module, for all packages but these.
-func (c Command) ButPackages(pkgs []string) Command {
+// butPackages is c, which tests a whole module, for all packages but these.
+func (c Command) butPackages(pkgs []string) Command {
 	name, whole := c.Label(), c.Text
 	except := ""
 	for _, p := range pkgs {
 		except += " -e " + quoted(p)
 	}
-	c = c.GoTest(fmt.Sprintf("$(go list -e ./... | grep -vxF%s)", except))
+	c = c.goTest(fmt.Sprintf("$(go list -e ./... | grep -vxF%s)", except))
 	how := *c.Results
 	hang := how.Hang
 	how.Hang = func(c Command, limit time.Duration) Command { return hang(c, limit).inShell() }
@@ -32,8 +32,8 @@ func (c Command) ButPackages(pkgs []string) Command {
 }
 
 // GoResults is how "go test -json" tells tests apart.
-func GoResults() *results {
-	return &results{
+func GoResults() *Results {
+	return &Results{
 		Name:    "go test -json",
 		Collect: func(unit string) Collector { return NewGoStream(unit) },
 		Narrow:  narrowGo,
@@ -56,12 +56,12 @@ func narrowGo(c Command, p Part) (Command, bool) {
 	if p.Tests != nil {
 		args = append(args, "-run="+Only(p.Tests))
 	}
-	return c.GoTest(append(args, p.Packages...)...), true
+	return c.goTest(append(args, p.Packages...)...), true
 }
 
-// GoTest is "go test -json" with args in place of the packages of c, with its
+// goTest is "go test -json" with args in place of the packages of c, with its
 // settings and flags.
-func (c Command) GoTest(args ...string) Command {
+func (c Command) goTest(args ...string) Command {
 	before, _, _ := strings.Cut(c.Text, "go test") // settings
 	c.Argv = slices.Concat([]string{"go", "test", "-json"}, c.Flags, args)
 	c.Text = before + strings.Join(c.Argv, " ")

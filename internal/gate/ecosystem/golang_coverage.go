@@ -3,20 +3,56 @@ package ecosystem
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 )
 
-// Covered writes the counts of lines behind the results. They come by standard
+// goCoverage counts lines by the go command's own coverage.
+func goCoverage() *Coverage {
+	return &Coverage{
+		Count: func(c Command, changed []Package, pkgs []string) (Command, *LineCounts) {
+			counts := newLineCounts(c.Results.Collect(c.Unit))
+			return covered(c.goTest(slices.Concat([]string{"-count=1"}, coverPackages(changed, pkgs), pkgs)...)), counts
+		},
+		Mutant: func(c Command, pkgs []string, limit time.Duration, first bool) Command {
+			args := []string{"-count=1", "-vet=off", "-timeout=" + limit.String()}
+			if first {
+				args = append(args, "-failfast")
+			}
+			return c.goTest(append(args, pkgs...)...)
+		},
+	}
+}
+
+// coverPackages counts the changed packages' lines also where other packages'
+// tests run them, because they have none of their own.
+func coverPackages(changed []Package, tested []string) []string {
+	var names []string
+	for _, p := range changed {
+		if slices.Contains(tested, p.ImportPath) {
+			return nil // each package's own tests are meant to notice
+		}
+		names = append(names, p.ImportPath)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return []string{"-coverpkg=" + strings.Join(slices.Compact(names), ",")}
+}
+
+// covered writes the counts of lines behind the results. They come by standard
 // output, so that they are in the evidence.
-func Covered(c Command) Command {
+func covered(c Command) Command {
 	const file = `"$HOME/cover.out"`
 	c.Text = strings.Replace(ShellWords(c), "-json", "-json -coverprofile="+file, 1) + `; code=$?; cat ` + file + `; exit $code`
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
 	return c
 }
 
-// A Coverage passes results on and keeps the counts of lines.
-type Coverage struct {
+// A LineCounts passes results on and keeps the counts of lines.
+type LineCounts struct {
 	Collector
 	part  []byte
 	Knows map[string]bool         // files that were counted
@@ -24,12 +60,12 @@ type Coverage struct {
 	Ran   map[string]bool         // files of which a line ran
 }
 
-func NewCoverage(c Collector) *Coverage {
-	return &Coverage{Collector: c, Knows: map[string]bool{}, lines: map[string]map[int]bool{}, Ran: map[string]bool{}}
+func newLineCounts(c Collector) *LineCounts {
+	return &LineCounts{Collector: c, Knows: map[string]bool{}, lines: map[string]map[int]bool{}, Ran: map[string]bool{}}
 }
 
 // Write implements io.Writer.
-func (c *Coverage) Write(p []byte) (int, error) {
+func (c *LineCounts) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
 		i := bytes.IndexByte(p, '\n')
@@ -50,7 +86,7 @@ func (c *Coverage) Write(p []byte) (int, error) {
 }
 
 // count takes a line of a cover profile: "file:from.column,to.column statements times".
-func (c *Coverage) count(line string) bool {
+func (c *LineCounts) count(line string) bool {
 	if line == "" || line[0] == '{' || len(line) > 4096 {
 		return false
 	}
@@ -83,7 +119,7 @@ func (c *Coverage) count(line string) bool {
 const maxBlock = 100_000
 
 // Line says whether a line of a file ran, and whether it is one that can.
-func (c *Coverage) Line(name string, n int) (ran, statement bool) {
+func (c *LineCounts) Line(name string, n int) (ran, statement bool) {
 	ran, statement = c.lines[name][n]
 	return ran, statement
 }

@@ -9,15 +9,30 @@ import (
 	"time"
 )
 
-// Bounds for existing fuzz targets. What has to be compiled for them comes on top.
-const (
-	FuzzBudget  = 30 * time.Second // for all targets together
-	FuzzEach    = 10 * time.Second // for one at most
-	MaxTargets  = 6
-	FuzzShare   = 8 // of the run's time that is left: an eighth
-	FuzzCompile = 2 * time.Minute
-	maxInput    = 16 << 10 // bytes of an input that is worth a command
-)
+// maxInput bounds an input that is worth a command, in bytes.
+const maxInput = 16 << 10
+
+// goFuzz is the fuzzing of the go command (https://go.dev/doc/security/fuzz/).
+func goFuzz() *Fuzz {
+	return &Fuzz{
+		Prefix: "Fuzz",
+		In:     fuzzed,
+		Compile: func(p Project, dir string) Command {
+			m := p.module()
+			return m.Command(StageWarm, "test", "-c", "-vet=off", "-fuzz=^$", "-o", "/dev/null", fromModule(FuzzTarget{ID: ID{Unit: m.Dir}, Dir: dir}))
+		},
+		Search: func(c Command, t FuzzTarget, each time.Duration) Command {
+			return c.goTest("-vet=off", "-count=1", "-run=^$", "-fuzz=^"+t.Test+"$", "-fuzztime="+each.String(), "-fuzzminimizetime=5s", "-parallel=4", t.Package)
+		},
+		Record:  withInput,
+		Input:   fuzzInput,
+		Failure: fuzzFailure,
+		Try: func(c Command, t FuzzTarget) Command {
+			return c.goTest("-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+InputName+"$", t.Package)
+		},
+		Lay: layInput,
+	}
+}
 
 // A FuzzTarget is a fuzz test of the head that passes with the inputs it comes with.
 type FuzzTarget struct {
@@ -25,8 +40,8 @@ type FuzzTarget struct {
 	Dir string // of its package, in the repository
 }
 
-// Fuzzed says whether a folder's tests mention a fuzz target.
-func Fuzzed(tree fs.FS, dir string) bool {
+// fuzzed says whether a folder's tests mention a fuzz target.
+func fuzzed(tree fs.FS, dir string) bool {
 	entries, _ := fs.ReadDir(tree, dir) // a folder that is not there has none
 	for _, e := range entries {
 		if !strings.HasSuffix(e.Name(), "_test.go") {
@@ -39,18 +54,18 @@ func Fuzzed(tree fs.FS, dir string) bool {
 	return false
 }
 
-// WithInput prints the input that failed behind the results, so that it is in
+// withInput prints the input that failed behind the results, so that it is in
 // the evidence.
-func WithInput(c Command, t FuzzTarget) Command {
-	began, inputs := `"$HOME/fuzz-began"`, quoted(FromModule(t)+"/testdata/fuzz/"+t.Test)
+func withInput(c Command, t FuzzTarget) Command {
+	began, inputs := `"$HOME/fuzz-began"`, quoted(fromModule(t)+"/testdata/fuzz/"+t.Test)
 	c.Text = "touch " + began + "; " + ShellWords(c) + "; code=$?; [ $code = 0 ] || find " + inputs +
 		" -type f -newer " + began + " -exec cat {} +; exit $code"
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
 	return c
 }
 
-// FromModule is the folder of a target's package, from where its tests are run.
-func FromModule(t FuzzTarget) string {
+// fromModule is the folder of a target's package, from where its tests are run.
+func fromModule(t FuzzTarget) string {
 	dir := t.Dir
 	if t.Unit != "." {
 		dir = strings.TrimPrefix(strings.TrimPrefix(dir, t.Unit), "/")
@@ -64,9 +79,9 @@ func FromModule(t FuzzTarget) string {
 // fuzzVersion begins the file of an input (https://go.dev/doc/security/fuzz/).
 const fuzzVersion = "go test fuzz v1\n"
 
-// FuzzInput is the file of the input that failed, from what the command printed
+// fuzzInput is the file of the input that failed, from what the command printed
 // beside its results; empty where there is none, or one too large for a command.
-func FuzzInput(printed string) string {
+func fuzzInput(printed string) string {
 	_, input, ok := strings.Cut(printed, fuzzVersion)
 	if input, _, _ = strings.Cut(input, fuzzVersion); !ok || input == "" || len(input) > maxInput {
 		return ""
@@ -74,9 +89,9 @@ func FuzzInput(printed string) string {
 	return fuzzVersion + strings.TrimRight(input, "\n")
 }
 
-// FuzzFailure is what a target said of the input that failed, without the news of
+// fuzzFailure is what a target said of the input that failed, without the news of
 // the search and the name of a file that is gone.
-func FuzzFailure(output string) string {
+func fuzzFailure(output string) string {
 	if i := strings.Index(output, "--- FAIL: "); i > 0 {
 		output = output[i:]
 	}
@@ -87,9 +102,9 @@ func FuzzFailure(output string) string {
 // InputName is the file of an input that is tried again.
 const InputName = "found"
 
-// LayInput writes an input where the target looks for what it has to try first.
-func LayInput(c Command, t FuzzTarget, input string) Command {
-	dir := FromModule(t) + "/testdata/fuzz/" + t.Test
+// layInput writes an input where the target looks for what it has to try first.
+func layInput(c Command, t FuzzTarget, input string) Command {
+	dir := fromModule(t) + "/testdata/fuzz/" + t.Test
 	c.Text = fmt.Sprintf("mkdir -p %s && printf '%%s\\n' %s > %s && %s", quoted(dir), quoted(input), quoted(dir+"/"+InputName), ShellWords(c))
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
 	return c

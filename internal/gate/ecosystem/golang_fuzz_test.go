@@ -18,7 +18,7 @@ func TestFuzzInput(t *testing.T) {
 		"cut":           {"go test fuzz v1\n", ""},
 		"huge":          {"go test fuzz v1\nstring(\"" + strings.Repeat("x", maxInput) + "\")\n", ""},
 	} {
-		if got := FuzzInput(c.printed); got != c.want {
+		if got := fuzzInput(c.printed); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -28,7 +28,7 @@ func TestFuzzInput(t *testing.T) {
 func TestFuzzFailure(t *testing.T) {
 	t.Parallel()
 	out := "fuzz: elapsed: 0s, minimizing\n--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:14: three\n    \n    Failing input written to testdata/fuzz/FuzzA/d5\n    To re-run:\n"
-	if got, want := FuzzFailure(out), "--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:14: three"; got != want {
+	if got, want := fuzzFailure(out), "--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:14: three"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -44,10 +44,10 @@ func TestFuzzCommands(t *testing.T) {
 		{"sub", "sub/p", "./p"},
 	} {
 		target := FuzzTarget{ID{Unit: c.unit, Test: "FuzzA"}, c.dir}
-		if got := FromModule(target); got != c.want {
+		if got := fromModule(target); got != c.want {
 			t.Errorf("%s in %s: %q, want %q", c.dir, c.unit, got, c.want)
 		}
-		laid := LayInput(Command{Argv: []string{"go", "test"}}, target, "go test fuzz v1\nstring(\"'$(x)'\")")
+		laid := layInput(Command{Argv: []string{"go", "test"}}, target, "go test fuzz v1\nstring(\"'$(x)'\")")
 		want := "mkdir -p " + c.want + "/testdata/fuzz/FuzzA && printf '%s\\n' 'go test fuzz v1\nstring(\"'\\''$(x)'\\''\")' > " +
 			c.want + "/testdata/fuzz/FuzzA/found && go test"
 		if laid.Text != want {

@@ -3,33 +3,101 @@ package ecosystem
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// GoPackageInfo is what "go list -json" says of a package ("go help list"),
-// with Dir made relative to the repository.
-type GoPackageInfo struct {
+// A Package is one that an ecosystem lists. The fields are those of "go list -json"
+// ("go help list"), with Dir made relative to the repository.
+type Package struct {
 	Dir, ImportPath                    string
 	GoFiles, CgoFiles                  []string
 	TestGoFiles, XTestGoFiles          []string
 	EmbedFiles                         []string
 	Imports, TestImports, XTestImports []string
-	Unit                               string `json:"-"` // folder of its module
+	Unit                               string `json:"-"` // folder of its project
+	Eco                                string `json:"-"` // name of its ecosystem
 }
 
-func (p GoPackageInfo) HasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
+// HasTests says whether the package has test files.
+func (p Package) HasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
-const ListFields = "Dir,ImportPath,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,EmbedFiles,Imports,TestImports,XTestImports"
+const listFields = "Dir,ImportPath,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,EmbedFiles,Imports,TestImports,XTestImports"
 
-func ParseList(in io.Reader, root string) ([]GoPackageInfo, error) {
-	var pkgs []GoPackageInfo
+// goPackages is what Go can do by its packages.
+func goPackages() *Packages {
+	return &Packages{
+		One: "Go package", Many: "Go packages",
+		Root:     func(p Project) string { return p.module().Path },
+		Has:      hasGo,
+		List:     listGo,
+		Parse:    parseList,
+		Affected: affected,
+		Tests:    TestFuncs,
+		Only:     Command.forPackages,
+		But:      Command.butPackages,
+		Again: func(c Command, p Probing) Command {
+			args := []string{fmt.Sprintf("-count=%d", p.Times), fmt.Sprintf("-shuffle=%d", p.Seed)}
+			if p.Race {
+				args = append(args, "-race")
+			}
+			return c.goTest(append(args, p.Packages...)...)
+		},
+		Plant:     plantGo,
+		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`),
+		Installed: func(c Command) (Command, bool) {
+			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off")}
+			return m.Command(StageList, "list", "-deps", "-test", "./..."), c.FillsModCache()
+		},
+	}
+}
+
+// listGo is the command that lists the packages of a module, by the build tags that
+// its test commands set.
+func listGo(p Project, tests []Command) Command {
+	return p.module().Command(StageList, slices.Concat([]string{"list", "-e", "-json=" + listFields}, goTags(tests), []string{"./..."})...)
+}
+
+// goTags are the build tags that test commands set, as a flag.
+func goTags(tests []Command) []string {
+	for _, c := range tests {
+		for i, f := range c.Flags {
+			switch name, _, value := strings.Cut(strings.TrimLeft(f, "-"), "="); {
+			case name == "tags" && value:
+				return []string{f}
+			case name == "tags" && i+1 < len(c.Flags):
+				return []string{"-tags=" + c.Flags[i+1]}
+			}
+		}
+	}
+	return nil
+}
+
+// goClause is the package clause of a source.
+var goClause = pattern.New(`(?m)^package\s+(\w+)`)
+
+// plantGo is a test that fails, in the package of a test file.
+func plantGo(beside []byte, name string) (file, text string) {
+	clause := goClause.FindSubmatch(beside)
+	if clause == nil {
+		return "", ""
+	}
+	return name + "_test.go", "package " + string(clause[1]) + "\n\nimport \"testing\"\n\nfunc Test" + strings.ToUpper(name[:1]) + name[1:] +
+		"(t *testing.T) { t.Errorf(\"got %d, want %d\", 1, 2) }\n"
+}
+
+// parseList reads the packages that "go list -json" writes.
+func parseList(in io.Reader, root string) ([]Package, error) {
+	var pkgs []Package
 	dec := json.NewDecoder(in)
 	for {
-		var p GoPackageInfo
+		var p Package
 		err := dec.Decode(&p)
 		if errors.Is(err, io.EOF) {
 			return pkgs, nil
@@ -48,7 +116,7 @@ func ParseList(in io.Reader, root string) ([]GoPackageInfo, error) {
 
 // PackageOf returns the package that a path belongs to: that of its folder, or
 // of the nearest folder above that has one.
-func PackageOf(pkgs []GoPackageInfo, name string) (GoPackageInfo, bool) {
+func PackageOf(pkgs []Package, name string) (Package, bool) {
 	for dir := path.Dir(name); ; dir = path.Dir(dir) {
 		for _, p := range pkgs {
 			if p.Dir == dir {
@@ -56,13 +124,13 @@ func PackageOf(pkgs []GoPackageInfo, name string) (GoPackageInfo, bool) {
 			}
 		}
 		if dir == "." || dir == "/" {
-			return GoPackageInfo{}, false
+			return Package{}, false
 		}
 	}
 }
 
 // Touched returns the packages that the changed paths belong to.
-func Touched(pkgs []GoPackageInfo, changed []string) map[string]bool {
+func Touched(pkgs []Package, changed []string) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range changed {
 		if p, ok := PackageOf(pkgs, c); ok {
@@ -72,10 +140,10 @@ func Touched(pkgs []GoPackageInfo, changed []string) map[string]bool {
 	return out
 }
 
-// Affected returns the import paths of the packages that the changed paths can
+// affected returns the import paths of the packages that the changed paths can
 // influence: those that they belong to, those that import these, however far
 // away, and those whose tests do. Files that steer the build affect all.
-func Affected(pkgs []GoPackageInfo, changed []string) map[string]bool {
+func affected(pkgs []Package, changed []string) map[string]bool {
 	out := Touched(pkgs, changed)
 	if slices.ContainsFunc(changed, steersGo) {
 		for _, p := range pkgs {
@@ -115,9 +183,9 @@ func steersGo(name string) bool {
 	return strings.HasPrefix(name, "vendor/") || strings.Contains(name, "/vendor/")
 }
 
-// HasGo says whether a folder of a tree has Go files, so that it is a package
+// hasGo says whether a folder of a tree has Go files, so that it is a package
 // there too.
-func HasGo(root, dir string) bool {
+func hasGo(root, dir string) bool {
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
 	return err == nil && len(files) > 0
 }

@@ -10,7 +10,7 @@ import (
 // TestAffected holds whom a change can influence.
 func TestAffected(t *testing.T) {
 	t.Parallel()
-	pkgs := []GoPackageInfo{
+	pkgs := []Package{
 		{Dir: ".", ImportPath: "m"},
 		{Dir: "c", ImportPath: "m/c", Imports: []string{"m/b"}}, // before those that it imports
 		{Dir: "b", ImportPath: "m/b", Imports: []string{"fmt", "m/a"}},
@@ -34,12 +34,12 @@ func TestAffected(t *testing.T) {
 		"a/vendor/modules.txt": all,
 		"y/go.mod.txt":         "m/y",
 	} {
-		got := strings.Join(slices.Sorted(maps.Keys(Affected(pkgs, []string{changed}))), " ")
+		got := strings.Join(slices.Sorted(maps.Keys(affected(pkgs, []string{changed}))), " ")
 		if got != want {
 			t.Errorf("%s affects %q, want %q", changed, got, want)
 		}
 	}
-	if got := Affected(pkgs[1:], []string{"README.md"}); len(got) != 0 {
+	if got := affected(pkgs[1:], []string{"README.md"}); len(got) != 0 {
 		t.Errorf("a file that no package is above of affects %v", got)
 	}
 }
@@ -51,7 +51,7 @@ func TestParseList(t *testing.T) {
 	t.Parallel()
 	in := `{"Dir":"/w/tree","ImportPath":"m"} {"Dir":"/w/tree/a/b","ImportPath":"m/a/b","TestGoFiles":["x_test.go"]}
 		{"Dir":"/usr/lib/go/src/fmt","ImportPath":"fmt"} {"Dir":"","ImportPath":"none"} {"Dir":"/w/treetop","ImportPath":"n"} {"Dir":`
-	pkgs, err := ParseList(strings.NewReader(in), "/w/tree")
+	pkgs, err := parseList(strings.NewReader(in), "/w/tree")
 	if err == nil {
 		t.Error("half a package is no error")
 	}
@@ -62,5 +62,18 @@ func TestParseList(t *testing.T) {
 	sameStrings(t, "packages", got, []string{"m in .", "m/a/b in a/b"})
 	if pkgs[0].HasTests() || !pkgs[1].HasTests() {
 		t.Error("which packages have tests")
+	}
+}
+
+// TestTags holds that packages are listed under the tags that the tests have.
+func TestTags(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"go test ./...": "", "go test -tags=a,b ./...": "-tags=a,b", "go test -v -tags a ./...": "-tags=a", "make": "",
+	} {
+		tests := []Command{ShellCommand(StageTest, text)}
+		if got := strings.Join(goTags(tests), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

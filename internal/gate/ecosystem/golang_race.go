@@ -19,6 +19,19 @@ const (
 	maxRaceLines = 400
 )
 
+// goRace is the race detector of the go command.
+func goRace() *Race {
+	return &Race{
+		Missing: func(t *Toolchains) string {
+			if t == nil || t.Go == nil {
+				return "there is no go command"
+			}
+			return t.NoRace()
+		},
+		Watch: watchRaces, Functions: functions,
+	}
+}
+
 // A RaceReport is one report of Go's race detector
 // (https://go.dev/doc/articles/race_detector, "Report format").
 type RaceReport struct {
@@ -47,8 +60,8 @@ type RaceWatch struct {
 	unit    string
 }
 
-// WatchRaces is c with its output watched. The watch is filled when c has run once.
-func WatchRaces(c Command) (Command, *RaceWatch) {
+// watchRaces is c with its output watched. The watch is filled when c has run once.
+func watchRaces(c Command) (Command, *RaceWatch) {
 	w := &RaceWatch{open: map[string]*RaceReport{}, unit: c.Unit}
 	how := *c.Results
 	collect := how.Collect
@@ -148,8 +161,8 @@ type CodeRange struct {
 	From, To int
 }
 
-// Functions are those of a file of Go; none where it does not parse.
-func Functions(name string, src []byte) []CodeRange {
+// functions are those of a file of Go; none where it does not parse.
+func functions(name string, src []byte) []CodeRange {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
 	if err != nil {

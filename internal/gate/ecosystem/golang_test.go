@@ -9,7 +9,7 @@ import (
 )
 
 // modulesIn lays files out and finds their modules.
-func modulesIn(t *testing.T, files map[string]string) ([]GoModule, []string) {
+func modulesIn(t *testing.T, files map[string]string) ([]goModule, []string) {
 	t.Helper()
 	dir := t.TempDir()
 	bytes, names := map[string][]byte{}, []string{}
@@ -94,5 +94,25 @@ func TestFindGo(t *testing.T) {
 	tools, err = findGo(t.Context(), append(os.Environ(), "CGO_ENABLED=0"))
 	if err != nil || tools.Race {
 		t.Errorf("the race detector without cgo: %v %v", tools.Race, err)
+	}
+}
+
+// TestModuleCommand holds that a module outside of the workspace is built
+// without it, and that people see it.
+func TestModuleCommand(t *testing.T) {
+	t.Parallel()
+	c := goModule{Dir: "alone", NoWork: true}.Command(StageTest, "test", "-json", "./...")
+	if c.Unit != "alone" || c.Text != "GOWORK=off go test -json ./..." || strings.Join(c.Env, " ") != "GOWORK=off" {
+		t.Errorf("%+v", c)
+	}
+	c = goModule{Dir: "."}.Command(StageBuild, "build", "./...")
+	if strings.Join(c.Env, " ") != "GOFLAGS=-buildvcs=false" || strings.Join(c.Argv, " ") != "go build ./..." {
+		t.Errorf("%+v", c)
+	}
+	var p Project
+	p.addGo(goModule{Dir: "alone", NoWork: true}, false)
+	again := p.Test[0].goTest("-count=1", "m")
+	if again.Text != "GOWORK=off go test -json -count=1 m" || strings.Join(again.Env, " ") != "GOWORK=off" {
+		t.Errorf("%+v", again)
 	}
 }

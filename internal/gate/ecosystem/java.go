@@ -137,7 +137,7 @@ func javaTests(dir, text, where, name string, only func(class string) string) Co
 		return c
 	}
 	c := build(Command{Stage: StageTest, Unit: dir}, text)
-	c.Results = &results{
+	c.Results = &Results{
 		Name: name, Collect: grouped(parseJUnit(byClass)),
 		Narrow: func(c Command, p Part) (Command, bool) {
 			if len(p.Packages) == 0 {

@@ -16,7 +16,7 @@ func makeClasses() classTable {
 // makeEcosystem is what people type where no other ecosystem has tests: targets
 // of a Makefile, a justfile or a Taskfile.
 func makeEcosystem() *Ecosystem {
-	return &Ecosystem{Name: "Make", Units: "Makefiles", find: findMakeProjects, classes: makeClasses()}
+	return &Ecosystem{Name: "Make", Units: "Makefiles", find: findMakeProjects, Calls: true, classes: makeClasses()}
 }
 
 // A maker is a tool with named targets.

@@ -24,7 +24,7 @@ func nodeEcosystem() *Ecosystem {
 			"YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "YARN_UNSAFE_HTTP_WHITELIST", "BUN_CONFIG_REGISTRY", "COREPACK_NPM_REGISTRY",
 		},
 		registryFiles: []string{"npm_config_cafile", "NPM_CONFIG_CAFILE", "npm_config_nodedir", "NPM_CONFIG_NODEDIR"},
-		SettingsFiles: []settingsFile{{
+		SettingsFiles: []SettingsFile{{
 			variable: "NPM_CONFIG_USERCONFIG", Places: []string{".npmrc"},
 			keep: keepKeys([]string{"registry", "@*:registry", "proxy", "https-proxy", "noproxy", "cafile", "nodedir", "omit-lockfile-registry-resolved", "replace-registry-host"}, nil),
 		}},
@@ -34,6 +34,9 @@ func nodeEcosystem() *Ecosystem {
 		IsSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"}, path.Base(name))
+		},
+		Compiled: func(name string) bool {
+			return slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, path.Ext(name))
 		},
 		adopt:  adoptNode,
 		Absent: absentInNode,

@@ -213,7 +213,7 @@ func (r nodeRunner) command(c Command, call nodeCall) Command {
 		return c
 	}
 	c = build(c, call.files)
-	c.Results = &results{Name: r.name, Collect: r.collect, Narrow: func(c Command, p Part) (Command, bool) {
+	c.Results = &Results{Name: r.name, Collect: r.collect, Narrow: func(c Command, p Part) (Command, bool) {
 		if r.nofiles || len(p.Packages) == 0 {
 			return c, false
 		}

@@ -111,7 +111,7 @@ func findPHPProjects(s *Survey) []Project {
 func phpunitCommand(dir, runner string) Command {
 	text := runner + " --log-junit " + resultsVar
 	c := Command{Stage: StageTest, Unit: dir}.reporting(text)
-	c.Results = &results{
+	c.Results = &Results{
 		Name: "JUnit XML of PHPUnit", Collect: Documented(parseJUnit(byPHPUnit)),
 		Narrow: func(c Command, p Part) (Command, bool) {
 			if len(p.Packages) != 1 { // it takes one file, or all

@@ -7,8 +7,6 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-var GoClause = pattern.New(`(?m)^package\s+(\w+)`)
-
 // PlantPath is where a copy of a test file is found by the same runner.
 func PlantPath(file, name string) string {
 	dir, base := path.Split(file)

@@ -26,7 +26,7 @@ func FindProjects(s *Survey) []Project {
 	for _, eco := range All() {
 		for _, p := range eco.find(s) {
 			p.Eco = eco
-			if eco.Name == "Make" && slices.ContainsFunc(out, func(o Project) bool { return Inside(p.Dir, o.Dir) && (len(o.Test) > 0 || o.Missing != "") }) {
+			if eco.Calls && slices.ContainsFunc(out, func(o Project) bool { return Inside(p.Dir, o.Dir) && (len(o.Test) > 0 || o.Missing != "") }) {
 				continue // its targets call what is run by itself
 			}
 			for _, list := range [][]Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test} {
@@ -56,7 +56,7 @@ type Project struct {
 }
 
 // results is how a command tells its tests apart.
-type results struct {
+type Results struct {
 	Name string // for people: "go test -json", "JUnit XML of pytest"
 
 	// Collect returns what turns the command's standard output into results, for
@@ -97,6 +97,8 @@ type Part struct {
 type Probing struct {
 	Seed     uint32
 	Packages []string // these only, as in ID.Package; nil: all
+	Times    int      // how often each, where the ecosystem has [Packages]
+	Race     bool     // with the detector of data races, where it has [Race]
 }
 
 // A Collector turns what a command writes to its standard output into results,

@@ -29,7 +29,7 @@ func pythonEcosystem() *Ecosystem {
 			"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_HTTP_TIMEOUT", "PIPENV_PYPI_MIRROR",
 		},
 		registryFiles: []string{"PIP_CERT", "PIP_FIND_LINKS", "UV_FIND_LINKS"},
-		SettingsFiles: []settingsFile{{
+		SettingsFiles: []SettingsFile{{
 			variable: "PIP_CONFIG_FILE", Places: []string{".config/pip/pip.conf", ".pip/pip.conf"},
 			keep: keepKeys([]string{"index-url", "extra-index-url", "trusted-host", "find-links", "no-index", "cert", "proxy", "timeout"}, []string{"global", "install"}),
 		}},
@@ -290,7 +290,7 @@ func pytestCommand(c Command, env, python string, args, files []string) Command 
 		return c.reporting(strings.Join(words, " "), "export PYTHONDONTWRITEBYTECODE=1")
 	}
 	c = build(c, files)
-	c.Results = &results{
+	c.Results = &Results{
 		Name: "JUnit XML of pytest", Collect: Documented(parseJUnit(byPytest)),
 		// Internal errors and errors of its usage (https://docs.pytest.org, "Exit codes").
 		Refused: func(exit int) bool { return exit == 3 || exit == 4 },
@@ -351,7 +351,7 @@ func UnittestCommand(c Command, env, python string, args []string) Command {
 		return c
 	}
 	c = build(c, args)
-	c.Results = &results{
+	c.Results = &Results{
 		Name: "results of unittest", Collect: Documented(parseUnittest),
 		Narrow: func(c Command, p Part) (Command, bool) {
 			if len(p.Packages) == 0 {

@@ -185,7 +185,7 @@ func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), 
 		return c
 	}
 	c := build(Command{Stage: StageTest, Unit: dir}, nil)
-	c.Results = &results{
+	c.Results = &Results{
 		Name: name, Collect: Documented(parse),
 		Narrow: func(c Command, p Part) (Command, bool) {
 			if len(p.Packages) == 0 {

@@ -33,7 +33,7 @@ func rustEcosystem() *Ecosystem {
 		Fetched:       []string{".cargo/registry", ".cargo/git"},
 		registries:    []string{"CARGO_REGISTRIES_*_INDEX", "CARGO_REGISTRIES_*_PROTOCOL", "CARGO_REGISTRY_DEFAULT", "CARGO_HTTP_PROXY", "CARGO_HTTP_MULTIPLEXING", "CARGO_NET_RETRY", "CARGO_NET_GIT_FETCH_WITH_CLI"},
 		registryFiles: []string{"CARGO_HTTP_CAINFO"},
-		SettingsFiles: []settingsFile{{
+		SettingsFiles: []SettingsFile{{
 			Places: []string{".cargo/config.toml", ".cargo/config"},
 			keep: keepKeys([]string{"registry", "replace-with", "index", "local-registry", "directory", "protocol", "proxy", "cainfo", "retry", "git-fetch-with-cli", "default", "multiplexing"},
 				[]string{"source.*", "registries.*", "registry", "http", "net"}),
@@ -131,7 +131,7 @@ func rustProject(s *Survey, dir string, text []byte, workspace bool) Project {
 func cargoTests(c Command, text string) Command {
 	c = c.reporting(text + " 2>&1")
 	c.Text = text
-	c.Results = &results{
+	c.Results = &Results{
 		Name:    "text of cargo test",
 		Collect: func(unit string) Collector { return &document{unit: unit, text: true, parse: parseCargo} },
 		Narrow:  func(c Command, _ Part) (Command, bool) { return c, false },

@@ -166,9 +166,9 @@ func sameVariable(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// A settingsFile is a file of settings of the operator, of which registries are
+// A SettingsFile is a file of settings of the operator, of which registries are
 // copied to where tools of a change look for it.
-type settingsFile struct {
+type SettingsFile struct {
 	variable string   // names the file; empty: none does
 	Places   []string // else it is the first of these, from HOME
 	keep     func(line string) bool
@@ -178,7 +178,7 @@ type settingsFile struct {
 const maxSettings = 64 << 10
 
 // Read returns the lines that are kept; none where there is no such file.
-func (f settingsFile) Read(t *Toolchains) string {
+func (f SettingsFile) Read(t *Toolchains) string {
 	files := []string{}
 	if f.variable != "" {
 		files = append(files, t.Getenv(f.variable))

@@ -23,7 +23,7 @@ type testText struct {
 // ReadTests tokenises a source: what stands in comments is not there.
 func ReadTests(name string, src []byte) testText {
 	if path.Ext(name) == ".go" || bytes.Contains(src, []byte("package ")) && bytes.Contains(src, []byte("func Test")) {
-		if t, ok := ReadGoTests(src); ok {
+		if t, ok := readGoTests(src); ok {
 			return t
 		}
 	}
@@ -44,7 +44,7 @@ func ReadTests(name string, src []byte) testText {
 
 var definition = pattern.New(`\b(?:def|class|fn|fun|func|function|void|module|describe|object)\s+(\w+)`)
 
-func ReadGoTests(src []byte) (testText, bool) {
+func readGoTests(src []byte) (testText, bool) {
 	t := testText{Funcs: map[string]string{}, literals: map[string]bool{}, defined: map[string]bool{}}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)

@@ -56,6 +56,14 @@ func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 	return &Toolchains{Go: found, Env: slices.Clone(env)}, err
 }
 
+// Versions are those of the programs that are known, by name.
+func (t *Toolchains) Versions() map[string]string {
+	if t == nil || t.Go == nil {
+		return nil
+	}
+	return map[string]string{"go": t.Go.Version}
+}
+
 // NoRace says why Go's race detector cannot be used, "" where it can or where
 // there is no Go.
 func (t *Toolchains) NoRace() string {

@@ -9,29 +9,6 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// TestModuleCommand holds that a module outside of the workspace is built
-// without it, and that people are told.
-func TestModuleCommand(t *testing.T) {
-	t.Parallel()
-	c := ecosystem.GoModule{Dir: "alone", NoWork: true}.Command(StageTest, "test", "-json", "./...")
-	if c.Unit != "alone" || c.Text != "GOWORK=off go test -json ./..." || strings.Join(c.Env, " ") != "GOWORK=off" {
-		t.Errorf("%+v", c)
-	}
-	c = ecosystem.GoModule{Dir: "."}.Command(StageBuild, "build", "./...")
-	if strings.Join(c.Env, " ") != "GOFLAGS=-buildvcs=false" || strings.Join(c.Argv, " ") != "go build ./..." {
-		t.Errorf("%+v", c)
-	}
-	r := &runner{Gate: &Gate{}, plan: map[Side]*plan{Head: {}}}
-	var p ecosystem.Project
-	p.AddGo(ecosystem.GoModule{Dir: "alone", NoWork: true}, false)
-	p.Test[0].Eco = "Go"
-	r.plan[Head].test = p.Test
-	again := r.goTests(Head, "alone", StageRerun, "-count=1", "m")
-	if len(again) != 1 || again[0].Text != "GOWORK=off go test -json -count=1 m" || strings.Join(again[0].Env, " ") != "GOWORK=off" {
-		t.Errorf("%+v", again)
-	}
-}
-
 // TestGoEnv holds that only setup can fetch, and that the operator's download
 // settings reach no other command.
 func TestGoEnv(t *testing.T) {
