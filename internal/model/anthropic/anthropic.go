@@ -59,7 +59,6 @@ type Model struct {
 	o      Options
 	header http.Header // of each request
 	caller *wire.Caller
-	memo   wire.Memo
 }
 
 // New returns the model that o describes.

@@ -28,7 +28,7 @@ func (m *Model) body(req *model.Request) ([]byte, error) {
 		system.CacheControl = ephemeral()
 		p.System = []block{system}
 	}
-	tools, items, err := m.memo.Write(req, req.Messages, wire.Writer{Tools: toolList, Message: blocksOf})
+	tools, items, err := wire.Writer{Tools: toolList, Message: blocksOf}.Write(req.Tools, req.Messages)
 	if err != nil {
 		return nil, err
 	}

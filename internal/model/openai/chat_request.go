@@ -23,7 +23,7 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		messages = slices.Concat([]model.Message{{Role: system, Text: req.System}}, messages)
 	}
-	tools, items, err := m.memo.Write(req, messages, wire.Writer{Tools: chatTools, Message: chatMessage})
+	tools, items, err := wire.Writer{Tools: chatTools, Message: chatMessage}.Write(req.Tools, messages)
 	if err != nil {
 		return nil, err
 	}

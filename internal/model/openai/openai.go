@@ -58,7 +58,6 @@ type Model struct {
 	o       Options
 	options []option.RequestOption // and no client: with that as a field, the linker keeps all methods of all services
 	caller  *wire.Caller
-	memo    wire.Memo
 	body    func(*model.Request) ([]byte, error)
 	start   func(*model.Request, []byte) wire.Try
 }

@@ -26,7 +26,7 @@ func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		p.Instructions = sdk.String(req.System)
 	}
-	tools, items, err := m.memo.Write(req, req.Messages, wire.Writer{Tools: responsesTools, Message: responsesItems})
+	tools, items, err := wire.Writer{Tools: responsesTools, Message: responsesItems}.Write(req.Tools, req.Messages)
 	if err != nil {
 		return nil, err
 	}
