@@ -30,7 +30,7 @@ func (r *runner) detect(ctx context.Context) error {
 	for _, side := range []Side{Base, Head} {
 		p, err := r.planFor(ctx, side)
 		if err != nil {
-			return fmt.Errorf("detect %s: %w", side, err)
+			return fmt.Errorf("%s: %w", side, err)
 		}
 		r.plan[side] = p
 	}

@@ -15,7 +15,7 @@ import (
 // verdict.
 func (k *keeper) conclude(ctx context.Context) {
 	r := k.r
-	policy := compare.Floor(r.in.Expectations, r.in.BaseCommands, false)
+	policy := compare.Floor(r.in.Expectations, r.in.Untrusted, false)
 	x := &Expectations{Policy: policy}
 	over := r.byPlace(Base, r.over)
 	for _, e := range k.tests {

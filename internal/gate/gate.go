@@ -88,7 +88,7 @@ type Input struct {
 	RequireRepro bool            // require_fail_to_pass
 	Expectations compare.Policy  // what given-up expectations come to; empty: [compare.Report]
 	UntilFirst   bool            // stop after the decisive part: no probes are asked for
-	BaseCommands bool            // the head is not trusted to say how it is tested, where the base does
+	Untrusted    bool            // no maintainer answers for the head, see [compare.Floor]
 	// Prepared is given the prepared snapshot of a side, once: a copy that was
 	// taken when its setup and build were done and before a test had written into
 	// it. It is the callee's to close, and to be left as it is until the gate has
@@ -184,6 +184,47 @@ func newRunner(g *Gate, in Input) *runner {
 	}
 }
 
+// A step is one part of the gate. It reads what the steps before it found out, and adds
+// to it.
+type step struct {
+	name string // of errors
+	run  func(*runner, context.Context) error
+}
+
+// decisive is what a verdict rests on: the build, the tests of both sides, and each
+// side's tests over the other's sources.
+func decisive() []step {
+	return []step{
+		{"detection", (*runner).detect},
+		{"record of flaky tests", (*runner).readFlakes},
+		{"marks of test runs", (*runner).marks},
+		{"base", (*runner).prepareBase},
+		{"head", (*runner).prepareHead},
+		{"packages", (*runner).list},
+		{"classes of files", (*runner).classify},
+		{"affected packages", (*runner).split},
+		{"tests of the base", (*runner).testBase},
+		{"tests of the head", (*runner).testHead},
+		{"comparison", (*runner).compare},
+		{"results of the base", (*runner).saveBase},
+		{"change's tests over the base", (*runner).failToPass},
+		{"base's tests over the head", (*runner).kept},
+	}
+}
+
+// lowering is what can only lower a verdict.
+func lowering() []step {
+	return []step{
+		{"lint", (*runner).lint},
+		{"probes", (*runner).probe},
+		{"merge", (*runner).merge},
+		{"rest", (*runner).rest},
+		{"fuzzing", (*runner).fuzz},
+		{"planted test", (*runner).plant},
+		{"mutants", (*runner).mutation},
+	}
+}
+
 // steps is the gate from beginning to end: the decisive part, whose verdict is shown at
 // once, and what can only lower it.
 func (r *runner) steps(ctx context.Context) error {
@@ -194,9 +235,17 @@ func (r *runner) steps(ctx context.Context) error {
 	if r.in.UntilFirst {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.lint, r.probe, r.merge, r.rest, r.fuzz, r.plant, r.mutation} {
-		if err := step(ctx); err != nil {
-			return err
+	return r.take(ctx, lowering())
+}
+
+// take takes steps one after the other, until there is nothing to run.
+func (r *runner) take(ctx context.Context, steps []step) error {
+	for _, s := range steps {
+		if err := s.run(r, ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if r.facts.Nothing != "" {
+			return nil
 		}
 	}
 	return nil
@@ -215,33 +264,13 @@ func (r *runner) first() {
 	r.facts, *r.res = facts, result
 }
 
-// decide does what a verdict rests on: the build, the tests of both sides, and each
-// side's tests over the other's sources.
+// decide takes the decisive steps.
 func (r *runner) decide(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{
-		r.detect,
-		r.readFlakes,
-		r.marks,
-		r.prepareBase,
-		r.prepareHead,
-		r.list,
-		r.classify,
-		r.split,
-		r.testBase,
-		r.testHead,
-		r.compare,
-		r.saveBase,
-		r.failToPass,
-		r.kept,
-	} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-		if r.facts.Nothing != "" {
-			return r.handOver(ctx)
-		}
+	err := r.take(ctx, decisive())
+	if err == nil && r.facts.Nothing != "" {
+		return r.handOver(ctx)
 	}
-	return nil
+	return err
 }
 
 // handOver gives the trees of a change of which nothing can be run to whoever
@@ -342,7 +371,7 @@ func (r *runner) conclude() {
 	if x := r.res.Expectations; x != nil {
 		f.Changed, f.Policy = x.counts(), x.Policy
 	}
-	f.Untrusted = r.in.BaseCommands
+	f.Untrusted = r.in.Untrusted
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
 	if f.Policy == "" {
 		f.Policy = r.in.Expectations

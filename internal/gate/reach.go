@@ -1,8 +1,6 @@
 package gate
 
 import (
-	"cmp"
-	"context"
 	"path"
 	"regexp"
 	"slices"
@@ -214,94 +212,6 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 		}
 	}
 	return out
-}
-
-// keptTests are the commands of the kept arm: those that are detected in the head
-// with the base's steering and tests, where they tell tests apart as the base's do,
-// else the base's own.
-func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
-	p := r.plan[Head]
-	if !r.configured(StageTest) {
-		var err error
-		if p, err = r.keptPlan(ctx); err != nil {
-			return nil, err
-		}
-	}
-	how := func(c ecosystem.Command) string {
-		if c.Results == nil {
-			return c.Text
-		}
-		return c.Results.Name
-	}
-	var out []ecosystem.Command
-	for _, c := range r.plan[Base].test {
-		unit, found := r.movedTo(c.Unit), false
-		for _, h := range p.test {
-			if h.Eco == c.Eco && h.Unit == unit && how(h) == how(c) && (h.Text == c.Text || !r.configured(StageTest)) {
-				out, found = append(out, h), true
-			}
-		}
-		if !found {
-			c.Unit = unit
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
-// keptPlan is what is detected in the tree of the kept arm.
-func (r *runner) keptPlan(ctx context.Context) (*plan, error) {
-	over := map[string][]byte{}
-	files := slices.Clone(r.plan[Head].files)
-	for _, t := range r.touched {
-		data := t.put.Data
-		if t.put.From != "" {
-			var err error
-			if data, err = r.Mirror.ReadFile(ctx, t.put.From, cmp.Or(t.put.At, t.path)); err != nil {
-				data = nil
-			}
-		}
-		files = slices.DeleteFunc(files, func(f string) bool { return f == t.path })
-		if data != nil {
-			files = append(files, t.path)
-		}
-		over[t.path] = data
-	}
-	slices.Sort(files)
-	s := ecosystem.NewSurvey(r.in.Head.Dir, files, r.Tools, func(string, ...any) {})
-	s.Over = over
-	return newPlan(ecosystem.FindProjects(s), r.in.Commands), nil
-}
-
-// labelOf names what runs a selection on the base.
-func (r *runner) labelOf(s selection) string {
-	for _, c := range r.plan[Base].test {
-		if c.Unit == s.unit && (s.command == "" && c.Eco == s.eco || c.Text == s.command) {
-			return c.Label()
-		}
-	}
-	return s.command
-}
-
-// replacedRunner says whether the change runs the tests of a selection by another
-// runner or package manager.
-func (r *runner) replacedRunner(s selection) bool {
-	tools := func(side Side) (out []string) {
-		for _, p := range r.plan[side].projects {
-			if p.Dir != s.unit || p.Eco.Name != s.eco {
-				continue
-			}
-			for _, c := range slices.Concat(p.Setup, p.Test) {
-				word, _, _ := strings.Cut(strings.TrimPrefix(c.Text, "npx "), " ")
-				out = append(out, word)
-				if c.Results != nil {
-					out = append(out, c.Results.Name)
-				}
-			}
-		}
-		return out
-	}
-	return !slices.Equal(tools(Base), tools(Head))
 }
 
 // redeclared says whether the change alters the line that declares a name in the

@@ -360,7 +360,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{
 		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
-		Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), BaseCommands: s.has("untrusted"),
+		Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), Untrusted: s.has("untrusted"),
 		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
 	}
 	if !s.has("lint") && !s.has("vet") {
