@@ -74,7 +74,7 @@ func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
 		RequireRepro: s.config.RequireFailToPass,
 		Expectations: compare.Floor(compare.Policy(s.config.Expectations), s.job.Trust == untrusted || s.job.Machine, promisesNoChange(s.src.Change.Title)),
 		UntilFirst:   s.job.UntilFirst,
-		Untrusted: s.job.Trust == untrusted,
+		Untrusted:    s.job.Trust == untrusted,
 	}
 	if s.job.Cast != nil || s.job.Previous != "" {
 		in.Prepared = s.snapshot
