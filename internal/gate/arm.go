@@ -232,7 +232,7 @@ func (a *arm) runOther(ctx context.Context, c ecosystem.Command) (Suite, error) 
 		a.evidence = append(a.evidence, step.Evidence)
 		whole := suite[ID{Unit: c.Unit, Command: c.Label()}]
 		bad := a.namedIn(whole.Output, c.Unit)
-		if c.Results == nil || !whole.Cut || anyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.left) == len(a.files) {
+		if c.Results == nil || !whole.Cut || ecosystem.AnyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.left) == len(a.files) {
 			return suite, nil
 		}
 		if err := a.leave(ctx, bad, whole.Output); err != nil {

@@ -18,17 +18,17 @@ func (m *mutator) coveredTrials(ctx context.Context, files []changedFile) ([]*tr
 	if len(files) == 0 || len(m.packages) == 0 {
 		return nil, nil
 	}
-	by := map[group][]string{}
+	by := map[ecosystem.Group][]string{}
 	for _, p := range m.probed() {
 		if took := m.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed; took > slowTests {
 			m.notCovered("mutation of %s: its tests take %s", p.ImportPath, took.Round(1e9))
 			continue
 		}
-		by[groupOf(p)] = append(by[groupOf(p)], p.ImportPath)
+		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.ImportPath)
 	}
 	var out []*trial
-	for _, g := range slices.SortedFunc(maps.Keys(by), group.compare) {
-		count := ecosystem.Named(g.eco).Coverage
+	for _, g := range slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare) {
+		count := ecosystem.Named(g.Eco).Coverage
 		if count == nil {
 			continue
 		}
@@ -49,8 +49,8 @@ func countable(name string) bool {
 }
 
 // coveredUnit does so in one project.
-func (m *mutator) coveredUnit(ctx context.Context, g group, count *ecosystem.Coverage, pkgs []string, files []changedFile) ([]*trial, error) {
-	commands := m.packageTests(Head, g, StageMutation, asItIs)
+func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *ecosystem.Coverage, pkgs []string, files []changedFile) ([]*trial, error) {
+	commands := m.packageTests(Head, g, StageMutation, ecosystem.AsItIs)
 	if len(commands) == 0 {
 		return nil, nil
 	}
@@ -66,7 +66,7 @@ func (m *mutator) coveredUnit(ctx context.Context, g group, count *ecosystem.Cov
 		return nil, err
 	}
 	baseline := m.collected(Head, m.in.Head, c, lines, step)
-	if !anyPassed(baseline) || len(lines.Ran) == 0 {
+	if !ecosystem.AnyPassed(baseline) || len(lines.Ran) == 0 {
 		m.notCovered("mutation of the changed lines: their tests say nothing when they are counted (%s)", cmpFirst(step.Output, "no lines were counted"))
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func (m *mutator) coveredUnit(ctx context.Context, g group, count *ecosystem.Cov
 		mine = append(mine, f)
 		if groups[p.ImportPath] == nil {
 			t := m.packageGroup(p, pkgs, baseline, step)
-			t.command = count.Mutant(plain, t.packages, (5*t.took + mutantGrace).Round(1e9), !anyFailed(baseline))
+			t.command = count.Mutant(plain, t.packages, (5*t.took + mutantGrace).Round(1e9), !ecosystem.AnyFailed(baseline))
 			groups[p.ImportPath] = t
 		}
 	}

@@ -80,7 +80,7 @@ func TestLimitsAlike(t *testing.T) {
 	} {
 		r.longest = c.longest
 		for _, side := range []Side{Base, Head} {
-			for _, got := range slices.Concat(r.packageTests(side, group{"Go", "."}, c.stage, asItIs), r.parts(side, group{"Go", "."}, c.stage, ecosystem.Part{Packages: []string{"m"}})) {
+			for _, got := range slices.Concat(r.packageTests(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.AsItIs), r.parts(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.Part{Packages: []string{"m"}})) {
 				if !slices.Contains(got.Argv, c.want) {
 					t.Errorf("%s of %s, after %s: %q, want %s", c.stage, side, c.longest, got.Argv, c.want)
 				}

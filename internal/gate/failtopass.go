@@ -70,12 +70,12 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 // overSelection is what the tests of the change can reach of the base's commands.
 func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
 	var out []selection
-	by := map[group][]string{}
+	by := map[ecosystem.Group][]string{}
 	for _, p := range pkgs {
-		by[groupOf(p)] = append(by[groupOf(p)], p.Dir)
+		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.Dir)
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(by), group.compare) {
-		out = append(out, selection{eco: g.eco, unit: g.unit, places: by[g]})
+	for _, g := range slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare) {
+		out = append(out, selection{eco: g.Eco, unit: g.Unit, places: by[g]})
 	}
 	for _, c := range r.overlayCommands(Base, r.res.FailToPass.Files) {
 		s := selection{eco: c.Eco, unit: c.Unit, places: r.changedFiles(c)}
@@ -102,7 +102,7 @@ func (r *runner) reproducible() (ReproState, string) {
 		return ReproNoTests, "the change brings no tests"
 	case len(r.overlayCommands(Base, files)) == 0 &&
 		!slices.ContainsFunc(pkgs, func(p ecosystem.Package) bool {
-			return len(r.packageTests(Base, groupOf(p), StageFailToPass, asItIs)) > 0
+			return len(r.packageTests(Base, ecosystem.GroupOf(p), StageFailToPass, ecosystem.AsItIs)) > 0
 		}):
 		return ReproNeedsAPI, "the base has no module that the change's tests could run in: no reproduction claimed"
 	case len(r.suites[Base]) == 0:
@@ -167,8 +167,8 @@ func (r *runner) judgeOverlay(over Suite) {
 			rep.PassOnBase = append(rep.PassOnBase, Case{ID: id, Evidence: []string{o.Evidence, h.Evidence}})
 		}
 	}
-	sortCases(rep.Proven)
-	sortCases(rep.PassOnBase)
+	ecosystem.SortCases(rep.Proven)
+	ecosystem.SortCases(rep.PassOnBase)
 	n := len(Leaves(rep.Proven))
 	switch {
 	case n > 0:

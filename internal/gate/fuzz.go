@@ -27,7 +27,7 @@ func (l Limits) fuzz() time.Duration { return cmp.Or(l.Fuzz, fuzzBudget) }
 // A fuzzTarget is one with the tests that it is among.
 type fuzzTarget struct {
 	ecosystem.FuzzTarget
-	group group
+	group ecosystem.Group
 	by    *ecosystem.Fuzz
 }
 
@@ -111,7 +111,7 @@ func (r *runner) fuzzTargets() []fuzzTarget {
 		var here []fuzzTarget
 		for id, t := range r.suites[Head] {
 			if id.Unit == p.Unit && id.Package == p.ImportPath && t.Status == Passed && strings.HasPrefix(id.Test, eco.Fuzz.Prefix) && !strings.Contains(id.Test, "/") {
-				here = append(here, fuzzTarget{ecosystem.FuzzTarget{ID: id, Dir: p.Dir}, groupOf(p), eco.Fuzz})
+				here = append(here, fuzzTarget{ecosystem.FuzzTarget{ID: id, Dir: p.Dir}, ecosystem.GroupOf(p), eco.Fuzz})
 			}
 		}
 		slices.SortFunc(here, func(a, b fuzzTarget) int { return strings.Compare(a.Test, b.Test) })
@@ -169,7 +169,7 @@ func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) 
 // judgeInput runs an input that fuzzing found as a test, on both sides.
 func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input string, failed Test) error {
 	p.Input = input
-	k := newCase(t.ID, failed)
+	k := ecosystem.NewCase(t.ID, failed)
 	d := &dispute{runs: history{}, rule: compare.Usual}
 	if _, onBase := r.suites[Base][t.ID]; onBase {
 		d.cases.Regressed = []Case{k}

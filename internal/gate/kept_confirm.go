@@ -55,7 +55,7 @@ func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suit
 				p.Packages = append(p.Packages, e.id.Package)
 			}
 		}
-		for _, c := range k.r.parts(Head, group{s.eco, s.unit}, StageRerun, p) {
+		for _, c := range k.r.parts(Head, ecosystem.Group{Eco: s.eco, Unit: s.unit}, StageRerun, p) {
 			suite, _, err := k.r.runFresh(ctx, Head, c)
 			if err != nil {
 				return out, err

@@ -283,7 +283,7 @@ func judgeMutant(t *trial) trialResult {
 		return killed
 	}
 	if !t.step.Failed() {
-		if t.group.command.Results != nil && !anyPassed(t.suite) {
+		if t.group.command.Results != nil && !ecosystem.AnyPassed(t.suite) {
 			return discarded // no test ran that could have noticed
 		}
 		return survived
@@ -298,7 +298,7 @@ func judgeMutant(t *trial) trialResult {
 		}
 		fails = fails || now.Status == Failed && t.group.baseline[id].Status != Failed
 	}
-	if fails || len(t.suite) == 0 || !anyFailed(t.suite) {
+	if fails || len(t.suite) == 0 || !ecosystem.AnyFailed(t.suite) {
 		return killed
 	}
 	return survived // only what fails anyway

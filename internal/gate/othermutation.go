@@ -90,7 +90,7 @@ func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGro
 	if err != nil {
 		return nil, err
 	}
-	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !anyPassed(suite) {
+	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !ecosystem.AnyPassed(suite) {
 		m.notCovered("mutation of the changed lines: %q does not pass without a mutant", c.Text)
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func (m *mutator) asBefore(c ecosystem.Command, now Suite) bool {
 			return false
 		}
 	}
-	return anyPassed(now)
+	return ecosystem.AnyPassed(now)
 }
 
 // rebuilding are the build commands that have to be run before changed code is

@@ -41,7 +41,7 @@ func (r *runner) changedFiles(c ecosystem.Command) []string {
 	for _, f := range r.res.FailToPass.Files {
 		switch {
 		case !r.runs(Base, c, f):
-		case ecosystem.IsTestSource(f) && hasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f}):
+		case ecosystem.IsTestSource(f) && ecosystem.HasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f}):
 			out = append(out, f)
 		case !r.goneFromHead(f):
 			return nil

@@ -54,7 +54,7 @@ func (p *phantoms) cases() []Case {
 		slices.Sort(evidence)
 		out = append(out, Case{ID: id, Evidence: evidence})
 	}
-	sortCases(out)
+	ecosystem.SortCases(out)
 	return out
 }
 

@@ -46,20 +46,20 @@ func (r *runner) probe(ctx context.Context) error {
 // probePackages repeats the tests of the changed packages in another order, with the
 // race detector where there is one. What fails is run again, and at base.
 func (r *runner) probePackages(ctx context.Context) error {
-	by := map[group][]string{}
+	by := map[ecosystem.Group][]string{}
 	var elapsed time.Duration
 	for _, p := range r.probed() {
-		by[groupOf(p)] = append(by[groupOf(p)], p.ImportPath)
+		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.ImportPath)
 		elapsed += r.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed
 	}
 	if len(by) == 0 {
 		r.notCovered("no test exercises the changed packages, so that nothing could be repeated, shuffled or raced")
 		return nil
 	}
-	groups := slices.SortedFunc(maps.Keys(by), group.compare)
-	racing := map[group]bool{}
+	groups := slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare)
+	racing := map[ecosystem.Group]bool{}
 	for _, g := range groups {
-		if race := ecosystem.Named(g.eco).Race; race != nil {
+		if race := ecosystem.Named(g.Eco).Race; race != nil {
 			racing[g] = r.canRace(ctx, race, elapsed)
 		}
 	}
@@ -119,8 +119,8 @@ func (r *runner) probed() []ecosystem.Package {
 }
 
 // probeUnit probes packages of one project.
-func (r *runner) probeUnit(ctx context.Context, g group, pkgs []string, race bool) error {
-	eco := ecosystem.Named(g.eco)
+func (r *runner) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string, race bool) error {
+	eco := ecosystem.Named(g.Eco)
 	title := "repeated and shuffled"
 	if race {
 		title = "repeated, shuffled, with the race detector"
@@ -129,7 +129,7 @@ func (r *runner) probeUnit(ctx context.Context, g group, pkgs []string, race boo
 	run := func(side Side) (*ecosystem.RaceWatch, Suite, Step, error) {
 		p := ecosystem.Probing{Seed: seed(r.in.Head.OID), Times: probeRepeat, Race: race}
 		for _, name := range pkgs {
-			if r.has(side, ID{Unit: g.unit, Package: name}) {
+			if r.has(side, ID{Unit: g.Unit, Package: name}) {
 				p.Packages = append(p.Packages, name)
 			}
 		}
@@ -149,7 +149,7 @@ func (r *runner) probeUnit(ctx context.Context, g group, pkgs []string, race boo
 	if err != nil {
 		return err
 	}
-	if race && !anyRan(head) {
+	if race && !ecosystem.AnyRan(head) {
 		r.note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, g, pkgs, false)
 	}
@@ -172,7 +172,7 @@ func (r *runner) probeUnit(ctx context.Context, g group, pkgs []string, race boo
 // held says whether a probe came to a result: a test passed under it, or failed that
 // passes without it.
 func (r *runner) held(probed Suite) bool {
-	return anyPassed(probed) || len(r.newFailures(probed)) > 0
+	return ecosystem.AnyPassed(probed) || len(r.newFailures(probed)) > 0
 }
 
 // newFailures are the tests that a probe of the head failed and that pass without
@@ -181,10 +181,10 @@ func (r *runner) newFailures(probed Suite) []Case {
 	var out []Case
 	for id, t := range probed {
 		if t.Status == Failed && r.suites[Head][id].Status != Failed {
-			out = append(out, newCase(id, t))
+			out = append(out, ecosystem.NewCase(id, t))
 		}
 	}
-	sortCases(out)
+	ecosystem.SortCases(out)
 	return out
 }
 
@@ -282,36 +282,9 @@ func (r *runner) byThemselves(ctx context.Context, p *Probe, d *dispute, ids []I
 		p.Evidence = append(p.Evidence, k.Evidence...)
 	}
 	for _, list := range [][]Case{p.Regressed, p.NewFlaky, p.Flaky} {
-		sortCases(list)
+		ecosystem.SortCases(list)
 	}
 	return len(Leaves(s.NewFlakiness)), nil
-}
-
-// alone runs tests by themselves, without the others of their packages where their
-// runner can name them.
-func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) {
-	named := map[ID]map[string]bool{} // top-level tests by package
-	for _, id := range ids {
-		pkg := ID{Unit: id.Unit, Package: id.Package}
-		if !r.has(side, pkg) {
-			continue
-		}
-		if named[pkg] == nil {
-			named[pkg] = map[string]bool{}
-		}
-		named[pkg][id.Top()] = true
-	}
-	out := Suite{}
-	for _, pkg := range slices.SortedFunc(maps.Keys(named), func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
-		for _, c := range r.parts(side, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: named[pkg]}) {
-			suite, _, err := r.runFresh(ctx, side, c)
-			if err != nil {
-				return out, err
-			}
-			out.Add(suite)
-		}
-	}
-	return out, nil
 }
 
 // probeNote says what came of the tests that failed under a probe.
@@ -346,7 +319,7 @@ func (r *runner) probeCommands(ctx context.Context) error {
 		p := Probe{Title: "repeated", Command: c.Text, Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {
 			d := &dispute{once: r.parted, runs: history{}, rule: compare.Usual}
-			if k := newCase(id, t); r.suites[Base][id].Status == Passed {
+			if k := ecosystem.NewCase(id, t); r.suites[Base][id].Status == Passed {
 				d.cases.Regressed = []Case{k}
 			} else {
 				d.cases.NewFailing = []Case{k}
@@ -360,25 +333,6 @@ func (r *runner) probeCommands(ctx context.Context) error {
 		r.res.Probes = append(r.res.Probes, p)
 	}
 	return nil
-}
-
-// anyPassed says whether a test passed, so that the others of a run say something.
-func anyPassed(s Suite) bool {
-	for id, t := range s {
-		if id.Test != "" && t.Status == Passed {
-			return true
-		}
-	}
-	return false
-}
-
-func anyRan(s Suite) bool {
-	for id, t := range s {
-		if id.Test != "" && (t.Status == Passed || t.Status == Failed) {
-			return true
-		}
-	}
-	return false
 }
 
 // seed is the order of the tests for a tree: the same at each run of it.

@@ -36,7 +36,7 @@ func (r *runner) told(c ecosystem.Command) bool {
 func (r *runner) probeOther(ctx context.Context, c ecosystem.Command) error {
 	var pkgs []string
 	for _, f := range r.in.Change.Files {
-		if ecosystem.IsTestSource(f.Path) && hasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
+		if ecosystem.IsTestSource(f.Path) && ecosystem.HasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
 			pkgs = append(pkgs, f.Path)
 		}
 	}

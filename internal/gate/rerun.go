@@ -12,6 +12,33 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
+// alone runs tests by themselves, without the others of their packages where their
+// runner can name them.
+func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) {
+	named := map[ID]map[string]bool{} // top-level tests by package
+	for _, id := range ids {
+		pkg := ID{Unit: id.Unit, Package: id.Package}
+		if !r.has(side, pkg) {
+			continue
+		}
+		if named[pkg] == nil {
+			named[pkg] = map[string]bool{}
+		}
+		named[pkg][id.Top()] = true
+	}
+	out := Suite{}
+	for _, pkg := range slices.SortedFunc(maps.Keys(named), func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
+		for _, c := range r.parts(side, ecosystem.Group{Eco: r.ecoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: named[pkg]}) {
+			suite, _, err := r.runFresh(ctx, side, c)
+			if err != nil {
+				return out, err
+			}
+			out.Add(suite)
+		}
+	}
+	return out, nil
+}
+
 // maxSample is how many disagreeing tests are run again at most: chosen by digest,
 // they decide for all.
 const maxSample = 20
@@ -248,9 +275,9 @@ func (r *runner) again(ctx context.Context, side Side, ids []ID, whole bool) (Su
 
 func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Command {
 	var out []ecosystem.Command
-	packages := map[group][]string{}
+	packages := map[ecosystem.Group][]string{}
 	for _, id := range ids {
-		g := group{r.ecoOf(id), id.Unit}
+		g := ecosystem.Group{Eco: r.ecoOf(id), Unit: id.Unit}
 		switch pkg := (ID{Unit: id.Unit, Package: id.Package}); {
 		case id.Command != "":
 			out = append(out, r.commandOf(side, id)...)
@@ -259,7 +286,7 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Comm
 			packages[g] = append(packages[g], id.Package)
 		}
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(packages), group.compare) {
+	for _, g := range slices.SortedFunc(maps.Keys(packages), ecosystem.Group.Compare) {
 		p := ecosystem.Part{Packages: slices.Sorted(slices.Values(packages[g]))}
 		if whole {
 			p = ecosystem.Part{}
@@ -281,13 +308,6 @@ func (r *runner) hasPackageOf(side Side, id ID) bool {
 	return err == nil
 }
 
-// A group is the test commands of one ecosystem in one folder.
-type group struct{ eco, unit string }
-
-func (g group) compare(h group) int {
-	return cmp.Or(cmp.Compare(g.eco, h.eco), cmp.Compare(g.unit, h.unit))
-}
-
 // ecoOf names the ecosystem of the command that told of a test.
 func (r *runner) ecoOf(id ID) string {
 	pkg := ID{Unit: id.Unit, Package: id.Package}
@@ -296,10 +316,10 @@ func (r *runner) ecoOf(id ID) string {
 
 // parts are the commands of a group for a part of its tests: for all of them
 // where the part cannot be named. A side that has no such tests has none.
-func (r *runner) parts(side Side, g group, stage Stage, p ecosystem.Part) []ecosystem.Command {
+func (r *runner) parts(side Side, g ecosystem.Group, stage Stage, p ecosystem.Part) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
-		if c.Results == nil || c.Eco != g.eco || c.Unit != g.unit {
+		if c.Results == nil || c.Eco != g.Eco || c.Unit != g.Unit {
 			continue
 		}
 		if less, ok := c.Results.Narrow(c, p); ok && len(p.Packages) > 0 {
@@ -331,19 +351,13 @@ func (r *runner) commandOf(side Side, id ID) []ecosystem.Command {
 	return nil
 }
 
-// groupOf is the group that runs the tests of a package.
-func groupOf(p ecosystem.Package) group { return group{p.Eco, p.Unit} }
-
-// asItIs leaves a command alone.
-func asItIs(c ecosystem.Command) ecosystem.Command { return c }
-
 // packageTests are the test commands of a group made into others, such as those that
 // look for data races, once for each set of flags that its tests are run with. A side
 // that has no such tests has none.
-func (r *runner) packageTests(side Side, g group, stage Stage, as func(ecosystem.Command) ecosystem.Command) []ecosystem.Command {
+func (r *runner) packageTests(side Side, g ecosystem.Group, stage Stage, as func(ecosystem.Command) ecosystem.Command) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
-		if c.Eco != g.eco || c.Results == nil || c.Unit != g.unit {
+		if c.Eco != g.Eco || c.Results == nil || c.Unit != g.Unit {
 			continue
 		}
 		c = as(c)

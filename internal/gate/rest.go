@@ -141,7 +141,7 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 		switch {
 		case err != nil:
 			return suite, 0, err
-		case anyFailed(one):
+		case ecosystem.AnyFailed(one):
 			return suite, restFails, nil
 		case step.Failed():
 			return suite, ended(step), nil
@@ -252,9 +252,9 @@ func (r *runner) account(seen Suite) {
 			continue
 		}
 		if r.suites[Head][id].Status == Passed {
-			t.Flaky = append(t.Flaky, newCase(id, test))
+			t.Flaky = append(t.Flaky, ecosystem.NewCase(id, test))
 		} else {
-			t.Unknown = append(t.Unknown, newCase(id, test))
+			t.Unknown = append(t.Unknown, ecosystem.NewCase(id, test))
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (r *runner) adopt() {
 		}
 	}
 	for i, p := range r.packages {
-		if unit, ok := ranIn[p.ImportPath]; ok && !hasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
+		if unit, ok := ranIn[p.ImportPath]; ok && !ecosystem.HasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
 			r.packages[i].Unit = unit
 		}
 	}
@@ -151,7 +151,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 // command count as one test.
 func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Collector, step Step, wd string) Step {
 	why, much := stream.Gap()
-	if why == "" && (!step.Failed() || !step.TimedOut && anyFailed(suite)) {
+	if why == "" && (!step.Failed() || !step.TimedOut && ecosystem.AnyFailed(suite)) {
 		return step
 	}
 	t := commandTest(step)
@@ -163,7 +163,7 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 		clear(suite)
 		r.notCoveredOnce("the tests of %q one by one: %s, so that it counts as one test", c.Label(), why)
 	}
-	if !anyRan(suite) && !much {
+	if !ecosystem.AnyRan(suite) && !much {
 		step.NoTests = true
 		for i := range r.res.Steps {
 			if r.res.Steps[i].Evidence == step.Evidence {
@@ -173,15 +173,6 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 	}
 	suite[ID{Unit: c.Unit, Command: c.Label()}] = t
 	return step
-}
-
-func anyFailed(s Suite) bool {
-	for _, t := range s {
-		if t.Status == Failed {
-			return true
-		}
-	}
-	return false
 }
 
 func commandTest(step Step) Test {
@@ -231,7 +222,7 @@ func (r *runner) reveal(ctx context.Context) error {
 	}
 	alone := Suite{}
 	for pkg, tests := range named {
-		for _, c := range r.parts(Base, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: tests}) {
+		for _, c := range r.parts(Base, ecosystem.Group{Eco: r.ecoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: tests}) {
 			suite, _, err := r.runFresh(ctx, Base, c)
 			if err != nil {
 				return err

@@ -23,6 +23,8 @@ type (
 	Suite = ecosystem.Suite
 	// A Case is a test that is worth naming.
 	Case = ecosystem.Case
+	// A Step is one command that the gate ran.
+	Step = ecosystem.Step
 	// A Mark is a line by which code can recognise a test run.
 	Mark = ecosystem.Mark
 	// A FileClass says what a file of a repository is for.
@@ -81,3 +83,6 @@ func Classify(name string) FileClass { return ecosystem.Classify(name) }
 func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 	return ecosystem.FindToolchains(ctx, env)
 }
+
+// Leaves are the cases that are no parents of others: each test counts once.
+func Leaves(cases []Case) []Case { return ecosystem.Leaves(cases) }
