@@ -206,6 +206,6 @@ func (s *savedResults) Load(context.Context, string) ([]byte, error) { return ni
 func (s *savedResults) Save(_ context.Context, _ string, data []byte) error {
 	var rec baseRecord
 	err := json.Unmarshal(data, &rec)
-	s.what = count(len(rec.Cases), "case", "cases")
+	s.what = ecosystem.Count(len(rec.Cases), "case", "cases")
 	return err
 }

@@ -59,7 +59,7 @@ func (x *Expectations) sum() {
 		return slices.Index(compare.Classes(), a.Class) - slices.Index(compare.Classes(), b.Class)
 	})
 	all := x.Held + len(x.Changed)
-	x.Note = fmt.Sprintf("%d of %s", x.Held, count(all, "old expectation holds", "old expectations hold"))
+	x.Note = fmt.Sprintf("%d of %s", x.Held, ecosystem.Count(all, "old expectation holds", "old expectations hold"))
 	if all == 0 {
 		x.Note = "no test passes on the base"
 	}

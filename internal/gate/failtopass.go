@@ -111,11 +111,6 @@ func (r *runner) reproducible() (ReproState, string) {
 	return "", ""
 }
 
-// hasPackageTests says whether a test command of the head runs packages.
-func (r *runner) hasPackageTests() bool {
-	return slices.ContainsFunc(r.plan[Head].test, func(c ecosystem.Command) bool { return c.Results != nil && ecosystem.ByPackage(c.Eco) })
-}
-
 // overlay returns the paths that travel with the change's tests (test files, what
 // they share, their data) and the packages whose tests they are.
 func (r *runner) overlay() (files []string, pkgs []ecosystem.Package) {
@@ -173,7 +168,7 @@ func (r *runner) judgeOverlay(over Suite) {
 	switch {
 	case n > 0:
 		rep.State = ReproProven
-		rep.Note = fmt.Sprintf("%s without the change and %s with it", count(n, "test fails", "tests fail"), ecosystem.Plural(n, "passes", "pass"))
+		rep.Note = fmt.Sprintf("%s without the change and %s with it", ecosystem.Count(n, "test fails", "tests fail"), ecosystem.Plural(n, "passes", "pass"))
 	case deps:
 		rep.State, rep.Note = ReproNeedsDeps, "the change's tests need dependencies that only the change has: no reproduction claimed"
 	case broken:

@@ -73,7 +73,7 @@ func (r *runner) goneFrom(unit string) []string {
 	var out []string
 	for _, f := range r.in.Change.Paths() {
 		dir := path.Dir(f)
-		m, ok := r.moduleOf(dir)
+		m, ok := ecosystem.ModuleAround(r.plan[Base].projects, dir)
 		if !ok || !m.Eco.IsSource(f) || m.Dir != unit || ecosystem.IgnoredDir(dir) || !m.Eco.Packages.Has(r.in.Base.Dir, dir) || m.Eco.Packages.Has(r.in.Head.Dir, dir) {
 			continue
 		}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // Flakes keeps from one run to the next which tests gave both results on the same
@@ -33,7 +35,7 @@ type Flips struct {
 }
 
 func (f Flips) String() string {
-	return fmt.Sprintf("flaked in %d of %s", f.Flips, count(f.Runs, "run", "runs"))
+	return fmt.Sprintf("flaked in %d of %s", f.Flips, ecosystem.Count(f.Runs, "run", "runs"))
 }
 
 // A flakeLedger is what is on record when a run begins, and what it adds.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -212,17 +213,18 @@ func decisive() []step {
 	}
 }
 
-// lowering is what can only lower a verdict.
+// lowering is what can only lower a verdict. The checks are those of [checks.All].
 func lowering() []step {
-	return []step{
-		{"lint", (*runner).lint},
-		{"probes", (*runner).probe},
-		{"merge", (*runner).merge},
-		{"rest", (*runner).rest},
-		{"fuzzing", (*runner).fuzz},
-		{"planted test", (*runner).plant},
-		{"mutants", (*runner).mutation},
+	var early, late []step
+	for _, c := range checks.All() {
+		if s := (step{c.Name, func(r *runner, ctx context.Context) error { return r.check(ctx, c) }}); c.Early {
+			early = append(early, s)
+		} else {
+			late = append(late, s)
+		}
 	}
+	between := []step{{"merge", (*runner).merge}, {"rest", (*runner).rest}}
+	return slices.Concat([]step{{"lint", (*runner).lint}}, early, between, late)
 }
 
 // steps is the gate from beginning to end: the decisive part, whose verdict is shown at
@@ -235,6 +237,7 @@ func (r *runner) steps(ctx context.Context) error {
 	if r.in.UntilFirst {
 		return nil
 	}
+	r.share = decidesAll
 	return r.take(ctx, lowering())
 }
 

@@ -22,7 +22,7 @@ func (r *runner) marks(ctx context.Context) error {
 				brought = append(brought, f.Path)
 			}
 		}
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.IsSource(f.Path) || r.testFile(f.Path) {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.IsSource(f.Path) || ecosystem.IsTestFile(f.Path) {
 			continue
 		}
 		added, err := r.addedText(ctx, f)
@@ -41,11 +41,7 @@ func (r *runner) marks(ctx context.Context) error {
 
 // addedText is the lines that the change adds to a file, by their numbers.
 func (r *runner) addedText(ctx context.Context, f change.File) (map[int]string, error) {
-	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", f.Path}
-	if f.OldPath != "" {
-		args = append(args, f.OldPath)
-	}
-	patch, err := r.Mirror.Git(ctx, args...)
+	numbers, err := r.added(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("added lines of %s: %w", f.Path, err)
 	}
@@ -55,7 +51,7 @@ func (r *runner) addedText(ctx context.Context, f change.File) (map[int]string, 
 	}
 	lines := strings.Split(string(src), "\n")
 	out := map[int]string{}
-	for n := range addedLines(string(patch)) {
+	for n := range numbers {
 		if n > 0 && n <= len(lines) {
 			out[n] = lines[n-1]
 		}

@@ -275,7 +275,7 @@ func (g *merger) conclude() {
 	case len(m.Broken) > 0:
 		m.Note = "merged into the base as it is now, it does not build any more: " + ecosystem.Listed(m.Broken, 5)
 	case failing > 0:
-		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", count(failing, "test fails", "tests fail"), ecosystem.Plural(failing, "passes", "pass"))
+		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", ecosystem.Count(failing, "test fails", "tests fail"), ecosystem.Plural(failing, "passes", "pass"))
 	case m.Ran:
 		m.Note = "merged into the base as it is now, it builds, and the tests of what both have touched pass as before"
 	default:

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -48,31 +47,6 @@ func sandboxOf(t *testing.T, tier sandbox.Tier, path string) sandbox.Sandbox {
 		t.Skip(err)
 	}
 	return box
-}
-
-// TestJudgeMutant holds that a mutant survives only where a test ran that could have
-// noticed it.
-func TestJudgeMutant(t *testing.T) {
-	t.Parallel()
-	each := ecosystem.Command{Results: ecosystem.GoResults()}
-	for _, tt := range []struct {
-		what  string
-		group ecosystem.Command
-		suite Suite
-		exit  int
-		want  trialResult
-	}{
-		{"tests pass", each, suiteOf("pass m TestA"), 0, survived},
-		{"a test fails", each, suiteOf("fail m TestA"), 1, killed},
-		{"no test ran", each, Suite{}, 0, discarded},
-		{"all are skipped", each, suiteOf("skip m TestA"), 0, discarded},
-		{"results of single tests are not known", ecosystem.Command{}, Suite{}, 0, survived},
-	} {
-		trial := &trial{group: &testGroup{command: tt.group, baseline: suiteOf("pass m TestA")}, suite: tt.suite, step: Step{Exit: tt.exit}}
-		if got := judgeMutant(trial); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.what, got, tt.want)
-		}
-	}
 }
 
 // Mutants of other languages than Go run in copies of the prepared head where the

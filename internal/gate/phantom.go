@@ -81,7 +81,7 @@ func (r *runner) noteRetried() {
 		}
 	}
 	if slices.Sort(names); len(names) > 0 {
-		r.note("%s after a failure, because the test runner ran %s again: %s", count(len(names), "test passes only", "tests pass only"), ecosystem.Plural(len(names), "it", "them"), ecosystem.Listed(names, 5))
+		r.note("%s after a failure, because the test runner ran %s again: %s", ecosystem.Count(len(names), "test passes only", "tests pass only"), ecosystem.Plural(len(names), "it", "them"), ecosystem.Listed(names, 5))
 	}
 }
 

@@ -27,6 +27,10 @@ const hangFactor = 10
 
 func (l Limits) step() time.Duration { return cmp.Or(l.Step, 10*time.Minute) }
 
+func (l Limits) mutation() time.Duration { return cmp.Or(l.Mutation, 90*time.Second) }
+
+func (l Limits) fuzz() time.Duration { return cmp.Or(l.Fuzz, 30*time.Second) }
+
 func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }
 
 func (l Limits) grace() time.Duration { return cmp.Or(l.Grace, time.Minute) }

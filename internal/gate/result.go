@@ -75,21 +75,6 @@ type Expectation struct {
 	Evidence      []string       `json:"evidence"`
 }
 
-// A Probe is one attack on the change beyond its own tests.
-type Probe struct {
-	Title     string   `json:"title"`
-	Target    string   `json:"target,omitempty"` // the fuzz target; empty: it ran tests
-	Input     string   `json:"input,omitempty"`  // the file of an input that fails the target; Command tries it
-	Command   string   `json:"command"`
-	Ran       bool     `json:"ran"`  // it came to a result
-	Note      string   `json:"note"` // why not, or what it showed
-	Evidence  []string `json:"evidence"`
-	Regressed []Case   `json:"regressed"`       // race with changed code on the head alone, or fail by themselves there alone
-	NewFlaky  []Case   `json:"new_flaky"`       // tests of the change that fail by themselves, and not each time
-	Flaky     []Case   `json:"flaky"`           // failed under the probe alone, or also on base
-	Races     []string `json:"races,omitempty"` // reports of the race detector with changed functions in their stacks
-}
-
 // A Result is all that the gate found out.
 type Result struct {
 	Verdict    Verdict      `json:"verdict"`

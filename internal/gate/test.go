@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -103,7 +104,7 @@ func (r *runner) hanging(c ecosystem.Command) ecosystem.Command {
 	}
 	longest := r.longest
 	if c.Stage == StageProbe {
-		longest *= probeRepeat * raceWorst
+		longest *= checks.Repeats * checks.RaceWorst
 	}
 	limit := r.Limits.hang(longest).Round(time.Second)
 	switch {

@@ -81,14 +81,14 @@ func Decide(f Facts) (Verdict, []string) {
 		}
 	}
 
-	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", count(f.BrokenHead, "package or command", "packages or commands"))
+	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", ecosystem.Count(f.BrokenHead, "package or command", "packages or commands"))
 	given := f.given()
-	failIf(f.Regressed > 0, "%s on base and fail%s with the change", count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
-	failIf(f.NewFailing > 0, "%s of the change fail%s", count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
+	failIf(f.Regressed > 0, "%s on base and fail%s with the change", ecosystem.Count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
+	failIf(f.NewFailing > 0, "%s of the change fail%s", ecosystem.Count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
 	fail = append(fail, given[compare.Fail]...)
-	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", count(f.ProbeRegressed, "test fails", "tests fail"))
-	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", count(f.MergeBroken, "package or command", "packages or commands"))
-	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", count(f.MergeFailing, "test fails", "tests fail"))
+	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", ecosystem.Count(f.ProbeRegressed, "test fails", "tests fail"))
+	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", ecosystem.Count(f.MergeBroken, "package or command", "packages or commands"))
+	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", ecosystem.Count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
 
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
@@ -98,18 +98,18 @@ func Decide(f Facts) (Verdict, []string) {
 	for _, why := range f.Unbelieved {
 		partialIf(true, "the results of the tests are not believed: %s", why)
 	}
-	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can tell a test run from use", count(f.Marks, "line", "lines"))
-	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", count(f.BrokenBoth, "package or command", "packages or commands"))
+	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can tell a test run from use", ecosystem.Count(f.Marks, "line", "lines"))
+	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", ecosystem.Count(f.BrokenBoth, "package or command", "packages or commands"))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
-	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
+	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", ecosystem.Count(f.Unknown, "test fails", "tests fail"))
 	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
 	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "too few runs to decide: %s", listedFew(f.Unsettled))
 	partial = append(partial, given[compare.Partial]...)
 	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"the change comes from outside, and no test of the base reaches what it changes")
-	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
-	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
+	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
+	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
 	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS is no news beside FAIL
@@ -142,7 +142,7 @@ func (f Facts) given() map[compare.Effect][]string {
 		if n <= 0 || effect == compare.None || effect == compare.Listed || f.Accepted && compare.Acceptable(c.Class) {
 			continue
 		}
-		reason := fmt.Sprintf("%s %s", count(n, "old expectation", "old expectations"), becameOf(c, n))
+		reason := fmt.Sprintf("%s %s", ecosystem.Count(n, "old expectation", "old expectations"), becameOf(c, n))
 		if compare.Acceptable(c.Class) {
 			reason += " (" + string(c.Class) + ")"
 		}
@@ -207,13 +207,6 @@ func listedFew(lines []string) string {
 		text += fmt.Sprintf("; and %d more", left)
 	}
 	return text
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // s is the ending of a verb after n things.

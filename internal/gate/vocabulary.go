@@ -3,11 +3,12 @@ package gate
 import (
 	"context"
 
+	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// What results are made of stands in package ecosystem, whose parsers make them. It has
-// the same names here, for those who read a [Result].
+// What results are made of stands in packages ecosystem, whose parsers make them, and
+// checks. It has the same names here, for those who read a [Result].
 type (
 	// A Side is one of the two trees that are compared.
 	Side = ecosystem.Side
@@ -25,6 +26,14 @@ type (
 	Case = ecosystem.Case
 	// A Step is one command that the gate ran.
 	Step = ecosystem.Step
+	// A Probe is one attack on the change beyond its own tests.
+	Probe = checks.Probe
+	// A Mutation is what the tests notice of small changes of the changed lines.
+	Mutation = checks.Mutation
+	// A Survivor is a mutant with which all tests still pass.
+	Survivor = checks.Survivor
+	// A Believed is what became of the tests that were planted.
+	Believed = checks.Believed
 	// A Mark is a line by which code can recognise a test run.
 	Mark = ecosystem.Mark
 	// A FileClass says what a file of a repository is for.

@@ -141,7 +141,7 @@ func (p *Project) addGo(m goModule, race bool) {
 	p.Build = append(p.Build, m.Command(StageBuild, "build", "./..."))
 	p.Lint = append(p.Lint, m.Command(StageLint, "vet", "./..."))
 	t := m.Command(StageTest, "test", "-json", "./...")
-	t.Results = GoResults()
+	t.Results = goResults()
 	p.Test = append(p.Test, t)
 }
 

@@ -31,8 +31,8 @@ func (c Command) butPackages(pkgs []string) Command {
 	return c.inShell()
 }
 
-// GoResults is how "go test -json" tells tests apart.
-func GoResults() *Results {
+// goResults is how "go test -json" tells tests apart.
+func goResults() *Results {
 	return &Results{
 		Name:    "go test -json",
 		Collect: func(unit string) Collector { return NewGoStream(unit) },
@@ -85,7 +85,7 @@ func adoptGoTest(c Command, words []string) (Command, bool) {
 	if !ok {
 		return c, false
 	}
-	c.Results, c.Flags = GoResults(), flags
+	c.Results, c.Flags = goResults(), flags
 	c.Argv = slices.Concat([]string{"go", "test", "-json"}, flags, packages)
 	c.Text = strings.Join(c.Argv, " ")
 	return c, true

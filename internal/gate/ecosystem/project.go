@@ -177,3 +177,16 @@ func (p Project) MovedTo(dir string) Project {
 	p.Dir = dir
 	return p
 }
+
+// ModuleAround is the innermost of projects with packages around a folder, of those whose
+// commands can be run.
+func ModuleAround(projects []Project, dir string) (Project, bool) {
+	var out Project
+	found := false
+	for _, p := range projects {
+		if p.Eco.Packages != nil && p.Missing == "" && Inside(p.Dir, dir) && (!found || len(p.Dir) > len(out.Dir)) {
+			out, found = p, true
+		}
+	}
+	return out, found
+}

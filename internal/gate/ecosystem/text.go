@@ -79,3 +79,11 @@ func Plural(n int, one, many string) string {
 	}
 	return many
 }
+
+// Count words a number of things: "1 test fails", "2 tests fail".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,4 +1,4 @@
-package gate
+package checks
 
 import (
 	"cmp"
@@ -14,13 +14,12 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // A mutator runs mutants of one change.
 type mutator struct {
-	*runner
-	trees  *workspace.Pool // copies of the prepared head
+	check  *check
+	in     *Subject
 	budget time.Duration
 	out    *Mutation
 	tried  int
@@ -116,12 +115,12 @@ func interleave(files []changedFile, group func(changedFile) *testGroup) []*tria
 // pool runs trials, at most mutationWindow of them side by side, until the budget
 // is used up. What counts is how long those took that are recorded already.
 func (m *mutator) pool(ctx context.Context, trials []*trial) error {
-	spots, err := m.spots(ctx, trials[0].group.parallel)
+	places, err := m.places(ctx, trials[0].group.parallel)
 	if err != nil {
 		return err
 	}
-	defer m.giveBack(spots)
-	m.progress(Progress{Stage: StageMutation, Side: Head, Unit: ".", Command: m.title(trials)})
+	defer m.giveBack(places)
+	m.in.Begin(StageMutation, ".", m.title(trials))
 	done := make([]chan struct{}, len(trials))
 	began := 0
 	for i, t := range trials {
@@ -137,12 +136,12 @@ func (m *mutator) pool(ctx context.Context, trials []*trial) error {
 		if i > 0 {
 			after = done[i-1]
 		}
-		s := <-spots.free
+		s := <-places.free
 		began++
 		go func() {
 			defer close(done[i])
-			defer func() { spots.free <- s }()
-			s.after = after
+			defer func() { places.free <- s }()
+			s.After = after
 			m.try(ctx, s, t)
 		}()
 	}
@@ -150,22 +149,22 @@ func (m *mutator) pool(ctx context.Context, trials []*trial) error {
 	for i, t := range trials[:began] {
 		<-done[i]
 		if t.step.Evidence != "" {
-			m.res.Steps = append(m.res.Steps, t.step)
+			m.in.Record(t.step)
 			last = t.step
 		}
 		err = errors.Join(err, t.err)
 	}
-	m.progress(Progress{Stage: StageMutation, Side: Head, Unit: ".", Command: m.title(trials), Done: true, Step: last})
+	m.in.End(StageMutation, ".", m.title(trials), last)
 	return cmp.Or(context.Cause(ctx), err)
 }
 
 func (m *mutator) title(trials []*trial) string {
-	return count(len(trials), "mutant", "mutants") + " of the changed lines"
+	return ecosystem.Count(len(trials), "mutant", "mutants") + " of the changed lines"
 }
 
 // try runs the tests with one mutant. The tree is as it was afterwards, as far as
 // it is tracked.
-func (m *mutator) try(ctx context.Context, at spot, t *trial) {
+func (m *mutator) try(ctx context.Context, at Place, t *trial) {
 	if t.err = m.lay(at, t); t.err != nil {
 		return
 	}
@@ -185,14 +184,14 @@ func (m *mutator) try(ctx context.Context, at spot, t *trial) {
 }
 
 // runAt runs tests in a place and records nothing in the result.
-func (m *mutator) runAt(ctx context.Context, at spot, c ecosystem.Command) (Suite, Step, error) {
+func (m *mutator) runAt(ctx context.Context, at Place, c ecosystem.Command) (Suite, Step, error) {
 	if c.Results == nil {
-		step, err := m.execute(ctx, Head, at, c, nil)
+		step, err := m.in.At(ctx, at, c, nil)
 		return Suite{}, step, err
 	}
 	stream := c.Results.Collect(c.Unit)
-	step, err := m.execute(ctx, Head, at, c, stream)
-	return m.collected(Head, at.tree, c, stream, step), step, err
+	step, err := m.in.At(ctx, at, c, stream)
+	return m.in.Collect(Head, at.Tree, c, stream, step), step, err
 }
 
 // marked names the mutant in the command, which else is the same for all.
@@ -221,8 +220,8 @@ func afterBuilds(c ecosystem.Command, builds []ecosystem.Command, script string)
 const exitUnbuilt = 97
 
 // lay writes the mutant over its source. No link leads out of the tree.
-func (m *mutator) lay(at spot, t *trial) error {
-	root, err := os.OpenRoot(at.tree.Dir)
+func (m *mutator) lay(at Place, t *trial) error {
+	root, err := os.OpenRoot(at.Tree.Dir)
 	if err != nil {
 		return err
 	}
@@ -245,11 +244,11 @@ func (m *mutator) lay(at spot, t *trial) error {
 }
 
 // takeOff puts the tree back as it was before the mutant.
-func (m *mutator) takeOff(ctx context.Context, at spot, t *trial) error {
-	if _, err := at.tree.Restore(ctx); err != nil {
+func (m *mutator) takeOff(ctx context.Context, at Place, t *trial) error {
+	if _, err := at.Tree.Restore(ctx); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(at.tree.Dir)
+	root, err := os.OpenRoot(at.Tree.Dir)
 	if err != nil {
 		return err
 	}
@@ -261,18 +260,18 @@ func (m *mutator) takeOff(ctx context.Context, at spot, t *trial) error {
 // than all that was built so far, also for tools that count in seconds: else they
 // would test what they have built of the mutant before, Python where its size is the
 // same.
-func (m *mutator) renew(root *os.Root, at spot, name string) error {
+func (m *mutator) renew(root *os.Root, at Place, name string) error {
 	info, err := root.Lstat(name)
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
 	later := info.ModTime()
-	if last := m.newest[at.tree.Dir]; last.After(later) {
+	if last := m.newest[at.Tree.Dir]; last.After(later) {
 		later = last
 	}
 	later = later.Add(2 * time.Second)
-	m.newest[at.tree.Dir] = later
+	m.newest[at.Tree.Dir] = later
 	m.mu.Unlock()
 	return root.Chtimes(name, later, later)
 }

@@ -1,4 +1,4 @@
-package gate
+package checks
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 // probeOthers runs tests that belong to files again that the change
 // can affect, in another order where their runner can do that: those of the
 // changed test files, else all. What fails is run again, and at base.
-func (r *runner) probeOthers(ctx context.Context) error {
-	for _, c := range r.plan[Head].test {
+func (r *check) probeOthers(ctx context.Context) error {
+	for _, c := range r.in.Tests[Head] {
 		if c.Results == nil || ecosystem.ByPackage(c.Eco) || !r.told(c) {
 			continue
 		}
@@ -24,8 +24,8 @@ func (r *runner) probeOthers(ctx context.Context) error {
 }
 
 // told says whether any test of c was told apart on the head.
-func (r *runner) told(c ecosystem.Command) bool {
-	for id, t := range r.suites[Head] {
+func (r *check) told(c ecosystem.Command) bool {
+	for id, t := range r.in.Suites[Head] {
 		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" {
 			return true
 		}
@@ -33,20 +33,20 @@ func (r *runner) told(c ecosystem.Command) bool {
 	return false
 }
 
-func (r *runner) probeOther(ctx context.Context, c ecosystem.Command) error {
+func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	var pkgs []string
 	for _, f := range r.in.Change.Files {
-		if ecosystem.IsTestSource(f.Path) && ecosystem.HasPackage(r.suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
+		if ecosystem.IsTestSource(f.Path) && ecosystem.HasPackage(r.in.Suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
 			pkgs = append(pkgs, f.Path)
 		}
 	}
 	title := "repeated"
 	run := func(side Side) (Suite, Step, error) {
-		for _, d := range r.plan[side].test {
+		for _, d := range r.in.Tests[side] {
 			if d.Results == nil || d.Eco != c.Eco || d.Unit != c.Unit {
 				continue
 			}
-			have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.has(side, ID{Unit: d.Unit, Package: p}) })
+			have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.in.has(side, ID{Unit: d.Unit, Package: p}) })
 			if less, ok := d.Results.Narrow(d, ecosystem.Part{Packages: have}); ok && len(have) > 0 {
 				less.Name = d.Label()
 				d = less
@@ -55,7 +55,7 @@ func (r *runner) probeOther(ctx context.Context, c ecosystem.Command) error {
 				d, title = d.Results.Probe(d, ecosystem.Probing{Seed: seed(r.in.Head.OID), Packages: have})
 			}
 			d.Stage = StageProbe
-			return r.runFresh(ctx, side, d)
+			return r.in.RunFresh(ctx, side, d)
 		}
 		return Suite{}, Step{}, nil
 	}
@@ -84,6 +84,6 @@ func (r *runner) probeOther(ctx context.Context, c ecosystem.Command) error {
 	case step.Failed():
 		p.Note = "nothing failed that does not fail without it"
 	}
-	r.res.Probes = append(r.res.Probes, p)
+	r.found.Probes = append(r.found.Probes, p)
 	return nil
 }

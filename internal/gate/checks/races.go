@@ -1,4 +1,4 @@
-package gate
+package checks
 
 import (
 	"context"
@@ -15,7 +15,7 @@ const raceRuns = 3
 
 // changedCode are the functions that the change alters or brings, on each side by
 // file. Those of tests are not among them: a race in them is not one of the program.
-func (r *runner) changedCode(ctx context.Context) (map[Side]map[string][]ecosystem.CodeRange, error) {
+func (r *check) changedCode(ctx context.Context) (map[Side]map[string][]ecosystem.CodeRange, error) {
 	all := map[Side]map[string][]ecosystem.CodeRange{Base: {}, Head: {}}
 	texts := map[Side]map[string]string{Base: {}, Head: {}}
 	for _, f := range r.in.Change.Files {
@@ -27,7 +27,7 @@ func (r *runner) changedCode(ctx context.Context) (map[Side]map[string][]ecosyst
 			if eco == nil || eco.Race == nil || ecosystem.IsTestFile(name) || side == Base && f.Status == change.Added || side == Head && f.Status == change.Deleted {
 				continue
 			}
-			src, err := r.Mirror.ReadFile(ctx, r.tree(side).Commit, name)
+			src, err := r.in.ReadFile(ctx, side, name)
 			if err != nil {
 				if ctx.Err() != nil {
 					return nil, fmt.Errorf("functions of %s: %w", name, err)
@@ -55,11 +55,11 @@ func (r *runner) changedCode(ctx context.Context) (map[Side]map[string][]ecosyst
 // blames are the reports with a changed function in their stacks. Of a test that only
 // the head has it must be the one that the race is in: its old code can have raced
 // before, where no test looked.
-func (r *runner) blames(w *ecosystem.RaceWatch, side Side, code map[string][]ecosystem.CodeRange) []ecosystem.RaceReport {
+func (r *check) blames(w *ecosystem.RaceWatch, side Side, code map[string][]ecosystem.CodeRange) []ecosystem.RaceReport {
 	var out []ecosystem.RaceReport
 	for _, rep := range w.Reports {
 		top := ID{Unit: rep.Id.Unit, Package: rep.Id.Package, Test: rep.Id.Top()}
-		_, old := r.suites[Base][top]
+		_, old := r.in.Suites[Base][top]
 		if slices.ContainsFunc(rep.Frames, func(f ecosystem.RaceFrame) bool {
 			return (side == Base || old || f.Access && f.Top) &&
 				slices.ContainsFunc(code[f.File], func(c ecosystem.CodeRange) bool { return c.From <= f.Line && f.Line <= c.To })
@@ -73,7 +73,7 @@ func (r *runner) blames(w *ecosystem.RaceWatch, side Side, code map[string][]eco
 // judgeRaces decides about reports of the race detector: the change's are those with
 // a changed function in their stacks that the base shows in none of as many runs. It
 // returns the tests in which races were reported, whosever they are.
-func (r *runner) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.RaceWatch, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) ([]Case, error) {
+func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.RaceWatch, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) ([]Case, error) {
 	if len(head.Reports) == 0 {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package gate
+package checks
 
 import (
 	"cmp"
@@ -9,20 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // Bounds for existing fuzz targets. What has to be compiled for them comes on top.
 const (
-	fuzzBudget  = 30 * time.Second // for all targets together
 	fuzzEach    = 10 * time.Second // for one at most
 	maxTargets  = 6
 	fuzzShare   = 8 // of the run's time that is left: an eighth
 	fuzzCompile = 2 * time.Minute
 )
-
-func (l Limits) fuzz() time.Duration { return cmp.Or(l.Fuzz, fuzzBudget) }
 
 // A fuzzTarget is one with the tests that it is among.
 type fuzzTarget struct {
@@ -31,28 +27,34 @@ type fuzzTarget struct {
 	by    *ecosystem.Fuzz
 }
 
-// fuzz gives the fuzz targets of what the change affects their share of time. An
+// RunFuzz gives the fuzz targets of what the change affects their share of time. An
 // input that fails on the head is tried by itself, there and at base. It is left
 // out where the change fails anyway.
-func (r *runner) fuzz(ctx context.Context) error {
+func RunFuzz(ctx context.Context, s *Subject) (Findings, error) {
+	r := &check{in: s}
+	err := r.fuzz(ctx)
+	return r.found, err
+}
+
+func (r *check) fuzz(ctx context.Context) error {
 	targets := r.fuzzTargets()
-	if !r.res.Runnable || len(targets) == 0 || r.fails() || r.Limits.fuzz() < 0 {
+	if !r.in.Runnable || len(targets) == 0 || r.in.Fails || r.in.FuzzTime < 0 {
 		return nil
 	}
-	budget := r.Limits.fuzz()
+	budget := r.in.FuzzTime
 	if deadline, ok := ctx.Deadline(); ok {
-		budget = min(budget, deadline.Sub(r.Now())/fuzzShare)
+		budget = min(budget, deadline.Sub(r.in.Now())/fuzzShare)
 	}
 	if left := len(targets) - maxTargets; left > 0 {
-		r.notCovered("fuzzing: %s, of which %d had their turn", count(len(targets), "target", "targets"), maxTargets)
+		r.in.NotCovered("fuzzing: %s, of which %d had their turn", ecosystem.Count(len(targets), "target", "targets"), maxTargets)
 		targets = targets[:maxTargets]
 	}
 	each := min(fuzzEach, budget/time.Duration(len(targets))).Truncate(time.Second)
 	if each <= 0 {
-		r.notCovered("fuzzing: no time is left for it")
+		r.in.NotCovered("fuzzing: no time is left for it")
 		return nil
 	}
-	if err := r.warmLate(ctx, r.fuzzWarm()); err != nil {
+	if err := r.in.Warm(ctx, r.fuzzWarm()); err != nil {
 		return err
 	}
 	for _, t := range targets {
@@ -65,9 +67,9 @@ func (r *runner) fuzz(ctx context.Context) error {
 
 // fuzzWarm are commands that compile what the fuzz targets beside the changed
 // sources need, standard library and all: fuzzing has builds of its own.
-func (r *runner) fuzzWarm() []ecosystem.Command {
+func (r *check) fuzzWarm() []ecosystem.Command {
 	root, err := os.OpenRoot(r.in.Base.Dir)
-	if err != nil || r.Limits.fuzz() < 0 {
+	if err != nil || r.in.FuzzTime < 0 {
 		return nil
 	}
 	defer root.Close()
@@ -79,37 +81,25 @@ func (r *runner) fuzzWarm() []ecosystem.Command {
 			continue
 		}
 		done = append(done, dir)
-		if p, ok := r.moduleOf(dir); ok && len(done) <= maxTargets {
+		if p, ok := ecosystem.ModuleAround(r.in.Projects, dir); ok && len(done) <= maxTargets {
 			out = append(out, eco.Fuzz.Compile(p, dir))
 		}
 	}
 	return out
 }
 
-// moduleOf is the innermost of the base's projects with packages around a folder.
-func (r *runner) moduleOf(dir string) (ecosystem.Project, bool) {
-	var out ecosystem.Project
-	found := false
-	for _, p := range r.plan[Base].projects {
-		if p.Eco.Packages != nil && p.Missing == "" && ecosystem.Inside(p.Dir, dir) && (!found || len(p.Dir) > len(out.Dir)) {
-			out, found = p, true
-		}
-	}
-	return out, found
-}
-
 // fuzzTargets are those of the changed packages, then those of packages that use
 // them. Each runs as a test of the inputs that it comes with.
-func (r *runner) fuzzTargets() []fuzzTarget {
-	inside := ecosystem.Touched(r.packages, r.in.Change.Paths())
+func (r *check) fuzzTargets() []fuzzTarget {
+	inside := ecosystem.Touched(r.in.Packages, r.in.Change.Paths())
 	var own, users []fuzzTarget
-	for _, p := range r.packages {
+	for _, p := range r.in.Packages {
 		eco := ecosystem.Named(p.Eco)
-		if eco.Fuzz == nil || !p.HasTests() || !r.affected[p.ImportPath] && !inside[p.ImportPath] {
+		if eco.Fuzz == nil || !p.HasTests() || !r.in.Affected[p.ImportPath] && !inside[p.ImportPath] {
 			continue
 		}
 		var here []fuzzTarget
-		for id, t := range r.suites[Head] {
+		for id, t := range r.in.Suites[Head] {
 			if id.Unit == p.Unit && id.Package == p.ImportPath && t.Status == Passed && strings.HasPrefix(id.Test, eco.Fuzz.Prefix) && !strings.Contains(id.Test, "/") {
 				here = append(here, fuzzTarget{ecosystem.FuzzTarget{ID: id, Dir: p.Dir}, ecosystem.GroupOf(p), eco.Fuzz})
 			}
@@ -125,8 +115,8 @@ func (r *runner) fuzzTargets() []fuzzTarget {
 }
 
 // fuzzOne fuzzes one target on the head.
-func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) error {
-	commands := r.packageTests(Head, t.group, StageProbe, func(c ecosystem.Command) ecosystem.Command {
+func (r *check) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) error {
+	commands := r.in.PackageTests(Head, t.group, StageProbe, func(c ecosystem.Command) ecosystem.Command {
 		return t.by.Search(c, t.FuzzTarget, each)
 	})
 	if len(commands) == 0 {
@@ -134,15 +124,15 @@ func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) 
 	}
 	c := t.by.Record(commands[0], t.FuzzTarget)
 	c.Timeout = each + fuzzCompile
-	if err := r.reset(ctx, Head); err != nil {
+	if err := r.in.Reset(ctx, Head); err != nil {
 		return err
 	}
 	stream := c.Results.Collect(c.Unit)
-	step, err := r.exec(ctx, Head, r.in.Head, c, stream)
+	step, err := r.in.Exec(ctx, Head, c, stream)
 	if err != nil {
 		return err
 	}
-	found := r.collected(Head, r.in.Head, c, stream, step)
+	found := r.in.Collect(Head, r.in.Head, c, stream, step)
 	_, ran := found[t.ID]
 	p := Probe{
 		Title: "fuzzing " + t.Test + " for " + each.String(), Target: t.String(), Command: commands[0].Text,
@@ -162,30 +152,30 @@ func (r *runner) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) 
 			return err
 		}
 	}
-	r.res.Probes = append(r.res.Probes, p)
+	r.found.Probes = append(r.found.Probes, p)
 	return nil
 }
 
 // judgeInput runs an input that fuzzing found as a test, on both sides.
-func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input string, failed Test) error {
+func (r *check) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input string, failed Test) error {
 	p.Input = input
 	k := ecosystem.NewCase(t.ID, failed)
-	d := &dispute{runs: history{}, rule: compare.Usual}
-	if _, onBase := r.suites[Base][t.ID]; onBase {
-		d.cases.Regressed = []Case{k}
+	q := Question{Single: true}
+	if _, onBase := r.in.Suites[Base][t.ID]; onBase {
+		q.Regressed = []Case{k}
 	} else {
-		d.cases.NewFailing = []Case{k}
+		q.NewFailing = []Case{k}
 	}
-	d.once = func(ctx context.Context, side Side, _ []ID) (Suite, error) {
-		commands := r.packageTests(side, t.group, StageProbe, func(c ecosystem.Command) ecosystem.Command { return t.by.Try(c, t.FuzzTarget) })
-		if len(commands) == 0 || !r.has(side, ID{Unit: t.Unit, Package: t.Package}) {
+	q.Once = func(ctx context.Context, side Side, _ []ID) (Suite, error) {
+		commands := r.in.PackageTests(side, t.group, StageProbe, func(c ecosystem.Command) ecosystem.Command { return t.by.Try(c, t.FuzzTarget) })
+		if len(commands) == 0 || !r.in.has(side, ID{Unit: t.Unit, Package: t.Package}) {
 			return Suite{}, nil
 		}
 		c := t.by.Lay(commands[0], t.FuzzTarget, input)
 		if side == Head {
 			p.Command = c.Text
 		}
-		suite, _, err := r.runFresh(ctx, side, c)
+		suite, _, err := r.in.RunFresh(ctx, side, c)
 		switch one, there := suite[ID{Unit: t.Unit, Package: t.Package, Test: t.Test + "/" + ecosystem.InputName}]; {
 		case !there: // a target that the side does not have, or that takes something else
 			delete(suite, t.ID)
@@ -195,13 +185,12 @@ func (r *runner) judgeInput(ctx context.Context, p *Probe, t fuzzTarget, input s
 		}
 		return suite, err
 	}
-	if err := r.rounds(ctx, d, []ID{t.ID}); err != nil {
+	a, err := r.in.Settle(ctx, q)
+	if err != nil {
 		return err
 	}
-	r.state(d, []ID{t.ID})
-	s := d.settle(func(ID) bool { return true })
-	p.Regressed, p.NewFlaky = s.Regressed, slices.Concat(s.NewFailing, s.FlakyNew)
-	p.Flaky = slices.Concat(s.Flaky, s.PreExisting, s.Unsettled, s.Unknown)
+	p.Regressed, p.NewFlaky = a.Regressed, slices.Concat(a.NewFailing, a.FlakyNew)
+	p.Flaky = slices.Concat(a.Flaky, a.PreExisting, a.Unsettled, a.Unknown)
 	for _, list := range [][]Case{p.Regressed, p.NewFlaky, p.Flaky} {
 		for _, k := range list {
 			p.Evidence = append(p.Evidence, k.Evidence...)

@@ -1,4 +1,4 @@
-package gate
+package checks
 
 import (
 	"context"
@@ -16,15 +16,15 @@ func (m *mutator) otherTrials(ctx context.Context, files []changedFile) ([]*tria
 	var out []*trial
 	byCommand := map[int][]changedFile{}
 	for _, f := range files {
-		if countable(f.path) && len(m.packages) > 0 {
+		if countable(f.path) && len(m.in.Packages) > 0 {
 			continue
 		}
 		if at := m.testOf(f.path); at >= 0 {
 			byCommand[at] = append(byCommand[at], f)
 		}
 	}
-	for at, c := range m.plan[Head].test {
-		if len(byCommand[at]) == 0 || m.suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Lacks != "" {
+	for at, c := range m.in.Tests[Head] {
+		if len(byCommand[at]) == 0 || m.in.Suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Lacks != "" {
 			continue
 		}
 		g, err := m.otherGroup(ctx, c)
@@ -48,11 +48,11 @@ func (m *mutator) testOf(name string) int {
 		}
 		return len(c.Unit) > len(than.Unit) && c.Unit != "."
 	}
-	for i, c := range m.plan[Head].test {
+	for i, c := range m.in.Tests[Head] {
 		if c.Race || !ecosystem.Inside(c.Unit, name) || c.Eco != "" && !m.speaks(c, name) {
 			continue
 		}
-		if best < 0 || better(c, m.plan[Head].test[best]) {
+		if best < 0 || better(c, m.in.Tests[Head][best]) {
 			best = i
 		}
 	}
@@ -70,28 +70,28 @@ func (m *mutator) speaks(c ecosystem.Command, name string) bool {
 // do not pass.
 func (m *mutator) otherGroup(ctx context.Context, c ecosystem.Command) (*testGroup, error) {
 	var took time.Duration
-	for _, s := range m.stepsOf(StageTest, Head) {
-		if s.Unit == c.Unit && s.Command == c.Text {
+	for _, s := range m.in.Steps() {
+		if s.Stage == StageTest && s.Side == Head && s.Unit == c.Unit && s.Command == c.Text {
 			took = s.Duration
 		}
 	}
 	if took > slowTests {
-		m.notCovered("mutation of the changed lines: %q takes %s", c.Text, took.Round(time.Second))
+		m.in.NotCovered("mutation of the changed lines: %q takes %s", c.Text, took.Round(time.Second))
 		return nil, nil
 	}
 	c.Stage = StageMutation
 	g := &testGroup{command: c, builds: m.rebuilding(c)}
-	if m.apart() && !bound(c) {
+	if m.in.Apart && !bound(c) {
 		if same, err := m.inCopy(ctx, g); err != nil || same {
 			return g, err
 		}
 	}
-	suite, step, err := m.runFresh(ctx, Head, c)
+	suite, step, err := m.in.RunFresh(ctx, Head, c)
 	if err != nil {
 		return nil, err
 	}
 	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !ecosystem.AnyPassed(suite) {
-		m.notCovered("mutation of the changed lines: %q does not pass without a mutant", c.Text)
+		m.in.NotCovered("mutation of the changed lines: %q does not pass without a mutant", c.Text)
 		return nil, nil
 	}
 	m.take(g, suite, step)
@@ -114,23 +114,23 @@ func bound(c ecosystem.Command) bool {
 // inCopy runs a group's tests in a copy of the prepared head and says whether all
 // do there what they do in the head, so that its mutants can run in copies.
 func (m *mutator) inCopy(ctx context.Context, g *testGroup) (bool, error) {
-	spots, err := m.copies(ctx, 1)
+	places, err := m.copies(ctx, 1)
 	if err != nil {
 		return false, err
 	}
-	defer m.giveBack(spots)
+	defer m.giveBack(places)
 	c := g.command
 	if len(g.builds) > 0 {
 		c = afterBuilds(c, g.builds, "")
 	}
-	c.Timeout = m.Limits.step()
-	m.progress(Progress{Stage: c.Stage, Side: Head, Unit: c.Unit, Command: c.Text})
-	suite, step, err := m.runAt(ctx, <-spots.free, c)
+	c.Timeout = m.in.StepLimit
+	m.in.Begin(c.Stage, c.Unit, c.Text)
+	suite, step, err := m.runAt(ctx, <-places.free, c)
 	if err != nil {
 		return false, err
 	}
-	m.res.Steps = append(m.res.Steps, step)
-	m.progress(Progress{Stage: c.Stage, Side: Head, Unit: c.Unit, Command: c.Text, Done: true, Step: step})
+	m.in.Record(step)
+	m.in.End(c.Stage, c.Unit, c.Text, step)
 	if step.TimedOut || c.Results == nil && step.Failed() || c.Results != nil && !m.asBefore(c, suite) {
 		return false, nil
 	}
@@ -141,7 +141,7 @@ func (m *mutator) inCopy(ctx context.Context, g *testGroup) (bool, error) {
 
 // asBefore says whether each test of a command that passed on the head has passed again.
 func (m *mutator) asBefore(c ecosystem.Command, now Suite) bool {
-	for id, t := range m.suites[Head] {
+	for id, t := range m.in.Suites[Head] {
 		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" && t.Status == Passed && now[id].Status != Passed {
 			return false
 		}
@@ -156,7 +156,7 @@ func (m *mutator) rebuilding(c ecosystem.Command) []ecosystem.Command {
 	if c.Results != nil && !c.Results.Rebuild {
 		return nil
 	}
-	for _, b := range m.plan[Head].build {
+	for _, b := range m.in.Build {
 		if b.Unit == c.Unit && (b.Eco == c.Eco || c.Eco == "") {
 			out = append(out, b)
 		}

@@ -1,9 +1,11 @@
-package gate
+package checks
 
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -28,19 +30,25 @@ type Believed struct {
 	Evidence []string `json:"evidence"` // of the runs
 }
 
-// plant lays one test of an unforeseeable name that must fail beside existing tests
+// Plant lays one test of an unforeseeable name that must fail beside existing tests
 // of the head and runs them. A suite in which it ran and that does not report its
 // failure is not believed. It is left out where the change fails anyway.
-func (r *runner) plant(ctx context.Context) error {
-	if !r.res.Runnable || r.facts.Unprepared != "" || r.fails() || r.Limits.mutation() < 0 {
+func Plant(ctx context.Context, s *Subject) (Findings, error) {
+	r := &check{in: s}
+	err := r.plant(ctx)
+	return r.found, err
+}
+
+func (r *check) plant(ctx context.Context) error {
+	if !r.in.Runnable || r.in.Unprepared || r.in.Fails || r.in.MutationTime < 0 {
 		return nil
 	}
 	name := r.plantName()
 	done := &Believed{}
-	for _, c := range r.plan[Head].test {
+	for _, c := range r.in.Tests[Head] {
 		files, why := r.plantsFor(c, name)
 		if len(files) == 0 {
-			r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.Label(), why)
+			r.in.NotCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.Label(), why)
 			continue
 		}
 		if err := r.runPlanted(ctx, c, name, files, done); err != nil {
@@ -48,10 +56,10 @@ func (r *runner) plant(ctx context.Context) error {
 		}
 	}
 	if done.Planted > 0 || len(done.Evidence) > 0 {
-		r.res.Believed = done
+		r.found.Believed = done
 	}
 	if len(done.Missed) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", ecosystem.Listed(done.Missed, 5)))
+		r.found.Unbelieved = append(r.found.Unbelieved, fmt.Sprintf("a planted test that must fail is not reported as failing in %s", ecosystem.Listed(done.Missed, 5)))
 	}
 	return nil
 }
@@ -59,9 +67,9 @@ func (r *runner) plant(ctx context.Context) error {
 // plantName is a name that no change can know: it is made of how long the commands
 // before took, to the precision of the log, so that a run that is played back from
 // its log has the same.
-func (r *runner) plantName() string {
+func (r *check) plantName() string {
 	h := sha256.New()
-	for _, s := range r.res.Steps {
+	for _, s := range r.in.Steps() {
 		fmt.Fprintln(h, s.Evidence, s.Side, s.Duration)
 	}
 	var b strings.Builder
@@ -80,7 +88,7 @@ type planted struct {
 }
 
 // plantsFor are the files for a test command, or why there are none.
-func (r *runner) plantsFor(c ecosystem.Command, name string) ([]planted, string) {
+func (r *check) plantsFor(c ecosystem.Command, name string) ([]planted, string) {
 	switch {
 	case c.Results == nil || c.Results.Narrow == nil:
 		return nil, "its output does not tell tests apart"
@@ -112,9 +120,9 @@ func (r *runner) plantsFor(c ecosystem.Command, name string) ([]planted, string)
 }
 
 // plantable are the test files of a command all of whose tests pass on the head.
-func (r *runner) plantable(c ecosystem.Command) []string {
+func (r *check) plantable(c ecosystem.Command) []string {
 	ok := map[string]bool{}
-	for id, t := range r.suites[Head] {
+	for id, t := range r.in.Suites[Head] {
 		if id.Unit != c.Unit || t.Eco != c.Eco || id.Test == "" {
 			continue
 		}
@@ -131,12 +139,12 @@ func (r *runner) plantable(c ecosystem.Command) []string {
 }
 
 // plantsInPackages makes a test file for each package.
-func (r *runner) plantsInPackages(c ecosystem.Command, name string) ([]planted, string) {
-	changed := ecosystem.Touched(r.packages, r.in.Change.Paths())
+func (r *check) plantsInPackages(c ecosystem.Command, name string) ([]planted, string) {
+	changed := ecosystem.Touched(r.in.Packages, r.in.Change.Paths())
 	var out []planted
 	near, others := 0, 0
-	for _, p := range r.packages {
-		ran := r.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]
+	for _, p := range r.in.Packages {
+		ran := r.in.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]
 		if p.Unit != c.Unit || !p.HasTests() || ran.Status != Passed || ran.Cut || ran.Elapsed > slowTests {
 			continue
 		}
@@ -163,8 +171,8 @@ func (r *runner) plantsInPackages(c ecosystem.Command, name string) ([]planted, 
 
 // runPlanted lays the files into the prepared head, runs their tests and looks for
 // the planted ones. The head is as it was prepared afterwards.
-func (r *runner) runPlanted(ctx context.Context, c ecosystem.Command, name string, files []planted, done *Believed) error {
-	if err := r.reset(ctx, Head); err != nil {
+func (r *check) runPlanted(ctx context.Context, c ecosystem.Command, name string, files []planted, done *Believed) error {
+	if err := r.in.Reset(ctx, Head); err != nil {
 		return err
 	}
 	var pkgs []string
@@ -173,19 +181,19 @@ func (r *runner) runPlanted(ctx context.Context, c ecosystem.Command, name strin
 	}
 	n, ok := c.Results.Narrow(c, ecosystem.Part{Packages: pkgs})
 	if !ok {
-		r.notCoveredOnce("whether the suite reports failures: no test can be planted for %q (its files cannot be run by themselves)", c.Label())
+		r.in.NotCoveredOnce("whether the suite reports failures: no test can be planted for %q (its files cannot be run by themselves)", c.Label())
 		return nil
 	}
-	n.Stage, n.Name, n.Timeout = StageMutation, c.Label(), r.Limits.step()
+	n.Stage, n.Name, n.Timeout = StageMutation, c.Label(), r.in.StepLimit
 	if err := r.layPlanted(files); err != nil {
 		return err
 	}
 	defer func() {
 		if err := r.takePlanted(files); err != nil {
-			r.note("planted tests could not be removed: %v", err)
+			r.in.Note("planted tests could not be removed: %v", err)
 		}
 	}()
-	suite, step, err := r.runTests(ctx, Head, n)
+	suite, step, err := r.in.Run(ctx, Head, n)
 	if err != nil {
 		return err
 	}
@@ -196,7 +204,7 @@ func (r *runner) runPlanted(ctx context.Context, c ecosystem.Command, name strin
 
 // judgePlanted finds the files in which the planted test was not reported as failing,
 // although others of the same file or package were reported.
-func (r *runner) judgePlanted(c ecosystem.Command, name string, files []planted, suite Suite, done *Believed) {
+func (r *check) judgePlanted(c ecosystem.Command, name string, files []planted, suite Suite, done *Believed) {
 	var unseen []string
 	for _, f := range files {
 		ran, failed := false, false
@@ -220,11 +228,11 @@ func (r *runner) judgePlanted(c ecosystem.Command, name string, files []planted,
 		}
 	}
 	if len(unseen) > 0 {
-		r.notCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", ecosystem.Plural(len(unseen), "a file", "some files"))
+		r.in.NotCoveredOnce("whether the suite reports failures in %s: a planted test did not run there", ecosystem.Plural(len(unseen), "a file", "some files"))
 	}
 }
 
-func (r *runner) layPlanted(files []planted) error {
+func (r *check) layPlanted(files []planted) error {
 	root, err := os.OpenRoot(r.in.Head.Dir)
 	if err != nil {
 		return err
@@ -238,14 +246,14 @@ func (r *runner) layPlanted(files []planted) error {
 	return nil
 }
 
-func (r *runner) takePlanted(files []planted) error {
+func (r *check) takePlanted(files []planted) error {
 	root, err := os.OpenRoot(r.in.Head.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for _, f := range files {
-		if err := missing(root.Remove(filepath.FromSlash(f.path))); err != nil {
+		if err := root.Remove(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

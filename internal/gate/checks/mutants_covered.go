@@ -1,4 +1,4 @@
-package gate
+package checks
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 // that use them.
 func (m *mutator) coveredTrials(ctx context.Context, files []changedFile) ([]*trial, error) {
 	files = slices.DeleteFunc(slices.Clone(files), func(f changedFile) bool { return !countable(f.path) })
-	if len(files) == 0 || len(m.packages) == 0 {
+	if len(files) == 0 || len(m.in.Packages) == 0 {
 		return nil, nil
 	}
 	by := map[ecosystem.Group][]string{}
-	for _, p := range m.probed() {
-		if took := m.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed; took > slowTests {
-			m.notCovered("mutation of %s: its tests take %s", p.ImportPath, took.Round(1e9))
+	for _, p := range m.check.probed() {
+		if took := m.in.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed; took > slowTests {
+			m.in.NotCovered("mutation of %s: its tests take %s", p.ImportPath, took.Round(1e9))
 			continue
 		}
 		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.ImportPath)
@@ -50,24 +50,24 @@ func countable(name string) bool {
 
 // coveredUnit does so in one project.
 func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *ecosystem.Coverage, pkgs []string, files []changedFile) ([]*trial, error) {
-	commands := m.packageTests(Head, g, StageMutation, ecosystem.AsItIs)
+	commands := m.in.PackageTests(Head, g, StageMutation, ecosystem.AsItIs)
 	if len(commands) == 0 {
 		return nil, nil
 	}
 	plain := commands[0]
 	own := m.owners(files)
 	c, lines := count.Count(plain, slices.Collect(maps.Values(own)), pkgs)
-	c.Stage, c.Timeout = StageMutation, m.Limits.step()
-	if err := m.reset(ctx, Head); err != nil {
+	c.Stage, c.Timeout = StageMutation, m.in.StepLimit
+	if err := m.in.Reset(ctx, Head); err != nil {
 		return nil, err
 	}
-	step, err := m.exec(ctx, Head, m.in.Head, c, lines)
+	step, err := m.in.Exec(ctx, Head, c, lines)
 	if err != nil {
 		return nil, err
 	}
-	baseline := m.collected(Head, m.in.Head, c, lines, step)
+	baseline := m.in.Collect(Head, m.in.Head, c, lines, step)
 	if !ecosystem.AnyPassed(baseline) || len(lines.Ran) == 0 {
-		m.notCovered("mutation of the changed lines: their tests say nothing when they are counted (%s)", cmpFirst(step.Output, "no lines were counted"))
+		m.in.NotCovered("mutation of the changed lines: their tests say nothing when they are counted (%s)", cmpFirst(step.Output, "no lines were counted"))
 		return nil, nil
 	}
 	m.out.Command = step.Command
@@ -93,7 +93,7 @@ func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *eco
 func (m *mutator) owners(files []changedFile) map[string]ecosystem.Package {
 	out := map[string]ecosystem.Package{}
 	for _, f := range files {
-		for _, p := range m.packages {
+		for _, p := range m.in.Packages {
 			if p.Dir == path.Dir(f.path) && (slices.Contains(p.GoFiles, path.Base(f.path)) || slices.Contains(p.CgoFiles, path.Base(f.path))) {
 				out[f.path] = p
 			}
@@ -131,7 +131,7 @@ func (m *mutator) packageGroup(p ecosystem.Package, pkgs []string, baseline Suit
 		g.packages = pkgs
 	}
 	for _, q := range g.packages {
-		g.took += m.suites[Head][ID{Unit: p.Unit, Package: q}].Elapsed
+		g.took += m.in.Suites[Head][ID{Unit: p.Unit, Package: q}].Elapsed
 	}
 	return g
 }
