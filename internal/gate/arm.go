@@ -224,7 +224,7 @@ func (a *arm) limited(c ecosystem.Command) ecosystem.Command {
 // runner names are taken out, so that the others say something.
 func (a *arm) runOther(ctx context.Context, c ecosystem.Command) (Suite, error) {
 	for round := 0; ; round++ {
-		suite, step, err := a.r.runTestsIn(ctx, a.side, a.r.tree(a.side), c)
+		suite, step, err := a.r.runTests(ctx, a.side, c)
 		if err != nil {
 			return nil, err
 		}

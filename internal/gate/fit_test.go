@@ -91,7 +91,7 @@ func TestFitting(t *testing.T) {
 		{"what is near fits", 5 * time.Minute, 2 * time.Minute, 110 * time.Second, "./test_new.py ./test_price.py", "1 of 2 test packages of", false, 1},
 		{"nor does that", 5 * time.Minute, 2 * time.Minute, 10 * time.Second, "./test_new.py ./test_also.py ./test_slow.py", "1 of 3 test packages of", true, 2},
 	} {
-		r := newRunner(&Gate{}, Input{Base: worktreeOf("t1"), Head: &workspace.Tree{OID: "t2", Dir: dir}})
+		r := newRunner(&Gate{}, Input{Base: worktreeOf("t1"), Head: &workspace.Tree{OID: "t2", Dir: dir}}, task{})
 		r.limit = tt.limit
 		r.files = slices.Sorted(maps.Keys(files))
 		r.in.Change.Files = []change.File{{Path: "price.py", Status: change.Modified}, {Path: "test_new.py", Status: change.Added}}

@@ -129,7 +129,7 @@ func TestSetupHasNoWayAround(t *testing.T) {
 			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: tt.network,
 			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
 		}
-		r := newRunner(g.leashed(t.Context()), Input{})
+		r := newRunner(g.leashed(t.Context()), Input{}, task{})
 		r.plan[Head] = &plan{}
 		asked.Store(0)
 		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", tt.script}}
@@ -160,7 +160,7 @@ func TestSetupHasNoWayAround(t *testing.T) {
 // Without the proxy there is no network: nothing falls back to the machine's.
 func TestSetupWithoutTheProxy(t *testing.T) {
 	t.Parallel()
-	r := newRunner(&Gate{Network: NetworkRegistries}, Input{})
+	r := newRunner(&Gate{Network: NetworkRegistries}, Input{}, task{})
 	c := sandbox.Command{Network: r.Network.of(sandbox.NetworkHost)}
 	for _, side := range []Side{Base, Head} {
 		led, err := r.restrain(t.Context(), side, ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost}, &c)
@@ -223,7 +223,7 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 			{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", poison}, Text: "npm ci"},
 			ecosystem.ShellCommand(StageSetup, poison),
 		} {
-			r := newRunner(g, Input{})
+			r := newRunner(g, Input{}, task{})
 			step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
 			if err != nil || step.Failed() {
 				t.Fatalf("%v: %s", err, step.Output)

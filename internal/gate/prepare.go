@@ -256,16 +256,21 @@ func compiling(c ecosystem.Command, shared string) ecosystem.Command {
 
 // limited gives c its time limit.
 func (r *runner) limited(side Side, c ecosystem.Command) ecosystem.Command {
+	return r.limitedIn(side, c, r.Limits.step())
+}
+
+// limitedIn does so where it may take so long at most.
+func (r *runner) limitedIn(side Side, c ecosystem.Command, step time.Duration) ecosystem.Command {
 	if c.Timeout != 0 {
 		return c
 	}
-	c.Timeout = r.Limits.step()
+	c.Timeout = step
 	if side == Base {
 		return c
 	}
 	for _, s := range r.res.Steps {
 		if s.Side == Base && s.Stage == c.Stage && s.Unit == c.Unit && s.Command == c.Text && !s.TimedOut {
-			c.Timeout = min(r.Limits.step(), r.Limits.hang(s.Duration))
+			c.Timeout = min(step, r.Limits.hang(s.Duration))
 		}
 	}
 	return c

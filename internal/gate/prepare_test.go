@@ -96,7 +96,7 @@ func TestInstallsTheSame(t *testing.T) {
 		{"it failed at the base", install, []ecosystem.Command{install}, true, nil, false},
 		{"scripts run with it", ecosystem.Command{Stage: StageSetup, Unit: "web", Text: "npm ci"}, []ecosystem.Command{install}, false, nil, false},
 	} {
-		r := newRunner(&Gate{}, Input{})
+		r := newRunner(&Gate{}, Input{}, task{})
 		r.plan[Base], r.prepared[Base] = &plan{setup: tt.base}, &snapshot{}
 		for _, p := range tt.paths {
 			r.in.Change.Files = append(r.in.Change.Files, change.File{Path: p, Status: change.Modified})

@@ -130,21 +130,19 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 		}
 	}
 	for _, c := range u.plan.test {
-		inner := *r.Gate
-		if inner.Limits.Step = min(r.Limits.step(), until-r.logged()); inner.Limits.Step <= 0 {
+		step := min(r.Limits.step(), until-r.logged())
+		if step <= 0 {
 			return suite, restLate, nil
 		}
-		g := *r
-		g.Gate = &inner
-		one, step, err := g.runTests(ctx, Head, g.hanging(c))
+		one, ran, err := r.runTestsIn(ctx, Head, r.in.Head, r.hangingIn(c, step), step)
 		suite.Add(one)
 		switch {
 		case err != nil:
 			return suite, 0, err
 		case ecosystem.AnyFailed(one):
 			return suite, restFails, nil
-		case step.Failed():
-			return suite, ended(step), nil
+		case ran.Failed():
+			return suite, ended(ran), nil
 		}
 	}
 	r.rested.Add(suite)
@@ -178,19 +176,18 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 			return err
 		}
 	}
-	inner := *r.Gate
-	inner.Results = nil
 	in := r.in
 	in.Prepared = nil
-	g := newRunner(&inner, in)
-	g.copies, g.resting, g.phantoms = "rest", true, r.phantoms
-	g.packages, g.affected, g.longest = r.packages, r.affected, r.longest
+	plans := map[Side]*plan{}
 	for _, side := range []Side{Base, Head} {
 		p := *u.plan
 		p.survey = r.plan[side].survey
-		g.plan[side] = &p
+		plans[side] = &p
 	}
-	g.limit, g.flakes = r.limit-r.logged(), r.flakes
+	g := newRunner(r.aside(r.Scratch), in, task{
+		plan: plans, copies: "rest", rest: true, limit: r.limit - r.logged(), longest: r.longest,
+		packages: r.packages, affected: r.affected, flakes: r.flakes, phantoms: r.phantoms,
+	})
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
 		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare, g.kept,

@@ -14,7 +14,7 @@ import (
 // Prepare sets both sides up and builds them, giving in.Prepared a snapshot of
 // each, and does no more. It is for a run that has its result and needs the trees again.
 func (g *Gate) Prepare(ctx context.Context, in Input) error {
-	r := newRunner(g.leashed(ctx), in)
+	r := newRunner(g.leashed(ctx), in, task{})
 	defer r.close()
 	for _, step := range []func(context.Context) error{r.detect, r.prepareBase, r.prepareHead} {
 		if err := step(ctx); err != nil {

@@ -26,9 +26,8 @@ type Single struct {
 // these tests where their runner can choose; with rest, what the change cannot affect
 // is run as well.
 func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Single, error) {
-	r := newRunner(g, in)
+	r := newRunner(g, in, task{limit: g.left(ctx)})
 	defer r.close()
-	r.limit = r.left(ctx)
 	p, err := r.planFor(ctx, Base)
 	if err != nil {
 		return nil, fmt.Errorf("gate: detect: %w", err)

@@ -99,6 +99,11 @@ func (r *runner) adopt() {
 // that hangs. What is run again has the same limit on both sides: else a busy
 // machine could end it on the head alone.
 func (r *runner) hanging(c ecosystem.Command) ecosystem.Command {
+	return r.hangingIn(c, r.Limits.step())
+}
+
+// hangingIn does so where the command may take so long at most.
+func (r *runner) hangingIn(c ecosystem.Command, step time.Duration) ecosystem.Command {
 	if c.Results == nil || c.Results.Hang == nil {
 		return c
 	}
@@ -108,10 +113,10 @@ func (r *runner) hanging(c ecosystem.Command) ecosystem.Command {
 	}
 	limit := r.Limits.hang(longest).Round(time.Second)
 	switch {
-	case longest > 0 && limit < r.Limits.step():
+	case longest > 0 && limit < step:
 		return c.Results.Hang(c, limit)
 	case c.Stage == StageProbe: // it is the command that ends, and no test that fails
-		return c.Results.Hang(c, 2*(r.Limits.step()+r.Limits.grace()))
+		return c.Results.Hang(c, 2*(step+r.Limits.grace()))
 	default:
 		return c
 	}
@@ -120,20 +125,20 @@ func (r *runner) hanging(c ecosystem.Command) ecosystem.Command {
 // runTests runs one test command and returns what each test said. For a
 // command without per-test output that is the command as one test.
 func (r *runner) runTests(ctx context.Context, side Side, c ecosystem.Command) (Suite, Step, error) {
-	return r.runTestsIn(ctx, side, r.tree(side), c)
+	return r.runTestsIn(ctx, side, r.tree(side), c, r.Limits.step())
 }
 
-// runTestsIn does so in another tree of that side.
-func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command) (Suite, Step, error) {
+// runTestsIn does so in a tree of that side, in the time that the command may take.
+func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command, limit time.Duration) (Suite, Step, error) {
 	if c.Results == nil {
-		step, err := r.exec(ctx, side, tree, r.limited(side, c), nil)
+		step, err := r.exec(ctx, side, tree, r.limitedIn(side, c, limit), nil)
 		return Suite{ID{Unit: c.Unit, Command: c.Text}: commandTest(step)}, step, err
 	}
 	stream := c.Results.Collect(c.Unit)
 	if c.Results.Hang != nil {
-		c.Timeout = r.Limits.step() + r.Limits.grace() // it has a limit of its own
+		c.Timeout = limit + r.Limits.grace() // it has a limit of its own
 	} else {
-		c = r.limited(side, c)
+		c = r.limitedIn(side, c, limit)
 	}
 	step, err := r.exec(ctx, side, tree, c, stream)
 	suite := r.collected(side, tree, c, stream, step)

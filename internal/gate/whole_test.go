@@ -38,7 +38,7 @@ func TestCommandsWaitForHistory(t *testing.T) {
 			},
 		}
 		c := ecosystem.Command{Stage: stage, Argv: []string{"sh", "-c", "test -e there"}}
-		step, err := newRunner(g, Input{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil)
+		step, err := newRunner(g, Input{}, task{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil, task{})
 		if err != nil {
 			t.Fatal(err)
 		}
