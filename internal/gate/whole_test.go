@@ -38,7 +38,7 @@ func TestCommandsWaitForHistory(t *testing.T) {
 			},
 		}
 		c := ecosystem.Command{Stage: stage, Argv: []string{"sh", "-c", "test -e there"}}
-		step, err := newRunner(g, Input{}, task{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil, task{})
+		step, err := newRunner(g, Input{}, task{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
