@@ -26,7 +26,7 @@ type BaseResults interface {
 	Save(ctx context.Context, key string, data []byte) error
 }
 
-// Cached tells that the tests of the base were not run, because their results
+// Cached says that the tests of the base were not run, because their results
 // were known.
 type Cached struct {
 	When  time.Time     `json:"when"`  // they ran

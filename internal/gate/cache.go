@@ -77,7 +77,7 @@ func (g *Gate) splitAhead() (wait func() error) {
 	}
 	for _, side := range []Side{Base, Head} {
 		both.Go(func() error {
-			if err := g.lendCache(g.buildCache(side) + ahead); err != nil {
+			if err := g.linkCache(g.buildCache(side) + ahead); err != nil {
 				return fmt.Errorf("build cache of %s: %w", side, err)
 			}
 			return nil
@@ -102,7 +102,7 @@ func (g *Gate) splitRest(since time.Time) error {
 			err = os.Rename(cache+ahead, cache)
 		}
 		if err == nil {
-			err = g.lend(g.projectCache(), cache, since.Add(-time.Second)) // time stamps are coarser than the clock
+			err = g.link(g.projectCache(), cache, since.Add(-time.Second)) // time stamps are coarser than the clock
 		}
 		if err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
@@ -118,24 +118,24 @@ func (g *Gate) keepSeed() error {
 	return copyWhole(g.projectCache(), g.seed())
 }
 
-// lent is what the caches of sides and agents lead to.
-func (g *Gate) lent() []string {
+// linked is what the caches of sides and agents lead to.
+func (g *Gate) linked() []string {
 	if !exists(g.projectCache()) {
 		return nil
 	}
 	return []string{g.projectCache()}
 }
 
-// lentFor is how old a file of the project's cache may be that is lent. The go
+// linkedFor is how old a file of the project's cache may be that is linked to. The go
 // command removes what nothing used for five days, and a link to what is gone would
 // be in the way of the file that is made again.
-const lentFor = 4 * 24 * time.Hour
+const linkedFor = 4 * 24 * time.Hour
 
-// lendCache makes a cache that begins with what is in the project's. Outputs, which
+// linkCache makes a cache that begins with what is in the project's. Outputs, which
 // have the name of their content and are never written twice, are links; the small
 // entries that say which output an action had may change, and are copies.
-func (g *Gate) lendCache(to string) error {
-	return whole(to, func(temp string) error { return g.lend(g.projectCache(), temp, time.Time{}) })
+func (g *Gate) linkCache(to string) error {
+	return whole(to, func(temp string) error { return g.link(g.projectCache(), temp, time.Time{}) })
 }
 
 // ownCache makes the cache of one command at a place of a side: what the side's has.
@@ -148,7 +148,7 @@ func (r *runner) ownCache(side Side, at spot) (string, error) {
 	if err := mkdirs(cache); err != nil || r.goTools() == nil || !r.caches() || !exists(r.buildCache(side)) {
 		return cache, err
 	}
-	if err := r.lend(r.buildCache(side), cache, time.Time{}); err != nil {
+	if err := r.link(r.buildCache(side), cache, time.Time{}); err != nil {
 		return "", fmt.Errorf("build cache of a command: %w", err)
 	}
 	return cache, nil
@@ -168,9 +168,9 @@ func removeCache(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// lend adds to a cache what another has got after since. The folders that a cache
+// link adds to a cache what another has got after since. The folders that a cache
 // consists of are independent of one another.
-func (g *Gate) lend(from, to string, since time.Time) error {
+func (g *Gate) link(from, to string, since time.Time) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return gone(err)
@@ -178,13 +178,13 @@ func (g *Gate) lend(from, to string, since time.Time) error {
 	var all errgroup.Group
 	all.SetLimit(runtime.NumCPU())
 	for _, e := range entries {
-		all.Go(func() error { return g.lendFolder(from, to, e.Name(), since) })
+		all.Go(func() error { return g.linkFolder(from, to, e.Name(), since) })
 	}
 	return all.Wait()
 }
 
-func (g *Gate) lendFolder(from, to, folder string, since time.Time) error {
-	oldest := g.Now().Add(-lentFor)
+func (g *Gate) linkFolder(from, to, folder string, since time.Time) error {
+	oldest := g.Now().Add(-linkedFor)
 	return filepath.WalkDir(filepath.Join(from, folder), func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return gone(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// compareSuites tells how two runs of the tests differ. Nothing has been run again
+// compareSuites says how two runs of the tests differ. Nothing has been run again
 // yet: what it calls regressed may still prove to be flaky.
 //
 // A package that did not compile or ended early on base says nothing about its
@@ -61,7 +61,7 @@ func named(id ID, b, h Test) bool {
 }
 
 // packageEnded says whether id's package did not compile, panicked or was cut
-// off in s, so that s cannot tell what id would have done.
+// off in s, so that s does not show what id would have done.
 func packageEnded(s Suite, id ID) bool {
 	p, ok := s[ID{Unit: id.Unit, Package: id.Package}]
 	if !ok || id.Test == "" || !p.Broken && !p.Cut {
@@ -71,7 +71,7 @@ func packageEnded(s Suite, id ID) bool {
 	return !ok || t.Status == NotRun
 }
 
-// silent says that s cannot tell what id would have done, because its package
+// silent says that s does not show what id would have done, because its package
 // or all of its module's tests could not be run to their end.
 func silent(s Suite, id ID) bool {
 	if s[id].Status == NotRun || packageEnded(s, id) {

@@ -86,7 +86,7 @@ func newPlan(projects []ecosystem.Project, c Commands) *plan {
 	return p
 }
 
-// leave tells which projects are not run, and why.
+// leave reports which projects are not run, and why.
 func (r *runner) leave(chosen, left []ecosystem.Project) {
 	for _, eco := range ecosystem.All() {
 		var names []string

@@ -90,13 +90,13 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 	}
-	led, err := r.restrain(ctx, side, c, &run)
+	proxied, err := r.restrain(ctx, side, c, &run)
 	if err != nil {
 		return Step{}, fmt.Errorf("%s %s: %w", side, c.Text, err)
 	}
-	defer led.close()
+	defer proxied.close()
 	if cache != r.projectCache() {
-		run.ReadOnly = append(run.ReadOnly, r.lent()...)
+		run.ReadOnly = append(run.ReadOnly, r.linked()...)
 	}
 	if own := r.buildCache(side); cache != own && exists(own) {
 		run.ReadOnly = append(run.ReadOnly, own)
@@ -107,7 +107,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
 		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.Stage), Command: c.Text,
-		Root: dir, Cwd: c.Unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: led.hosts,
+		Root: dir, Cwd: c.Unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: proxied.hosts,
 	})
 	step := Step{
 		Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Evidence: rec.ID,

@@ -52,7 +52,7 @@ type Explained struct {
 type ExplainedCommand struct {
 	Stage   Stage  `json:"stage"`
 	Command string `json:"command"`
-	Results string `json:"results"` // how it tells tests apart; empty: it does not
+	Results string `json:"results"` // how it reports each test; empty: it does not
 }
 
 // Survey is every project that the gate finds in the folder root with these files,
@@ -106,7 +106,7 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	return out, nil
 }
 
-// explainArms tells what would be put where.
+// explainArms says what would be put where.
 func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
 	*out = ExplainedArms{PutBack: []ExplainedFile{}, Kept: []ExplainedCommand{}, Over: []string{}}
 	if err := r.classify(ctx); err != nil {

@@ -86,7 +86,7 @@ func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
 	return out
 }
 
-// reproducible tells the cases in which there is nothing to lay over the base.
+// reproducible says in which cases in which there is nothing to lay over the base.
 func (r *runner) reproducible() (ReproState, string) {
 	files, pkgs := r.overlay()
 	switch {
@@ -134,7 +134,7 @@ func (r *runner) overlay() (files []string, pkgs []ecosystem.Package) {
 // missingDeps are messages for imports that the base's go.mod does not provide.
 var missingDeps = pattern.New(`no required module provides package|missing go\.sum entry|cannot find module providing|module lookup disabled`)
 
-// judgeOverlay tells what the change's tests say over the base's sources.
+// judgeOverlay concludes what the change's tests say over the base's sources.
 func (r *runner) judgeOverlay(over Suite) {
 	rep := &r.res.FailToPass
 	base, head := r.suites[Base], r.suites[Head]

@@ -105,7 +105,7 @@ func (r *runner) harvest(ctx context.Context) {
 	}
 }
 
-// keepFetched makes the folder anew and puts it in the place of the old one.
+// keepFetched makes the folder again and puts it in the place of the old one.
 func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) error {
 	if err := mkdirs(r.CacheDir); err != nil {
 		return err

@@ -43,7 +43,7 @@ func (r *runner) split(context.Context) error {
 		}
 	}
 	for unit, s := range byUnit {
-		// Without results of the base nothing could be told from there being none.
+		// Without results of the base nothing would follow from there being none.
 		if tested[unit] == 0 || tested[unit] > len(s.rest) || !r.sameModule(unit) || !slices.ContainsFunc(s.first, r.onBase) {
 			continue
 		}

@@ -38,14 +38,14 @@ type Gate struct {
 	Scratch  string         // of this run; the caller removes it
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
 	Flakes   Flakes         // which tests flaked before; nil: nothing is on record
-	Progress func(Progress) // told of each step as it begins and ends; may be nil
+	Progress func(Progress) // receives each step as it begins and ends; may be nil
 	First    func(Result)   // given what the decisive part came to, before what can only lower it; may be nil
 	// Whole waits until Mirror has all history that it will have, which may come while
 	// setup is at work; nil: it has it.
 	Whole func(context.Context)
 	Now   func() time.Time
 
-	leash *leash // of setup, with NetworkRegistries; nil: it has no network
+	registryAccess *registryAccess // of setup, with NetworkRegistries; nil: it has no network
 }
 
 // A Network says when commands may use the network.
@@ -56,7 +56,7 @@ const (
 	NetworkNone  Network = "none"
 	NetworkSetup Network = "setup"
 	NetworkFull  Network = "full"
-	// NetworkRegistries is as NetworkSetup for a head that nobody answers for: setup
+	// NetworkRegistries is as NetworkSetup for a head that no maintainer answers for: setup
 	// reaches package registries alone, and runs no install scripts where the package
 	// manager can leave them out.
 	NetworkRegistries Network = "registries"

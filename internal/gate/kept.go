@@ -12,7 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// classify tells what the files of the change are to its tests.
+// classify says what the files of the change are to its tests.
 func (r *runner) classify(ctx context.Context) error {
 	var err error
 	r.touched, err = r.touches(ctx)

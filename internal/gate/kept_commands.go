@@ -80,7 +80,7 @@ func (k *keeper) started(s Suite, sel selection) bool {
 }
 
 // keptTests are the commands of the kept arm: those that are detected in the head
-// with the base's steering and tests, where they tell tests apart as the base's do,
+// with the base's steering and tests, where they report each test as the base's do,
 // else the base's own.
 func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
 	p := r.plan[Head]

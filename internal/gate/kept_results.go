@@ -76,7 +76,7 @@ func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, brok
 	return status, id, t, broken, crashed
 }
 
-// unit is how all tests of a folder ended, for a command of the base that is told
+// unit is how all tests of a folder ended, for a command of the base that is reported
 // apart, or called otherwise, on the head.
 func (l *lookup) unit(e *examined) (compare.Status, ID, Test, bool, bool) {
 	status, id, last := compare.Absent, ID{}, Test{}

@@ -36,7 +36,7 @@ type language struct {
 	// fresh is what adds a function to the source; empty: its tests cannot name one.
 	fresh   string
 	input   map[string][]string // commands of the configuration: setup, test
-	command bool                // its tests cannot be told apart
+	command bool                // its tests are not reported one by one
 	tries   int                 // where its tools take long to start: see TestLanguages; 0: all
 	noticed int                 // of the good change's mutants by its tests
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// overlayCommands are the test commands of a side that tell tests in files apart and have files of the overlay to run.
+// overlayCommands are the test commands of a side that report tests of files one by one and have files of the overlay to run.
 func (r *runner) overlayCommands(side Side, files []string) []ecosystem.Command {
 	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
@@ -56,7 +56,7 @@ func (r *runner) goneFromHead(name string) bool {
 	return !there
 }
 
-// wanting returns what tells of a failed test whether it wants what only the
+// wanting returns what says of a failed test whether it wants what only the
 // change has: a dependency, or a name that its sources define.
 func (r *runner) wanting() func(Test) (deps, api bool) {
 	before, after := map[string]bool{}, map[string]bool{}

@@ -99,16 +99,16 @@ func (r *runner) warmLate(ctx context.Context, commands []ecosystem.Command) err
 	if err := r.warm(ctx, commands); err != nil {
 		return err
 	}
-	return r.lendSince(since)
+	return r.linkSince(since)
 }
 
-// lendSince gives both sides what has come into the project's cache.
-func (r *runner) lendSince(since time.Time) error {
+// linkSince gives both sides what has come into the project's cache.
+func (r *runner) linkSince(since time.Time) error {
 	if !exists(r.projectCache()) {
 		return nil
 	}
 	for _, side := range []Side{Base, Head} {
-		if err := r.lend(r.projectCache(), r.buildCache(side), since.Add(-time.Second)); err != nil {
+		if err := r.link(r.projectCache(), r.buildCache(side), since.Add(-time.Second)); err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
@@ -217,7 +217,7 @@ func (r *runner) lint(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := r.lendSince(since); err != nil {
+		if err := r.linkSince(since); err != nil {
 			return err
 		}
 	}

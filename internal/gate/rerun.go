@@ -308,7 +308,7 @@ func (r *runner) hasPackageOf(side Side, id ID) bool {
 	return err == nil
 }
 
-// ecoOf names the ecosystem of the command that told of a test.
+// ecoOf names the ecosystem of the command that reported a test.
 func (r *runner) ecoOf(id ID) string {
 	pkg := ID{Unit: id.Unit, Package: id.Package}
 	return cmp.Or(r.suites[Head][id].Eco, r.suites[Base][id].Eco, r.suites[Head][pkg].Eco, r.suites[Base][pkg].Eco)

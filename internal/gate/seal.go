@@ -51,7 +51,7 @@ func (r *runner) sealBase(side Side) (untouched func(ecosystem.Command) error, e
 }
 
 // sealOf sums up all files below folders: their modes, owners, sizes and the times at
-// which the kernel last saw them change, which nobody can set.
+// which the kernel last saw them change, which no program can set.
 func sealOf(dirs []string) (string, error) {
 	h := sha256.New()
 	for _, dir := range dirs {

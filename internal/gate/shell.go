@@ -14,7 +14,7 @@ import (
 // Prepare sets both sides up and builds them, giving in.Prepared a snapshot of
 // each, and does no more. It is for a run that has its result and needs the trees again.
 func (g *Gate) Prepare(ctx context.Context, in Input) error {
-	r := newRunner(g.leashed(ctx), in, task{})
+	r := newRunner(g.registriesOnly(ctx), in, task{})
 	defer r.close()
 	for _, step := range []func(context.Context) error{r.detect, r.prepareBase, r.prepareHead} {
 		if err := step(ctx); err != nil {
@@ -37,7 +37,7 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 		return sandbox.Command{}, err
 	}
 	if _, err := os.Stat(cache); err != nil && exists(g.projectCache()) {
-		if err := g.lendCache(cache); err != nil {
+		if err := g.linkCache(cache); err != nil {
 			return sandbox.Command{}, fmt.Errorf("build cache: %w", err)
 		}
 	}
@@ -46,7 +46,7 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 	}
 	return sandbox.Command{
 		Env: slices.Concat(g.goEnv(cache, ecosystem.Command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
-		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.lent()...),
+		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.linked()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil
 }

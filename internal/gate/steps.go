@@ -13,7 +13,7 @@ import (
 // way: Result.Verdict then is what stands without the rest, and the error says
 // why it stopped. Other errors are infrastructure.
 func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
-	r := newRunner(g.leashed(ctx), in, task{limit: g.left(ctx)})
+	r := newRunner(g.registriesOnly(ctx), in, task{limit: g.left(ctx)})
 	defer r.close()
 	err := r.steps(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -22,7 +22,7 @@ func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
 	if err != nil {
 		r.facts.Incomplete = stopped(context.Cause(ctx))
 	}
-	r.noteLeash()
+	r.noteRegistries()
 	r.writeFlakes(context.WithoutCancel(ctx))
 	r.conclude()
 	return r.res, err

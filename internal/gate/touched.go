@@ -218,7 +218,7 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 // maxRead bounds how many files are searched for the name of one.
 const maxRead = 4000
 
-// dataOfTests tells files that test files name by path and no source does.
+// dataOfTests recognises files that test files name by path and no source does.
 func (r *runner) dataOfTests(both map[string]ecosystem.Versions) func(string) bool {
 	var files []string
 	return func(name string) bool {

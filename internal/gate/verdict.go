@@ -30,7 +30,7 @@ type Facts struct {
 	Unprepared     string         // why a side could not be set up for reasons that are not the change's
 	BaseTouched    string         // the command of the change that reached the base's files; empty: none
 	Unbelieved     []string       // why results of the tests are not believed
-	Marks          int            // lines by which the sources that the change adds can tell a test run
+	Marks          int            // lines by which the sources that the change adds can recognise a test run
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
@@ -41,7 +41,7 @@ type Facts struct {
 	Unsettled      []string       // tests that failed on the head in too few runs to decide, with their counts
 	Unknown        int            // fail on the head, with no base to compare
 	Replaced       string         // the package manager or runner that the change brings and this machine lacks
-	Untrusted      bool           // nobody answers for the head
+	Untrusted      bool           // no maintainer answers for the head
 	KeptRan        int            // of the base's tests that reach what the change affects, those that ran over the head's sources
 	FailBoth       int            // fail on both sides
 	Ran            int            // tests that passed or failed on the head
@@ -112,7 +112,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
-	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS is no news beside FAIL
+	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS adds nothing to FAIL
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
 		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")

@@ -276,7 +276,7 @@ func (m *mutator) renew(root *os.Root, at Place, name string) error {
 	return root.Chtimes(name, later, later)
 }
 
-// judgeMutant tells what became of a mutant.
+// judgeMutant says what became of a mutant.
 func judgeMutant(t *trial) trialResult {
 	if t.step.TimedOut {
 		return killed

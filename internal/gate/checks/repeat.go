@@ -300,7 +300,7 @@ func probeNote(p *Probe, random int) string {
 }
 
 // probeCommands repeats the head's test commands, which is all that can be done
-// to tests that cannot be told apart.
+// to tests that are not reported one by one.
 func (r *check) probeCommands(ctx context.Context) error {
 	for _, c := range r.in.Tests[Head] {
 		id := ID{Unit: c.Unit, Command: c.Text}

@@ -13,7 +13,7 @@ import (
 // changed test files, else all. What fails is run again, and at base.
 func (r *check) probeOthers(ctx context.Context) error {
 	for _, c := range r.in.Tests[Head] {
-		if c.Results == nil || ecosystem.ByPackage(c.Eco) || !r.told(c) {
+		if c.Results == nil || ecosystem.ByPackage(c.Eco) || !r.reported(c) {
 			continue
 		}
 		if err := r.probeOther(ctx, c); err != nil {
@@ -23,8 +23,8 @@ func (r *check) probeOthers(ctx context.Context) error {
 	return nil
 }
 
-// told says whether any test of c was told apart on the head.
-func (r *check) told(c ecosystem.Command) bool {
+// reported says whether any test of c was reported on the head.
+func (r *check) reported(c ecosystem.Command) bool {
 	for id, t := range r.in.Suites[Head] {
 		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" {
 			return true

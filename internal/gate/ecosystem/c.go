@@ -52,7 +52,7 @@ var (
 	cMissing     = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
 )
 
-// isCTest tells test sources, and in folders of tests also what builds them.
+// isCTest recognises test sources, and in folders of tests also what builds them.
 func isCTest(name string) bool {
 	if InFolder(name, cTestFolders...) {
 		return slices.Contains(cExts, path.Ext(name)) || path.Base(name) == "CMakeLists.txt" || path.Base(name) == "meson.build"
@@ -68,7 +68,7 @@ func absentInC(output string) (name string, deps bool) {
 	return m[1] + m[2] + m[3], false
 }
 
-// cBuild is the folder that CMake and Meson build in. It is made anew for every
+// cBuild is the folder that CMake and Meson build in. It is made again for every
 // tree, because both keep absolute paths in it.
 const cBuild = "build-ycbot"
 

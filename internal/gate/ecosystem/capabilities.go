@@ -82,7 +82,7 @@ type Fuzz struct {
 	Record func(c Command, t FuzzTarget) Command
 	Input  func(printed string) string
 
-	// Failure is what a target reported of the input, without the news of the search.
+	// Failure is what a target reported of the input, without the progress of the search.
 	Failure func(output string) string
 
 	// Try runs a target with one input alone, which Lay writes into the tree. The result

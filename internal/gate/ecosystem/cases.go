@@ -5,11 +5,13 @@ import (
 	"slices"
 )
 
+// HasPackage says whether a suite has a result of a package or of a test in it.
 func HasPackage(s Suite, id ID) bool {
 	_, ok := s[ID{Unit: id.Unit, Package: id.Package}]
 	return ok
 }
 
+// NewCase is the case of a test that ended so.
 func NewCase(id ID, t Test) Case {
 	k := Case{ID: id, Output: t.Output, Broken: t.Broken}
 	if t.Evidence != "" { // else known from an earlier run
@@ -18,6 +20,7 @@ func NewCase(id ID, t Test) Case {
 	return k
 }
 
+// SortCases sorts cases by their names.
 func SortCases(cases []Case) {
 	slices.SortFunc(cases, func(a, b Case) int {
 		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package),
@@ -53,6 +56,7 @@ func AnyPassed(s Suite) bool {
 	return false
 }
 
+// AnyRan says whether a test passed or failed.
 func AnyRan(s Suite) bool {
 	for id, t := range s {
 		if id.Test != "" && (t.Status == Passed || t.Status == Failed) {
@@ -65,6 +69,7 @@ func AnyRan(s Suite) bool {
 // A Group is the test commands of one ecosystem in one folder.
 type Group struct{ Eco, Unit string }
 
+// Compare orders groups by ecosystem and folder.
 func (g Group) Compare(h Group) int {
 	return cmp.Or(cmp.Compare(g.Eco, h.Eco), cmp.Compare(g.Unit, h.Unit))
 }
@@ -75,6 +80,7 @@ func GroupOf(p Package) Group { return Group{Eco: p.Eco, Unit: p.Unit} }
 // AsItIs leaves a command alone.
 func AsItIs(c Command) Command { return c }
 
+// AnyFailed says whether a test, or a command, failed.
 func AnyFailed(s Suite) bool {
 	for _, t := range s {
 		if t.Status == Failed {

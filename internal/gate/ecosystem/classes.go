@@ -10,14 +10,14 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// A classTable tells what the files of an ecosystem are to its tests. src is a
+// A classTable says what the files of an ecosystem are to its tests. src is a
 // file's content on one side, nil where it has none.
 type classTable struct {
-	// steering tells files that decide what a test command does and hold nothing else.
+	// steering recognises files that decide what a test command does and hold nothing else.
 	steering func(name string, src []byte) bool
-	// support tells files that tests share.
+	// support recognises files that tests share.
 	support func(name string, src []byte) bool
-	// test tells the files that a runner takes tests from.
+	// test recognises the files that a runner takes tests from.
 	test func(name string, src []byte) bool
 	// folders are the names of folders of tests: code in them that is no test is
 	// support, and all else is data.
@@ -171,6 +171,8 @@ func oneOf(tests ...func(string, []byte) bool) func(string, []byte) bool {
 // Versions are the two contents of a changed file, nil where a side has none.
 type Versions struct{ Base, Head []byte }
 
+// ClassOfBoth is the class of a file that differs between the sides: the first of steering,
+// support, test and data that either version fits, in doubt source. See [ClassOf].
 func ClassOfBoth(name string, v Versions, also Referred) (compare.FileClass, string) {
 	order := []compare.FileClass{compare.Steering, compare.Support, compare.Test, compare.Data, compare.Source}
 	best, of := compare.Source, ""

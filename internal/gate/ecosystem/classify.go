@@ -38,7 +38,7 @@ func Classify(name string) FileClass {
 	return ClassOther
 }
 
-// IsDoc tells files that people read and nothing runs.
+// IsDoc recognises files that people read and nothing runs.
 func IsDoc(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md", ".markdown", ".rst", ".adoc", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf":
@@ -58,20 +58,20 @@ func IsDoc(name string) bool {
 	return strings.HasPrefix(name, ".github/")
 }
 
-// IsTestFile tells the files of tests, and their data, in any language.
+// IsTestFile recognises the files of tests, and their data, in any language.
 func IsTestFile(name string) bool { return IsTestSource(name) || inTestData(name) }
 
-// IsTestSource tells the files of tests in any language.
+// IsTestSource recognises the files of tests in any language.
 func IsTestSource(name string) bool {
 	return anyEcosystem(func(e *Ecosystem) bool { return e.IsTest != nil && e.IsTest(name) })
 }
 
-// IsSource tells files of code in any language.
+// IsSource recognises files of code in any language.
 func IsSource(name string) bool {
 	return anyEcosystem(func(e *Ecosystem) bool { return e.IsSource != nil && e.IsSource(name) })
 }
 
-// Steers tells files that decide what a project is built with.
+// Steers recognises files that decide what a project is built with.
 func Steers(name string) bool {
 	return anyEcosystem(func(e *Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
 }
@@ -89,7 +89,7 @@ func SameCode(name string) func(before, after []byte) bool {
 	return nil
 }
 
-// inTestData tells the folders in which tests of many languages keep their data.
+// inTestData recognises the folders in which tests of many languages keep their data.
 func inTestData(name string) bool {
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
 		switch part {

@@ -64,12 +64,12 @@ func TestFileKinds(t *testing.T) {
 func TestTestFuncs(t *testing.T) {
 	t.Parallel()
 	src := "package m\n\n// TestA is.\nfunc TestA(t *testing.T) { a() }\n\nfunc (s suite) TestB() {}\n\nfunc helper() {}\n\nfunc ExampleC() {}\n\nfunc FuzzD(f *testing.F) {}\n"
-	got := TestFuncs([]byte(src))
+	got := testFuncs([]byte(src))
 	sameStrings(t, "tests", slices.Sorted(maps.Keys(got)), []string{"ExampleC", "FuzzD", "TestA"})
 	if got["TestA"] != "func TestA(t *testing.T) { a() }" {
 		t.Errorf("TestA is %q", got["TestA"])
 	}
-	if got := TestFuncs([]byte("func TestA(")); len(got) != 0 {
+	if got := testFuncs([]byte("func TestA(")); len(got) != 0 {
 		t.Errorf("what does not parse has %v", got)
 	}
 }

@@ -24,7 +24,7 @@ func (c Command) Seals() bool {
 
 // ShellCommand runs text as a step of GitHub Actions does. A plain call of a
 // test runner that is known is asked for machine-readable output, so that each
-// test can be told apart.
+// test is reported.
 func ShellCommand(stage Stage, text string) Command {
 	c := Command{Stage: stage, Unit: ".", Text: text}
 	if stage == StageSetup {
@@ -79,7 +79,7 @@ type Command struct {
 	Env      []string
 	Network  sandbox.Network
 	Eco      string   // name of the ecosystem whose it is; empty: of none
-	Results  *Results // how its standard output tells tests apart; nil: it does not
+	Results  *Results // how its standard output reports each test; nil: it does not
 	Flags    []string // of the test runner, which also hold when tests are run again
 	Needed   bool     // is run beside setup commands of the configuration
 	Race     bool     // is of use for the race detector only
@@ -152,7 +152,7 @@ func (c Command) inShell() Command {
 	return c
 }
 
-// FillsModCache tells the command by which the module cache of all projects is
+// FillsModCache recognises the command by which the module cache of all projects is
 // filled: it runs no code of the change, and checks what it fetches.
 func (c Command) FillsModCache() bool {
 	return c.Stage == StageSetup && slices.Equal(c.Argv, []string{"go", "mod", "download"})
@@ -218,7 +218,7 @@ func quoted(words ...string) string {
 	return strings.Join(out, " ")
 }
 
-// Label names a command that tells tests apart where it failed as a whole, the
+// Label names a command that reports each test where it failed as a whole, the
 // same for all of its parts and on both sides.
 func (c Command) Label() string {
 	if c.Eco == "Go" && c.Whole == "" {

@@ -31,7 +31,7 @@ type document struct {
 	data  []byte
 	cut   bool
 	err   error
-	none  bool // nothing was told apart
+	none  bool // nothing was reported
 }
 
 func (d *document) Write(p []byte) (int, error) {

@@ -29,18 +29,18 @@ type Ecosystem struct {
 	// one, with its commands, the reason, and what is missing to run them.
 	find func(*Survey) []Project
 
-	// IsTest tells the files of tests by their paths. They are laid over the base,
+	// IsTest recognises the files of tests by their paths. They are laid over the base,
 	// and a change of nothing else changes nothing that runs.
 	IsTest func(name string) bool
 
-	// IsSource tells the files that hold code of this language, by their paths.
+	// IsSource recognises the files that hold code of this language, by their paths.
 	IsSource func(name string) bool
 
-	// classes tell what files are to the tests, by the base's tests and data being
+	// classes say what files are to the tests, by the base's tests and data being
 	// put over the head's sources and the reverse.
 	classes classTable
 
-	// Steers tells files that decide what all of a project is built with, such as
+	// Steers recognises files that decide what all of a project is built with, such as
 	// a manifest and its lockfile.
 	Steers func(name string) bool
 
@@ -71,10 +71,10 @@ type Ecosystem struct {
 	Bound bool
 
 	// adopt returns a plain command of the configuration, split into words, as one
-	// that tells tests apart; false for what is not a runner that it knows.
+	// that reports each test; false for what is not a runner that it knows.
 	adopt func(c Command, words []string) (Command, bool)
 
-	// Absent tells from the output of a failed test that it wants what is not
+	// Absent reads from the output of a failed test that it wants what is not
 	// there, and names that: it is no reproduction where only the change has it.
 	// deps says that it is a dependency.
 	Absent func(output string) (name string, deps bool)

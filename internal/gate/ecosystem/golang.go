@@ -83,7 +83,7 @@ func goEcosystem() *Ecosystem {
 	}
 }
 
-// isGoSource tells what the go command compiles, or hands to other compilers.
+// isGoSource recognises what the go command compiles, or hands to other compilers.
 func isGoSource(name string) bool {
 	switch path.Ext(name) {
 	case ".go", ".s", ".S", ".syso", ".swig":
@@ -212,7 +212,7 @@ func workUses(read func(string) ([]byte, error), files []string) ([]string, []st
 	return uses, nil
 }
 
-// IgnoredDir tells folders that "./..." does not enter either.
+// IgnoredDir recognises folders that "./..." does not enter either.
 func IgnoredDir(dir string) bool {
 	for part := range strings.SplitSeq(dir, "/") {
 		if part == "testdata" || part == "vendor" || part == "node_modules" || part != "." && strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_") {

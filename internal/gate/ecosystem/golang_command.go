@@ -31,11 +31,11 @@ func (c Command) butPackages(pkgs []string) Command {
 	return c.inShell()
 }
 
-// goResults is how "go test -json" tells tests apart.
+// goResults is how "go test -json" reports each test.
 func goResults() *Results {
 	return &Results{
 		Name:    "go test -json",
-		Collect: func(unit string) Collector { return NewGoStream(unit) },
+		Collect: func(unit string) Collector { return newGoStream(unit) },
 		Narrow:  narrowGo,
 		Apart:   true,
 		Hang: func(c Command, limit time.Duration) Command {
@@ -50,7 +50,7 @@ func goResults() *Results {
 	}
 }
 
-// narrowGo runs packages, or some of their tests, anew.
+// narrowGo runs packages, or some of their tests, again.
 func narrowGo(c Command, p Part) (Command, bool) {
 	args := []string{"-count=1"}
 	if p.Tests != nil {

@@ -89,7 +89,7 @@ func fuzzInput(printed string) string {
 	return fuzzVersion + strings.TrimRight(input, "\n")
 }
 
-// fuzzFailure is what a target said of the input that failed, without the news of
+// fuzzFailure is what a target said of the input that failed, without the progress of
 // the search and the name of a file that is gone.
 func fuzzFailure(output string) string {
 	if i := strings.Index(output, "--- FAIL: "); i > 0 {

@@ -39,7 +39,7 @@ func goPackages() *Packages {
 		List:     listGo,
 		Parse:    parseList,
 		Affected: affected,
-		Tests:    TestFuncs,
+		Tests:    testFuncs,
 		Only:     Command.forPackages,
 		But:      Command.butPackages,
 		Again: func(c Command, p Probing) Command {
@@ -174,7 +174,7 @@ func affected(pkgs []Package, changed []string) map[string]bool {
 	return out
 }
 
-// steersGo tells files that decide what all of a module is built with.
+// steersGo recognises files that decide what all of a module is built with.
 func steersGo(name string) bool {
 	switch path.Base(name) {
 	case "go.mod", "go.sum", "go.work", "go.work.sum":

@@ -49,12 +49,12 @@ type goPackage struct {
 
 type goTest struct {
 	status   Status
-	reported bool // the line that tells its end was printed
+	reported bool // the line that reports its end was printed
 	elapsed  time.Duration
 	output   tail
 }
 
-func NewGoStream(unit string) *goStream {
+func newGoStream(unit string) *goStream {
 	return &goStream{unit: unit, packages: map[string]*goPackage{}, builds: map[string]*strings.Builder{}}
 }
 
@@ -126,7 +126,7 @@ func (g *goStream) pkg(path string) *goPackage {
 	return p
 }
 
-// endsUnreported tells the result of a package that test2json takes for that of
+// endsUnreported recognises the result of a package that test2json takes for that of
 // the test that was running when the program ended.
 func (t *goTest) endsUnreported(e goEvent) bool {
 	return !t.reported && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip")

@@ -141,7 +141,7 @@ func TestStream(t *testing.T) {
 			t.Parallel()
 			in := events(t, tt.lines...)
 			for _, size := range []int{len(in) + 1, 1, 7, 64} { // however it is cut
-				g := NewGoStream(".")
+				g := newGoStream(".")
 				for rest := in; rest != ""; {
 					n := min(size, len(rest))
 					if wrote, err := g.Write([]byte(rest[:n])); wrote != n || err != nil {
@@ -160,7 +160,7 @@ func TestStream(t *testing.T) {
 // TestStreamOutput holds what people are shown of a failure.
 func TestStreamOutput(t *testing.T) {
 	t.Parallel()
-	g := NewGoStream("sub")
+	g := newGoStream("sub")
 	in := events(t, join(
 		"build m/b # m/b", "build m/b /src/tree/b.go:1:2: undefined: x", "failbuild m/b m/b",
 		"run m TestA", "out m TestA === RUN   TestA", "out m TestA     /src/tree/a_test.go:3: wrong", "out m TestA --- FAIL: TestA", "fail m TestA", "out m - FAIL", "fail m",
@@ -191,7 +191,7 @@ func TestStreamOutput(t *testing.T) {
 // test that prints for ever.
 func TestStreamBounds(t *testing.T) {
 	t.Parallel()
-	g := NewGoStream(".")
+	g := newGoStream(".")
 	piece := []byte(strings.Repeat("x", 1<<20))
 	for range 8 {
 		if _, err := g.Write(piece); err != nil {

@@ -44,9 +44,9 @@ func tokens(src []byte) ([]string, bool) {
 	}
 }
 
-// TestFuncs returns the text of each top-level test, example and fuzz target of
+// testFuncs returns the text of each top-level test, example and fuzz target of
 // a Go file, by name; what does not parse has none.
-func TestFuncs(src []byte) map[string]string {
+func testFuncs(src []byte) map[string]string {
 	out := map[string]string{}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)

@@ -8,7 +8,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// A Mark is a line that the change adds to its sources and by which code can tell a
+// A Mark is a line that the change adds to its sources and by which code can recognise a
 // test run from use, or print what a test runner prints.
 type Mark struct {
 	Path string `json:"path"`
@@ -24,7 +24,7 @@ type markRule struct {
 	text *pattern.Pattern
 }
 
-// markRules are how code tells a test run, by ecosystem, and what is common.
+// markRules are how code recognises a test run, by ecosystem, and what is common.
 var markRules = []markRule{
 	{".go", "asks whether it runs in a test", pattern.New(`\btesting\.(Testing|Verbose|Short|CoverMode)\(|flag\.Lookup\(\s*"test\.|"-?test\.(v|run|timeout|paniconexit0|testlogfile)\b|os\.Args\[0\].*test|\.test"\s*\)|"GO(COVERDIR|TESTSUM\w*)"`)},
 	{".py .pyx", "asks whether it runs in a test", pattern.New(`PYTEST_(CURRENT_TEST|VERSION|XDIST\w*)|sys\.modules[^#]*(pytest|unittest|nose)|["'](_?pytest|unittest|nose)["']\s*(not\s+)?in\s|sys\.argv[^#]*(pytest|unittest)`)},

@@ -47,7 +47,7 @@ var nodeExts = []string{".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".
 
 var nodeTestName = pattern.New(`([._-](test|spec)|^test|^test-.*)\.[cm]?[jt]sx?$`)
 
-// isNodeTest follows what the runners take for tests when nobody says.
+// isNodeTest follows what the runners take for tests by default.
 func isNodeTest(name string) bool {
 	if path.Ext(name) == ".snap" {
 		return true

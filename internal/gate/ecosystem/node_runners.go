@@ -13,7 +13,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A nodeRunner is a test runner that can tell tests apart.
+// A nodeRunner is a test runner that can report each test.
 type nodeRunner struct {
 	words []string // its call begins with these
 	drop  []string // arguments that a run by itself cannot have
@@ -27,7 +27,7 @@ type nodeRunner struct {
 	shuffle func(seed uint32) []string
 }
 
-// nodeReporter is a reporter of "node --test" that tells the file of each test,
+// nodeReporter is a reporter of "node --test" that reports the file of each test,
 // which its own ones do not: a line of JSON for each test that ended.
 const nodeReporter = `import{inspect}from"node:util";` +
 	`export default async function*(events){const said={};for await(const{type,data:d}of events){` +

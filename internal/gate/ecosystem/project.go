@@ -55,7 +55,7 @@ type Project struct {
 	Setup, Warm, Build, Lint, Test []Command
 }
 
-// results is how a command tells its tests apart.
+// Results is how a command reports each of its tests.
 type Results struct {
 	Name string // for people: "go test -json", "JUnit XML of pytest"
 

@@ -52,7 +52,7 @@ func TestRecipes(name, src string) string {
 	return strings.Join(out, "\n")
 }
 
-// RunnerSettings are the texts in which runners are told of files of their own.
+// RunnerSettings are the texts in which runners are given files of their own.
 func RunnerSettings(root, dir string) []string {
 	var out []string
 	for _, name := range []string{"package.json", "jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json", "vitest.config.js", "vitest.config.ts", "vitest.config.mts", "vite.config.js", "vite.config.ts", ".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.yml", ".mocharc.yaml", "test/mocha.opts", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist", ".rspec"} {

@@ -42,6 +42,7 @@ type ID struct {
 	Command string `json:"command,omitempty"`
 }
 
+// String names the test for people.
 func (id ID) String() string {
 	switch {
 	case id.Command != "":

@@ -147,7 +147,7 @@ func cargoTests(c Command, text string) Command {
 	return c
 }
 
-// adoptCargo tells the tests of a plain "cargo test" apart.
+// adoptCargo reports each test of a plain "cargo test".
 func adoptCargo(c Command, words []string) (Command, bool) {
 	if len(words) < 2 || words[0] != "cargo" || words[1] != "test" || slices.Contains(words, "--no-run") || slices.Contains(words, "--quiet") || slices.Contains(words, "-q") {
 		return c, false

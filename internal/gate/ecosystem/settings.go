@@ -97,7 +97,7 @@ func (t *Toolchains) NamedRegistries() (named, plain []string) {
 	return slices.Compact(named), plain
 }
 
-// isProxy tells settings of the way to registries from those of registries.
+// isProxy distinguishes settings of the way to registries from those of registries.
 func isProxy(name string) bool { return strings.Contains(strings.ToLower(name), "proxy") }
 
 // Upstream is the operator's own proxy.
@@ -130,6 +130,7 @@ var (
 // userInfo is what stands before the host of a URL.
 var userInfo = pattern.New(`://[^/@\s]*@`)
 
+// WithoutUser takes the names and passwords out of the URLs in a text.
 func WithoutUser(value string) string { return userInfo.ReplaceAllString(value, "://") }
 
 // Registries are the operator's settings for the setup phase, and the files that

@@ -16,6 +16,8 @@ type Survey struct {
 	Over    map[string][]byte // contents in place of those in the tree
 }
 
+// NewSurvey is the survey of the tree at root, of which files are the paths. note receives
+// what cannot be read.
 func NewSurvey(root string, files []string, tools *Toolchains, note func(string, ...any)) *Survey {
 	if tools == nil {
 		tools = &Toolchains{}

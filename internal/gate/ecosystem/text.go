@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// FirstLine is the first line of a text that is not empty.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
@@ -58,6 +59,7 @@ func Environment(output string) string {
 	return ""
 }
 
+// JoinOutput puts one output behind another.
 func JoinOutput(a, b string) string {
 	if a != "" && b != "" && !strings.HasSuffix(a, "\n") {
 		a += "\n"
@@ -73,6 +75,7 @@ func Listed(names []string, n int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
 }
 
+// Plural is one of two words, by a number of things.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return one

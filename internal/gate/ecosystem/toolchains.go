@@ -12,7 +12,7 @@ import (
 // interpreters are the programs whose version can decide how tests end.
 var interpreters = strings.Fields("bash go node npm pnpm yarn bun deno python python3 uv poetry pytest cargo rustc java javac mvn gradle kotlinc gcc cc clang cmake ctest meson ninja make just task ruby bundle php composer elixir mix dotnet git")
 
-// Fingerprint tells the programs apart by place, size and time, which an update
+// Fingerprint distinguishes the programs by place, size and time, which an update
 // changes.
 func (t *Toolchains) Fingerprint() []string {
 	if t == nil {

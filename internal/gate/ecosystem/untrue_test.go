@@ -35,7 +35,7 @@ func TestUntrueResults(t *testing.T) {
 		"TAP: failed, then passed":         {grouped(parseTAP), "1..2\nnot ok 1 - a\nok 2 - a\n", "TAP a fail; TAP pass", ""},
 		"TAP: a second plan":               {grouped(parseTAP), "1..2\nok 1 - a\n1..1\n", "TAP a pass; TAP pass", "2 results are planned"},
 		"nothing, with success":            {Documented(ParseJest), "", "", noTests},
-		"go test of packages without name": {func(unit string) Collector { return NewGoStream(unit) }, "", "", noTests},
+		"go test of packages without name": {func(unit string) Collector { return newGoStream(unit) }, "", "", noTests},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

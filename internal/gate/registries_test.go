@@ -129,7 +129,7 @@ func TestSetupHasNoWayAround(t *testing.T) {
 			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: tt.network,
 			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
 		}
-		r := newRunner(g.leashed(t.Context()), Input{}, task{})
+		r := newRunner(g.registriesOnly(t.Context()), Input{}, task{})
 		r.plan[Head] = &plan{}
 		asked.Store(0)
 		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", tt.script}}
@@ -147,8 +147,8 @@ func TestSetupHasNoWayAround(t *testing.T) {
 		if named := len(rec.Hosts) == 1 && rec.Hosts[0].Name == address && rec.Hosts[0].Refused != ""; named != (name == "by the proxy") {
 			t.Errorf("%s: in the log: %+v", name, rec.Hosts)
 		}
-		if r.leash != nil && slices.Contains(r.leash.refused, address) != (name == "by the proxy") {
-			t.Errorf("%s: refused %q", name, r.leash.refused)
+		if r.registryAccess != nil && slices.Contains(r.registryAccess.refused, address) != (name == "by the proxy") {
+			t.Errorf("%s: refused %q", name, r.registryAccess.refused)
 		}
 		log.Close()
 		if _, err := evidence.Verify(dir, "run"); err != nil {
@@ -163,14 +163,14 @@ func TestSetupWithoutTheProxy(t *testing.T) {
 	r := newRunner(&Gate{Network: NetworkRegistries}, Input{}, task{})
 	c := sandbox.Command{Network: r.Network.of(sandbox.NetworkHost)}
 	for _, side := range []Side{Base, Head} {
-		led, err := r.restrain(t.Context(), side, ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost}, &c)
-		if err != nil || led != nil || c.Network != sandbox.NetworkNone {
-			t.Errorf("%v, %v, network %v", led, err, c.Network)
+		proxied, err := r.restrain(t.Context(), side, ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost}, &c)
+		if err != nil || proxied != nil || c.Network != sandbox.NetworkNone {
+			t.Errorf("%v, %v, network %v", proxied, err, c.Network)
 		}
 	}
 }
 
-// The operator's registries are led to by host and port, and the operator's proxies
+// The operator's registries are proxied to by host and port, and the operator's proxies
 // are no registries: through them a change would reach everything.
 func TestNamedRegistries(t *testing.T) {
 	t.Parallel()

@@ -14,10 +14,10 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// A leash is what setup commands get in place of the network with
+// A registryAccess is what setup commands get in place of the network with
 // [NetworkRegistries]: their own loopback interface, and on it a proxy of the
 // harness that leads to package registries alone. Each command has a proxy of its own.
-type leash struct {
+type registryAccess struct {
 	o     proxy.Options
 	names sandbox.Resolver
 	own   []sandbox.Service // registries of this machine: many tools ask no proxy for those
@@ -26,34 +26,34 @@ type leash struct {
 	refused []string
 }
 
-// leashed is g with a leash, where it needs one.
-func (g *Gate) leashed(ctx context.Context) *Gate {
+// registriesOnly is g with a registryAccess, where it needs one.
+func (g *Gate) registriesOnly(ctx context.Context) *Gate {
 	if g.Network != NetworkRegistries {
 		return g
 	}
-	led := *g
+	proxied := *g
 	names := &net.Resolver{}
 	named, plain := g.Tools.NamedRegistries()
-	led.leash = &leash{o: proxy.Options{Resolver: names, Named: named, Plain: plain}, names: names}
+	proxied.registryAccess = &registryAccess{o: proxy.Options{Resolver: names, Named: named, Plain: plain}, names: names}
 	if g.Tools != nil {
-		led.leash.o.Way = g.Tools.Upstream()
+		proxied.registryAccess.o.Way = g.Tools.Upstream()
 	}
 	for _, name := range named {
 		if own, err := sandbox.FindServices(ctx, names, []string{name}); err == nil && loopback(own[0]) {
-			led.leash.own = append(led.leash.own, own...)
+			proxied.registryAccess.own = append(proxied.registryAccess.own, own...)
 		}
 	}
-	return &led
+	return &proxied
 }
 
-// A lead is the proxy of one command; nil: it has none.
-type lead struct {
-	leash *leash
-	proxy *proxy.Proxy
+// A registryProxy is the proxy of one command; nil: it has none.
+type registryProxy struct {
+	registryAccess *registryAccess
+	proxy          *proxy.Proxy
 }
 
-// lead starts a proxy for a command of an ecosystem, or of any where that has no name.
-func (l *leash) lead(ctx context.Context, eco string, c *sandbox.Command) (*lead, error) {
+// start starts a proxy for a command of an ecosystem, or of any where that has no name.
+func (l *registryAccess) start(ctx context.Context, eco string, c *sandbox.Command) (*registryProxy, error) {
 	o := l.o
 	for _, e := range ecosystem.All() {
 		if eco == "" || eco == e.Name {
@@ -71,28 +71,28 @@ func (l *leash) lead(ctx context.Context, eco string, c *sandbox.Command) (*lead
 	}
 	c.Services = slices.Concat(c.Services, way, l.own)
 	c.Env = slices.Concat(c.Env, ecosystem.ThroughProxy(p.Addr.String()))
-	return &lead{leash: l, proxy: p}, nil
+	return &registryProxy{registryAccess: l, proxy: p}, nil
 }
 
 // hosts ends the proxy, and returns the hosts that were asked for.
-func (l *lead) hosts() []evidence.Host {
+func (l *registryProxy) hosts() []evidence.Host {
 	if l == nil {
 		return nil
 	}
 	l.proxy.Close()
 	var out []evidence.Host
-	l.leash.mu.Lock()
-	defer l.leash.mu.Unlock()
+	l.registryAccess.mu.Lock()
+	defer l.registryAccess.mu.Unlock()
 	for _, h := range l.proxy.Hosts() {
 		out = append(out, evidence.Host{Name: h.Name, Connections: h.Connections, Up: h.Up, Down: h.Down, Refused: h.Refused})
-		if h.Refused != "" && !slices.Contains(l.leash.refused, h.Name) {
-			l.leash.refused = append(l.leash.refused, h.Name)
+		if h.Refused != "" && !slices.Contains(l.registryAccess.refused, h.Name) {
+			l.registryAccess.refused = append(l.registryAccess.refused, h.Name)
 		}
 	}
 	return out
 }
 
-func (l *lead) close() {
+func (l *registryProxy) close() {
 	if l != nil {
 		l.proxy.Close()
 	}
@@ -104,26 +104,26 @@ func loopback(s sandbox.Service) bool {
 
 // restrain takes the network from a setup command of a head that is not trusted, and
 // leads it to registries where it runs nothing that the head names.
-func (r *runner) restrain(ctx context.Context, side Side, c ecosystem.Command, run *sandbox.Command) (*lead, error) {
+func (r *runner) restrain(ctx context.Context, side Side, c ecosystem.Command, run *sandbox.Command) (*registryProxy, error) {
 	if r.Network != NetworkRegistries || c.Stage != StageSetup {
-		return nil, nil //nolint:nilnil // no lead is an answer
+		return nil, nil //nolint:nilnil // no proxy is an answer
 	}
 	run.Network = sandbox.NetworkNone
 	run.Env = slices.Concat(run.Env, ecosystem.ClosedEnv(run.Home))
 	if !c.Reaches(side) {
 		run.Env = slices.Concat(run.Env, ecosystem.OfflineEnv(run.Home))
-	} else if r.leash != nil {
-		return r.leash.lead(ctx, c.Eco, run)
+	} else if r.registryAccess != nil {
+		return r.registryAccess.start(ctx, c.Eco, run)
 	}
 	return nil, nil //nolint:nilnil // as above
 }
 
-// noteLeash says what setup was kept from.
-func (r *runner) noteLeash() {
-	if r.leash == nil {
+// noteRegistries says what setup was kept from.
+func (r *runner) noteRegistries() {
+	if r.registryAccess == nil {
 		return
 	}
-	if refused := r.leash.refused; len(refused) > 0 {
+	if refused := r.registryAccess.refused; len(refused) > 0 {
 		r.note("setup asked for %s and was refused: for a head that is not trusted only package registries can be reached", ecosystem.Listed(refused, 3))
 	}
 	if slices.ContainsFunc(r.res.Steps, func(s Step) bool { return s.Stage == StageSetup && s.Failed() }) {
