@@ -7,36 +7,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
-
-// Limits are how long one command may take: Step in any case, and on the head
-// ten times as long as the same took on the base, and Grace on top, before it
-// counts as hanging. Mutation is the machine time for mutants of the changed
-// lines together, Fuzz the time of existing fuzz targets together; negative: none.
-// Random is the time for runs of tests that fail at random. Zero means ten minutes,
-// one, a minute and a half, half a minute, and a minute.
-type Limits struct{ Step, Grace, Mutation, Fuzz, Random time.Duration }
-
-const hangFactor = 10
-
-func (l Limits) step() time.Duration { return cmp.Or(l.Step, 10*time.Minute) }
-
-func (l Limits) mutation() time.Duration { return cmp.Or(l.Mutation, 90*time.Second) }
-
-func (l Limits) fuzz() time.Duration { return cmp.Or(l.Fuzz, 30*time.Second) }
-
-func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }
-
-func (l Limits) grace() time.Duration { return cmp.Or(l.Grace, time.Minute) }
-
-// hang is how long the head may take for what took the base so long.
-func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base + l.grace() }
 
 // prepareBase sets the base up and builds it.
 func (r *runner) prepareBase(ctx context.Context) error {
@@ -195,36 +171,6 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	return r.settle(ctx, side)
 }
 
-// lint asks for complaints, which decide nothing, when all that decides has run.
-func (r *runner) lint(ctx context.Context) error {
-	since, shared := r.Now(), ""
-	if r.Sandbox.Status().Tier != sandbox.TierNone { // else the head could have written into the base's tree
-		shared = r.projectCache()
-	}
-	for _, side := range []Side{Base, Head} {
-		if len(r.plan[side].lint) == 0 || r.prepared[side] == nil || r.facts.Unprepared != "" {
-			continue
-		}
-		if err := r.reset(ctx, side); err != nil {
-			return err
-		}
-		for _, c := range r.plan[side].lint {
-			c = r.limited(side, c)
-			if side == Base {
-				c = compiling(c, shared)
-			}
-			if _, err := r.exec(ctx, side, r.tree(side), c, nil); err != nil {
-				return err
-			}
-		}
-		if err := r.linkSince(since); err != nil {
-			return err
-		}
-	}
-	r.compareLint()
-	return nil
-}
-
 // offline explains a setup that fails for a head that is not trusted, because what it needs
 // was not fetched. It returns what could not be fetched so far.
 func (r *runner) offline(c ecosystem.Command, s Step, unfetched string) string {
@@ -254,32 +200,7 @@ func compiling(c ecosystem.Command, shared string) ecosystem.Command {
 	return c
 }
 
-// limited gives c its time limit.
-func (r *runner) limited(side Side, c ecosystem.Command) ecosystem.Command {
-	return r.limitedIn(side, c, r.Limits.step())
-}
-
-// limitedIn does so where it may take so long at most.
-func (r *runner) limitedIn(side Side, c ecosystem.Command, step time.Duration) ecosystem.Command {
-	if c.Timeout != 0 {
-		return c
-	}
-	c.Timeout = step
-	if side == Base {
-		return c
-	}
-	for _, s := range r.res.Steps {
-		if s.Side == Base && s.Stage == c.Stage && s.Unit == c.Unit && s.Command == c.Text && !s.TimedOut {
-			c.Timeout = min(step, r.Limits.hang(s.Duration))
-		}
-	}
-	return c
-}
-
-// goHeading is the line that the go command writes above the errors of a package.
-var goHeading = pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`)
-
-// broken lists what does not build at a side: Go packages by import path where
+// broken lists what does not build at a side: packages by import path where
 // the output names them, else commands.
 func (r *runner) broken(side Side) []string {
 	var out []string
@@ -290,11 +211,8 @@ func (r *runner) broken(side Side) []string {
 		if s.Stage == StageSetup && s.Environment != "" {
 			continue // said by Unprepared, or forgiven
 		}
-		named := goHeading.FindAllStringSubmatch(s.Output, -1)
-		for _, m := range named {
-			out = append(out, m[1])
-		}
-		if len(named) == 0 {
+		named := ecosystem.Unbuilt(s.Output)
+		if out = append(out, named...); len(named) == 0 {
 			out = append(out, ID{Unit: s.Unit, Command: s.Command}.String())
 		}
 	}
@@ -353,49 +271,6 @@ func (r *runner) lastRun(s Step) Step {
 		}
 	}
 	return s
-}
-
-// compareLint keeps the complaints of the head that the base does not have.
-func (r *runner) compareLint() {
-	for _, s := range r.lackingBoth(StageLint) {
-		r.lack(StageLint, s.Unit, s.Command, s.Lacks)
-	}
-	seen := map[string]int{}
-	for _, s := range r.stepsOf(StageLint, Base) {
-		for _, line := range complaints(s) {
-			seen[place.ReplaceAllString(line, ":")]++
-		}
-	}
-	for _, s := range r.stepsOf(StageLint, Head) {
-		for _, line := range complaints(s) {
-			key := place.ReplaceAllString(line, ":")
-			if seen[key] > 0 {
-				seen[key]--
-				continue
-			}
-			r.res.Lint = append(r.res.Lint, Case{ID: ID{Unit: s.Unit, Command: s.Command}, Output: line, Evidence: []string{s.Evidence}})
-		}
-	}
-}
-
-// complaints returns the lines of a failed lint step that say something.
-func complaints(s Step) []string {
-	if !s.Failed() {
-		return nil
-	}
-	var out []string
-	for line := range strings.Lines(s.Output) {
-		more := len(out) > 0 && strings.TrimLeft(line, " \t") != line
-		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "vet: "))
-		switch {
-		case line == "" || strings.HasPrefix(line, "# "):
-		case more:
-			out[len(out)-1] += "; " + line
-		default:
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // stepsOf returns the steps of one stage at one side.

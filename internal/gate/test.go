@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -91,34 +90,6 @@ func (r *runner) adopt() {
 		if unit, ok := ranIn[p.ImportPath]; ok && !ecosystem.HasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
 			r.packages[i].Unit = unit
 		}
-	}
-}
-
-// hanging lets the runner itself end tests that take far longer than the
-// slowest ones of the base, so that a change that hangs is a failure of the test
-// that hangs. What is run again has the same limit on both sides: else a busy
-// machine could end it on the head alone.
-func (r *runner) hanging(c ecosystem.Command) ecosystem.Command {
-	return r.hangingIn(c, r.Limits.step())
-}
-
-// hangingIn does so where the command may take so long at most.
-func (r *runner) hangingIn(c ecosystem.Command, step time.Duration) ecosystem.Command {
-	if c.Results == nil || c.Results.Hang == nil {
-		return c
-	}
-	longest := r.longest
-	if c.Stage == StageProbe {
-		longest *= checks.Repeats * checks.RaceWorst
-	}
-	limit := r.Limits.hang(longest).Round(time.Second)
-	switch {
-	case longest > 0 && limit < step:
-		return c.Results.Hang(c, limit)
-	case c.Stage == StageProbe: // it is the command that ends, and no test that fails
-		return c.Results.Hang(c, 2*(step+r.Limits.grace()))
-	default:
-		return c
 	}
 }
 

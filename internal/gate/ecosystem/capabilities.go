@@ -48,6 +48,10 @@ type Packages struct {
 	// Complaint is the beginning of a compiler's message. Its group is the file.
 	Complaint *pattern.Pattern
 
+	// Heading is the line that the compiler writes above the errors of a package. Its
+	// group is the import path.
+	Heading *pattern.Pattern
+
 	// Installed is a command that succeeds where all that the packages of a project
 	// need is there, although c, which was to fetch it, failed; false where there is
 	// none for c.
@@ -133,6 +137,21 @@ func PackagesOf(name string) *Packages {
 
 // ByPackage says whether the tests of an ecosystem belong to packages.
 func ByPackage(name string) bool { return PackagesOf(name) != nil }
+
+// Unbuilt returns the import paths of packages that the output of a build names as those
+// that do not compile.
+func Unbuilt(output string) []string {
+	var out []string
+	for _, e := range All() {
+		if e.Packages == nil {
+			continue
+		}
+		for _, m := range e.Packages.Heading.FindAllStringSubmatch(output, -1) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
 
 // Affected returns the import paths of packages, of whatever ecosystems, that changed
 // paths can influence.

@@ -51,6 +51,7 @@ func goPackages() *Packages {
 		},
 		Plant:     plantGo,
 		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`),
+		Heading:   pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
 		Installed: func(c Command) (Command, bool) {
 			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off")}
 			return m.Command(StageList, "list", "-deps", "-test", "./..."), c.FillsModCache()
