@@ -78,24 +78,23 @@ func (r *runner) layData(ctx context.Context, side Side, c ecosystem.Command) (d
 
 // takeFetched puts what c has fetched into a side's HOME.
 func (r *runner) takeFetched(ctx context.Context, side Side, c ecosystem.Command) error {
-	for _, eco := range ecosystem.All() {
-		if eco.Name != c.Eco {
+	eco := ecosystem.Named(c.Eco)
+	if eco == nil {
+		return nil
+	}
+	for _, folder := range eco.Fetched {
+		from, to := filepath.Join(r.fetchHome(side), folder), filepath.Join(r.home(side), folder)
+		if !exists(from) {
 			continue
 		}
-		for _, folder := range eco.Fetched {
-			from, to := filepath.Join(r.fetchHome(side), folder), filepath.Join(r.home(side), folder)
-			if !exists(from) {
-				continue
-			}
-			if err := workspace.RemoveAll(ctx, to); err != nil {
-				return err
-			}
-			if err := mkdirs(to); err != nil {
-				return err
-			}
-			if err := workspace.CopyFolder(ctx, from, to); err != nil {
-				return err
-			}
+		if err := workspace.RemoveAll(ctx, to); err != nil {
+			return err
+		}
+		if err := mkdirs(to); err != nil {
+			return err
+		}
+		if err := workspace.CopyFolder(ctx, from, to); err != nil {
+			return err
 		}
 	}
 	return nil

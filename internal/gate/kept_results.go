@@ -159,14 +159,12 @@ func (k *keeper) observe() {
 // wantsRemoved says whether a test fails for want of a name that the change takes
 // out of the sources, which languages without a compiler say at run time.
 func (k *keeper) wantsRemoved(e *examined) bool {
-	for _, eco := range ecosystem.All() {
-		if eco.Name != e.eco || eco.Absent == nil {
-			continue
-		}
-		name, _ := eco.Absent(e.output)
-		return name != "" && k.namesRemoved(e.id, name)
+	eco := ecosystem.Named(e.eco)
+	if eco == nil || eco.Absent == nil {
+		return false
 	}
-	return false
+	name, _ := eco.Absent(e.output)
+	return name != "" && k.namesRemoved(e.id, name)
 }
 
 // namesRemoved says whether a message names what the change removed or renamed.

@@ -75,19 +75,18 @@ func (r *runner) wanting() func(Test) (deps, api bool) {
 		}
 	}
 	return func(t Test) (deps, api bool) {
-		for _, e := range ecosystem.All() {
-			if e.Name != t.Eco || e.Absent == nil {
-				continue
-			}
-			name, dep := e.Absent(t.Output)
-			if name == "" {
-				continue
-			}
-			for w := range ecosystem.Words([]byte(name)) {
-				api = api || after[w] && !before[w]
-			}
-			deps = dep && steered && !api
+		e := ecosystem.Named(t.Eco)
+		if e == nil || e.Absent == nil {
+			return false, false
 		}
+		name, dep := e.Absent(t.Output)
+		if name == "" {
+			return false, false
+		}
+		for w := range ecosystem.Words([]byte(name)) {
+			api = api || after[w] && !before[w]
+		}
+		deps = dep && steered && !api
 		return deps, api
 	}
 }

@@ -32,7 +32,7 @@ type Check struct {
 func All() []Check {
 	return []Check{
 		{Name: "probes", Early: true, Run: Repeat},
-		{Name: "fuzzing", Run: RunFuzz},
+		{Name: "fuzzing", Run: Fuzz},
 		{Name: "planted test", Run: Plant},
 		{Name: "mutants", Run: Mutate},
 	}

@@ -27,10 +27,10 @@ type fuzzTarget struct {
 	by    *ecosystem.Fuzz
 }
 
-// RunFuzz gives the fuzz targets of what the change affects their share of time. An
+// Fuzz gives the fuzz targets of what the change affects their share of time. An
 // input that fails on the head is tried by itself, there and at base. It is left
 // out where the change fails anyway.
-func RunFuzz(ctx context.Context, s *Subject) (Findings, error) {
+func Fuzz(ctx context.Context, s *Subject) (Findings, error) {
 	r := &check{in: s}
 	err := r.fuzz(ctx)
 	return r.found, err

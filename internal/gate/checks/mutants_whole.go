@@ -2,7 +2,6 @@ package checks
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -61,9 +60,8 @@ func (m *mutator) testOf(name string) int {
 
 // speaks says whether a command is of the ecosystem that a source belongs to.
 func (m *mutator) speaks(c ecosystem.Command, name string) bool {
-	return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool {
-		return e.Name == c.Eco && e.IsSource != nil && e.IsSource(name)
-	})
+	e := ecosystem.Named(c.Eco)
+	return e != nil && e.IsSource != nil && e.IsSource(name)
 }
 
 // otherGroup runs the tests once without a mutant; nil where they are too slow or
@@ -108,7 +106,8 @@ func (m *mutator) take(g *testGroup, suite Suite, step Step) {
 // bound says whether what a command's ecosystem builds names the folder that it was
 // built in, so that a copy is of no use.
 func bound(c ecosystem.Command) bool {
-	return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.Name == c.Eco && e.Bound })
+	e := ecosystem.Named(c.Eco)
+	return e != nil && e.Bound
 }
 
 // inCopy runs a group's tests in a copy of the prepared head and says whether all
