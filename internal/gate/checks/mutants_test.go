@@ -10,7 +10,9 @@ import (
 // noticed it.
 func TestJudgeMutant(t *testing.T) {
 	t.Parallel()
-	one := func(s Status) Suite { return Suite{{Unit: ".", Package: "m", Test: "TestA"}: {Status: s, Leaf: true}} }
+	one := func(s ecosystem.Status) Suite {
+		return Suite{{Unit: ".", Package: "m", Test: "TestA"}: {Status: s, Leaf: true}}
+	}
 	each := ecosystem.ShellCommand(StageTest, "go test ./...")
 	for _, tt := range []struct {
 		what  string
