@@ -130,8 +130,14 @@ func (r *runner) restrain(ctx context.Context, side Side, c command, run *sandbo
 	run.Network = sandbox.NetworkNone
 	run.Env = slices.Concat(run.Env, closed(run.Home))
 	if !c.reaches(side) {
+		// What a repository pins for itself is run as its other programs are.
 		run.Env = slices.Concat(run.Env, offlineEnv(run.Home))
-	} else if r.leash != nil {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if !c.ownYarn {
+		run.Env = append(run.Env, "YARN_IGNORE_PATH=1")
+	}
+	if r.leash != nil {
 		return r.leash.lead(ctx, c.eco, run)
 	}
 	return nil, nil //nolint:nilnil // as above
