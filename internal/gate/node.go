@@ -259,16 +259,16 @@ func (p *project) installNode(s *survey, m manifest, workspace bool) {
 		if !workspace && m.installsAlone() && !strings.HasPrefix(text, "yarn install --immutable") {
 			c.installs = "node_modules"
 		}
-		fetch, offline := text+" --ignore-scripts", text+" --ignore-scripts"
+		fetch, offline, data := text+" --ignore-scripts", text+" --ignore-scripts", nodeData
 		switch text {
 		case "pnpm install --frozen-lockfile":
 			fetch, offline = "pnpm fetch --ignore-scripts", offline+" --offline"
 		case "yarn install --frozen-lockfile":
 			offline += " --offline"
 		case "yarn install --immutable":
-			fetch, offline = text+" --mode=skip-build", text+" --mode=skip-build"
+			fetch, offline, data = text+" --mode=skip-build", text+" --mode=skip-build", berryData
 		}
-		p.setup = append(p.setup, c.reporting(text).strangers(fetch, nodeData, offline))
+		p.setup = append(p.setup, c.reporting(text).strangers(fetch, data, offline))
 	}
 	lock := s.first(p.dir, "pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb")
 	if lock != "" {
