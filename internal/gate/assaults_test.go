@@ -3,7 +3,6 @@ package gate
 import (
 	"archive/zip"
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -289,6 +288,6 @@ func (a assault) has(t *testing.T, name string, tools *Toolchains) {
 		missing = a.lacks(tools)
 	}
 	if missing != "" {
-		t.Skip(fmt.Sprintf("%s: %s is needed", name, missing))
+		t.Skipf("%s: %s is needed", name, missing)
 	}
 }
