@@ -267,7 +267,7 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 	}
 }
 
-// Package managers that run scripts of what they fetch by git fetch nothing by git.
+// Only package managers that run nothing of what they fetch by git have git.
 func TestGitOfStrangers(t *testing.T) {
 	t.Parallel()
 	for _, eco := range ecosystems() {
