@@ -65,7 +65,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	dir := at.tree.Dir
 	if c.Data != nil {
 		var err error
-		if dir, at.home, err = r.layData(ctx, side, c); err != nil {
+		if dir, at.home, err = r.layData(ctx, side, &c); err != nil {
 			return Step{}, fmt.Errorf("%s %s: %w", side, c.Text, err)
 		}
 	}

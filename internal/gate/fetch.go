@@ -54,7 +54,7 @@ func (r *runner) fetchHome(side Side) string {
 }
 
 // layData writes the data for c into a new folder, and gives it HOME.
-func (r *runner) layData(ctx context.Context, side Side, c ecosystem.Command) (dir, home string, err error) {
+func (r *runner) layData(ctx context.Context, side Side, c *ecosystem.Command) (dir, home string, err error) {
 	home = r.fetchHome(side)
 	if !exists(home) {
 		if err := r.begin(ctx, side, home); err != nil {
@@ -68,12 +68,27 @@ func (r *runner) layData(ctx context.Context, side Side, c ecosystem.Command) (d
 	if err := mkdirs(filepath.Join(dir, filepath.FromSlash(c.Unit))); err != nil {
 		return "", "", err
 	}
-	for name, data := range c.Data(r.plan[side].survey) {
+	files := c.Data(r.plan[side].survey)
+	if eco := ecosystem.Named(c.Eco); eco != nil && eco.Pin != nil {
+		if c.OwnProgram, err = eco.Pin(c.Unit, files, func(name string) ([]byte, error) { return r.atBase(ctx, name) }); err != nil {
+			return "", "", err
+		}
+	}
+	for name, data := range files {
 		if err := writeInTree(dir, name, data); err != nil {
 			return "", "", err
 		}
 	}
 	return dir, home, nil
+}
+
+// atBase reads a file of the base, nil where it has none, or no regular file.
+func (r *runner) atBase(ctx context.Context, name string) ([]byte, error) {
+	data, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, name)
+	if err != nil && ctx.Err() == nil {
+		return nil, nil //nolint:nilerr // as said
+	}
+	return data, err
 }
 
 // takeFetched puts what c has fetched into a side's HOME.

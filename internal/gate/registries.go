@@ -109,10 +109,16 @@ func (r *runner) restrain(ctx context.Context, side Side, c ecosystem.Command, r
 		return nil, nil //nolint:nilnil // no proxy is an answer
 	}
 	run.Network = sandbox.NetworkNone
-	run.Env = slices.Concat(run.Env, ecosystem.ClosedEnv(run.Home))
+	run.Env = slices.Concat(run.Env, ecosystem.ClosedEnv(run.Home, c.Eco))
 	if !c.Reaches(side) {
+		// What a repository pins for itself is run as its other programs are.
 		run.Env = slices.Concat(run.Env, ecosystem.OfflineEnv(run.Home))
-	} else if r.registryAccess != nil {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if !c.OwnProgram {
+		run.Env = append(run.Env, "YARN_IGNORE_PATH=1")
+	}
+	if r.registryAccess != nil {
 		return r.registryAccess.start(ctx, c.Eco, run)
 	}
 	return nil, nil //nolint:nilnil // as above

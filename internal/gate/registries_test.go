@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -263,6 +264,26 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 		}
 		if none := newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{}}).setup; len(none) > 0 {
 			t.Errorf("%q: %d commands where the configuration wants none", mod, len(none))
+		}
+	}
+}
+
+// Only package managers that run nothing of what they fetch by git have git.
+func TestGitOfStrangers(t *testing.T) {
+	t.Parallel()
+	for _, eco := range ecosystem.All() {
+		r := newRunner(&Gate{Network: NetworkRegistries}, Input{}, task{})
+		run := sandbox.Command{}
+		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Eco: eco.Name, Data: func(*ecosystem.Survey) map[string][]byte { return nil }}
+		if _, err := r.restrain(t.Context(), Head, c, &run); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "git", "ls-remote", "https://127.0.0.1:1/x.git")
+		cmd.Env = append([]string{"PATH=" + systemPath()}, run.Env...)
+		out, _ := cmd.CombinedOutput() // there is no such server
+		want := eco.Name != "Go" && eco.Name != "PHP"
+		if refused := strings.Contains(string(out), "not allowed"); refused != want {
+			t.Errorf("%s: git is refused: %v\n%s", eco.Name, refused, out)
 		}
 	}
 }

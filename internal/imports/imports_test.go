@@ -36,7 +36,7 @@ var table = []row{
 	{"internal/run", "agent agents internal/gate internal/gate/compare internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config internal/hook"},
 	{"internal/backtest", "internal/run internal/report internal/workspace"},
 	{"internal/gate", "internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/sandbox internal/workspace internal/evidence internal/proxy"},
-	{"internal/gate/ecosystem", "internal/gate/compare internal/sandbox"}, // it describes commands, and runs none
+	{"internal/gate/ecosystem", "internal/gate/compare internal/sandbox"},                       // it describes commands, and runs none
 	{"internal/gate/checks", "internal/gate/ecosystem internal/gate/mutate internal/workspace"}, // what they may have run is given to them
 	{"internal/gate/mutate", "-"},  // text in, text out: it starts nothing and reads no file
 	{"internal/gate/compare", "-"}, // results in, classes out

@@ -93,6 +93,8 @@ type Command struct {
 	// Data is what is there in place of the tree, by name; nil: the tree is. Such a
 	// command fetches, and runs nothing of the tree.
 	Data func(*Survey) map[string][]byte
+	// OwnProgram says that the package manager that the base has chosen is among the data.
+	OwnProgram bool
 }
 
 // FetchOnly are the commands of setup that say how they fetch for heads that are not

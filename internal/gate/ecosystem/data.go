@@ -3,6 +3,7 @@ package ecosystem
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -57,4 +58,18 @@ func keptLines(data []byte, keep func(string) bool) []byte {
 		}
 	}
 	return out.Bytes()
+}
+
+// joinJSON adds the members of a second object to those of the first.
+func joinJSON(first, second []byte) []byte {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(first, &a) != nil || json.Unmarshal(second, &b) != nil || len(b) == 0 {
+		return first
+	}
+	maps.Copy(a, b)
+	out, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return first
+	}
+	return out
 }

@@ -25,6 +25,15 @@ type Ecosystem struct {
 	// SettingsFiles are files in which the operator can have said the same.
 	SettingsFiles []SettingsFile
 
+	// byGit says that nothing runs of what they fetch by git; others run hooks and scripts
+	// of that.
+	byGit bool
+
+	// Pin adds to the data that a command fetches among the package manager that the base
+	// has chosen, whose files read returns, nil for what is not there. own says that the
+	// program of one is among the data.
+	Pin func(unit string, data map[string][]byte, read func(name string) ([]byte, error)) (own bool, err error)
+
 	// find returns what the tools can work in: a project for each folder that is
 	// one, with its commands, the reason, and what is missing to run them.
 	find func(*Survey) []Project

@@ -66,7 +66,7 @@ func raceArch(goos, arch string) bool {
 // goEcosystem is Go, by its modules.
 func goEcosystem() *Ecosystem {
 	return &Ecosystem{
-		Name: "Go", Units: "Go modules",
+		Name: "Go", byGit: true, Units: "Go modules",
 		Hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		find:     findGoProjects,
 		classes:  goClasses(),

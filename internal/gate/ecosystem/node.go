@@ -18,7 +18,7 @@ func nodeEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Node.js", Units: "Node.js packages",
 		Hosts:   strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),
-		Fetched: []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache"},
+		Fetched: []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache", ".cache/node/corepack"},
 		registries: []string{
 			"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_@*:registry", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",
 			"YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "YARN_UNSAFE_HTTP_WHITELIST", "BUN_CONFIG_REGISTRY", "COREPACK_NPM_REGISTRY",
@@ -40,6 +40,7 @@ func nodeEcosystem() *Ecosystem {
 		},
 		adopt:  adoptNode,
 		Absent: absentInNode,
+		Pin:    pinNode,
 	}
 }
 
@@ -262,16 +263,16 @@ func (p *Project) installNode(s *Survey, m Manifest, workspace bool) {
 		if !workspace && m.InstallsAlone() && !strings.HasPrefix(text, "yarn install --immutable") {
 			c.Installs = "node_modules"
 		}
-		fetch, offline := text+" --ignore-scripts", text+" --ignore-scripts"
+		fetch, offline, data := text+" --ignore-scripts", text+" --ignore-scripts", nodeData
 		switch text {
 		case "pnpm install --frozen-lockfile":
 			fetch, offline = "pnpm fetch --ignore-scripts", offline+" --offline"
 		case "yarn install --frozen-lockfile":
 			offline += " --offline"
 		case "yarn install --immutable":
-			fetch, offline = text+" --mode=skip-build", text+" --mode=skip-build"
+			fetch, offline, data = text+" --mode=skip-build", text+" --mode=skip-build", berryData
 		}
-		p.Setup = append(p.Setup, c.reporting(text).strangers(fetch, nodeData, offline))
+		p.Setup = append(p.Setup, c.reporting(text).strangers(fetch, data, offline))
 	}
 	lock := s.first(p.Dir, "pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb")
 	if lock != "" {

@@ -1,9 +1,14 @@
 package ecosystem
 
 import (
+	_ "embed"
+	"path/filepath"
+
 	"path"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 // nodeData is what a package manager of Node.js needs to know which packages to fetch.
@@ -28,6 +33,53 @@ func nodeData(s *Survey, dir string) map[string][]byte {
 	}
 	_ = dir // workspaces may reach out of it
 	return out
+}
+
+// berryData is what yarn 2 and later need: what the others do, and a plug-in that refuses
+// packages which are made by a program (exec:, git), in manifests, lockfiles and packages of
+// registries alike: yarn 4.0 runs those programs although scripts are off.
+func berryData(s *Survey, dir string) map[string][]byte {
+	out := nodeData(s, dir)
+	const plugin = "only-packages.cjs"
+	settings := path.Join(dir, ".yarnrc.yml")
+	out[settings] = append(out[settings], "plugins:\n  - path: "+plugin+"\n    spec: "+plugin+"\n"...)
+	out[path.Join(dir, plugin)] = onlyPackages
+	return out
+}
+
+//go:embed node_only_packages.cjs
+var onlyPackages []byte
+
+// pinNode adds the package manager that the base has chosen, by packageManager in
+// package.json or by yarnPath with the program in its tree: a lockfile is for one version.
+// What the head says of that is left out, like all that it names to be run.
+func pinNode(unit string, data map[string][]byte, read func(name string) ([]byte, error)) (own bool, err error) {
+	manifest, settings := path.Join(unit, "package.json"), path.Join(unit, ".yarnrc.yml")
+	if data[manifest] == nil {
+		return false, nil
+	}
+	base, err := read(manifest)
+	if err != nil {
+		return false, err
+	}
+	data[manifest] = joinJSON(data[manifest], jsonKeys(base, []string{"packageManager"}))
+	rc, err := read(settings)
+	if err != nil {
+		return false, err
+	}
+	var at struct {
+		YarnPath string `yaml:"yarnPath"`
+	}
+	if yaml.Unmarshal(rc, &at) != nil || at.YarnPath == "" || !filepath.IsLocal(filepath.FromSlash(path.Join(unit, at.YarnPath))) {
+		return false, nil
+	}
+	program, err := read(path.Join(unit, at.YarnPath))
+	if err != nil || program == nil {
+		return false, err
+	}
+	data[path.Join(unit, at.YarnPath)] = program
+	data[settings] = slices.Concat(data[settings], yamlKeys(rc, []string{"yarnPath"}))
+	return true, nil
 }
 
 var nodeLocks = []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb"}

@@ -39,7 +39,7 @@ var composerKeys = strings.Fields("name type require require-dev conflict replac
 // phpEcosystem is PHP tested with PHPUnit.
 func phpEcosystem() *Ecosystem {
 	return &Ecosystem{
-		Name: "PHP", Units: "PHP projects",
+		Name: "PHP", byGit: true, Units: "PHP projects",
 		Hosts:   strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
 		Fetched: []string{".cache/composer"},
 		find:    findPHPProjects,
