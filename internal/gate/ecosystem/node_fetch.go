@@ -2,9 +2,8 @@ package ecosystem
 
 import (
 	_ "embed"
-	"path/filepath"
-
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
