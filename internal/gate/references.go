@@ -74,9 +74,9 @@ const maxRead = 4000
 // names: what a Makefile includes, a file of variables, a plug-in of a configuration.
 func (r *runner) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		by := ecosystem.Includes
-		if ecosystem.IsSource(name) {
-			by = ecosystem.ImportsScript
+		by := ecosystem.ImportsScript
+		if v := both[name]; !ecosystem.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests
+			by = ecosystem.Includes
 		}
 		return r.onlySteering(name, both, steering, by)
 	}
