@@ -84,6 +84,10 @@ func (r *runner) touches(ctx context.Context) ([]touch, error) {
 			} else {
 				t.class, t.eco = ecosystem.ClassOfBoth(name, both[name], also)
 			}
+			if link := r.testLink(ctx, name); t.class == compare.Source && link != "" {
+				_, t.eco = ecosystem.ClassOfBoth(link, both[name], also)
+				t.class = compare.Support // it has a path of its own, so that no test is of this file
+			}
 			if t.class == compare.Source && f.Status == change.Retyped || t.class == compare.Source && r.linkAt(ctx, name) {
 				t.class, t.eco = ecosystem.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
 			}
@@ -109,6 +113,25 @@ func (r *runner) linkAt(ctx context.Context, name string) bool {
 		}
 	}
 	return false
+}
+
+// testLink is a link of the base to a file that the change edits, at a place where
+// runners take tests from; empty: there is none.
+func (r *runner) testLink(ctx context.Context, name string) string {
+	entries, err := r.Mirror.Files(ctx, r.in.Base.Commit)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if e.Mode != "120000" || !ecosystem.IsTestFile(e.Path) {
+			continue
+		}
+		to, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, e.Path)
+		if err == nil && path.Join(path.Dir(e.Path), string(to)) == name {
+			return e.Path
+		}
+	}
+	return ""
 }
 
 // inTheWay are links and files of the head where the base has folders of what is
@@ -179,74 +202,4 @@ func movedPrefix(f change.File) (from, to string) {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	return strings.Join(a, "/"), strings.Join(b, "/")
-}
-
-// referred reads what the trees say of files elsewhere.
-func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred {
-	called := map[string]bool{}
-	var configs []string
-	note := func(side Side, dir, text string) {
-		for _, w := range ecosystem.ScriptWord.FindAllString(text, -1) {
-			called[path.Join(dir, strings.Trim(w, `"'`))] = true
-		}
-	}
-	for _, side := range []Side{Base, Head} {
-		if r.plan[side] == nil {
-			continue
-		}
-		root := r.tree(side).Dir
-		for _, c := range r.plan[side].test {
-			note(side, c.Unit, c.Text)
-		}
-		for _, p := range r.plan[side].projects {
-			for _, name := range []string{"GNUmakefile", "makefile", "Makefile", "justfile", "Taskfile.yml", "package.json"} {
-				if src, err := ecosystem.ReadInTree(root, path.Join(p.Dir, name)); err == nil {
-					note(side, p.Dir, ecosystem.TestRecipes(name, string(src)))
-				}
-			}
-			configs = append(configs, ecosystem.RunnerSettings(root, p.Dir)...)
-		}
-	}
-	all := strings.Join(configs, "\n")
-	return ecosystem.Referred{
-		Called: called,
-		Setup:  func(name string) bool { return ecosystem.NamesSetup(all, name) },
-		Data:   r.dataOfTests(both),
-	}
-}
-
-// maxRead bounds how many files are searched for the name of one.
-const maxRead = 4000
-
-// dataOfTests recognises files that test files name by path and no source does.
-func (r *runner) dataOfTests(both map[string]ecosystem.Versions) func(string) bool {
-	var files []string
-	return func(name string) bool {
-		if _, changed := both[name]; !changed {
-			return false
-		}
-		if files == nil {
-			if p := r.plan[Base]; p != nil {
-				files = p.files
-			}
-		}
-		test, read := false, 0
-		for _, f := range files {
-			if !ecosystem.IsSource(f) || ecosystem.IgnoredDir(path.Dir(f)) {
-				continue
-			}
-			if read++; read > maxRead {
-				return false // in doubt source
-			}
-			src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
-			if err != nil || !ecosystem.Names(string(src), path.Dir(f), name) {
-				continue
-			}
-			if !ecosystem.IsTestSource(f) {
-				return false
-			}
-			test = true
-		}
-		return test
-	}
 }

@@ -17,7 +17,8 @@ func cClasses() classTable {
 		"meson.build":    {compare.Steering, mergeCalls("test", "benchmark", "add_test_setup")},
 	})
 	return classTable{
-		steering: called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),
+		steering: oneOf(called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),
+			func(name string, src []byte) bool { return path.Ext(name) == ".cmake" && cmakeTestCall.Match(src) }),
 		// What builds the tests in a folder of theirs names them one by one: it is where they are.
 		test:    func(name string, _ []byte) bool { return isCTest(name) },
 		folders: cTestFolders,
@@ -46,10 +47,11 @@ func cEcosystem() *Ecosystem {
 }
 
 var (
-	cExts        = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".mm", ".inc", ".ipp"}
-	cTestFolders = []string{"test", "tests", "unittest", "unittests", "testing"}
-	cTestName    = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
-	cMissing     = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
+	cExts         = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".mm", ".inc", ".ipp"}
+	cTestFolders  = []string{"test", "tests", "unittest", "unittests", "testing"}
+	cTestName     = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
+	cmakeTestCall = pattern.New(`(?i)\b(add_test|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|TEST_LAUNCHER|(set_property|get_property)\s*\(\s*TEST)\b`)
+	cMissing      = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
 )
 
 // isCTest recognises test sources, and in folders of tests also what builds them.

@@ -40,6 +40,9 @@ type Referred struct {
 	Called map[string]bool        // scripts that test commands call
 	Setup  func(name string) bool // the configuration of a runner names it
 	Data   func(name string) bool // tests name it and no source does
+	// Steered: it is a part of what steers tests, and no source names it; eco is as of ClassOf.
+	Steered func(name string) (eco string, ok bool)
+	Helper  func(name string) bool // tests import it and no source does
 }
 
 // DataFolders hold what tests read.
@@ -65,7 +68,7 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 			return compare.Support, e.Name
 		}
 	}
-	if also.Setup != nil && IsSource(name) && also.Setup(name) {
+	if IsSource(name) && (also.Setup != nil && also.Setup(name) || also.Helper != nil && also.Helper(name)) {
 		return compare.Support, ""
 	}
 	kept := InFolder(name, DataFolders...)
@@ -85,7 +88,16 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	if class, eco = inTestFolder(name, tables); class != "" {
 		return class, eco
 	}
-	if !IsSource(name) && !IsDoc(name) && !Steers(name) && also.Data != nil && also.Data(name) {
+	if IsDoc(name) || Steers(name) {
+		return compare.Source, ""
+	}
+	if also.Steered != nil {
+		if eco, ok := also.Steered(name); ok {
+			return compare.Steering, eco
+		}
+	}
+	switch {
+	case !IsSource(name) && also.Data != nil && also.Data(name):
 		return compare.Data, ""
 	}
 	return compare.Source, ""
@@ -119,11 +131,18 @@ func inFolders(name string, folders []string) bool {
 // wrapperName is the name of a script that is there to run tests.
 var wrapperName = pattern.New(`(?i)test|check|spec|(^|[-_.])ci([-_.]|$)`)
 
-// isWrapper says whether a script that a test command calls is there to run tests.
+// wrapperText is what a script has that runs tests, and one that is tested has not.
+var wrapperText = pattern.New(`(?i)test|check|spec\b|\b(prove|bats|tox|nox|mvn|gradlew?|phpunit|ctest)\b`)
+
+// isWrapper says whether a script that a test command calls is there to run tests, and is
+// not what they test.
 func isWrapper(name string, src []byte) bool {
+	if IsTestSource(name) {
+		return false
+	}
 	first, _, _ := bytes.Cut(src, []byte("\n"))
 	shell := slices.Contains([]string{".sh", ".bash"}, path.Ext(name)) || bytes.HasPrefix(first, []byte("#!")) && bytes.Contains(first, []byte("sh"))
-	return shell || wrapperName.MatchString(path.Base(name)) && !IsTestSource(name)
+	return wrapperName.MatchString(path.Base(name)) || shell && wrapperText.Match(src)
 }
 
 // MixtureOf returns how the two versions of a file are merged, nil where it is of

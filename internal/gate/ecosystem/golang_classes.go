@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -28,7 +29,39 @@ func goClasses() classTable {
 	}
 }
 
-// mergeGoMod puts the base's toolchain, tool and ignore lines into the head's go.mod.
+// goTesting are modules that tests compare with, by what their paths hold.
+var goTesting = pattern.New(`(?i)(^|[/._-])(testify|go-cmp|cmp|gomega|ginkgo|quicktest|is|goconvey|gotest\.tools|\w*(test|assert|check|expect|mock)\w*)($|[/._-])`)
+
+// putMeaning puts what lines that are equal in tests mean as on the base: the version of
+// the language where the head's is an older one, and which module the tests compare with
+// where the head leads it into its own tree.
+func putMeaning(from, into *modfile.File) (err error) {
+	if from.Go != nil && into.Go != nil && semver.Compare("v"+into.Go.Version, "v"+from.Go.Version) < 0 {
+		err = into.AddGoStmt(from.Go.Version)
+	}
+	replaced := func(f *modfile.File, path string) *modfile.Replace {
+		i := slices.IndexFunc(f.Replace, func(r *modfile.Replace) bool { return r.Old.Path == path })
+		if i < 0 {
+			return nil
+		}
+		return f.Replace[i]
+	}
+	for _, r := range slices.Clone(into.Replace) {
+		required := slices.ContainsFunc(from.Require, func(q *modfile.Require) bool { return q.Mod.Path == r.Old.Path })
+		was := replaced(from, r.Old.Path)
+		if !required || r.New.Version != "" || !goTesting.MatchString(r.Old.Path) || was != nil && was.New == r.New {
+			continue
+		}
+		err = joinErrors(err, into.DropReplace(r.Old.Path, r.Old.Version))
+		if was != nil {
+			err = joinErrors(err, into.AddReplace(was.Old.Path, was.Old.Version, was.New.Path, was.New.Version))
+		}
+	}
+	return err
+}
+
+// mergeGoMod puts the base's toolchain, tool and ignore lines into the head's go.mod,
+// and what lines that are equal in tests mean.
 func mergeGoMod(base, head []byte) ([]byte, error) {
 	into, err := modfile.Parse("go.mod", head, nil)
 	if err != nil {
@@ -57,6 +90,7 @@ func mergeGoMod(base, head []byte) ([]byte, error) {
 	if from.Toolchain != nil {
 		err = joinErrors(err, into.AddToolchainStmt(from.Toolchain.Name))
 	}
+	err = joinErrors(err, putMeaning(from, into))
 	into.Cleanup()
 	if after := modfile.Format(into.Syntax); err != nil || string(after) != before {
 		return after, err

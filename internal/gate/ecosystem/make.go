@@ -4,14 +4,25 @@ import (
 	"path"
 	"regexp"
 	"slices"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 func makeClasses() classTable {
 	return classTable{
 		steering: called("GNUmakefile", "makefile", "Makefile", "*.mk", "justfile", "Justfile", ".justfile", "Taskfile.yml", "Taskfile.yaml"),
-		test:     called("*.bats"),
+		test: func(name string, _ []byte) bool {
+			return called("*.bats")(name, nil) || slices.Contains([]string{".sh", ".bash", ".t"}, path.Ext(name)) &&
+				(shellTest.MatchString(path.Base(name)) || inFolders(name, shellTestFolders))
+		},
 	}
 }
+
+// Tests in shell, which some target runs.
+var (
+	shellTest        = pattern.New(`^(test[._-].*|.*[._-]tests?)\.\w+$`)
+	shellTestFolders = []string{"test", "tests", "t", "checks", "spec"}
+)
 
 // makeEcosystem is what people type where no other ecosystem has tests: targets
 // of a Makefile, a justfile or a Taskfile.

@@ -35,6 +35,13 @@ var markRules = []markRule{
 	{".cs .fs .vb", "asks whether it runs in a test", pattern.New(`(?i)testhost|GetAssemblies\(\)[^;]*(xunit|nunit|mstest)|"(xunit|nunit|vstest)`)},
 	{".php", "asks whether it runs in a test", pattern.New(`PHPUNIT_\w+|__PHPUNIT|runningUnitTests\(|class_exists\([^)]*PHPUnit|APP_ENV\b[^;]*["']test`)},
 	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
+	{".go", "reaches into the test runner", pattern.New(`_test\.go["` + "`" + `]|["` + "`" + `]-test\.\w|\bos\.Args\s*=\s*append|(?i:mprotect)|//go:linkname\b|NewAt\([^)]*unsafe`)},
+	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def pytest_\w+\(|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
+	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
+	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
+	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
+	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert)\b|__assert_fail\s*\(`)},
+	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
 	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
 	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[`)},
 }
@@ -68,9 +75,15 @@ func sortedKeys(m map[int]string) []int {
 // runnerFiles are paths, in any folder, that a run of tests takes for its own
 // programs before those of the machine or of what is installed.
 var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vitest|ava|tape|tap|c8|nyc|react-scripts)(-cli)?/.*|@(jest|vitest)/.*)` +
-	`|\.?venv/.*|_?pytest(\.py|/.*)|(pluggy|unittest)(\.py|/.*)|(site|user)customize\.py` +
+	`|\.?venv/.*|[^/]+\.(dist|egg)-info/entry_points\.txt|_?pytest(\.py|/.*)|(pluggy|unittest)(\.py|/.*)|(site|user)customize\.py` +
 	`|vendor/(bin/(phpunit|pest)|phpunit/.*|bundle/.*))$`)
+
+// shadowing are modules at the top of a Python project that would be imported in place of
+// those of the standard library, or of others, that runners stand on.
+var shadowing = pattern.New(`^(src/|lib/)?(difflib|traceback|pprint|warnings|inspect|ast|dis|re|functools|collections|reprlib|textwrap|contextlib|tokenize|linecache|argparse|logging|fnmatch|importlib|doctest|iniconfig|exceptiongroup|packaging|pygments|tomli|attr)(\.py|/__init__\.py)$`)
 
 // ReplacesRunner says whether a file of the tree would be run, or loaded, in place of
 // the program that runs tests.
-func ReplacesRunner(name string) bool { return runnerFiles.MatchString(name) }
+func ReplacesRunner(name string) bool {
+	return runnerFiles.MatchString(name) || shadowing.MatchString(name)
+}

@@ -55,6 +55,62 @@ func mergeJSON(keys ...string) func(base, head []byte) ([]byte, error) {
 	}
 }
 
+// mergeAll puts several mixtures of one file after each other.
+func mergeAll(all ...func(base, head []byte) ([]byte, error)) func(base, head []byte) ([]byte, error) {
+	return func(base, head []byte) (out []byte, err error) {
+		out = head
+		for _, merge := range all {
+			if out, err = merge(base, out); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+}
+
+// mergeShared puts the base's values of what both sides have in an object, such as the
+// names of modules in package.json's imports; what the head adds stays its own.
+func mergeShared(key string) func(base, head []byte) ([]byte, error) {
+	return func(base, head []byte) ([]byte, error) {
+		order, values, err := jsonObject(head)
+		if err != nil {
+			return nil, err
+		}
+		_, was, err := jsonObject(base)
+		if base == nil || err != nil {
+			return head, nil //nolint:nilerr // as of go.mod
+		}
+		names, now, err := jsonObject(values[key])
+		_, old, oldErr := jsonObject(was[key])
+		if err != nil || oldErr != nil {
+			return head, nil //nolint:nilerr // one of both has none
+		}
+		same := true
+		var inner []string
+		for _, n := range names {
+			v := now[n]
+			if before, ok := old[n]; ok && !sameJSON(before, v) {
+				v, same = before, false
+			}
+			quoted, _ := json.Marshal(n) //nolint:errchkjson // a string
+			inner = append(inner, fmt.Sprintf("%s: %s", quoted, v))
+		}
+		if same {
+			return head, nil
+		}
+		var out []string
+		for _, k := range order {
+			v := values[k]
+			if k == key {
+				v = json.RawMessage("{" + strings.Join(inner, ", ") + "}")
+			}
+			name, _ := json.Marshal(k) //nolint:errchkjson // a string
+			out = append(out, fmt.Sprintf("  %s: %s", name, v))
+		}
+		return []byte("{\n" + strings.Join(out, ",\n") + "\n}\n"), nil
+	}
+}
+
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	if json.Compact(&x, a) != nil || json.Compact(&y, b) != nil {

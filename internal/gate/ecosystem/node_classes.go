@@ -20,7 +20,8 @@ func nodeClasses() classTable {
 	return classTable{
 		steering: oneOf(called(".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js", "bunfig.toml",
 			"jest.config.*", "jest-*.config.*", "vitest.config.*", "vitest.workspace.*", ".mocharc", ".mocharc.*", "mocha.opts", "karma.conf.*", "ava.config.*",
-			"jasmine.json", "playwright.config.*", "cypress.config.*", ".taprc", ".nycrc", ".nycrc.*", ".c8rc", ".c8rc.*", "turbo.json", "nx.json", "lerna.json"),
+			"jasmine.json", "playwright.config.*", "cypress.config.*", ".taprc", ".nycrc", ".nycrc.*", ".c8rc", ".c8rc.*", "turbo.json", "nx.json", "lerna.json",
+			"babel.config.*", ".babelrc", ".babelrc.*", ".swcrc"), // which rewrite tests, too
 			func(name string, src []byte) bool { // what vitest reads where it has no file of its own
 				ok, err := path.Match("vite.config.*", path.Base(name))
 				return err == nil && ok && strings.Contains(string(src), "test")
@@ -40,8 +41,10 @@ func nodeClasses() classTable {
 		},
 		folders: folders,
 		mixed: mixedBy(map[string]*Mixture{
-			"package.json": {compare.Steering, mergeJSON("scripts", "config", "jest", "mocha", "vitest", "ava", "tap", "nyc", "c8", "jasmine", "karma", "cypress")},
-			"deno.json":    {compare.Steering, mergeJSON("tasks", "test")},
+			"package.json": {compare.Steering, mergeAll(
+				mergeJSON("scripts", "config", "jest", "mocha", "vitest", "ava", "tap", "nyc", "c8", "jasmine", "karma", "cypress", "babel"),
+				mergeShared("imports"))},
+			"deno.json": {compare.Steering, mergeJSON("tasks", "test")},
 		}),
 	}
 }

@@ -55,7 +55,7 @@ func TestRecipes(name, src string) string {
 // RunnerSettings are the texts in which runners are given files of their own.
 func RunnerSettings(root, dir string) []string {
 	var out []string
-	for _, name := range []string{"package.json", "jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json", "vitest.config.js", "vitest.config.ts", "vitest.config.mts", "vite.config.js", "vite.config.ts", ".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.yml", ".mocharc.yaml", "test/mocha.opts", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist", ".rspec"} {
+	for _, name := range runnerSettings {
 		if src, err := ReadInTree(root, path.Join(dir, name)); err == nil {
 			out = append(out, string(src))
 		}
@@ -77,7 +77,7 @@ func NamesSetup(settings, name string) bool {
 	if !strings.Contains(settings, stem) {
 		return false
 	}
-	key := `(?s)(?:setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|testEnvironment|testRunner|reporters?|transform|resolver|snapshotSerializers|--require|--import|--loader|--setup|\brequire|\bbootstrap|\s-r)["']?[\s:=\[]*[^\]}]{0,200}?[/"'\s]`
+	key := `(?s)(?:setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|testEnvironment|testRunner|reporters?|transform|resolver|snapshotSerializers|--require|--import|--loader|--setup|pytest_plugins|\s-p|plugins|presets|\brequire|\bbootstrap|\s-r)["']?[\s:=\[]*[^\]}]{0,200}?[/"'\s.]`
 	return regexp.MustCompile(key + regexp.QuoteMeta(stem) + `(?:\.\w+)?["'\s,\]]`).MatchString(settings)
 }
 
