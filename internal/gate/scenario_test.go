@@ -26,6 +26,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/test/bench"
 )
 
 var update = flag.Bool("update", false, "write what the scenarios give into their files")
@@ -142,6 +143,37 @@ func makeWorld() (*world, error) {
 	return w, gotest.Std(ctx, filepath.Join(w.cache, "go-build"))
 }
 
+// withRunners are jest, vitest, mocha and other package managers than npm, installed
+// beside the machine's programs.
+var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
+	dir, err := bench.Runners(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	temp := filepath.Join(kept, "temp-runners")
+	if err := mkdirs(temp); err != nil {
+		return nil, err
+	}
+	o := sandbox.Options{PATH: systemPath() + ":" + filepath.Join(dir, ".bin"), TempDir: temp, Now: time.Now}
+	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
+	return sandbox.Detect(context.Background(), o)
+})
+
+// runners are a sandbox and an environment for a scenario whose tests need runners that
+// the machine does not have. It skips the test where they cannot be installed.
+func (w *world) runners(t *testing.T) (sandbox.Sandbox, []string) {
+	t.Helper()
+	box, err := withRunners()
+	if err != nil {
+		t.Skipf("runners of Node.js are needed: %v", err)
+	}
+	dir, err := bench.Runners(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box, []string{"PATH=" + systemPath() + ":" + filepath.Join(dir, ".bin"), "HOME=" + os.Getenv("HOME")}
+}
+
 // cacheOf is the Gate.CacheDir of a scenario: that of all, or one with the standard
 // library in the way that few need.
 func (w *world) cacheOf(t *testing.T, s *scenario) string {
@@ -222,7 +254,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -381,13 +413,17 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	t.Cleanup(func() { log.Close() })
 	tools, goTools := *w.tools, *w.tools.Go
 	tools.Go = &goTools
+	box := w.box
+	if s.has("runners") {
+		box, tools.env = w.runners(t)
+	}
 	g := &Gate{
-		Sandbox: countingBox{w.box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
+		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour},
 	}
 	if s.has("load") {
-		g.Sandbox = &loaded{Sandbox: w.box, loads: strings.Fields(s.input["load"][0])}
+		g.Sandbox = &loaded{Sandbox: box, loads: strings.Fields(s.input["load"][0])}
 	}
 	if s.has("flips") {
 		g.Flakes = flips(s.input["flips"])
