@@ -38,9 +38,13 @@ var markRules = []markRule{
 	{".cs .fs .vb", "asks whether it runs in a test", pattern.New(`(?i)testhost|GetAssemblies\(\)[^;]*(xunit|nunit|mstest)|"(xunit|nunit|vstest)`)},
 	{".php", "asks whether it runs in a test", pattern.New(`PHPUNIT_\w+|__PHPUNIT|runningUnitTests\(|class_exists\([^)]*PHPUnit|APP_ENV\b[^;]*["']test`)},
 	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
+	{"", "asks what runs it", pattern.New(`\b(MAKELEVEL|MAKEFLAGS|MFLAGS|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
 	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
 	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[`)},
 }
+
+// scriptExts are the endings of scripts that no ecosystem has.
+var scriptExts = []string{".sh", ".bash", ".zsh", ".ksh", ".pl", ".lua", ".awk"}
 
 // maxMarks bounds how many are named.
 const maxMarks = 50
@@ -81,7 +85,7 @@ func (r *runner) marks(ctx context.Context) error {
 				brought = append(brought, f.Path)
 			}
 		}
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !isSource(f.Path) || r.testFile(f.Path) {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !isSource(f.Path) && !slices.Contains(scriptExts, path.Ext(f.Path)) || r.testFile(f.Path) {
 			continue
 		}
 		added, err := r.addedText(ctx, f)

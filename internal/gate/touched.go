@@ -203,9 +203,9 @@ func movedPrefix(f change.File) (from, to string) {
 func (r *runner) referred(both map[string]versions) referred {
 	called := map[string]bool{}
 	var configs []string
-	note := func(side Side, dir, text string) {
-		for _, w := range scriptWord.FindAllString(text, -1) {
-			called[path.Join(dir, strings.Trim(w, `"'`))] = true
+	note := func(dir, text string) {
+		for _, w := range calledIn(text) {
+			called[path.Join(dir, w)] = true
 		}
 	}
 	for _, side := range []Side{Base, Head} {
@@ -214,12 +214,12 @@ func (r *runner) referred(both map[string]versions) referred {
 		}
 		root := r.tree(side).Dir
 		for _, c := range r.plan[side].test {
-			note(side, c.unit, c.text)
+			note(c.unit, c.text)
 		}
 		for _, p := range r.plan[side].projects {
 			for _, name := range []string{"GNUmakefile", "makefile", "Makefile", "justfile", "Taskfile.yml", "package.json"} {
 				if src, err := readInTree(root, path.Join(p.dir, name)); err == nil {
-					note(side, p.dir, testRecipes(name, string(src)))
+					note(p.dir, testRecipes(name, string(src)))
 				}
 			}
 			configs = append(configs, runnerSettings(root, p.dir)...)
@@ -247,7 +247,11 @@ func testRecipes(name, src string) string {
 	}
 	var out []string
 	for _, m := range by.FindAllStringSubmatch(src, -1) {
-		out = append(out, m[len(m)-1])
+		recipe := m[len(m)-1]
+		if name == "package.json" {
+			recipe = strings.ReplaceAll(recipe, `\"`, `"`)
+		}
+		out = append(out, recipe)
 	}
 	return strings.Join(out, "\n")
 }
