@@ -19,7 +19,7 @@ type arm struct {
 	r      *runner
 	side   Side // whose sources
 	stage  Stage
-	commit string    // has the files that are laid over
+	commit string    // has the files that are laid over; empty: there are none
 	files  []string  // that are laid over
 	tests  []command // that it can run
 	// left are files that were left out because they do not compile, and why.
@@ -42,6 +42,9 @@ func (r *runner) newArm(ctx context.Context, side Side, stage Stage, puts []work
 func (a *arm) lay(ctx context.Context) error {
 	if err := a.r.reset(ctx, a.side); err != nil {
 		return err
+	}
+	if a.commit == "" {
+		return nil // the side as it is
 	}
 	tree := a.r.tree(a.side)
 	if err := tree.Overlay(ctx, a.commit, a.files); err != nil || len(a.left) == 0 {

@@ -57,6 +57,9 @@ type ecosystem struct {
 	// a copy of it at another place cannot be built again.
 	bound bool
 
+	// counts says how runs of its tests tell which lines they ran; nil: they cannot.
+	counts *lineCounts
+
 	// adopt returns a plain command of the configuration, split into words, as one
 	// that tells tests apart; false for what is not a runner that it knows.
 	adopt func(c command, words []string) (command, bool)

@@ -144,6 +144,7 @@ type runner struct {
 	touched  []touch                        // paths of the change that are not source
 	goFiles  map[string]map[string]testFile // of the base's Go tests, by folder and test, as far as they were asked for
 	over     Suite                          // the change's tests over the base's sources
+	keptArm  *arm                           // the base's tests over the head's sources, closed; nil: that is the head itself
 }
 
 // Run judges a change. It returns what it found out also when ctx ends on the
@@ -193,7 +194,7 @@ func (r *runner) steps(ctx context.Context) error {
 	if r.in.UntilFirst {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.lint, r.probe, r.merge, r.rest, r.fuzz, r.plant, r.mutation} {
+	for _, step := range []func(context.Context) error{r.executed, r.lint, r.probe, r.merge, r.rest, r.fuzz, r.plant, r.mutation} {
 		if err := step(ctx); err != nil {
 			return err
 		}

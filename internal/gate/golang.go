@@ -133,6 +133,7 @@ func goEcosystem() *ecosystem {
 		classes:  goClasses(),
 		isTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
 		isSource: isGoSource,
+		counts:   goLineCounts(),
 		steers:   steersGo,
 		same:     sameTokens,
 		adopt:    adoptGoTest,

@@ -162,6 +162,7 @@ func covered(c command) command {
 // A coverage passes results on and keeps the counts of lines.
 type coverage struct {
 	collector
+	take  func(line string) bool // whether a line is counts, which it takes; nil: those of Go
 	part  []byte
 	knows map[string]bool         // files that were counted
 	lines map[string]map[int]bool // statements by file: whether they ran
@@ -184,13 +185,20 @@ func (c *coverage) Write(p []byte) (int, error) {
 			return n, nil
 		}
 		line := append(c.part, p[:i+1]...)
-		if !c.count(string(line)) {
+		if !c.took(string(line)) {
 			if _, err := c.collector.Write(line); err != nil {
 				return 0, err
 			}
 		}
 		c.part, p = c.part[:0], p[i+1:]
 	}
+}
+
+func (c *coverage) took(line string) bool {
+	if c.take != nil {
+		return c.take(line)
+	}
+	return c.count(line)
 }
 
 // count takes a line of a cover profile: "file:from.column,to.column statements times".

@@ -32,6 +32,7 @@ func nodeEcosystem() *ecosystem {
 		classes:  nodeClasses(),
 		isTest:   isNodeTest,
 		isSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },
+		counts:   nodeLineCounts(),
 		steers: func(name string) bool {
 			return slices.Contains([]string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"}, path.Base(name))
 		},

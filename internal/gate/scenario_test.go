@@ -179,7 +179,7 @@ func (w *world) runners(t *testing.T) (sandbox.Sandbox, []string) {
 func (w *world) cacheOf(t *testing.T, s *scenario) string {
 	t.Helper()
 	dir, modes := w.cache, []string(nil)
-	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}} {
+	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}, {"lines", gotest.Cover}} {
 		if s.has(way.key) {
 			dir, modes = dir+"-"+way.key, append(modes, way.mode)
 		}
@@ -254,7 +254,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -355,6 +355,13 @@ func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mi
 			t.Fatal(err)
 		}
 	}
+	for _, link := range s.input["link"] { // of the head: where it lies, and where it leads
+		at, target, _ := strings.Cut(link, " ")
+		_ = os.Remove(filepath.Join(src, at)) // an empty folder
+		if err := os.Symlink(target, filepath.Join(src, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	head := commit(t, src)
 	tip := base
 	if len(s.tip) > 0 {
@@ -420,7 +427,10 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	g := &Gate{
 		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour},
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour, Lines: -1},
+	}
+	if s.has("lines") {
+		g.Limits.Lines = time.Hour
 	}
 	if s.has("load") {
 		g.Sandbox = &loaded{Sandbox: box, loads: strings.Fields(s.input["load"][0])}
@@ -456,7 +466,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	grounded(t, log, res)
 	if testing.Verbose() {
 		for _, st := range res.Steps {
-			t.Logf("%-8s %s %s [%s] exit %d %s\n%s", st.Evidence, st.Side, st.Command, st.Unit, st.Exit, st.Duration, st.Output)
+			t.Logf("%-8s %s %s %s [%s] exit %d %s\n%s", st.Evidence, st.Stage, st.Side, st.Command, st.Unit, st.Exit, st.Duration, st.Output)
 		}
 		logOutputs(t, res)
 	}
@@ -512,6 +522,9 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 	}
 	for _, p := range res.Probes {
 		check(p.Title, p.Evidence)
+	}
+	if x := res.Executed; x != nil {
+		check("changed lines", x.Evidence)
 	}
 	if m := res.Merge; m != nil && m.Ran {
 		check("merge", m.Evidence)
@@ -618,6 +631,9 @@ func facts(r *Result) string {
 	if b := r.Believed; b != nil {
 		line("planted", strconv.Itoa(b.Planted))
 		line("  missed", b.Missed...)
+	}
+	if x := r.Executed; x != nil {
+		line("executed", fmt.Sprintf("%d of %d changed lines, own tests only=%v", x.Ran, x.Lines, x.OwnOnly))
 	}
 	for _, k := range r.Marks {
 		line("mark", fmt.Sprintf("%s:%d %s", k.Path, k.Line, k.What))

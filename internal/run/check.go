@@ -303,6 +303,7 @@ func (c *Checked) compare(with string, made *report.Report, whole bool) {
 		{"accepted", have.Accepted, again.Accepted},
 		{"statistics", have.Statistics, again.Statistics},
 		{"believed", have.Believed, again.Believed},
+		{"executed", have.Executed, again.Executed},
 		{"checks", have.Checks, again.Checks},
 		{"findings", have.Findings, again.Findings},
 		{"not_covered", have.NotCovered, again.NotCovered},

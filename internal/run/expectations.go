@@ -153,6 +153,15 @@ func (b *builder) statistics() []report.Statistic {
 	return out
 }
 
+// executed says which changed lines tests ran.
+func (b *builder) executed() *report.Executed {
+	x := b.result.Executed
+	if x == nil {
+		return nil
+	}
+	return &report.Executed{Lines: x.Lines, Ran: x.Ran, OwnOnly: x.OwnOnly, Evidence: x.Evidence}
+}
+
 // belief says which suites were seen to hide a failing test.
 func (b *builder) belief() report.Belief {
 	if b.result.Believed == nil {

@@ -62,6 +62,7 @@ func (s *session) conclude(rep *report.Report, result *gate.Result, cause, failu
 	b := &builder{result: result}
 	b.build()
 	rep.Expectations, rep.Statistics, rep.Believed = b.expectations(), b.statistics(), b.belief()
+	rep.Executed = b.executed()
 	result, rep.Accepted = heed(result, rep.Expectations, s.around.Accepted)
 	rep.Verdict, rep.Reasons = report.Verdict(result.Verdict), result.Reasons
 	switch rep.Outcome {

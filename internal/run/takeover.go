@@ -172,7 +172,7 @@ func (s *session) taken(t *takeover) (*report.Report, error) {
 	rep.Outcome, rep.Verdict, rep.Reasons, rep.Checks, rep.Findings = report.Completed, was.Verdict, was.Reasons, was.Checks, was.Findings
 	rep.NotCovered, rep.Denied, rep.Tests, rep.Model = was.NotCovered, was.Denied, was.Tests, was.Model
 	rep.Expectations, rep.Accepted, rep.Statistics, rep.Believed = was.Expectations, was.Accepted, was.Statistics, was.Believed
-	rep.Title, rep.Phase = was.Title, was.Phase
+	rep.Title, rep.Phase, rep.Executed = was.Title, was.Phase, was.Executed
 	rep.Versions.Toolchains = was.Versions.Toolchains
 	rep.Subagents = slices.Clone(was.Subagents)
 	for i := range rep.Subagents {
