@@ -27,6 +27,10 @@ func compareSuites(base, head Suite) Comparison {
 			add(&c.Unknown)
 		case h.Status == Failed && !onBase && moved[id.Test] && !hasPackage(base, id):
 			add(&c.PreExisting)
+		case h.flipped() && b.Status == Passed && !b.flipped():
+			add(&c.Regressed) // and passed: more runs tell
+		case h.flipped() && !onBase:
+			add(&c.NewFailing)
 		case h.Status == Failed: // not on base, or skipped there
 			add(&c.NewFailing)
 		case h.Status == Passed && onBase && (b.Status == Failed || b.Status == Skipped) && named(id, b, h):

@@ -42,7 +42,7 @@ func TestFormats(t *testing.T) {
 		"node.jsonl":   documented(parseNodeTest),
 		"tape.tap":     grouped(parseTAP),
 		"ava.tap":      grouped(parseTAP),
-		"pytest.xml":   documented(parseJUnit(byPytest)),
+		"pytest.xml":   documented(parsePytest),
 		"surefire.xml": grouped(parseJUnit(byClass)),
 		"ctest.xml":    grouped(parseJUnit(byCTest)),
 		"meson.xml":    grouped(parseJUnit(byMeson)),

@@ -294,7 +294,7 @@ func pytestCommand(c command, env, python string, args, files []string) command 
 	}
 	c = build(c, files)
 	c.results = &results{
-		name: "JUnit XML of pytest", collect: documented(parseJUnit(byPytest)),
+		name: "JUnit XML of pytest", collect: documented(parsePytest),
 		// Internal errors and errors of its usage (https://docs.pytest.org, "Exit codes").
 		refused: func(exit int) bool { return exit == 3 || exit == 4 },
 		narrow: func(c command, p part) (command, bool) {

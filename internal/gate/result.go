@@ -122,6 +122,9 @@ type Test struct {
 	ended Status // package level: what its program itself ended with
 }
 
+// flipped says that it failed and passed in one run.
+func (t Test) flipped() bool { return t.Retried && t.Status == Passed }
+
 // A Suite is the test results of one side.
 type Suite map[ID]Test
 
