@@ -534,8 +534,15 @@ func TestRunPull(t *testing.T) {
 	if code, out := run("--pr", "1", "--head", head); code != 1 {
 		t.Errorf("an earlier head: exit %d\n%s", code, out)
 	}
-	if code, out := run("--pr", "1"); code != 0 {
+	h.token = h.Token("alice", nil, "personal")
+	if code, out := run("--pr", "1", "--publish"); code != 0 {
 		t.Errorf("the new head: exit %d\n%s", code, out)
+	}
+	said := func(s github.Status) bool {
+		return s.State == "pending" && strings.HasPrefix(s.Description, "so far PASS")
+	}
+	if all := h.Statuses(h.repo, h.PullHead(h.repo, h.pull)); !slices.ContainsFunc(all, said) {
+		t.Errorf("the first verdict was not shown: %+v", all)
 	}
 }
 

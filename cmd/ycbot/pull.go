@@ -151,6 +151,7 @@ func (p *program) runAndPost(ctx context.Context, o *runOptions, rj run.Job, h *
 	if err := poster.begin(ctx); err != nil {
 		return err
 	}
+	o.first = poster.first
 	rep, failure := p.verify(ctx, o, rj)
 	if rep == nil {
 		rep = p.remains(rj.Out, failure)

@@ -61,6 +61,7 @@ type runOptions struct {
 	found            *workspace.Repository                             // that the change is in; nil: it is in none here
 	begun            func() (*gate.Toolchains, sandbox.Sandbox, error) // what looks at the machine already; nil: nothing does
 	foretell         bool                                              // the sandbox may be tried out beside the beginning of the run
+	first            func(*report.Report)                              // is shown what the decisive part came to; nil: it is shown to no one
 	noRace           string                                            // why the race detector is left out; empty: it is not
 }
 
@@ -184,7 +185,7 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 	if job.Cast != nil {
 		show.price = job.Cast.Price
 	}
-	runner.Observe = show.event
+	runner.Observe, runner.First = show.event, o.first
 	return p.perform(ctx, "run", runner, job)
 }
 

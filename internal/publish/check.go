@@ -137,8 +137,8 @@ func (p *Publisher) Progress(ctx context.Context, t Target, text string) error {
 }
 
 // First shows what the decisive part of a run came to, while it goes on: in the comment,
-// and in the check run, which stays in progress. Only a FAIL, which nothing can better,
-// completes it. A result of a head that is no longer the newest is not shown.
+// and in the check run, which stays in progress, or the commit status, which stays
+// pending. Only a FAIL, which nothing can better, completes them. A result of a head that is no longer the newest is not shown.
 func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) error {
 	end := ending{rep: rep}
 	if err := p.compareHead(ctx, t, &end); err != nil || end.Kind == Superseded {
@@ -149,6 +149,11 @@ func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) err
 	if t.Number != 0 && p.Comment != Off {
 		var err error
 		if url, err = p.postResult(ctx, t, end); err != nil && !refused(err) {
+			return wrap("first verdict", t, err)
+		}
+	}
+	if p.Status {
+		if err := p.dropRefused("status", p.setStatus(ctx, t, p.firstStatus(end, url))); err != nil {
 			return wrap("first verdict", t, err)
 		}
 	}
