@@ -322,7 +322,7 @@ func (b *builder) fuzzed(p gate.Probe, reproduction report.Reproduction) {
 	default:
 		f.Severity = report.SeverityInfo
 	}
-	for _, k := range p.Flaky { // of the others the check tells
+	for _, k := range p.Flaky { // the check has the others
 		f.Detail = joinLines(f.Detail, k.Output)
 	}
 	b.findings = append(b.findings, f)

@@ -37,7 +37,7 @@ func (b *breaker) open(account, name string) error {
 }
 
 // note takes up an error that the next question would meet as well. It returns what
-// people are told, once.
+// people read of it, once.
 func (b *breaker) note(account, name string, err error) string {
 	var key, text string
 	switch {
@@ -70,7 +70,7 @@ func (b *breaker) all() []string {
 }
 
 // A guarded model keeps questions away from where one was refused for good, so that
-// the agents that are left end as well, and nobody waits or pays for what cannot come.
+// the agents that are left end as well, without waiting or paying for what cannot come.
 type guarded struct {
 	model.Model
 	w       *work
@@ -86,7 +86,7 @@ func (g *guarded) Generate(ctx context.Context, req *model.Request, on func(mode
 		return resp, err
 	}
 	if text := g.w.breaker.note(g.account, g.Name(), err); text != "" {
-		g.w.agents.tell(agent.Event{Type: agent.EventNote, Text: text})
+		g.w.agents.note(agent.Event{Type: agent.EventNote, Text: text})
 	}
 	return resp, err
 }
@@ -99,7 +99,7 @@ func (g *guarded) record(ctx context.Context, req *model.Request, why error) err
 	})
 }
 
-// guard has a model heed the circuit breaker.
+// guard has a model obey the circuit breaker.
 func (w *work) guard(m model.Model, account string) model.Model {
 	return &guarded{Model: m, w: w, account: account}
 }

@@ -248,13 +248,13 @@ func (w *work) refute(ctx context.Context, j *Judgement) error {
 	return context.Cause(ctx)
 }
 
-// refuterPrompt tells of one failing check.
+// refuterPrompt is about one failing check.
 func (w *work) refuterPrompt(k report.Check) string {
 	finding := fmt.Sprintf("%s\n\nIt ran:\n%s\n\nExpected and seen, in its words:\n%s\n\nWhat it shows of the output:\n%s\n", k.Title, k.Command, k.Expected, k.Actual)
 	return fmt.Sprintf("Try to refute this finding about the following change. It was made by an agent that ran the change; running it again gave: %s.\n\n## The finding\n\n%s\n%s", k.Reproduction, evidence.Fence(finding), w.agents.briefing())
 }
 
-// disputed tells of the checks that an agent refuted; its FAIL says that the claim
+// disputed lists the checks that an agent refuted; its FAIL says that the claim
 // of the check does not hold.
 func (j *Judgement) disputed() []report.Finding {
 	var out []report.Finding

@@ -48,7 +48,7 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 
 // inOrder puts records in the order in which their work began. Those that a
 // coordinator started side by side are sorted by what they are, so that the same
-// run tells of them in the same order each time.
+// run has them in the same order each time.
 func inOrder(newest []agent.Record) []agent.Record {
 	all := slices.Clone(newest)
 	slices.Reverse(all)

@@ -116,7 +116,7 @@ func (a *Agents) Preflight(ctx context.Context) (Preflight, error) {
 	var p Preflight
 	note := func(text string) {
 		p.Notes = append(p.Notes, text)
-		a.tell(agent.Event{Type: agent.EventNote, Text: text})
+		a.note(agent.Event{Type: agent.EventNote, Text: text})
 	}
 	if a.models.Preflight != nil {
 		if err := a.openLog(); err != nil {
@@ -129,7 +129,7 @@ func (a *Agents) Preflight(ctx context.Context) (Preflight, error) {
 			return p, context.Cause(ctx)
 		case trouble != nil && trouble.Fatal:
 			none := &NoModelError{trouble.Text}
-			a.tell(agent.Event{Type: agent.EventNote, Text: none.Error()})
+			a.note(agent.Event{Type: agent.EventNote, Text: none.Error()})
 			// The report names it: a run whose model does not answer is none without a model.
 			if _, err := journal.Once(a.dir.Journal, "run", "model", func() (string, error) { return a.models.Wanted, nil }); err != nil {
 				return p, err
@@ -157,7 +157,7 @@ const (
 	outTokens            = 350
 )
 
-// estimate says what the agents may use and cost; "" where nobody knows prices.
+// estimate says what the agents may use and cost; "" where no prices are known.
 func (a *Agents) estimate() string {
 	if a.models.Rates == nil {
 		return ""
@@ -257,7 +257,7 @@ func (w *work) choose(ctx context.Context, d agents.Definition, id string) (Mode
 	}
 	w.charge(was.Probe, was.CostUSD, was.Priced)
 	if c.Warning != "" {
-		w.agents.tell(agent.Event{Type: agent.EventNote, Text: c.Warning})
+		w.agents.note(agent.Event{Type: agent.EventNote, Text: c.Warning})
 	}
 	if was.Warning != "" {
 		own.Wanted, own.Warning = was.Wanted, was.Warning

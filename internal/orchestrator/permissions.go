@@ -47,7 +47,7 @@ func (l Loading) permissions(ctx context.Context, budget *agent.Budget) (agent.P
 	}
 	may, err := agent.NewPermissions(agent.Terms{
 		Trust: l.Trust, Sandboxed: l.Sandboxed, Mode: l.Mode, Files: files, Exec: l.Models.Exec, Hosts: l.Hosts, Hook: l.Hook,
-		Spent: budget.Exceeded, // of a call after that nobody would read the answer
+		Spent: budget.Exceeded, // the answer to a call after that would not be read
 	})
 	if err != nil {
 		return agent.Permissions{}, &rundir.UsageError{Err: err}

@@ -44,7 +44,7 @@ func (a *Agents) briefing() string {
 	return string(data)
 }
 
-// gateNotes tells what the gate found, so that no agent repeats it.
+// gateNotes say what the gate found, so that no agent repeats it.
 func (w *work) gateNotes() string {
 	var b strings.Builder
 	r := w.gate

@@ -169,9 +169,9 @@ func (w *work) close(ctx context.Context) {
 	}
 }
 
-// tell emits an event of the run itself. One that cannot be written ends the run at
+// note emits an event of the run itself. One that cannot be written ends the run at
 // its next stage.
-func (a *Agents) tell(e agent.Event) { _ = a.emit(e) }
+func (a *Agents) note(e agent.Event) { _ = a.emit(e) }
 
 // asked says whether somebody wants an agent by its name.
 func (a *Agents) asked(name string) bool {

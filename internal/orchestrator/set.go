@@ -196,7 +196,7 @@ func Notes(j *journal.Journal) []string {
 // linkMode is git's mode of a symbolic link.
 const linkMode = "120000"
 
-// agentFile tells the files of folders with agents, and links in the place of such
+// agentFile finds the files of folders with agents, and links in the place of such
 // a folder.
 func agentFile(e workspace.Entry, dirs []string) bool {
 	for _, dir := range dirs {

@@ -156,7 +156,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 	return tools, "", may
 }
 
-// attempts has tools tell that they were called, and returns whether one was, in
+// attempts has tools note that they were called, and returns whether one was, in
 // this process or one before it.
 func (w *work) attempts(id string, tools []tool.Tool) func() bool {
 	var tried atomic.Bool
@@ -177,7 +177,7 @@ func (w *work) attempts(id string, tools []tool.Tool) func() bool {
 	return tried.Load
 }
 
-// circumstances are what an agent is told of where it works.
+// circumstances are what an agent is given to know of where it works.
 func (p *provisioning) circumstances(w *work, tools []tool.Tool) agents.Circumstances {
 	where := agents.Circumstances{Exec: p.executes}
 	if p.executes {

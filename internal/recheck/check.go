@@ -249,7 +249,7 @@ func (c *Checked) stated(again *report.Report) []part {
 
 // compare names what the report says otherwise than another one that was made.
 // Both have been through JSON, which fills in what was left open. Whole ones
-// are also compared in what is not made anew, such as how long it took.
+// are also compared in what is not recomputed, such as how long it took.
 func (c *Checked) compare(with string, made *report.Report, whole bool) {
 	js, err := made.JSON()
 	if err != nil {

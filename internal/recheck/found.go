@@ -12,7 +12,7 @@ import (
 )
 
 // found holds what the gate is said to have found against the outputs of its
-// tests, as far as that can be told without doing its work again: the verdict is
+// tests, as far as that can be seen without doing its work again: the verdict is
 // no better than its lists, no test that fails on the head is missing from them,
 // and none is called old that did not fail on the base.
 func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {

@@ -27,7 +27,7 @@ type playback struct {
 	unknown []string // commands that are not recorded
 }
 
-// Status is that of the recorded run, whose conclusions are drawn anew.
+// Status is that of the recorded run, which is concluded once more.
 func (b *playback) Status() sandbox.Status {
 	if b.execute != nil {
 		return b.real.Status()

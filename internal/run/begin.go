@@ -79,10 +79,10 @@ func (r *Runner) record(b *begun) (err error) {
 		return err
 	}
 	if b.dir.Resumed {
-		b.progress.tell(agent.Event{Type: agent.EventRunResumed, Text: b.dir.ID})
+		b.progress.note(agent.Event{Type: agent.EventRunResumed, Text: b.dir.ID})
 		return nil
 	}
-	b.progress.tell(agent.Event{Type: agent.EventRunStart, Text: b.dir.ID})
+	b.progress.note(agent.Event{Type: agent.EventRunStart, Text: b.dir.ID})
 	return b.dir.Journal.Append("run", "identity", b.identity)
 }
 

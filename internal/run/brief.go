@@ -113,8 +113,8 @@ func (b *briefText) files(all []change.File) {
 	b.WriteString(evidence.Fence(evidence.Visible(list.String())))
 }
 
-// diff adds the difference. One that cannot be read is told as that, so that
-// nobody takes it for a change that does nothing.
+// diff adds the difference. One that cannot be read is named, so that it is
+// not taken for a change that does nothing.
 func (b *briefText) diff(ctx context.Context, m *workspace.Mirror, src rundir.Source, limit int64) error {
 	c, from := src.Change, "merge base"
 	if src.Lacks != "" {

@@ -49,8 +49,8 @@ func (p *progress) emit(e agent.Event) error {
 	return nil
 }
 
-// tell emits an event of the run itself; see failed for what becomes of an error.
-func (p *progress) tell(e agent.Event) { _ = p.emit(e) }
+// note emits an event of the run itself; see failed for what becomes of an error.
+func (p *progress) note(e agent.Event) { _ = p.emit(e) }
 
 // failed returns the first event that could not be written.
 func (p *progress) failed() error {
@@ -64,7 +64,7 @@ func (p *progress) failed() error {
 // beside an error is returned and not recorded.
 func stage[T any](ctx context.Context, p *progress, name string, fn func(context.Context) (T, error)) (T, error) {
 	began := p.now()
-	p.tell(agent.Event{Type: agent.EventStageStart, Step: &agent.Step{Stage: name}})
+	p.note(agent.Event{Type: agent.EventStageStart, Step: &agent.Step{Stage: name}})
 	var partial T // what fn gave beside an error
 	v, err := journal.Once(p.dir.Journal, "stage", name, func() (T, error) {
 		var err error
@@ -77,7 +77,7 @@ func stage[T any](ctx context.Context, p *progress, name string, fn func(context
 	}
 	took := p.now().Sub(began).Milliseconds()
 	p.stages = append(p.stages, report.Stage{Name: name, DurationMS: took})
-	p.tell(agent.Event{Type: agent.EventStageDone, Step: &agent.Step{Stage: name}, DurationMS: took, Reason: errText(err)})
+	p.note(agent.Event{Type: agent.EventStageDone, Step: &agent.Step{Stage: name}, DurationMS: took, Reason: errText(err)})
 	return v, errors.Join(err, p.failed())
 }
 
@@ -100,5 +100,5 @@ func (b *begun) gateProgress(p gate.Progress) {
 		e.Type, e.Evidence, e.DurationMS = agent.EventCommandDone, []string{p.Step.Evidence}, p.Step.Duration.Milliseconds()
 		e.Step.Exit, e.Step.TimedOut = &p.Step.Exit, p.Step.TimedOut
 	}
-	b.progress.tell(e)
+	b.progress.note(e)
 }

@@ -154,7 +154,7 @@ func (p *prepared) prepareAgain(ctx context.Context, s *snapshots) error {
 	if err != nil {
 		return err
 	}
-	log, err := evidence.Open(dir, p.begun.dir.ID, evidence.Options{Now: p.runner.Now}) // that nobody reads
+	log, err := evidence.Open(dir, p.begun.dir.ID, evidence.Options{Now: p.runner.Now}) // it goes with the run
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type held struct {
 
 // openMirror opens the mirror and makes the folder of the run's worktrees.
 func (r *Runner) openMirror(ctx context.Context, b *begun) (*held, error) {
-	if b.ends.err != nil {
+	if b.ends.err != nil && b.repeats == nil { // what is done again names its commits itself
 		return nil, &rundir.UsageError{Err: b.ends.err}
 	}
 	lock, err := workspace.LockRun(ctx, b.layout.Trees)
@@ -319,5 +319,5 @@ func (e *timeLimit) Error() string {
 	return "the time limit of " + strings.TrimSuffix(e.limit.String(), "0s") + " was reached"
 }
 
-// Is lets it be told as what it is wherever a context's own deadline is.
+// Is makes it a deadline like a context's own.
 func (e *timeLimit) Is(target error) bool { return target == context.DeadlineExceeded }

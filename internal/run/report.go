@@ -117,7 +117,7 @@ func (p *prepared) first(result gate.Result) {
 	header.Phase, header.Interim = report.PhaseFirst, true
 	rep := conclude.Report(conclude.Input{Header: header, Outcome: report.Completed, Gate: &result, Accepted: b.settings.Accepted, Hidden: p.source.Hidden})
 	b.finish(p.runner)(rep)
-	b.progress.tell(agent.Event{Type: agent.EventNote, Text: "so far: " + rep.Title})
+	b.progress.note(agent.Event{Type: agent.EventNote, Text: "so far: " + rep.Title})
 	if p.runner.First != nil {
 		p.runner.First(rep)
 	}
@@ -134,7 +134,7 @@ func seal(dir *rundir.Dir, p *progress, rep *report.Report, config map[string]st
 	if err := dir.WriteReport(rep, config); err != nil {
 		return err
 	}
-	p.tell(agent.Event{Type: agent.EventRunDone, Text: string(rep.Verdict), Reason: string(rep.Outcome)})
+	p.note(agent.Event{Type: agent.EventRunDone, Text: string(rep.Verdict), Reason: string(rep.Outcome)})
 	if err := p.failed(); err != nil {
 		return err
 	}

@@ -1,15 +1,14 @@
 // Package run performs one job from checkout to report. The Action, the App and
 // the command line all end here, so this is the package to read first: [Runner.Run]
-// is the list of stages, and each stage is a file of that name.
+// begins a run, prepares it and seals it, and verify, below it, is the list of its
+// stages. Each stage is given values and returns values.
 //
-// A run keeps everything it does in one directory, of which it is the only
-// writer: journal.jsonl holds the result of each stage that is finished (kind
-// "stage", key the stage's name), so that the same run started again continues
-// after the last one; events.jsonl tells what happened when, evidence.jsonl and
-// spill/ what was executed. SHA256SUMS is written last.
+// What a stage returns is in the journal of the run directory before the next stage
+// begins (see package rundir), so that the same run started again continues after the
+// last finished stage.
 //
-// A run's trees lie elsewhere, in the folder of the project under the harness's
-// home, and are removed when it ends; a crash leaves them to the sweeper.
+// A run's trees lie in the folder of the project under the harness's home, and are
+// removed when it ends; a crash leaves them to the sweeper.
 package run
 
 import (
@@ -81,7 +80,7 @@ type Job struct {
 	// first reply counts. It is read from the first stage to the last, so that
 	// sending does not block for long; what is sent after that is not read. Words
 	// that were read are in the journal: a run that is continued knows them, and
-	// nobody sends them again. nil: nobody says anything.
+	// they are not sent again. nil: nothing is said.
 	Words <-chan string
 	// Results are what tests of the repository's bases said in other runs; nil: those
 	// that runs on this machine have kept.

@@ -26,7 +26,7 @@ type SuiteJob struct {
 
 // A SuiteTest is what a run said of one test. Without a Test it is a package that did
 // not compile or ended outside of a test; without a Package, a command that does not
-// tell its tests apart.
+// list its tests.
 type SuiteTest struct {
 	Unit, Package, Test, Command string
 
