@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -127,35 +126,6 @@ func (e *driven[T]) open(driver riverdriver.Driver[T], q *Queue) (err error) {
 }
 
 func (e *driven[T]) insert(ctx context.Context, tx *store.Tx, rows []row) ([]int64, error) {
-	if tx.SQLite == nil || len(rows) < 2 {
-		return e.insertAll(ctx, tx, rows)
-	}
-	// On SQLite River has a statement for each job, which is most of what storing costs.
-	// So it makes the first row, and the others are copies of that.
-	ids, err := e.insertAll(ctx, tx, rows[:1])
-	if err != nil {
-		return nil, err
-	}
-	var args []any
-	for i, r := range rows[1:] {
-		encoded, err := json.Marshal(work{ID: r.id})
-		if err != nil {
-			return nil, fmt.Errorf("insert jobs: %w", err)
-		}
-		ids = append(ids, ids[0]+int64(i)+1) // the last number is the first row's, and nobody else writes
-		args = append(args, ids[i+1], encoded, r.priority())
-	}
-	values, args := tx.Rows(3, args)
-	_, err = tx.Exec(ctx, `insert into river_job (id, args, priority, created_at, kind, max_attempts, metadata, queue, scheduled_at, state, tags)
-		select v.column1, v.column2, v.column3, r.created_at, r.kind, r.max_attempts, r.metadata, r.queue, r.scheduled_at, r.state, r.tags
-		from (values `+values+`) as v cross join river_job r where r.id = ?`, append(args, ids[0])...)
-	if err != nil {
-		return nil, fmt.Errorf("insert jobs: %w", err)
-	}
-	return ids, nil
-}
-
-func (e *driven[T]) insertAll(ctx context.Context, tx *store.Tx, rows []row) ([]int64, error) {
 	params := make([]river.InsertManyParams, len(rows))
 	for i, r := range rows {
 		params[i] = river.InsertManyParams{Args: work{ID: r.id}, InsertOpts: &river.InsertOpts{Queue: queueName, Pending: true, Priority: r.priority()}}

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -25,14 +25,17 @@ type Tracing struct {
 
 // OpenTracing reads the variables that OpenTelemetry has for all programs (OTEL_*), and
 // returns nil where they ask for no traces: there is neither an endpoint nor
-// OTEL_TRACES_EXPORTER=otlp. What speaks OTLP over HTTP gets them; the settings of the
-// exporter, of the sampler and of batches are the library's, which reads its variables
-// from the process itself.
+// OTEL_TRACES_EXPORTER=otlp. They go by OTLP over HTTP; the settings of the sampler and
+// of batches are the library's, which reads its variables from the process itself.
 func OpenTracing(ctx context.Context, getenv func(string) string, version string, log func() *slog.Logger) (*Tracing, error) {
 	if wanted, err := tracesWanted(getenv); err != nil || !wanted {
 		return nil, err
 	}
-	out, err := otlptracehttp.New(ctx)
+	client, err := newOTLPClient(getenv)
+	if err != nil {
+		return nil, fmt.Errorf("traces: %w", err)
+	}
+	out, err := otlptrace.New(ctx, client)
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}

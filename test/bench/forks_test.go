@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-github/v66/github"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/test/bench"
 	"github.com/ycbot/ycbot/test/bench/benchtest"

@@ -10,18 +10,15 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
 	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -59,10 +56,9 @@ type Options struct {
 
 // A Model is one model of one provider.
 type Model struct {
-	o       Options
-	options []option.RequestOption // and no client: with that as a field, the linker keeps all methods of all services
-	caller  *wire.Caller
-	memo    wire.Memo
+	o      Options
+	header http.Header // of each request
+	caller *wire.Caller
 }
 
 // New returns the model that o describes.
@@ -80,18 +76,22 @@ func New(o Options) (*Model, error) {
 	if o.HTTPClient == nil {
 		o.HTTPClient = http.DefaultClient
 	}
-	opts := []option.RequestOption{option.WithBaseURL(o.BaseURL + "/"), option.WithHTTPClient(o.HTTPClient), option.WithMaxRetries(0)}
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "text/event-stream")
+	header.Set("Anthropic-Version", "2023-06-01")
+	header.Set("User-Agent", "ycbot")
 	for name, value := range o.Headers {
-		opts = append(opts, option.WithHeader(name, value))
+		header.Set(name, value)
 	}
 	switch {
 	case o.Key == "":
 	case o.KeyHeader != "":
-		opts = append(opts, option.WithHeader(o.KeyHeader, o.Key))
+		header.Set(o.KeyHeader, o.Key)
 	default:
-		opts = append(opts, option.WithHeader("X-Api-Key", o.Key))
+		header.Set("X-Api-Key", o.Key)
 	}
-	return &Model{o: o, options: opts, caller: caller}, nil
+	return &Model{o: o, header: header, caller: caller}, nil
 }
 
 // Name is the model's name as the provider knows it.
@@ -110,30 +110,38 @@ func (m *Model) Generate(ctx context.Context, req *model.Request, on func(model.
 // stream sends body and passes each event of the answer to take until it says that
 // it was the last.
 func (m *Model) stream(ctx context.Context, body []byte, open func(*http.Response) error, take func(data []byte) (done bool, err error)) error {
-	var raw *http.Response
-	client := sdk.Client{Options: m.options} // not sdk.NewClient: that reads the environment
-	err := client.Post(ctx, "v1/messages", json.RawMessage(body), &raw,
-		option.WithHeader("Accept", "text/event-stream"), option.WithHeader("Anthropic-Version", "2023-06-01"))
-	var api *sdk.Error
-	if errors.As(err, &api) {
-		refusal := &wire.Refusal{Status: api.StatusCode, Message: api.RawJSON()}
-		var said struct {
-			Error struct{ Type, Message string } `json:"error"`
-		}
-		if json.Unmarshal([]byte(api.RawJSON()), &said) == nil && said.Error.Message != "" {
-			refusal.Code, refusal.Message = said.Error.Type, said.Error.Message
-		}
-		if api.Response != nil {
-			refusal.Header = api.Response.Header
-		}
-		return refusal
-	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.o.BaseURL+"/v1/messages", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = raw.Body.Close() }() // read to its end or given up: nothing to learn
-	if err := open(raw); err != nil {
+	req.Header = m.header.Clone()
+	raw, err := m.o.HTTPClient.Do(req)
+	if err != nil {
 		return err
 	}
-	return wire.Events(ssestream.NewDecoder(raw), func(e ssestream.Event) []byte { return e.Data }, take)
+	if raw.StatusCode < 200 || raw.StatusCode > 299 {
+		defer func() { _ = raw.Body.Close() }() // what could not be read is said to be missing
+		return refusal(raw)
+	}
+	if err := open(raw); err != nil {
+		_ = raw.Body.Close()
+		return err
+	}
+	return wire.Events(raw, take)
+}
+
+// maxRefusal is how much of a refusal is read, in bytes.
+const maxRefusal = 64 << 10
+
+// refusal reads the answer of an endpoint that did not serve the request.
+func refusal(r *http.Response) *wire.Refusal {
+	text, _ := io.ReadAll(io.LimitReader(r.Body, maxRefusal)) // a part still says why
+	out := &wire.Refusal{Status: r.StatusCode, Message: string(text), Header: r.Header}
+	var body struct {
+		Error struct{ Type, Message string } `json:"error"`
+	}
+	if json.Unmarshal(text, &body) == nil && body.Error.Message != "" {
+		out.Code, out.Message = body.Error.Type, body.Error.Message
+	}
+	return out
 }

@@ -1,12 +1,10 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -14,21 +12,23 @@ import (
 
 // body is the request as it is sent, the same bytes for the same conversation.
 func (m *Model) body(req *model.Request) ([]byte, error) {
-	p := sdk.MessageNewParams{Model: m.o.Model, MaxTokens: int64(req.MaxOut)}
+	p := request{Model: m.o.Model, Stream: true, MaxTokens: req.MaxOut}
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = defaultMaxOut
 	}
 	switch {
 	case m.o.Thinking == Adaptive:
-		p.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{}
+		p.Thinking = &thinking{Type: "adaptive"}
 	case m.o.Thinking > 0:
-		p.Thinking = sdk.ThinkingConfigParamOfEnabled(int64(m.o.Thinking))
-		p.MaxTokens += int64(m.o.Thinking) // the API counts thinking as output
+		p.Thinking = &thinking{Budget: m.o.Thinking, Type: "enabled"}
+		p.MaxTokens += m.o.Thinking // the API counts thinking as output
 	}
 	if req.System != "" {
-		p.System = []sdk.TextBlockParam{{Text: req.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+		system := textBlock(req.System)
+		system.CacheControl = ephemeral()
+		p.System = []block{system}
 	}
-	toolList, items, err := m.memo.Write(req, req.Messages, wire.Writer{Tools: tools, Message: said})
+	tools, items, err := wire.Writer{Tools: toolList, Message: blocksOf}.Write(req.Tools, req.Messages)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +37,11 @@ func (m *Model) body(req *model.Request) ([]byte, error) {
 	}
 	parts := map[string][][]byte{"messages": turns(req.Messages, items)}
 	if len(req.Tools) > 0 {
-		parts["tools"] = [][]byte{toolList}
+		parts["tools"] = [][]byte{tools}
 	}
 	if req.NoCalls && len(req.Tools) > 0 {
-		p.ToolChoice.OfNone = &sdk.ToolChoiceNoneParam{}
+		p.ToolChoice = &kind{"none"}
 	}
-	p.SetExtraFields(map[string]any{"stream": true})
 	raw, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("request: %w", err)
@@ -50,42 +49,38 @@ func (m *Model) body(req *model.Request) ([]byte, error) {
 	return wire.Order(raw, parts, "tools", "system", "messages", "tool_choice", "max_tokens")
 }
 
-// tools are all of them, with a cache breakpoint behind the last.
-func tools(specs []model.ToolSpec) ([]byte, error) {
-	out := make([]*sdk.ToolParam, len(specs))
+// toolList is all tools, with a cache breakpoint behind the last.
+func toolList(specs []model.ToolSpec) ([]byte, error) {
+	out := make([]tool, len(specs))
 	for i, t := range specs {
-		var err error
-		if out[i], err = tool(t); err != nil {
-			return nil, err
+		schema := t.Schema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		out[i] = tool{Name: t.Name, Description: t.Description}
+		if err := json.Unmarshal(schema, &out[i].InputSchema); err != nil {
+			return nil, fmt.Errorf("schema of tool %s: %w", t.Name, err)
 		}
 	}
 	if len(out) > 0 {
-		out[len(out)-1].CacheControl = sdk.NewCacheControlEphemeralParam()
+		out[len(out)-1].CacheControl = ephemeral()
 	}
 	return marshal(out)
 }
 
-func tool(t model.ToolSpec) (*sdk.ToolParam, error) {
-	one := &sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description)}
-	schema := t.Schema
-	if len(schema) == 0 {
-		schema = json.RawMessage(`{"type":"object","properties":{}}`)
-	}
-	var object map[string]any
-	if err := json.Unmarshal(schema, &object); err != nil {
-		return nil, fmt.Errorf("schema of tool %s: %w", t.Name, err)
-	}
-	one.InputSchema = param.Override[sdk.ToolInputSchemaParam](object)
-	return one, nil
-}
+// The roles of the API.
+const (
+	user      = "user"
+	assistant = "assistant"
+)
 
-// side is whose turn a message belongs to: what tools answer, and what the user says
-// then, are one turn of the user.
-func side(msg model.Message) sdk.MessageParamRole {
+// role is whose turn a message belongs to: results of tools, and what the user says
+// after them, are one turn of the user.
+func role(msg model.Message) string {
 	if msg.Role == model.Assistant {
-		return sdk.MessageParamRoleAssistant
+		return assistant
 	}
-	return sdk.MessageParamRoleUser
+	return user
 }
 
 // turns puts what messages were written as together to the list of the API: those of
@@ -98,7 +93,7 @@ func turns(messages []model.Message, items [][]byte) [][]byte {
 			continue
 		}
 		between := `{"content":[`
-		switch closing := `],"role":"` + string(side(msg)) + `"}`; {
+		switch closing := `],"role":"` + role(msg) + `"}`; {
 		case closing == end:
 			between = ","
 		case end != "":
@@ -116,19 +111,19 @@ func turns(messages []model.Message, items [][]byte) [][]byte {
 // one is where the request before this one had its last. items stays as it is.
 func marked(messages []model.Message, items [][]byte) ([][]byte, error) {
 	out := slices.Clone(items)
-	var after sdk.MessageParamRole // whose turn comes next
+	after := "" // whose turn comes next
 	for i, left := len(messages)-1, 2; i >= 0 && left > 0; i-- {
 		if len(items[i]) == 0 {
 			continue
 		}
-		now := side(messages[i])
-		if now == sdk.MessageParamRoleUser && now != after {
-			block, err := told(messages[i])
+		now := role(messages[i])
+		if now == user && now != after {
+			b, err := userBlock(messages[i])
 			if err != nil {
 				return nil, err
 			}
-			*block.GetCacheControl() = sdk.NewCacheControlEphemeralParam()
-			if out[i], err = marshal(block); err != nil {
+			b.CacheControl = ephemeral()
+			if out[i], err = marshal(b); err != nil {
 				return nil, err
 			}
 			left--
@@ -138,38 +133,31 @@ func marked(messages []model.Message, items [][]byte) ([][]byte, error) {
 	return out, nil
 }
 
-// said is a message as blocks of the API, with commas between them.
-func said(msg model.Message) ([]byte, error) {
+// blocksOf is a message as blocks of the API, with commas between them.
+func blocksOf(msg model.Message) ([]byte, error) {
 	if msg.Role != model.Assistant {
-		block, err := told(msg)
+		b, err := userBlock(msg)
 		if err != nil {
 			return nil, err
 		}
-		return marshal(block)
+		return marshal(b)
 	}
-	blocks, err := answered(msg)
+	blocks, err := answerBlocks(msg)
 	if err != nil || len(blocks) == 0 {
 		return nil, err
 	}
-	raw, err := marshal(blocks)
-	if err != nil {
-		return nil, err
-	}
-	return raw[1 : len(raw)-1], nil
+	return bytes.Join(blocks, []byte(",")), nil
 }
 
-// told is what the user or a tool says.
-func told(msg model.Message) (sdk.ContentBlockParamUnion, error) {
+// userBlock is a message of the user, or the result of a tool.
+func userBlock(msg model.Message) (block, error) {
 	switch msg.Role {
 	case model.User:
-		return sdk.NewTextBlock(msg.Text), nil
+		return textBlock(msg.Text), nil
 	case model.Tool:
-		return sdk.ContentBlockParamUnion{OfToolResult: &sdk.ToolResultBlockParam{
-			ToolUseID: msg.CallID,
-			Content:   []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: msg.Text}}},
-		}}, nil
+		return block{ToolUseID: msg.CallID, Content: []block{textBlock(msg.Text)}, Type: "tool_result"}, nil
 	}
-	return sdk.ContentBlockParamUnion{}, fmt.Errorf("request: role %q", msg.Role)
+	return block{}, fmt.Errorf("request: role %q", msg.Role)
 }
 
 func marshal(v any) ([]byte, error) {
@@ -180,19 +168,23 @@ func marshal(v any) ([]byte, error) {
 	return raw, nil
 }
 
-// answered is what the model said.
-func answered(msg model.Message) (blocks []sdk.ContentBlockParamUnion, err error) {
-	wire.Interleave(msg, Messages, func(raw json.RawMessage) {
-		blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](raw))
-	}, func(text string) {
-		blocks = append(blocks, sdk.NewTextBlock(text))
-	}, func(c model.Call) {
+// answerBlocks is an answer of the model, block by block, as JSON. Kept blocks are
+// given back as they came.
+func answerBlocks(msg model.Message) (blocks [][]byte, err error) {
+	add := func(v any) {
+		raw, failed := marshal(v)
+		if failed != nil {
+			err = failed
+		}
+		blocks = append(blocks, raw)
+	}
+	wire.Interleave(msg, Messages, func(raw json.RawMessage) { add(raw) }, func(text string) { add(textBlock(text)) }, func(c model.Call) {
 		var args map[string]json.RawMessage
 		if json.Unmarshal([]byte(c.Args), &args) != nil || args == nil {
 			err = fmt.Errorf("request: call %s: arguments are not a JSON object", c.ID)
 			return
 		}
-		blocks = append(blocks, sdk.NewToolUseBlock(c.ID, json.RawMessage(c.Args), c.Name))
+		add(block{ID: c.ID, Input: json.RawMessage(c.Args), Name: c.Name, Type: "tool_use"})
 	})
 	return blocks, err
 }

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
 )
@@ -23,14 +21,14 @@ type attempt struct {
 	text  strings.Builder
 	calls []model.Call
 	kept  []model.Kept
-	block block // the block under way
+	part  part // the block under way
 	stop  string
 	ended bool
 	usage *model.Usage
 }
 
-// A block is a part of the answer that is not whole yet.
-type block struct {
+// A part is a block of the answer that is not whole yet.
+type part struct {
 	kind      string
 	id, name  string
 	data      string // of redacted thinking
@@ -55,36 +53,29 @@ func (a *attempt) Ask(ctx context.Context, open func(*http.Response) error, on f
 
 // event takes one event of the stream.
 func (a *attempt) event(data []byte) error {
-	var failed struct {
-		Error *struct{ Type, Message string } `json:"error"`
-	}
-	if err := json.Unmarshal(data, &failed); err != nil {
-		return fmt.Errorf("the stream has a malformed chunk: %w", err)
-	}
-	if failed.Error != nil {
-		return &wire.Broken{Code: failed.Error.Type, Message: failed.Error.Message}
-	}
-	var e sdk.MessageStreamEventUnion
+	var e event
 	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("the stream has a malformed chunk: %w", err)
 	}
-	switch e := e.AsAny().(type) {
-	case sdk.MessageStartEvent:
-		u := e.Message.Usage
-		a.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
-	case sdk.ContentBlockStartEvent:
-		a.begin(e.ContentBlock)
-	case sdk.ContentBlockDeltaEvent:
-		a.delta(e.Delta)
-	case sdk.ContentBlockStopEvent:
+	if e.Error != nil {
+		return &wire.Broken{Code: e.Error.Type, Message: e.Error.Message}
+	}
+	switch e.Type {
+	case "message_start":
+		a.count(e.Message.Usage)
+	case "content_block_start":
+		a.begin(e.Block)
+	case "content_block_delta":
+		a.add(e.Delta.received)
+		a.part.args.WriteString(e.Delta.PartialJSON)
+	case "content_block_stop":
 		return a.end()
-	case sdk.MessageDeltaEvent:
+	case "message_delta":
 		if e.Delta.StopReason != "" {
-			a.stop = string(e.Delta.StopReason)
+			a.stop = e.Delta.StopReason
 		}
-		u := e.Usage
-		a.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
-	case sdk.MessageStopEvent:
+		a.count(e.Usage)
+	case "message_stop":
 		a.ended = true
 	}
 	return nil
@@ -92,31 +83,29 @@ func (a *attempt) event(data []byte) error {
 
 // count takes figures, which come at the beginning and, for some, again at the
 // end, as totals each time.
-func (a *attempt) count(fresh, read, written, out int64) {
+func (a *attempt) count(u usage) {
 	if a.usage == nil {
 		a.usage = &model.Usage{}
 	}
-	if in := int(fresh + read + written); in > 0 && in >= a.usage.Input {
-		a.usage.Input, a.usage.Cached, a.usage.Written = in, int(read), int(written)
+	if in := u.Input + u.Read + u.Written; in > 0 && in >= a.usage.Input {
+		a.usage.Input, a.usage.Cached, a.usage.Written = in, u.Read, u.Written
 	}
-	a.usage.Output = max(a.usage.Output, int(out))
+	a.usage.Output = max(a.usage.Output, u.Output)
 }
 
-func (a *attempt) begin(b sdk.ContentBlockStartEventContentBlockUnion) {
-	a.block = block{kind: b.Type, id: b.ID, name: b.Name, data: b.Data}
+func (a *attempt) begin(b received) {
+	a.part = part{kind: b.Type, id: b.ID, name: b.Name, data: b.Data}
+	a.add(b)
+	if raw := string(b.Input); b.Type == "tool_use" && raw != "null" && raw != "{}" {
+		a.part.args.WriteString(raw) // a server that does not stream arguments
+	}
+}
+
+// add takes a piece of the block under way.
+func (a *attempt) add(b received) {
 	a.say(b.Text)
 	a.think(b.Thinking)
-	a.block.signature.WriteString(b.Signature)
-	if raw := b.JSON.Input.Raw(); b.Type == "tool_use" && raw != "" && raw != "null" && raw != "{}" {
-		a.block.args.WriteString(raw) // a server that does not stream arguments
-	}
-}
-
-func (a *attempt) delta(d sdk.RawContentBlockDeltaUnion) {
-	a.say(d.Text)
-	a.think(d.Thinking)
-	a.block.signature.WriteString(d.Signature)
-	a.block.args.WriteString(d.PartialJSON)
+	a.part.signature.WriteString(b.Signature)
 }
 
 func (a *attempt) say(text string) {
@@ -128,14 +117,14 @@ func (a *attempt) say(text string) {
 
 func (a *attempt) think(thought string) {
 	if thought != "" {
-		a.block.thinking.WriteString(thought)
+		a.part.thinking.WriteString(thought)
 		a.on(model.Delta{Reasoning: thought})
 	}
 }
 
 // end takes the block that is whole now.
 func (a *attempt) end() error {
-	b := &a.block
+	b := &a.part
 	var keep any
 	switch b.kind {
 	case "tool_use":
@@ -146,12 +135,12 @@ func (a *attempt) end() error {
 		a.calls = append(a.calls, model.Call{ID: b.id, Name: b.name, Args: args})
 	case "thinking":
 		if b.signature.Len() > 0 { // one without is refused when it comes back
-			keep = sdk.ThinkingBlockParam{Signature: b.signature.String(), Thinking: b.thinking.String()}
+			keep = signedThought{b.signature.String(), b.thinking.String(), "thinking"}
 		}
 	case "redacted_thinking":
-		keep = sdk.RedactedThinkingBlockParam{Data: b.data}
+		keep = hiddenThought{b.data, "redacted_thinking"}
 	}
-	a.block = block{}
+	a.part = part{}
 	if keep == nil {
 		return nil
 	}

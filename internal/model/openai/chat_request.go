@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
+	sdk "github.com/openai/openai-go"
+	"github.com/openai/openai-go/packages/param"
+	"github.com/openai/openai-go/shared"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -23,7 +23,7 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		messages = slices.Concat([]model.Message{{Role: system, Text: req.System}}, messages)
 	}
-	tools, items, err := m.memo.Write(req, messages, wire.Writer{Tools: chatTools, Message: chatMessage})
+	tools, items, err := wire.Writer{Tools: chatTools, Message: chatMessage}.Write(req.Tools, messages)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +57,15 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 const system model.Role = "system"
 
 func chatTools(tools []model.ToolSpec) ([]byte, error) {
-	var out []sdk.ChatCompletionToolUnionParam
+	var out []sdk.ChatCompletionToolParam
 	for _, t := range tools {
 		params, err := parameters(t)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, sdk.ChatCompletionFunctionTool(shared.FunctionDefinitionParam{
+		out = append(out, sdk.ChatCompletionToolParam{Function: shared.FunctionDefinitionParam{
 			Name: t.Name, Description: sdk.String(t.Description), Parameters: params,
-		}))
+		}})
 	}
 	return marshal(out)
 }
@@ -100,11 +100,8 @@ func message(msg model.Message) (sdk.ChatCompletionMessageParamUnion, error) {
 			a.Content.OfString = sdk.String(msg.Text)
 		}
 		for _, c := range msg.Calls {
-			a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
-				OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-					ID:       c.ID,
-					Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: c.Args},
-				},
+			a.ToolCalls = append(a.ToolCalls, sdk.ChatCompletionMessageToolCallParam{
+				ID: c.ID, Function: sdk.ChatCompletionMessageToolCallFunctionParam{Name: c.Name, Arguments: c.Args},
 			})
 		}
 		return sdk.ChatCompletionMessageParamUnion{OfAssistant: &a}, nil

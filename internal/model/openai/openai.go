@@ -18,9 +18,8 @@ import (
 	"strings"
 	"time"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
+	sdk "github.com/openai/openai-go"
+	"github.com/openai/openai-go/option"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -59,7 +58,6 @@ type Model struct {
 	o       Options
 	options []option.RequestOption // and no client: with that as a field, the linker keeps all methods of all services
 	caller  *wire.Caller
-	memo    wire.Memo
 	body    func(*model.Request) ([]byte, error)
 	start   func(*model.Request, []byte) wire.Try
 }
@@ -144,11 +142,11 @@ func (m *Model) stream(ctx context.Context, path string, body []byte, open func(
 	if err != nil {
 		return err
 	}
-	defer func() { _ = raw.Body.Close() }() // read to its end or given up: nothing to learn
 	if err := open(raw); err != nil {
+		_ = raw.Body.Close()
 		return err
 	}
-	return wire.Events(ssestream.NewDecoder(raw), func(e ssestream.Event) []byte { return e.Data }, take)
+	return wire.Events(raw, take)
 }
 
 // broken reads an error that came inside a stream.

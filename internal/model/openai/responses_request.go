@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
+	sdk "github.com/openai/openai-go"
+	"github.com/openai/openai-go/packages/param"
+	"github.com/openai/openai-go/responses"
+	"github.com/openai/openai-go/shared"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -26,7 +26,7 @@ func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		p.Instructions = sdk.String(req.System)
 	}
-	tools, items, err := m.memo.Write(req, req.Messages, wire.Writer{Tools: responsesTools, Message: responsesItems})
+	tools, items, err := wire.Writer{Tools: responsesTools, Message: responsesItems}.Write(req.Tools, req.Messages)
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +95,7 @@ func input(msg model.Message) (items responses.ResponseInputParam, err error) {
 	case model.User:
 		items = append(items, responses.ResponseInputItemParamOfMessage(msg.Text, responses.EasyInputMessageRoleUser))
 	case model.Tool:
-		items = append(items, responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
-			CallID: param.NewOpt(msg.CallID),
-			Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: param.NewOpt(msg.Text)},
-		}})
+		items = append(items, responses.ResponseInputItemParamOfFunctionCallOutput(msg.CallID, msg.Text))
 	case model.Assistant:
 		wire.Interleave(msg, Responses, func(raw json.RawMessage) {
 			items = append(items, param.Override[responses.ResponseInputItemUnionParam](raw))

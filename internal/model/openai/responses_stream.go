@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/openai/openai-go/v3/responses"
+	"github.com/openai/openai-go/responses"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/wire"
@@ -63,10 +63,10 @@ func (r *response) event(data []byte) error {
 	case "response.failed":
 		return &wire.Broken{Code: string(e.Response.Error.Code), Message: e.Response.Error.Message}
 	case "response.output_text.delta", "response.refusal.delta":
-		r.say(e.Delta)
+		r.say(e.Delta.OfString)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		if e.Delta != "" {
-			r.on(model.Delta{Reasoning: e.Delta})
+		if e.Delta.OfString != "" {
+			r.on(model.Delta{Reasoning: e.Delta.OfString})
 		}
 	case "response.output_item.done":
 		r.item(e.Item)

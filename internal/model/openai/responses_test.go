@@ -79,12 +79,12 @@ func TestResponsesRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"prompt_cache_key":"o/r@abc","store":false,"include":["reasoning.encrypted_content"],"model":"gpt-5","reasoning":{"effort":"high"},"stream":true,` +
+	want := `{"store":false,"prompt_cache_key":"o/r@abc","include":["reasoning.encrypted_content"],"model":"gpt-5","reasoning":{"effort":"high"},"stream":true,` +
 		`"tools":[{"strict":false,"parameters":{"properties":{},"type":"object"},"name":"f","description":"F.","type":"function"},` +
 		`{"strict":false,"parameters":{"type":"object"},"name":"g","description":"G.","type":"function"}],"instructions":"S",` +
 		`"input":[{"content":"Q","role":"user"},{"id":"rs_1","type":"reasoning","encrypted_content":"e/+=","summary":[]},{"content":"T","role":"assistant"},` +
 		`{"id":"rs_2","type":"reasoning","encrypted_content":"f","summary":[]},{"arguments":"{\"b\": 1}","call_id":"a","name":"f","type":"function_call"},` +
-		`{"output":"1","call_id":"a","type":"function_call_output"}],"tool_choice":"none","max_output_tokens":900}`
+		`{"call_id":"a","output":"1","type":"function_call_output"}],"tool_choice":"none","max_output_tokens":900}`
 	if diff := cmp.Diff(want, (*bodies)[0]); diff != "" {
 		t.Error(diff)
 	}

@@ -56,28 +56,6 @@ func answered(tb testing.TB, a modeltest.API) model.Model {
 	return m
 }
 
-// A conversation that is asked again is not written anew. It is counted what that
-// takes, and not how long.
-func TestLongConversationIsWrittenOnce(t *testing.T) {
-	for _, a := range modeltest.APIs() {
-		t.Run(a.Name, func(t *testing.T) {
-			m, req, asked := answered(t, a), longConversation(), 0
-			allocs := func(id func() string) float64 {
-				return testing.AllocsPerRun(5, func() {
-					req.ID = id()
-					if _, err := m.Generate(t.Context(), req, nil); err != nil {
-						t.Fatal(err)
-					}
-				})
-			}
-			anew := allocs(func() string { asked++; return fmt.Sprint(asked) })
-			if again := allocs(func() string { return "one" }); again > anew/2 {
-				t.Errorf("%.0f allocations for a question that goes on, %.0f for one that is new", again, anew)
-			}
-		})
-	}
-}
-
 // BenchmarkLongConversation asks one more question, as the loop does.
 func BenchmarkLongConversation(b *testing.B) {
 	for _, a := range modeltest.APIs() {

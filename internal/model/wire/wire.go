@@ -22,6 +22,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/openai/openai-go/packages/ssestream"
+
 	"github.com/ycbot/ycbot/internal/model"
 )
 
@@ -240,18 +242,13 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A Stream is how both SDKs read server-sent events.
-type Stream[E any] interface {
-	Next() bool
-	Event() E
-	Err() error
-}
-
-// Events hands what each event of a stream carries to take, until that is done. data
-// is the text of an event.
-func Events[E any](s Stream[E], data func(E) []byte, take func(data []byte) (done bool, err error)) error {
-	for s.Next() {
-		text := bytes.TrimSpace(data(s.Event()))
+// Events passes the data of each server-sent event of r to take, until that is done.
+// It closes the body of r.
+func Events(r *http.Response, take func(data []byte) (done bool, err error)) error {
+	stream := ssestream.NewDecoder(r)
+	defer func() { _ = stream.Close() }() // read to its end or given up: nothing to learn
+	for stream.Next() {
+		text := bytes.TrimSpace(stream.Event().Data)
 		if len(text) == 0 {
 			continue
 		}
@@ -259,7 +256,7 @@ func Events[E any](s Stream[E], data func(E) []byte, take func(data []byte) (don
 			return err
 		}
 	}
-	if err := s.Err(); err != nil {
+	if err := stream.Err(); err != nil {
 		return fmt.Errorf("the stream broke off: %w", err)
 	}
 	return errors.New("the stream broke off before its end")

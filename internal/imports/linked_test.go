@@ -1,0 +1,56 @@
+package imports
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// maxBinary is how large the program may be without its symbols, in bytes: it is
+// fetched by each job that has not cached it.
+const maxBinary = 45e6
+
+// linked.txt names the modules that the program is made of. One more is a decision: what
+// it costs in size and in the time of the first build belongs into docs/decisions.md.
+func TestLinkedModules(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "../../cmd/ycbot")
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
+	text, err := os.ReadFile("testdata/linked.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Fields(string(text)), got); diff != "" {
+		t.Errorf("internal/imports/testdata/linked.txt and what cmd/ycbot links differ (-listed +linked):\n%s", diff)
+	}
+}
+
+func TestSizeOfBinary(t *testing.T) {
+	t.Parallel()
+	if testing.Short() || runtime.GOOS != "linux" {
+		t.Skip("links the program, for Linux")
+	}
+	file := filepath.Join(t.TempDir(), "ycbot")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", file, "../../cmd/ycbot")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxBinary {
+		t.Errorf("the stripped program has %.1f MB, more than %.0f", float64(info.Size())/1e6, maxBinary/1e6)
+	}
+}
