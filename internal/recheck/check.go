@@ -110,8 +110,8 @@ func (c *Checked) follows(records []evidence.Record) {
 		c.problem("%v", err)
 		return
 	}
-	if r.ID != c.Report.RunID {
-		c.problem("report.json is of run %s, the journal of run %s", c.Report.RunID, r.ID)
+	if r.Begun.ID != c.Report.RunID {
+		c.problem("report.json is of run %s, the journal of run %s", c.Report.RunID, r.Begun.ID)
 	}
 	reuse, _ := rundir.Lookup[*rundir.Reuse](r.Journal, "stage", "takeover")
 	if reuse.Reused() {
@@ -127,7 +127,7 @@ func (c *Checked) follows(records []evidence.Record) {
 	if concluded {
 		c.compare("the report that the journal has", recorded, true)
 	}
-	finished := f.Gate != nil && (f.Judged != nil || !r.Settings.Model || c.Report.Outcome == report.Refused)
+	finished := f.Gate != nil && (f.Judged != nil || !r.Begun.Settings.Model || c.Report.Outcome == report.Refused)
 	if !finished && c.Report.Verdict == report.Pass {
 		c.problem("verdict %s: the journal has no finished run", report.Pass)
 	}
@@ -185,7 +185,7 @@ func (c *Checked) brokenOff(whole bool) {
 func (c *Checked) carried(r *rundir.Recorded, result *gate.Result) {
 	records := r.Records
 	for _, rec := range records {
-		if tier := r.Settings.Sandbox.Tier; rec.Executed && rec.Sandbox != string(tier) {
+		if tier := r.Begun.Settings.Sandbox.Tier; rec.Executed && rec.Sandbox != string(tier) {
 			c.problem("%s ran in sandbox tier %s, and the journal says %s", rec.ID, rec.Sandbox, tier)
 		}
 	}

@@ -98,7 +98,7 @@ func (c *Checked) outcome(r *rundir.Recorded, have report.AgentOutcome, res agen
 		return tries
 	}
 	want.Cause = have.Cause
-	judge := reproduce.Judge{Dir: r.Dir, Source: r.Source}
+	judge := reproduce.Judge{Dir: r.Begun.Dir, Source: r.Begun.Source}
 	for i, claim := range report.ParseAgentReport(res.Text).Checks {
 		k := &want.Checks[i]
 		if k.Support != report.Supported || len(audited[i].Records) == 0 {
@@ -156,7 +156,7 @@ func auditOf(r *rundir.Recorded, tries [][]evidence.Record) orchestrator.Audit {
 	} else if at := slices.IndexFunc(records, func(r evidence.Record) bool { return r.Task == reproduce.Sample }); at >= 0 {
 		records = records[:at]
 	}
-	a := orchestrator.Audit{Dir: r.Dir, Journal: r.Journal, Records: records}
+	a := orchestrator.Audit{Dir: r.Begun.Dir, Journal: r.Journal, Records: records}
 	for _, rec := range r.Records {
 		if strings.HasPrefix(rec.Task, string(gate.Head)+"/") {
 			a.Tree = rec.Tree
@@ -257,7 +257,7 @@ func (c *Checked) refusals(r *rundir.Recorded, judged *orchestrator.Judgement) {
 // answers holds the answers in the journal against those of model.jsonl.
 func (c *Checked) answers(r *rundir.Recorded) {
 	said := map[string]model.Response{}
-	err := exchanges(filepath.Join(r.Dir, "model.jsonl"), func(e model.Exchange) {
+	err := exchanges(filepath.Join(r.Begun.Dir, "model.jsonl"), func(e model.Exchange) {
 		if e.Response != nil {
 			said[fmt.Sprintf("%s/%d", e.ID, e.N)] = *e.Response
 		}

@@ -32,7 +32,7 @@ func (b *playback) Status() sandbox.Status {
 	if b.execute != nil {
 		return b.real.Status()
 	}
-	return b.past.Settings.Sandbox
+	return b.past.run.Begun.Settings.Sandbox
 }
 
 // Run implements [sandbox.Sandbox].
@@ -52,7 +52,7 @@ func (b *playback) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, 
 			return sandbox.Result{Exit: -1}, err
 		}
 	}
-	stdout, stderr, err := b.past.Output(rec)
+	stdout, stderr, err := b.past.run.Output(rec)
 	if err != nil {
 		return sandbox.Result{Exit: -1}, err
 	}
@@ -75,7 +75,7 @@ func (b *playback) next(c sandbox.Command) (evidence.Record, bool) {
 	given := commandOf(c)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, r := range b.past.Records {
+	for _, r := range b.past.run.Records {
 		recorded := b.moved.Replace(r.Command)
 		if !r.Executed || b.used[r.ID] || !evidence.SameWords(recorded, given) && !wraps(given, recorded) || !ends(c.Dir, r.Cwd) {
 			continue

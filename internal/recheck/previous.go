@@ -46,7 +46,7 @@ func (c *Checked) previous(r *rundir.Recorded, reuse *rundir.Reuse, found *repro
 		c.problem("journal.jsonl: what it says of the last run is not what is in %s", rundir.Previous)
 	}
 	p := &previous{
-		recorded: r, last: last, judge: reproduce.Judge{Dir: r.Dir, Source: r.Source}, numbers: reproduce.Numbers(r.Records), mine: mine,
+		recorded: r, last: last, judge: reproduce.Judge{Dir: r.Begun.Dir, Source: r.Begun.Source}, numbers: reproduce.Numbers(r.Records), mine: mine,
 	}
 	c.revisits(p, found.Checks)
 	for _, rec := range r.Records {

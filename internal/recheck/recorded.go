@@ -25,7 +25,7 @@ func (e *NotIntactError) Error() string { return "not intact: " + strings.Join(e
 
 // A past run is a finished run, as its directory has it.
 type past struct {
-	*rundir.Recorded
+	run    *rundir.Recorded
 	found  run.Found
 	report *report.Report
 }
@@ -47,7 +47,7 @@ func openPast(dir string) (*past, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &past{Recorded: recorded, found: run.FoundIn(recorded.Journal), report: checked.Report}, nil
+	return &past{run: recorded, found: run.FoundIn(recorded.Journal), report: checked.Report}, nil
 }
 
 // Previous is the last run, of which dir is the directory, for a run that looks back
@@ -67,16 +67,16 @@ func Previous(dir string) *run.Previous {
 
 // kept is the last run that p kept; nil: it has none.
 func (p *past) kept() *run.Previous {
-	if _, ok := p.Journal.Lookup("stage", "takeover"); !ok {
+	if _, ok := p.run.Journal.Lookup("stage", "takeover"); !ok {
 		return nil
 	}
-	return Previous(filepath.Join(p.Dir, rundir.Previous))
+	return Previous(filepath.Join(p.run.Begun.Dir, rundir.Previous))
 }
 
 // moved puts the folders of a run that is done again in the place of those that the
 // record names.
 func (p *past) moved(to rundir.Layout) *strings.Replacer {
-	return to.Relocate(rundir.Layouts(p.Journal))
+	return to.Relocate(rundir.Layouts(p.run.Journal))
 }
 
 // gateRecords are the records among all that the gate's result names. Those of an
@@ -132,7 +132,7 @@ func (p *past) tries() []try {
 			}
 		}
 	}
-	groups := reproduce.Tried(p.Records)
+	groups := reproduce.Tried(p.run.Records)
 	for i := range out {
 		if at := len(groups) - len(out) + i; at >= 0 {
 			out[i].records = groups[at]
@@ -156,7 +156,7 @@ func (p *past) samples() []try {
 			if !ok {
 				continue
 			}
-			if rec, ok := reproduce.SampleOf(p.Records, first); ok {
+			if rec, ok := reproduce.SampleOf(p.run.Records, first); ok {
 				out = append(out, try{first: first, records: []evidence.Record{rec}})
 			}
 		}
@@ -166,7 +166,7 @@ func (p *past) samples() []try {
 
 // lastRecord is the last of the records that a check rests on.
 func (p *past) lastRecord(c report.Check) (evidence.Record, bool) {
-	return recordOf(p.Records, c.Evidence[len(c.Evidence)-1])
+	return recordOf(p.run.Records, c.Evidence[len(c.Evidence)-1])
 }
 
 func recordOf(records []evidence.Record, id string) (evidence.Record, bool) {

@@ -61,7 +61,7 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 	switch {
 	case p.report.Outcome != report.Completed && p.report.Outcome != report.Refused:
 		return nil, fmt.Errorf("the run was broken off (%s): there is no way to its end that could be gone again", p.report.Outcome)
-	case p.Settings.Model && o.Model == nil:
+	case p.run.Begun.Settings.Model && o.Model == nil:
 		return nil, errors.New("the answers of its model are not there (model.jsonl)")
 	}
 	like := *r
@@ -71,10 +71,10 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 	}
 	moved := strings.NewReplacer()
 	options := run.RepeatOptions{Repo: o.Repo, Previous: p.kept()}
-	if p.Settings.Model {
+	if p.run.Begun.Settings.Model {
 		options.Models = p.models(o, func(text string) string { return moved.Replace(text) })
 	}
-	repeat, err := like.Repeat(ctx, p.Recorded, options)
+	repeat, err := like.Repeat(ctx, p.run, options)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 	c := &comparison{
 		past: p, model: o.Model, moved: moved,
 		now: &past{
-			Recorded: &rundir.Recorded{Begun: rundir.Begun{Dir: repeat.Dir.Path}, Journal: repeat.Dir.Journal, Records: repeat.Dir.Evidence.Records()},
-			found:    run.FoundIn(repeat.Dir.Journal),
+			run:   &rundir.Recorded{Begun: rundir.Begun{Dir: repeat.Dir.Path}, Journal: repeat.Dir.Journal, Records: repeat.Dir.Evidence.Records()},
+			found: run.FoundIn(repeat.Dir.Journal),
 		},
 	}
 	if err := c.all(); err != nil {
@@ -114,15 +114,15 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 // models is the recorded model side, with the recorded model.
 func (p *past) models(o ReplayOptions, moved func(string) string) *orchestrator.ModelConfig {
 	c := &orchestrator.ModelConfig{Name: "replay", Price: o.Price, Recorded: &orchestrator.RecordedAgents{}}
-	if k := p.Settings.Agents; k != nil {
+	if k := p.run.Begun.Settings.Agents; k != nil {
 		c.Agents, c.Coordinator, c.MaxTokens, c.MaxCostUSD, c.MaxIterations = k.Agents, k.Coordinator, k.MaxTokens, k.MaxCostUSD, k.MaxIterations
 		c.NoBackground, c.Exec = k.NoBackground, k.Exec
 	}
-	if set, ok := rundir.Lookup[orchestrator.Set](p.Journal, "run", "agents"); ok {
+	if set, ok := rundir.Lookup[orchestrator.Set](p.run.Journal, "run", "agents"); ok {
 		c.Recorded.Set = &set
 	}
-	c.Recorded.Pull, _ = rundir.Lookup[*tool.Pull](p.Journal, "run", "pull")
-	if was, ok := rundir.Lookup[orchestrator.Preflight](p.Journal, "stage", "preflight"); ok {
+	c.Recorded.Pull, _ = rundir.Lookup[*tool.Pull](p.run.Journal, "run", "pull")
+	if was, ok := rundir.Lookup[orchestrator.Preflight](p.run.Journal, "stage", "preflight"); ok {
 		c.Preflight = func(context.Context, orchestrator.Recorder) (model.Usage, *orchestrator.Trouble) {
 			return was.Usage, nil
 		}
@@ -177,14 +177,14 @@ func (c *comparison) depart(where, what, d string) {
 // all finds the first departures of the gate, of each agent and of what was run again
 // for failing checks.
 func (c *comparison) all() error {
-	err := c.commands("gate", gateRecords(c.past.Records, c.past.found.Gate), gateRecords(c.now.Records, c.now.found.Gate))
+	err := c.commands("gate", gateRecords(c.past.run.Records, c.past.found.Gate), gateRecords(c.now.run.Records, c.now.found.Gate))
 	if err != nil {
 		return err
 	}
 	c.agents()
-	was := reproduce.Tried(c.past.Records)
+	was := reproduce.Tried(c.past.run.Records)
 	was = was[max(0, len(was)-len(c.past.tries())):]
-	return c.commands("what was run again", slices.Concat(was...), slices.Concat(reproduce.Tried(c.now.Records)...))
+	return c.commands("what was run again", slices.Concat(was...), slices.Concat(reproduce.Tried(c.now.run.Records)...))
 }
 
 // commands names the first of two lists of commands that is not the same.
@@ -222,11 +222,11 @@ func (c *comparison) commands(who string, was, now []evidence.Record) error {
 
 // outputs is the diff of what two records' commands wrote.
 func (c *comparison) outputs(was, now evidence.Record) (string, error) {
-	stdout, stderr, err := c.past.Output(was)
+	stdout, stderr, err := c.past.run.Output(was)
 	if err != nil {
 		return "", err
 	}
-	stdoutNow, stderrNow, err := c.now.Output(now)
+	stdoutNow, stderrNow, err := c.now.run.Output(now)
 	if err != nil {
 		return "", err
 	}
@@ -236,10 +236,10 @@ func (c *comparison) outputs(was, now evidence.Record) (string, error) {
 // agents finds the first turn of each agent that is another.
 func (c *comparison) agents() {
 	now := map[string]string{} // ids of this time by those of the record
-	for _, e := range c.now.Journal.Entries("turn") {
+	for _, e := range c.now.run.Journal.Entries("turn") {
 		now[c.model.Recorded(c.now.agentOf(e.Key), e.Key)] = e.Key
 	}
-	for _, e := range c.past.Journal.Entries("turn") {
+	for _, e := range c.past.run.Journal.Entries("turn") {
 		name := c.past.agentOf(e.Key)
 		id, ok := now[e.Key]
 		if !ok {
@@ -252,7 +252,7 @@ func (c *comparison) agents() {
 
 // agentOf is the agent that an id stands for.
 func (p *past) agentOf(id string) string {
-	if o, ok := rundir.Lookup[agent.Order](p.Journal, "subagent", id); ok {
+	if o, ok := rundir.Lookup[agent.Order](p.run.Journal, "subagent", id); ok {
 		return o.Agent
 	}
 	return id // the coordinator's
@@ -265,8 +265,8 @@ func (c *comparison) turns(name, was, now string) {
 		c.depart(where(1), "it is given something else", d)
 	}
 	for n := 1; ; n++ {
-		before, had := rundir.Lookup[model.Response](c.past.Journal, "model", fmt.Sprintf("%s/%d", was, n))
-		_, has := rundir.Lookup[model.Response](c.now.Journal, "model", fmt.Sprintf("%s/%d", now, n))
+		before, had := rundir.Lookup[model.Response](c.past.run.Journal, "model", fmt.Sprintf("%s/%d", was, n))
+		_, has := rundir.Lookup[model.Response](c.now.run.Journal, "model", fmt.Sprintf("%s/%d", now, n))
 		if !had && !has {
 			c.endings(where(n), was, now)
 			return
@@ -316,7 +316,7 @@ func (c *comparison) openings(was, now string) string {
 			System   string          `json:"system"`
 			Messages []model.Message `json:"messages"`
 		}
-		o, _ := rundir.Lookup[opening](p.Journal, "turn", id)
+		o, _ := rundir.Lookup[opening](p.run.Journal, "turn", id)
 		text := o.System
 		for _, m := range o.Messages {
 			text += "\n" + m.Text
@@ -332,7 +332,7 @@ func (c *comparison) answers(was, now string) string {
 		type answer struct {
 			Text string `json:"text"`
 		}
-		a, _ := rundir.Lookup[answer](p.Journal, "tool", key)
+		a, _ := rundir.Lookup[answer](p.run.Journal, "tool", key)
 		return a.Text
 	}
 	return unified("answer", c.moved.Replace(read(c.past, was)), read(c.now, now))

@@ -56,7 +56,7 @@ func Rerun(ctx context.Context, r *run.Runner, dir string, o RerunOptions) (_ Re
 	a.playback.execute = func(rec evidence.Record) bool { return a.wanted[rec.ID] || prepares(rec) }
 	like := *r
 	like.Sandbox = a.playback
-	repeat, err := like.Repeat(ctx, p.Recorded, run.RepeatOptions{
+	repeat, err := like.Repeat(ctx, p.run, run.RepeatOptions{
 		Repo: o.Repo, Models: &orchestrator.ModelConfig{}, Previous: p.kept(), // agents are not asked: the trees are prepared for them
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func Rerun(ctx context.Context, r *run.Runner, dir string, o RerunOptions) (_ Re
 	if err := a.agents(ctx, repeat); err != nil {
 		return a.count, err
 	}
-	for _, rec := range p.Records {
+	for _, rec := range p.run.Records {
 		if a.wanted[rec.ID] && !a.done[rec.ID] {
 			a.conclude(RerunResult{Record: rec, Why: cmp.Or(a.stopped, "nothing led to it this time")})
 		}
@@ -87,7 +87,7 @@ func Rerun(ctx context.Context, r *run.Runner, dir string, o RerunOptions) (_ Re
 func (p *past) wanted(check string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if check == "" {
-		for _, r := range p.Records {
+		for _, r := range p.run.Records {
 			out[r.ID] = r.Executed
 		}
 		if !anyWanted(out) {
@@ -100,7 +100,7 @@ func (p *past) wanted(check string) (map[string]bool, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("the report has no check %s; it has %s", check, ids(checks))
 	}
-	for _, r := range p.Records {
+	for _, r := range p.run.Records {
 		out[r.ID] = r.Executed && slices.Contains(checks[at].Evidence, r.ID)
 	}
 	for _, t := range p.tries() {
@@ -181,7 +181,7 @@ func (a *rerunner) compare(rec evidence.Record, res sandbox.Result, runErr error
 		a.conclude(RerunResult{Record: rec, Why: runErr.Error()})
 		return nil
 	}
-	stdout, stderr, err := a.past.Output(rec)
+	stdout, stderr, err := a.past.run.Output(rec)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 func (a *rerunner) agents(ctx context.Context, repeat *run.Repeat) error {
 	tries := append(a.past.tries(), a.past.samples()...)
 	tasks := a.tasks(tries)
-	if len(tasks) == 0 && !slices.ContainsFunc(a.past.Records, a.revisits) {
+	if len(tasks) == 0 && !slices.ContainsFunc(a.past.run.Records, a.revisits) {
 		return nil
 	}
 	sides, ok := repeat.Sides()
@@ -38,10 +38,10 @@ func (a *rerunner) agents(ctx context.Context, repeat *run.Repeat) error {
 			return fmt.Errorf("commands of agent %s: %w", task, err)
 		}
 	}
-	numbers := reproduce.Numbers(a.past.Records)
-	for i, rec := range a.past.Records {
+	numbers := reproduce.Numbers(a.past.run.Records)
+	for i, rec := range a.past.run.Records {
 		if a.revisits(rec) {
-			from := reproduce.CopyOf(a.past.Journal, rec, numbers)
+			from := reproduce.CopyOf(a.past.run.Journal, rec, numbers)
 			if err := a.revisit(ctx, sides, rec, from, fmt.Sprintf("revisit-%d", i)); err != nil {
 				return fmt.Errorf("%s: %w", rec.ID, err)
 			}
@@ -53,7 +53,7 @@ func (a *rerunner) agents(ctx context.Context, repeat *run.Repeat) error {
 // tasks are those of the agents of which a command is needed.
 func (a *rerunner) tasks(tries []try) []string {
 	var out []string
-	for _, r := range a.past.Records {
+	for _, r := range a.past.run.Records {
 		mine := r.Executed && r.Agent != gate.Agent && r.Agent != reproduce.Host
 		needed := a.wanted[r.ID] || slices.ContainsFunc(tries, func(t try) bool { return t.first.ID == r.ID && a.wants(t) })
 		if mine && needed && !slices.Contains(out, r.Task) {
@@ -107,7 +107,7 @@ func (a *rerunner) agent(ctx context.Context, s *reproduce.Sides, task string, t
 		return err
 	}
 	defer func() { err = errors.Join(err, ws.Tree.Close()) }()
-	records := of(a.past.Records, task)
+	records := of(a.past.run.Records, task)
 	mine := slices.DeleteFunc(slices.Clone(tries), func(t try) bool { return t.first.Task != task || !a.wants(t) })
 	last := len(records) - 1
 	for len(mine) == 0 && !a.wanted[records[last].ID] {

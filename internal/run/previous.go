@@ -74,8 +74,8 @@ func (p *prepared) sameWork(ctx context.Context, last *Previous) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	id, mine := old.Identity, p.begun.identity
-	if id.Model != mine.Model || id.Config != mine.Config || id.Where != mine.Where || old.Source.Change.Task != c.Task {
+	id, mine := old.Begun.Identity, p.begun.identity
+	if id.Model != mine.Model || id.Config != mine.Config || id.Where != mine.Where || old.Begun.Source.Change.Task != c.Task {
 		return false, nil
 	}
 	for _, pair := range [][2]string{{was.HeadSHA, c.HeadSHA}, {was.MergeBase, c.MergeBase}} {

@@ -36,9 +36,9 @@ type RepeatOptions struct {
 // that the same run had here.
 func (r *Runner) Repeat(ctx context.Context, from *rundir.Recorded, o RepeatOptions) (_ *Repeat, err error) {
 	like := *r
-	like.Network = from.Settings.Network
-	if from.Settings.NoRace != "" {
-		like.Tools = r.Tools.WithoutRace(from.Settings.NoRace)
+	like.Network = from.Begun.Settings.Network
+	if from.Begun.Settings.NoRace != "" {
+		like.Tools = r.Tools.WithoutRace(from.Begun.Settings.NoRace)
 	}
 	temp := filepath.Join(r.Home, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
@@ -76,7 +76,7 @@ func (r *Runner) prepareRepeat(ctx context.Context, b *begun) (*prepared, error)
 	if err != nil {
 		return nil, err
 	}
-	src := b.repeats.Source
+	src := b.repeats.Begun.Source
 	if err := bring(ctx, h.mirror, b.repo, src); err != nil {
 		h.close(r.Log)
 		return nil, err
@@ -86,22 +86,23 @@ func (r *Runner) prepareRepeat(ctx context.Context, b *begun) (*prepared, error)
 
 // jobOf is what the recorded run was asked.
 func jobOf(from *rundir.Recorded, o RepeatOptions) (Job, error) {
-	s, c := from.Settings, from.Source.Change
+	s, c := from.Begun.Settings, from.Begun.Source.Change
 	job := Job{
-		ID: from.ID, Dir: o.Repo, Base: c.BaseSHA, Head: c.HeadSHA, Models: o.Models, Previous: o.Previous,
+		ID: from.Begun.ID, Dir: o.Repo, Base: c.BaseSHA, Head: c.HeadSHA, Models: o.Models, Previous: o.Previous,
 		Timeout: s.Timeout, Trigger: s.Trigger, Actor: s.Actor, Trust: s.Trust, Require: s.Require,
+		Machine: s.Machine, Accepted: s.Accepted, UntilFirst: s.First,
 	}
 	if s.Agents != nil {
 		job.Mode = s.Agents.Mode
 	}
-	if rundir.Digest(c.Task) == from.Identity.Task {
+	if rundir.Digest(c.Task) == from.Begun.Identity.Task {
 		job.Task = c.Task
 	}
 	if s.Config == "" {
 		return job, nil
 	}
 	data, err := os.ReadFile(s.Config)
-	if err == nil && rundir.Digest(string(data)) != from.Identity.Config {
+	if err == nil && rundir.Digest(string(data)) != from.Begun.Identity.Config {
 		err = errors.New("it is not what it was")
 	}
 	if err != nil {

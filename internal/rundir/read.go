@@ -39,7 +39,7 @@ func Recall(dir string, j *journal.Journal) (Begun, error) {
 
 // A Recorded is the directory of a run that is read and not written.
 type Recorded struct {
-	Begun
+	Begun   Begun
 	Journal *journal.Journal
 	Records []evidence.Record
 }
@@ -58,7 +58,7 @@ func Read(dir string, records []evidence.Record) (*Recorded, error) {
 // Resumed says whether the run was broken off and continued, so that its log has
 // commands that nothing refers to.
 func (r *Recorded) Resumed() bool {
-	events, err := ReadEvents(r.Dir)
+	events, err := ReadEvents(r.Begun.Dir)
 	if err != nil {
 		return false
 	}
@@ -72,7 +72,7 @@ func (r *Recorded) Resumed() bool {
 
 // Output is what a recorded command wrote to its two streams.
 func (r *Recorded) Output(rec evidence.Record) (stdout, stderr []byte, err error) {
-	return evidence.Outputs(r.Dir, rec)
+	return evidence.Outputs(r.Begun.Dir, rec)
 }
 
 // ReadEvents reads events.jsonl.

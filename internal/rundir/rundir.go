@@ -228,5 +228,9 @@ func (d *Dir) Write(name string, data []byte) error {
 // Lookup reads an entry of the journal, and says whether there is one that can be read.
 func Lookup[T any](j *journal.Journal, kind, key string) (v T, ok bool) {
 	raw, ok := j.Lookup(kind, key)
-	return v, ok && json.Unmarshal(raw, &v) == nil
+	if !ok {
+		return v, false
+	}
+	err := json.Unmarshal(raw, &v)
+	return v, err == nil
 }
