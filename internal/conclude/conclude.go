@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate"
@@ -92,9 +91,9 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 	switch rep.Outcome {
 	case report.Cancelled:
 		rep.Verdict = report.Error
-		rep.Reasons = append([]string{"cancelled before there was a verdict: " + cancelWord(in.Cause)}, notUnfinished(result.Reasons)...)
+		rep.Reasons = append([]string{"cancelled before there was a verdict: " + cancelWord(in.Cause)}, withoutIncomplete(result)...)
 	case report.TimedOut:
-		rep.Reasons = append(notUnfinished(rep.Reasons), "not finished: "+in.Cause.Error())
+		rep.Reasons = append(withoutIncomplete(result), "not finished: "+in.Cause.Error())
 		rep.Verdict = report.Worst(rep.Verdict, report.Partial)
 		if len(result.Steps) == 0 {
 			rep.Verdict = report.Error
@@ -116,9 +115,16 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 	return result
 }
 
-// notUnfinished leaves out that the gate did not finish, which the caller says better.
-func notUnfinished(reasons []string) []string {
-	return slices.DeleteFunc(slices.Clone(reasons), func(r string) bool { return strings.HasPrefix(r, "not finished: ") })
+// withoutIncomplete are the reasons of a gate's result without those that say that the
+// gate did not finish: the report says why the run did not.
+func withoutIncomplete(result *gate.Result) []string {
+	finished := result.Facts
+	finished.Incomplete = ""
+	_, with := gate.Decide(result.Facts)
+	_, without := gate.Decide(finished)
+	return slices.DeleteFunc(slices.Clone(result.Reasons), func(r string) bool {
+		return slices.Contains(with, r) && !slices.Contains(without, r)
+	})
 }
 
 func cancelWord(cause error) string {

@@ -101,41 +101,25 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 			continue
 		}
 		ran++
-		if err := l.check(ctx, s, j, ran, c, was, &v); err != nil {
+		on := func(side *workspace.Tree, name string) (evidence.Record, error) {
+			task := PreviousTask + c.ID + "/" + name
+			at := s.Layout.Copy(copyName(ran, task))
+			rec, err := s.repeat(ctx, execution{record: was, roots: rundir.RootsOf(l.journal, was), at: at, task: task}, side)
+			if err == nil {
+				v.Evidence = append(v.Evidence, rec.ID)
+			}
+			return rec, err
+		}
+		head, err := on(s.Head, "head")
+		if err == nil {
+			v.Now, v.Reproduction, err = l.Became(j, c.Result, was, head, func() (evidence.Record, error) { return on(s.Base, "base") })
+		}
+		if err != nil {
 			return out, err
 		}
 		out = append(out, v)
 	}
 	return out, nil
-}
-
-// check runs the command of the n-th check and fills in what it does now.
-func (l *Last) check(ctx context.Context, s *Sides, j Judge, n int, c report.Check, was evidence.Record, v *report.Revisit) error {
-	on := func(side *workspace.Tree, name string) (evidence.Record, error) {
-		rec, err := l.repeat(ctx, s, n, was, side, PreviousTask+c.ID+"/"+name)
-		if err == nil {
-			v.Evidence = append(v.Evidence, rec.ID)
-		}
-		return rec, err
-	}
-	head, err := on(s.Head, "head")
-	if err != nil {
-		return err
-	}
-	v.Now, v.Reproduction, err = l.Became(j, c.Result, was, head, func() (evidence.Record, error) { return on(s.Base, "base") })
-	return err
-}
-
-// repeat runs a command of the last run in a fresh copy of a side.
-func (l *Last) repeat(ctx context.Context, s *Sides, n int, was evidence.Record, side *workspace.Tree, task string) (evidence.Record, error) {
-	at := s.Layout.Copy(copyName(n, task))
-	tree, err := s.Pool.Copy(ctx, side, at.Tree)
-	if err != nil {
-		return evidence.Record{}, err
-	}
-	defer s.Pool.Put(tree, side)
-	defer s.clean(at)
-	return s.execute(ctx, execution{was, rundir.RootsOf(l.journal, was), at, tree, task})
 }
 
 // Became says what the command of a check that had this result does now. A failure

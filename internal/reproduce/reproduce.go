@@ -97,7 +97,18 @@ func (s *Sides) Again(ctx context.Context, o Original, side *workspace.Tree, tas
 	if err := errors.Join(os.RemoveAll(at.Temp), copyScratch(o.Workspace.Temp, at.Temp)); err != nil {
 		return evidence.Record{}, err
 	}
-	return s.execute(ctx, execution{o.Record, o.Roots, at, tree, task})
+	return s.execute(ctx, execution{o.Record, o.Roots, at, task}, tree)
+}
+
+// repeat runs a recorded command in a fresh copy of a side, without files of an agent.
+func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree) (evidence.Record, error) {
+	tree, err := s.Pool.Copy(ctx, side, e.at.Tree)
+	if err != nil {
+		return evidence.Record{}, err
+	}
+	defer s.Pool.Put(tree, side)
+	defer s.clean(e.at)
+	return s.execute(ctx, e, tree)
 }
 
 // clean removes the short-lived files of a command. What cannot be removed goes with
@@ -109,11 +120,10 @@ type execution struct {
 	record evidence.Record
 	roots  evidence.Roots // that the command names
 	at     evidence.Roots // in their place
-	tree   *workspace.Tree
 	task   string
 }
 
-func (s *Sides) execute(ctx context.Context, e execution) (evidence.Record, error) {
+func (s *Sides) execute(ctx context.Context, e execution, tree *workspace.Tree) (evidence.Record, error) {
 	run, err := s.Command(ctx, e.at)
 	if err != nil {
 		return evidence.Record{}, err
@@ -122,7 +132,7 @@ func (s *Sides) execute(ctx context.Context, e execution) (evidence.Record, erro
 	command := e.roots.Move(CommandOf(e.record), e.at)
 	x := evidence.Execution{
 		Agent: Host, Task: e.task, Command: command, Roots: e.at, // what ran is what the log says
-		Root: e.tree.Dir, Cwd: e.record.Cwd, Tree: e.tree.OID, Run: run,
+		Root: tree.Dir, Cwd: e.record.Cwd, Tree: tree.OID, Run: run,
 	}
 	x.Run.Argv, x.Run.Timeout = Bash(command), longest
 	rec, _, err := s.Log.Run(ctx, s.Sandbox, x)
