@@ -4,10 +4,9 @@
 package recheck
 
 import (
-	"strings"
-
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
