@@ -565,7 +565,7 @@ func TestAgentSchema(t *testing.T) {
 
 // A fault of the program itself is recorded as one, whatever the error of it says, so
 // that the operator's hooks are given "crash" for it and for nothing else.
-func TestSubagentPanics(t *testing.T) {
+func TestPanicIsRecorded(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		provision func() error
