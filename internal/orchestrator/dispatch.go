@@ -45,7 +45,7 @@ func (w *work) run(ctx context.Context) (*Judgement, error) {
 		helpers = append(helpers, res)
 		notes += section("What the coordinator wants looked at", res.Text)
 	}
-	owing, err := w.dispatch(ctx, agent.Order{Agent: Verification, Prompt: w.verificationPrompt(notes)})
+	owing, err := w.dispatch(ctx, agent.Order{Agent: Verification, Prompt: verificationPrompt(w.agents.briefing(), w.gate, w.previous, notes)})
 	if err != nil {
 		return nil, err
 	}
@@ -78,13 +78,13 @@ func found(name string) string {
 func (w *work) scouts() []agent.Order {
 	var out []agent.Order
 	if w.agents.large() || w.agents.asked(exploreAgent) {
-		out = append(out, agent.Order{Agent: exploreAgent, Prompt: w.explorePrompt()})
+		out = append(out, agent.Order{Agent: exploreAgent, Prompt: explorePrompt(w.agents.briefing())})
 	}
 	for _, name := range w.agents.set.Wanted {
 		switch name {
 		case Verification, exploreAgent, coordinatorAgent, refuterAgent:
 		default:
-			out = append(out, agent.Order{Agent: name, Prompt: w.adviserPrompt("")})
+			out = append(out, agent.Order{Agent: name, Prompt: adviserPrompt(w.agents.briefing(), w.gate)})
 		}
 	}
 	return out
@@ -130,7 +130,7 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 			w.log.WarnContext(ctx, "close the coordinator's workspace", "error", err)
 		}
 	}()
-	delegate, err := w.runner.Tools(ctx, id, w.addable())
+	delegate, err := w.runner.Tools(ctx, id, w.agents.addable())
 	if err != nil {
 		return res, err
 	}
@@ -146,7 +146,7 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 		cfg.MaxIterations = min(cfg.MaxIterations, most)
 	}
 	cfg.Journal, cfg.Now, cfg.Log = w.dir.Journal, w.now, w.log
-	history := []model.Message{{Role: model.User, Text: w.redacted(w.coordinatorPrompt(notes))}}
+	history := []model.Message{{Role: model.User, Text: w.redacted(coordinatorPrompt(w.agents.briefing(), notes))}}
 	began := w.now()
 	res.End, res.Err = agent.Turn(ctx, &cfg, &history, w.emit)
 	w.runner.Drain()
@@ -157,9 +157,9 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 
 // addable are the agents that a coordinator may start: those that run nothing and
 // have no place of their own in a run.
-func (w *work) addable() []string {
+func (a *Agents) addable() []string {
 	var out []string
-	for _, d := range w.agents.defs {
+	for _, d := range a.defs {
 		switch d.Name {
 		case Verification, coordinatorAgent, refuterAgent:
 			continue
@@ -173,11 +173,11 @@ func (w *work) addable() []string {
 
 // noTree says why there is no worktree: there is no git any more, or no mirror to
 // make it from, or it could not be made.
-func (w *work) noTree(err error) string {
+func noTree(err error, mirror string) string {
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, workspace.ErrNoGit) {
 		return agent.NoGit
 	}
-	if _, gone := os.Stat(w.layout.Mirror()); gone != nil {
+	if _, gone := os.Stat(mirror); gone != nil {
 		return agent.NotARepo
 	}
 	return agent.NotCreated
@@ -229,7 +229,7 @@ func (w *work) refute(ctx context.Context, j *Judgement) error {
 	for _, a := range j.Agents {
 		for _, k := range a.Checks {
 			if k.Stands() && len(orders) < refutedMost {
-				orders = append(orders, agent.Order{Agent: refuterAgent, Description: k.Title, Prompt: w.refuterPrompt(k.Check)})
+				orders = append(orders, agent.Order{Agent: refuterAgent, Description: k.Title, Prompt: refuterPrompt(w.agents.briefing(), k.Check)})
 			}
 		}
 	}
@@ -249,9 +249,9 @@ func (w *work) refute(ctx context.Context, j *Judgement) error {
 }
 
 // refuterPrompt is about one failing check.
-func (w *work) refuterPrompt(k report.Check) string {
+func refuterPrompt(brief string, k report.Check) string {
 	finding := fmt.Sprintf("%s\n\nIt ran:\n%s\n\nExpected and seen, in its words:\n%s\n\nWhat it shows of the output:\n%s\n", k.Title, k.Command, k.Expected, k.Actual)
-	return fmt.Sprintf("Try to refute this finding about the following change. It was made by an agent that ran the change; running it again gave: %s.\n\n## The finding\n\n%s\n%s", k.Reproduction, evidence.Fence(finding), w.agents.briefing())
+	return fmt.Sprintf("Try to refute this finding about the following change. It was made by an agent that ran the change; running it again gave: %s.\n\n## The finding\n\n%s\n%s", k.Reproduction, evidence.Fence(finding), brief)
 }
 
 // disputed lists the checks that an agent refuted; its FAIL says that the claim

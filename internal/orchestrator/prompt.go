@@ -12,27 +12,27 @@ import (
 	"github.com/ycbot/ycbot/internal/reproduce"
 )
 
-// The prompts below are what the host says. What comes from the change stands in
-// the brief, fenced there.
+// The prompts below are ycbot's own words around the brief. What comes from the change
+// stands in the brief, fenced there.
 
-func (w *work) explorePrompt() string {
+func explorePrompt(brief string) string {
 	return "Look around in the code that the following change touches, so that another agent can test it: what it is part of, who uses it, how it is built, run and tested, and what nothing tests.\n\n" +
-		w.agents.briefing()
+		brief
 }
 
 // adviserPrompt is for agents whose own text says what their reply is: it is a
 // hint for the verification.
-func (w *work) adviserPrompt(notes string) string {
+func adviserPrompt(brief string, r *gate.Result) string {
 	return "Do with the following change what your instructions above say. Another agent runs and judges it after you, and reads your reply.\n\n" +
-		w.agents.briefing() + w.gateNotes() + notes
+		brief + gateNotes(r)
 }
 
-func (w *work) coordinatorPrompt(notes string) string {
-	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + w.agents.briefing() + notes
+func coordinatorPrompt(brief, notes string) string {
+	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + brief + notes
 }
 
-func (w *work) verificationPrompt(notes string) string {
-	return "Verify the following change.\n\n" + w.agents.briefing() + w.gateNotes() + previousNotes(w.previous) + notes
+func verificationPrompt(brief string, r *gate.Result, p *reproduce.Previous, notes string) string {
+	return "Verify the following change.\n\n" + brief + gateNotes(r) + previousNotes(p) + notes
 }
 
 // briefing is brief.md.
@@ -45,9 +45,8 @@ func (a *Agents) briefing() string {
 }
 
 // gateNotes say what the gate found, so that no agent repeats it.
-func (w *work) gateNotes() string {
+func gateNotes(r *gate.Result) string {
 	var b strings.Builder
-	r := w.gate
 	fmt.Fprintf(&b, "\n## What the gate found\n\nIts verdict: %s.\n", r.Verdict)
 	for _, reason := range r.Reasons {
 		b.WriteString("- " + reason + "\n")

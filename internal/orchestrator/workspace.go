@@ -75,10 +75,10 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		case err == nil:
 			p.ws, p.isolation = ws, agents.Worktree
 		case p.executes || ctx.Err() != nil:
-			return nil, &agent.IsolationError{Reason: w.noTree(err), Err: err}
+			return nil, &agent.IsolationError{Reason: noTree(err, w.layout.Mirror()), Err: err}
 		default: // it only reads: the pristine head will do
 			w.log.WarnContext(ctx, "agent works without a worktree of its own", "agent", spec.Name, "error", err)
-			p.isolation = agents.InProcess + "(" + w.noTree(err) + ")"
+			p.isolation = agents.InProcess + "(" + noTree(err, w.layout.Mirror()) + ")"
 		}
 	}
 	w.mu.Lock()
@@ -144,7 +144,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 	if p.executes {
 		shell := w.shell(p.ws, may, p.spec.Name, p.rec.ID)
 		tools = append(tools, tool.Bash(shell))
-		if suites := w.suites(); len(suites) > 0 {
+		if suites := suites(w.gate); len(suites) > 0 {
 			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
 		}
 	}
@@ -195,9 +195,9 @@ func (p *provisioning) circumstances(w *work, tools []tool.Tool) agents.Circumst
 const SubmitTool = "submit_result"
 
 // suites are the test commands of the head that the gate knows.
-func (w *work) suites() []tool.Suite {
+func suites(r *gate.Result) []tool.Suite {
 	var out []tool.Suite
-	for _, s := range w.gate.Steps {
+	for _, s := range r.Steps {
 		if s.Stage != gate.StageTest || s.Side != gate.Head {
 			continue
 		}

@@ -36,8 +36,9 @@ func (p *prepared) gate(ctx context.Context, sides *snapshots) (*gate.Result, er
 	}
 	result, err := p.newGate(p.begun.dir.Evidence).Run(ctx, in)
 	if result != nil {
-		if why := p.lackingHistory(ctx); why != "" {
-			result.Notes = append(result.Notes, why)
+		if err := p.history.failure(ctx); err != nil {
+			p.runner.Log.WarnContext(ctx, "mirror lacks history", "repo", p.source.Change.Repo, "error", err)
+			result.Notes = append(result.Notes, fmt.Sprintf("commands found old commits without the contents of their files: %v", err))
 		}
 	}
 	return result, err
@@ -86,7 +87,7 @@ func (p *prepared) gateInput(ctx context.Context) (gate.Input, error) {
 	return gate.Input{
 		Change: c, Base: base, Head: head,
 		Commands:     gate.Commands(p.config.values.Commands),
-		Env:          p.env(),
+		Env:          p.config.env(p.begun.job.Trust),
 		RequireRepro: p.config.values.RequireFailToPass,
 		Expectations: compare.Floor(compare.Policy(p.config.values.Expectations), job.Trust == untrusted || job.Machine, promisesNoChange(c.Title)),
 		UntilFirst:   job.UntilFirst,
@@ -144,7 +145,7 @@ func (p *prepared) sides(ctx context.Context, s *snapshots) (*reproduce.Sides, e
 
 func (p *prepared) sidesOf(s *snapshots) *reproduce.Sides {
 	return &reproduce.Sides{
-		Base: s.base, Head: s.head, Shell: p.newGate(p.begun.dir.Evidence), Env: p.env(), Layout: p.begun.layout,
+		Base: s.base, Head: s.head, Shell: p.newGate(p.begun.dir.Evidence), Env: p.config.env(p.begun.job.Trust), Layout: p.begun.layout,
 		Sandbox: p.runner.Sandbox, Log: p.begun.dir.Evidence, Pool: &p.pool,
 	}
 }

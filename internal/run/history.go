@@ -87,16 +87,15 @@ func (b *backfill) stop() {
 	}
 }
 
-// lackingHistory is what a report says where the backfill came to nothing; "" where it did not.
-func (p *prepared) lackingHistory(ctx context.Context) string {
-	b := p.history
+// failure is why the backfill came to nothing; nil where it did not, or where ctx ended
+// before that was known.
+func (b *backfill) failure(ctx context.Context) error {
 	if b == nil {
-		return ""
+		return nil
 	}
 	b.wait(ctx)
-	if ctx.Err() != nil || b.err == nil {
-		return ""
+	if ctx.Err() != nil {
+		return nil
 	}
-	p.runner.Log.WarnContext(ctx, "mirror lacks history", "repo", p.begun.job.Pull.Repo, "error", b.err)
-	return fmt.Sprintf("commands found old commits without the contents of their files: %v", b.err)
+	return b.err
 }

@@ -41,8 +41,8 @@ func TestBackfillStops(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	p.history.wait(ended)
-	if why := p.lackingHistory(ended); why != "" {
-		t.Errorf("of a run that was told to end: %s", why)
+	if why := p.history.failure(ended); why != nil {
+		t.Errorf("of a run that was told to end: %v", why)
 	}
 	p.close()
 	if !errors.Is(p.history.err, context.Canceled) {

@@ -263,12 +263,12 @@ func (r *Runner) userConfig() (*config.Config, error) {
 
 // env is the configuration's environment in the form of os.Environ; commands of
 // an untrusted head have none of it.
-func (p *prepared) env() []string {
-	if p.begun.job.Trust == untrusted {
+func (c configuration) env(trust string) []string {
+	if trust == untrusted {
 		return nil
 	}
 	var out []string
-	for k, v := range p.config.values.Env {
+	for k, v := range c.values.Env {
 		out = append(out, k+"="+v)
 	}
 	slices.Sort(out)
@@ -302,12 +302,11 @@ func seen(p *Pull) *tool.Pull {
 	return p.Seen
 }
 
-// limit gives the run its time. What is left of a cancelled or expired run is a
+// withLimit gives a run its time, by the operator or else the configuration. What is left of a cancelled or expired run is a
 // report that says so.
-func (p *prepared) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	timeout := p.begun.job.Timeout
+func withLimit(ctx context.Context, timeout time.Duration, c configuration) (context.Context, context.CancelFunc) {
 	if timeout == 0 {
-		timeout = p.config.values.Limits.Under(config.Limits{}).Timeout
+		timeout = c.values.Limits.Under(config.Limits{}).Timeout
 	}
 	return context.WithTimeoutCause(ctx, timeout, &timeLimit{timeout})
 }

@@ -79,7 +79,7 @@ func (p *prepared) sameWork(ctx context.Context, last *Previous) (bool, error) {
 		return false, nil
 	}
 	for _, pair := range [][2]string{{was.HeadSHA, c.HeadSHA}, {was.MergeBase, c.MergeBase}} {
-		if same, err := p.sameTree(ctx, pair[0], pair[1]); err != nil || !same {
+		if same, err := sameTree(ctx, p.mirror, pair[0], pair[1]); err != nil || !same {
 			return false, nil //nolint:nilerr // the mirror has not got that commit any more
 		}
 	}
@@ -89,14 +89,14 @@ func (p *prepared) sameWork(ctx context.Context, last *Previous) (bool, error) {
 }
 
 // sameTree says whether two commits have the same files.
-func (p *prepared) sameTree(ctx context.Context, a, b string) (bool, error) {
+func sameTree(ctx context.Context, m *workspace.Mirror, a, b string) (bool, error) {
 	if a == b {
 		return true, nil
 	}
 	var trees [2][]byte
 	for i, oid := range []string{a, b} {
 		var err error
-		if trees[i], err = p.mirror.Git(ctx, "rev-parse", "--verify", oid+"^{tree}"); err != nil {
+		if trees[i], err = m.Git(ctx, "rev-parse", "--verify", oid+"^{tree}"); err != nil {
 			return false, err
 		}
 	}
@@ -212,7 +212,7 @@ func (p *prepared) previous(ctx context.Context, reuse *rundir.Reuse, s *snapsho
 	if err != nil {
 		return none("%v", err)
 	}
-	out := &reproduce.Previous{RunID: rep.RunID, Head: rep.HeadSHA, Verdict: rep.Verdict, Diff: p.since(ctx, rep.HeadSHA)}
+	out := &reproduce.Previous{RunID: rep.RunID, Head: rep.HeadSHA, Verdict: rep.Verdict, Diff: since(ctx, p.mirror, rep.HeadSHA, p.source.Change.HeadSHA)}
 	judge := reproduce.Judge{Dir: p.begun.dir.Path, Source: p.source}
 	out.Checks, err = last.Again(ctx, sides, judge, reproduce.Share(ctx, p.runner.Now()), p.runner.Now)
 	return out, err
@@ -220,11 +220,11 @@ func (p *prepared) previous(ctx context.Context, reuse *rundir.Reuse, s *snapsho
 
 // since is what differs from an earlier head to this one; "" where the mirror has
 // not got that head.
-func (p *prepared) since(ctx context.Context, head string) string {
-	if head == p.source.Change.HeadSHA {
+func since(ctx context.Context, m *workspace.Mirror, head, now string) string {
+	if head == now {
 		return ""
 	}
-	patch, err := p.mirror.Patch(ctx, head, p.source.Change.HeadSHA, previousDiff)
+	patch, err := m.Patch(ctx, head, now, previousDiff)
 	if err != nil && !errors.Is(err, workspace.ErrTooLarge) {
 		return ""
 	}

@@ -172,7 +172,7 @@ func (r *Runner) prepare(ctx context.Context, b *begun) (*prepared, error) {
 // verify is what comes after the checkout. Each stage is given values and returns
 // values; what it returned is in the journal before the next one begins.
 func (p *prepared) verify(ctx context.Context) (*report.Report, error) {
-	ctx, cancel := p.limit(ctx)
+	ctx, cancel := withLimit(ctx, p.begun.job.Timeout, p.config)
 	defer cancel()
 	if p.begun.job.Accept {
 		return p.acceptance(ctx)

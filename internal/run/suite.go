@@ -86,7 +86,7 @@ func (r *Runner) Suite(ctx context.Context, job SuiteJob) (_ *SuiteResult, err e
 	for _, t := range job.Only {
 		only = append(only, t.id())
 	}
-	single, err := g.Single(ctx, gate.Input{Change: c, Base: tree, Head: tree, Commands: gate.Commands(p.config.values.Commands), Env: p.env()}, only, job.Rest)
+	single, err := g.Single(ctx, gate.Input{Change: c, Base: tree, Head: tree, Commands: gate.Commands(p.config.values.Commands), Env: p.config.env(p.begun.job.Trust)}, only, job.Rest)
 	if err != nil {
 		return nil, err
 	}
