@@ -33,7 +33,8 @@ type ecosystem struct {
 
 	// find returns what the tools can work in: a project for each folder that is
 	// one, with its commands, the reason, and what is missing to run them.
-	find func(*survey) []project
+	byGit bool // what it fetches by git runs nothing; others run hooks and scripts of that
+	find  func(*survey) []project
 
 	// isTest tells the files of tests by their paths. They are laid over the base,
 	// and a change of nothing else changes nothing that runs.

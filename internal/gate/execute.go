@@ -38,7 +38,8 @@ type command struct {
 	stranger func(Side) []command
 	// data is what is there in place of the tree, by name; nil: the tree is. Such a
 	// command fetches, and runs nothing of the tree.
-	data func(*survey) map[string][]byte
+	data    func(*survey) map[string][]byte
+	ownYarn bool // among the data is the yarn that the base's settings name
 }
 
 // exec runs c in tree and records the step. stdout, which may be nil, sees all
@@ -93,7 +94,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	dir := at.tree.Dir
 	if c.data != nil {
 		var err error
-		if dir, at.home, err = r.layData(ctx, side, c); err != nil {
+		if dir, at.home, err = r.layData(ctx, side, &c); err != nil {
 			return Step{}, fmt.Errorf("%s %s: %w", side, c.text, err)
 		}
 	}

@@ -3,8 +3,10 @@ package gate
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -98,7 +100,7 @@ func (r *runner) fetchHome(side Side) string {
 }
 
 // layData writes the data for c into a new folder, and gives it HOME.
-func (r *runner) layData(ctx context.Context, side Side, c command) (dir, home string, err error) {
+func (r *runner) layData(ctx context.Context, side Side, c *command) (dir, home string, err error) {
 	home = r.fetchHome(side)
 	if !exists(home) {
 		if err := r.begin(ctx, side, home); err != nil {
@@ -112,12 +114,70 @@ func (r *runner) layData(ctx context.Context, side Side, c command) (dir, home s
 	if err := mkdirs(filepath.Join(dir, filepath.FromSlash(c.unit))); err != nil {
 		return "", "", err
 	}
-	for name, data := range c.data(r.plan[side].survey) {
+	files := c.data(r.plan[side].survey)
+	if err := r.pinned(ctx, c, files); err != nil {
+		return "", "", err
+	}
+	for name, data := range files {
 		if err := writeInTree(dir, name, data); err != nil {
 			return "", "", err
 		}
 	}
 	return dir, home, nil
+}
+
+// pinned adds to the data for c the package manager that the base has chosen, by
+// packageManager in package.json or by yarnPath with the program in its tree: a lockfile is
+// for one version. What the head says of that is left out, like all that it names to be run.
+func (r *runner) pinned(ctx context.Context, c *command, files map[string][]byte) error {
+	manifest, settings := path.Join(c.unit, "package.json"), path.Join(c.unit, ".yarnrc.yml")
+	if files[manifest] == nil {
+		return nil
+	}
+	read := func(name string) ([]byte, error) {
+		data, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, name)
+		if err != nil && ctx.Err() == nil {
+			return nil, nil //nolint:nilerr // the base has none, or no regular file
+		}
+		return data, err
+	}
+	own, err := read(manifest)
+	if err != nil {
+		return err
+	}
+	files[manifest] = merged(files[manifest], jsonKeys(own, []string{"packageManager"}))
+	rc, err := read(settings)
+	if err != nil {
+		return err
+	}
+	var at struct {
+		YarnPath string `yaml:"yarnPath"`
+	}
+	if yaml.Unmarshal(rc, &at) != nil || at.YarnPath == "" || !filepath.IsLocal(filepath.FromSlash(path.Join(c.unit, at.YarnPath))) {
+		return nil
+	}
+	program, err := read(path.Join(c.unit, at.YarnPath))
+	if err != nil || program == nil {
+		return err
+	}
+	files[path.Join(c.unit, at.YarnPath)] = program
+	files[settings] = slices.Concat(files[settings], yamlKeys(rc, []string{"yarnPath"}))
+	c.ownYarn = true
+	return nil
+}
+
+// merged adds the members of a second object to those of the first.
+func merged(first, second []byte) []byte {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(first, &a) != nil || json.Unmarshal(second, &b) != nil || len(b) == 0 {
+		return first
+	}
+	maps.Copy(a, b)
+	out, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return first
+	}
+	return out
 }
 
 // takeFetched puts what c has fetched into a side's HOME.
@@ -168,6 +228,21 @@ func nodeData(s *survey, dir string) map[string][]byte {
 	_ = dir // workspaces may reach out of it
 	return out
 }
+
+// berryData is what yarn 2 and later need: what the others do, and a plug-in that refuses
+// packages which are made by a program (exec:, git), in manifests, lockfiles and packages of
+// registries alike: yarn 4.0 runs those programs although scripts are off.
+func berryData(s *survey, dir string) map[string][]byte {
+	out := nodeData(s, dir)
+	const plugin = "only-packages.cjs"
+	settings := path.Join(dir, ".yarnrc.yml")
+	out[settings] = append(out[settings], "plugins:\n  - path: "+plugin+"\n    spec: "+plugin+"\n"...)
+	out[path.Join(dir, plugin)] = onlyPackages
+	return out
+}
+
+//go:embed onlypackages.cjs
+var onlyPackages []byte
 
 var nodeLocks = []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb"}
 

@@ -127,7 +127,7 @@ func (g *Gate) goEnv(cache string, c command) []string {
 // goEcosystem is Go, by its modules.
 func goEcosystem() *ecosystem {
 	return &ecosystem{
-		name: "Go", units: "Go modules",
+		name: "Go", byGit: true, units: "Go modules",
 		hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		find:     findGoProjects,
 		classes:  goClasses(),

@@ -128,10 +128,16 @@ func (r *runner) restrain(ctx context.Context, side Side, c command, run *sandbo
 		return nil, nil //nolint:nilnil // no lead is an answer
 	}
 	run.Network = sandbox.NetworkNone
-	run.Env = slices.Concat(run.Env, closed(run.Home))
+	run.Env = slices.Concat(run.Env, closed(run.Home, c.eco))
 	if !c.reaches(side) {
+		// What a repository pins for itself is run as its other programs are.
 		run.Env = slices.Concat(run.Env, offlineEnv(run.Home))
-	} else if r.leash != nil {
+		return nil, nil //nolint:nilnil // as above
+	}
+	if !c.ownYarn {
+		run.Env = append(run.Env, "YARN_IGNORE_PATH=1")
+	}
+	if r.leash != nil {
 		return r.leash.lead(ctx, c.eco, run)
 	}
 	return nil, nil //nolint:nilnil // as above

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -262,6 +263,26 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 		}
 		if none := newPlan(findProjects(s), Commands{Setup: []string{}}).setup; len(none) > 0 {
 			t.Errorf("%q: %d commands where the configuration wants none", mod, len(none))
+		}
+	}
+}
+
+// Only package managers that run nothing of what they fetch by git have git.
+func TestGitOfStrangers(t *testing.T) {
+	t.Parallel()
+	for _, eco := range ecosystems() {
+		r := newRunner(&Gate{Network: NetworkRegistries}, Input{})
+		run := sandbox.Command{}
+		c := command{stage: StageSetup, network: sandbox.NetworkHost, eco: eco.name, data: func(*survey) map[string][]byte { return nil }}
+		if _, err := r.restrain(t.Context(), Head, c, &run); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "git", "ls-remote", "https://127.0.0.1:1/x.git")
+		cmd.Env = append([]string{"PATH=" + systemPath()}, run.Env...)
+		out, _ := cmd.CombinedOutput() // there is no such server
+		want := eco.name != "Go" && eco.name != "PHP"
+		if refused := strings.Contains(string(out), "not allowed"); refused != want {
+			t.Errorf("%s: git is refused: %v\n%s", eco.name, refused, out)
 		}
 	}
 }

@@ -22,7 +22,7 @@ type manager struct {
 // commands in its ecosystem's file, and an attack.
 func managers() []manager {
 	const (
-		nodeStage = "fetches among cut manifests (no scripts, no `packageManager`), lockfiles, and `.npmrc` cut to registries and how packages are laid out; install scripts off"
+		nodeStage = "fetches among cut manifests (no scripts; `packageManager` as in the base), lockfiles, and `.npmrc` cut to registries and how packages are laid out; install scripts off"
 		baseOnly  = "the manifest is code, or names code: only the base's setup has registries; the head's runs without a network, with what the base has fetched"
 		wheels    = "not run with a network: pip downloads wheels, named by manifests that are read and not run, in the versions of the lockfile; what has to be built is built without a network"
 	)
@@ -31,18 +31,18 @@ func managers() []manager {
 		{"npm", "`.npmrc` (`git`, `script-shell`, `node-options`, `onload-script`), scripts, `prepare` of git dependencies", nodeStage, "TestSetupRunsNothingOfTheHead", nil},
 		{"pnpm", "`.pnpmfile.cjs`, settings in `pnpm-workspace.yaml` and `package.json` (`configDependencies`, `pnpmfile`, `useNodeVersion`), `.npmrc`, scripts", "`pnpm fetch` among the same data; `pnpm-workspace.yaml` cut to packages and versions", "TestSetupRunsNothingOfTheHead", nil},
 		{"yarn", "`.yarnrc` (`yarn-path`), `.npmrc`, scripts", nodeStage + "; no `.yarnrc`, `YARN_IGNORE_PATH=1`", "TestSetupRunsNothingOfTheHead", nil},
-		{"yarn (2 and later)", "`.yarnrc.yml` (`yarnPath`, `plugins`), constraints, scripts", nodeStage + "; `.yarnrc.yml` cut to registries and layout, `YARN_IGNORE_PATH=1`", "", []string{"yarn install --immutable"}},
-		{"bun", "`bunfig.toml` (`preload`, `install.security.scanner`), `.env`, scripts", nodeStage + "; no `bunfig.toml`, no `.env`", "", []string{"bun"}},
-		{"corepack", "`packageManager`, `.corepack.env`", "neither is there; `COREPACK_ENV_FILE=0`", "", []string{"corepack"}},
+		{"yarn (2 and later)", "`.yarnrc.yml` (`yarnPath`, `plugins`), constraints, scripts, `exec:` packages", nodeStage + "; `.yarnrc.yml` cut to registries and layout; a plug-in refuses packages that a program makes (`exec:`, git); the program of `yarnPath` is the base's, or with `YARN_IGNORE_PATH=1` the machine's", "TestSetupRunsNothingOfTheHead", nil},
+		{"bun", "`bunfig.toml` (`preload`, `install.security.scanner`), `.env`, scripts", nodeStage + "; no `bunfig.toml`, no `.env`", "TestSetupRunsNothingOfTheHead", nil},
+		{"corepack", "`packageManager`, `.corepack.env`", "`packageManager` is the base's, which says which version the lockfile is for; `COREPACK_ENV_FILE=0`", "TestSetupRunsNothingOfTheHead", nil},
 		{"pip", "build back ends and `setup.py`, of the project and of source distributions; options and paths in requirement files; modules and a `.venv` in the tree; `.pth` files of wheels", "an environment outside of the tree downloads wheels, named by requirements that are cut to names, versions and markers; installing and building have no network", "TestSetupRunsNothingOfTheHead", nil},
-		{"poetry", "build scripts, `requires-plugins`, `poetry.toml`, a `.venv` in the tree", wheels, "", []string{"poetry"}},
+		{"poetry", "build scripts, `requires-plugins`, `poetry.toml`, a `.venv` in the tree", wheels, "TestSetupRunsNothingOfTheHead", nil},
 		{"pipenv", "`Pipfile` paths, a `.venv` in the tree", wheels, "", []string{"pipenv"}},
 		{"uv", "build back ends, `uv.toml`, a `.venv` in the tree", wheels, "", []string{"uv"}},
 		{"cargo", "`.cargo/config.toml` (`build.rustc`, `rustc-wrapper`, aliases, credential providers, `env`), `rust-toolchain.toml`", "`cargo fetch` among `Cargo.toml` and `Cargo.lock` files and empty sources; build scripts run without a network", "TestSetupRunsNothingOfTheHead", nil},
 		{"Composer", "scripts, plug-ins, `config`", "`--no-scripts --no-plugins` among `composer.lock` and `composer.json` cut to names and repositories", "TestSetupRunsNothingOfTheHead", nil},
 		{"bundler", "`Gemfile`, gemspecs, plug-ins, `.bundle/config`, extensions of gems", baseOnly, "TestSetupRunsNothingOfTheHead", nil},
 		{"mix", "`mix.exs`, `mix.lock`, `config/*.exs`", baseOnly, "TestSetupRunsNothingOfTheHead", nil},
-		{"Maven", "plug-ins and extensions in `pom.xml` and its parents, `.mvn/extensions.xml`, `.mvn/jvm.config`, `.mvn/maven.config`, the wrapper", baseOnly, "", []string{"mvn", "mvnw"}},
+		{"Maven", "plug-ins and extensions in `pom.xml` and its parents, `.mvn/extensions.xml`, `.mvn/jvm.config`, `.mvn/maven.config`, the wrapper", baseOnly, "TestSetupRunsNothingOfTheHead", nil},
 		{"Gradle", "build files, settings, plug-ins, init scripts, the wrapper", baseOnly, "", []string{"gradle", "gradlew"}},
 		{"NuGet", "project files, `Directory.Build.props`, targets of packages", baseOnly, "", []string{"dotnet"}},
 		{"commands of the configuration", "whatever the head put behind their words: a Makefile, a script, settings", "no network; what projects need is fetched before them", "TestConfiguredSetupOfAStranger", nil},
@@ -86,19 +86,24 @@ func (r *runner) unproven(p *plan) {
 const wheelFolder = ".cache/ycbot/wheels"
 
 // closed are variables with which setup of a head that is not trusted is run: package
-// managers leave out scripts, and do not start what a repository names in their place.
-func closed(home string) []string {
+// managers leave out scripts, do not start what a repository names in their place, and
+// fetch by git only where nothing of that is run.
+func closed(home, eco string) []string {
+	protocols := "none"
+	if slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.name == eco && e.byGit }) {
+		protocols = "https:http"
+	}
 	store := filepath.Join(home, ".local", "share", "pnpm", "store")
 	return []string{
 		"npm_config_ignore_scripts=true", "npm_config_ignore_pnpmfile=true", "pnpm_config_ignore_scripts=true", "pnpm_config_ignore_pnpmfile=true",
 		"npm_config_git=git", "npm_config_node_options=", "npm_config_script_shell=", "npm_config_onload_script=",
 		"npm_config_manage_package_manager_versions=false", "npm_config_package_manager_strict=false",
 		"npm_config_store_dir=" + store, "pnpm_config_store_dir=" + store,
-		"YARN_ENABLE_SCRIPTS=false", "YARN_IGNORE_PATH=1", "YARN_ENABLE_GLOBAL_CACHE=true", "YARN_ENABLE_TELEMETRY=false",
+		"YARN_ENABLE_SCRIPTS=false", "YARN_ENABLE_GLOBAL_CACHE=true", "YARN_ENABLE_TELEMETRY=false",
 		"COREPACK_ENV_FILE=0", "COREPACK_ENABLE_UNSAFE_CUSTOM_URLS=0",
 		"PYTHONSAFEPATH=1", "PYTHONNOUSERSITE=1",
 		"COMPOSER_ALLOW_SUPERUSER=1",
-		"GIT_ALLOW_PROTOCOL=https:http", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_ALLOW_PROTOCOL=" + protocols, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 	}
 }
 

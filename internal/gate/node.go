@@ -18,7 +18,7 @@ func nodeEcosystem() *ecosystem {
 	return &ecosystem{
 		name: "Node.js", units: "Node.js packages",
 		hosts:   strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),
-		fetched: []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache"},
+		fetched: []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache", ".cache/node/corepack"},
 		registries: []string{
 			"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_@*:registry", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",
 			"YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "YARN_UNSAFE_HTTP_WHITELIST", "BUN_CONFIG_REGISTRY", "COREPACK_NPM_REGISTRY",
@@ -259,16 +259,16 @@ func (p *project) installNode(s *survey, m manifest, workspace bool) {
 		if !workspace && m.installsAlone() && !strings.HasPrefix(text, "yarn install --immutable") {
 			c.installs = "node_modules"
 		}
-		fetch, offline := text+" --ignore-scripts", text+" --ignore-scripts"
+		fetch, offline, data := text+" --ignore-scripts", text+" --ignore-scripts", nodeData
 		switch text {
 		case "pnpm install --frozen-lockfile":
 			fetch, offline = "pnpm fetch --ignore-scripts", offline+" --offline"
 		case "yarn install --frozen-lockfile":
 			offline += " --offline"
 		case "yarn install --immutable":
-			fetch, offline = text+" --mode=skip-build", text+" --mode=skip-build"
+			fetch, offline, data = text+" --mode=skip-build", text+" --mode=skip-build", berryData
 		}
-		p.setup = append(p.setup, c.reporting(text).strangers(fetch, nodeData, offline))
+		p.setup = append(p.setup, c.reporting(text).strangers(fetch, data, offline))
 	}
 	lock := s.first(p.dir, "pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb")
 	if lock != "" {

@@ -14,7 +14,7 @@ import (
 // phpEcosystem is PHP tested with PHPUnit.
 func phpEcosystem() *ecosystem {
 	return &ecosystem{
-		name: "PHP", units: "PHP projects",
+		name: "PHP", byGit: true, units: "PHP projects",
 		hosts:   strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
 		fetched: []string{".cache/composer"},
 		find:    findPHPProjects,

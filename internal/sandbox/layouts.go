@@ -24,7 +24,7 @@ type layout struct {
 var installation = strings.Fields("bin sbin lib lib32 lib64 libexec include share")
 
 // versioned is what rbenv and those that were made after it have.
-var versioned = strings.Fields("versions bin shims libexec plugins version completions *.d")
+var versioned = strings.Fields("versions bin shims libexec plugins version *.d")
 
 // layouts is one row for each kind. A path belongs to the first row that it lies in.
 var layouts = []layout{

@@ -89,12 +89,9 @@ func named(c Command, toolchains, private []string) ([]mount, error) {
 			want[path] = hidden
 		}
 	}
-	for _, dir := range toolchains {
-		// A toolchain behind a link finds itself by its real name, too.
-		for _, path := range []string{filepath.Clean(dir), resolved(dir)} {
-			if _, err := os.Lstat(path); err == nil && filepath.IsAbs(path) && want[path] != hidden {
-				want[path] = readable
-			}
+	for _, path := range toolchains {
+		if _, err := os.Lstat(path); err == nil && want[path] != hidden {
+			want[path] = readable
 		}
 	}
 	for _, path := range c.ReadOnly {
@@ -136,6 +133,27 @@ func named(c Command, toolchains, private []string) ([]mount, error) {
 		above = append(above, m)
 	}
 	return out, nil
+}
+
+// byBothNames are toolchains as mounts are made of them: one behind a link finds itself
+// by its real name, too, and what lies in another one comes with that.
+func byBothNames(toolchains []string) []string {
+	var all []string
+	for _, dir := range toolchains {
+		for _, path := range []string{filepath.Clean(dir), resolved(dir)} {
+			if filepath.IsAbs(path) && !underSystem(path) {
+				all = append(all, path)
+			}
+		}
+	}
+	slices.Sort(all)
+	var out []string
+	for _, path := range slices.Compact(all) { // parents first
+		if !slices.ContainsFunc(out, func(dir string) bool { return within(dir, path) }) {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // look refuses a path below the writable top that leads elsewhere: an earlier command

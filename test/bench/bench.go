@@ -58,6 +58,10 @@ func Node(ctx context.Context) (string, error) { return packages(ctx, "test") }
 // Runners does so with test/runners: test runners and package managers of Node.
 func Runners(ctx context.Context) (string, error) { return packages(ctx, "test/runners") }
 
+// Managers does so with test/managers: package managers that would stand in the way of
+// those of test/runners, or are programs of one platform.
+func Managers(ctx context.Context) (string, error) { return packages(ctx, "test/managers") }
+
 // packages installs what the lockfile in a folder of this repository names.
 func packages(ctx context.Context, folder string) (string, error) {
 	root, err := Root()

@@ -26,7 +26,7 @@ func main() {
 
 func run(ctx context.Context, stderr io.Writer) int {
 	code := 0
-	for _, get := range []func(context.Context) (string, error){bench.Node, bench.Runners, bench.Act} {
+	for _, get := range []func(context.Context) (string, error){bench.Node, bench.Runners, bench.Managers, bench.Act} {
 		if _, err := get(ctx); err != nil {
 			fmt.Fprintln(stderr, "install:", err)
 			if !errors.Is(err, bench.ErrMissing) {
