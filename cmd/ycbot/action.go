@@ -21,8 +21,10 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 )
 
 func actionCommand(p *program) *cobra.Command {
@@ -153,7 +155,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	}
 	if !j.GateOnly {
 		var err error
-		rj.Cast, err = h.p.cast(o)
+		rj.Models, err = h.p.cast(o)
 		if errors.Is(err, provider.ErrNoKey) { // as for a pull request whose workflow gets no secrets
 			rj.Notes, err = append(rj.Notes, "no model looked at the change: the workflow has no key for "+o.model), nil
 		}
@@ -161,7 +163,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 			return nil, err
 		}
 	}
-	if rj.Cast != nil {
+	if rj.Models != nil {
 		rj.Pull.Seen = h.hub.seen(ctx, j)
 	}
 	var err error
@@ -173,13 +175,13 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 		return nil, err
 	}
 	if j.Accept {
-		rj.Previous = h.record
+		rj.Previous = recheck.Previous(h.record)
 		rj.Accepted = []report.Acceptance{{By: j.Actor.Login, At: h.p.now().UTC().Format(time.RFC3339), Reason: j.Words}}
-	} else if rj.Previous, err = h.lastRun(ctx, j, dir); err != nil {
+	} else if last, err := h.lastRun(ctx, j, dir); err != nil {
 		h.p.say("the last run is not looked at again: " + err.Error())
-		rj.Previous = ""
-	} else if rj.Previous != "" {
-		before, err := report.AcceptedIn(rj.Previous)
+	} else if last != "" {
+		rj.Previous = recheck.Previous(last)
+		before, err := report.AcceptedIn(last)
 		if err != nil {
 			h.p.say("what was accepted before is not known: " + err.Error())
 		}
@@ -262,7 +264,7 @@ func (p *program) remains(dir string, failure error) *report.Report {
 	}
 	rep, err := p.salvager().Salvage(dir, why)
 	if err != nil {
-		if !errors.Is(err, run.ErrNothing) {
+		if !errors.Is(err, rundir.ErrNothing) {
 			p.log().Warn("report on what the run left", "dir", dir, "error", err)
 		}
 		return nil
@@ -271,4 +273,4 @@ func (p *program) remains(dir string, failure error) *report.Report {
 }
 
 // NewRun implements [action.Host].
-func (h *host) NewRun() string { return run.NewID(h.p.now()) }
+func (h *host) NewRun() string { return rundir.NewID(h.p.now()) }

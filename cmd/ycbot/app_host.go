@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/store"
@@ -212,7 +213,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		return nil, err
 	}
 	rj := h.hub.job(a.Job)
-	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, a.Previous, l.Kept
+	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, recheck.Previous(a.Previous), l.Kept
 	rj.Results, rj.Flakes = h.db.BaseResults(basesOf(a.Job)), h.db.Flakes(basesOf(a.Job))
 	rj.Accept, rj.Accepted = a.Job.Accept, append(rj.Accepted, a.Accepted...)
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
@@ -220,7 +221,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		rj.Timeout = h.hub.config.Limits.Under(config.Limits{}).Timeout
 	}
 	if !a.Job.GateOnly {
-		if rj.Cast = h.cast; rj.Cast != nil {
+		if rj.Models = h.cast; rj.Models != nil {
 			rj.Words = l.Words
 			rj.Pull.Seen = h.hub.seen(ctx, a.Job)
 		}

@@ -15,8 +15,10 @@ import (
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/store"
 	"github.com/ycbot/ycbot/internal/telemetry"
@@ -33,9 +35,9 @@ type service struct {
 	db     *store.DB
 	queue  *queue.Queue
 	worker *app.Worker
-	runner *run.Runner  // nil: this process does not work
-	cast   *run.Cast    // nil: gate only
-	keeper *disk.Keeper // of the data; nil: this process does not work
+	runner *run.Runner               // nil: this process does not work
+	cast   *orchestrator.ModelConfig // nil: gate only
+	keeper *disk.Keeper              // of the data; nil: this process does not work
 	log    *slog.Logger
 
 	metrics *telemetry.Metrics
@@ -109,7 +111,7 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 	}
 	s.worker = app.NewWorker(app.Worker{
 		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
-		NewRun: func() string { return run.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
+		NewRun: func() string { return rundir.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
 	})
 	if s.runner != nil {
 		s.keeper = s.newKeeper()
