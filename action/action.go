@@ -215,7 +215,7 @@ func (x *session) code(rep *report.Report, c *config.Config) int {
 	if failOn == "" {
 		failOn = string(c.FailOn)
 	}
-	if failOn == "" {
+	if failOn == "" || failOn == string(config.FailOnAuto) { // whose difference is the check run's alone
 		failOn = string(config.FailOnFail)
 	}
 	if rep.Outcome == report.Refused && failOn != "never" {

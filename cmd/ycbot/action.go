@@ -121,7 +121,7 @@ func (h *host) posting(j job.Job, runID string) posting {
 		Comment: cmp.Or(h.in.Comment, string(c.Comment)), Check: c.Check, Annotations: c.Annotations, Scope: h.in.WorkingDirectory,
 		FailOn: cmp.Or(h.in.FailOn, string(h.hub.config.FailOn)), DetailsURL: h.p.detailsURL(),
 		Target: publish.Target{
-			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Job: scoped(j.ID, h.in.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
+			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Base: h.hub.base, Job: scoped(j.ID, h.in.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
 		},
 	}
 	if h.in.Check != nil {

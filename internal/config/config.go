@@ -219,6 +219,7 @@ type FailOn string
 
 // What fails.
 const (
+	FailOnAuto    FailOn = "auto"    // FAIL; PARTIAL too where the base branch requires the check
 	FailOnFail    FailOn = "fail"    // FAIL
 	FailOnPartial FailOn = "partial" // FAIL and PARTIAL
 	FailOnNever   FailOn = "never"   // no verdict
@@ -252,7 +253,7 @@ func Default() *Config {
 		Allow:   Write,
 		API:     APIReport,
 		Agents:  Agents{Run: []string{"verification"}},
-		FailOn:  FailOnFail,
+		FailOn:  FailOnAuto,
 		Publish: Publish{Comment: CommentSticky, Check: true, Annotations: true},
 	}
 }

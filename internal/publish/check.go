@@ -219,7 +219,7 @@ func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, comment
 
 // verified tells a check run that says more than claims may overrule.
 func verified(r github.CheckRun) bool {
-	return r.Status == completed && r.Conclusion != neutral && r.Conclusion != cancelled
+	return r.Status == completed && !slices.Contains([]string{neutral, cancelled, skipped, actionRequired}, r.Conclusion)
 }
 
 // closeExtra ends the check runs that another process made for the same job at the

@@ -1,6 +1,9 @@
 package publish
 
 import (
+	"cmp"
+	"context"
+
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/report"
 )
@@ -64,17 +67,31 @@ func unfinished(t Target, e Ending) *report.Report {
 
 // The conclusions of a check run that ycbot uses.
 const (
-	success   = "success"
-	failure   = "failure"
-	neutral   = "neutral"
-	cancelled = "cancelled"
+	success        = "success"
+	failure        = "failure"
+	neutral        = "neutral"
+	cancelled      = "cancelled"
+	skipped        = "skipped"
+	actionRequired = "action_required"
+)
+
+// What makes a check run fail; see [Conclusion].
+const (
+	failOnAuto    = "auto"
+	failOnPartial = "partial"
+	failOnNever   = "never"
 )
 
 const titleLimit = 140
 
 // Conclusion is how the check run ends, and its title: plain text on one line. A nil
-// rep is a run without a verdict. failOn is that of the configuration; only "partial"
-// makes a difference, as a FAIL is a failure for whoever looks.
+// rep is a run without a verdict. failOn is that of the configuration: with "partial"
+// a PARTIAL is a failure, with "never" neither PARTIAL nor FAIL is one. For "auto" the
+// base branch decides between neutral, which is returned, and action_required, as
+// GitHub lets neutral satisfy a required check; [Publisher.Finish] asks it.
+//
+// A PASS that is only claimed counts as PARTIAL. Where execution was required and
+// refused, it is a failure whatever failOn is.
 func Conclusion(rep *report.Report, e Ending, failOn string) (conclusion, title string) {
 	if rep == nil {
 		rep = unfinished(Target{}, e)
@@ -92,9 +109,10 @@ func Conclusion(rep *report.Report, e Ending, failOn string) (conclusion, title 
 	case Removed:
 		return cancelled, "stopped: ycbot lost access to the repository"
 	case Refused:
-		if rep.Verdict != report.Fail {
-			return failure, why("not executed: ")
+		if rep.Verdict == report.Fail {
+			return failure, why("FAIL: ")
 		}
+		return failure, why("not executed: ")
 	}
 	claimed := ""
 	if e.Claims {
@@ -103,18 +121,53 @@ func Conclusion(rep *report.Report, e Ending, failOn string) (conclusion, title 
 	switch rep.Verdict {
 	case report.Pass:
 		if e.Claims {
-			return neutral, "PASS" + claimed
+			return undecided(failOn), "PASS" + claimed
 		}
 		return success, why("PASS: ")
 	case report.Fail:
+		if failOn == failOnNever {
+			return neutral, why("FAIL" + claimed + ": ")
+		}
 		return failure, why("FAIL" + claimed + ": ")
 	case report.Partial:
-		if failOn == "partial" {
-			return failure, why("PARTIAL" + claimed + ": ")
-		}
-		return neutral, why("PARTIAL" + claimed + ": ")
+		return undecided(failOn), why("PARTIAL" + claimed + ": ")
 	}
-	return failure, "could not verify"
+	return failure, couldNotVerify
+}
+
+// couldNotVerify is the title of a check run without a verdict.
+const couldNotVerify = "could not verify"
+
+// undecided is how the check run of a PARTIAL ends.
+func undecided(failOn string) string {
+	if failOn == failOnPartial {
+		return failure
+	}
+	return neutral
+}
+
+// hold makes e action_required where it is neutral under "auto", and the branch that
+// the change goes into requires the check or does not show whether it does.
+func (p *Publisher) hold(ctx context.Context, t Target, e *ending) error {
+	if e.conclusion != neutral || p.FailOn != failOnAuto && p.FailOn != "" || !p.Check {
+		return nil
+	}
+	branch := cmp.Or(e.base, t.Base)
+	if branch == "" {
+		e.conclusion = actionRequired
+		return nil
+	}
+	required, err := p.GitHub.RequiresCheck(ctx, t.Repo, branch, CheckName)
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil && p.Log != nil {
+		p.Log.Info("it cannot be read whether the check is required, so that it is taken as required", "branch", branch, "error", err)
+	}
+	if required || err != nil {
+		e.conclusion = actionRequired
+	}
+	return nil
 }
 
 // finalStatus is e as a commit status. It has no neutral state, and what was not
