@@ -3,6 +3,8 @@ package publish
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/report"
@@ -135,6 +137,25 @@ func Conclusion(rep *report.Report, e Ending, failOn string) (conclusion, title 
 	return failure, couldNotVerify
 }
 
+// VerdictOf is the verdict that a completed check run of ours shows; ERROR where it shows
+// none, or where its conclusion and its title do not agree. Only a success is a PASS.
+func VerdictOf(r github.CheckRun) report.Verdict {
+	if r.Status != completed || r.Output == nil {
+		return report.Error
+	}
+	undecided := slices.Contains([]string{neutral, actionRequired, failure}, r.Conclusion)
+	title := func(begin string) bool { return strings.HasPrefix(r.Output.Title, begin) }
+	switch {
+	case r.Conclusion == success && title("PASS"):
+		return report.Pass
+	case title("FAIL") && (r.Conclusion == failure || r.Conclusion == neutral):
+		return report.Fail
+	case undecided && (title("PARTIAL") || title("PASS") || title("not executed")):
+		return report.Partial
+	}
+	return report.Error
+}
+
 // couldNotVerify is the title of a check run without a verdict.
 const couldNotVerify = "could not verify"
 
@@ -144,6 +165,36 @@ func undecided(failOn string) string {
 		return failure
 	}
 	return neutral
+}
+
+// shown is rep as people read it: what is only claimed to be a PASS is not headed as one.
+func shown(rep *report.Report, e Ending) *report.Report {
+	if !e.Claims || rep.Verdict != report.Pass {
+		return rep
+	}
+	claim := *rep
+	claim.Verdict, claim.Title = report.Partial, ""
+	claim.Reasons = append([]string{"the PASS is an unverified claim of a job that is not trusted"}, rep.Reasons...)
+	return &claim
+}
+
+// headed is a report's Markdown, in which a run that was ended from outside before it
+// had a verdict is not headed as a fault of its own.
+func headed(text string, e ending) string {
+	word := "stopped"
+	switch e.Kind {
+	case Superseded:
+		word = "superseded"
+	case Stopped, Removed:
+	default:
+		return text
+	}
+	line, rest, _ := strings.Cut(text, "\n")
+	_, commit, ok := strings.Cut(line, " · ")
+	if e.rep.Verdict != report.Error || !ok || !strings.HasPrefix(line, "## ") {
+		return text
+	}
+	return "## ⏹️ ycbot: " + word + " · " + commit + "\n" + rest
 }
 
 // hold makes e action_required where it is neutral under "auto", and the branch that

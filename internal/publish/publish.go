@@ -162,6 +162,7 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 		return Posted{}, wrap("finish", t, err)
 	}
 	end.title = p.Redact.String(end.title)
+	end.rep = shown(rep, end.Ending)
 	if err := p.heedOthers(ctx, t, &end); err != nil && !refused(err) {
 		return Posted{}, wrap("finish", t, err)
 	}
@@ -265,7 +266,7 @@ func (p *Publisher) dropRefused(what string, err error) error {
 		return err
 	}
 	if p.Log != nil {
-		p.Log.Warn("not permitted", "effect", what, "error", err)
+		p.Log.Info("not permitted", "effect", what, "error", err)
 	}
 	return nil
 }
