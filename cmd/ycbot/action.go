@@ -21,6 +21,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 )
@@ -42,22 +43,30 @@ the step (input fail-on); 3 no verdict; 130 cancelled.`,
 }
 
 func (p *program) action(ctx context.Context) error {
-	in, err := action.ReadInputs(p.getenv)
-	if err != nil {
-		return err
+	in, wrong := action.ReadInputs(p.getenv)
+	step := action.Step{Getenv: p.getenv, Stdout: p.stdout.File, Inputs: in, Wrong: wrong}
+	if h, err := p.actionHub(in); err != nil {
+		step.Wrong = errors.Join(wrong, err)
+	} else {
+		step.Host = &host{p: p, hub: h, in: in}
 	}
+	var err error
+	p.code, err = step.Run(ctx)
+	return err
+}
+
+// actionHub is a hub for the token of the step.
+func (p *program) actionHub(in action.Inputs) (*hub, error) {
 	token := cmp.Or(in.Token, p.getenv("GITHUB_TOKEN"))
 	if token == "" {
-		return errors.New("input github-token is empty and GITHUB_TOKEN is not set: leave the input out to use the job's own token")
+		return nil, errors.New("input github-token is empty and GITHUB_TOKEN is not set: leave the input out to use the job's own token")
 	}
 	h, err := p.newHub(token)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h.file = in.Config
-	step := action.Step{Getenv: p.getenv, Stdout: p.stdout.File, Inputs: in, Host: &host{p: p, hub: h, in: in}}
-	p.code, err = step.Run(ctx)
-	return err
+	return h, nil
 }
 
 // host does what the action's step decides.
@@ -97,6 +106,34 @@ func (h *host) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	pub := &publish.Publisher{GitHub: h.hub.client, Comment: publish.Sticky, Now: h.p.now, Log: h.p.log()}
 	t := publish.Target{Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}, Number: s.Number}
 	return pub.Notice(ctx, t, s.Text)
+}
+
+// Decline implements [action.Host].
+func (h *host) Decline(ctx context.Context, j job.Job, s job.Skip) error {
+	po := h.posting(j, "")
+	return h.checker(po).Decline(ctx, po.Target, s.Text, s.Excluded())
+}
+
+// Fail implements [action.Host]. The configuration may be what is wrong.
+func (h *host) Fail(ctx context.Context, j job.Job, why error) error {
+	if h.hub.config == nil {
+		h.hub.config = config.Default()
+	}
+	h.hub.repo = github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}
+	po := h.posting(j, "")
+	_, err := h.checker(po).Finish(ctx, po.Target, &report.Report{
+		Schema: report.Schema, Repo: h.hub.repo.String(), PR: j.Number, BaseSHA: j.BaseSHA, HeadSHA: j.HeadSHA, Trigger: string(j.Trigger), Actor: j.Actor.Login,
+		Verdict: report.Error, Outcome: report.Errored, Reasons: []string{why.Error()},
+	}, publish.Ending{})
+	return err
+}
+
+// checker writes the check run of a job that comes to no run, and no comment.
+func (h *host) checker(po posting) *publish.Publisher {
+	return &publish.Publisher{
+		GitHub: h.hub.client, Comment: publish.Off, Check: po.Check, FailOn: po.FailOn, DetailsURL: po.DetailsURL,
+		Redact: redact.New(redact.SecretsFrom(h.p.env)), Now: h.p.now, Log: h.p.log(),
+	}
 }
 
 // Begin implements [action.Host].

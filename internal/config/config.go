@@ -242,6 +242,9 @@ const (
 	CommentOff    Comment = "off"
 )
 
+// Path is where a repository keeps its configuration.
+const Path = ".github/ycbot.yml"
+
 // Default returns what holds where no file says otherwise. Its limits are not
 // set; see [Limits.Under].
 func Default() *Config {
