@@ -404,7 +404,10 @@ func TestActionPublishesClaims(t *testing.T) {
 			t.Fatalf("exit %d\n%s", s.code, s.log)
 		}
 	}
-	h.one(t, "neutral", "PASS")
+	h.one(t, "neutral", "the PASS is an unverified claim")
+	if strings.Contains(h.posted()[0], "ycbot: PASS") {
+		t.Errorf("headed as a PASS: %s", h.posted()[0])
+	}
 
 	// It names another pull request than the one whose head it is.
 	moved := h.Push(github.Repo{Owner: "mallory", Name: h.repo.Name}, githubtest.Commit{Branch: "evil", Message: "more", Files: map[string]string{"x": "y"}})
@@ -570,7 +573,10 @@ func TestActionCancelled(t *testing.T) {
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v\n%s", err, log.String())
 	}
-	h.one(t, "cancelled", "stopped")
+	checks := h.CheckRuns(h.repo)
+	if len(checks) != 1 || checks[0].Conclusion != "cancelled" || checks[0].Output.Title != "stopped" || len(h.posted()) != 0 {
+		t.Errorf("comments %q, check runs %+v", h.posted(), checks)
+	}
 }
 
 // Out of time, and a provider that is not there: an end that people can see, with

@@ -190,7 +190,7 @@ func (h *appHost) posting(a app.Assignment) posting {
 	po := posting{
 		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
 		Target: publish.Target{
-			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
+			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
 		},
 	}
 	if h.hub.pull != nil {
