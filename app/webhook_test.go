@@ -242,25 +242,23 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	}
 }
 
-// Bodies wait for a place, so that strangers cannot fill the memory, and give up when
-// there is none.
+// Deliveries that are signed wait for a place, and give up when there is none.
 func TestWebhookPlaces(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	hook := &webhook{Server: h.Server, small: make(chan struct{}, 1), large: make(chan struct{}, 1)}
 	release := make([]func(), 0, 2)
-	for _, length := range []int64{100, -1} {
+	for _, size := range []int64{100, smallBody + 1} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhook", http.NoBody)
-		r.ContentLength = length
-		free, refused := hook.place(r)
+		free, refused := hook.place(r, size)
 		if refused != nil {
 			t.Fatal("no place in an idle server")
 		}
 		release = append(release, free)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, refused := hook.place(r.WithContext(ctx)); refused == nil || refused.status != http.StatusServiceUnavailable {
-			t.Errorf("length %d: a place beside the last", length)
+		if _, refused := hook.place(r.WithContext(ctx), size); refused == nil || refused.status != http.StatusServiceUnavailable {
+			t.Errorf("size %d: a place beside the last", size)
 		}
 	}
 	for _, free := range release {
