@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
@@ -22,6 +23,9 @@ func commenting() github.Permissions { return github.Permissions{PullRequests: "
 
 // onIssues is for the answer to a command that does not stand on a pull request.
 func onIssues() github.Permissions { return github.Permissions{Issues: "write"} }
+
+// revokeTime is how long it may take to give a token back, which ends within the hour anyhow.
+const revokeTime = 10 * time.Second
 
 // client acts as the installation that j is of, for its repository alone.
 func (s *service) client(j job.Job, may github.Permissions) (*github.Client, error) {
@@ -61,6 +65,8 @@ func (v *voice) hush(ctx context.Context) error {
 	if writer == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	defer cancel()
 	return writer.Revoke(ctx)
 }
 
