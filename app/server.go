@@ -87,7 +87,7 @@ func (o Operations) add(mux *http.ServeMux) {
 	}
 }
 
-// readyTime is how long the database may take.
+// readyTime is how long it may take to find out whether deliveries can be stored.
 const readyTime = 5 * time.Second
 
 func (o Operations) ready(w http.ResponseWriter, r *http.Request) {
@@ -95,7 +95,7 @@ func (o Operations) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := o.Ready(ctx); err != nil {
 		o.Log.WarnContext(ctx, "not ready", "error", err)
-		answer(w, http.StatusServiceUnavailable, "the database does not answer")
+		answer(w, http.StatusServiceUnavailable, "deliveries cannot be stored")
 		return
 	}
 	text := "ready"

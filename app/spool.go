@@ -137,21 +137,3 @@ func (b *spooled) Close() {
 		b.file = nil
 	}
 }
-
-// writable says whether a body could be kept on disk.
-func (s *spool) writable() error {
-	b := &spooled{of: s}
-	defer b.Close()
-	file, err := os.CreateTemp(s.dir, ".delivery-")
-	if err != nil {
-		return fmt.Errorf("%w: %w", errSpoolFile, err)
-	}
-	b.file = file
-	if err := os.Remove(file.Name()); err != nil {
-		return fmt.Errorf("%w: %w", errSpoolFile, err)
-	}
-	if _, err := file.Write(make([]byte, 4096)); err != nil {
-		return fmt.Errorf("%w: %w", errSpoolFile, err)
-	}
-	return nil
-}

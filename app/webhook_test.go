@@ -54,7 +54,7 @@ func newHookAt(tb testing.TB, url string) *hook {
 	}
 	h := &hook{db: db, queue: q}
 	h.Server = &Server{
-		Secret: []byte(secret), Queue: q, Rules: job.Rules{App: true, AppID: 7}, Ready: db.Ping, Log: slog.New(slog.DiscardHandler),
+		Secret: []byte(secret), Queue: q, Rules: job.Rules{App: true, AppID: 7}, Ready: db.Storable, Log: slog.New(slog.DiscardHandler),
 		Fresh: func(job.Job) { h.fresh.Add(1) },
 	}
 	if h.handler, err = h.Handler(); err != nil {
