@@ -179,7 +179,14 @@ func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (
 	if err != nil {
 		return "", &refusal{http.StatusServiceUnavailable, "the delivery could not be stored", err}
 	}
-	h.Log.InfoContext(ctx, "delivery is stored", "delivery", d.ID, "event", d.Event, "job", receipt.ID, "fresh", receipt.Fresh, "status", text, "superseded", receipt.Superseded)
+	attrs := []any{"delivery", d.ID, "event", d.Event, "job", receipt.ID, "fresh", receipt.Fresh, "status", text, "superseded", receipt.Superseded}
+	if e != nil && e.Repo.Name != "" {
+		attrs = append(attrs, "repo", e.Repo.FullName())
+	}
+	if j != nil && j.Number != 0 {
+		attrs = append(attrs, "pr", j.Number)
+	}
+	h.Log.InfoContext(ctx, "delivery is stored", attrs...)
 	if receipt.Fresh && h.Fresh != nil {
 		h.Fresh(*j)
 	}

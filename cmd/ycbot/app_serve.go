@@ -39,6 +39,7 @@ type service struct {
 	log    *slog.Logger
 
 	metrics *telemetry.Metrics
+	atEnd   func(func()) (stop func() bool) // has something be done when the process is asked to end
 }
 
 func (p *program) appServe(ctx context.Context, o *appOptions) error {
@@ -94,6 +95,7 @@ func (p *program) appWork(ctx context.Context, o *appOptions) error {
 // newService opens and makes all that a process of the App needs.
 func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, err error) {
 	s := &service{p: p, o: o, metrics: telemetry.NewMetrics(version(), p.now)}
+	s.atEnd = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	s.log = slog.New(telemetry.LogHandler(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelInfo)})))
 	p.logger = s.log
 	if s.db, err = p.openStore(ctx, o); err != nil {

@@ -108,3 +108,33 @@ func TestDatabaseAway(t *testing.T) {
 		}
 	}
 }
+
+// What fails while the process drains is handed back and not given up, and the process ends
+// as soon as it failed.
+func TestFailsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		q := newQueue(t, where, Options{Workers: 1, Attempts: 1, Drain: time.Minute})
+		ctx, cancel := context.WithCancel(t.Context())
+		begun, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			ended <- q.Run(ctx, func(context.Context, job.Job) error {
+				close(begun)
+				eventually(t, "the queue drains", q.ending)
+				return errors.New("GitHub does not answer")
+			})
+		}()
+		j := at(1, 1, "a")
+		enqueue(t, q, j)
+		<-begun
+		began := time.Now()
+		cancel()
+		if err := <-ended; err != nil || time.Since(began) > 20*time.Second {
+			t.Errorf("it ended after %v: %v", time.Since(began), err)
+		}
+		if s := state(t, q, j); s != Waiting {
+			t.Errorf("the job is %s, want it to wait for the next process", s)
+		}
+	})
+}

@@ -109,13 +109,14 @@ type Queue struct {
 	quietUntil time.Time // jobs of other workers are left alone
 	reclaim    bool      // jobs of this worker may not be at work any more
 
-	mu      sync.Mutex
-	work    func(context.Context, job.Job) error
-	running map[string]context.CancelCauseFunc // by identity
-	lost    bool                               // nobody may rely on this worker any more
-	away    bool                               // the database does not answer
-	outages int                                // times that it did not
-	busy    sync.WaitGroup                     // calls of work
+	mu       sync.Mutex
+	work     func(context.Context, job.Job) error
+	running  map[string]context.CancelCauseFunc // by identity
+	lost     bool                               // nobody may rely on this worker any more
+	draining bool                               // no job is begun any more
+	away     bool                               // the database does not answer
+	outages  int                                // times that it did not
+	busy     sync.WaitGroup                     // calls of work
 }
 
 // New makes the queue of a database that was migrated (see [Migrate]).

@@ -75,6 +75,9 @@ func (q *Queue) Run(ctx context.Context, work func(context.Context, job.Job) err
 }
 
 func (q *Queue) drain(ctx context.Context) error {
+	q.mu.Lock()
+	q.draining = true
+	q.mu.Unlock()
 	soft, cancel := context.WithTimeout(ctx, q.o.Drain)
 	defer cancel()
 	if err := q.engine.stop(soft); err == nil {

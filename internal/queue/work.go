@@ -88,13 +88,20 @@ func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) e
 			q.o.Log.WarnContext(ctx, "job is put off", "job", j.ID, "error", err)
 		}
 		return river.JobSnooze(later)
-	case errors.Is(cause, ErrHandBack), errors.Is(err, errAway):
+	case errors.Is(cause, ErrHandBack), errors.Is(err, errAway), q.ending(): // what fails at the end is not the job's fault
 		return river.JobSnooze(0)
 	case attempt >= q.o.Attempts:
 		q.giveUp(ctx, j, err)
 		return river.JobCancel(err)
 	}
 	return err
+}
+
+// ending says whether this process is about to end.
+func (q *Queue) ending() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.draining
 }
 
 // notBegun takes back that a job was begun.
