@@ -193,6 +193,17 @@ func TestWebhookRepeated(t *testing.T) {
 	}
 }
 
+// The log says of which repository and pull request a delivery is.
+func TestWebhookLog(t *testing.T) {
+	t.Parallel()
+	h := newHook(t)
+	var out bytes.Buffer
+	h.Log = slog.New(slog.NewTextHandler(&out, nil))
+	if got := h.post(t, post{body: opened(4)}); got.Code != http.StatusAccepted || !strings.Contains(out.String(), "repo=acme/sums pr=4") {
+		t.Errorf("answer %d, log %s", got.Code, &out)
+	}
+}
+
 // Only whose events are allowed is listened to.
 func TestWebhookAllowed(t *testing.T) {
 	t.Parallel()

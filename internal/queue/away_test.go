@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,4 +139,16 @@ func TestFailsAtTheEnd(t *testing.T) {
 			t.Errorf("the job is %s, want it to wait for the next process", s)
 		}
 	})
+}
+
+// River's counts are logged only where all is; its warnings always.
+func TestRiverIsQuiet(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	l := slog.New(quiet{slog.NewTextHandler(&out, nil)}).With("a", "b").WithGroup("g")
+	l.Info("job counts")
+	l.Warn("no leader")
+	if got := out.String(); strings.Contains(got, "job counts") || !strings.Contains(got, "no leader") {
+		t.Errorf("logged: %s", got)
+	}
 }
