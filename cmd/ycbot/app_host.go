@@ -76,6 +76,8 @@ func (h *appHost) hush(ctx context.Context) {
 }
 
 func (h *appHost) revoke(ctx context.Context, c *github.Client) {
+	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	defer cancel()
 	if err := c.Revoke(ctx); err != nil {
 		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
 	}
