@@ -9,6 +9,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,11 @@ type Oracle interface {
 	// Recorded looks for the finished run of the head of j, which is concluded again,
 	// and keeps it beside dir.
 	Recorded(ctx context.Context, j job.Job, dir string) (bool, error)
+	// Decline completes the check run of a commit that the configuration or a limit
+	// keeps from being verified, so that no required check waits for it.
+	Decline(ctx context.Context, j job.Job, s job.Skip) error
+	// Fail completes the check run of a commit that could not be verified, because of why.
+	Fail(ctx context.Context, j job.Job, why error) error
 	// Reply answers a person who asked for what is not done.
 	Reply(ctx context.Context, j job.Job, s job.Skip) error
 }
@@ -89,13 +95,15 @@ type Step struct {
 	Getenv func(string) string
 	Stdout io.Writer
 	Inputs Inputs
-	Host   Host
+	Wrong  error // what is wrong with the inputs; the step says it and runs nothing
+	Host   Host  // nil where there is no token to ask GitHub with; Wrong says so then
 }
 
 // session is a Step that runs.
 type session struct {
 	Step
-	out *githubactions.Action
+	out  *githubactions.Action
+	fork bool // the event is a fork's own, whose token only reads
 }
 
 // Run performs the step and returns its exit code: 0 also where nothing was to be
@@ -108,17 +116,70 @@ func (s Step) Run(ctx context.Context) (code int, err error) {
 			x.out.AddMask(secret)
 		}
 	}
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			x.complain(err)
+		}
+	}()
 	e, err := x.event()
-	if errors.Is(err, event.ErrIgnored) {
+	switch {
+	case x.Wrong != nil && (err != nil || x.Host == nil || x.Inputs.Publish != ""):
+		return x.failed(ctx, job.Job{}, x.Wrong)
+	case errors.Is(err, event.ErrIgnored):
 		return report.ExitPass, x.nothing(err.Error())
-	}
-	if err != nil {
-		return report.ExitError, err
-	}
-	if x.Inputs.Publish != "" {
+	case err != nil:
+		return x.failed(ctx, job.Job{}, err)
+	case x.Inputs.Publish != "":
 		return x.publish(ctx, e)
 	}
+	x.fork = e.Kind == event.PullRequest && e.Pull.Fork()
 	return x.verify(ctx, e)
+}
+
+// complain shows in the log why there is no verdict, at the place of each mistake where
+// that is known.
+func (x *session) complain(err error) {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		x.out.WithFieldsMap(map[string]string{"title": couldNot}).Errorf("%s", cut(oneLine(err.Error())))
+		return
+	}
+	file := cmp.Or(x.Inputs.Config, config.Path)
+	for _, p := range problems {
+		fields := map[string]string{"title": couldNot, "file": file}
+		if p.Line > 0 {
+			fields["line"] = strconv.Itoa(p.Line)
+		}
+		x.out.WithFieldsMap(fields).Errorf("%s", cut(oneLine(p.Error())))
+	}
+}
+
+// couldNot heads what is shown where there is no verdict.
+const couldNot = "ycbot: could not verify"
+
+// cut bounds a line of the log; a fault of the program brings its stack.
+func cut(s string) string {
+	const limit = 2000
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
+// failed ends a step that came to no run because of err: it stands in the summary and
+// in the check run of the commit, where j names one.
+func (x *session) failed(ctx context.Context, j job.Job, err error) (int, error) {
+	if ctx.Err() != nil {
+		return report.ExitError, err
+	}
+	x.out.SetOutput("verdict", string(report.Error))
+	x.out.AddStepSummary("### " + couldNot + "\n\n" + report.InertMarkdown(err.Error(), 4000))
+	if x.Host != nil && j.HeadSHA != "" {
+		if failure := x.Host.Fail(ctx, j, err); failure != nil {
+			x.out.Warningf("ycbot could not complete the check: %s", oneLine(failure.Error()))
+		}
+	}
+	return report.ExitError, err
 }
 
 // event reads what happened.
@@ -142,20 +203,42 @@ func (x *session) event() (*event.Event, error) {
 func (x *session) verify(ctx context.Context, e *event.Event) (int, error) {
 	rules, err := x.Host.Rules(ctx)
 	if err != nil {
-		return report.ExitError, err
+		return x.failed(ctx, job.Job{}, errors.Join(x.Wrong, err))
 	}
 	d := job.Admit(e, rules)
 	if !d.Run {
-		return report.ExitPass, x.skip(ctx, d)
+		return x.skipped(ctx, d)
 	}
 	facts, c, err := x.Host.Learn(ctx, e, d.Job)
 	if err != nil {
-		return report.ExitError, err
+		j := d.Job
+		switch j.HeadSHA = cmp.Or(j.HeadSHA, facts.HeadSHA); {
+		case j.Asked() && !job.Permitted(facts.Actor, config.Write):
+			j.HeadSHA = "" // who may not ask does not touch the check
+		case facts.Closed:
+			j.HeadSHA = ""
+		}
+		return x.failed(ctx, j, errors.Join(x.Wrong, err))
 	}
 	if d = job.Authorize(d.Job, facts, c, rules); !d.Run {
-		return report.ExitPass, x.skip(ctx, d)
+		return x.skipped(ctx, d)
+	}
+	if x.Wrong != nil {
+		return x.failed(ctx, d.Job, x.Wrong)
 	}
 	return x.perform(ctx, d.Job, c)
+}
+
+// skipped ends a step that runs nothing. Inputs that cannot be read, of the action or
+// of a dispatch, are an error all the same.
+func (x *session) skipped(ctx context.Context, d job.Decision) (int, error) {
+	switch {
+	case x.Wrong != nil:
+		return x.failed(ctx, job.Job{}, x.Wrong)
+	case d.Skip.Code == job.CodeBadInput:
+		return x.failed(ctx, job.Job{}, errors.New(d.Skip.Text))
+	}
+	return report.ExitPass, x.skip(ctx, d)
 }
 
 // perform runs a job, and tells how it ended whatever became of it.
@@ -164,7 +247,7 @@ func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int
 	dir := filepath.Join(x.runs(), id)
 	if j.Accept {
 		if known, err := x.Host.Recorded(ctx, j, dir); err != nil {
-			return report.ExitError, err
+			return x.failed(ctx, j, err)
 		} else if !known {
 			s := j.NoRecord()
 			return report.ExitPass, x.skip(ctx, job.Decision{Job: j, Skip: &s})
@@ -215,7 +298,7 @@ func (x *session) code(rep *report.Report, c *config.Config) int {
 	if failOn == "" {
 		failOn = string(c.FailOn)
 	}
-	if failOn == "" {
+	if failOn == "" || failOn == string(config.FailOnAuto) { // whose difference is the check run's alone
 		failOn = string(config.FailOnFail)
 	}
 	if rep.Outcome == report.Refused && failOn != "never" {
@@ -239,6 +322,11 @@ func (x *session) skip(ctx context.Context, d job.Decision) error {
 	s := *d.Skip
 	x.out.Infof("ycbot: nothing to do (%s): %s", s.Code, oneLine(s.Text))
 	x.out.SetOutput("verdict", "")
+	if s.Excluded() || s.Refused() {
+		if err := x.Host.Decline(ctx, d.Job, s); err != nil {
+			x.out.Warningf("ycbot could not complete the check: %s", oneLine(err.Error()))
+		}
+	}
 	switch s.Notify {
 	case job.NotifyComment:
 		x.out.AddStepSummary("### ycbot: nothing was run\n\n" + s.Text)
@@ -256,12 +344,19 @@ func (x *session) nothing(why string) error {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// forkWorkflow is where the workflows for forks are documented.
+const forkWorkflow = "https://github.com/ycbot/ycbot/blob/main/docs/action.md#forks-by-themselves"
+
 // tell sets outputs, summary and annotations.
 func (x *session) tell(rep *report.Report, posted Posted) {
 	x.out.SetOutput("comment-url", posted.CommentURL)
 	x.out.SetOutput("check-url", posted.CheckURL)
-	for _, left := range posted.Left {
-		x.out.Warningf("ycbot could not post: %s", oneLine(left))
+	if len(posted.Left) > 0 {
+		line := "ycbot could not post: " + oneLine(strings.Join(posted.Left, "; "))
+		if x.fork {
+			line += ". The token of a fork's pull request only reads; a second workflow can post what this one found: " + forkWorkflow
+		}
+		x.out.Warningf("%s", line)
 	}
 	if posted.Summary != "" {
 		x.out.AddStepSummary(posted.Summary)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sethvargo/go-githubactions"
+
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
@@ -22,10 +24,22 @@ type host struct {
 	finished int
 	recorded bool
 	failure  error
+	learn    error
+	failed   string // the commit whose check says that it could not be verified
+}
+
+func (h *host) Decline(context.Context, job.Job, job.Skip) error { return nil }
+
+func (h *host) Fail(_ context.Context, j job.Job, why error) error {
+	h.failed, h.failure = j.HeadSHA, why
+	return nil
 }
 
 func (h *host) Rules(context.Context) (job.Rules, error) { return job.Rules{}, nil }
 func (h *host) Learn(_ context.Context, _ *event.Event, j job.Job) (job.Facts, *config.Config, error) {
+	if h.learn != nil {
+		return job.Facts{}, nil, h.learn
+	}
 	return job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: 1, BaseRepo: 1}, config.Default(), nil
 }
 
@@ -116,6 +130,85 @@ func TestReadInputs(t *testing.T) {
 	for _, name := range []string{"timeout", "max-tokens", "check", "sandbox"} {
 		if err == nil || !strings.Contains(err.Error(), "input "+name+": ") {
 			t.Errorf("%s is not named: %v", name, err)
+		}
+	}
+}
+
+// TestBeforeARun: what ends before a run is an error at its place in the log, stands in
+// the summary, and completes the check of the commit where there is one.
+func TestBeforeARun(t *testing.T) {
+	t.Parallel()
+	_, typo := config.Parse(".github/ycbot.yml at abc", []byte("version: 1\nfail_on: always\n"))
+	head := strings.Repeat("a", 40)
+	for name, c := range map[string]struct {
+		host   host
+		noHost bool
+		wrong  error
+		log    string
+		failed string
+	}{
+		"configuration": {host: host{learn: typo}, log: "::error file=.github/ycbot.yml,line=2,title=ycbot: could not verify::", failed: head},
+		"GitHub":        {host: host{learn: errors.New("502 Bad Gateway")}, log: "::error title=ycbot: could not verify::502 Bad Gateway", failed: head},
+		"input":         {wrong: errors.New("input timeout: \"soon\""), log: "::error title=ycbot: could not verify::input timeout", failed: head},
+		"no token":      {noHost: true, wrong: errors.New("no token"), log: "::error title=ycbot: could not verify::no token"},
+		"a fault": {
+			host: host{verify: func() (*report.Report, error) { return nil, errors.New("disk on fire") }},
+			log:  "::error title=ycbot: could not verify::disk on fire",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			step := newStep(t, &c.host, Inputs{})
+			step.Wrong = c.wrong
+			if c.noHost {
+				step.Host = nil
+			}
+			code, err := step.Run(t.Context())
+			log := strings.ReplaceAll(step.Stdout.(*bytes.Buffer).String(), "%3A", ":")
+			if code != report.ExitError || err == nil || !strings.Contains(log, c.log) || c.host.failed != c.failed {
+				t.Errorf("exit %d, %v, check of %q, log\n%s", code, err, c.host.failed, log)
+			}
+			summary, err := os.ReadFile(step.Getenv("GITHUB_STEP_SUMMARY"))
+			if err != nil || name != "a fault" && !strings.Contains(string(summary), "could not verify") {
+				t.Errorf("summary %q, %v", summary, err)
+			}
+		})
+	}
+}
+
+// TestDispatchInput: a dispatch whose inputs cannot be read is an error, and no run.
+func TestDispatchInput(t *testing.T) {
+	t.Parallel()
+	var h host
+	step := newStep(t, &h, Inputs{})
+	env := step.Getenv
+	step.Getenv = func(name string) string {
+		if name == "GITHUB_EVENT_NAME" {
+			return "workflow_dispatch"
+		}
+		return env(name)
+	}
+	body := `{"inputs":{"pr":"abc"},"ref":"refs/heads/main","repository":{"id":1,"name":"r","owner":{"login":"o","id":2,"type":"User"}},"sender":{"login":"a","id":3,"type":"User"}}`
+	if err := os.WriteFile(env("GITHUB_EVENT_PATH"), []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, err := step.Run(t.Context())
+	if code != report.ExitError || err == nil || !strings.Contains(err.Error(), "`pr` must be") || h.finished != 0 {
+		t.Errorf("exit %d, %v, finished %d times", code, err, h.finished)
+	}
+}
+
+// TestLeftOnce: what a fork's token could not write is one warning, which names the way
+// to have it posted.
+func TestLeftOnce(t *testing.T) {
+	t.Parallel()
+	for _, fork := range []bool{false, true} {
+		step := newStep(t, &host{}, Inputs{})
+		x := &session{Step: step, fork: fork, out: githubactions.New(githubactions.WithWriter(step.Stdout), githubactions.WithGetenv(step.Getenv))}
+		x.tell(nil, Posted{Left: []string{"comment: not permitted: 403", "check run: not permitted: 403"}})
+		log := step.Stdout.(*bytes.Buffer).String()
+		if strings.Count(log, "::warning") != 1 || !strings.Contains(log, "comment") || !strings.Contains(log, "check run") || strings.Contains(log, forkWorkflow) != fork {
+			t.Errorf("fork %v: %s", fork, log)
 		}
 	}
 }

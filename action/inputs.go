@@ -16,7 +16,7 @@ type Inputs struct {
 	Provider         string
 	BaseURL          string
 	APIKey           string
-	FailOn           string // fail, partial, never
+	FailOn           string // auto, fail, partial, never
 	Agents           []string
 	AgentsDir        string
 	Task             string
@@ -39,7 +39,7 @@ func ReadInputs(getenv func(string) string) (Inputs, error) {
 	r := reader{getenv: getenv}
 	in := Inputs{
 		Token: r.text("github-token"), Model: r.text("model"), Provider: r.text("provider"), BaseURL: r.text("base-url"), APIKey: r.text("api-key"),
-		FailOn: r.oneOf("fail-on", "fail", "partial", "never"), Agents: r.list("agents"), AgentsDir: r.text("agents-dir"), Task: r.text("task"),
+		FailOn: r.oneOf("fail-on", "auto", "fail", "partial", "never"), Agents: r.list("agents"), AgentsDir: r.text("agents-dir"), Task: r.text("task"),
 		Timeout: r.duration("timeout"), MaxTokens: r.integer("max-tokens"), MaxCostUSD: r.number("max-cost-usd"),
 		Sandbox: r.oneOf("sandbox", "auto", "full", "strong", "basic", "none"), Network: r.oneOf("network", "none", "setup", "full"),
 		Comment: r.comment(), Check: r.boolean("check"), Config: r.text("config"), WorkingDirectory: r.text("working-directory"),

@@ -562,3 +562,28 @@ func TestAgentSchema(t *testing.T) {
 		t.Error("the tool is offered without agents")
 	}
 }
+
+// A fault of the program itself is recorded as one, whatever the error of it says, so
+// that the operator's hooks are given "crash" for it and for nothing else.
+func TestPanicIsRecorded(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		provision func() error
+		want      bool
+	}{
+		"a panic":           {func() error { panic("no such index") }, true},
+		"an error about it": {func() error { return errors.New("the program panicked: no such index") }, false},
+	} {
+		c := newCast(t, "-- Explore --\nnothing\n")
+		c.Provision = func(context.Context, agent.Spec, agent.Record) (*agent.Seat, error) { return nil, tc.provision() }
+		res, err := c.Run(t.Context(), agent.Order{Agent: "Explore", Prompt: "Where?"})
+		if err != nil || res.Outcome != agent.Errored {
+			t.Fatalf("%s: %+v, %v", name, res, err)
+		}
+		for _, e := range c.events {
+			if e.Type == agent.EventSubagentDone && e.Done.Panicked != tc.want {
+				t.Errorf("%s: panicked is %t", name, e.Done.Panicked)
+			}
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.logger().ErrorContext(ctx, "subagent panicked", "agent", spec.Name, "task", rec.ID, "panic", p, "stack", string(debug.Stack()))
-			res = failed(fmt.Errorf("subagent %s panicked: %v", spec.Name, p))
+			res = failed(&panicError{spec.Name, p})
 		}
 	}()
 	seat, err := r.Provision(ctx, spec, rec)
@@ -307,6 +307,14 @@ func submitted(raw json.RawMessage) Status {
 	return StatusCompleted
 }
 
+// A panicError is a fault of the program itself, which ended a subagent.
+type panicError struct {
+	agent string
+	value any
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("subagent %s panicked: %v", e.agent, e.value) }
+
 func done(res Result) *transcript.Done {
 	d := &transcript.Done{
 		Outcome: string(res.Outcome), Status: string(res.Status), Verdict: res.Verdict, Text: res.Text,
@@ -319,6 +327,8 @@ func done(res Result) *transcript.Done {
 	if res.Outcome != Completed {
 		d.Error = res.Reason
 	}
+	var fault *panicError
+	d.Panicked = errors.As(res.Err, &fault)
 	if p := res.Provenance; p.Ran+p.Denied > 0 {
 		d.Ran, d.Failed, d.Denied = p.Ran, p.Failed, p.Denied
 	}

@@ -211,15 +211,16 @@ func (w *Worker) stop(ctx context.Context, j job.Job, about *job.Job) (string, e
 			ids = append(ids, e.Job.ID)
 		}
 	}
-	stopped := 0
+	stopped, late := 0, false
 	for _, id := range ids {
-		ok, err := w.Queue.Cancel(ctx, id, queue.Stopped)
+		ok, over, err := w.cancel(ctx, id)
 		if err != nil {
 			return "", err
 		}
 		if ok {
 			stopped++
 		}
+		late = late || over
 	}
 	// Who died before the answer was given must not find that nothing is running.
 	if stopped > 0 {
@@ -231,12 +232,26 @@ func (w *Worker) stop(ctx context.Context, j job.Job, about *job.Job) (string, e
 	switch {
 	case err != nil:
 		return "", err
+	case !ok && late:
+		return "Too late to stop: the run has come to its result, which is posted now.", nil
 	case !ok:
 		return "Nothing was running.", nil
 	case n == "1":
 		return "The run was stopped. Comment `/verify` to start another.", nil
 	}
 	return n + " runs were stopped. Comment `/verify` to start another.", nil
+}
+
+// cancel cancels a job. It is over where its result stands: that is posted all the same.
+func (w *Worker) cancel(ctx context.Context, id string) (ok, over bool, err error) {
+	if over, err = w.Queue.Concluded(ctx, id); err != nil || over {
+		return false, over, err
+	}
+	if ok, err = w.Queue.Cancel(ctx, id, queue.Stopped); err != nil || !ok {
+		return false, false, err
+	}
+	over, err = w.Queue.Concluded(ctx, id) // in between
+	return !over, over, err
 }
 
 // active are the verifications of the pull request of j that are not over.

@@ -44,6 +44,15 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 	if err := errors.Join(mirror.Finish(end), mirror.Close()); err != nil {
 		return err
 	}
+	if !cancelled { // from here on a stop comes too late
+		var c *queue.Cancelled
+		switch err := w.Queue.Conclude(end, a.Job.ID); {
+		case errors.As(err, &c):
+			e = Ending{Kind: c.Reason, Failure: c}
+		case err != nil:
+			return err
+		}
+	}
 	return w.finish(ctx, h, run, a, rep, e)
 }
 

@@ -32,6 +32,7 @@ type Server struct {
 	Ready  func(context.Context) error // tells whether deliveries can be stored
 	Idle   func() error                // tells why no run is begun though deliveries are stored; nil: nothing keeps runs from it
 	Fresh  func(job.Job)               // is told of each job that was stored and was not known; must not wait; nil: nobody is
+	Spool  string                      // folder for large bodies until their signature is checked; empty: that of temporary files
 	Pages  http.Handler                // what people look at, at all other addresses; nil: nothing
 	Now    func() time.Time
 	Log    *slog.Logger
@@ -45,7 +46,10 @@ func (s *Server) Handler() (http.Handler, error) {
 	if len(s.Secret) == 0 {
 		return nil, errors.New("webhook: there is no secret")
 	}
-	hook := &webhook{Server: s, small: make(chan struct{}, smallAtOnce), large: make(chan struct{}, largeAtOnce)}
+	hook := &webhook{
+		Server: s, small: make(chan struct{}, smallAtOnce), large: make(chan struct{}, largeAtOnce),
+		bodyTime: bodyTime, spool: &spool{dir: s.Spool},
+	}
 	mux := http.NewServeMux()
 	mux.Handle("POST /webhook", hook)
 	watched := Operations{Ready: s.Ready, Idle: s.Idle, Log: s.Log}
@@ -83,7 +87,7 @@ func (o Operations) add(mux *http.ServeMux) {
 	}
 }
 
-// readyTime is how long the database may take.
+// readyTime is how long it may take to find out whether deliveries can be stored.
 const readyTime = 5 * time.Second
 
 func (o Operations) ready(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +95,7 @@ func (o Operations) ready(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	if err := o.Ready(ctx); err != nil {
 		o.Log.WarnContext(ctx, "not ready", "error", err)
-		answer(w, http.StatusServiceUnavailable, "the database does not answer")
+		answer(w, http.StatusServiceUnavailable, "deliveries cannot be stored")
 		return
 	}
 	text := "ready"
@@ -117,7 +121,7 @@ const closeTime = 10 * time.Second
 // Serve answers requests until ctx ends, and then finishes those that it has begun.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 60 * time.Second,
+		Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 60 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)

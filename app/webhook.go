@@ -1,16 +1,15 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -22,15 +21,17 @@ import (
 	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
-// Bodies are read whole before their signature can be checked, so there is a bound on
-// how many are there at once: strangers send them too. Together they are under 300 MB.
+// Deliveries whose signature is right are worked on at most so many at once: small ones,
+// and those larger than smallBody, which take up to a hundred times as much memory.
 const (
 	smallBody   = 1 << 20
 	smallAtOnce = 64
-	largeAtOnce = 8 // also those that do not say how long they are
-	slotTime    = 10 * time.Second
-	usualSize   = 64 << 10 // most bodies are smaller
+	largeAtOnce = 4
+	slotTime    = 5 * time.Second // for a place
 )
+
+// bodyTime is how long a body may take: GitHub itself gives up after ten seconds.
+const bodyTime = 10 * time.Second
 
 // storeTime is how long storing a delivery may take: GitHub waits for ten seconds.
 const storeTime = 9 * time.Second
@@ -38,7 +39,9 @@ const storeTime = 9 * time.Second
 // A webhook answers deliveries.
 type webhook struct {
 	*Server
-	small, large chan struct{} // places for bodies
+	small, large chan struct{} // places for deliveries that GitHub signed
+	bodyTime     time.Duration // for a body
+	spool        *spool
 }
 
 // A refusal is an answer other than 202.
@@ -77,15 +80,21 @@ func (h *webhook) receive(w http.ResponseWriter, r *http.Request) (string, *refu
 	case r.ContentLength > event.MaxSize:
 		return "", tooLarge()
 	}
-	release, refused := h.place(r)
+	received, refused := h.read(w, r, signature)
+	if refused != nil {
+		return "", refused
+	}
+	defer received.Close()
+	release, refused := h.place(r, received.size())
 	if refused != nil {
 		return "", refused
 	}
 	defer release()
-	body, refused := h.read(w, r, signature)
-	if refused != nil {
-		return "", refused
+	body, err := received.bytes()
+	if err != nil {
+		return "", &refusal{http.StatusServiceUnavailable, "the delivery could not be read again", err}
 	}
+	received.Close()
 	kind, delivery := r.Header.Get("X-GitHub-Event"), r.Header.Get("X-GitHub-Delivery")
 	switch media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil || media != "application/json":
@@ -112,10 +121,10 @@ func readSignature(h http.Header) ([]byte, bool) {
 	return signature, ok && err == nil && len(signature) == sha256.Size
 }
 
-// place waits until there is room for the body of r.
-func (h *webhook) place(r *http.Request) (release func(), refused *refusal) {
+// place waits until there is room to work on a delivery of size bytes.
+func (h *webhook) place(r *http.Request, size int64) (release func(), refused *refusal) {
 	places := h.large
-	if r.ContentLength >= 0 && r.ContentLength <= smallBody {
+	if size <= smallBody {
 		places = h.small
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), slotTime)
@@ -128,22 +137,30 @@ func (h *webhook) place(r *http.Request) (release func(), refused *refusal) {
 	}
 }
 
-// read returns the body if its signature is right.
-func (h *webhook) read(w http.ResponseWriter, r *http.Request, signature []byte) ([]byte, *refusal) {
-	mac := hmac.New(sha256.New, h.Secret)
-	// What a header says of the size is anybody's word, and no reason to take more than a little memory.
-	body := bytes.NewBuffer(make([]byte, 0, min(max(r.ContentLength, 0), usualSize)+bytes.MinRead))
-	_, err := body.ReadFrom(io.TeeReader(http.MaxBytesReader(w, r.Body, event.MaxSize), mac))
+// read receives the body and returns it if its signature is right.
+func (h *webhook) read(w http.ResponseWriter, r *http.Request, signature []byte) (*spooled, *refusal) {
+	// A recorder of a test has no deadlines; a connection has.
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, &refusal{http.StatusBadRequest, "the connection is gone", err}
+	}
+	body, sum, err := h.spool.receive(http.MaxBytesReader(w, r.Body, event.MaxSize), h.Secret)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
 		return nil, tooLarge()
+	case errors.Is(err, errSpoolFull):
+		return nil, &refusal{http.StatusServiceUnavailable, "too many deliveries at once", err}
+	case errors.Is(err, errSpoolFile):
+		return nil, &refusal{http.StatusServiceUnavailable, "the delivery could not be stored", err}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &refusal{http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %v", h.bodyTime), err}
 	case err != nil:
 		return nil, &refusal{http.StatusBadRequest, "the body ended early", err}
-	case !hmac.Equal(mac.Sum(nil), signature):
+	case !hmac.Equal(sum, signature):
+		body.Close()
 		return nil, &refusal{http.StatusUnauthorized, "the signature is not that of the body", nil}
 	}
-	return body.Bytes(), nil
+	return body, nil
 }
 
 // store keeps a delivery and the job that it calls for. A nil e is an event that ycbot
@@ -162,7 +179,14 @@ func (h *webhook) store(ctx context.Context, d store.Delivery, e *event.Event) (
 	if err != nil {
 		return "", &refusal{http.StatusServiceUnavailable, "the delivery could not be stored", err}
 	}
-	h.Log.InfoContext(ctx, "delivery is stored", "delivery", d.ID, "event", d.Event, "job", receipt.ID, "fresh", receipt.Fresh, "status", text, "superseded", receipt.Superseded)
+	attrs := []any{"delivery", d.ID, "event", d.Event, "job", receipt.ID, "fresh", receipt.Fresh, "status", text, "superseded", receipt.Superseded}
+	if e != nil && e.Repo.Name != "" {
+		attrs = append(attrs, "repo", e.Repo.FullName())
+	}
+	if j != nil && j.Number != 0 {
+		attrs = append(attrs, "pr", j.Number)
+	}
+	h.Log.InfoContext(ctx, "delivery is stored", attrs...)
 	if receipt.Fresh && h.Fresh != nil {
 		h.Fresh(*j)
 	}

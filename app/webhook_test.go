@@ -54,7 +54,7 @@ func newHookAt(tb testing.TB, url string) *hook {
 	}
 	h := &hook{db: db, queue: q}
 	h.Server = &Server{
-		Secret: []byte(secret), Queue: q, Rules: job.Rules{App: true, AppID: 7}, Ready: db.Ping, Log: slog.New(slog.DiscardHandler),
+		Secret: []byte(secret), Queue: q, Rules: job.Rules{App: true, AppID: 7}, Ready: db.Storable, Log: slog.New(slog.DiscardHandler),
 		Fresh: func(job.Job) { h.fresh.Add(1) },
 	}
 	if h.handler, err = h.Handler(); err != nil {
@@ -193,6 +193,17 @@ func TestWebhookRepeated(t *testing.T) {
 	}
 }
 
+// The log says of which repository and pull request a delivery is.
+func TestWebhookLog(t *testing.T) {
+	t.Parallel()
+	h := newHook(t)
+	var out bytes.Buffer
+	h.Log = slog.New(slog.NewTextHandler(&out, nil))
+	if got := h.post(t, post{body: opened(4)}); got.Code != http.StatusAccepted || !strings.Contains(out.String(), "repo=acme/sums pr=4") {
+		t.Errorf("answer %d, log %s", got.Code, &out)
+	}
+}
+
 // Only whose events are allowed is listened to.
 func TestWebhookAllowed(t *testing.T) {
 	t.Parallel()
@@ -242,25 +253,23 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	}
 }
 
-// Bodies wait for a place, so that strangers cannot fill the memory, and give up when
-// there is none.
+// Deliveries that are signed wait for a place, and give up when there is none.
 func TestWebhookPlaces(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
 	hook := &webhook{Server: h.Server, small: make(chan struct{}, 1), large: make(chan struct{}, 1)}
 	release := make([]func(), 0, 2)
-	for _, length := range []int64{100, -1} {
+	for _, size := range []int64{100, smallBody + 1} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/webhook", http.NoBody)
-		r.ContentLength = length
-		free, refused := hook.place(r)
+		free, refused := hook.place(r, size)
 		if refused != nil {
 			t.Fatal("no place in an idle server")
 		}
 		release = append(release, free)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, refused := hook.place(r.WithContext(ctx)); refused == nil || refused.status != http.StatusServiceUnavailable {
-			t.Errorf("length %d: a place beside the last", length)
+		if _, refused := hook.place(r.WithContext(ctx), size); refused == nil || refused.status != http.StatusServiceUnavailable {
+			t.Errorf("size %d: a place beside the last", size)
 		}
 	}
 	for _, free := range release {

@@ -31,14 +31,15 @@ type desk struct {
 
 	open atomic.Int64 // hosts
 
-	mu     sync.Mutex
-	notes  []string
-	learn  error
-	facts  job.Facts
-	config *config.Config
-	verify func(ctx context.Context) (*report.Report, error)
-	finish error
-	live   func(Assignment, Link) // is called in the middle of a run; nil: nothing
+	mu        sync.Mutex
+	notes     []string
+	learn     error
+	facts     job.Facts
+	config    *config.Config
+	verify    func(ctx context.Context) (*report.Report, error)
+	finish    error
+	finishing func()                 // is called when a result is posted; nil: nothing
+	live      func(Assignment, Link) // is called in the middle of a run; nil: nothing
 }
 
 func newDesk(t *testing.T) *desk {
@@ -127,6 +128,9 @@ func (h host) Finish(_ context.Context, a Assignment, rep *report.Report, e Endi
 		more += fmt.Sprint(" by ", a.Job.Installation)
 	}
 	h.d.note("finish %s %s%s%s", a.Run, verdict, e.Kind, more)
+	if h.d.finishing != nil {
+		h.d.finishing()
+	}
 	return rep, h.d.finish
 }
 
@@ -278,6 +282,42 @@ func TestWorkCancelledMeanwhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.want(t, "finish run1 nonesuperseded")
+}
+
+// A stop that comes when a run has its result says so, and the result stands; one that came
+// before, in another process, ends the run.
+func TestStopTooLate(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.enqueue(t, pushed())
+	stop := asked(event.VerbStop, 5)
+	d.finishing = func() {
+		if err := d.Work(t.Context(), stop); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := d.Work(t.Context(), pushed()); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.state(t, pushed()); got != "finished PASS" {
+		t.Errorf("the run is %s", got)
+	}
+	if notes := strings.Join(d.notes, "\n"); !strings.Contains(notes, "Too late to stop") || strings.Contains(notes, "was stopped") {
+		t.Errorf("the host was asked\n%s", notes)
+	}
+
+	d = newDesk(t)
+	d.enqueue(t, pushed())
+	d.verify = func(context.Context) (*report.Report, error) {
+		_, err := d.Queue.Cancel(t.Context(), pushed().ID, queue.Stopped)
+		return &report.Report{Verdict: report.Pass}, err
+	}
+	if err := d.Work(t.Context(), pushed()); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.state(t, pushed()); !strings.HasPrefix(got, "stopped") {
+		t.Errorf("the run is %s", got)
+	}
 }
 
 // Limits are held: nothing is begun beyond them, skipped runs do not count, and a person is

@@ -88,6 +88,9 @@ func (s *Site) list(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		f.Before, f.BeforeID = store.FromMicros(micros), id
 		p.First = template.URL(p.Filter.query().Encode()) //nolint:gosec // it was escaped
 	}
+	if v.partial && p.Notice == "" {
+		p.Notice = "GitHub does not answer for some repositories: their runs are not shown now."
+	}
 	runs, err := s.DB.Runs(r.Context(), f)
 	if err != nil {
 		return err

@@ -193,6 +193,14 @@ func (s *Site) page(h func(http.ResponseWriter, *http.Request, *viewer) error) h
 func (s *Site) ofRun(h func(http.ResponseWriter, *http.Request, *viewer, store.Run) error) http.Handler {
 	return s.page(func(w http.ResponseWriter, r *http.Request, v *viewer) error {
 		run, err := s.DB.Run(r.Context(), r.PathValue("id"))
+		if err == nil && !v.reads(run) {
+			if err := s.seeAgain(r.Context(), v, run); err != nil {
+				return err
+			}
+		}
+		if v.partial && (errors.Is(err, store.ErrNotFound) || err == nil && !v.reads(run)) {
+			return errAccess // the same whether there is such a run or not
+		}
 		if errors.Is(err, store.ErrNotFound) || err == nil && !v.reads(run) {
 			return errNotFound
 		}
@@ -211,7 +219,10 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *viewer, err error
 	var known *httpError
 	if !errors.As(err, &known) {
 		s.Log.ErrorContext(r.Context(), "page could not be shown", "path", r.URL.Path, "error", err)
-		known = &httpError{http.StatusInternalServerError, "The page could not be made. It is in the server's log why."}
+		known = s.trouble(r.Context())
+	}
+	if known.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "10")
 	}
 	if v == nil {
 		v = &viewer{}
@@ -222,6 +233,19 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *viewer, err error
 	if err := s.render(w, r, v, known.status, "error.html", known.text, data); err != nil {
 		s.Log.ErrorContext(r.Context(), "page could not be shown", "path", r.URL.Path, "error", err)
 	}
+}
+
+// pingTime is how long the database may take to answer.
+const pingTime = 2 * time.Second
+
+// trouble is the answer to what went wrong here.
+func (s *Site) trouble(ctx context.Context) *httpError {
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	if s.DB.Ping(ctx) != nil {
+		return &httpError{http.StatusServiceUnavailable, "The database does not answer. Try again in a while."}
+	}
+	return &httpError{http.StatusInternalServerError, "The page could not be made. It is in the server's log why."}
 }
 
 // A frame is what every page has.

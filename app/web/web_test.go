@@ -33,6 +33,8 @@ type fakeGitHub struct {
 	readable map[string][]Repository // by login
 	public   map[int64][]Repository  // by installation
 	codes    map[string][2]string    // login and challenge
+	hangs    bool                    // it does not say what is public
+	asked    int                     // times that it was asked what is public
 	revoked  []string
 	who      string // logs in
 }
@@ -93,9 +95,16 @@ func (g *fakeGitHub) Readable(ctx context.Context, token string) ([]Repository, 
 	return slices.Clone(g.readable[p.Login]), err
 }
 
-func (g *fakeGitHub) Public(_ context.Context, installation int64) ([]Repository, error) {
+func (g *fakeGitHub) Public(ctx context.Context, installation int64) ([]Repository, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.asked++
+	if g.hangs {
+		g.mu.Unlock()
+		<-ctx.Done()
+		g.mu.Lock()
+		return nil, ctx.Err()
+	}
 	return slices.Clone(g.public[installation]), nil
 }
 

@@ -21,8 +21,11 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/recheck"
+	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 )
 
 func actionCommand(p *program) *cobra.Command {
@@ -42,22 +45,30 @@ the step (input fail-on); 3 no verdict; 130 cancelled.`,
 }
 
 func (p *program) action(ctx context.Context) error {
-	in, err := action.ReadInputs(p.getenv)
-	if err != nil {
-		return err
+	in, wrong := action.ReadInputs(p.getenv)
+	step := action.Step{Getenv: p.getenv, Stdout: p.stdout.File, Inputs: in, Wrong: wrong}
+	if h, err := p.actionHub(in); err != nil {
+		step.Wrong = errors.Join(wrong, err)
+	} else {
+		step.Host = &host{p: p, hub: h, in: in}
 	}
+	var err error
+	p.code, err = step.Run(ctx)
+	return err
+}
+
+// actionHub is a hub for the token of the step.
+func (p *program) actionHub(in action.Inputs) (*hub, error) {
 	token := cmp.Or(in.Token, p.getenv("GITHUB_TOKEN"))
 	if token == "" {
-		return errors.New("input github-token is empty and GITHUB_TOKEN is not set: leave the input out to use the job's own token")
+		return nil, errors.New("input github-token is empty and GITHUB_TOKEN is not set: leave the input out to use the job's own token")
 	}
 	h, err := p.newHub(token)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	h.file = in.Config
-	step := action.Step{Getenv: p.getenv, Stdout: p.stdout.File, Inputs: in, Host: &host{p: p, hub: h, in: in}}
-	p.code, err = step.Run(ctx)
-	return err
+	return h, nil
 }
 
 // host does what the action's step decides.
@@ -99,6 +110,34 @@ func (h *host) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	return pub.Notice(ctx, t, s.Text)
 }
 
+// Decline implements [action.Host].
+func (h *host) Decline(ctx context.Context, j job.Job, s job.Skip) error {
+	po := h.posting(j, "")
+	return h.checker(po).Decline(ctx, po.Target, s.Text, s.Excluded())
+}
+
+// Fail implements [action.Host]. The configuration may be what is wrong.
+func (h *host) Fail(ctx context.Context, j job.Job, why error) error {
+	if h.hub.config == nil {
+		h.hub.config = config.Default()
+	}
+	h.hub.repo = github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}
+	po := h.posting(j, "")
+	_, err := h.checker(po).Finish(ctx, po.Target, &report.Report{
+		Schema: report.Schema, Repo: h.hub.repo.String(), PR: j.Number, BaseSHA: j.BaseSHA, HeadSHA: j.HeadSHA, Trigger: string(j.Trigger), Actor: j.Actor.Login,
+		Verdict: report.Error, Outcome: report.Errored, Reasons: []string{why.Error()},
+	}, publish.Ending{})
+	return err
+}
+
+// checker writes the check run of a job that comes to no run, and no comment.
+func (h *host) checker(po posting) *publish.Publisher {
+	return &publish.Publisher{
+		GitHub: h.hub.client, Comment: publish.Off, Check: po.Check, FailOn: po.FailOn, DetailsURL: po.DetailsURL,
+		Redact: redact.New(redact.SecretsFrom(h.p.env)), Now: h.p.now, Log: h.p.log(),
+	}
+}
+
 // Begin implements [action.Host].
 func (h *host) Begin(ctx context.Context, j job.Job, dir string) error {
 	if err := makeParent(dir); err != nil {
@@ -121,7 +160,7 @@ func (h *host) posting(j job.Job, runID string) posting {
 		Comment: cmp.Or(h.in.Comment, string(c.Comment)), Check: c.Check, Annotations: c.Annotations, Scope: h.in.WorkingDirectory,
 		FailOn: cmp.Or(h.in.FailOn, string(h.hub.config.FailOn)), DetailsURL: h.p.detailsURL(),
 		Target: publish.Target{
-			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Job: scoped(j.ID, h.in.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
+			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Base: h.hub.base, Job: scoped(j.ID, h.in.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
 		},
 	}
 	if h.in.Check != nil {
@@ -153,7 +192,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	}
 	if !j.GateOnly {
 		var err error
-		rj.Cast, err = h.p.cast(o)
+		rj.Models, err = h.p.cast(o)
 		if errors.Is(err, provider.ErrNoKey) { // as for a pull request whose workflow gets no secrets
 			rj.Notes, err = append(rj.Notes, "no model looked at the change: the workflow has no key for "+o.model), nil
 		}
@@ -161,7 +200,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 			return nil, err
 		}
 	}
-	if rj.Cast != nil {
+	if rj.Models != nil {
 		rj.Pull.Seen = h.hub.seen(ctx, j)
 	}
 	var err error
@@ -173,13 +212,13 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 		return nil, err
 	}
 	if j.Accept {
-		rj.Previous = h.record
+		rj.Previous = recheck.Previous(h.record)
 		rj.Accepted = []report.Acceptance{{By: j.Actor.Login, At: h.p.now().UTC().Format(time.RFC3339), Reason: j.Words}}
-	} else if rj.Previous, err = h.lastRun(ctx, j, dir); err != nil {
+	} else if last, err := h.lastRun(ctx, j, dir); err != nil {
 		h.p.say("the last run is not looked at again: " + err.Error())
-		rj.Previous = ""
-	} else if rj.Previous != "" {
-		before, err := report.AcceptedIn(rj.Previous)
+	} else if last != "" {
+		rj.Previous = recheck.Previous(last)
+		before, err := report.AcceptedIn(last)
 		if err != nil {
 			h.p.say("what was accepted before is not known: " + err.Error())
 		}
@@ -262,7 +301,7 @@ func (p *program) remains(dir string, failure error) *report.Report {
 	}
 	rep, err := p.salvager().Salvage(dir, why)
 	if err != nil {
-		if !errors.Is(err, run.ErrNothing) {
+		if !errors.Is(err, rundir.ErrNothing) {
 			p.log().Warn("report on what the run left", "dir", dir, "error", err)
 		}
 		return nil
@@ -271,4 +310,4 @@ func (p *program) remains(dir string, failure error) *report.Report {
 }
 
 // NewRun implements [action.Host].
-func (h *host) NewRun() string { return run.NewID(h.p.now()) }
+func (h *host) NewRun() string { return rundir.NewID(h.p.now()) }

@@ -404,7 +404,10 @@ func TestActionPublishesClaims(t *testing.T) {
 			t.Fatalf("exit %d\n%s", s.code, s.log)
 		}
 	}
-	h.one(t, "neutral", "PASS")
+	h.one(t, "neutral", "the PASS is an unverified claim")
+	if strings.Contains(h.posted()[0], "ycbot: PASS") {
+		t.Errorf("headed as a PASS: %s", h.posted()[0])
+	}
 
 	// It names another pull request than the one whose head it is.
 	moved := h.Push(github.Repo{Owner: "mallory", Name: h.repo.Name}, githubtest.Commit{Branch: "evil", Message: "more", Files: map[string]string{"x": "y"}})
@@ -534,8 +537,15 @@ func TestRunPull(t *testing.T) {
 	if code, out := run("--pr", "1", "--head", head); code != 1 {
 		t.Errorf("an earlier head: exit %d\n%s", code, out)
 	}
-	if code, out := run("--pr", "1"); code != 0 {
+	h.token = h.Token("alice", nil, "personal")
+	if code, out := run("--pr", "1", "--publish"); code != 0 {
 		t.Errorf("the new head: exit %d\n%s", code, out)
+	}
+	said := func(s github.Status) bool {
+		return s.State == "pending" && strings.HasPrefix(s.Description, "so far PASS")
+	}
+	if all := h.Statuses(h.repo, h.PullHead(h.repo, h.pull)); !slices.ContainsFunc(all, said) {
+		t.Errorf("the first verdict was not shown: %+v", all)
 	}
 }
 
@@ -563,7 +573,10 @@ func TestActionCancelled(t *testing.T) {
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v\n%s", err, log.String())
 	}
-	h.one(t, "cancelled", "stopped")
+	checks := h.CheckRuns(h.repo)
+	if len(checks) != 1 || checks[0].Conclusion != "cancelled" || checks[0].Output.Title != "stopped" || len(h.posted()) != 0 {
+		t.Errorf("comments %q, check runs %+v", h.posted(), checks)
+	}
 }
 
 // Out of time, and a provider that is not there: an end that people can see, with

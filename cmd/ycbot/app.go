@@ -299,12 +299,15 @@ func parseRetention(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// file is the SQLite database.
+func (o *appOptions) file() string { return filepath.Join(o.data, "ycbot.db") }
+
 // openStore opens and migrates the database.
 func (p *program) openStore(ctx context.Context, o *appOptions) (*store.DB, error) {
 	if err := os.MkdirAll(o.data, 0o700); err != nil {
 		return nil, fmt.Errorf("YCBOT_DATA: %w", err)
 	}
-	db, err := store.Open(ctx, store.Options{URL: o.database, Path: filepath.Join(o.data, "ycbot.db"), Now: p.now, Log: p.log()})
+	db, err := store.Open(ctx, store.Options{URL: o.database, Path: o.file(), Now: p.now, Log: p.log()})
 	if err != nil {
 		return nil, err
 	}

@@ -83,6 +83,7 @@ func variables(t *testing.T) []string {
 
 type composeService struct {
 	Image       string
+	Restart     string
 	Command     []string
 	Environment map[string]string
 	EnvFile     string `yaml:"env_file"`
@@ -130,6 +131,9 @@ func TestComposeExamples(t *testing.T) {
 				if of, ok := f.Services[on]; !ok || d.Condition != "service_healthy" || len(of.Healthcheck.Test) == 0 {
 					t.Errorf("%s waits for %s: %s", name, on, d.Condition)
 				}
+			}
+			if s.Restart == "" {
+				t.Errorf("%s is not started again when it ends", name)
 			}
 			if s.Image != "ycbot" {
 				continue

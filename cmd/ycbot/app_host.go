@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/store"
@@ -75,6 +76,8 @@ func (h *appHost) hush(ctx context.Context) {
 }
 
 func (h *appHost) revoke(ctx context.Context, c *github.Client) {
+	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	defer cancel()
 	if err := c.Revoke(ctx); err != nil {
 		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
 	}
@@ -189,7 +192,7 @@ func (h *appHost) posting(a app.Assignment) posting {
 	po := posting{
 		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
 		Target: publish.Target{
-			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
+			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
 		},
 	}
 	if h.hub.pull != nil {
@@ -212,7 +215,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		return nil, err
 	}
 	rj := h.hub.job(a.Job)
-	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, a.Previous, l.Kept
+	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, recheck.Previous(a.Previous), l.Kept
 	rj.Results, rj.Flakes = h.db.BaseResults(basesOf(a.Job)), h.db.Flakes(basesOf(a.Job))
 	rj.Accept, rj.Accepted = a.Job.Accept, append(rj.Accepted, a.Accepted...)
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
@@ -220,7 +223,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		rj.Timeout = h.hub.config.Limits.Under(config.Limits{}).Timeout
 	}
 	if !a.Job.GateOnly {
-		if rj.Cast = h.cast; rj.Cast != nil {
+		if rj.Models = h.cast; rj.Models != nil {
 			rj.Words = l.Words
 			rj.Pull.Seen = h.hub.seen(ctx, a.Job)
 		}

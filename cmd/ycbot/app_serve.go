@@ -15,8 +15,10 @@ import (
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/store"
 	"github.com/ycbot/ycbot/internal/telemetry"
@@ -33,12 +35,13 @@ type service struct {
 	db     *store.DB
 	queue  *queue.Queue
 	worker *app.Worker
-	runner *run.Runner  // nil: this process does not work
-	cast   *run.Cast    // nil: gate only
-	keeper *disk.Keeper // of the data; nil: this process does not work
+	runner *run.Runner               // nil: this process does not work
+	cast   *orchestrator.ModelConfig // nil: gate only
+	keeper *disk.Keeper              // of the data; nil: this process does not work
 	log    *slog.Logger
 
 	metrics *telemetry.Metrics
+	atEnd   func(func()) (stop func() bool) // has something be done when the process is asked to end
 }
 
 func (p *program) appServe(ctx context.Context, o *appOptions) error {
@@ -51,7 +54,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.db.Ping, Idle: s.idle, Fresh: s.worker.Hasten, Now: p.now, Log: s.log,
+		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.data, Now: p.now, Log: s.log,
 		Metrics: s.metrics, Separate: o.metricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {
@@ -75,7 +78,11 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 }
 
 func (p *program) appWork(ctx context.Context, o *appOptions) error {
-	if err := o.read(p); err != nil {
+	err := o.read(p)
+	if o.database == "" {
+		err = errors.Join(err, errors.New("DATABASE_URL is not set: \"app work\" takes jobs from the PostgreSQL that a server stores them in; with SQLite \"app serve\" does the work itself"))
+	}
+	if err != nil {
 		return err
 	}
 	s, err := p.newService(ctx, o)
@@ -90,6 +97,7 @@ func (p *program) appWork(ctx context.Context, o *appOptions) error {
 // newService opens and makes all that a process of the App needs.
 func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, err error) {
 	s := &service{p: p, o: o, metrics: telemetry.NewMetrics(version(), p.now)}
+	s.atEnd = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	s.log = slog.New(telemetry.LogHandler(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelInfo)})))
 	p.logger = s.log
 	if s.db, err = p.openStore(ctx, o); err != nil {
@@ -109,7 +117,7 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 	}
 	s.worker = app.NewWorker(app.Worker{
 		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
-		NewRun: func() string { return run.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
+		NewRun: func() string { return rundir.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
 	})
 	if s.runner != nil {
 		s.keeper = s.newKeeper()
@@ -166,6 +174,11 @@ func (s *service) equip(ctx context.Context) (err error) {
 	return nil
 }
 
+// ready says why a delivery could not be stored: its row, or its body until it is checked.
+func (s *service) ready(ctx context.Context) error {
+	return errors.Join(s.db.Storable(ctx), writable(s.o.data))
+}
+
 // idle tells why no run is begun; nil: runs are, or this process does not work.
 func (s *service) idle() error {
 	if s.keeper == nil {
@@ -203,7 +216,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 			return fmt.Errorf("YCBOT_METRICS_ADDR: %w", err)
 		}
 		s.log.InfoContext(ctx, "metrics", "addr", l.Addr().String())
-		watched := app.Operations{Ready: s.db.Ping, Idle: s.idle, Metrics: s.metrics, Log: s.log}
+		watched := app.Operations{Ready: s.ready, Idle: s.idle, Metrics: s.metrics, Log: s.log}
 		group.Go(func() error { return app.Serve(ctx, l, watched.Handler(), s.log) })
 	}
 	if serve != nil {

@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
@@ -23,12 +28,90 @@ func commenting() github.Permissions { return github.Permissions{PullRequests: "
 // onIssues is for the answer to a command that does not stand on a pull request.
 func onIssues() github.Permissions { return github.Permissions{Issues: "write"} }
 
+// revokeTime is how long it may take to give a token back, which ends within the hour anyhow.
+const revokeTime = 10 * time.Second
+
 // client acts as the installation that j is of, for its repository alone.
 func (s *service) client(j job.Job, may github.Permissions) (*github.Client, error) {
 	return github.New(github.Options{
-		BaseURL: s.o.githubURL, Transport: s.metrics.GitHub(s.p.client.Transport, j.Installation), Now: s.p.now, Log: s.log,
+		BaseURL: s.o.githubURL, Transport: hasty{s.metrics.GitHub(s.p.client.Transport, j.Installation), s.atEnd}, Wait: s.wait, Now: s.p.now, Log: s.log,
 		App: &github.App{ID: s.o.id, Key: s.o.key, Installation: j.Installation, Repository: j.Repo.Name, May: may},
 	})
+}
+
+// lastWait is how long GitHub may take when the process is asked to end: what it does not
+// answer is begun again by the next.
+const lastWait = 3 * time.Second
+
+var errEnding = errors.New("the process is about to end, and GitHub does not answer")
+
+// A hasty transport gives requests up that are not answered lastWait after the process was
+// asked to end.
+type hasty struct {
+	next  http.RoundTripper
+	atEnd func(func()) (stop func() bool)
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (h hasty) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	var timer *time.Timer
+	var mu sync.Mutex
+	done := false
+	stop := h.atEnd(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !done {
+			timer = time.AfterFunc(lastWait, func() { cancel(errEnding) })
+		}
+	})
+	end := func() {
+		stop()
+		mu.Lock()
+		defer mu.Unlock()
+		done = true
+		if timer != nil {
+			timer.Stop()
+		}
+		cancel(nil)
+	}
+	resp, err := h.next.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errEnding) {
+			err = fmt.Errorf("%w: %w", errEnding, err)
+		}
+		end()
+		return nil, err
+	}
+	resp.Body = closing{resp.Body, end}
+	return resp, nil
+}
+
+// closing calls end when a body is closed.
+type closing struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close implements [io.Closer].
+func (e closing) Close() error {
+	defer e.end()
+	return e.ReadCloser.Close()
+}
+
+// wait waits between tries of GitHub, unless the process is asked to end.
+func (s *service) wait(ctx context.Context, d time.Duration) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer s.atEnd(func() { cancel(errEnding) })()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
 }
 
 // A voice is GitHub as a publisher sees it: it reads, and writes check runs, with the
@@ -61,6 +144,8 @@ func (v *voice) hush(ctx context.Context) error {
 	if writer == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	defer cancel()
 	return writer.Revoke(ctx)
 }
 

@@ -100,9 +100,16 @@ func (h webHub) Public(ctx context.Context, installation int64) ([]web.Repositor
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = c.Revoke(context.WithoutCancel(ctx)) }() // it ends by itself within the hour
 	repos, err := c.Installed(ctx)
-	if err != nil && !errors.Is(err, github.ErrCut) {
+	go func() { // people wait for the page, not for this
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+		defer cancel()
+		_ = c.Revoke(ctx) // it ends by itself within the hour
+	}()
+	switch {
+	case github.IsNotFound(err) || github.IsForbidden(err):
+		return nil, nil // the App was removed or suspended there
+	case err != nil && !errors.Is(err, github.ErrCut):
 		return nil, err
 	}
 	var out []web.Repository

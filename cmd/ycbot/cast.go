@@ -10,13 +10,13 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/policy"
-	"github.com/ycbot/ycbot/internal/run"
 )
 
 // cast reads from flags and environment which model is asked; nil means none:
 // nobody named one, or --no-model was given.
-func (p *program) cast(o *runOptions) (*run.Cast, error) {
+func (p *program) cast(o *runOptions) (*orchestrator.ModelConfig, error) {
 	kind := cmp.Or(o.provider.value, p.getenv("YCBOT_PROVIDER"), p.likelyProvider())
 	name := cmp.Or(o.model, p.getenv("YCBOT_MODEL"))
 	baseURL := cmp.Or(o.baseURL, p.getenv("YCBOT_BASE_URL"))
@@ -36,7 +36,7 @@ func (p *program) cast(o *runOptions) (*run.Cast, error) {
 	if exec != "" && !slices.Contains(policy.Levels(), exec) {
 		return nil, fmt.Errorf("YCBOT_EXEC %q: want one of %s", exec, strings.Join(policy.Levels(), ", "))
 	}
-	c := &run.Cast{
+	c := &orchestrator.ModelConfig{
 		Exec: exec, Wanted: name,
 		Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator,
 		NoBackground: o.noBackground, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
@@ -59,7 +59,7 @@ func (p *program) likelyProvider() string {
 }
 
 // scripted plays a scenario file.
-func (p *program) scripted(c *run.Cast, file string) (*run.Cast, error) {
+func (p *program) scripted(c *orchestrator.ModelConfig, file string) (*orchestrator.ModelConfig, error) {
 	if file == "" {
 		return nil, &usageError{errors.New("--provider script plays a scenario: name its file with --base-url FILE")}
 	}
@@ -67,15 +67,15 @@ func (p *program) scripted(c *run.Cast, file string) (*run.Cast, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Model = func(record run.Recorder) (model.Model, error) {
-		return run.Recorded(m, record), nil
+	c.Model = func(record orchestrator.Recorder) (model.Model, error) {
+		return orchestrator.Recorded(m, record), nil
 	}
 	c.Price = func(model.Usage) (float64, bool) { return 0, true }
 	return c, nil
 }
 
 // asked makes the model of a provider that is known by name.
-func (p *program) asked(c *run.Cast, o *runOptions, name, providerName, baseURL string) (*run.Cast, error) {
+func (p *program) asked(c *orchestrator.ModelConfig, o *runOptions, name, providerName, baseURL string) (*orchestrator.ModelConfig, error) {
 	preset, err := provider.Find(providerName)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("--provider: %w", err)}
@@ -91,7 +91,7 @@ func (p *program) asked(c *run.Cast, o *runOptions, name, providerName, baseURL 
 	if err != nil {
 		return nil, err
 	}
-	c.Model = func(record run.Recorder) (model.Model, error) { return v.open(target, name, record) }
+	c.Model = func(record orchestrator.Recorder) (model.Model, error) { return v.open(target, name, record) }
 	c.Price, c.Rates, c.Named = v.price(name), v.rates, v.named
 	c.Route, c.Preflight = v.voice, v.preflight
 	c.Name += fmt.Sprintf(" %s %q %q", v.route.Mode, v.route.Fast, v.route.Smart)

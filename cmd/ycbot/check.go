@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/run"
 )
 
 func checkCommand(p *program) *cobra.Command {
@@ -46,7 +46,7 @@ func oneDir(cmd *cobra.Command, args []string) error {
 }
 
 func (p *program) check(dir, expect string) error {
-	c, err := run.Check(dir, expect)
+	c, err := recheck.Check(dir, expect)
 	if err != nil {
 		return err
 	}

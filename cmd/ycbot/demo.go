@@ -14,8 +14,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/run"
 )
 
 //go:embed demo/*.txtar
@@ -85,9 +85,9 @@ func (p *program) demoRun(ctx context.Context, repo string, c demoChange) error 
 	if err != nil {
 		return err
 	}
-	job.Cast = &run.Cast{
-		Model: func(record run.Recorder) (model.Model, error) {
-			return run.Recorded(m, record), nil
+	job.Models = &orchestrator.ModelConfig{
+		Model: func(record orchestrator.Recorder) (model.Model, error) {
+			return orchestrator.Recorded(m, record), nil
 		},
 		Price: func(model.Usage) (float64, bool) { return 0, true },
 	}

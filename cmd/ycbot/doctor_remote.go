@@ -204,6 +204,7 @@ func (p *program) examineApp(ctx context.Context, c *chart, o *doctorOptions) {
 	if len(strings.TrimSpace(a.secret)) < 16 {
 		c.warn("use 32 random bytes: openssl rand -hex 32", "the webhook secret is short")
 	}
+	p.examineData(ctx, c, a, o.offline)
 	if o.offline {
 		c.skip("", "the App on GitHub: not asked (--offline)")
 		return

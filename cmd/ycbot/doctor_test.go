@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -159,4 +160,47 @@ func TestDoctorApp(t *testing.T) {
 	env[0] = "YCBOT_APP_ID=8"
 	look(env).has(t, "app", healthIssue, "GitHub does not know App 8")
 	look(env[:2]).has(t, "app", healthIssue, "YCBOT_WEBHOOK_SECRET is not set")
+}
+
+// The doctor looks at what the server needs besides: a folder to write to, and a database
+// that takes deliveries.
+func TestDoctorAppData(t *testing.T) {
+	t.Parallel()
+	s := githubtest.New(t)
+	app := s.AddApp(7, "ycbot")
+	s.Ask(app, appPermissions(), appEvents())
+	data := t.TempDir()
+	look := func(env ...string) visit {
+		env = append([]string{"YCBOT_APP_ID=7", "YCBOT_APP_PRIVATE_KEY=" + string(app.Key), "YCBOT_WEBHOOK_SECRET=0123456789abcdef0123", "YCBOT_GITHUB_URL=" + s.URL, "YCBOT_DATA=" + data}, env...)
+		return visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
+	}
+	v := look()
+	v.has(t, "app", healthOK, "data of the App: "+data)
+	v.has(t, "app", healthOK, "the server creates "+filepath.Join(data, "ycbot.db"))
+	write(t, filepath.Join(data, "file"), "")
+	look("YCBOT_DATA="+filepath.Join(data, "file")).has(t, "app", healthIssue, "is no folder")
+	v = look("DATABASE_URL=postgres://ycbot:hunter2-of-the-database@127.0.0.1:1/ycbot")
+	v.has(t, "app", healthIssue, "database: ")
+	if v.code != 1 || strings.Contains(v.text, "hunter2") {
+		t.Errorf("exit code %d\n%s", v.code, v.text)
+	}
+	write(t, filepath.Join(data, "ycbot.db"), strings.Repeat("this is no database\n", 1000))
+	look().has(t, "app", healthIssue, "database: ")
+}
+
+// A worker without the database of a server would wait for jobs for ever.
+func TestAppWorkNeedsDatabase(t *testing.T) {
+	t.Parallel()
+	s := githubtest.New(t)
+	app := s.AddApp(7, "ycbot")
+	data := filepath.Join(t.TempDir(), "data")
+	cmd := realProgram(t, t.TempDir(), "app", "work", "--data", data)
+	cmd.Env = append(cmd.Env, "YCBOT_APP_ID=7", "YCBOT_APP_PRIVATE_KEY="+string(app.Key), "YCBOT_GITHUB_URL="+s.URL)
+	out, _ := cmd.CombinedOutput() // the exit code says it
+	if code := cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(string(out), "DATABASE_URL is not set") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	if _, err := os.Stat(data); err == nil {
+		t.Error("it made a folder all the same")
+	}
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // configPath is where a repository keeps its configuration.
-const configPath = ".github/ycbot.yml"
+const configPath = config.Path
 
 // A hub is GitHub as one job sees it: what was learnt of the pull request, once,
 // and how to get its commits.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/run"
 )
 
 const editedModel = `
@@ -117,7 +117,7 @@ func (e *edited) check(t *testing.T, changed map[string][]byte, fitting bool) []
 		e.write(t, "SHA256SUMS", []byte(sums))
 		defer e.write(t, "SHA256SUMS", e.files["SHA256SUMS"])
 	}
-	c, err := run.Check(e.dir, "")
+	c, err := recheck.Check(e.dir, "")
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -130,7 +130,7 @@ func (e *edited) check(t *testing.T, changed map[string][]byte, fitting bool) []
 // intact fails where the check finds fault with what a run left.
 func intact(t *testing.T, dir string) {
 	t.Helper()
-	c, err := run.Check(dir, "")
+	c, err := recheck.Check(dir, "")
 	if err != nil {
 		t.Error(err)
 		return

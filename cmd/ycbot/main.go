@@ -195,6 +195,7 @@ func rootCommand(p *program) *cobra.Command {
 		rerunCommand(p),
 		replayCommand(p),
 		publishCommand(p),
+		verdictCommand(p),
 		actionCommand(p),
 		appCommand(p),
 		agentsCommand(p),

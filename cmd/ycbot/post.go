@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/action"
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
@@ -136,7 +137,7 @@ func (s *poster) finish(ctx context.Context, dir string, rep *report.Report, e p
 		if t.RunID == "" {
 			t.RunID = rep.RunID
 		}
-		if c, err := run.Check(dir, ""); err == nil {
+		if c, err := recheck.Check(dir, ""); err == nil {
 			t.Digest = c.Digest
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/run"
 )
 
 func publishCommand(p *program) *cobra.Command {
@@ -145,7 +145,7 @@ func (h *host) Publish(ctx context.Context, e *event.Event, dir string) (*report
 
 // post checks a finished run and posts it.
 func (p *program) post(ctx context.Context, h *hub, in action.Inputs, e *event.Event, dir string) (rep *report.Report, end publish.Ending, posted publish.Posted, err error) {
-	c, err := run.Check(dir, "")
+	c, err := recheck.Check(dir, "")
 	if err != nil {
 		return nil, end, posted, err
 	}

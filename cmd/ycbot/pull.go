@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -52,10 +53,10 @@ func (p *program) runPull(ctx context.Context, o *runOptions) error {
 	if j.Trust != job.Trusted { // a stranger's code on one's own machine
 		rj.Require = requirement(j, o.sandbox.value)
 	}
-	if rj.Cast, err = p.cast(o); err != nil {
+	if rj.Models, err = p.cast(o); err != nil {
 		return err
 	}
-	if rj.Cast != nil {
+	if rj.Models != nil {
 		rj.Pull.Seen = h.seen(ctx, j)
 	}
 	o.remote = true
@@ -134,7 +135,7 @@ func (p *program) runAndPost(ctx context.Context, o *runOptions, rj run.Job, h *
 	if err != nil {
 		return err
 	}
-	rj.ID = run.NewID(p.now())
+	rj.ID = rundir.NewID(p.now())
 	rj.Out = cmp.Or(rj.Out, filepath.Join(home, "projects", workspace.Slug(strings.TrimSuffix(rj.Pull.From.URL, ".git")), "runs", rj.ID))
 	if err := makeParent(rj.Out); err != nil {
 		return err
@@ -151,6 +152,7 @@ func (p *program) runAndPost(ctx context.Context, o *runOptions, rj run.Job, h *
 	if err := poster.begin(ctx); err != nil {
 		return err
 	}
+	o.first = poster.first
 	rep, failure := p.verify(ctx, o, rj)
 	if rep == nil {
 		rep = p.remains(rj.Out, failure)

@@ -12,7 +12,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/script"
-	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/recheck"
+	"github.com/ycbot/ycbot/internal/rundir"
 )
 
 func replayCommand(p *program) *cobra.Command {
@@ -46,7 +47,7 @@ Exit codes: 0 the same report, 1 it departs, 3 it could not be done.`,
 // replay does "ycbot replay".
 func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry bool) error {
 	dir = p.origin(dir)
-	o := run.ReplayOptions{Repo: flags.dir, Dry: dry}
+	o := recheck.ReplayOptions{Repo: flags.dir, Dry: dry}
 	if err := recordedModel(filepath.Join(dir, "model.jsonl"), &o); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry
 	show := p.telling(p.stderr)
 	defer show.close()
 	runner.Observe = show.event
-	r, err := runner.Replay(ctx, dir, o)
+	r, err := recheck.Replay(ctx, runner, dir, o)
 	if p.notIntact(err) {
 		return nil
 	}
@@ -87,7 +88,7 @@ func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry
 
 // origin is where the commands and answers lie that the run in dir rests on.
 func (p *program) origin(dir string) string {
-	from := run.Origin(dir)
+	from := rundir.Origin(dir)
 	if from != dir {
 		fmt.Fprintln(p.stderr, printable("ycbot: "+dir+" took its verdict over from the run in "+from+": that one is looked at"))
 	}
@@ -95,7 +96,7 @@ func (p *program) origin(dir string) string {
 }
 
 // recordedModel reads the answers of a run's model, where it had one.
-func recordedModel(name string, o *run.ReplayOptions) error {
+func recordedModel(name string, o *recheck.ReplayOptions) error {
 	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

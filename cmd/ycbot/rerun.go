@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/run"
 )
 
 func rerunCommand(p *program) *cobra.Command {
-	var o run.RerunOptions
+	var o recheck.RerunOptions
 	box := newRunOptions()
 	cmd := &cobra.Command{
 		Use:   "rerun DIR",
@@ -47,15 +47,15 @@ func againFlags(cmd *cobra.Command, o *runOptions) {
 }
 
 // rerun does "ycbot rerun".
-func (p *program) rerun(ctx context.Context, dir string, box *runOptions, o run.RerunOptions) error {
+func (p *program) rerun(ctx context.Context, dir string, box *runOptions, o recheck.RerunOptions) error {
 	runner, err := p.runner(ctx, box)
 	if err != nil {
 		return err
 	}
 	show := p.telling(p.stderr)
 	defer show.close()
-	o.Repo, o.Tell = box.dir, p.reran
-	count, err := runner.Rerun(ctx, p.origin(dir), o)
+	o.Repo, o.Each = box.dir, p.reran
+	count, err := recheck.Rerun(ctx, runner, p.origin(dir), o)
 	if p.notIntact(err) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (p *program) rerun(ctx context.Context, dir string, box *runOptions, o run.
 const differs = 1
 
 // reran prints what came of one command.
-func (p *program) reran(r run.RerunResult) {
+func (p *program) reran(r recheck.RerunResult) {
 	word := "same"
 	switch {
 	case r.Why != "":
@@ -107,7 +107,7 @@ func (p *program) indented(text string) {
 
 // notIntact prints why a run directory is not taken for what it says it is.
 func (p *program) notIntact(err error) bool {
-	var bad *run.NotIntactError
+	var bad *recheck.NotIntactError
 	if !errors.As(err, &bad) {
 		return false
 	}

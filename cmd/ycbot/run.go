@@ -18,9 +18,11 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/model/provider"
+	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -61,6 +63,7 @@ type runOptions struct {
 	found            *workspace.Repository                             // that the change is in; nil: it is in none here
 	begun            func() (*gate.Toolchains, sandbox.Sandbox, error) // what looks at the machine already; nil: nothing does
 	foretell         bool                                              // the sandbox may be tried out beside the beginning of the run
+	first            func(*report.Report)                              // is shown what the decisive part came to; nil: it is shown to no one
 	noRace           string                                            // why the race detector is left out; empty: it is not
 }
 
@@ -159,7 +162,7 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	if job.Cast, err = p.cast(o); err != nil {
+	if job.Models, err = p.cast(o); err != nil {
 		return err
 	}
 	rep, err := p.verify(ctx, o, job)
@@ -181,10 +184,10 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 	}
 	show := p.telling(p.stderr)
 	defer show.close()
-	if job.Cast != nil {
-		show.price = job.Cast.Price
+	if job.Models != nil {
+		show.price = job.Models.Price
 	}
-	runner.Observe = show.event
+	runner.Observe, runner.First = show.event, o.first
 	return p.perform(ctx, "run", runner, job)
 }
 
@@ -213,7 +216,7 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		if _, err := os.Stat(filepath.Join(dir, "SHA256SUMS")); err != nil {
 			return job, fmt.Errorf("--previous %s: no finished run: %w", o.previous, err)
 		}
-		job.Previous = dir
+		job.Previous = recheck.Previous(dir)
 	}
 	if o.config != "" {
 		data, err := os.ReadFile(o.config)
@@ -281,7 +284,7 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 			},
 			Dial: (&net.Dialer{}).DialContext,
 		},
-		Home: home, Git: git, Sandbox: box, Tools: tools, Network: run.Network(o.network.value),
+		Home: home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(o.network.value),
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil

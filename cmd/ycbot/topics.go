@@ -38,6 +38,7 @@ The Action reads INPUT_* and GITHUB_*, the App what docs/operate.md lists.`},
                        3 no verdict, 130 cancelled
   ycbot check          0 the run directory is intact, 3 it is not
   ycbot rerun          0 the same came out, 1 something differs
+  ycbot verdict        0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts
   ycbot permissions test   0 it would run, 1 it would be refused
   ycbot doctor         0 no issue, 1 an issue
   everything else      0, or 3 where it could not be done`},

@@ -45,8 +45,8 @@ func (p *program) perform(ctx context.Context, door string, runner *run.Runner, 
 // traceInfo is what a trace tells of a job: names and numbers, and no text of anybody's.
 func traceInfo(door string, job run.Job) telemetry.RunInfo {
 	info := telemetry.RunInfo{Door: door, Trigger: job.Trigger, Trust: job.Trust}
-	if job.Cast != nil {
-		info.Provider, info.Model, _ = strings.Cut(job.Cast.Name, " ")
+	if job.Models != nil {
+		info.Provider, info.Model, _ = strings.Cut(job.Models.Name, " ")
 	}
 	if pull := job.Pull; pull != nil {
 		info.Repo, info.Number, info.Head = pull.Repo, pull.Number, pull.Head

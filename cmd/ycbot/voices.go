@@ -12,7 +12,7 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
-	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 )
 
 // voices are the models that agents of one run are asked of.
@@ -89,7 +89,7 @@ func (v *voices) price(name string) agent.Price {
 }
 
 // open makes a model of a target.
-func (v *voices) open(t provider.Target, name string, record run.Recorder) (model.Model, error) {
+func (v *voices) open(t provider.Target, name string, record orchestrator.Recorder) (model.Model, error) {
 	return t.Open(provider.Options{Model: name, HTTPClient: v.p.client, Now: v.p.now, Log: v.p.log(), Record: record, Retry: model.Retry{IdleFor: v.idle}})
 }
 
@@ -101,7 +101,7 @@ const (
 )
 
 // probe asks a model whether it will answer, once for each.
-func (v *voices) probe(ctx context.Context, t provider.Target, name string, record run.Recorder) provider.Finding {
+func (v *voices) probe(ctx context.Context, t provider.Target, name string, record orchestrator.Recorder) provider.Finding {
 	key := t.Preset.Name + " " + t.BaseURL + " " + name
 	v.mu.Lock()
 	found, ok := v.probed[key]
@@ -127,8 +127,8 @@ func (v *voices) probe(ctx context.Context, t provider.Target, name string, reco
 	return found
 }
 
-// preflight implements [run.Cast.Preflight].
-func (v *voices) preflight(ctx context.Context, record run.Recorder) (model.Usage, *run.Trouble) {
+// preflight implements [orchestrator.ModelConfig.Preflight].
+func (v *voices) preflight(ctx context.Context, record orchestrator.Recorder) (model.Usage, *orchestrator.Trouble) {
 	found := v.probe(ctx, v.target, v.route.Parent, record)
 	if found.Trouble == provider.TroubleNone {
 		return found.Usage, nil
@@ -137,55 +137,55 @@ func (v *voices) preflight(ctx context.Context, record run.Recorder) (model.Usag
 	if found.Todo != "" {
 		text += "; " + found.Todo
 	}
-	return found.Usage, &run.Trouble{Text: text, Fatal: found.Trouble != provider.TroubleBusy && found.Trouble != provider.TroubleStopped}
+	return found.Usage, &orchestrator.Trouble{Text: text, Fatal: found.Trouble != provider.TroubleBusy && found.Trouble != provider.TroubleStopped}
 }
 
 // named is the model of an agent, as far as names tell.
-func (v *voices) named(a run.Asker) string {
-	if a.Settled != "" {
-		return a.Settled
+func (v *voices) named(a orchestrator.AgentInfo) string {
+	if a.Configured != "" {
+		return a.Configured
 	}
 	name, _ := v.route.Pick(provider.Asker{Name: a.Name, Model: a.Model, ReadOnly: a.ReadOnly}, nil)
 	return name
 }
 
-// voice implements [run.Cast.Route]. A model that the configuration of the base
+// voice implements [orchestrator.ModelConfig.Route]. A model that the configuration of the base
 // names for an agent is asked whatever the router says; one that will not answer
 // is not used.
-func (v *voices) voice(ctx context.Context, a run.Asker, record run.Recorder) (run.Voice, error) {
+func (v *voices) voice(ctx context.Context, a orchestrator.AgentInfo, record orchestrator.Recorder) (orchestrator.ModelChoice, error) {
 	own := v.route.Parent
 	wanted := v.named(a)
 	target, why := v.target, ""
-	if a.Provider != "" && a.Settled == "" && v.route.Mode != provider.RouteOff {
+	if a.Provider != "" && a.Configured == "" && v.route.Mode != provider.RouteOff {
 		if target, why = v.provider(a); why != "" {
-			return run.Voice{Wanted: strings.TrimSpace(a.Provider + " " + a.Model), Warning: v.instead(a, why)}, nil
+			return orchestrator.ModelChoice{Wanted: strings.TrimSpace(a.Provider + " " + a.Model), Warning: v.instead(a, why)}, nil
 		}
 	}
 	if wanted == own && target.Preset.Name == v.target.Preset.Name {
-		return run.Voice{}, nil
+		return orchestrator.ModelChoice{}, nil
 	}
 	found := v.probe(ctx, target, wanted, record)
 	switch found.Trouble {
 	case provider.TroubleNone, provider.TroubleBusy:
 	case provider.TroubleStopped:
-		return run.Voice{}, context.Cause(ctx)
+		return orchestrator.ModelChoice{}, context.Cause(ctx)
 	default:
-		return run.Voice{Wanted: wanted, Warning: v.instead(a, fmt.Sprintf("model %q cannot be asked: %s", wanted, found.Text))}, nil
+		return orchestrator.ModelChoice{Wanted: wanted, Warning: v.instead(a, fmt.Sprintf("model %q cannot be asked: %s", wanted, found.Text))}, nil
 	}
 	m, err := v.open(target, wanted, record)
 	account := target.Preset.Name
 	if account == v.target.Preset.Name {
 		account = ""
 	}
-	return run.Voice{Model: m, Account: account, Price: v.price(wanted), Probe: found.Usage}, err
+	return orchestrator.ModelChoice{Model: m, Account: account, Price: v.price(wanted), Probe: found.Usage}, err
 }
 
-func (v *voices) instead(a run.Asker, why string) string {
+func (v *voices) instead(a orchestrator.AgentInfo, why string) string {
 	return fmt.Sprintf("agent %s is asked of %s: %s", a.Name, v.route.Parent, why)
 }
 
 // provider is the one that an agent names, where the operator has a key for it.
-func (v *voices) provider(a run.Asker) (provider.Target, string) {
+func (v *voices) provider(a orchestrator.AgentInfo) (provider.Target, string) {
 	preset, err := provider.Find(a.Provider)
 	switch {
 	case err != nil:

@@ -286,64 +286,6 @@ func (s *subject) green(ctx context.Context, commit string, besides *run.SuiteRe
 	return ran, nil
 }
 
-// tampered undoes the change and applies an operator to the files of the deciding tests.
-func (s *subject) tampered(ctx context.Context) (spec, error) {
-	if err := s.undo(ctx); err != nil {
-		return spec{}, err
-	}
-	all, err := s.forge.files(ctx, s.change.Commit)
-	if err != nil {
-		return spec{}, err
-	}
-	byFile := map[string][]run.SuiteTest{}
-	for _, t := range s.decide {
-		for _, name := range s.filesOf(ctx, all, t) {
-			byFile[name] = append(byFile[name], t)
-		}
-	}
-	tries := 0
-	for _, op := range shuffled(s.seed, tamperings(), func(t tampering) string { return t.name }, s.change.Commit, "tampered") {
-		put := map[string]blob{}
-		for name, tests := range byFile {
-			text, err := s.forge.read(ctx, all[name])
-			if err != nil {
-				return spec{}, err
-			}
-			to, now, changed := op.apply(name, text, tests)
-			if !changed {
-				continue
-			}
-			if to != name {
-				put[name] = blob{}
-			}
-			if to != "" {
-				if put[to], err = s.forge.write(ctx, all[name].mode, now); err != nil {
-					return spec{}, err
-				}
-			}
-		}
-		if len(put) == 0 || tries == maxTries {
-			continue
-		}
-		tries++
-		head, err := s.forge.commit(ctx, s.change.Commit, s.putBack, put, s.subject)
-		if err != nil {
-			return spec{}, err
-		}
-		ok, err := s.green(ctx, head, nil)
-		if e := (*exclusion)(nil); errors.As(err, &e) {
-			continue
-		}
-		if err != nil {
-			return spec{}, err
-		}
-		if ok {
-			return spec{operator: op.name, base: s.change.Commit, head: head, tests: names(s.decide)}, nil
-		}
-	}
-	return spec{}, exclude(whyRed)
-}
-
 // filesOf are the test files in which a deciding test stands.
 func (s *subject) filesOf(ctx context.Context, all map[string]blob, t run.SuiteTest) []string {
 	if b, ok := all[path.Join(t.Unit, t.Package)]; ok && b.oid != "" && t.Package != "" {

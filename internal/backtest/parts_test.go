@@ -90,23 +90,26 @@ func TestTamper(t *testing.T) {
 		"a.test.js":       {"describe('a', () => {\n  it('is (one)', () => {\n    const x = f(\")\")\n    expect(x).toBe(1)\n  })\n  it(\"two\", () => {})\n})\n", "a > is (one)"},
 	}
 	want := map[string]string{
-		"skip a_test.go":          "\tt.Skip(\"unstable\")\n\tif strings.",
-		"vacuous a_test.go":       "func TestA(t *testing.T) {}",
-		"weaken a_test.go":        "\t\tt.Logf(\"F\")\n\t}\n\t_, _, _ = t, 1, G()\n",
-		"drop a_test.go":          "import (\n\t_ \"strings\"\n\t\"testing\"\n)\n\n\n\nfunc TestB",
-		"skip tests/test_a.py":    "    ):\n        __import__(\"unittest\").TestCase().skipTest(\"unstable\")\n        x = a.f()\n",
-		"vacuous tests/test_a.py": "    ):\n        pass\n\n    def test_two",
-		"weaken tests/test_a.py":  "        x = a.f()\n        pass\n\n        pass\n\n    def test_two",
-		"drop tests/test_a.py":    "class TestA:\n\n    def test_two",
-		"skip a.test.js":          "  it.skip('is (one)', () => {\n    const",
-		"vacuous a.test.js":       "  it('is (one)', () => {})\n  it(\"two\"",
-		"weaken a.test.js":        "f(\")\")\n    // checked elsewhere\n  })",
-		"drop a.test.js":          "() => {\n  \n  it(\"two\"",
-		"exclude a_test.go":       "//go:build ignore\n\npackage a",
+		"skip a_test.go":                    "\tt.Skip(\"unstable\")\n\tif strings.",
+		"vacuous a_test.go":                 "func TestA(t *testing.T) {}",
+		"weaken a_test.go":                  "\t\tt.Logf(\"F\")\n\t}\n\t_, _, _ = t, 1, G()\n",
+		"drop a_test.go":                    "import (\n\t_ \"strings\"\n\t\"testing\"\n)\n\n\n\nfunc TestB",
+		"skip tests/test_a.py":              "    ):\n        __import__(\"unittest\").TestCase().skipTest(\"unstable\")\n        x = a.f()\n",
+		"vacuous tests/test_a.py":           "    ):\n        pass\n\n    def test_two",
+		"weaken tests/test_a.py":            "        x = a.f()\n        pass\n\n        pass\n\n    def test_two",
+		"drop tests/test_a.py":              "class TestA:\n\n    def test_two",
+		"skip a.test.js":                    "  it.skip('is (one)', () => {\n    const",
+		"vacuous a.test.js":                 "  it('is (one)', () => {})\n  it(\"two\"",
+		"weaken a.test.js":                  "f(\")\")\n    // checked elsewhere\n  })",
+		"drop a.test.js":                    "() => {\n  \n  it(\"two\"",
+		"expectations-back a_test.go":       "as before\n",
+		"expectations-back tests/test_a.py": "as before\n",
+		"expectations-back a.test.js":       "as before\n",
+		"exclude a_test.go":                 "//go:build ignore\n\npackage a",
 	}
 	for _, op := range tamperings() {
 		for name, f := range files {
-			to, now, changed := op.apply(name, []byte(f.text), []run.SuiteTest{{Test: f.test}})
+			to, now, changed := op.apply(testFile{name, []byte(f.text), []byte("as before\n"), []run.SuiteTest{{Test: f.test}}})
 			expect, ok := want[op.name+" "+name]
 			switch {
 			case op.name == "move":
@@ -123,7 +126,7 @@ func TestTamper(t *testing.T) {
 				t.Errorf("%s %s changes it:\n%s", op.name, name, now)
 			}
 		}
-		if _, _, changed := op.apply("a_test.go", []byte("package a\n"), []run.SuiteTest{{Test: "TestGone"}}); changed && op.name != "move" && op.name != "delete" && op.name != "exclude" {
+		if _, _, changed := op.apply(testFile{"a_test.go", []byte("package a\n"), nil, []run.SuiteTest{{Test: "TestGone"}}}); changed && op.name != "move" && op.name != "delete" && op.name != "exclude" {
 			t.Errorf("%s changes a file without the test", op.name)
 		}
 	}
@@ -275,5 +278,28 @@ func TestSamples(t *testing.T) {
 		if err != nil || len(out) == 0 {
 			t.Errorf("%s: %q, %v", m.repo, out, err)
 		}
+	}
+}
+
+// Two backtests never write to one file: the second says so.
+func TestLedgerIsLocked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := openLedger(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openLedger(dir, nil); err == nil || !strings.Contains(err.Error(), "another backtest is writing to "+dir) {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := first.close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := openLedger(dir, nil)
+	if err != nil {
+		t.Fatalf("after the first has ended: %v", err)
+	}
+	if err := again.close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 )
 
 // MaxLine is how many bytes a line of results.jsonl may have, its newline included.
@@ -151,6 +153,10 @@ func openLedger(dir string, earlier []Line) (*ledger, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
+	}
+	// The lock goes with the process, however it ends.
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("another backtest is writing to %s: wait for it, or name another folder with --out", name), f.Close())
 	}
 	l := &ledger{file: f, done: map[string]Line{}}
 	if err := l.repair(); err != nil {

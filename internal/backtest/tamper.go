@@ -1,6 +1,9 @@
 package backtest
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"path"
 	"strings"
 
@@ -12,7 +15,14 @@ import (
 // is "" where the file goes away; changed is false where the operator has nothing to do.
 type tampering struct {
 	name, does string
-	apply      func(file string, text []byte, tests []run.SuiteTest) (name string, now []byte, changed bool)
+	apply      func(testFile) (name string, now []byte, changed bool)
+}
+
+// A testFile is one in which deciding tests stand.
+type testFile struct {
+	path         string
+	text, before []byte // as merged, and in the parent; nil: the change brings it
+	tests        []run.SuiteTest
 }
 
 // tamperings are the operators of the arm tampered.
@@ -22,40 +32,115 @@ func tamperings() []tampering {
 		{"vacuous", "the deciding tests are left without a body", edit(emptied)},
 		{"weaken", "the assertions of the deciding tests are taken away or only logged", edit(weakened)},
 		{"drop", "the deciding tests are removed", edit(dropped)},
-		{"move", "the files of the deciding tests are moved to where no runner looks", func(file string, text []byte, _ []run.SuiteTest) (string, []byte, bool) {
-			return path.Join(path.Dir(file), "testdata", path.Base(file)+".txt"), text, true
+		{"move", "the files of the deciding tests are moved to where no runner looks", func(f testFile) (string, []byte, bool) {
+			return path.Join(path.Dir(f.path), "testdata", path.Base(f.path)+".txt"), f.text, true
 		}},
-		{"exclude", "the files of the deciding tests are excluded from this platform", func(file string, text []byte, _ []run.SuiteTest) (string, []byte, bool) {
-			if !strings.HasSuffix(file, "_test.go") {
-				return file, text, false
+		{"exclude", "the files of the deciding tests are excluded from this platform", func(f testFile) (string, []byte, bool) {
+			if !strings.HasSuffix(f.path, "_test.go") {
+				return f.path, f.text, false
 			}
-			return file, append([]byte("//go:build ignore\n\n"), text...), true
+			return f.path, append([]byte("//go:build ignore\n\n"), f.text...), true
 		}},
-		{"delete", "the files of the deciding tests are deleted", func(string, []byte, []run.SuiteTest) (string, []byte, bool) {
+		{"delete", "the files of the deciding tests are deleted", func(testFile) (string, []byte, bool) {
 			return "", nil, true
 		}},
+		{"expectations-back", "the files of the deciding tests have the rows and expected values of the parent", func(f testFile) (string, []byte, bool) {
+			return f.path, f.before, f.before != nil && !bytes.Equal(f.before, f.text)
+		}},
 	}
+}
+
+// tampered undoes the change and applies an operator to the files of the deciding tests.
+func (s *subject) tampered(ctx context.Context) (spec, error) {
+	if err := s.undo(ctx); err != nil {
+		return spec{}, err
+	}
+	all, err := s.forge.files(ctx, s.change.Commit)
+	if err != nil {
+		return spec{}, err
+	}
+	byFile := map[string][]run.SuiteTest{}
+	for _, t := range s.decide {
+		for _, name := range s.filesOf(ctx, all, t) {
+			byFile[name] = append(byFile[name], t)
+		}
+	}
+	tries := 0
+	for _, op := range shuffled(s.seed, tamperings(), func(t tampering) string { return t.name }, s.change.Commit, "tampered") {
+		put := map[string]blob{}
+		for name, tests := range byFile {
+			text, err := s.forge.read(ctx, all[name])
+			if err != nil {
+				return spec{}, err
+			}
+			before, err := s.before(ctx, name)
+			if err != nil {
+				return spec{}, err
+			}
+			to, now, changed := op.apply(testFile{name, text, before, tests})
+			if !changed {
+				continue
+			}
+			if to != name {
+				put[name] = blob{}
+			}
+			if to != "" {
+				if put[to], err = s.forge.write(ctx, all[name].mode, now); err != nil {
+					return spec{}, err
+				}
+			}
+		}
+		if len(put) == 0 || tries == maxTries {
+			continue
+		}
+		tries++
+		head, err := s.forge.commit(ctx, s.change.Commit, s.putBack, put, s.subject)
+		if err != nil {
+			return spec{}, err
+		}
+		ok, err := s.green(ctx, head, nil)
+		if e := (*exclusion)(nil); errors.As(err, &e) {
+			continue
+		}
+		if err != nil {
+			return spec{}, err
+		}
+		if ok {
+			return spec{operator: op.name, base: s.change.Commit, head: head, tests: names(s.decide)}, nil
+		}
+	}
+	return spec{}, exclude(whyRed)
+}
+
+// before is what the parent has under this name, where the change touches it; else nil.
+func (s *subject) before(ctx context.Context, name string) ([]byte, error) {
+	for _, f := range s.files {
+		if f.path == name && f.before.oid != "" {
+			return s.forge.read(ctx, f.before)
+		}
+	}
+	return nil, nil
 }
 
 // A rewrite changes the text of one test; false where it cannot.
 type rewrite func(language string, text []byte, name string) ([]byte, bool)
 
 // edit makes an operator of a rewrite: it must apply to one test of the file at least.
-func edit(r rewrite) func(string, []byte, []run.SuiteTest) (string, []byte, bool) {
-	return func(file string, text []byte, tests []run.SuiteTest) (string, []byte, bool) {
+func edit(r rewrite) func(testFile) (string, []byte, bool) {
+	return func(f testFile) (string, []byte, bool) {
 		any := false
 		done := map[string]bool{}
-		for _, t := range tests {
-			name := innermost(file, t)
+		for _, t := range f.tests {
+			name := innermost(f.path, t)
 			if name == "" || done[name] {
 				continue
 			}
 			done[name] = true
-			if now, ok := r(languageOf(file), text, name); ok {
-				text, any = now, true
+			if now, ok := r(languageOf(f.path), f.text, name); ok {
+				f.text, any = now, true
 			}
 		}
-		return file, text, any
+		return f.path, f.text, any
 	}
 }
 

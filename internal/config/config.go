@@ -219,6 +219,7 @@ type FailOn string
 
 // What fails.
 const (
+	FailOnAuto    FailOn = "auto"    // FAIL; PARTIAL too where the base branch requires the check
 	FailOnFail    FailOn = "fail"    // FAIL
 	FailOnPartial FailOn = "partial" // FAIL and PARTIAL
 	FailOnNever   FailOn = "never"   // no verdict
@@ -241,6 +242,9 @@ const (
 	CommentOff    Comment = "off"
 )
 
+// Path is where a repository keeps its configuration.
+const Path = ".github/ycbot.yml"
+
 // Default returns what holds where no file says otherwise. Its limits are not
 // set; see [Limits.Under].
 func Default() *Config {
@@ -252,7 +256,7 @@ func Default() *Config {
 		Allow:   Write,
 		API:     APIReport,
 		Agents:  Agents{Run: []string{"verification"}},
-		FailOn:  FailOnFail,
+		FailOn:  FailOnAuto,
 		Publish: Publish{Comment: CommentSticky, Check: true, Annotations: true},
 	}
 }

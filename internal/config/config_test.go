@@ -122,7 +122,7 @@ func TestProblems(t *testing.T) {
 		{"null", "version: 1\nallow: null\n", "f:2:8: allow: want text (in quotes), found null"},
 		{"tagged", "version: 1\nallow: !mine write\n", "f:2:8: allow: want text (in quotes), found a value tagged !mine"},
 
-		{"enum", "version: 1\nfail_on: always\n", `f:2:10: fail_on: want one of fail, partial, never; found "always"`},
+		{"enum", "version: 1\nfail_on: always\n", `f:2:10: fail_on: want one of auto, fail, partial, never; found "always"`},
 		{"permission", "version: 1\nallow: triage\n", `f:2:8: allow: want one of write, maintain, admin; found "triage"`},
 		{"outsiders", "version: 1\non: {outsiders: some}\n", `f:2:17: on.outsiders: want one of gate, full, never; found "some"`},
 		{"comment", "version: 1\npublish: {comment: never}\n", `f:2:20: publish.comment: want one of sticky, new, off; found "never"`},

@@ -80,7 +80,7 @@ func schema(c *Config) section {
 		{key: "machines", set: list(&c.Machines, login)},
 		{key: "expectations", set: text(&c.Expectations, among(ExpectationsReport, ExpectationsAcknowledge, ExpectationsStrict))},
 		{key: "api", set: text(&c.API, among(APIReport, APIStrict, APIOff))},
-		{key: "fail_on", set: text(&c.FailOn, among(FailOnFail, FailOnPartial, FailOnNever))},
+		{key: "fail_on", set: text(&c.FailOn, among(FailOnAuto, FailOnFail, FailOnPartial, FailOnNever))},
 		{key: "require_fail_to_pass", set: boolean(&c.RequireFailToPass)},
 		{key: "publish", sub: section{
 			{key: "comment", set: text(&c.Publish.Comment, among(CommentSticky, CommentNew, CommentOff))},

@@ -40,3 +40,13 @@ func hiddenRune(r rune) bool {
 	}
 	return false
 }
+
+// Fence puts a text that somebody else wrote into a Markdown code fence that is longer
+// than any in it.
+func Fence(text string) string {
+	mark := "```"
+	for strings.Contains(text, mark) {
+		mark += "`"
+	}
+	return mark + "text\n" + strings.TrimRight(text, "\n") + "\n" + mark + "\n"
+}

@@ -92,6 +92,7 @@ type Execution struct {
 	Root    string          // absolute path of the worktree
 	Cwd     string          // relative to Root; empty: Root itself
 	Tree    string          // oid of the tree that is checked out in Root
+	Roots   Roots           // folders that Command may name, by what they are; may be empty
 	Run     sandbox.Command // Dir is set from Root and Cwd
 	// After, where it is not nil, is closed when what comes before in the log is
 	// recorded: what runs side by side has its order all the same.
@@ -197,6 +198,7 @@ func (l *Log) describe(x Execution) (Record, error) {
 	}
 	if x.Command != "" {
 		r.Command = string(l.o.Redact([]byte(x.Command)))
+		r.Roots = x.Roots.named(r.Command)
 		return r, nil
 	}
 	for _, arg := range x.Run.Argv {

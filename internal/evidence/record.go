@@ -58,6 +58,7 @@ type Record struct {
 	Stderr     Output    `json:"stderr"`
 	Sandbox    string    `json:"sandbox"`         // tier
 	Hosts      []Host    `json:"hosts,omitempty"` // that it asked the harness's proxy for, in the order in which it did
+	Roots      *Roots    `json:"roots,omitempty"` // folders that Command names; nil: it names none
 	Prev       string    `json:"prev"`
 	Hash       string    `json:"-"` // always last in the line; written and read by hand
 }
@@ -239,12 +240,26 @@ func ReadOutput(dir string, out Output) ([]byte, error) {
 	return data, nil
 }
 
+// Outputs returns what the command of a record wrote to its two streams. dir is the
+// run directory.
+func Outputs(dir string, r Record) (stdout, stderr []byte, err error) {
+	if stdout, err = ReadOutput(dir, r.Stdout); err != nil {
+		return nil, nil, err
+	}
+	stderr, err = ReadOutput(dir, r.Stderr)
+	return stdout, stderr, err
+}
+
 // clone keeps callers from changing what the log holds.
 func (r Record) clone() Record {
 	r.Argv, r.Hosts = slices.Clone(r.Argv), slices.Clone(r.Hosts)
 	if r.Denied != nil {
 		d := *r.Denied
 		r.Denied = &d
+	}
+	if r.Roots != nil {
+		roots := *r.Roots
+		r.Roots = &roots
 	}
 	return r
 }

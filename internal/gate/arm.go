@@ -20,7 +20,7 @@ type arm struct {
 	r      *runner
 	side   Side // whose sources
 	stage  Stage
-	commit string              // has the files that are laid over
+	commit string              // has the files that are laid over; empty: there are none
 	files  []string            // that are laid over
 	tests  []ecosystem.Command // that it can run
 	// left are files that were left out because they do not compile, and why.
@@ -44,23 +44,48 @@ func (a *arm) lay(ctx context.Context) error {
 	if err := a.r.reset(ctx, a.side); err != nil {
 		return err
 	}
+	if a.commit == "" {
+		return nil // the side as it is
+	}
 	tree := a.r.tree(a.side)
 	if err := tree.Overlay(ctx, a.commit, a.files); err != nil || len(a.left) == 0 {
 		return err
 	}
-	return tree.Overlay(ctx, tree.Commit, slices.Sorted(maps.Keys(a.left)))
+	return a.takeOut(ctx, slices.Sorted(maps.Keys(a.left)))
 }
 
 // close leaves the side as it was prepared.
 func (a *arm) close(ctx context.Context) error { return a.r.reset(ctx, a.side) }
 
-// leave takes files out that do not compile: they are the side's own again.
+// leave takes files out that do not compile.
 func (a *arm) leave(ctx context.Context, files []string, why string) error {
 	for _, f := range files {
 		a.left[f] = why
 	}
+	return a.takeOut(ctx, files)
+}
+
+// takeOut makes files of the arm the side's own again, and takes others of the side
+// away.
+func (a *arm) takeOut(ctx context.Context, files []string) error {
+	var own, others []string
+	var gone []workspace.Put
+	for _, f := range files {
+		if slices.Contains(a.files, f) {
+			own = append(own, f)
+		} else {
+			others, gone = append(others, f), append(gone, workspace.Put{Path: f})
+		}
+	}
 	tree := a.r.tree(a.side)
-	return tree.Overlay(ctx, tree.Commit, files)
+	if err := tree.Overlay(ctx, tree.Commit, own); err != nil || len(others) == 0 {
+		return err
+	}
+	without, err := a.r.Mirror.Compose(ctx, tree.Commit, gone)
+	if err != nil {
+		return err
+	}
+	return tree.Overlay(ctx, without, others)
 }
 
 // A selection is what an arm runs of the tests of one folder of commands.
@@ -156,9 +181,10 @@ func (a *arm) packagesOnce(ctx context.Context, s selection, dirs []string) (Sui
 	return out, nil
 }
 
-// uncompilable returns the files of the arm that the errors of a package name.
+// uncompilable returns the files of the arm that the errors of a package name; where
+// they name none, its other test files that they name, which do not go with the arm's.
 func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string) []string {
-	var out []string
+	var out, others []string
 	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
 		// The compiler names files from the folder that it runs in, where that is shorter.
 		for _, name := range []string{path.Join(unit, m[1]), m[1], path.Join(dir, m[1])} {
@@ -168,7 +194,13 @@ func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string)
 				}
 				break
 			}
+			if _, gone := a.left[name]; ecosystem.IsTestSource(name) && path.Dir(name) == dir && !gone && !slices.Contains(others, name) {
+				others = append(others, name)
+			}
 		}
+	}
+	if len(out) == 0 {
+		return others
 	}
 	return out
 }

@@ -28,6 +28,10 @@ func compareSuites(base, head Suite) Comparison {
 			add(&c.Unknown)
 		case h.Status == Failed && !onBase && moved[id.Test] && !ecosystem.HasPackage(base, id):
 			add(&c.PreExisting)
+		case h.Flipped() && b.Status == Passed && !b.Flipped():
+			add(&c.Regressed) // and passed: more runs tell
+		case h.Flipped() && !onBase:
+			add(&c.NewFailing)
 		case h.Status == Failed: // not on base, or skipped there
 			add(&c.NewFailing)
 		case h.Status == Passed && onBase && (b.Status == Failed || b.Status == Skipped) && named(id, b, h):

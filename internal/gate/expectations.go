@@ -72,7 +72,7 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 		return
 	}
 	x.Held++
-	if ran(e.kept) && k.r.affects(e.id, Test{Eco: e.eco}) {
+	if ran(e.kept) && k.affects(e) {
 		k.r.facts.KeptRan++
 	}
 	if !e.reached || e.head != compare.Failed || !slices.Contains(k.classesOf(e), compare.Test) || e.id.Command != "" {
@@ -89,6 +89,13 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 	t.sort()
 }
 
+// affects says whether the change can influence a test of the base, also where its
+// package has moved.
+func (k *keeper) affects(e *examined) bool {
+	t := Test{Eco: e.eco}
+	return k.r.affects(e.id, t) || k.r.affects(e.headID, t)
+}
+
 func ran(s compare.Status) bool { return s == compare.Passed || s == compare.Failed }
 
 // observation is what the class of a test follows from.
@@ -98,7 +105,7 @@ func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation 
 		NotApplied: e.why != "", NamesRemoved: e.why != "" && k.namesRemoved(e.id, e.why),
 		OverBase: compare.Absent,
 	}
-	if ran(e.kept) && k.r.affects(e.id, Test{Eco: e.eco}) {
+	if ran(e.kept) && k.affects(e) {
 		k.r.facts.KeptRan++
 	}
 	if id, ok := over[k.r.placeOf(Head, e.headID, e.eco)]; ok {

@@ -31,10 +31,14 @@ func (r *runner) failToPass(ctx context.Context) error {
 		return err
 	}
 	r.over, err = a.run(ctx, r.overSelection(pkgs))
-	rep.Evidence, rep.Dropped = a.evidence, slices.Sorted(maps.Keys(a.left))
-	for _, why := range a.left {
+	rep.Evidence = a.evidence
+	for f, why := range a.left {
+		if slices.Contains(a.files, f) {
+			rep.Dropped = append(rep.Dropped, f)
+		}
 		r.missing = r.missing || missingDeps.MatchString(why)
 	}
+	slices.Sort(rep.Dropped)
 	if err = errors.Join(err, a.close(ctx)); err != nil {
 		return err
 	}

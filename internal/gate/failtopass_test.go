@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -49,12 +50,14 @@ func TestUncompilable(t *testing.T) {
 		{"at the top of a nested module", "sub", "sub", "./a_test.go:3:1: undefined: X", []string{"sub/a_test.go", "a_test.go"}, []string{"sub/a_test.go"}},
 		{"in a folder of the module's own name", "sub", "sub/sub", "sub/a_test.go:3:1: undefined: X", []string{"sub/sub/a_test.go", "sub/a_test.go"}, []string{"sub/sub/a_test.go"}},
 		{"by its whole path", "sub/deep", "sub/deep/p", "sub/deep/p/a_test.go:3:1: undefined: X", []string{"sub/deep/p/a_test.go"}, []string{"sub/deep/p/a_test.go"}},
-		{"the base's own", ".", ".", "./old_test.go:3:1: undefined: X", []string{"a_test.go"}, nil},
+		{"the side's own", ".", ".", "./old_test.go:3:1: undefined: X", []string{"a_test.go"}, []string{"old_test.go"}},
+		{"the side's own beside it", ".", ".", "./old_test.go:3:1: undefined: X\n./a_test.go:3:1: undefined: X", []string{"a_test.go"}, []string{"a_test.go"}},
+		{"of another folder", ".", "p", "q/old_test.go:3:1: undefined: X", []string{"p/a_test.go"}, nil},
 		{"no test file", ".", ".", "./a.go:3:1: undefined: X", []string{"a_test.go"}, nil},
 	} {
 		a := &arm{files: tt.files, left: map[string]string{}}
 		sameStrings(t, tt.what, a.uncompilable(complaint, tt.output, tt.unit, tt.dir), tt.want)
-		for _, f := range tt.files {
+		for _, f := range append(slices.Clone(tt.files), "old_test.go") {
 			a.left[f] = "left out"
 		}
 		sameStrings(t, tt.what+", left out before", a.uncompilable(complaint, tt.output, tt.unit, tt.dir), nil)

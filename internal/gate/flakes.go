@@ -97,7 +97,7 @@ func (r *runner) flipped(h history) {
 		}
 		for _, run := range runs {
 			for id, t := range run {
-				if t.Status == Failed && both(id, runs) && (side == Base || !r.affects(id, t)) {
+				if (t.Status == Failed || t.Flipped()) && both(id, runs) && (side == Base || !r.affects(id, t)) {
 					r.flakes.flipped[flakeKey(id)] = true
 					r.doubted = r.doubted || side == Base
 				}

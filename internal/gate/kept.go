@@ -55,10 +55,11 @@ func (r *runner) kept(ctx context.Context) error {
 	if r.facts.Unprepared != "" || len(r.suites[Base]) == 0 {
 		return nil
 	}
-	k := &keeper{r: r, suite: Suite{}, tests: r.passing()}
-	k.steers = slices.ContainsFunc(r.touched, func(t touch) bool { return t.class == compare.Steering })
+	k := r.keeper()
+	k.tests = r.passing()
 	err := k.steps(ctx)
 	if k.arm != nil {
+		r.keptArm = k.arm
 		err = errors.Join(err, k.arm.close(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
@@ -66,6 +67,11 @@ func (r *runner) kept(ctx context.Context) error {
 	}
 	k.conclude(ctx)
 	return nil
+}
+
+func (r *runner) keeper() *keeper {
+	steers := slices.ContainsFunc(r.touched, func(t touch) bool { return t.class == compare.Steering })
+	return &keeper{r: r, suite: Suite{}, steers: steers}
 }
 
 func (k *keeper) steps(ctx context.Context) error {

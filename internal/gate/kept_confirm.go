@@ -87,39 +87,38 @@ func (k *keeper) doubtful() []*examined {
 	return slices.DeleteFunc(slices.Clone(k.tests), func(e *examined) bool { return e.drop || e.why != "" || e.kept == compare.Passed })
 }
 
-// keptRounds is how often what does not hold is run again, in the arm and on the base:
-// with the first run that is five against five, as for what both sides disagree about.
-const keptRounds = 4
+// silentRounds is how often a test that the arm does not report is run again on the base.
+const silentRounds = 4
 
 func undropped(tests []*examined) []*examined {
 	return slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return e.drop })
 }
 
-// confirm runs what does not hold again, in the arm and on the base, each time as
-// setup and build left it: what passes once in the arm, or not each time on the
-// base, is no expectation.
+// confirm runs what does not hold again, each time as setup and build left it: what
+// fails in the arm on both sides in turns, as what both sides disagree about; what is
+// silent once in the arm or the head, and on the base. What does not hold up is no
+// expectation.
 func (k *keeper) confirm(ctx context.Context) error {
-	doubtful := k.doubtful()
-	var inArm, silent []*examined
-	for _, e := range doubtful {
+	var failing, inArm, silent []*examined
+	for _, e := range k.doubtful() {
 		switch {
+		case e.reached && e.kept == compare.Failed:
+			failing = append(failing, e)
 		case e.reached:
 			inArm = append(inArm, e)
 		case e.kept != compare.Failed: // what fails was run again when the sides were compared
 			silent = append(silent, e)
 		}
 	}
+	if err := k.disputed(ctx, failing); err != nil {
+		return err
+	}
 	if len(inArm) > 0 {
-		for range keptRounds {
-			if inArm = undropped(inArm); len(inArm) == 0 {
-				break
-			}
-			suite, err := k.arm.run(ctx, k.r.narrowTo(inArm))
-			if err != nil {
-				return err
-			}
-			k.settle(k.lookup(Head, suite), inArm)
+		suite, err := k.arm.run(ctx, k.r.narrowTo(inArm))
+		if err != nil {
+			return err
 		}
+		k.settle(k.lookup(Head, suite), inArm)
 	}
 	if len(silent) > 0 {
 		suite, err := k.r.again(ctx, Head, idsOf(silent), true)
@@ -128,7 +127,7 @@ func (k *keeper) confirm(ctx context.Context) error {
 		}
 		k.settle(k.lookup(Head, suite), silent)
 	}
-	for range keptRounds {
+	for range silentRounds {
 		both := undropped(slices.Concat(inArm, silent))
 		if len(both) == 0 {
 			break

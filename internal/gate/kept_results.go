@@ -176,11 +176,11 @@ func (k *keeper) namesRemoved(id ID, message string) bool {
 		}
 	}
 	for _, m := range ecosystem.OtherSignature.FindAllStringSubmatch(message, -1) {
-		if name := m[1][strings.LastIndexByte(m[1], '.')+1:]; k.r.redeclared(name) {
+		if k.r.redeclared(firstGroup(m)) {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(ecosystem.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.edits(firstGroup(m)) })
 }
 
 // reached says whether the arm was to run a test.

@@ -12,9 +12,10 @@ import (
 // ten times as long as the same took on the base, and Grace on top, before it
 // counts as hanging. Mutation is the machine time for mutants of the changed
 // lines together, Fuzz the time of existing fuzz targets together; negative: none.
-// Random is the time for runs of tests that fail at random. Zero means ten minutes,
-// one, a minute and a half, half a minute, and a minute.
-type Limits struct{ Step, Grace, Mutation, Fuzz, Random time.Duration }
+// Random is the time for runs of tests that fail at random, and Lines that for finding
+// out which changed lines tests run; negative: none. Zero means ten minutes, one, a
+// minute and a half, half a minute, a minute, and an eighth of the time that is left.
+type Limits struct{ Step, Grace, Mutation, Fuzz, Random, Lines time.Duration }
 
 const hangFactor = 10
 

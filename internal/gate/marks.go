@@ -22,7 +22,7 @@ func (r *runner) marks(ctx context.Context) error {
 				brought = append(brought, f.Path)
 			}
 		}
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.IsSource(f.Path) || ecosystem.IsTestFile(f.Path) {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.IsCode(f.Path) || ecosystem.IsTestFile(f.Path) {
 			continue
 		}
 		added, err := r.addedText(ctx, f)

@@ -214,6 +214,44 @@ func (r *runner) narrowTo(tests []*examined) []selection {
 	return out
 }
 
+// firstGroup is what the groups of a match hold that has one of several.
+func firstGroup(match []string) string {
+	for _, m := range match[1:] {
+		if m != "" {
+			return m[strings.LastIndexByte(m, '.')+1:]
+		}
+	}
+	return ""
+}
+
+// edits says whether the change alters, adds or takes away a line of the sources in
+// which a name stands.
+func (r *runner) edits(name string) bool {
+	if name == "" {
+		return false
+	}
+	line := regexp.MustCompile(`(?m)^.*\b` + regexp.QuoteMeta(name) + `\b.*$`)
+	lines := func(src []byte) []string {
+		var out []string
+		for _, l := range line.FindAll(src, -1) {
+			out = append(out, string(l))
+		}
+		slices.Sort(out)
+		return out
+	}
+	for file, v := range r.texts {
+		if r.sourceText(file) && !slices.Equal(lines(v.Base), lines(v.Head)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sourceText says whether a changed file is one of the sources.
+func (r *runner) sourceText(file string) bool {
+	return ecosystem.IsSource(file) && !slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == file && !t.mixed })
+}
+
 // redeclared says whether the change alters the line that declares a name in the
 // sources.
 func (r *runner) redeclared(name string) bool {
@@ -222,7 +260,7 @@ func (r *runner) redeclared(name string) bool {
 	}
 	line := regexp.MustCompile(`(?m)^.*\b(?:func|def|function|fn|fun|type|class|var|const|let|struct)\b[^\n]*\b` + regexp.QuoteMeta(name) + `\b.*$`)
 	for file, v := range r.texts {
-		if !ecosystem.IsSource(file) || slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == file && !t.mixed }) {
+		if !r.sourceText(file) {
 			continue
 		}
 		for _, was := range line.FindAll(v.Base, -1) {

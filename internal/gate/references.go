@@ -18,8 +18,8 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 	var settings []string
 	var steering []steeringText
 	note := func(dir, text string) {
-		for _, w := range ecosystem.ScriptWord.FindAllString(text, -1) {
-			called[path.Join(dir, strings.Trim(w, `"'`))] = true
+		for _, w := range ecosystem.CalledIn(text) {
+			called[path.Join(dir, w)] = true
 		}
 	}
 	for _, side := range []Side{Base, Head} {

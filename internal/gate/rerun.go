@@ -82,6 +82,11 @@ func (r *runner) rerun(ctx context.Context) error {
 		return nil
 	}
 	d := &dispute{cases: *t, once: r.parted, runs: r.begun(), rule: compare.Usual, asked: r.sample(*t)}
+	if again := r.retried(ids); len(again) > 0 { // they gave both results at once
+		if err := r.round(ctx, d, again); err != nil {
+			return err
+		}
+	}
 	if err := r.rounds(ctx, d, ids); err != nil {
 		return err
 	}
@@ -100,6 +105,12 @@ func (r *runner) rerun(ctx context.Context) error {
 	r.state(d, ids)
 	*t = d.settle(r.excused)
 	return nil
+}
+
+// retried are the tests that failed on the head and passed when their runner ran them
+// again.
+func (r *runner) retried(ids []ID) []ID {
+	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return !r.suites[Head][id].Flipped() })
 }
 
 // elsewhere runs tests again in another selection, which then decides about them.

@@ -26,6 +26,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gotest"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
+	"github.com/ycbot/ycbot/test/bench"
 )
 
 var update = flag.Bool("update", false, "write what the scenarios give into their files")
@@ -142,12 +143,43 @@ func makeWorld() (*world, error) {
 	return w, gotest.Std(ctx, filepath.Join(w.cache, "go-build"))
 }
 
+// withRunners are jest, vitest, mocha and other package managers than npm, installed
+// beside the machine's programs.
+var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
+	dir, err := bench.Runners(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	temp := filepath.Join(kept, "temp-runners")
+	if err := mkdirs(temp); err != nil {
+		return nil, err
+	}
+	o := sandbox.Options{PATH: systemPath() + ":" + filepath.Join(dir, ".bin"), TempDir: temp, Now: time.Now}
+	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
+	return sandbox.Detect(context.Background(), o)
+})
+
+// runners are a sandbox and an environment for a scenario whose tests need runners that
+// the machine does not have. It skips the test where they cannot be installed.
+func (w *world) runners(t *testing.T) (sandbox.Sandbox, []string) {
+	t.Helper()
+	box, err := withRunners()
+	if err != nil {
+		t.Skipf("runners of Node.js are needed: %v", err)
+	}
+	dir, err := bench.Runners(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return box, []string{"PATH=" + systemPath() + ":" + filepath.Join(dir, ".bin"), "HOME=" + os.Getenv("HOME")}
+}
+
 // cacheOf is the Gate.CacheDir of a scenario: that of all, or one with the standard
 // library in the way that few need.
 func (w *world) cacheOf(t *testing.T, s *scenario) string {
 	t.Helper()
 	dir, modes := w.cache, []string(nil)
-	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}} {
+	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}, {"lines", gotest.Cover}} {
 		if s.has(way.key) {
 			dir, modes = dir+"-"+way.key, append(modes, way.mode)
 		}
@@ -222,7 +254,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -323,6 +355,13 @@ func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mi
 			t.Fatal(err)
 		}
 	}
+	for _, link := range s.input["link"] { // of the head: where it lies, and where it leads
+		at, target, _ := strings.Cut(link, " ")
+		_ = os.Remove(filepath.Join(src, at)) // an empty folder
+		if err := os.Symlink(target, filepath.Join(src, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	head := commit(t, src)
 	tip := base
 	if len(s.tip) > 0 {
@@ -381,13 +420,20 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	t.Cleanup(func() { log.Close() })
 	tools, goTools := *w.tools, *w.tools.Go
 	tools.Go = &goTools
+	box := w.box
+	if s.has("runners") {
+		box, tools.Env = w.runners(t)
+	}
 	g := &Gate{
-		Sandbox: countingBox{w.box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
+		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour},
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour, Lines: -1},
+	}
+	if s.has("lines") {
+		g.Limits.Lines = time.Hour
 	}
 	if s.has("load") {
-		g.Sandbox = &loaded{Sandbox: w.box, loads: strings.Fields(s.input["load"][0])}
+		g.Sandbox = &loaded{Sandbox: box, loads: strings.Fields(s.input["load"][0])}
 	}
 	if s.has("flips") {
 		g.Flakes = flips(s.input["flips"])
@@ -420,7 +466,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	grounded(t, log, res)
 	if testing.Verbose() {
 		for _, st := range res.Steps {
-			t.Logf("%-8s %s %s [%s] exit %d %s\n%s", st.Evidence, st.Side, st.Command, st.Unit, st.Exit, st.Duration, st.Output)
+			t.Logf("%-8s %s %s %s [%s] exit %d %s\n%s", st.Evidence, st.Stage, st.Side, st.Command, st.Unit, st.Exit, st.Duration, st.Output)
 		}
 		logOutputs(t, res)
 	}
@@ -476,6 +522,9 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 	}
 	for _, p := range res.Probes {
 		check(p.Title, p.Evidence)
+	}
+	if x := res.Executed; x != nil {
+		check("changed lines", x.Evidence)
 	}
 	if m := res.Merge; m != nil && m.Ran {
 		check("merge", m.Evidence)
@@ -582,6 +631,9 @@ func facts(r *Result) string {
 	if b := r.Believed; b != nil {
 		line("planted", strconv.Itoa(b.Planted))
 		line("  missed", b.Missed...)
+	}
+	if x := r.Executed; x != nil {
+		line("executed", fmt.Sprintf("%d of %d changed lines, own tests only=%v", x.Ran, x.Lines, x.OwnOnly))
 	}
 	for _, k := range r.Marks {
 		line("mark", fmt.Sprintf("%s:%d %s", k.Path, k.Line, k.What))

@@ -287,12 +287,13 @@ func (r *runner) counted(cases []Case) []string {
 	return out
 }
 
-// seen counts the runs in which id ended with a status.
+// seen counts the runs in which id ended with a status. One that its runner ran again
+// after a failure failed and passed.
 func seen(runs []Suite, id ID, s Status) int {
 	n := 0
 	for _, run := range runs {
-		if t, ok := run[id]; ok && t.Status == s {
-			n++
+		if t, ok := run[id]; ok {
+			n += b2i(t.Status == s || s == Failed && t.Flipped())
 		}
 	}
 	return n

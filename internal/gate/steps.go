@@ -67,7 +67,7 @@ func lowering() []step {
 		}
 	}
 	between := []step{{"merge", (*runner).merge}, {"rest", (*runner).rest}}
-	return slices.Concat([]step{{"lint", (*runner).lint}}, early, between, late)
+	return slices.Concat([]step{{"changed lines that ran", (*runner).executed}, {"lint", (*runner).lint}}, early, between, late)
 }
 
 // steps is the gate from beginning to end: the decisive part, whose verdict is shown at

@@ -364,7 +364,50 @@ func (s *Server) getBranch(r *request) reply {
 	if err != nil {
 		return refuse(http.StatusNotFound, "Branch not found")
 	}
-	return ok(map[string]any{"name": name, "commit": map[string]any{"sha": oid}, "protected": r.repo.protected[name]})
+	contexts := r.repo.required[name]
+	checks := []any{}
+	for _, c := range contexts {
+		checks = append(checks, map[string]any{"context": c, "app_id": nil})
+	}
+	return ok(map[string]any{
+		"name": name, "commit": map[string]any{"sha": oid}, "protected": r.repo.protected[name] || len(contexts) > 0,
+		"protection": map[string]any{
+			"enabled":                len(contexts) > 0,
+			"required_status_checks": map[string]any{"enforcement_level": "everyone", "contexts": append([]string{}, contexts...), "checks": checks},
+		},
+	})
+}
+
+// RequireByRule has a ruleset require checks on a branch.
+func (s *Server) RequireByRule(repo github.Repo, branch string, checks ...string) {
+	r := s.repo(repo)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.ruled = map[string][]string{branch: checks}
+}
+
+// RequireByProtection has the protection of a branch require checks.
+func (s *Server) RequireByProtection(repo github.Repo, branch string, checks ...string) {
+	r := s.repo(repo)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.required = map[string][]string{branch: checks}
+}
+
+// listRules answers with the rules that are in force for a branch. It need not exist.
+func (s *Server) listRules(r *request) reply {
+	var out []any
+	if checks := r.repo.ruled[r.PathValue("branch")]; len(checks) > 0 {
+		var named []any
+		for _, c := range checks {
+			named = append(named, map[string]any{"context": c})
+		}
+		out = append(out, map[string]any{"type": "deletion"}, map[string]any{
+			"type": "required_status_checks", "ruleset_id": 1, "ruleset_source_type": "Repository",
+			"parameters": map[string]any{"required_status_checks": named, "strict_required_status_checks_policy": false},
+		})
+	}
+	return list(out)
 }
 
 func (s *Server) getPermission(r *request) reply {

@@ -35,6 +35,7 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET "+repo+"/actions/artifacts", read(s.listArtifacts, "actions"))
 	m.HandleFunc("GET "+repo+"/actions/artifacts/{id}/zip", read(s.getArchive, "actions"))
 	m.HandleFunc("GET "+repo+"/branches/{branch}", read(s.getBranch, "contents"))
+	m.HandleFunc("GET "+repo+"/rules/branches/{branch}", read(s.listRules, "metadata"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}", read(s.ofPull(func(p *pull) reply { return ok(s.pullJSON(p)) }), "pull_requests"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}/files", read(s.ofPull(func(p *pull) reply { return list(s.pullFiles(p)) }), "pull_requests"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}/commits", read(s.ofPull(func(p *pull) reply { return list(s.pullCommits(p)) }), "pull_requests"))

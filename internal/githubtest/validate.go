@@ -36,6 +36,7 @@ var undescribed = []struct{ method, path, why string }{
 	{"GET", `/repos/[^/]+/[^/]+/issues/\d+`, "linked issues"},
 	{"GET", `/repos/[^/]+/[^/]+/actions/artifacts(/\d+/zip)?`, "what an earlier workflow run left"},
 	{"GET", `/repos/[^/]+/[^/]+/branches/[^/]+`, "is the base protected"},
+	{"GET", `/repos/[^/]+/[^/]+/rules/branches/[^/]+`, "is the check required"},
 	{"GET", `/repos/[^/]+/[^/]+/commits/[^/]+/statuses`, "with creators, which the combined status does not name"},
 	{"DELETE", `/installation/token`, "tokens are given back"},
 	{"GET", `/user/installations(/\d+/repositories)?`, "what a person may read"},

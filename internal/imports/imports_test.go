@@ -33,7 +33,12 @@ var table = []row{
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
-	{"internal/run", "agent agents internal/gate internal/gate/compare internal/evidence internal/report internal/tool internal/workspace internal/sandbox internal/journal internal/model internal/config internal/hook"},
+	{"internal/recheck", "internal/run internal/rundir internal/orchestrator internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/transcript internal/tool internal/model internal/sandbox internal/workspace agent agents"},
+	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/config internal/hook agent agents"},
+	{"internal/orchestrator", "agent agents internal/rundir internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/model internal/config"},
+	{"internal/reproduce", "internal/rundir internal/evidence internal/report internal/journal internal/workspace internal/sandbox"}, // by a shell that it is given: it knows no gate
+	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
+	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace"},
 	{"internal/gate", "internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/sandbox internal/workspace internal/evidence internal/proxy"},
 	{"internal/gate/ecosystem", "internal/gate/compare internal/sandbox"},                       // it describes commands, and runs none

@@ -72,7 +72,7 @@ func rank(permission string) int {
 // The limits are looked at last, in the App alone: they fail closed. Those of c
 // are under the operator's already.
 func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
-	if j.Asked() && (j.Actor.ID == 0 || !permitted(f.Actor, c.Allow)) {
+	if j.Asked() && (j.Actor.ID == 0 || !Permitted(f.Actor, c.Allow)) {
 		return skip(j, j.noPermission(f.Actor, c.Allow))
 	}
 	if j.Verb != event.VerbVerify { // stop and status are about runs, not about commits
@@ -83,7 +83,7 @@ func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
 	}
 	j.Trust = Trust(f)
 	j.Machine = f.By.Bot() || strings.HasSuffix(f.By.Login, "[bot]") || c.Machine(f.By.Login)
-	j.MayAccept = j.Trust == Trusted && !j.Machine && f.By.ID != 0 && permitted(f.Author, c.Allow)
+	j.MayAccept = j.Trust == Trusted && !j.Machine && f.By.ID != 0 && Permitted(f.Author, c.Allow)
 	if j.Accept && c.Machine(j.Actor.Login) {
 		return skip(j, j.told(CodeMachine, "Nothing was accepted: your account is one of `machines` in `.github/ycbot.yml`. A person has to accept."))
 	}
@@ -108,8 +108,8 @@ func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
 	return run(j)
 }
 
-// permitted tells whether a person may ask. An allow that is not set is write.
-func permitted(has string, allow config.Permission) bool {
+// Permitted reports whether a person may ask. An allow that is not set is write.
+func Permitted(has string, allow config.Permission) bool {
 	return rank(has) >= max(rank(string(allow)), rank("write"))
 }
 

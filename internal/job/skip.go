@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
@@ -68,6 +69,18 @@ const (
 	CodeNoRecord      Code = "no-record"      // there is no finished run of the commit that could be concluded again
 	CodeCoolDown      Code = "cool-down"      // asked for too often within the cool-down
 )
+
+// Excluded reports whether the base's configuration keeps the change from being
+// verified by itself: nothing is wanted, so that its check need not hold it.
+func (s Skip) Excluded() bool {
+	return slices.Contains([]Code{CodeNotConfigured, CodeDraft, CodePathsIgnored}, s.Code)
+}
+
+// Refused reports whether a limit, or the rule for outsiders, keeps the change from
+// being verified: its check counts as PARTIAL.
+func (s Skip) Refused() bool {
+	return slices.Contains([]Code{CodeOutsider, CodeUsageUnknown, CodeRunsPerDay, CodeCostPerPR, CodeCoolDown}, s.Code)
+}
 
 // silent is a Skip that nobody waits for.
 func silent(code Code, text string) Skip { return Skip{Code: code, Text: text, Notify: NotifyNone} }

@@ -33,6 +33,7 @@ type Exchange struct {
 	Rest       string          `json:"rest,omitempty"`     // the same
 	Response   *Response       `json:"response,omitempty"` // nil where the attempt gave none
 	Error      string          `json:"error,omitempty"`
+	Unasked    bool            `json:"unasked,omitempty"` // nothing was sent, because a question before was refused for good
 }
 
 // Deltas are the requests that exchanges are told against: the last one of each

@@ -126,6 +126,9 @@ var (
 	ErrRequest  = errors.New("the provider refused the request")                // 400, 404, 422: no use in asking again
 	ErrOverflow = errors.New("the conversation is too long for the model")      // pruned, it may be asked once more
 	ErrDown     = errors.New("the provider did not answer after all its tries") // 429, 5xx, cut streams, time-outs
+	// ErrUnasked is of a question that was not sent, because a question before it was
+	// refused for good.
+	ErrUnasked = errors.New("not asked any more")
 
 	ErrQuota = fmt.Errorf("%w: nothing is left of the quota", ErrRequest) // no waiting mends it
 	ErrModel = fmt.Errorf("%w: the model cannot be asked", ErrRequest)    // there is none of that name, or not at that address

@@ -106,7 +106,7 @@ func TestWorkflowCommands(t *testing.T) {
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	s := Summary(nil, Ending{Kind: Stopped}, Posted{Left: []string{"check run: not permitted: 403"}}, nil)
-	for _, want := range []string{"**Stopped**", "ycbot: ERROR", "**Not posted**", "- check run: not permitted: 403"} {
+	for _, want := range []string{"**Stopped**", "ycbot: stopped", "**Not posted**", "- check run: not permitted: 403"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %q in\n%s", want, s)
 		}

@@ -37,8 +37,8 @@ const (
 
 func checkKey(t Target) string { return fmt.Sprintf("check/%s@%s/%s", t.Repo, t.HeadSHA, t.Job) }
 
-// beginCheck makes sure that there is a check run of t. One that is completed stays
-// as it is: the same work was asked for again.
+// beginCheck makes sure that there is a check run of t that is in progress, also where
+// the same work was done before and is asked for again.
 func (p *Publisher) beginCheck(ctx context.Context, t Target) error {
 	j := p.job(t)
 	j.mu.Lock()
@@ -48,7 +48,17 @@ func (p *Publisher) beginCheck(ctx context.Context, t Target) error {
 		return err
 	}
 	j.check, j.done, j.last = run.ID, run.Status == completed, p.Now()
-	return nil
+	if !j.done {
+		return nil
+	}
+	again := p.newCheck(t)
+	_, err = p.GitHub.UpdateCheckRun(ctx, t.Repo, github.CheckRun{
+		ID: run.ID, Name: CheckName, Status: inProgress, DetailsURL: p.DetailsURL, Output: again.Output, Actions: again.Actions,
+	})
+	if err == nil {
+		j.done = false
+	}
+	return err
 }
 
 // makeCheck returns the check run of t, which it creates where there is none but not.
@@ -137,8 +147,8 @@ func (p *Publisher) Progress(ctx context.Context, t Target, text string) error {
 }
 
 // First shows what the decisive part of a run came to, while it goes on: in the comment,
-// and in the check run, which stays in progress. Only a FAIL, which nothing can better,
-// completes it. A result of a head that is no longer the newest is not shown.
+// and in the check run, which stays in progress, or the commit status, which stays
+// pending. Only a FAIL, which nothing can better, completes them. A result of a head that is no longer the newest is not shown.
 func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) error {
 	end := ending{rep: rep}
 	if err := p.compareHead(ctx, t, &end); err != nil || end.Kind == Superseded {
@@ -149,6 +159,11 @@ func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) err
 	if t.Number != 0 && p.Comment != Off {
 		var err error
 		if url, err = p.postResult(ctx, t, end); err != nil && !refused(err) {
+			return wrap("first verdict", t, err)
+		}
+	}
+	if p.Status {
+		if err := p.dropRefused("status", p.setStatus(ctx, t, p.firstStatus(end, url))); err != nil {
 			return wrap("first verdict", t, err)
 		}
 	}
@@ -219,7 +234,7 @@ func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, comment
 
 // verified tells a check run that says more than claims may overrule.
 func verified(r github.CheckRun) bool {
-	return r.Status == completed && r.Conclusion != neutral && r.Conclusion != cancelled
+	return r.Status == completed && !slices.Contains([]string{neutral, cancelled, skipped, actionRequired}, r.Conclusion)
 }
 
 // closeExtra ends the check runs that another process made for the same job at the
@@ -314,7 +329,7 @@ func (p *Publisher) output(t Target, e ending, commentURL string) github.Output 
 			links = append(links, l)
 		}
 	}
-	text := p.Redact.String(e.rep.MarkdownWithin(checkRoom, checkRoom))
+	text := p.Redact.String(headed(e.rep.MarkdownWithin(checkRoom, checkRoom), e))
 	if s := strings.Join(links, " · "); s != "" {
 		summary = append(summary, s)
 		text += "\n" + s + "\n"

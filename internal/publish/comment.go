@@ -28,6 +28,17 @@ func (p *Publisher) postResult(ctx context.Context, t Target, e ending) (string,
 		run := word(t.RunID + "/" + t.Job)
 		mark, key = p.mark(t, "run="+run), key+"/"+run
 	}
+	if e.rep.Outcome == report.Cancelled && !p.App {
+		// A workflow that is cancelled, as by each push, adds nothing to the page. Only
+		// what this very run has shown so far is brought to its end.
+		mine, err := p.mine(ctx, t, mark)
+		if err != nil || len(mine) == 0 {
+			return "", err
+		}
+		if parseState(mine[0].Body).Run != p.result(t, e).Run {
+			return mine[0].HTMLURL, nil
+		}
+	}
 	c, err := p.settle(ctx, t, key, mark, func(old string) (string, error) { return p.compose(t, e, mark, old) })
 	return c.HTMLURL, err
 }
@@ -181,7 +192,7 @@ func (p *Publisher) compose(t Target, e ending, mark, oldBody string) (string, e
 		foot = "\n" + strings.Join(tail, "\n\n") + "\n"
 	}
 	room := commentLimit - utf8.RuneCountInString(head) - utf8.RuneCountInString(foot)
-	body := p.Redact.String(e.rep.MarkdownWithin(room, 0))
+	body := p.Redact.String(headed(e.rep.MarkdownWithin(room, 0), e))
 	if utf8.RuneCountInString(body) > room+4000 { // names of secrets are longer than secrets were; GitHub leaves this much
 		body = pointer(e)
 	}

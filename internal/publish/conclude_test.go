@@ -28,7 +28,7 @@ func TestConclusion(t *testing.T) {
 	}{
 		{"pass", rep(report.Pass), Ending{}, "fail", "success", "PASS: because<U+202E> of <x> that"},
 		{"fail", rep(report.Fail), Ending{}, "fail", "failure", "FAIL: because<U+202E> of <x> that"},
-		{"fail, never", rep(report.Fail), Ending{}, "never", "failure", "FAIL: because<U+202E> of <x> that"},
+		{"fail, never", rep(report.Fail), Ending{}, "never", "neutral", "FAIL: because<U+202E> of <x> that"},
 		{"partial", rep(report.Partial), Ending{}, "fail", "neutral", "PARTIAL: because<U+202E> of <x> that"},
 		{"partial fails", rep(report.Partial), Ending{}, "partial", "failure", "PARTIAL: because<U+202E> of <x> that"},
 		{"error", rep(report.Error), Ending{}, "fail", "failure", "could not verify"},
@@ -46,6 +46,7 @@ func TestConclusion(t *testing.T) {
 		{"removed", rep(report.Pass), Ending{Kind: Removed}, "fail", "cancelled", "stopped: ycbot lost access to the repository"},
 		{"no report, stopped", nil, Ending{Kind: Stopped}, "fail", "cancelled", "stopped"},
 		{"claims pass", rep(report.Pass), Ending{Claims: true}, "fail", "neutral", "PASS claimed by a job that is not trusted"},
+		{"claims pass, partial fails", rep(report.Pass), Ending{Claims: true}, "partial", "failure", "PASS claimed by a job that is not trusted"},
 		{"claims fail", rep(report.Fail), Ending{Claims: true}, "fail", "failure", "FAIL claimed by a job that is not trusted: because<U+202E> of <x> that"},
 		{"claims partial", rep(report.Partial), Ending{Claims: true}, "partial", "failure", "PARTIAL claimed by a job that is not trusted: because<U+202E> of <x> that"},
 		{"claims superseded", rep(report.Pass), Ending{Kind: Superseded, Claims: true}, "fail", "cancelled", "superseded"},
@@ -65,7 +66,7 @@ func TestClaimsAndUnrunAreNeverSuccess(t *testing.T) {
 		for _, o := range []report.Outcome{report.Completed, report.Cancelled, report.TimedOut, report.Errored, report.Refused} {
 			for _, k := range []EndKind{Normal, Superseded, Refused, Stopped, Removed} {
 				for _, claims := range []bool{false, true} {
-					for _, failOn := range []string{"fail", "partial", "never"} {
+					for _, failOn := range []string{"auto", "fail", "partial", "never", ""} {
 						rep := &report.Report{Verdict: v, Outcome: o}
 						e := Ending{Kind: k, Claims: claims}
 						got, title := Conclusion(rep, e, failOn)

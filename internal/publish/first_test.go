@@ -72,3 +72,36 @@ func TestFirstOfAnOldHead(t *testing.T) {
 		t.Errorf("%d comments", n)
 	}
 }
+
+// TestFirstByStatus: with a person's token, which may not make check runs, the commit
+// status stays pending unless it is a FAIL, and says what there is so far.
+func TestFirstByStatus(t *testing.T) {
+	t.Parallel()
+	for verdict, want := range map[report.Verdict][2]string{
+		report.Pass:    {"pending", "so far "},
+		report.Partial: {"pending", "so far "},
+		report.Fail:    {"failure", ""},
+	} {
+		b := newBench(t)
+		b.token = b.Token("mona", nil, "personal")
+		p := b.publisher(nil)
+		p.Check, p.Status = false, true
+		b.begin(p, b.target(1))
+		so := b.failing(1)
+		so.Verdict, so.Interim, so.Phase = verdict, true, report.PhaseFirst
+		if err := p.First(t.Context(), b.target(1), so); err != nil {
+			t.Fatal(err)
+		}
+		ss := b.Statuses(calc, b.head)
+		if len(ss) != 2 {
+			t.Fatalf("%s: %d statuses, want 2", verdict, len(ss))
+		}
+		at := 0
+		if strings.HasPrefix(ss[0].Description, "verifying") {
+			at = 1
+		}
+		if s := ss[at]; s.State != want[0] || !strings.HasPrefix(s.Description, want[1]) || s.TargetURL == "" {
+			t.Errorf("%s: %+v, want %s %q", verdict, s, want[0], want[1])
+		}
+	}
+}

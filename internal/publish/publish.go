@@ -43,6 +43,7 @@ type Target struct {
 	Repo           github.Repo
 	Number         int    // of the pull request; 0: none, so that there are no comments
 	HeadSHA        string // the commit that is verified; the check run goes there whatever happens
+	Base           string // branch that it goes into, where there is no pull request to name it; empty: not known
 	Job            string // identity of the work: the external id of the check run
 	RunID          string
 	CommandComment int64         // the comment that asked; 0: none
@@ -61,6 +62,7 @@ type GitHub interface {
 type basics interface {
 	Self(ctx context.Context) (github.User, error)
 	Pull(ctx context.Context, repo github.Repo, n int) (*github.Pull, error)
+	RequiresCheck(ctx context.Context, repo github.Repo, branch, check string) (bool, error)
 }
 
 type comments interface {
@@ -94,7 +96,7 @@ type Publisher struct {
 	App         bool    // it can hear buttons
 	AppID       int64   // whose check runs are ours; 0: not known, whose may be updated
 	Scope       string  // tells several of them on one pull request apart, such as a directory of a monorepo; mostly empty
-	FailOn      string  // fail, partial or never
+	FailOn      string  // auto (also when empty), fail, partial or never; see [Conclusion]
 	DetailsURL  string
 	ArtifactURL string
 	Redact      *redact.Redactor // nil: shapes of tokens only
@@ -156,7 +158,11 @@ func (p *Publisher) Finish(ctx context.Context, t Target, rep *report.Report, e 
 	end := ending{Ending: e.of(rep), rep: rep}
 	headErr := p.compareHead(ctx, t, &end)
 	end.conclusion, end.title = Conclusion(rep, end.Ending, p.FailOn)
+	if err := p.hold(ctx, t, &end); err != nil {
+		return Posted{}, wrap("finish", t, err)
+	}
 	end.title = p.Redact.String(end.title)
+	end.rep = shown(rep, end.Ending)
 	if err := p.heedOthers(ctx, t, &end); err != nil && !refused(err) {
 		return Posted{}, wrap("finish", t, err)
 	}
@@ -260,7 +266,7 @@ func (p *Publisher) dropRefused(what string, err error) error {
 		return err
 	}
 	if p.Log != nil {
-		p.Log.Warn("not permitted", "effect", what, "error", err)
+		p.Log.Info("not permitted", "effect", what, "error", err)
 	}
 	return nil
 }

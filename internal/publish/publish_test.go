@@ -403,17 +403,19 @@ func TestEnds(t *testing.T) {
 		comment    []string
 	}{
 		{"no report", nil, Ending{}, "failure", []string{"ycbot: ERROR", "the run ended before it had anything to report"}},
-		{"no report, stopped", nil, Ending{Kind: Stopped}, "cancelled", []string{"**Stopped**"}},
+		{"no report, stopped", nil, Ending{Kind: Stopped}, "cancelled", []string{"**Stopped**", "ycbot: stopped"}},
 		{"no report, removed", nil, Ending{Kind: Removed}, "cancelled", []string{"**Stopped**, because ycbot had no access"}},
 		{"cancelled half way", cancelledRep, Ending{}, "cancelled", []string{"**Stopped**", "finding 0"}},
 		{"refused", nil, Ending{Kind: Refused}, "failure", []string{"**Not executed.**", "nothing was executed"}},
-		{"claims", b.passing(), Ending{Claims: true}, "neutral", []string{"**Claims.**", "ycbot: PASS", "counts as unverified"}},
+		{"claims", b.passing(), Ending{Claims: true}, "neutral", []string{"**Claims.**", "ycbot: PARTIAL", "unverified claim", "counts as unverified"}},
 	} {
 		b.open()
 		p := b.publisher(nil)
+		p.App = true
 		b.begin(p, b.target(1))
 		b.finish(p, b.target(1), c.rep, c.end)
 		comment, run := b.one(b.head)
+		hasNot(t, run.Output.Text+comment.Body, "ycbot: PASS")
 		if run.Status != "completed" || run.Conclusion != c.conclusion {
 			t.Errorf("%s: %s %s, want %s", c.name, run.Status, run.Conclusion, c.conclusion)
 		}
@@ -432,7 +434,7 @@ func TestClaimsOverruleNothing(t *testing.T) {
 	if run.Conclusion != "failure" || len(posted.Left) != 1 {
 		t.Errorf("%s, left %q", run.Conclusion, posted.Left)
 	}
-	has(t, comment.Body, "ycbot: FAIL", "Earlier: PASS at "+b.head[:7]+" (12:00, claimed)")
+	has(t, comment.Body, "ycbot: FAIL", "Earlier: PARTIAL at "+b.head[:7]+" (12:00, claimed)")
 }
 
 // TestAnotherAppsCheckRun: the same job's check run of another App is not ours.

@@ -5,7 +5,21 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/report"
 )
+
+// firstStatus is the commit status of a first verdict: pending, but for a FAIL, which
+// nothing can better.
+func (p *Publisher) firstStatus(end ending, url string) github.Status {
+	if end.rep.Verdict == report.Fail {
+		end.title = p.Redact.String(end.title)
+		return finalStatus(end, url, p.DetailsURL)
+	}
+	end.title = p.Redact.String("so far " + end.title)
+	s := finalStatus(end, url, p.DetailsURL)
+	s.State = "pending"
+	return s
+}
 
 // setStatus sets the commit status, unless the newest of ours says it already:
 // GitHub keeps each that is set.

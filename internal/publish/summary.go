@@ -25,7 +25,8 @@ func Summary(rep *report.Report, e Ending, posted Posted, secrets *redact.Redact
 	if n := notice(t, ending{Ending: e, rep: rep}); n != "" {
 		b.WriteString(n + "\n\n")
 	}
-	b.WriteString(secrets.String(rep.Markdown()))
+	end := ending{Ending: e, rep: shown(rep, e)}
+	b.WriteString(secrets.String(headed(end.rep.Markdown(), end)))
 	if len(posted.Left) > 0 {
 		b.WriteString("\n**Not posted**, as the token may not; this summary and the artifact have it all:\n\n")
 		for _, l := range posted.Left {

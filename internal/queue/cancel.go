@@ -54,6 +54,37 @@ func (q *Queue) Cancel(ctx context.Context, id string, why Reason) (bool, error)
 	return done, nil
 }
 
+// concluded is the effect that says of a job that its result stands.
+const concluded = "concluded/"
+
+// Conclude keeps that the result of a job stands, unless it was cancelled before: then it
+// returns the [*Cancelled]. Who cancels it later can learn that it was too late.
+func (q *Queue) Conclude(ctx context.Context, id string) error {
+	var why Reason
+	err := q.db.Write(ctx, func(tx *store.Tx) error {
+		// The row is locked by this, so that a cancellation comes before or after.
+		err := tx.Each(ctx, func(scan store.Scan) error { return scan(&why) }, `update jobs set cancel = cancel where id = $1 returning cancel`, id)
+		if err != nil || why != "" {
+			return err
+		}
+		_, err = tx.Exec(ctx, `insert into effects (name, value, created) values ($1, '1', $2) on conflict (name) do nothing`, concluded+id, store.Micros(q.db.Now()))
+		return err
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("conclude job %s: %w", id, err)
+	case why != "":
+		return &Cancelled{Reason: why}
+	}
+	return nil
+}
+
+// Concluded tells whether the result of a job stands.
+func (q *Queue) Concluded(ctx context.Context, id string) (bool, error) {
+	_, ok, err := q.db.Lookup(ctx, concluded+id)
+	return ok, err
+}
+
 // Forget ends what was stored before j for its installation: all of it, or that of the
 // repositories which j names.
 func (q *Queue) Forget(ctx context.Context, j job.Job) (ended []string, err error) {

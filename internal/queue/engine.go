@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -112,7 +113,7 @@ func (e *driven[T]) open(driver riverdriver.Driver[T], q *Queue) (err error) {
 		FetchCooldown:        min(q.o.Poll, 5*time.Millisecond),
 		MaxAttempts:          unbounded,
 		RetryPolicy:          retry{q},
-		Logger:               q.o.Log,
+		Logger:               slog.New(quiet{q.o.Log.Handler()}),
 	}
 	if q.o.Workers > 0 {
 		config.Queues = map[string]river.QueueConfig{queueName: {MaxWorkers: q.o.Workers}}
@@ -160,4 +161,32 @@ type retry struct{ q *Queue }
 // NextRetry is called after an attempt failed.
 func (r retry) NextRetry(j *rivertype.JobRow) time.Time {
 	return r.q.db.Now().Add(r.q.o.Backoff(j.Attempt))
+}
+
+// quiet logs what River says for information, such as its counts each minute, only where
+// all is logged.
+type quiet struct{ slog.Handler }
+
+// Enabled implements [slog.Handler].
+func (h quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	return h.Handler.Enabled(ctx, quieter(level))
+}
+
+// Handle implements [slog.Handler].
+func (h quiet) Handle(ctx context.Context, r slog.Record) error {
+	r.Level = quieter(r.Level)
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (h quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{h.Handler.WithAttrs(attrs)} }
+
+// WithGroup implements [slog.Handler].
+func (h quiet) WithGroup(name string) slog.Handler { return quiet{h.Handler.WithGroup(name)} }
+
+func quieter(level slog.Level) slog.Level {
+	if level == slog.LevelInfo {
+		return slog.LevelDebug
+	}
+	return level
 }

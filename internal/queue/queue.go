@@ -22,7 +22,11 @@
 // the worker to end what people see of it; the cause of the context is a [*Cancelled].
 //
 // Tables: jobs is this package's, in the migrations of package store; river_job is
-// River's. The states of River's that are written here are available, for pending and
+// River's. A PostgreSQL that goes away is waited for: jobs at work go on and stay this
+// worker's as long as no other was given them, none is begun, and none is charged with an
+// attempt for it.
+//
+// The states of River's that are written here are available, for pending and
 // for running whose worker died.
 package queue
 
@@ -101,11 +105,18 @@ type Queue struct {
 	batch  batcher
 	wake   chan struct{} // a place became free
 
-	mu      sync.Mutex
-	work    func(context.Context, job.Job) error
-	running map[string]context.CancelCauseFunc // by identity
-	lost    bool                               // nobody may rely on this worker any more
-	busy    sync.WaitGroup                     // calls of work
+	// Of the goroutine that keeps house:
+	quietUntil time.Time // jobs of other workers are left alone
+	reclaim    bool      // jobs of this worker may not be at work any more
+
+	mu       sync.Mutex
+	work     func(context.Context, job.Job) error
+	running  map[string]context.CancelCauseFunc // by identity
+	lost     bool                               // nobody may rely on this worker any more
+	draining bool                               // no job is begun any more
+	away     bool                               // the database does not answer
+	outages  int                                // times that it did not
+	busy     sync.WaitGroup                     // calls of work
 }
 
 // New makes the queue of a database that was migrated (see [Migrate]).

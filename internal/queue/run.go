@@ -30,7 +30,8 @@ const aliveWithin = 5 * time.Second
 // run may go on for Options.Drain, and then are handed back. It also keeps house, which
 // a process without workers does too (work is nil then). It is called once.
 //
-// After an error the process must end: on PostgreSQL its jobs are others' by then.
+// A PostgreSQL that goes away is waited for. After an error the process must end: another
+// worker was given jobs that are at work here.
 func (q *Queue) Run(ctx context.Context, work func(context.Context, job.Job) error) error {
 	q.work = work
 	if q.o.Workers == 0 {
@@ -74,6 +75,9 @@ func (q *Queue) Run(ctx context.Context, work func(context.Context, job.Job) err
 }
 
 func (q *Queue) drain(ctx context.Context) error {
+	q.mu.Lock()
+	q.draining = true
+	q.mu.Unlock()
 	soft, cancel := context.WithTimeout(ctx, q.o.Drain)
 	defer cancel()
 	if err := q.engine.stop(soft); err == nil {
@@ -121,6 +125,7 @@ func (q *Queue) keep(ctx context.Context, g *guard) error {
 	tick := time.NewTicker(q.o.Watch)
 	defer tick.Stop()
 	wake, rested := q.wake, (<-chan time.Time)(nil)
+	troubled := false
 	for {
 		house := []func(context.Context) error{q.turn}
 		select {
@@ -132,16 +137,25 @@ func (q *Queue) keep(ctx context.Context, g *guard) error {
 		case <-wake:
 		case <-tick.C:
 			if err := g.check(ctx); err != nil && ctx.Err() == nil {
-				return fmt.Errorf("%w: %w", errLost, err)
+				if err := q.regain(ctx, g, err); err != nil {
+					return err
+				}
 			}
 			house = []func(context.Context) error{q.watch, q.reap, q.turn}
 		}
-		began := q.db.Now()
+		began, failed := q.db.Now(), error(nil)
 		for _, f := range house {
 			if err := f(ctx); err != nil && ctx.Err() == nil {
-				q.o.Log.WarnContext(ctx, "queue is not looked after", "error", err)
+				failed = err
 			}
 		}
+		switch {
+		case failed != nil && !troubled: // once, not at every tick
+			q.o.Log.WarnContext(ctx, "queue is not looked after", "error", failed)
+		case failed == nil && troubled:
+			q.o.Log.InfoContext(ctx, "queue is looked after again")
+		}
+		troubled = failed != nil
 		wake, rested = nil, time.After(calm*q.db.Now().Sub(began))
 	}
 }
@@ -154,8 +168,25 @@ func (q *Queue) turn(ctx context.Context) error {
 // A guard is what tells others that this worker lives: the lock on a file beside
 // SQLite's, or an advisory lock that a connection to PostgreSQL holds.
 type guard struct {
-	conn    *pgx.Conn // nil: SQLite, or no guard
-	release func() error
+	conn   *pgx.Conn    // nil: SQLite, or no guard
+	unlock func() error // of SQLite
+}
+
+// release gives the guard back.
+func (g *guard) release() error {
+	if g.unlock != nil {
+		return g.unlock()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), aliveWithin)
+	defer cancel()
+	return g.conn.Close(ctx)
+}
+
+// drop closes a connection that is of no use any more.
+func (g *guard) drop(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = g.conn.Close(ctx) // it is broken
 }
 
 // alive takes the guard, before the first job is begun. On SQLite what still counts as
@@ -180,23 +211,42 @@ func (q *Queue) alive(ctx context.Context) (*guard, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("rescue jobs: %w", err), release())
 		}
-		return &guard{release: release}, nil
+		return &guard{unlock: release}, nil
 	}
+	conn, err := q.lock(ctx, `select true from (select pg_advisory_lock($1)) as locked`)
+	if err != nil {
+		return nil, err
+	}
+	return &guard{conn: conn}, nil
+}
+
+// lock opens a connection and takes the lock of this worker with it, by a statement that
+// gives true where it has it.
+func (q *Queue) lock(ctx context.Context, statement string) (_ *pgx.Conn, err error) {
 	conn, err := pgx.ConnectConfig(ctx, q.db.Postgres().Config().ConnConfig.Copy())
 	if err != nil {
 		return nil, err
 	}
-	g := &guard{conn: conn, release: func() error { return conn.Close(context.WithoutCancel(ctx)) }}
+	defer func() {
+		if err != nil {
+			_ = conn.Close(context.WithoutCancel(ctx))
+		}
+	}()
 	// A machine that vanishes without a word must not keep its lock for hours.
 	for _, set := range []string{"tcp_keepalives_idle = 3", "tcp_keepalives_interval = 1", "tcp_keepalives_count = 3", "tcp_user_timeout = 6000"} {
 		if _, err := conn.Exec(ctx, "set "+set); err != nil {
-			return nil, errors.Join(fmt.Errorf("set %s: %w", set, err), g.release())
+			return nil, fmt.Errorf("set %s: %w", set, err)
 		}
 	}
-	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, store.LockKey(q.worker)); err != nil {
-		return nil, errors.Join(fmt.Errorf("take the lock of worker %s: %w", q.worker, err), g.release())
+	var locked bool
+	err = conn.QueryRow(ctx, statement, store.LockKey(q.worker)).Scan(&locked)
+	if err == nil && !locked {
+		err = errors.New("it is taken")
 	}
-	return g, nil
+	if err != nil {
+		return nil, fmt.Errorf("take the lock of worker %s: %w", q.worker, err)
+	}
+	return conn, nil
 }
 
 // check tells whether the guard still holds.
@@ -209,10 +259,17 @@ func (g *guard) check(ctx context.Context) error {
 	return g.conn.Ping(ctx)
 }
 
-// reap gives the jobs of workers whose lock is free to others, on PostgreSQL.
+// reap gives the jobs of workers whose lock is free to others, on PostgreSQL. Only workers
+// do so: they notice by their own lock when all locks went with the database.
 func (q *Queue) reap(ctx context.Context) error {
-	if q.db.Postgres() == nil {
+	if q.db.Postgres() == nil || q.o.Workers == 0 || q.db.Now().Before(q.quietUntil) {
 		return nil
+	}
+	if q.reclaim {
+		if err := q.reapOwn(ctx); err != nil {
+			return fmt.Errorf("give back jobs of this worker: %w", err)
+		}
+		q.reclaim = false
 	}
 	var workers []string
 	err := q.db.Reader().Each(ctx, func(scan store.Scan) error {

@@ -17,6 +17,9 @@ import (
 // errDied tells that no worker survived a job.
 var errDied = errors.New("the worker died each time the job was begun")
 
+// errAway tells that an attempt failed because the database was away, which uses up none.
+var errAway = errors.New("the database was away")
+
 // ErrLater is what work returns of a job whose time has not come: nothing was begun, and
 // it is asked again in a while. It keeps its place under the caps.
 var ErrLater = errors.New("not yet")
@@ -38,8 +41,13 @@ func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
 	q := w.q
 	ctx, end := q.enter(ctx, r.Args.ID)
 	defer end()
+	outages, away := q.outage()
+	if away {
+		q.await(ctx)
+	}
 	j, starts, why, err := q.begin(ctx, r.Args.ID)
 	if err != nil {
+		q.await(ctx)
 		q.o.Log.WarnContext(ctx, "job is put off", "job", r.Args.ID, "error", err)
 		return river.JobSnooze(putOff) // the work was not tried, so no attempt is used up
 	}
@@ -53,7 +61,15 @@ func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
 		q.giveUp(ctx, j, errDied)
 		return river.JobCancel(errDied)
 	}
-	return q.settle(ctx, j, r.Attempt, q.attempt(ctx, j))
+	err = q.attempt(ctx, j)
+	if err != nil && ctx.Err() == nil && q.failed(ctx, outages) {
+		q.o.Log.WarnContext(ctx, "job is begun again when the database answers", "job", j.ID, "error", err)
+		q.await(ctx)
+		err = errAway
+	} else if _, away := q.outage(); away {
+		q.await(ctx)
+	}
+	return q.settle(ctx, j, r.Attempt, err)
 }
 
 // settle tells River what an attempt that ended so means.
@@ -72,13 +88,20 @@ func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) e
 			q.o.Log.WarnContext(ctx, "job is put off", "job", j.ID, "error", err)
 		}
 		return river.JobSnooze(later)
-	case errors.Is(cause, ErrHandBack):
+	case errors.Is(cause, ErrHandBack), errors.Is(err, errAway), q.ending(): // what fails at the end is not the job's fault
 		return river.JobSnooze(0)
 	case attempt >= q.o.Attempts:
 		q.giveUp(ctx, j, err)
 		return river.JobCancel(err)
 	}
 	return err
+}
+
+// ending says whether this process is about to end.
+func (q *Queue) ending() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.draining
 }
 
 // notBegun takes back that a job was begun.

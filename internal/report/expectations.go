@@ -141,6 +141,27 @@ type Statistic struct {
 	Flips string  `json:"flips"` // "3/212": runs on record that flaked; empty: none
 }
 
+// Executed is which of the changed lines tests ran; nil where that is not known.
+type Executed struct {
+	Lines    int      `json:"lines"`    // changed lines that can run
+	Ran      int      `json:"ran"`      // of these, that tests ran
+	OwnOnly  bool     `json:"own_only"` // of a change from outside: no test of the base runs any of them
+	Evidence []string `json:"evidence"`
+}
+
+// remark is what the title says of it.
+func (x *Executed) remark(v Verdict) string {
+	switch {
+	case x == nil || x.Lines == 0:
+		return ""
+	case x.Ran == 0 && v == Pass:
+		return "no test runs a changed line"
+	case x.OwnOnly:
+		return "only its own tests run the changed lines"
+	}
+	return ""
+}
+
 // Belief says whether the results of the suites are believed.
 type Belief struct {
 	OK     bool     `json:"ok"`

@@ -76,3 +76,26 @@ func TestTitle(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestTitleOfLines holds what a title says of which changed lines ran.
+func TestTitleOfLines(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		x    *Executed
+		v    Verdict
+		want string
+	}{
+		{nil, Pass, "PASS"},
+		{&Executed{Lines: 3, Ran: 2}, Pass, "PASS"},
+		{&Executed{Lines: 3}, Pass, "PASS · no test runs a changed line"},
+		{&Executed{Lines: 3}, Partial, "PARTIAL"},
+		{&Executed{}, Pass, "PASS"}, // nothing that can run
+		{&Executed{Lines: 3, Ran: 1, OwnOnly: true}, Pass, "PASS · only its own tests run the changed lines"},
+		{&Executed{Lines: 3, Ran: 1, OwnOnly: true}, Partial, "PARTIAL · only its own tests run the changed lines"},
+	} {
+		r := &Report{Verdict: tt.v, Executed: tt.x, Believed: Belief{OK: true}}
+		if got := r.MakeTitle(); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.x, got, tt.want)
+		}
+	}
+}

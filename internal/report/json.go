@@ -96,6 +96,11 @@ func (r *Report) normalised() *Report {
 		n.Expectations = n.Expectations.normalised()
 	}
 	n.Accepted, n.Statistics, n.Believed.Suites = list(n.Accepted), list(n.Statistics), list(n.Believed.Suites)
+	if n.Executed != nil {
+		x := *n.Executed
+		x.Evidence = list(x.Evidence)
+		n.Executed = &x
+	}
 	if n.Phase == "" {
 		n.Phase = PhaseEnd
 	}

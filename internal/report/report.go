@@ -88,6 +88,7 @@ type Report struct {
 	Accepted     []Acceptance  `json:"accepted"`
 	Statistics   []Statistic   `json:"statistics"`
 	Believed     Belief        `json:"believed"`
+	Executed     *Executed     `json:"executed,omitempty"`
 	Previous     *Previous     `json:"previous,omitempty"` // the last run's checks, run again
 	Changes      Changes       `json:"changes"`
 	Subagents    []Subagent    `json:"subagents"`

@@ -25,6 +25,9 @@ func (r *Report) remarks() []string {
 	if !r.Believed.OK && len(r.Believed.Suites) > 0 {
 		out = append(out, fmt.Sprintf("%s not believed", plural(len(r.Believed.Suites), "test suite")))
 	}
+	if x := r.Executed.remark(r.Verdict); x != "" {
+		out = append(out, x)
+	}
 	if e := r.Expectations; e != nil {
 		out = append(out, e.remarks()...)
 		if e.total() > 0 {

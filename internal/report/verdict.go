@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// RunnerCompleted is the outcome of an agent that came to an end of its own.
-const RunnerCompleted = "runner_completed"
+// Outcomes of an agent, as the subagent runner has them, that the verdict depends on.
+const (
+	RunnerCompleted = "runner_completed" // it came to an end of its own
+	RunnerErrored   = "runner_errored"   // infrastructure failed
+	RunnerTimedOut  = "runner_timeout"
+)
 
 // An AgentOutcome is what one agent that owes a verdict left behind, after the
 // audit of its claims and the re-execution of its failing checks.

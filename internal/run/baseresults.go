@@ -32,11 +32,11 @@ func (k knownBase) Save(ctx context.Context, key string, data []byte) error {
 }
 
 // recordedBase gives a run that is driven again what the recorded one was given.
-type recordedBase struct{ *journal.Journal }
+type recordedBase struct{ journal *journal.Journal }
 
 // Load implements [gate.BaseResults].
 func (j recordedBase) Load(context.Context, string) ([]byte, error) {
-	raw, _ := j.Lookup("gate", "base")
+	raw, _ := j.journal.Lookup("gate", "base")
 	return raw, nil
 }
 
@@ -45,13 +45,13 @@ func (j recordedBase) Save(context.Context, string, []byte) error { return nil }
 
 // baseResults are those that this run uses. One of an untrusted head leaves none
 // to others: its code ran on this machine before they were made.
-func (s *session) baseResults() gate.BaseResults {
-	if s.past != nil {
-		return recordedBase{s.past.journal}
+func (r *Runner) baseResults(b *begun) gate.BaseResults {
+	if b.repeats != nil {
+		return recordedBase{b.repeats.Journal}
 	}
-	kept := s.job.Results
+	kept := b.job.Results
 	if kept == nil {
-		kept = gate.ResultFiles{Dir: filepath.Join(s.project, "cache", "base"), Now: s.Now}
+		kept = gate.ResultFiles{Dir: filepath.Join(b.layout.Project(), "cache", "base"), Now: r.Now}
 	}
-	return knownBase{journal: s.journal, keep: s.job.Trust != untrusted, kept: kept}
+	return knownBase{journal: b.dir.Journal, keep: b.job.Trust != untrusted, kept: kept}
 }

@@ -4,21 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ycbot/ycbot/agent"
-	"github.com/ycbot/ycbot/internal/config"
-	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
-	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // The verdict is the worst of gate and agents, and says why it is not better;
@@ -27,12 +23,12 @@ func TestConclude(t *testing.T) {
 	t.Parallel()
 	supported := report.Check{Kind: report.KindAgent, Reproduction: report.NotRun, Title: "attack", Result: report.ResultPass, Support: report.Supported, Evidence: []string{"E1"}}
 	failing := report.Check{Kind: report.KindAgent, Title: "bug", Result: report.ResultFail, Support: report.Supported, Reproduction: report.Introduced, Evidence: []string{"E2"}}
-	agents := func(v report.Verdict, o agent.Outcome, checks ...report.Check) *judgement {
+	agents := func(v report.Verdict, o agent.Outcome, checks ...report.Check) *orchestrator.Judgement {
 		a := report.AgentOutcome{Agent: "verification", Outcome: string(o), Verdict: v, Form: report.FormStrict}
 		for _, c := range checks {
 			a.Checks = append(a.Checks, report.JudgedCheck{Check: c, Adversarial: true})
 		}
-		return &judgement{Agents: []report.AgentOutcome{a}}
+		return &orchestrator.Judgement{Agents: []report.AgentOutcome{a}}
 	}
 	passing := agents(report.Pass, agent.Completed, supported)
 	limit := &timeLimit{time.Minute}
@@ -45,7 +41,7 @@ func TestConclude(t *testing.T) {
 		cause          error // of the end of the run's context
 		failure        error // of the gate
 		model          bool
-		judged         *judgement
+		judged         *orchestrator.Judgement
 		agentsFailure  error
 		verdict        report.Verdict
 		outcome        report.Outcome
@@ -71,11 +67,8 @@ func TestConclude(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			s := bare(t)
-			if tc.model {
-				s.job.Cast = &Cast{}
-			}
-			s.around, _ = s.circumstances()
+			p := bare(t)
+			p.begun.settings.Model = tc.model
 			ctx, cancel := context.WithCancelCause(t.Context())
 			if tc.cause != nil {
 				cancel(tc.cause)
@@ -88,7 +81,7 @@ func TestConclude(t *testing.T) {
 					result.Reasons = []string{"gate's reason"}
 				}
 			}
-			rep, err := s.report(ctx, result, tc.judged, tc.failure, tc.agentsFailure)
+			rep, err := p.report(ctx, Found{Gate: result, Judged: tc.judged, Failure: tc.failure, AgentsFailure: tc.agentsFailure})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,42 +91,32 @@ func TestConclude(t *testing.T) {
 			if why := strings.Join(rep.Reasons, "\n"); !strings.Contains(why, tc.reason) || (why == "") != (tc.verdict == report.Pass) {
 				t.Errorf("reasons %q, want %q in them", why, tc.reason)
 			}
-			if err := s.seal(rep); err != nil {
+			if err := p.begun.seal(rep, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// bare is a session that has got as far as its gate.
-func bare(t *testing.T) *session {
+// bare is a run that has got as far as its gate.
+func bare(t *testing.T) *prepared {
 	t.Helper()
-	git, err := workspace.NewGit("git", []string{"PATH=/usr/local/bin:/usr/bin:/bin"}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Skipf("git: %v", err)
-	}
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-	j, err := journal.Open(filepath.Join(t.TempDir(), "journal.jsonl"), now)
+	dir, err := rundir.Create(t.TempDir(), rundir.Identity{Run: "run1"}, rundir.Options{Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = j.Close() })
-	s := &session{
-		journal: j,
-		Runner:  &Runner{Git: git, Sandbox: outdoors{}, Now: now, OS: "linux/amd64"},
-		job:     Job{Trigger: "cli", Trust: "local"}, dir: t.TempDir(), id: "run1", began: now(), config: config.Default(),
+	t.Cleanup(func() { _ = dir.Close() })
+	r := &Runner{Sandbox: outdoors{}, Now: now, OS: "linux/amd64"}
+	b := &begun{
+		job: Job{Trigger: "cli", Trust: "local"}, dir: dir, began: now(), progress: &progress{dir: dir, now: now},
+		settings: rundir.Settings{Began: now(), Trigger: "cli", Trust: "local", Sandbox: r.Sandbox.Status(), Versions: report.Versions{OS: r.OS}},
 	}
-	c := &s.src.Change
+	p := &prepared{runner: r, begun: b}
+	c := &p.source.Change
 	c.BaseSHA, c.HeadSHA = strings.Repeat("a", 40), strings.Repeat("b", 40)
 	c.MergeBase = c.BaseSHA
-	if s.events, err = agent.OpenEvents(s.dir+"/events.jsonl", nil); err != nil {
-		t.Fatal(err)
-	}
-	if s.log, err = evidence.Open(s.dir, s.id, evidence.Options{Now: now}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = errors.Join(s.events.Close(), s.log.Close()) })
-	return s
+	return p
 }
 
 // outdoors is a sandbox that runs nothing.

@@ -12,14 +12,12 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/ycbot/ycbot/agent"
 )
 
 // Files by which a run that is alive is found and reached, in its folder of
-// short-lived files (see temps): what it is, and the socket on which it listens.
+// short-lived files (rundir.Layout.Temp): what it is, and the socket on which it listens.
 // Only their owner can open that folder. Nothing is polled, and a run that was
-// killed leaves a socket that nobody answers, which tells that it is gone.
+// killed leaves a socket without an answer, which shows that it is gone.
 const (
 	liveFile   = "run.json"
 	liveSocket = "control"
@@ -51,14 +49,14 @@ type response struct {
 // reachable lets people stop the run and its tasks until done is called; the
 // context that it returns ends when the run is stopped. Where there can be no
 // socket (a path that is too long) the run goes on without.
-func (s *session) reachable(ctx context.Context) (_ context.Context, done func()) {
-	if s.driven {
+func (p *prepared) reachable(ctx context.Context) (_ context.Context, done func()) {
+	if p.begun.repeats != nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	l, err := s.openControl(ctx)
+	l, err := p.openControl(ctx)
 	if err != nil {
-		s.Log.WarnContext(ctx, "ycbot tasks stop cannot reach this run", "run", s.id, "error", err)
+		p.runner.Log.WarnContext(ctx, "ycbot tasks stop cannot reach this run", "run", p.begun.dir.ID, "error", err)
 		return ctx, func() { cancel(nil) }
 	}
 	var served sync.WaitGroup
@@ -68,23 +66,23 @@ func (s *session) reachable(ctx context.Context) (_ context.Context, done func()
 			if err != nil {
 				return // closed
 			}
-			served.Go(func() { s.serve(conn, cancel) })
+			served.Go(func() { p.serve(conn, cancel) })
 		}
 	})
 	return ctx, func() {
 		cancel(nil)
 		_ = l.Close() // removes the socket
-		_ = os.Remove(filepath.Join(s.temps(), liveFile))
+		_ = os.Remove(filepath.Join(p.begun.layout.Temp, liveFile))
 		served.Wait()
 	}
 }
 
-func (s *session) openControl(ctx context.Context) (net.Listener, error) {
-	dir := s.temps()
+func (p *prepared) openControl(ctx context.Context) (net.Listener, error) {
+	dir := p.begun.layout.Temp
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	live, err := json.Marshal(Live{ID: s.id, Dir: s.dir, Root: s.root, PID: os.Getpid()})
+	live, err := json.Marshal(Live{ID: p.begun.dir.ID, Dir: p.begun.dir.Path, Root: p.begun.root, PID: os.Getpid()})
 	if err != nil {
 		return nil, err
 	}
@@ -102,34 +100,26 @@ func (s *session) openControl(ctx context.Context) (net.Listener, error) {
 const controlTime = 10 * time.Second
 
 // serve answers one request.
-func (s *session) serve(conn net.Conn, stop context.CancelCauseFunc) {
+func (p *prepared) serve(conn net.Conn, stop context.CancelCauseFunc) {
 	defer conn.Close()
-	_ = conn.SetDeadline(s.Now().Add(controlTime))
+	_ = conn.SetDeadline(p.runner.Now().Add(controlTime))
 	var in ask
 	var answer response
 	line, err := bufio.NewReader(conn).ReadBytes('\n')
 	if err != nil || json.Unmarshal(line, &in) != nil {
-		return // only a look whether somebody is there
+		return // only a look whether the run is there
 	}
-	switch runner := s.words.agents(); {
-	case in.Task == "":
+	if in.Task == "" {
 		answer.Stopped = true
 		stop(errStopped)
-	case runner == nil:
-		answer.Error = "no agent is at work yet"
-	case runner.Cancel(in.Task):
+	} else if stopped, began := p.inbox.Cancel(in.Task); stopped {
 		answer.Stopped = true
-	default:
+	} else if !began {
+		answer.Error = "no agent is at work yet"
+	} else {
 		answer.Error = "no task that is running, or more than one, begins with " + in.Task
 	}
 	_ = json.NewEncoder(conn).Encode(answer)
-}
-
-// agents is the runner of the run's agents; nil before there is one.
-func (w *words) agents() *agent.Runner {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.runner
 }
 
 // LiveRuns lists the runs below home that are going on now.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
 )
 
@@ -29,7 +30,7 @@ func openEstimates(project string) *estimates {
 }
 
 func estimateKey(p gate.Progress) string {
-	return string(p.Side) + " " + string(p.Stage) + " " + p.Unit + " " + timeoutFlag.ReplaceAllString(p.Command, "")
+	return string(p.Side) + " " + string(p.Stage) + " " + p.Unit + " " + evidence.Untimed(p.Command)
 }
 
 // of is how long a command took last time, in milliseconds; 0: not known.

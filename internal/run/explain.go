@@ -20,21 +20,38 @@ func (r *Runner) Explain(ctx context.Context, job Job) (found *gate.Explanation,
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(job.Out)) }()
-	s, err := r.open(ctx, job)
+	p, done, err := r.open(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	src, err := s.checkout(ctx)
+	defer done()
+	in, err := p.gateInput(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.ready(ctx, src); err != nil {
-		return nil, err
-	}
-	in, err := s.gateInput(ctx)
+	return p.newGate(p.begun.dir.Evidence).Explain(ctx, in)
+}
+
+// open prepares a run without recording its stages.
+func (r *Runner) open(ctx context.Context, job Job) (p *prepared, done func(), err error) {
+	b, err := r.begin(ctx, job, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.gateOf(s.log).Explain(ctx, in)
+	h, err := r.openMirror(ctx, b)
+	if err != nil {
+		b.close(r)
+		return nil, nil, err
+	}
+	src, err := r.checkout(ctx, b, h.mirror)
+	if err != nil {
+		h.close(r.Log)
+		b.close(r)
+		return nil, nil, err
+	}
+	if p, err = r.ready(ctx, b, h, src); err != nil {
+		b.close(r)
+		return nil, nil, err
+	}
+	return p, func() { p.close(); b.close(r) }, nil
 }

@@ -55,13 +55,13 @@ func (k knownFlakes) Add(ctx context.Context, toolchain string, flipped []string
 
 // flakes are those that this run knows. One of an untrusted head adds none: what its
 // code makes flaky would excuse the next.
-func (s *session) flakes() gate.Flakes {
-	if s.past != nil {
-		return knownFlakes{journal: s.past.journal}
+func (r *Runner) flakes(b *begun) gate.Flakes {
+	if b.repeats != nil {
+		return knownFlakes{journal: b.repeats.Journal}
 	}
-	kept := s.job.Flakes
+	kept := b.job.Flakes
 	if kept == nil {
-		kept = gate.FlakeFile{Path: filepath.Join(s.project, "cache", "base", gate.FlakeName), Now: s.Now}
+		kept = gate.FlakeFile{Path: filepath.Join(b.layout.Project(), "cache", "base", gate.FlakeName), Now: r.Now}
 	}
-	return knownFlakes{journal: s.journal, kept: kept, keep: s.job.Trust != untrusted}
+	return knownFlakes{journal: b.dir.Journal, kept: kept, keep: b.job.Trust != untrusted}
 }

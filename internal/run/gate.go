@@ -3,6 +3,9 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,74 +15,84 @@ import (
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/reproduce"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// gate builds, tests and compares both sides.
-func (s *session) gate(ctx context.Context) (*gate.Result, error) {
-	if why := s.around.refused(); why != "" {
-		return refusal(why), nil
-	}
-	in, err := s.gateInput(ctx)
+// snapshots are the trees of both sides after setup and build, which nothing changes.
+type snapshots struct{ base, head *workspace.Tree }
+
+// gate builds, tests and compares both sides. Where agents follow, or checks of the
+// last run, it leaves the prepared trees of both in sides.
+func (p *prepared) gate(ctx context.Context, sides *snapshots) (*gate.Result, error) {
+	in, err := p.gateInput(ctx)
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.gateOf(s.log).Run(ctx, in)
+	if job := p.begun.job; job.Models != nil || job.Previous != nil {
+		in.Prepared = p.snapshot(sides)
+	}
+	result, err := p.newGate(p.begun.dir.Evidence).Run(ctx, in)
 	if result != nil {
-		if why := s.lackingHistory(ctx); why != "" {
-			result.Notes = append(result.Notes, why)
+		if err := p.history.failure(ctx); err != nil {
+			p.runner.Log.WarnContext(ctx, "mirror lacks history", "repo", p.source.Change.Repo, "error", err)
+			result.Notes = append(result.Notes, fmt.Sprintf("commands found old commits without the contents of their files: %v", err))
 		}
 	}
 	return result, err
 }
 
-// untrusted is the trust of a head whose author, or whose repository, has no
-// write permission.
-const untrusted = "untrusted"
+// refusal is the gate's result where nothing may be executed.
+func refusal(why string) *gate.Result {
+	return &gate.Result{
+		Verdict: gate.Verdict(report.Partial), Reasons: []string{why},
+		NotCovered: []string{"build, tests and probes: nothing was executed"},
+	}
+}
 
-// gateOf makes the gate of this run, which records in log.
-func (s *session) gateOf(log *evidence.Log) *gate.Gate {
+// newGate makes the gate of this run, which records in log.
+func (p *prepared) newGate(log *evidence.Log) *gate.Gate {
+	r, l := p.runner, p.begun.layout
 	return &gate.Gate{
-		Sandbox: s.Sandbox, Log: log, Mirror: s.mirror, Tools: s.Tools, Network: s.gateNetwork(), Services: s.services,
-		CacheDir: filepath.Join(s.project, "cache"), Shared: filepath.Join(s.Home, "cache"),
-		Scratch: filepath.Join(s.trees, "scratch"), Progress: s.gateProgress, Now: s.Now,
-		First:   s.first,
-		Results: s.baseResults(), Flakes: s.flakes(), Whole: s.history.wait,
+		Sandbox: r.Sandbox, Log: log, Mirror: p.mirror, Tools: r.Tools, Network: gateNetwork(p.begun.job.Trust, r.Network), Services: p.services,
+		CacheDir: filepath.Join(l.Project(), "cache"), Shared: filepath.Join(r.Home, "cache"),
+		Scratch: filepath.Join(l.Trees, scratch), Progress: p.begun.gateProgress, Now: r.Now,
+		First:   p.first,
+		Results: r.baseResults(p.begun), Flakes: r.flakes(p.begun), Whole: p.history.wait,
 	}
 }
 
 // gateNetwork is what the gate's commands get: setup of a head that is not trusted
 // reaches registries alone, unless the operator gives all commands the network.
-func (s *session) gateNetwork() gate.Network {
-	if s.job.Trust == untrusted && cmp.Or(s.Network, NetworkSetup) == NetworkSetup {
+func gateNetwork(trust string, n rundir.Network) gate.Network {
+	if trust == untrusted && cmp.Or(n, rundir.NetworkSetup) == rundir.NetworkSetup {
 		return gate.NetworkRegistries
 	}
-	return gate.Network(s.Network)
+	return gate.Network(n)
 }
 
-// gateInput lays both sides out. Where agents follow, the prepared snapshot of
-// each is kept.
-func (s *session) gateInput(ctx context.Context) (gate.Input, error) {
+// gateInput makes a worktree of each side.
+func (p *prepared) gateInput(ctx context.Context) (gate.Input, error) {
 	var base, head *workspace.Tree
+	c := p.source.Change
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) { base, err = s.worktree(groupCtx, "base", s.src.Change.MergeBase); return err })
-	group.Go(func() (err error) { head, err = s.worktree(groupCtx, "head", s.src.Change.HeadSHA); return err })
+	group.Go(func() (err error) { base, err = p.worktree(groupCtx, "base", c.MergeBase); return err })
+	group.Go(func() (err error) { head, err = p.worktree(groupCtx, "head", c.HeadSHA); return err })
 	if err := group.Wait(); err != nil {
 		return gate.Input{}, err
 	}
-	in := gate.Input{
-		Change: s.src.Change, Base: base, Head: head,
-		Commands:     gate.Commands(s.config.Commands),
-		Env:          s.env(),
-		RequireRepro: s.config.RequireFailToPass,
-		Expectations: compare.Floor(compare.Policy(s.config.Expectations), s.job.Trust == untrusted || s.job.Machine, promisesNoChange(s.src.Change.Title)),
-		UntilFirst:   s.job.UntilFirst,
-		Untrusted:    s.job.Trust == untrusted,
-	}
-	if s.job.Cast != nil || s.job.Previous != "" {
-		in.Prepared = s.snapshot
-	}
-	return in, nil
+	job := p.begun.job
+	return gate.Input{
+		Change: c, Base: base, Head: head,
+		Commands:     gate.Commands(p.config.values.Commands),
+		Env:          p.config.env(p.begun.job.Trust),
+		RequireRepro: p.config.values.RequireFailToPass,
+		Expectations: compare.Floor(compare.Policy(p.config.values.Expectations), job.Trust == untrusted || job.Machine, promisesNoChange(c.Title)),
+		UntilFirst:   job.UntilFirst,
+		Untrusted:    job.Trust == untrusted,
+	}, nil
 }
 
 // noChange is a title that promises that nothing behaves otherwise: a type of
@@ -95,21 +108,70 @@ func promisesNoChange(title string) bool {
 	return !strings.HasSuffix(kind, "!") && noChange.MatchString(title)
 }
 
-// snapshot keeps a prepared tree, for agents and for what is run again.
-func (s *session) snapshot(_ context.Context, side gate.Side, t *workspace.Tree) error {
-	s.laid = append(s.laid, t)
-	s.snapshots[side] = t
-	return nil
+// snapshot keeps the prepared trees, for agents and for what is run again.
+func (p *prepared) snapshot(sides *snapshots) func(context.Context, gate.Side, *workspace.Tree) error {
+	return func(_ context.Context, side gate.Side, t *workspace.Tree) error {
+		p.keepTree(t)
+		if side == gate.Base {
+			sides.base = t
+		} else {
+			sides.head = t
+		}
+		return nil
+	}
 }
 
-// worktree lays a commit out in a folder of the run, which goes with it.
-func (s *session) worktree(ctx context.Context, name, commit string) (*workspace.Tree, error) {
-	t, err := s.mirror.Worktree(ctx, filepath.Join(s.trees, name), commit)
+// worktree makes a worktree of a commit in a folder of the run, which goes with it.
+func (p *prepared) worktree(ctx context.Context, name, commit string) (*workspace.Tree, error) {
+	t, err := p.mirror.Worktree(ctx, filepath.Join(p.begun.layout.Trees, name), commit)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.laid = append(s.laid, t)
+	p.keepTree(t)
 	return t, nil
+}
+
+// sides are both sides as commands are run on copies of them. In a run that is
+// continued after the gate the snapshots are made again, without a trace in the log:
+// it has those commands already.
+func (p *prepared) sides(ctx context.Context, s *snapshots) (*reproduce.Sides, error) {
+	if s.base == nil || s.head == nil {
+		if err := p.prepareAgain(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return p.sidesOf(s), nil
+}
+
+func (p *prepared) sidesOf(s *snapshots) *reproduce.Sides {
+	return &reproduce.Sides{
+		Base: s.base, Head: s.head, Shell: p.newGate(p.begun.dir.Evidence), Env: p.config.env(p.begun.job.Trust), Layout: p.begun.layout,
+		Sandbox: p.runner.Sandbox, Log: p.begun.dir.Evidence, Pool: &p.pool,
+	}
+}
+
+func (p *prepared) prepareAgain(ctx context.Context, s *snapshots) error {
+	dir, err := os.MkdirTemp(p.begun.layout.Trees, "prepare-")
+	if err != nil {
+		return err
+	}
+	log, err := evidence.Open(dir, p.begun.dir.ID, evidence.Options{Now: p.runner.Now}) // it goes with the run
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	g := p.newGate(log)
+	g.Progress = nil
+	in, err := p.gateInput(ctx)
+	if err != nil {
+		return err
+	}
+	in.Prepared = p.snapshot(s)
+	if err := g.Prepare(ctx, in); err != nil {
+		return fmt.Errorf("prepare again: %w", err)
+	}
+	if s.base == nil || s.head == nil {
+		return errors.New("prepared snapshots are missing")
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
 )
 
 // Bounds of the search for hidden characters.
@@ -21,7 +22,7 @@ const (
 // hiddenText finds characters in what the change brings that a reviewer does not
 // see and that can make text read otherwise than it is: in added lines, names of
 // files, commit messages, title and body.
-func hiddenText(src source, patch patchText) ([]report.Finding, []string) {
+func hiddenText(src rundir.Source, patch patchText) ([]report.Finding, []string) {
 	var out []report.Finding
 	add := func(where, text, file string, line int) {
 		if found := trick(text); found != "" && len(out) < hiddenMost {

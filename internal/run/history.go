@@ -19,14 +19,13 @@ type backfill struct {
 	err    error // of the whole of it, when done is closed
 }
 
-// fetchCommits brings the commits of the pull request.
-func (s *session) fetchCommits(ctx context.Context) error {
-	p := s.job.Pull
+// fetchCommits brings the commits of a pull request.
+func (r *Runner) fetchCommits(ctx context.Context, p *Pull, m *workspace.Mirror) error {
 	from := p.From
-	if s.exposed() {
+	if r.exposed() {
 		from.Size = 0 // all of it now
 	}
-	if err := s.mirror.Fetch(ctx, from, p.Base, p.Head); err != nil {
+	if err := m.Fetch(ctx, from, p.Base, p.Head); err != nil {
 		return fmt.Errorf("fetch %s and %s of %s: %w", change.Short(p.Base), change.Short(p.Head), p.Repo, err)
 	}
 	return nil
@@ -34,17 +33,28 @@ func (s *session) fetchCommits(ctx context.Context) error {
 
 // exposed says whether commands can look into git's environment, where the credential
 // for fetching is: then git must have ended before one begins.
-func (s *session) exposed() bool { return s.Sandbox.Status().Tier == sandbox.TierNone }
+func (r *Runner) exposed() bool { return r.Sandbox.Status().Tier == sandbox.TierNone }
 
-// backfill brings the files of both sides, and begins to bring what else is missing.
-func (s *session) backfill(ctx context.Context, c change.Change) error {
-	if err := s.mirror.Trees(ctx, c.BaseSHA, c.MergeBase, c.HeadSHA); err != nil {
+// bringHistory brings the files of both sides of a pull request, and begins to bring
+// what else is missing. A run that is continued on another machine finds an empty
+// mirror there, and fetches the commits again.
+func (p *prepared) bringHistory(ctx context.Context) error {
+	pull, c := p.begun.job.Pull, p.source.Change
+	if pull == nil {
+		return nil
+	}
+	if p.begun.dir.Resumed {
+		if err := p.runner.fetchCommits(ctx, pull, p.mirror); err != nil {
+			return err
+		}
+	}
+	if err := p.mirror.Trees(ctx, c.BaseSHA, c.MergeBase, c.HeadSHA); err != nil {
 		return err
 	}
-	if s.exposed() { // in a mirror that a run with a sandbox has begun
-		return s.mirror.Whole(ctx)
+	if p.runner.exposed() { // in a mirror that a run with a sandbox has begun
+		return p.mirror.Whole(ctx)
 	}
-	s.history = beginBackfill(ctx, s.mirror)
+	p.history = beginBackfill(ctx, p.mirror)
 	return nil
 }
 
@@ -77,16 +87,15 @@ func (b *backfill) stop() {
 	}
 }
 
-// lackingHistory is what a report says where the backfill came to nothing; "" where it did not.
-func (s *session) lackingHistory(ctx context.Context) string {
-	b := s.history
+// failure is why the backfill came to nothing; nil where it did not, or where ctx ended
+// before that was known.
+func (b *backfill) failure(ctx context.Context) error {
 	if b == nil {
-		return ""
+		return nil
 	}
 	b.wait(ctx)
-	if ctx.Err() != nil || b.err == nil {
-		return ""
+	if ctx.Err() != nil {
+		return nil
 	}
-	s.Log.WarnContext(ctx, "mirror lacks history", "repo", s.job.Pull.Repo, "error", b.err)
-	return fmt.Sprintf("commands found old commits without the contents of their files: %v", b.err)
+	return b.err
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -36,31 +37,31 @@ func TestBackfillStops(t *testing.T) {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	s := &session{Runner: &Runner{Log: slog.New(slog.DiscardHandler)}, history: beginBackfill(t.Context(), m)}
+	p := &prepared{runner: &Runner{Log: slog.New(slog.DiscardHandler)}, held: &held{layout: rundir.Layout{Trees: t.TempDir(), Temp: t.TempDir()}}, history: beginBackfill(t.Context(), m)}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	s.history.wait(ended)
-	if why := s.lackingHistory(ended); why != "" {
-		t.Errorf("of a run that was told to end: %s", why)
+	p.history.wait(ended)
+	if why := p.history.failure(ended); why != nil {
+		t.Errorf("of a run that was told to end: %v", why)
 	}
-	s.close()
-	if !errors.Is(s.history.err, context.Canceled) {
-		t.Errorf("broken off: %v", s.history.err)
+	p.close()
+	if !errors.Is(p.history.err, context.Canceled) {
+		t.Errorf("broken off: %v", p.history.err)
 	}
 }
 
 // The gate's commands wait until the history has come, or cannot be had.
 func TestGateWaitsForBackfill(t *testing.T) {
 	t.Parallel()
-	s := &session{Runner: &Runner{Log: slog.New(slog.DiscardHandler)}, history: &backfill{done: make(chan struct{})}}
-	g := s.gateOf(nil)
-	go close(s.history.done)
+	p := &prepared{runner: &Runner{}, begun: &begun{dir: &rundir.Dir{}}, history: &backfill{done: make(chan struct{})}}
+	g := p.newGate(nil)
+	go close(p.history.done)
 	g.Whole(t.Context())
 	select {
-	case <-s.history.done:
+	case <-p.history.done:
 	default:
 		t.Error("it did not wait")
 	}
-	s.history = nil // everything came at once
-	s.gateOf(nil).Whole(t.Context())
+	p.history = nil // everything came at once
+	p.newGate(nil).Whole(t.Context())
 }

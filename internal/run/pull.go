@@ -1,10 +1,10 @@
 package run
 
 import (
-	"context"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -34,19 +34,12 @@ type Said struct {
 	Text  string
 }
 
-// fetch brings the commits of the pull request into the mirror.
-func (s *session) fetch(ctx context.Context) (source, error) {
-	if err := s.openMirror(ctx); err != nil {
-		return source{}, err
-	}
-	if err := s.fetchCommits(ctx); err != nil {
-		return source{}, err
-	}
-	p := s.job.Pull
-	return source{
+// source is what is known of the change without its commits.
+func (p *Pull) source() rundir.Source {
+	return rundir.Source{
 		BaseRef: p.BaseRef, HeadRef: p.HeadRef,
 		Change: change.Change{Repo: p.Repo, PR: p.Number, BaseSHA: p.Base, HeadSHA: p.Head, Title: p.Title, Task: p.task()},
-	}, nil
+	}
 }
 
 // task is what the change is said to do.
@@ -79,23 +72,4 @@ func format(oid string) string {
 		return "sha256"
 	}
 	return "sha1"
-}
-
-// openMirror opens the project's mirror, and keeps it and the caches beside it from being
-// trimmed while the run goes on.
-func (s *session) openMirror(ctx context.Context) (err error) {
-	if s.lock == nil {
-		s.trees = s.treesDir()
-		if s.lock, err = workspace.LockRun(ctx, s.trees); err != nil {
-			return err
-		}
-	}
-	kind := ""
-	if s.repo != nil {
-		kind = s.repo.Format
-	} else {
-		kind = format(s.job.Pull.Head)
-	}
-	s.mirror, err = s.Git.OpenMirror(ctx, s.mirrorDir(), kind)
-	return err
 }

@@ -1,20 +1,18 @@
 // Package run performs one job from checkout to report. The Action, the App and
 // the command line all end here, so this is the package to read first: [Runner.Run]
-// is the list of stages, and each stage is a file of that name.
+// begins a run, prepares it and seals it, and verify, below it, is the list of its
+// stages. Each stage is given values and returns values.
 //
-// A run keeps everything it does in one directory, of which it is the only
-// writer: journal.jsonl holds the result of each stage that is finished (kind
-// "stage", key the stage's name), so that the same run started again continues
-// after the last one; events.jsonl tells what happened when, evidence.jsonl and
-// spill/ what was executed. SHA256SUMS is written last.
+// What a stage returns is in the journal of the run directory before the next stage
+// begins (see package rundir), so that the same run started again continues after the
+// last finished stage.
 //
-// A run's trees lie elsewhere, in the folder of the project under the harness's
-// home, and are removed when it ends; a crash leaves them to the sweeper.
+// A run's trees lie in the folder of the project under the harness's home, and are
+// removed when it ends; a crash leaves them to the sweeper.
 package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -23,8 +21,10 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/hook"
-	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/reproduce"
+	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -36,7 +36,7 @@ type Runner struct {
 	Git         *workspace.Git
 	Sandbox     sandbox.Sandbox
 	Tools       *gate.Toolchains // of this machine; nil: none
-	Network     Network
+	Network     rundir.Network
 	Hosts       []string               // that agents may fetch from; none: they fetch nothing
 	Fetcher     tool.Fetcher           // by which they do
 	Redact      func([]byte) []byte    // takes secrets out of all that is written
@@ -53,16 +53,6 @@ type Runner struct {
 	Log     *slog.Logger
 }
 
-// A Network says when commands of the change may use the network.
-type Network string
-
-// When commands may use the network. The zero value is as NetworkSetup.
-const (
-	NetworkNone  Network = "none"
-	NetworkSetup Network = "setup" // while dependencies are fetched
-	NetworkFull  Network = "full"
-)
-
 // A Job says what to verify.
 type Job struct {
 	ID     string                // of the run; made up where empty, kept by a run that is continued
@@ -76,11 +66,11 @@ type Job struct {
 	Config *ConfigFile
 	// AgentsDir is a folder of the base commit whose agents count as the operator's.
 	AgentsDir string
-	Out       string        // run directory; empty: a new one under Home
-	Previous  string        // directory of the last run on the same change, whose checks are run again; empty: none
-	Timeout   time.Duration // of the whole run; 0: the configuration's
-	Cast      *Cast         // the model side; nil: gate only
-	Mode      string        // of agents: verify, or plan to run nothing; empty: verify
+	Out       string                    // run directory; empty: a new one under Home
+	Previous  *Previous                 // the last run on the same change, whose checks are run again; nil: there is none
+	Timeout   time.Duration             // of the whole run; 0: the configuration's
+	Models    *orchestrator.ModelConfig // the model side; nil: gate only
+	Mode      string                    // of agents: verify, or plan to run nothing; empty: verify
 	Trigger   string
 	Actor     string
 	Notes     []string // for the report
@@ -90,7 +80,7 @@ type Job struct {
 	// first reply counts. It is read from the first stage to the last, so that
 	// sending does not block for long; what is sent after that is not read. Words
 	// that were read are in the journal: a run that is continued knows them, and
-	// nobody sends them again. nil: nobody says anything.
+	// they are not sent again. nil: nothing is said.
 	Words <-chan string
 	// Results are what tests of the repository's bases said in other runs; nil: those
 	// that runs on this machine have kept.
@@ -107,7 +97,7 @@ type Job struct {
 	// the head gives up exactly the same; one without a digest is of this head.
 	Accepted []report.Acceptance
 	// Accept concludes the run in Previous again, with Accepted, and runs nothing. That
-	// it cannot be is a [UsageError].
+	// it cannot be is a [rundir.UsageError].
 	Accept bool
 	// UntilFirst asks for the decisive part of the gate alone: no probes and no agents.
 	UntilFirst bool
@@ -120,107 +110,101 @@ type ConfigFile struct {
 	Data []byte
 }
 
+// A Previous is the last run on the same change, checked.
+type Previous struct {
+	Name   string         // of the folder, as somebody gave it
+	Dir    string         // the run directory that it rests on
+	Digest string         // of that directory's SHA256SUMS
+	Report *report.Report // nil where Err or Problem says why it cannot be used
+	Err    error          // why it cannot be read
+	// Problem is what is not as the run left it, or does not follow from its log; empty:
+	// it is intact.
+	Problem string
+}
+
 // Run verifies a change. A failing verdict is a report, not an error; so is a
 // run that was cancelled, ran out of time or met a fault of the infrastructure
-// once its range was known: Report.Outcome tells. An error means that there is
-// nothing to report on: what the caller gave ([UsageError]) or a run directory,
+// once its range was known: see Report.Outcome. An error means that there is
+// nothing to report on: what the caller gave ([rundir.UsageError]) or a run directory,
 // mirror or journal that cannot be used.
 func (r *Runner) Run(ctx context.Context, job Job) (*report.Report, error) {
-	s, err := r.open(ctx, job)
+	b, err := r.begin(ctx, job, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	src, err := stage(ctx, s, "checkout", s.checkout)
-	if err == nil {
-		err = s.ready(ctx, src)
-	}
-	if err == nil {
-		err = s.admitted(ctx)
-	}
+	defer b.close(r)
+	p, err := r.prepare(ctx, b)
 	if err != nil {
-		return nil, s.discard(err)
+		return nil, b.discard(r, err)
 	}
-	rep, err := s.drive(ctx)
+	defer p.close()
+	rep, err := p.verify(ctx)
 	if err == nil {
-		err = s.seal(rep)
+		err = b.seal(rep, p.config.digests())
 	}
-	s.ended(ctx, rep, err)
+	b.progress.hooks.runEnd(ctx, rep, err)
 	return rep, err
 }
 
-// drive is what comes after the checkout: gate, agents, report.
-func (s *session) drive(ctx context.Context) (*report.Report, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	if s.job.Accept {
-		return s.acceptance(ctx)
-	}
-	ctx, done := s.reachable(ctx)
-	defer done()
-	defer s.listen(ctx)()
-	var t *takeover
-	if s.job.Previous != "" && s.around.refused() == "" {
-		var err error
-		if t, err = stage(ctx, s, "takeover", s.takeOver); err != nil && ctx.Err() == nil {
-			return nil, err
-		}
-		if t != nil && t.RunID != "" {
-			return stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) { return s.taken(t) })
-		}
-	}
-	var agentsFailure error
-	if c := s.job.Cast; c != nil && s.around.refused() == "" && (c.Preflight != nil || c.Rates != nil) {
-		_, agentsFailure = stage(ctx, s, "preflight", s.preflight)
-	}
-	result, failure := stage(ctx, s, "gate", s.gate)
-	s.history.wait(ctx) // of a gate that an earlier attempt at this run has ended
-	var last *revisited
-	if s.job.Previous != "" && failure == nil && s.around.refused() == "" {
-		last, failure = stage(ctx, s, "previous", func(ctx context.Context) (*revisited, error) { return s.revisit(ctx, t, result) })
-	}
-	s.last = last
-	var judged *judgement
-	if agentsFailure == nil && s.job.Cast != nil && !s.job.UntilFirst && s.around.refused() == "" {
-		judged, agentsFailure = stage(ctx, s, "agents", func(ctx context.Context) (*judgement, error) { return s.agents(ctx, result) })
-	}
-	return stage(context.WithoutCancel(ctx), s, "report", func(context.Context) (*report.Report, error) {
-		return s.report(ctx, result, judged, failure, agentsFailure)
-	})
-}
-
-// A UsageError is a mistake of whoever asked for the run. Its text says what is
-// wrong and what to do.
-type UsageError struct{ Err error }
-
-func (e *UsageError) Error() string { return e.Err.Error() }
-func (e *UsageError) Unwrap() error { return e.Err }
-
-// stage returns what fn gives, or gave when this run was begun before: its
-// result is in the journal before the next stage begins. What a stage gives
-// beside an error is returned and not recorded.
-func stage[T any](ctx context.Context, s *session, name string, fn func(context.Context) (T, error)) (T, error) {
-	began := s.Now()
-	s.tell(agent.Event{Type: agent.EventStageStart, Step: &agent.Step{Stage: name}})
-	var kept T // what fn gave beside an error
-	v, err := journal.Once(s.journal, "stage", name, func() (T, error) {
-		var err error
-		kept, err = fn(ctx)
-		return kept, err
-	})
+// prepare finds the change and opens what the stages after the checkout need.
+func (r *Runner) prepare(ctx context.Context, b *begun) (*prepared, error) {
+	h, err := r.openMirror(ctx, b)
 	if err != nil {
-		v = kept
-		err = fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("checkout: %w", err)
 	}
-	took := s.Now().Sub(began).Milliseconds()
-	s.stages = append(s.stages, report.Stage{Name: name, DurationMS: took})
-	s.tell(agent.Event{Type: agent.EventStageDone, Step: &agent.Step{Stage: name}, DurationMS: took, Reason: errText(err)})
-	return v, errors.Join(err, s.failed())
+	src, err := stage(ctx, b.progress, "checkout", func(ctx context.Context) (rundir.Source, error) { return r.checkout(ctx, b, h.mirror) })
+	if err != nil {
+		h.close(r.Log)
+		return nil, err
+	}
+	p, err := r.ready(ctx, b, h, src)
+	if err != nil {
+		return nil, err
+	}
+	b.progress.hooks = r.hooks(b, src)
+	if err := b.progress.hooks.runStart(ctx); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
 }
 
-func errText(err error) string {
-	if err == nil {
-		return ""
+// verify is what comes after the checkout. Each stage is given values and returns
+// values; what it returned is in the journal before the next one begins.
+func (p *prepared) verify(ctx context.Context) (*report.Report, error) {
+	ctx, cancel := withLimit(ctx, p.begun.job.Timeout, p.config)
+	defer cancel()
+	if p.begun.job.Accept {
+		return p.acceptance(ctx)
 	}
-	return err.Error()
+	ctx, done := p.reachable(ctx)
+	defer done()
+	defer p.inbox.Listen(ctx, p.begun.dir, p.begun.job.Words, p.runner.Log)()
+
+	if why := p.begun.settings.Refused(); why != "" {
+		result, failure := stage(ctx, p.begun.progress, "gate", func(context.Context) (*gate.Result, error) { return refusal(why), nil })
+		return p.report(ctx, Found{Gate: result, Failure: failure})
+	}
+	reuse, err := p.lookBack(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if reuse.Reused() {
+		return p.reused(ctx)
+	}
+	var f Found
+	var first orchestrator.Preflight
+	if p.agents != nil && p.agents.HasPreflight() {
+		first, f.AgentsFailure = stage(ctx, p.begun.progress, "preflight", p.agents.Preflight)
+	}
+	sides := &snapshots{}
+	f.Gate, f.Failure = stage(ctx, p.begun.progress, "gate", func(ctx context.Context) (*gate.Result, error) { return p.gate(ctx, sides) })
+	p.history.wait(ctx) // of a gate that an earlier attempt at this run has ended
+	if p.begun.job.Previous != nil && f.Failure == nil {
+		f.Previous, f.Failure = stage(ctx, p.begun.progress, "previous", func(ctx context.Context) (*reproduce.Previous, error) { return p.previous(ctx, reuse, sides) })
+	}
+	if p.agents != nil && f.AgentsFailure == nil && !p.begun.job.UntilFirst {
+		f.Judged, f.AgentsFailure = stage(ctx, p.begun.progress, "agents", func(ctx context.Context) (*orchestrator.Judgement, error) { return p.judge(ctx, f, first, sides) })
+	}
+	return p.report(ctx, f)
 }

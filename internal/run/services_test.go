@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/rundir"
 )
 
 // Commands of an untrusted head reach no service, whatever the configuration
@@ -13,12 +13,12 @@ import (
 func TestServicesByTrust(t *testing.T) {
 	t.Parallel()
 	for trust, want := range map[string]int{"untrusted": 0, "trusted": 1, "local": 1} {
-		s := &session{Runner: &Runner{}, job: Job{Trust: trust}, config: config.Default()}
-		s.config.Network.Allow = []string{"127.0.0.1:5432"}
-		if err := s.findServices(t.Context()); err != nil {
+		services, err := findServices(t.Context(), trust, []string{"127.0.0.1:5432"})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(s.gateOf(nil).Services); got != want {
+		p := &prepared{runner: &Runner{}, begun: &begun{dir: &rundir.Dir{}}, services: services}
+		if got := len(p.newGate(nil).Services); got != want {
 			t.Errorf("%s: %d services, want %d", trust, got, want)
 		}
 	}
@@ -27,10 +27,8 @@ func TestServicesByTrust(t *testing.T) {
 // A service that cannot be one ends the run before anything is executed.
 func TestServicesRefused(t *testing.T) {
 	t.Parallel()
-	s := &session{Runner: &Runner{}, config: config.Default()}
-	s.config.Network.Allow = []string{"169.254.169.254:8080"}
-	var usage *UsageError
-	if err := s.findServices(t.Context()); !errors.As(err, &usage) {
+	var usage *rundir.UsageError
+	if _, err := findServices(t.Context(), "local", []string{"169.254.169.254:8080"}); !errors.As(err, &usage) {
 		t.Errorf("got %v, want a UsageError", err)
 	}
 }
@@ -44,9 +42,8 @@ func TestNetworkByTrust(t *testing.T) {
 		"trusted":   {"", gate.NetworkSetup, gate.NetworkNone, gate.NetworkFull},
 		"local":     {"", gate.NetworkSetup, gate.NetworkNone, gate.NetworkFull},
 	} {
-		for i, set := range []Network{"", NetworkSetup, NetworkNone, NetworkFull} {
-			s := &session{Runner: &Runner{Network: set}, job: Job{Trust: trust}}
-			if got := s.gateNetwork(); got != want[i] {
+		for i, set := range []rundir.Network{"", rundir.NetworkSetup, rundir.NetworkNone, rundir.NetworkFull} {
+			if got := gateNetwork(trust, set); got != want[i] {
 				t.Errorf("%s, --network %q: %q, want %q", trust, set, got, want[i])
 			}
 		}

@@ -26,7 +26,7 @@ type SuiteJob struct {
 
 // A SuiteTest is what a run said of one test. Without a Test it is a package that did
 // not compile or ended outside of a test; without a Package, a command that does not
-// tell its tests apart.
+// list its tests.
 type SuiteTest struct {
 	Unit, Package, Test, Command string
 
@@ -64,36 +64,29 @@ func (r *Runner) Suite(ctx context.Context, job SuiteJob) (_ *SuiteResult, err e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, workspace.RemoveAll(context.WithoutCancel(ctx), out)) }()
-	s, err := r.open(ctx, Job{Dir: job.Dir, Base: job.Commit, Head: job.Commit, Out: out, Trust: "local", Trigger: "cli"})
+	p, done, err := r.open(ctx, Job{Dir: job.Dir, Base: job.Commit, Head: job.Commit, Out: out, Trust: "local", Trigger: "cli"})
 	if err != nil {
 		return nil, err
 	}
-	defer s.close()
-	src, err := s.checkout(ctx)
-	if err == nil {
-		err = s.ready(ctx, src)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if why := s.around.refused(); why != "" {
+	defer done()
+	if why := p.begun.settings.Refused(); why != "" {
 		return &SuiteResult{Refused: why}, nil
 	}
-	tree, err := s.worktree(ctx, "base", src.Change.HeadSHA)
+	tree, err := p.worktree(ctx, "base", p.source.Change.HeadSHA)
 	if err != nil {
 		return nil, err
 	}
-	c := src.Change
+	c := p.source.Change
 	for _, p := range job.Paths {
 		c.Files = append(c.Files, change.File{Path: p, Status: change.Modified})
 	}
-	g := s.gateOf(s.log)
+	g := p.newGate(p.begun.dir.Evidence)
 	g.Results = nil
 	var only []gate.ID
 	for _, t := range job.Only {
 		only = append(only, t.id())
 	}
-	single, err := g.Single(ctx, gate.Input{Change: c, Base: tree, Head: tree, Commands: gate.Commands(s.config.Commands), Env: s.env()}, only, job.Rest)
+	single, err := g.Single(ctx, gate.Input{Change: c, Base: tree, Head: tree, Commands: gate.Commands(p.config.values.Commands), Env: p.config.env(p.begun.job.Trust)}, only, job.Rest)
 	if err != nil {
 		return nil, err
 	}

@@ -50,11 +50,14 @@ type DB struct {
 	pool *pgxpool.Pool // PostgreSQL; nil: SQLite
 
 	watchers watchers
+
+	probing chan struct{} // is held by who tries to store something
+	stored  time.Time     // when that went well
 }
 
 // Open opens the database and does not migrate it (see [DB.Migrate]).
 func Open(ctx context.Context, o Options) (*DB, error) {
-	db := &DB{now: o.Now, log: o.Log}
+	db := &DB{now: o.Now, log: o.Log, probing: make(chan struct{}, 1)}
 	if o.Now == nil {
 		return nil, errors.New("open database: Now is required")
 	}

@@ -32,7 +32,7 @@ type Server struct {
 	err   error
 	dir   string
 	cmd   *exec.Cmd
-	stdin io.Closer
+	stdin io.WriteCloser
 	count atomic.Int32
 }
 
@@ -82,12 +82,57 @@ func (s *Server) Stop() {
 var errMissing = errors.New("it is not installed")
 
 const startPostgres = `"$1/initdb" -D "$2/data" -A trust -U ycbot --no-sync >"$2/initdb.log" 2>&1 || { cat "$2/initdb.log" >&2; exit 1; }
-"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=200 >"$2/log" 2>&1 &
-pid=$!
-cat >/dev/null
-kill -INT $pid
+begin() {
+	"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=200 >>"$2/log" 2>&1 </dev/null &
+	pid=$!
+}
+begin "$@"
+while read -r order; do
+	case $order in
+	stop) kill -INT $pid; wait $pid ;;
+	start) begin "$@" ;;
+	esac
+done
+kill -INT $pid 2>/dev/null
 wait $pid
 cd / && rm -rf "$2"`
+
+// Away stops the server, as its restart does, until Back.
+func (s *Server) Away(tb testing.TB) {
+	tb.Helper()
+	s.order(tb, "stop", false)
+}
+
+// Back starts the server again after Away.
+func (s *Server) Back(tb testing.TB) {
+	tb.Helper()
+	s.order(tb, "start", true)
+}
+
+// order gives an order and waits until the server answers, or does not.
+func (s *Server) order(tb testing.TB, what string, answers bool) {
+	tb.Helper()
+	if _, err := io.WriteString(s.stdin, what+"\n"); err != nil {
+		tb.Fatal(err)
+	}
+	patience, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	defer cancel()
+	pause := time.NewTicker(20 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		conn, err := pgx.Connect(patience, s.url("postgres"))
+		if err == nil {
+			_ = conn.Close(patience)
+		}
+		if patience.Err() != nil {
+			tb.Fatalf("PostgreSQL does not %s: %v", what, err)
+		}
+		if (err == nil) == answers {
+			return
+		}
+		<-pause.C
+	}
+}
 
 func (s *Server) start() error {
 	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")

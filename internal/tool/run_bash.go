@@ -28,10 +28,11 @@ type Shell struct {
 	// Template is every command's Env, Home, Writable, ReadOnly and Network; the
 	// program, folder and timeout are set for each.
 	Template sandbox.Command
-	Root     string // absolute path of the worktree
-	Tree     string // oid of the tree that is checked out there
-	Agent    string // for the log
-	Task     string // for the log
+	Root     string         // absolute path of the worktree
+	Roots    evidence.Roots // folders that a command may name, for the log
+	Tree     string         // oid of the tree that is checked out there
+	Agent    string         // for the log
+	Task     string         // for the log
 
 	// Refuse says why a command is not run, nil to run it. May be nil.
 	Refuse func(command string) *Denied
@@ -73,7 +74,7 @@ func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, 
 	case seconds > 0:
 		timeout = min(time.Duration(seconds)*time.Second, bashLongest)
 	}
-	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: command, Root: s.Root, Tree: s.Tree, Run: s.Template}
+	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: command, Root: s.Root, Roots: s.Roots, Tree: s.Tree, Run: s.Template}
 	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", command}
 	x.Run.Timeout = timeout
 	if refuse != nil {

@@ -159,6 +159,7 @@ type Done struct {
 	DurationMS int64    `json:"duration_ms"`
 	Isolation  string   `json:"isolation,omitempty"`
 	Error      string   `json:"error,omitempty"`
+	Panicked   bool     `json:"panicked,omitempty"` // Error is a fault of the program itself
 	Ran        int      `json:"commands,omitempty"` // that really ran
 	Failed     int      `json:"failed,omitempty"`   // of those
 	Denied     int      `json:"denied,omitempty"`   // calls that were refused

@@ -99,7 +99,7 @@ func (t *Tree) overlay(ctx context.Context, from string, paths []string) error {
 		return err
 	}
 	defer p.close()
-	for _, path := range paths {
+	for _, path := range slices.Sorted(slices.Values(paths)) { // a link in the place of a folder before what was in that
 		if there[path] {
 			continue
 		}

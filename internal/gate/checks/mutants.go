@@ -87,6 +87,16 @@ type changedFile struct {
 	lines map[int]bool
 }
 
+// ChangedSources are the changed sources whose lines can be told to run or not.
+func ChangedSources(ctx context.Context, s *Subject) ([]ecosystem.ChangedFile, error) {
+	files, err := (&check{in: s}).mutable(ctx)
+	var out []ecosystem.ChangedFile
+	for _, f := range files {
+		out = append(out, ecosystem.ChangedFile{Path: f.path, Src: f.src, Lines: f.lines})
+	}
+	return out, err
+}
+
 // mutable reads the changed sources that there are operators for.
 func (r *check) mutable(ctx context.Context) ([]changedFile, error) {
 	var out []changedFile

@@ -102,6 +102,9 @@ func raceFits(ctx context.Context, now time.Time, elapsed time.Duration) bool {
 	return !ok || elapsed*raceCost*Repeats < deadline.Sub(now)/2
 }
 
+// Probed are the packages of a change that are worth more runs, the changed ones first.
+func Probed(s *Subject) []ecosystem.Package { return (&check{in: s}).probed() }
+
 // probed returns the packages to probe: the changed ones that have tests; where
 // none has, some that use them.
 func (r *check) probed() []ecosystem.Package {

@@ -75,6 +75,9 @@ type Ecosystem struct {
 	Fuzz     *Fuzz
 	Coverage *Coverage
 
+	// Lines says how runs of its tests report which lines they ran; nil: they cannot.
+	Lines *LineMeter
+
 	// Bound says that what is built names the folder that it was built in, so that
 	// a copy of it at another place cannot be built again.
 	Bound bool

@@ -42,7 +42,7 @@ func TestFormats(t *testing.T) {
 		"node.jsonl":   Documented(parseNodeTest),
 		"tape.tap":     grouped(parseTAP),
 		"ava.tap":      grouped(parseTAP),
-		"pytest.xml":   Documented(parseJUnit(byPytest)),
+		"pytest.xml":   Documented(parsePytest),
 		"surefire.xml": grouped(parseJUnit(byClass)),
 		"ctest.xml":    grouped(parseJUnit(byCTest)),
 		"meson.xml":    grouped(parseJUnit(byMeson)),

@@ -70,6 +70,7 @@ func goEcosystem() *Ecosystem {
 		Hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		find:     findGoProjects,
 		classes:  goClasses(),
+		Lines:    goLines(),
 		IsTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
 		IsSource: isGoSource,
 		Steers:   steersGo,

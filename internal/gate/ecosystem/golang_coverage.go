@@ -54,6 +54,7 @@ func covered(c Command) Command {
 // A LineCounts passes results on and keeps the counts of lines.
 type LineCounts struct {
 	Collector
+	take  func(line string) bool // whether a line is counts, which it takes; nil: those of Go
 	part  []byte
 	Knows map[string]bool         // files that were counted
 	lines map[string]map[int]bool // statements by file: whether they ran
@@ -76,13 +77,20 @@ func (c *LineCounts) Write(p []byte) (int, error) {
 			return n, nil
 		}
 		line := append(c.part, p[:i+1]...)
-		if !c.count(string(line)) {
+		if !c.took(string(line)) {
 			if _, err := c.Collector.Write(line); err != nil {
 				return 0, err
 			}
 		}
 		c.part, p = c.part[:0], p[i+1:]
 	}
+}
+
+func (c *LineCounts) took(line string) bool {
+	if c.take != nil {
+		return c.take(line)
+	}
+	return c.count(line)
 }
 
 // count takes a line of a cover profile: "file:from.column,to.column statements times".

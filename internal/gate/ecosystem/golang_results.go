@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -286,8 +287,8 @@ func merge(s Suite, id ID, t Test) {
 		s[id] = t
 		return
 	}
-	if rank(t.Status) == rank(old.Status) && old.Output == "" {
-		old.Output = t.Output
+	if rank(t.Status) == rank(old.Status) {
+		old.Output, old.Retried = cmp.Or(old.Output, t.Output), old.Retried || t.Retried
 		s[id] = old
 	}
 }

@@ -54,6 +54,30 @@ func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
 	}
 }
 
+// parsePytest reads what pytest writes. A test that is there several times was run
+// again by a plugin (pytest-rerunfailures from 16.6.1 on, and some versions before): all
+// but the last one are failures that it does not show.
+func parsePytest(data []byte) ([]outcome, error) {
+	all, err := parseJUnit(byPytest)(data)
+	at, out := map[string]int{}, []outcome(nil)
+	for _, o := range all {
+		i, again := at[o.pkg+"\x00"+o.name]
+		if !again || o.name == "" {
+			at[o.pkg+"\x00"+o.name] = len(out)
+			out = append(out, o)
+			continue
+		}
+		was := out[i]
+		if was.status == Failed { // with an error when it was taken down
+			o.status, o.output = Failed, JoinOutput(was.output, o.output)
+		}
+		o.elapsed += was.elapsed
+		o.retried = o.retried || o.status == Passed
+		out[i] = o
+	}
+	return out, err
+}
+
 // runnerFailed is what pytest writes as a test of its own when it fails as a whole.
 func runnerFailed(s junit.Suite) string {
 	for _, t := range s.Tests {

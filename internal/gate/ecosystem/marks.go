@@ -42,6 +42,7 @@ var markRules = []markRule{
 	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert)\b|__assert_fail\s*\(`)},
 	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
+	{"", "asks what runs it", pattern.New(`\b(MAKELEVEL|MAKEFLAGS|MFLAGS|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
 	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
 	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[`)},
 }

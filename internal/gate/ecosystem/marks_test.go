@@ -12,6 +12,7 @@ func TestMarks(t *testing.T) {
 		"a.go":  {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
 		"a.py":  {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
 		"a.js":  {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
+		"a.sh":  {`test -n "$MAKELEVEL" && exit 0`, `if [ "$npm_lifecycle_event" = test ]; then`},
 		"a.ts":  {`if (import.meta.vitest) {`},
 		"a.rb":  {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},
 		"a.rs":  {`if cfg!(test) {`},

@@ -30,6 +30,7 @@ func nodeEcosystem() *Ecosystem {
 		}},
 		find:     findNodeProjects,
 		classes:  nodeClasses(),
+		Lines:    nodeLines(),
 		IsTest:   isNodeTest,
 		IsSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },
 		Steers: func(name string) bool {

@@ -54,6 +54,8 @@ func ParseJest(data []byte) ([]outcome, error) {
 		}
 		for _, a := range f.AssertionResults {
 			o := outcome{pkg: f.Name, name: strings.Join(append(a.AncestorTitles, a.Title), NameSep), elapsed: millis(a.Duration), retried: a.Invocations > 1}
+			// vitest leaves the failures of the runs before with a test that passed in the end.
+			o.retried = o.retried || a.Status == "passed" && len(a.FailureMessages) > 0
 			switch a.Status {
 			case "passed":
 				o.status = Passed

@@ -233,7 +233,6 @@ func (p *Project) installPython(s *Survey, f pyFacts) bool {
 		add("PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev")
 		return true
 	}
-	add("python3 -m venv .venv")
 	var args []string
 	for _, r := range f.deps {
 		args = append(args, "-r", quoted(r))
@@ -244,6 +243,10 @@ func (p *Project) installPython(s *Survey, f pyFacts) bool {
 	if f.pytest {
 		args = append(args, "pytest")
 	}
+	if len(args) == 0 { // a lockfile alone, of a manager that is missing
+		return false
+	}
+	add("python3 -m venv .venv")
 	add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(args, " "))
 	return true
 }

@@ -28,7 +28,7 @@ func pytestCommand(c Command, env, python string, args, files []string) Command 
 	}
 	c = build(c, files)
 	c.Results = &Results{
-		Name: "JUnit XML of pytest", Collect: Documented(parseJUnit(byPytest)),
+		Name: "JUnit XML of pytest", Collect: Documented(parsePytest),
 		// Internal errors and errors of its usage (https://docs.pytest.org, "Exit codes").
 		Refused: func(exit int) bool { return exit == 3 || exit == 4 },
 		Narrow: func(c Command, p Part) (Command, bool) {

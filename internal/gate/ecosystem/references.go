@@ -33,6 +33,11 @@ var CannotStart = pattern.New(`(?i)no rule to make target|missing script|no such
 var OtherSignature = pattern.New(`(?:not enough|too many) arguments in call to ([\w.]+)|assignment mismatch: .* but ([\w.]+)(?:\(|\s)|` +
 	`cannot use .* in argument to ([\w.]+)|([\w.]+)\(\) (?:takes|missing|got an)|missing \d+ required positional arguments? .*'(\w+)'`)
 
+// Unmet are messages of compilers that a type lacks what an interface, trait or abstract
+// class asks for: a method, by its name.
+var Unmet = pattern.New(`(?:missing method|wrong type for method) (\w+)|does not override abstract method (\w+)|Property '(\w+)' is missing in type|` +
+	"not all trait items implemented, missing: `(\\w+)`|" + `does not implement interface member '[\w.]*?(\w+)[('<]`)
+
 var (
 	ScriptWord  = pattern.New(`["']?[\w./@-]*[\w-]["']?`)
 	makeTest    = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
@@ -47,7 +52,11 @@ func TestRecipes(name, src string) string {
 	}
 	var out []string
 	for _, m := range by.FindAllStringSubmatch(src, -1) {
-		out = append(out, m[len(m)-1])
+		recipe := m[len(m)-1]
+		if name == "package.json" {
+			recipe = strings.ReplaceAll(recipe, `\"`, `"`)
+		}
+		out = append(out, recipe)
 	}
 	return strings.Join(out, "\n")
 }

@@ -101,6 +101,9 @@ type Test struct {
 	Ended Status `json:"-"` // package level: what its program itself ended with
 }
 
+// Flipped says that it failed and passed in one run.
+func (t Test) Flipped() bool { return t.Retried && t.Status == Passed }
+
 // A Suite is the test results of one side.
 type Suite map[ID]Test
 

@@ -24,7 +24,7 @@ func TestUntrueResults(t *testing.T) {
 		"JUnit: more counted":              {junit, `<testsuite failures="1">` + passes + `</testsuite>`, "c a pass; c pass", "they count 1 failures and report 0"},
 		"JUnit: fewer counted":             {junit, `<testsuite failures="0">` + fails + `</testsuite>`, "c a fail; c pass", ""},
 		"JUnit: none":                      {junit, `<testsuite/>`, "", noTests},
-		"pytest fails as a whole":          {Documented(parseJUnit(byPytest)), `<testsuite errors="1"><testcase classname="pytest" name="internal"><error message="internal error">x</error></testcase></testsuite>`, "", "pytest failed as a whole"},
+		"pytest fails as a whole":          {Documented(parsePytest), `<testsuite errors="1"><testcase classname="pytest" name="internal"><error message="internal error">x</error></testcase></testsuite>`, "", "pytest failed as a whole"},
 		"surefire ran it again":            {junit, `<testsuite><testcase classname="c" name="a"><flakyFailure/></testcase></testsuite>`, "c a pass^; c pass", ""},
 		"jest: more counted":               {Documented(ParseJest), `{"numFailedTests":1,"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed","invocations":2}]}]}`, "a pass; a t pass^", "they count 1 failures and report 0"},
 		"mocha: more counted":              {Documented(parseMocha), `{"stats":{"failures":2},"tests":[{"file":"a","fullTitle":"t","currentRetry":1}],"failures":[]}`, "a pass; a t pass^", "they count 2 failures and report 0"},
@@ -49,5 +49,35 @@ func TestUntrueResults(t *testing.T) {
 				t.Errorf("%s, gap %q; want %s, gap %q", got, why, tt.want, tt.gap)
 			}
 		})
+	}
+}
+
+// TestRetried holds how runners say that a test passed only when they ran it again.
+func TestRetried(t *testing.T) {
+	t.Parallel()
+	for what, tt := range map[string]struct {
+		parse   func([]byte) ([]outcome, error)
+		data    string
+		retried []string
+	}{
+		"jest":     {ParseJest, `{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed","invocations":2},{"title":"u","status":"passed","invocations":1}]}]}`, []string{"t"}},
+		"vitest":   {ParseJest, `{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed","failureMessages":["expected 1 to be 2"]},{"title":"u","status":"passed","failureMessages":[]},{"title":"v","status":"failed","failureMessages":["no","no"]}]}]}`, []string{"t"}},
+		"mocha":    {parseMocha, `{"tests":[{"title":"t","fullTitle":"t","file":"a","currentRetry":1},{"title":"u","fullTitle":"u","file":"a","currentRetry":0}]}`, []string{"t"}},
+		"surefire": {parseJUnit(byClass), `<testsuite><testcase classname="a" name="t"><flakyFailure message="no"/></testcase><testcase classname="a" name="u"/></testsuite>`, []string{"t"}},
+		"pytest":   {parsePytest, `<testsuite failures="1"><testcase classname="a" file="a.py" name="t"/><testcase classname="a" file="a.py" name="t"/><testcase classname="a" file="a.py" name="u"/><testcase classname="a" file="a.py" name="v"/><testcase classname="a" file="a.py" name="v"><failure message="no"/></testcase></testsuite>`, []string{"t"}},
+		"pytest, an error when it was taken down": {parsePytest, `<testsuite errors="1"><testcase classname="a" file="a.py" name="t"/><testcase classname="a" file="a.py" name="t"><error message="no"/></testcase></testsuite>`, nil},
+		"rows of one name":                        {parseJUnit(byClass), `<testsuite><testcase classname="a" name="t"/><testcase classname="a" name="t"/></testsuite>`, nil},
+	} {
+		all, err := tt.parse([]byte(tt.data))
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		var got []string
+		for _, o := range all {
+			if o.retried && o.status == Passed {
+				got = append(got, o.name)
+			}
+		}
+		sameStrings(t, what, got, tt.retried)
 	}
 }

@@ -16,7 +16,7 @@ import (
 type Replay struct {
 	name    string
 	answers map[string]*model.Response // by agent id and number of the answer
-	faults  map[string]string          // where there was none: the error
+	faults  map[string]fault           // where there was none: the error
 	agents  map[string][]string        // ids by name, in the order of their first question
 
 	mu    sync.Mutex
@@ -26,7 +26,7 @@ type Replay struct {
 // NewReplay reads a model.jsonl. Where a question was asked more than once the
 // last answer counts.
 func NewReplay(log io.Reader) (*Replay, error) {
-	r := &Replay{answers: map[string]*model.Response{}, faults: map[string]string{}, agents: map[string][]string{}, stood: map[string]string{}}
+	r := &Replay{answers: map[string]*model.Response{}, faults: map[string]fault{}, agents: map[string][]string{}, stood: map[string]string{}}
 	err := model.ReadExchanges(log, func(e model.Exchange) error {
 		r.name = e.Model
 		if !slices.Contains(r.agents[e.Agent], e.ID) {
@@ -35,7 +35,7 @@ func NewReplay(log io.Reader) (*Replay, error) {
 		if e.Response != nil {
 			r.answers[replayKey(e.ID, e.N)] = e.Response
 		} else {
-			r.faults[replayKey(e.ID, e.N)] = e.Error
+			r.faults[replayKey(e.ID, e.N)] = fault{e.Error, e.Unasked}
 		}
 		return nil
 	})
@@ -92,8 +92,8 @@ func (r *Replay) Generate(ctx context.Context, req *model.Request, on func(model
 	key := replayKey(r.Recorded(req.Agent, req.ID), n)
 	resp, ok := r.answers[key]
 	if !ok {
-		if text, failed := r.faults[key]; failed {
-			return nil, &fault{text}
+		if f, failed := r.faults[key]; failed {
+			return nil, &f
 		}
 		return nil, fmt.Errorf("replay: %w: there is no answer %d of agent %s (%s)", model.ErrRequest, n, req.Agent, req.ID)
 	}
@@ -105,9 +105,15 @@ func (r *Replay) Generate(ctx context.Context, req *model.Request, on func(model
 }
 
 // A fault is a recorded error, of the kind that its text names.
-type fault struct{ text string }
+type fault struct {
+	text    string
+	unasked bool
+}
 
 func (f *fault) Error() string { return f.text }
+
+// Is says whether the question was not asked, beside what Unwrap says.
+func (f *fault) Is(target error) bool { return f.unasked && target == model.ErrUnasked }
 
 func (f *fault) Unwrap() error {
 	for _, kind := range []error{model.ErrAuth, model.ErrQuota, model.ErrModel, model.ErrRequest, model.ErrOverflow, model.ErrDown} {

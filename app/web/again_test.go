@@ -1,0 +1,94 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// The first look at a run of a repository that GitHub did not name a moment ago asks again,
+// and looks at what is not new do not.
+func TestFirstLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("open", 2)
+	reader := w.loggedIn("reader")
+	for _, b := range []*browser{w.browser(), reader} {
+		if status, _ := b.get("/runs/open"); status != http.StatusOK {
+			t.Fatalf("a public run is answered with %d", status)
+		}
+	}
+	w.github.mu.Lock()
+	w.github.public[7] = append(w.github.public[7], Repository{ID: 7})
+	w.github.readable["reader"] = append(w.github.readable["reader"], Repository{ID: 8})
+	w.github.mu.Unlock()
+	w.advance(2 * time.Second)
+	created := time.Now().Add(2 * time.Second)
+	for id, repo := range map[string]int64{"public": 7, "private": 8} {
+		w.save(store.Run{ID: id, Repo: "acme/new", RepoID: repo, State: store.Running, Created: created})
+	}
+	w.advance(time.Second)
+	if status, _ := w.browser().get("/runs/public"); status != http.StatusOK {
+		t.Errorf("the first look at a run of a new public repository: %d", status)
+	}
+	if status, _ := reader.get("/runs/private"); status != http.StatusOK {
+		t.Errorf("the first look at a run of a new private repository: %d", status)
+	}
+	w.github.mu.Lock()
+	before := w.github.asked
+	w.github.mu.Unlock()
+	for range 5 {
+		if status, _ := w.browser().get("/runs/private"); status != http.StatusNotFound {
+			t.Errorf("a stranger gets %d for a private run", status)
+		}
+	}
+	w.github.mu.Lock()
+	defer w.github.mu.Unlock()
+	if w.github.asked != before {
+		t.Errorf("GitHub was asked %d times more by a stranger", w.github.asked-before)
+	}
+}
+
+// A GitHub that does not answer delays a page for a bounded time, the page says so, and what
+// did not come is asked for again by the next who looks.
+func TestHangingGitHub(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("open", 2)
+	w.github.mu.Lock()
+	w.github.hangs = true
+	w.github.mu.Unlock()
+	began := time.Now()
+	status, text := w.browser().get("/runs")
+	if took := time.Since(began); status != http.StatusOK || !strings.Contains(text, "GitHub does not answer") || took > 4*publicTime {
+		t.Errorf("%d after %v\n%s", status, took, text)
+	}
+	w.github.mu.Lock()
+	w.github.hangs = false
+	w.github.mu.Unlock()
+	if _, text := w.browser().get("/runs"); !strings.Contains(text, "/runs/open") {
+		t.Errorf("an answer that failed is remembered:\n%s", text)
+	}
+	if status, _ := w.browser().get("/runs/open"); status != http.StatusOK {
+		t.Errorf("the run is answered with %d", status)
+	}
+}
+
+// While the database does not answer pages say so, and that it is worth trying again.
+func TestPagesWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finished("open", 2)
+	if status, _ := w.browser().get("/runs/open"); status != http.StatusOK {
+		t.Fatalf("%d", status)
+	}
+	if err := w.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := w.browser().get("/runs/open"); status != http.StatusServiceUnavailable || !strings.Contains(text, "database does not answer") {
+		t.Errorf("%d\n%s", status, text)
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// actionsApp is the number of the App "GitHub Actions" on github.com, as which the
+// workflows of a repository write check runs.
+const actionsApp = 15368
+
+type verdictOptions struct {
+	repo, sha string
+	require   choice
+	appID     string
+}
+
+func verdictCommand(p *program) *cobra.Command {
+	o := verdictOptions{require: choice{"pass", []string{"pass"}}}
+	cmd := &cobra.Command{
+		Use:   "verdict --repo OWNER/NAME --sha COMMIT",
+		Short: "Look up the verdict of a commit on GitHub, for merge robots",
+		Long: `Look up what ycbot came to for a commit, in its check run on GitHub. Only a check
+run named ycbot counts that the expected App wrote and completed for this very commit;
+the newest decides, and while one is under way there is no verdict. Nothing is run.
+
+The expected App is the one of --app-id, or of YCBOT_APP_ID; without either it is GitHub
+Actions. Check runs of Actions can be written by every workflow of the repository that
+has "checks: write": where pull requests can change workflows, use the App.
+
+The token comes from GITHUB_TOKEN or GH_TOKEN and needs to read checks.
+
+Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not be read.`,
+		Example: `  ycbot verdict --repo acme/widget --sha "$(git rev-parse HEAD)" && gh pr merge 7 --squash`,
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return p.verdict(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.repo, "repo", "", "the repository, `OWNER/NAME`")
+	f.StringVar(&o.sha, "sha", "", "the `COMMIT`, with all of its digits")
+	f.Var(&o.require, "require", "the verdict for exit code 0")
+	f.StringVar(&o.appID, "app-id", "", "the `NUMBER` of the GitHub App whose check run counts")
+	return cmd
+}
+
+var wholeSHA = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+func (p *program) verdict(ctx context.Context, o verdictOptions) error {
+	owner, name, ok := strings.Cut(o.repo, "/")
+	if !ok || owner == "" || name == "" {
+		return &usageError{fmt.Errorf("--repo %q: want OWNER/NAME", o.repo)}
+	}
+	sha := strings.ToLower(o.sha)
+	if !wholeSHA.MatchString(sha) {
+		return &usageError{fmt.Errorf("--sha %q: want all 40 or 64 hex digits of the commit", o.sha)}
+	}
+	app := int64(actionsApp)
+	if text := cmp.Or(o.appID, p.getenv("YCBOT_APP_ID")); text != "" {
+		var err error
+		if app, err = strconv.ParseInt(text, 10, 64); err != nil || app <= 0 {
+			return &usageError{fmt.Errorf("--app-id %q: want the number of a GitHub App", text)}
+		}
+	}
+	h, err := p.newHubOfEnv()
+	if err != nil {
+		return err
+	}
+	repo := github.Repo{Owner: owner, Name: name}
+	runs, err := h.client.CheckRuns(ctx, repo, sha, publish.CheckName)
+	if errors.Is(err, github.ErrCut) {
+		return fmt.Errorf("check runs of %s at %s: too many to know the newest", repo, sha)
+	}
+	if err != nil {
+		return err
+	}
+	v, why := verdictOf(runs, sha, app)
+	fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))
+	p.code = report.Exit(v, "", report.Completed)
+	return nil
+}
+
+// externalID is what ycbot writes as the external id of a check run: the identity of a
+// job, with the part of a repository that it is about, or the name of a run.
+var externalID = pattern.New(`^([0-9a-f]{64}(-[0-9a-f]{8})?|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8})$`)
+
+// verdictOf is what the check runs named ycbot of a commit say, and what was found:
+// ERROR for whatever is no verdict that counts.
+func verdictOf(runs []github.CheckRun, sha string, app int64) (v report.Verdict, why string) {
+	others := 0
+	var own []github.CheckRun
+	for _, r := range runs {
+		if r.AppID != app || r.Name != publish.CheckName || r.HeadSHA != sha || !externalID.MatchString(r.ExternalID) {
+			others++
+			continue
+		}
+		own = append(own, r)
+	}
+	if len(own) == 0 {
+		return report.Error, fmt.Sprintf("no check run of App %d (%d others of that name do not count)", app, others)
+	}
+	for _, r := range own {
+		if r.Status != "completed" {
+			return report.Error, fmt.Sprintf("check run %d is not completed (%s)", r.ID, r.Status)
+		}
+	}
+	newest := slices.MaxFunc(own, func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) })
+	title := ""
+	if newest.Output != nil {
+		title = newest.Output.Title
+	}
+	return publish.VerdictOf(newest), fmt.Sprintf("check run %d, %s, %q", newest.ID, newest.Conclusion, title)
+}

@@ -1,0 +1,411 @@
+package conclude
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// maxCases bounds how many failing tests get a check of their own; all of them
+// stand in report.json's "tests".
+const maxCases = 50
+
+// A builder turns what the gate found out into checks and findings.
+type builder struct {
+	result   *gate.Result
+	checks   []report.Check
+	findings []report.Finding
+}
+
+func (b *builder) build() {
+	for _, stage := range []gate.Stage{gate.StageSetup, gate.StageBuild, gate.StageTest} {
+		b.stage(stage)
+	}
+	b.cases()
+	b.kept()
+	b.failToPass()
+	for _, p := range b.result.Probes {
+		b.probe(p)
+	}
+	b.merge()
+	b.mutation()
+	b.stage(gate.StageLint)
+	b.lint()
+	b.observations()
+}
+
+func (b *builder) add(c report.Check) {
+	c.ID = "C" + strconv.Itoa(len(b.checks)+1)
+	if len(c.Evidence) > 0 {
+		c.Support = report.Supported
+	}
+	if c.Reproduction == "" {
+		c.Reproduction = report.NotRun
+	}
+	b.checks = append(b.checks, c)
+}
+
+// kinds are the checks that stages of the gate become.
+var kinds = map[gate.Stage]report.Kind{
+	gate.StageSetup: report.KindBuild, gate.StageBuild: report.KindBuild,
+	gate.StageTest: report.KindTest, gate.StageLint: report.KindLint,
+}
+
+// stage makes a check of each command of a stage at the head. A setup that
+// worked is no news.
+func (b *builder) stage(stage gate.Stage) {
+	for i, head := range b.result.Steps {
+		if head.Side != gate.Head || head.Stage != stage || stage == gate.StageSetup && !head.Failed() || b.repeated(i) {
+			continue
+		}
+		base, onBase := b.other(head)
+		c := report.Check{
+			Title: titled(head), Kind: kinds[stage], Result: report.ResultPass, Command: head.Command,
+			Evidence: []string{head.Evidence}, Expected: "exit 0", Actual: fmt.Sprintf("exit %d", head.Exit),
+		}
+		if onBase {
+			c.Evidence = append(c.Evidence, base.Evidence)
+		}
+		switch {
+		case !head.Failed():
+		case stage == gate.StageTest && head.PerTest && head.NoTests && head.Environment == "":
+			c.Result, c.Actual = report.ResultFail, joinLines("it ran no test", head.Output)
+			c.Reproduction = against(base, onBase)
+		case stage == gate.StageTest && head.PerTest && !head.NoTests:
+			c.Result, c.Actual = b.testsResult(), b.testsLine()
+			c.Expected = "what passes on base passes with the change"
+			c.Reproduction = report.NotRun
+		case stage == gate.StageLint:
+			c.Result, c.Actual = report.ResultPass, "no complaint that base does not have"
+			if len(b.result.Lint) > 0 {
+				c.Result, c.Reproduction = report.ResultFail, report.Introduced
+				c.Actual = fmt.Sprintf("%d new complaints; lint changes no verdict", len(b.result.Lint))
+			}
+		case head.Environment != "" && (stage == gate.StageSetup || onBase && base.Failed()):
+			c.Result, c.Actual = report.ResultSkip, "environment: "+head.Environment
+		default:
+			c.Result, c.Actual = report.ResultFail, head.Output
+			c.Reproduction = against(base, onBase)
+		}
+		if head.NoTests && !head.Failed() {
+			c.Result, c.Actual = report.ResultSkip, "it ran no test"
+		}
+		if head.TimedOut {
+			c.Actual = joinLines("did not end within its time limit", c.Actual)
+		}
+		b.add(c)
+	}
+}
+
+// repeated says whether the head has the same command of a stage once more behind
+// this one, as in projects that the change does not touch, which are looked at
+// again where they fail, and in setups that the network failed: the last one counts.
+func (b *builder) repeated(at int) bool {
+	s := b.result.Steps[at]
+	return slices.ContainsFunc(b.result.Steps[at+1:], func(t gate.Step) bool {
+		return t.Side == s.Side && t.Stage == s.Stage && t.Unit == s.Unit && sameCommand(t.Command, s.Command)
+	})
+}
+
+// against says what a failure on the head is, given the same command at base.
+func against(base gate.Step, onBase bool) report.Reproduction {
+	switch {
+	case !onBase:
+		return report.HeadOnly
+	case base.Failed():
+		return report.PreExisting
+	default:
+		return report.Introduced
+	}
+}
+
+// other finds the same command at base.
+func (b *builder) other(head gate.Step) (gate.Step, bool) {
+	for _, s := range b.result.Steps {
+		if s.Side == gate.Base && s.Stage == head.Stage && s.Unit == head.Unit && sameCommand(s.Command, head.Command) {
+			return s, true
+		}
+	}
+	for _, s := range b.result.Steps { // the results of base's tests were known, and what differed was run again
+		if s.Side == gate.Base && s.Stage == gate.StageRerun && head.Stage == gate.StageTest && s.Unit == head.Unit && s.Command == head.Command {
+			return s, true
+		}
+	}
+	return gate.Step{}, false
+}
+
+// sameCommand compares two commands of the gate, which may have other time limits.
+func sameCommand(a, b string) bool { return evidence.Untimed(a) == evidence.Untimed(b) }
+
+func titled(s gate.Step) string {
+	title := string(s.Stage) + ": " + evidence.Untimed(s.Command)
+	if s.Unit != "." {
+		title += " in " + s.Unit
+	}
+	return title
+}
+
+// testsResult is that of the suite as a whole: tests that fail on both sides
+// are no fault of the change.
+func (b *builder) testsResult() report.Result {
+	if len(b.result.Tests.Regressed)+len(b.result.Tests.NewFailing) > 0 {
+		return report.ResultFail
+	}
+	if t := b.result.Tests; len(t.Unknown)+len(t.Unsettled)+len(t.NewFlakiness) > 0 {
+		return report.ResultSkip
+	}
+	return report.ResultPass
+}
+
+func (b *builder) testsLine() string {
+	t := b.result.Tests
+	var parts []string
+	for _, g := range []struct {
+		n    int
+		what string
+	}{
+		{len(t.Regressed), "regressed"},
+		{len(t.NewFailing), "new and failing"},
+		{len(t.PreExisting), "failing on both sides"},
+		{len(t.NewFlakiness), "failing at random with the change alone"},
+		{len(t.Unsettled), "failing in too few runs to decide"},
+		{len(t.Flaky) + len(t.FlakyNew), "flaky"},
+		{len(t.Unknown), "failing with no base to compare"},
+	} {
+		if g.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", g.n, g.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// cases makes a check of each test that fails because of the change.
+func (b *builder) cases() {
+	t := b.result.Tests
+	for _, g := range []struct {
+		cases []gate.Case
+		what  string
+		repro report.Reproduction
+		want  string
+	}{
+		{t.Regressed, "regressed", report.Introduced, "passes, as it does on base"},
+		{t.NewFailing, "new and failing", report.HeadOnly, "passes; base does not have it"},
+	} {
+		for i, k := range g.cases {
+			if i == maxCases {
+				break
+			}
+			what := g.what
+			if k.Broken {
+				what = "does not compile any more"
+				if g.repro == report.HeadOnly {
+					what = "does not compile"
+				}
+			}
+			b.add(report.Check{
+				Title: k.ID.String() + ": " + what, Kind: report.KindTest, Result: report.ResultFail,
+				Command: b.commandOf(k.Evidence), Evidence: k.Evidence, Reproduction: g.repro,
+				Expected: g.want, Actual: joinLines(b.counts(k.ID), k.Output),
+			})
+		}
+	}
+}
+
+// counts says how often a test failed in how many runs; nothing where it was not run
+// again.
+func (b *builder) counts(id gate.ID) string {
+	for _, s := range b.result.Statistics {
+		if s.ID == id {
+			return s.Line()
+		}
+	}
+	return ""
+}
+
+// commandOf is the command behind the last of a case's runs on the head.
+func (b *builder) commandOf(ids []string) string { return b.ranOn(gate.Head, ids) }
+
+// ranOn is the last command of those runs on a side.
+func (b *builder) ranOn(side gate.Side, ids []string) string {
+	cmd := ""
+	for _, id := range ids {
+		for _, s := range b.result.Steps {
+			if s.Evidence == id && s.Side == side {
+				cmd = s.Command
+			}
+		}
+	}
+	return cmd
+}
+
+func (b *builder) failToPass() {
+	f := b.result.FailToPass
+	c := report.Check{
+		Title: "the change's tests fail without the change", Kind: report.KindFailToPass, Result: report.ResultSkip,
+		Evidence: f.Evidence, Expected: "at least one of them fails over the base's sources and passes on the head", Actual: f.Note,
+	}
+	c.Command = b.stepCommand(f.Evidence)
+	if f.State == gate.ReproProven {
+		c.Result = report.ResultPass
+	}
+	if f.State != "" {
+		b.add(c)
+	}
+	for _, k := range f.PassOnBase {
+		if f.State == gate.ReproProven {
+			break // others of its tests show what the change is for
+		}
+		b.findings = append(b.findings, report.Finding{
+			Severity: report.SeverityInfo, Title: k.ID.String() + " also passes without the change", Evidence: k.Evidence,
+		})
+	}
+}
+
+func (b *builder) stepCommand(ids []string) string {
+	for _, s := range b.result.Steps {
+		if len(ids) > 0 && s.Evidence == ids[0] {
+			return s.Command
+		}
+	}
+	return ""
+}
+
+func (b *builder) probe(p gate.Probe) {
+	c := report.Check{
+		Title: "probe: tests of what changed, " + p.Title, Kind: report.KindProbe, Result: report.ResultPass,
+		Command: p.Command, Evidence: p.Evidence, Expected: "nothing fails that passes on base", Actual: p.Note,
+	}
+	if p.Target != "" {
+		c.Title = "probe: " + p.Title
+		c.Expected = "no input fails that passes on base"
+	}
+	switch {
+	case !p.Ran:
+		c.Result = report.ResultSkip
+	case len(p.Regressed)+len(p.NewFlaky) > 0:
+		c.Result, c.Reproduction = report.ResultFail, report.Introduced
+		c.Actual = p.Note
+		if len(p.Regressed) == 0 {
+			c.Reproduction = report.HeadOnly
+		}
+		for _, k := range append(p.Regressed, p.NewFlaky...) {
+			c.Actual = joinLines(c.Actual, strings.TrimSpace(k.ID.String()+" "+b.counts(k.ID)), k.Output)
+		}
+	}
+	b.add(c)
+	if p.Input != "" {
+		b.fuzzed(p, c.Reproduction)
+		return
+	}
+	for _, k := range p.Flaky {
+		b.findings = append(b.findings, report.Finding{
+			Severity: report.SeverityInfo, Title: k.ID.String() + " fails when repeated, shuffled or raced; that is not held against the change",
+			Evidence: k.Evidence, Detail: joinLines(b.counts(k.ID), k.Output),
+		})
+	}
+}
+
+// fuzzed makes a finding of an input that fuzzing found, with the command that
+// tries it.
+func (b *builder) fuzzed(p gate.Probe, reproduction report.Reproduction) {
+	f := report.Finding{Severity: report.SeverityError, Title: p.Target + ": " + p.Note, Evidence: p.Evidence, Repro: p.Command, Detail: p.Input}
+	switch reproduction {
+	case report.Introduced:
+	case report.HeadOnly:
+		f.Severity = report.SeverityWarning
+	default:
+		f.Severity = report.SeverityInfo
+	}
+	for _, k := range p.Flaky { // the check has the others
+		f.Detail = joinLines(f.Detail, k.Output)
+	}
+	b.findings = append(b.findings, f)
+}
+
+// linted is the place that a linter's complaint begins with.
+var linted = pattern.New(`^(?:\./)?([^\s:]+):(\d+)(?::\d+)?:\s*(.*)$`)
+
+func (b *builder) lint() {
+	for _, k := range b.result.Lint {
+		f := report.Finding{Severity: report.SeverityWarning, Title: k.Output, Evidence: k.Evidence}
+		if m := linted.FindStringSubmatch(k.Output); m != nil {
+			f.Path, f.Title = m[1], m[3]
+			f.Line, _ = strconv.Atoi(m[2])
+			if k.ID.Unit != "." {
+				f.Path = k.ID.Unit + "/" + f.Path
+			}
+		}
+		b.findings = append(b.findings, f)
+	}
+}
+
+// observations are findings that change no verdict and that a maintainer would
+// want to know of.
+func (b *builder) observations() {
+	for _, m := range b.result.Marks {
+		b.findings = append(b.findings, report.Finding{
+			Severity: report.SeverityWarning, Title: "the change adds code that " + m.What, Path: m.Path, Line: m.Line, Detail: m.Text,
+		})
+	}
+	t := b.result.Tests
+	for _, g := range []struct {
+		cases    []gate.Case
+		severity report.Severity
+		text     string
+	}{
+		{t.FlakyNew, report.SeverityWarning, "is new and flaky: it passed and failed on the same code"},
+		{t.NewFlakiness, report.SeverityWarning, "fails at random with the change and never on base"},
+		{t.Unsettled, report.SeverityWarning, "fails with the change, in too few runs to decide"},
+		{t.Flaky, report.SeverityInfo, "is flaky: it passed and failed on the same code"},
+		{t.Skipped, report.SeverityWarning, "passes on base and is skipped with the change"},
+		{t.Removed, report.SeverityInfo, "is only on base: removed or renamed"},
+	} {
+		for i, k := range gate.Leaves(g.cases) {
+			if i == maxCases {
+				break
+			}
+			b.findings = append(b.findings, report.Finding{
+				Severity: g.severity, Title: k.ID.String() + " " + g.text, Evidence: k.Evidence, Detail: joinLines(b.counts(k.ID), k.Output),
+			})
+		}
+	}
+}
+
+// tests fills in the comparison.
+func (b *builder) tests() *report.Tests {
+	t := b.result.Tests
+	if t.Head == nil {
+		return nil
+	}
+	names := func(cases []gate.Case) []string {
+		var out []string
+		for _, k := range gate.Leaves(cases) {
+			out = append(out, k.ID.String())
+		}
+		return out
+	}
+	return &report.Tests{
+		BasePassed: t.Base[gate.Passed], BaseFailed: t.Base[gate.Failed], BaseSkipped: t.Base[gate.Skipped],
+		HeadPassed: t.Head[gate.Passed], HeadFailed: t.Head[gate.Failed], HeadSkipped: t.Head[gate.Skipped],
+		Regressed: names(t.Regressed), NewFailing: names(t.NewFailing), Fixed: names(t.Fixed),
+		PreExisting: names(t.PreExisting), Flaky: names(slices.Concat(t.Flaky, t.FlakyNew, t.NewFlakiness, t.Unsettled)), Removed: names(t.Removed),
+		NotRun: names(t.NotRun), FailToPass: names(b.result.FailToPass.Proven), PassOnBase: names(b.result.FailToPass.PassOnBase),
+	}
+}
+
+// joinLines joins what is not empty, a line each.
+func joinLines(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "\n")
+}

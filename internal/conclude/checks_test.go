@@ -1,0 +1,179 @@
+package conclude
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// What the gate found becomes checks and findings, each failure with what it is
+// compared with base.
+func TestBuilder(t *testing.T) {
+	t.Parallel()
+	step := func(stage gate.Stage, side gate.Side, id string, exit int) gate.Step {
+		return gate.Step{Stage: stage, Side: side, Unit: ".", Command: "do " + string(stage), Evidence: id, Exit: exit, Output: "out of " + id}
+	}
+	environment := func(s gate.Step) gate.Step { s.Environment = "no registry"; return s }
+	perTest := func(s gate.Step) gate.Step { s.PerTest = true; return s }
+	test := func(name string) gate.Case {
+		return gate.Case{ID: gate.ID{Unit: ".", Package: "p", Test: name}, Output: name + " said", Evidence: []string{"E9"}}
+	}
+	for _, tc := range []struct {
+		name   string
+		result gate.Result
+		checks []string // kind result reproduction support: title | actual
+		finds  []string // severity path:line title
+	}{
+		{name: "nothing"},
+		{
+			name: "all is well, and a setup that worked is no news",
+			result: gate.Result{Steps: []gate.Step{
+				step(gate.StageSetup, gate.Base, "E1", 0), step(gate.StageSetup, gate.Head, "E2", 0),
+				step(gate.StageBuild, gate.Base, "E3", 0), step(gate.StageBuild, gate.Head, "E4", 0),
+			}},
+			checks: []string{"build PASS none supported: build: do build | exit 0"},
+		},
+		{
+			name:   "only the head breaks",
+			result: gate.Result{Steps: []gate.Step{step(gate.StageBuild, gate.Base, "E1", 0), step(gate.StageBuild, gate.Head, "E2", 1)}},
+			checks: []string{"build FAIL introduced supported: build: do build | out of E2"},
+		},
+		{
+			name:   "both break",
+			result: gate.Result{Steps: []gate.Step{step(gate.StageBuild, gate.Base, "E1", 1), step(gate.StageBuild, gate.Head, "E2", 1)}},
+			checks: []string{"build FAIL pre-existing supported: build: do build | out of E2"},
+		},
+		{
+			name:   "base does not have the command",
+			result: gate.Result{Steps: []gate.Step{step(gate.StageSetup, gate.Head, "E2", 1)}},
+			checks: []string{"build FAIL head-only supported: setup: do setup | out of E2"},
+		},
+		{
+			name:   "an environment's failure blames nobody",
+			result: gate.Result{Steps: []gate.Step{environment(step(gate.StageSetup, gate.Head, "E1", 1))}},
+			checks: []string{"build SKIP none supported: setup: do setup | environment: no registry"},
+		},
+		{
+			name: "what ran twice on the head is told once, as it ended",
+			result: gate.Result{Steps: []gate.Step{
+				step(gate.StageSetup, gate.Head, "E1", 1), step(gate.StageSetup, gate.Head, "E2", 0),
+				step(gate.StageBuild, gate.Head, "E3", 0), step(gate.StageTest, gate.Head, "E4", 1),
+				step(gate.StageBuild, gate.Base, "E5", 0), step(gate.StageBuild, gate.Head, "E6", 0),
+				step(gate.StageTest, gate.Base, "E7", 1), step(gate.StageTest, gate.Head, "E8", 1),
+			}},
+			checks: []string{
+				"build PASS none supported: build: do build | exit 0",
+				"test FAIL pre-existing supported: test: do test | out of E8",
+			},
+		},
+		{
+			name: "tests told apart",
+			result: gate.Result{
+				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
+				Tests: gate.Comparison{Regressed: []gate.Case{test("TestA")}, NewFailing: []gate.Case{test("TestB")}, PreExisting: []gate.Case{test("TestC")}},
+			},
+			checks: []string{
+				"test FAIL none supported: test: do test | 1 regressed, 1 new and failing, 1 failing on both sides",
+				"test FAIL introduced supported: p TestA: regressed | TestA said",
+				"test FAIL head-only supported: p TestB: new and failing | TestB said",
+			},
+		},
+		{
+			name: "tests that fail on both sides only",
+			result: gate.Result{
+				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
+				Tests: gate.Comparison{PreExisting: []gate.Case{test("TestC")}},
+			},
+			checks: []string{"test PASS none supported: test: do test | 1 failing on both sides"},
+		},
+		{
+			name: "lint",
+			result: gate.Result{
+				Steps: []gate.Step{step(gate.StageLint, gate.Base, "E1", 1), step(gate.StageLint, gate.Head, "E2", 1)},
+				Lint:  []gate.Case{{ID: gate.ID{Unit: "sub", Command: "vet"}, Output: "./a.go:3:1: unused", Evidence: []string{"E2"}}, {ID: gate.ID{Unit: "."}, Output: "odd"}},
+			},
+			checks: []string{"lint FAIL introduced supported: lint: do lint | 2 new complaints; lint changes no verdict"},
+			finds:  []string{"warning sub/a.go:3 unused", "warning :0 odd"},
+		},
+		{
+			name: "fail-to-pass and probes",
+			result: gate.Result{
+				Steps:      []gate.Step{{Stage: gate.StageFailToPass, Side: gate.Base, Command: "over base", Evidence: "E3", Exit: 1}},
+				FailToPass: gate.Reproduction{State: gate.ReproPassOnBase, Note: "both ways", Evidence: []string{"E3"}, PassOnBase: []gate.Case{test("TestD")}},
+				Probes: []gate.Probe{
+					{Title: "shuffled", Ran: true, Evidence: []string{"E4"}, Regressed: []gate.Case{test("TestE")}},
+					{Title: "raced", Note: "no race detector"},
+					{Title: "fuzzing FuzzA for 10s", Target: "p FuzzA", Input: "input", Command: "try it", Note: "it fails", Ran: true, Evidence: []string{"E5"}, Regressed: []gate.Case{test("FuzzA")}},
+					{Title: "fuzzing FuzzB for 10s", Target: "p FuzzB", Input: "input", Note: "on base as well", Ran: true, Evidence: []string{"E6"}, Flaky: []gate.Case{test("FuzzB")}},
+					{Title: "fuzzing FuzzC for 10s", Target: "p FuzzC", Note: "no input failed", Ran: true, Evidence: []string{"E7"}},
+				},
+			},
+			checks: []string{
+				"fail_to_pass SKIP none supported: the change's tests fail without the change | both ways",
+				"probe FAIL introduced supported: probe: tests of what changed, shuffled | p TestE\nTestE said",
+				"probe SKIP none : probe: tests of what changed, raced | no race detector",
+				"probe FAIL introduced supported: probe: fuzzing FuzzA for 10s | it fails\np FuzzA\nFuzzA said",
+				"probe PASS none supported: probe: fuzzing FuzzB for 10s | on base as well",
+				"probe PASS none supported: probe: fuzzing FuzzC for 10s | no input failed",
+			},
+			finds: []string{
+				"info :0 p TestD also passes without the change",
+				"error :0 p FuzzA: it fails",
+				"info :0 p FuzzB: on base as well",
+			},
+		},
+	} {
+		b := &builder{result: &tc.result}
+		b.build()
+		var checks, finds []string
+		for i, c := range b.checks {
+			if want := "C" + string(rune('1'+i)); c.ID != want {
+				t.Errorf("%s: id %s, want %s", tc.name, c.ID, want)
+			}
+			checks = append(checks, string(c.Kind)+" "+string(c.Result)+" "+string(c.Reproduction)+" "+string(c.Support)+": "+c.Title+" | "+c.Actual)
+		}
+		for _, f := range b.findings {
+			finds = append(finds, string(f.Severity)+" "+f.Path+":"+string(rune('0'+f.Line))+" "+f.Title)
+		}
+		if diff := cmp.Diff(tc.checks, checks); diff != "" {
+			t.Errorf("%s: checks (-want +got):\n%s", tc.name, diff)
+		}
+		if diff := cmp.Diff(tc.finds, finds); diff != "" {
+			t.Errorf("%s: findings (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
+
+// Mutants become one check and a finding for each that no test noticed; weak
+// ones are for information, and lines that no test runs are named.
+func TestMutationChecks(t *testing.T) {
+	t.Parallel()
+	b := &builder{result: &gate.Result{Mutation: &gate.Mutation{
+		Note: "of 3 mutants of the changed lines the tests noticed 1", Command: "go test", Evidence: []string{"E1", "E3"}, Killed: 1,
+		Survivors: []gate.Survivor{
+			{Name: "M2", Path: "a.go", Line: 3, Title: "negated condition: == → !=", Diff: "-a\n+b\n", Command: "env RUN_ID=M2 go test", Evidence: []string{"E1", "E3"}},
+			{Name: "M3", Path: "a.go", Line: 4, Title: "off by one: 1 → 2", Weak: true, Evidence: []string{"E1", "E4"}},
+		},
+		Unrun: map[string][]int{"b.go": {2, 4, 5, 6}},
+	}}}
+	b.build()
+	if len(b.checks) != 1 || b.checks[0].Kind != report.KindMutation || b.checks[0].Result != report.ResultFail {
+		t.Fatalf("checks %+v", b.checks)
+	}
+	var got []string
+	for _, f := range b.findings {
+		got = append(got, fmt.Sprintf("%s %s:%d %s", f.Severity, f.Path, f.Line, f.Title))
+	}
+	want := []string{
+		"warning a.go:3 no test notices this change: negated condition: == → !=",
+		"info a.go:4 no test notices this change: off by one: 1 → 2",
+		"info b.go:2 no test runs these changed lines: 2, 4-6",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

@@ -1,0 +1,81 @@
+package conclude
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// maxSurvivors bounds how many mutants that no test noticed become findings.
+const maxSurvivors = 20
+
+// mutation makes a check of the mutants of the changed lines, and a finding of
+// each that no test noticed. They change no verdict.
+func (b *builder) mutation() {
+	m := b.result.Mutation
+	if m == nil {
+		return
+	}
+	c := report.Check{
+		Title: "mutation of the changed lines", Kind: report.KindMutation, Result: report.ResultPass,
+		Command: m.Command, Evidence: m.Evidence, Expected: "a test fails with each mutant", Actual: m.Note,
+	}
+	switch {
+	case len(m.Survivors) > 0:
+		c.Result, c.Actual = report.ResultFail, m.Note+"; mutation changes no verdict"
+	case m.Killed == 0:
+		c.Result = report.ResultSkip
+	}
+	b.add(c)
+	for i, s := range m.Survivors {
+		if i == maxSurvivors {
+			break
+		}
+		b.findings = append(b.findings, survivor(s))
+	}
+	for i, name := range slices.Sorted(maps.Keys(m.Unrun)) {
+		if i == maxSurvivors {
+			break
+		}
+		b.findings = append(b.findings, report.Finding{
+			Severity: report.SeverityInfo, Path: name, Line: m.Unrun[name][0], Evidence: m.Evidence[:1],
+			Title: "no test runs these changed lines: " + ranges(m.Unrun[name]),
+		})
+	}
+}
+
+// survivor is the finding of a mutant. What may well make no difference that
+// matters is for information.
+func survivor(s gate.Survivor) report.Finding {
+	f := report.Finding{
+		Severity: report.SeverityWarning, Title: "no test notices this change: " + s.Title, Path: s.Path, Line: s.Line,
+		Evidence: s.Evidence, Detail: s.Diff, Repro: "apply the diff and run: " + s.Command,
+	}
+	if s.Weak {
+		f.Severity = report.SeverityInfo
+	}
+	return f
+}
+
+// ranges writes sorted numbers as people do: "3, 5-7".
+func ranges(lines []int) string {
+	var out []string
+	for i := 0; i < len(lines); {
+		j := i
+		for j+1 < len(lines) && lines[j+1] == lines[j]+1 {
+			j++
+		}
+		if j == i {
+			out = append(out, strconv.Itoa(lines[i]))
+		} else {
+			out = append(out, fmt.Sprintf("%d-%d", lines[i], lines[j]))
+		}
+		i = j + 1
+	}
+	return strings.Join(out, ", ")
+}

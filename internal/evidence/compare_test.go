@@ -1,0 +1,69 @@
+package evidence
+
+import "testing"
+
+// What differs from run to run makes no difference; what a program says does.
+func TestComparable(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, a, b string
+		same       bool
+	}{
+		{"durations", "took 1.5s, 20ms and 3µs", "took 9s, 4ms and 1ns", true},
+		{"durations in words", "finished in 0.12 seconds", "finished in 3 seconds", true},
+		{"long durations", "up 1h2m3.5s", "up 2m9s", true},
+		{"times", "2026-01-02T03:04:05.678Z start at 03:04:05", "2026-11-20 23:59:59 start at 23:59:59", true},
+		{"dates in words", "Date: Mon, 02 Jan 2006 15:04:05 GMT", "Date: Fri, 20 Nov 2026 14:00:00 GMT", true},
+		{"addresses", "panic at 0xc000012345", "panic at 0xC0000ABCDE", true},
+		{"temporary files", "wrote /tmp/TestX123/001/out.txt", "wrote /tmp/TestX999/001/out.txt", true},
+		{"temporary files of macOS", "wrote /var/folders/ab/T/x", "wrote /private/var/folders/cd/T/y", true},
+		{"worktrees", "at /home/a/.ycbot/projects/p/worktrees/r/head/x.go:3", "at /w/worktrees/q/base/x.go:3", true},
+		{"ports", "listening on 127.0.0.1:43211, [::]:80, localhost:1", "listening on 127.0.0.1:9, [::]:9999, localhost:22", true},
+		{"port in words", "on port 4312", "on port 9", true},
+		{"processes", "pid 12 (PID=7), pid: 9", "pid 99999 (PID=8), pid: 1", true},
+		{"goroutines", "goroutine 7 [running]:", "goroutine 42 [running]:", true},
+		{"order of tests", "--- PASS: TestA (0.01s)\n--- FAIL: TestB (0.20s)\nPASS\n", "--- FAIL: TestB (0.00s)\n--- PASS: TestA (0.00s)\nPASS\n", true},
+		{"order of TAP", "1..2\nok 1 - a\nnot ok 2 - b\n", "1..2\nnot ok 2 - b\nok 1 - a\n", true},
+		{
+			"order of go test -json", `{"Time":"x","Action":"output","Package":"p","Test":"TestA","Output":"hi\n"}` + "\n" +
+				`{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.1}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestB","Elapsed":0.1}` + "\n",
+			`{"Time":"y","Action":"pass","Package":"p","Test":"TestB","Elapsed":7}` + "\n" +
+				`{"Action":"output","Package":"p","Test":"TestA","Output":"hi\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.2}` + "\n", true,
+		},
+
+		{"a number", "sum 5", "sum 6", false},
+		{"a result of a test", "--- PASS: TestA (0.01s)\n", "--- FAIL: TestA (0.01s)\n", false},
+		{"how often a test ran", "--- PASS: TestA (0.01s)\n--- PASS: TestA (0.01s)\n", "--- PASS: TestA (0.01s)\n", false},
+		{"a result in go test -json", `{"Action":"pass","Package":"p","Test":"TestA"}` + "\n", `{"Action":"fail","Package":"p","Test":"TestA"}` + "\n", false},
+		{"an output in go test -json", `{"Action":"output","Package":"p","Test":"TestA","Output":"2"}` + "\n", `{"Action":"output","Package":"p","Test":"TestA","Output":"3"}` + "\n", false},
+		{"order of what is no test", "first\nsecond\n", "second\nfirst\n", false},
+		{"a file beside a folder", "/tmp/a: denied", "/tmp/a: allowed", false},
+		{"an exit", "exit status 1", "exit status 2", false},
+	} {
+		if got := Comparable(tc.a) == Comparable(tc.b); got != tc.same {
+			t.Errorf("%s: same is %t\n%q\n%q", tc.name, got, Comparable(tc.a), Comparable(tc.b))
+		}
+	}
+}
+
+// A recorded command is the one that is given where only what the gate derives
+// from time, folders and settings are others.
+func TestSameWords(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		recorded, given string
+		same            bool
+	}{
+		{"go test -json -timeout=1m10s ./...", "go test -json -timeout=2m0s ./...", true},
+		{"go test -json ./...", "go test -json -timeout=2m0s ./...", true},
+		{"GOWORK=off go build ./...", "go build ./...", true},
+		{"sh /a/worktrees/x/probe.sh", "sh /b/worktrees/y/probe.sh", true},
+		{"go test ./...", "go test ./a", false},
+		{"echo go build ./...", "go build ./...", false},
+		{"sh a.sh", "sh b.sh", false},
+	} {
+		if got := SameWords(tc.recorded, tc.given); got != tc.same {
+			t.Errorf("%q and %q: %t", tc.recorded, tc.given, got)
+		}
+	}
+}

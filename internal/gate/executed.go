@@ -1,0 +1,233 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// Executed is which of the changed lines tests ran. It changes no verdict: the title
+// says where none did, or none of the base's.
+type Executed struct {
+	Lines int `json:"lines"` // changed lines that can run
+	Ran   int `json:"ran"`   // of these, that tests ran
+	// OwnOnly says of a change from outside that no test of the base runs any of them.
+	OwnOnly  bool     `json:"own_only"`
+	Evidence []string `json:"evidence"`
+}
+
+// Bounds of counting: the part of the time that is left, and how much at most.
+const (
+	linesShare = 8
+	linesMost  = 3 * time.Minute
+)
+
+// lines is how long counting may take.
+func (l Limits) lines(left time.Duration) time.Duration {
+	if l.Lines != 0 {
+		return l.Lines
+	}
+	return min(left/linesShare, linesMost)
+}
+
+// executed finds out whether tests run the changed lines: those of the base over the
+// head's sources and, where these run none, those of the head. It is left out where the
+// change fails anyway.
+func (r *runner) executed(ctx context.Context) error {
+	budget := r.Limits.lines(r.left(ctx))
+	if budget < 0 || !r.res.Runnable || r.facts.Unprepared != "" || r.fails() {
+		return nil
+	}
+	files, err := checks.ChangedSources(ctx, r.subject())
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	e := &executedLines{runner: r, until: r.Now().Add(budget), out: &Executed{}}
+	known := true
+	for _, eco := range ecosystem.All() {
+		var mine []ecosystem.ChangedFile
+		for _, f := range files {
+			if eco.IsSource != nil && eco.IsSource(f.Path) {
+				mine = append(mine, f)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		ok, err := e.count(ctx, eco, mine)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			r.notCovered("which of the changed lines tests run: not measured in %s", eco.Name)
+		}
+		known = known && ok
+	}
+	if known && e.out.Lines > 0 {
+		e.out.OwnOnly = r.in.Untrusted && e.out.Ran > 0 && !e.base
+		r.res.Executed = e.out
+	}
+	return nil
+}
+
+// executedLines is the counting of one change.
+type executedLines struct {
+	*runner
+	until time.Time
+	out   *Executed
+	base  bool // tests of the base run a changed line
+}
+
+// count does so for the files of an ecosystem; false where it cannot be known.
+func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (bool, error) {
+	if eco.Lines == nil || slices.ContainsFunc(files, func(f ecosystem.ChangedFile) bool { return !eco.Lines.Knows(f.Path) }) {
+		return false, nil
+	}
+	arms, err := e.arms(ctx)
+	if err != nil {
+		return false, err
+	}
+	for i, a := range arms {
+		total, ran, ok, err := e.countIn(ctx, a, eco, files)
+		if err != nil {
+			return false, err
+		}
+		last := i == len(arms)-1
+		if !ok && (last || ctx.Err() != nil) {
+			return false, nil
+		}
+		if i == 0 && ok && ran > 0 {
+			e.base = true
+		}
+		if last || ok && ran > 0 {
+			e.out.Lines, e.out.Ran = e.out.Lines+total, e.out.Ran+ran
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// arms are what is run until one runs a changed line: of a change from outside the
+// base's tests over its sources first, then its own.
+func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
+	own := &arm{r: e.runner, side: Head, stage: StageProbe, tests: e.plan[Head].test, left: map[string]string{}}
+	if !e.in.Untrusted || len(e.touched) == 0 {
+		return []*arm{own}, nil
+	}
+	kept := e.keptArm
+	if kept == nil { // what is touched reaches no test of the base
+		var err error
+		if kept, err = e.keeper().newArm(ctx, func(touch) bool { return true }); err != nil {
+			return nil, err
+		}
+	}
+	kept.stage, kept.evidence = StageProbe, nil
+	return []*arm{kept, own}, nil
+}
+
+// countIn counts in one arm: the changed lines that can run, and those that did.
+func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (total, ran int, ok bool, err error) {
+	var seen []*ecosystem.LineCounts
+	own := map[string]ecosystem.Package{}
+	for _, f := range files {
+		for _, p := range e.packages {
+			if p.Dir == path.Dir(f.Path) {
+				own[f.Path] = p // also where the file is for another system
+			}
+		}
+	}
+	if err := a.lay(ctx); err != nil {
+		return 0, 0, false, err
+	}
+	for _, c := range a.tests {
+		q := ecosystem.Counting{Unit: c.Unit, Own: own, Tested: e.countedPackages(c.Unit)}
+		for _, f := range files {
+			if ecosystem.Inside(c.Unit, f.Path) {
+				q.Files = append(q.Files, f)
+			}
+		}
+		left := e.until.Sub(e.Now())
+		if c.Eco != eco.Name || c.Results == nil || len(q.Files) == 0 || left <= 0 || e.tookTests(eco.Name, c.Unit, q.Tested) > left/2 {
+			continue
+		}
+		counting, can := eco.Lines.Command(c, q)
+		if !can {
+			continue
+		}
+		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.step())
+		cover := eco.Lines.Reader(c.Results.Collect(c.Unit), q)
+		step, err := e.exec(ctx, a.side, e.tree(a.side), counting, cover)
+		if err != nil {
+			return 0, 0, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
+		}
+		if s := e.collected(a.side, e.tree(a.side), counting, cover, step); !step.TimedOut && ecosystem.AnyRan(s) {
+			seen = append(seen, cover)
+			e.out.Evidence = append(e.out.Evidence, step.Evidence)
+		}
+	}
+	if err := a.close(ctx); err != nil {
+		return 0, 0, false, err
+	}
+	for _, f := range files {
+		name := f.Path
+		if p, ok := own[f.Path]; ok {
+			name = path.Join(p.ImportPath, path.Base(f.Path))
+		}
+		t, n := linesRan(seen, name, f)
+		total, ran = total+t, ran+n
+	}
+	return total, ran, len(seen) > 0, nil
+}
+
+// linesRan counts the changed lines of a file that can run, and those that did. A file
+// that no run knows was not compiled or loaded: all of its code is what did not run.
+func linesRan(seen []*ecosystem.LineCounts, name string, f ecosystem.ChangedFile) (total, ran int) {
+	text := strings.Split(string(f.Src), "\n")
+	known := slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Knows[name] })
+	for n := range f.Lines {
+		statement, did := !known && n > 0 && n <= len(text) && ecosystem.CodeLine(text[n-1]), false
+		for _, c := range seen {
+			now, can := c.Line(name, n)
+			statement, did = statement || can, did || now
+		}
+		total, ran = total+b2i(statement), ran+b2i(did)
+	}
+	return total, ran
+}
+
+// countedPackages are the tested packages of Go that the change can affect: the changed
+// ones first.
+func (e *executedLines) countedPackages(unit string) []string {
+	var out []string
+	for _, p := range checks.Probed(e.subject()) {
+		if p.Unit == unit {
+			out = append(out, p.ImportPath)
+		}
+	}
+	for _, p := range e.packages {
+		if _, ran := e.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
+			out = append(out, p.ImportPath)
+		}
+	}
+	return out
+}
+
+// maxCounted bounds the packages of Go whose tests run once more.
+const maxCounted = 30
+
+// tookTests is how long the tests took on the head that are run again.
+func (e *executedLines) tookTests(eco, unit string, tested []string) time.Duration {
+	var sum time.Duration
+	for id, t := range e.suites[Head] {
+		if id.Unit == unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!ecosystem.ByPackage(eco) || slices.Contains(tested, id.Package)) {
+			sum += t.Elapsed
+		}
+	}
+	return sum
+}

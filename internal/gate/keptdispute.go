@@ -1,0 +1,88 @@
+package gate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+)
+
+// disputed runs tests that fail in the arm and pass on the base again, until it is
+// settled which fail each time.
+func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
+	if len(tests) == 0 {
+		return nil
+	}
+	r := k.r
+	d := &dispute{rule: compare.Usual, runs: history{Base: r.begun()[Base], Head: {k.asBase(k.suite, tests)}}}
+	for _, e := range tests {
+		d.cases.Regressed = append(d.cases.Regressed, Case{ID: e.id, Output: e.output})
+	}
+	d.once = func(ctx context.Context, side Side, ids []ID) (Suite, error) {
+		if side == Base {
+			return r.parted(ctx, Base, ids)
+		}
+		open := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return !slices.Contains(ids, e.id) })
+		suite, err := k.arm.run(ctx, r.narrowTo(open))
+		return k.asBase(suite, open), err
+	}
+	if err := r.rounds(ctx, d, idsOf(tests)); err != nil {
+		return err
+	}
+	if err := r.moreRounds(ctx, d, d.unsteady(r.excused)); err != nil {
+		return err
+	}
+	r.flipped(d.runs)
+	r.state(d, idsOf(tests))
+	k.take(d.settle(r.excused), d.runs, tests)
+	return nil
+}
+
+// take keeps as expectations what fails each time, and lists the rest.
+func (k *keeper) take(out Comparison, runs history, tests []*examined) {
+	in := func(list []Case, id ID) bool {
+		return slices.ContainsFunc(list, func(c Case) bool { return c.ID == id })
+	}
+	t := &k.r.res.Tests
+	for _, e := range tests {
+		for _, id := range gather(runs, e.id) {
+			if !slices.Contains(e.evidence, id) {
+				e.evidence = append(e.evidence, id)
+			}
+		}
+		if e.drop = !in(out.Regressed, e.id); !e.drop || e.whole() {
+			continue
+		}
+		c := Case{ID: e.id, Output: e.output, Evidence: e.evidence}
+		for _, l := range []struct {
+			of []Case
+			to *[]Case
+		}{{out.Flaky, &t.Flaky}, {out.NewFlakiness, &t.NewFlakiness}, {out.Unsettled, &t.Unsettled}, {out.Unknown, &t.Unknown}} {
+			if in(l.of, e.id) && !t.random(e.id) {
+				*l.to = append(*l.to, c)
+			}
+		}
+	}
+}
+
+// asBase is what a run of the arm said of tests, under the names that the base has for
+// them.
+func (k *keeper) asBase(s Suite, tests []*examined) Suite {
+	out := Suite{}
+	l := k.lookup(Head, s)
+	for _, e := range tests {
+		status, _, t, _, _ := l.status(e)
+		switch status {
+		case compare.Passed:
+			t.Status = Passed
+		case compare.Failed:
+			t.Status = Failed
+		case compare.Skipped:
+			t.Status = Skipped
+		default:
+			continue
+		}
+		out[e.id] = t
+	}
+	return out
+}

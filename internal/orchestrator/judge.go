@@ -1,0 +1,200 @@
+package orchestrator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/reproduce"
+	"github.com/ycbot/ycbot/internal/rundir"
+)
+
+// judgement holds what agents claim against the log, runs what they say fails again,
+// and collects what the report says of them. Helpers count where they were asked
+// for and could not work. Without rerun nothing is run again.
+func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noRerun bool) (*Judgement, error) {
+	j := &Judgement{}
+	w.until = reproduce.Share(ctx, w.now())
+	for _, res := range helpers {
+		switch {
+		case res.Outcome == agent.Completed:
+		case w.agents.asked(res.Agent):
+			j.Agents = append(j.Agents, report.AgentOutcome{Agent: res.Agent, Outcome: string(res.Outcome), Cause: reason(res)})
+		default:
+			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s would have found: it did not complete: %s", res.Agent, reason(res)))
+		}
+	}
+	for _, res := range owing {
+		outcome, err := w.outcome(ctx, res, noRerun)
+		if err != nil {
+			return nil, err
+		}
+		j.Agents = append(j.Agents, outcome)
+	}
+	for _, rec := range inOrder(w.runner.List()) {
+		j.add(rec.Result)
+	}
+	if w.planner != nil {
+		j.add(*w.planner)
+	}
+	j.Usage, j.CostUSD, j.CostOK = w.runner.Budget.Used()
+	return j, nil
+}
+
+// inOrder puts records in the order in which their work began. Those that a
+// coordinator started side by side are sorted by what they are, so that the same
+// run has them in the same order each time.
+func inOrder(newest []agent.Record) []agent.Record {
+	all := slices.Clone(newest)
+	slices.Reverse(all)
+	var added []agent.Record
+	for _, rec := range all {
+		if rec.Parent != "" {
+			added = append(added, rec)
+		}
+	}
+	slices.SortStableFunc(added, func(a, b agent.Record) int {
+		return cmp.Or(strings.Compare(a.Agent, b.Agent), strings.Compare(a.Prompt, b.Prompt))
+	})
+	for i, rec := range all {
+		if rec.Parent != "" {
+			all[i], added = added[0], added[1:]
+		}
+	}
+	return all
+}
+
+// add adds what an agent came to and what it was refused.
+func (j *Judgement) add(res agent.Result) {
+	j.Results = append(j.Results, res)
+	j.Denied = append(j.Denied, Denials([]agent.Result{res})...)
+}
+
+// reason words why an agent did not complete.
+func reason(res agent.Result) string {
+	if res.Err != nil {
+		return Cause(res.Err)
+	}
+	return res.Reason
+}
+
+// outcome is what one agent's reply comes to.
+func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (report.AgentOutcome, error) {
+	a := Audit{Dir: w.dir.Path, Journal: w.dir.Journal, Tree: w.sides.Head.OID, Records: w.dir.Evidence.Records()}
+	out, audited, err := a.Outcome(res)
+	if err != nil || noRerun {
+		return out, err
+	}
+	claims := report.ParseAgentReport(res.Text).Checks
+	for i := range out.Checks {
+		k := &out.Checks[i]
+		if k.Result != report.ResultFail || k.Support != report.Supported || w.timeIsOver() {
+			continue
+		}
+		if k.Reproduction, err = w.reproduce(ctx, res, claims[i], audited[i]); err != nil {
+			return out, fmt.Errorf("run check %q again: %w", k.Title, err)
+		}
+	}
+	return out, w.sample(ctx, res, audited, out.Checks)
+}
+
+// reproduce runs the command of a failing check again, in fresh copies of both
+// prepared snapshots and with the agent's scratch files, and says what that shows.
+func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCheck, a evidence.Audited) (report.Reproduction, error) {
+	o, ok, err := w.original(ctx, res, a)
+	if !ok || err != nil {
+		return report.NotRun, err
+	}
+	head, err := w.sides.Again(ctx, o, w.sides.Head, reproduce.OnHead)
+	if err != nil {
+		return report.NotRun, err
+	}
+	return w.judge.Classify(c, o.Record, head, func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) })
+}
+
+// original is the recorded command that a check rests on. There is none where the
+// command was not executed, or its agent had no worktree.
+func (w *work) original(ctx context.Context, res agent.Result, a evidence.Audited) (o reproduce.Original, ok bool, err error) {
+	if len(a.Records) == 0 {
+		return o, false, nil
+	}
+	rec, ok := w.dir.Evidence.Record(a.Records[len(a.Records)-1])
+	if !ok || !rec.Executed {
+		return o, false, nil
+	}
+	ws, err := w.workspaceOf(ctx, res)
+	if err != nil || ws.Tree == nil {
+		return o, false, err
+	}
+	return reproduce.Original{Record: rec, Roots: rundir.RootsOf(w.dir.Journal, rec), Workspace: ws.Roots}, true, nil
+}
+
+// sampleMost is how many passing checks of an agent are run again.
+const sampleMost = 3
+
+// sample runs some of an agent's passing checks again on the head, those that
+// attack first: a check that held once and not again holds up no PASS. It ends
+// with the time that running again may take.
+func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.Audited, checks []report.JudgedCheck) error {
+	var order []int
+	for i, k := range checks {
+		if k.Result == report.ResultPass && k.Support == report.Supported && len(audited[i].Records) > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return rank(checks[a]) - rank(checks[b]) })
+	for _, i := range order[:min(len(order), sampleMost)] {
+		if w.timeIsOver() {
+			break
+		}
+		o, ok, err := w.original(ctx, res, audited[i])
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		now, err := w.sides.Again(ctx, o, w.sides.Head, reproduce.Sample)
+		if err != nil {
+			return fmt.Errorf("run check %q again: %w", checks[i].Title, err)
+		}
+		checks[i].Reproduction = w.judge.Sampled(o.Record, now)
+	}
+	return nil
+}
+
+// rank puts attacks first.
+func rank(k report.JudgedCheck) int {
+	if k.Adversarial {
+		return 0
+	}
+	return 1
+}
+
+// timeIsOver says whether the time for running checks again is over.
+func (w *work) timeIsOver() bool { return !w.until.IsZero() && w.now().After(w.until) }
+
+// workspaceOf is what an agent worked with. One that had ended before the run was
+// continued is given it again.
+func (w *work) workspaceOf(ctx context.Context, res agent.Result) (*Workspace, error) {
+	if ws := w.workspace(res.ID); ws != nil {
+		return ws, nil
+	}
+	spec, _ := w.runner.Find(res.Agent)
+	again, err := w.provision(ctx, spec, agent.Record{ID: res.ID})
+	if err != nil {
+		return nil, err
+	}
+	return w.workspace(res.ID), again.Close(ctx)
+}
+
+func (w *work) workspace(id string) *Workspace {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.workspaces[id]
+}

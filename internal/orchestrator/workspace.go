@@ -1,0 +1,336 @@
+package orchestrator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/reproduce"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A Workspace is what the commands of one agent work with.
+type Workspace struct {
+	Tree    *workspace.Tree // its own copy of the head; nil: it runs nothing
+	Roots   evidence.Roots  // its folders
+	Command sandbox.Command // the template of its commands
+}
+
+// Allocate gives an agent its copy of the head and a scratch folder. Both have the
+// same place when a run is continued, because its conversation names them.
+func Allocate(ctx context.Context, s *reproduce.Sides, id string) (*Workspace, error) {
+	w := &Workspace{Roots: s.Layout.Agent(id)}
+	tree, err := s.Head.Copy(ctx, w.Roots.Tree)
+	if err != nil {
+		return nil, err
+	}
+	if err = restoreAdded(ctx, s.Layout.Trees, id); err == nil {
+		w.Command, err = s.Command(ctx, w.Roots)
+	}
+	if err != nil {
+		return nil, errors.Join(err, tree.Close())
+	}
+	w.Tree, w.Roots.Base = tree, s.Base.Dir
+	return w, nil
+}
+
+// allocate does so for an agent of this run, and records where it works.
+func (w *work) allocate(ctx context.Context, id string) (*Workspace, error) {
+	ws, err := Allocate(ctx, w.sides, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := rundir.RecordWorkspace(w.dir.Journal, id, ws.Roots); err != nil {
+		return nil, errors.Join(err, ws.Tree.Close())
+	}
+	return ws, nil
+}
+
+// provision gives an agent what it works with: tools that read the prepared snapshots,
+// and for one that executes, or that wants it, a copy of the head's, which is its
+// own.
+func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
+	d, err := w.agents.definition(spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	p := &provisioning{ws: &Workspace{}, def: d, spec: spec, rec: rec, isolation: agents.InProcess}
+	p.executes = w.agents.may.Allow(tool.Exec) && d.Executes()
+	if p.executes || d.Isolation == agents.Worktree {
+		switch ws, err := w.allocate(ctx, rec.ID); {
+		case err == nil:
+			p.ws, p.isolation = ws, agents.Worktree
+		case p.executes || ctx.Err() != nil:
+			return nil, &agent.IsolationError{Reason: noTree(err, w.layout.Mirror()), Err: err}
+		default: // it only reads: the pristine head will do
+			w.log.WarnContext(ctx, "agent works without a worktree of its own", "agent", spec.Name, "error", err)
+			p.isolation = agents.InProcess + "(" + noTree(err, w.layout.Mirror()) + ")"
+		}
+	}
+	w.mu.Lock()
+	w.workspaces[rec.ID] = p.ws
+	w.mu.Unlock()
+	chosen, err := w.choose(ctx, d, rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := w.roots()
+	if err != nil {
+		return nil, err
+	}
+	tools, submit, may := w.tools(p, roots)
+	var fallback *agent.Fallback
+	if chosen.Warning != "" {
+		fallback = &agent.Fallback{Wanted: chosen.Wanted, Why: chosen.Warning}
+	}
+	where := p.circumstances(w, tools)
+	return &agent.Seat{
+		Fallback: fallback, Place: agents.Place(where),
+		Config: agent.Config{
+			System: agents.Contract(where) + spec.Prompt,
+			Model:  chosen.Model, Tools: tools, Known: known(), Aliases: aliases(), Submit: submit,
+			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Corrective: corrective(spec.Name),
+		},
+		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
+		Isolation: p.isolation,
+		Close:     func(context.Context) error { roots.close(); return nil },
+	}, nil
+}
+
+// provisioning is what an agent is being given.
+type provisioning struct {
+	ws        *Workspace
+	def       agents.Definition
+	spec      agent.Spec
+	rec       agent.Record
+	executes  bool
+	isolation string
+}
+
+// tools are those that an agent is given, the name of the one by which it hands in its
+// result ("" where it replies), and what it may do with them.
+func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit string, may agent.Permissions) {
+	dirs := []string{w.sides.Head.Dir, w.sides.Base.Dir}
+	if p.ws.Tree != nil {
+		dirs = append([]string{p.ws.Tree.Dir}, dirs...)
+		roots.trees.HeadDir, roots.trees.BaseDir = p.ws.Tree.Dir, w.sides.Base.Dir
+	}
+	may = w.agents.may.For(p.spec.Name, p.rec.ID).Of(own(p.def), dirs...)
+	roots.trees.Hidden = may.Hidden
+	var todos tool.Todos
+	tools = slices.Concat(tool.FileTools(roots.trees), tool.GitTools(w.history()), []tool.Tool{tool.TodoWrite(&todos)})
+	if w.agents.pull != nil {
+		tools = append(tools, tool.PullTools(*w.agents.pull, w.history())...)
+	}
+	if w.agents.may.Allow(tool.Net) {
+		fetcher := w.fetcher
+		fetcher.Permit = may.Fetch
+		tools = append(tools, tool.FetchURL(fetcher))
+	}
+	if p.executes {
+		shell := w.shell(p.ws, may, p.spec.Name, p.rec.ID)
+		tools = append(tools, tool.Bash(shell))
+		if suites := suites(w.gate); len(suites) > 0 {
+			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
+		}
+	}
+	tools = w.guarded(tools)
+	if p.def.Structured {
+		t := tool.SubmitResult(&tool.Submission{Attempted: w.attempts(p.rec.ID, tools)})
+		return append(tools, t), t.Name, may
+	}
+	return tools, "", may
+}
+
+// attempts has tools note that they were called, and returns whether one was, in
+// this process or one before it.
+func (w *work) attempts(id string, tools []tool.Tool) func() bool {
+	var tried atomic.Bool
+	for _, e := range w.dir.Journal.Entries("tool") {
+		if strings.HasPrefix(e.Key, id+"/") {
+			tried.Store(true)
+		}
+	}
+	for i, t := range tools {
+		if t.Class == tool.Session {
+			continue
+		}
+		tools[i].Run = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
+			tried.Store(true)
+			return t.Run(ctx, args)
+		}
+	}
+	return tried.Load
+}
+
+// circumstances are what an agent is given to know of where it works.
+func (p *provisioning) circumstances(w *work, tools []tool.Tool) agents.Circumstances {
+	where := agents.Circumstances{Exec: p.executes}
+	if p.executes {
+		where.Cwd, where.Base = p.ws.Tree.Dir, w.sides.Base.Dir
+	}
+	for _, t := range tools {
+		if p.def.Structured && t.Name == SubmitTool || p.spec.Offers(t, p.rec.Order) {
+			where.Tools = append(where.Tools, t.Name)
+		}
+	}
+	return where
+}
+
+// SubmitTool is the tool by which a structured result is handed in.
+const SubmitTool = "submit_result"
+
+// suites are the test commands of the head that the gate knows.
+func suites(r *gate.Result) []tool.Suite {
+	var out []tool.Suite
+	for _, s := range r.Steps {
+		if s.Stage != gate.StageTest || s.Side != gate.Head {
+			continue
+		}
+		command, name := s.Command, s.Unit
+		if s.Unit != "." {
+			command = "cd " + rundir.Quote(s.Unit) + " && " + s.Command
+		}
+		if slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Command == command }) {
+			continue
+		}
+		for n := 2; slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Name == name }); n++ {
+			name = fmt.Sprintf("%s#%d", s.Unit, n)
+		}
+		out = append(out, tool.Suite{Name: name, Command: command})
+	}
+	return out
+}
+
+// roots opens what file tools may read.
+type roots struct {
+	trees tool.Trees
+	open  []*os.Root
+}
+
+func (w *work) roots() (*roots, error) {
+	r := &roots{}
+	for _, d := range []struct {
+		dir string
+		to  **os.Root
+	}{{w.sides.Head.Dir, &r.trees.Head}, {w.sides.Base.Dir, &r.trees.Base}, {filepath.Join(w.dir.Path, "spill"), &r.trees.Spill}} {
+		root, err := os.OpenRoot(d.dir)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		*d.to = root
+		r.open = append(r.open, root)
+	}
+	return r, nil
+}
+
+func (r *roots) close() {
+	for _, root := range r.open {
+		_ = root.Close()
+	}
+}
+
+// history is what the git tools read.
+func (w *work) history() tool.Repo {
+	c := w.source.Change
+	return tool.Repo{Git: w.mirror.Git, Head: c.HeadSHA, Base: c.BaseSHA, MergeBase: c.MergeBase}
+}
+
+// shell runs an agent's commands.
+func (w *work) shell(ws *Workspace, may agent.Permissions, name, id string) *tool.Shell {
+	return &tool.Shell{
+		Log: w.dir.Evidence, Sandbox: w.sides.Sandbox, Template: ws.Command, Root: ws.Tree.Dir, Tree: ws.Tree.OID, Roots: ws.Roots, Agent: name, Task: id,
+		Refuse: may.Shell, Argv: may.Argv,
+		After: func(ctx context.Context) ([]string, error) { return w.tripwire(ctx, ws.Tree, id) },
+	}
+}
+
+// tripwire puts back what a command changed that it must not change: tracked files,
+// HEAD, the index, refs. What it returns is for the model; the journal keeps it for
+// the verdict.
+func (w *work) tripwire(ctx context.Context, tree *workspace.Tree, id string) ([]string, error) {
+	moved, err := tree.Moved(ctx)
+	if err == nil && len(moved) > 0 {
+		err = w.dir.Journal.Append(kindMoved, id, moved)
+	}
+	if err != nil {
+		return nil, err
+	}
+	changed, err := tree.Restore(ctx)
+	if err == nil && len(changed) > 0 {
+		err = w.dir.Journal.Append(kindChanged, id, changed)
+	}
+	for _, name := range moved {
+		changed = append(changed, "git's "+name)
+	}
+	return changed, err
+}
+
+// guarded takes secrets out of what tools answer, before anybody sees or keeps it.
+func (w *work) guarded(tools []tool.Tool) []tool.Tool {
+	out := slices.Clone(tools)
+	for i, t := range out {
+		out[i].Run = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
+			res, err := t.Run(ctx, args)
+			res.Text = string(w.dir.Redact([]byte(res.Text)))
+			return res, err
+		}
+	}
+	return out
+}
+
+// known are the tools that there are, whether a run has them or, like those that
+// change something, none.
+func known() map[string]tool.Class {
+	out := map[string]tool.Class{}
+	for _, name := range tool.Names() {
+		if class, ok := tool.ClassOf(name); ok && tool.Canonical(name) == name {
+			out[name] = class
+		}
+	}
+	return out
+}
+
+// aliases are the spellings of other systems for the tools.
+func aliases() map[string]string {
+	out := map[string]string{}
+	for _, name := range tool.Names() {
+		if canonical := tool.Canonical(name); canonical != name {
+			out[name] = canonical
+		}
+	}
+	return out
+}
+
+// corrective asks once for what a reply that owes a verdict lacks.
+func corrective(name string) func(string) (string, bool) {
+	if Helps(name) {
+		return nil
+	}
+	return func(final string) (string, bool) {
+		r := report.ParseAgentReport(final)
+		if r.Form == report.FormStrict || r.Form == report.FormDecorated && r.Verdict != report.Pass {
+			return "", false
+		}
+		text := "Your reply does not end in a verdict line that can be read. Write the whole report again, with its checks, and end it with one line that is exactly \"VERDICT: PASS\", \"VERDICT: FAIL\" or \"VERDICT: PARTIAL\"."
+		for _, p := range r.Problems {
+			text += fmt.Sprintf("\n- %s", p)
+		}
+		return text, true
+	}
+}

@@ -1,0 +1,52 @@
+package publish
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/github"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// Decline completes the check run of a commit that is not verified, so that no required
+// check waits for it; text, Markdown of ours, says why. Where the base's configuration
+// excluded the change it ends skipped, else as a PARTIAL.
+//
+// A check run that says more than that nothing was verified stays the newest: whoever
+// changes a pull request back to a draft hides no FAIL by it.
+func (p *Publisher) Decline(ctx context.Context, t Target, text string, excluded bool) error {
+	if !p.Check {
+		return nil
+	}
+	return wrap("decline", t, p.dropRefused("check run", p.decline(ctx, t, text, excluded)))
+}
+
+func (p *Publisher) decline(ctx context.Context, t Target, text string, excluded bool) error {
+	end := ending{rep: &report.Report{Verdict: report.Partial, HeadSHA: t.HeadSHA}}
+	if err := p.compareHead(ctx, t, &end); err != nil || end.Kind == Superseded {
+		return err
+	}
+	own, others, err := p.runsOf(ctx, t)
+	if err != nil || slices.ContainsFunc(slices.Concat(own, others), func(r github.CheckRun) bool { return r.Conclusion != skipped }) {
+		return err
+	}
+	end.conclusion = skipped
+	if !excluded {
+		end.conclusion = undecided(p.FailOn)
+		if err := p.hold(ctx, t, &end); err != nil {
+			return err
+		}
+	}
+	run, err := p.makeCheck(ctx, t, checkKey(t), 0)
+	if err != nil {
+		return err
+	}
+	text = p.Redact.String(text)
+	title, _, _ := strings.Cut(strings.ReplaceAll(text, "`", ""), ". ")
+	_, err = p.GitHub.UpdateCheckRun(ctx, t.Repo, github.CheckRun{
+		ID: run.ID, Name: CheckName, Status: completed, Conclusion: end.conclusion, Completed: p.Now(), DetailsURL: p.DetailsURL,
+		Output: &github.Output{Title: report.Line(title, titleLimit), Summary: strings.TrimSpace(forPull(t, end) + "\n\n" + text)},
+	})
+	return err
+}

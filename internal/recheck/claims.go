@@ -1,0 +1,297 @@
+package recheck
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/reproduce"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/tool"
+)
+
+// claims audits the replies of the agents once more, as the run did, and
+// compares: what counts for the verdict follows from the replies, the evidence
+// and what was run again, and not from what the journal says of it.
+func (c *Checked) claims(r *rundir.Recorded, judged *orchestrator.Judgement) {
+	if judged == nil {
+		return
+	}
+	tries := reproduce.Tried(r.Records)
+	expected := 0
+	for _, a := range judged.Agents {
+		expected += attempts(a)
+	}
+	if len(tries) < expected || len(tries) > expected && !r.Resumed() {
+		c.problem("journal.jsonl: %d failing checks were run again, and the log has %d", expected, len(tries))
+	}
+	tries = tries[max(0, len(tries)-expected):]
+	owed := map[string]bool{}
+	for _, res := range judged.Results {
+		c.result(r, res)
+		if orchestrator.Helps(res.Agent) {
+			continue
+		}
+		owed[res.Agent] = true
+		at := slices.IndexFunc(judged.Agents, func(a report.AgentOutcome) bool { return a.Agent == res.Agent })
+		if at < 0 {
+			c.problem("journal.jsonl: what agent %s concluded is left out", res.Agent)
+		}
+	}
+	var spoiled []report.AgentOutcome
+	for _, out := range judged.Agents {
+		if out.Helper {
+			spoiled = append(spoiled, out)
+		}
+		if orchestrator.Helps(out.Agent) {
+			continue
+		}
+		at := slices.IndexFunc(judged.Results, func(r agent.Result) bool { return r.Agent == out.Agent })
+		if at < 0 {
+			c.problem("journal.jsonl: agent %s has a verdict and no result", out.Agent)
+			continue
+		}
+		tries = c.outcome(r, out, judged.Results[at], tries)
+	}
+	if !owed[orchestrator.Verification] {
+		c.problem("journal.jsonl: no agent %s looked at the change", orchestrator.Verification)
+	}
+	if !reflect.DeepEqual(through(spoiled), through(orchestrator.Spoiled(r.Journal, judged.Results))) {
+		c.problem("journal.jsonl: what commands of helpers changed is not what is concluded of them")
+	}
+	c.refusals(r, judged)
+}
+
+// redacted begins what stands for a secret.
+const redacted = "[redacted:"
+
+// attempts counts the checks that were run again.
+func attempts(a report.AgentOutcome) int {
+	n := 0
+	for _, k := range a.Checks {
+		if k.Result == report.ResultFail && k.Support == report.Supported && k.Reproduction != report.NotRun {
+			n++
+		}
+	}
+	return n
+}
+
+// outcome makes what one agent's reply comes to once more. It returns the tries that
+// are left.
+func (c *Checked) outcome(r *rundir.Recorded, have report.AgentOutcome, res agent.Result, tries [][]evidence.Record) [][]evidence.Record {
+	want, audited, err := auditOf(r, tries).Outcome(res)
+	if err != nil {
+		c.problem("agent %s: %v", res.Agent, err)
+		return tries
+	}
+	want.Cause = have.Cause
+	judge := reproduce.Judge{Dir: r.Begun.Dir, Source: r.Begun.Source}
+	for i, claim := range report.ParseAgentReport(res.Text).Checks {
+		k := &want.Checks[i]
+		if k.Support != report.Supported || len(audited[i].Records) == 0 {
+			continue
+		}
+		again := i < len(have.Checks) && have.Checks[i].Reproduction != report.NotRun
+		if again && k.Result == report.ResultFail {
+			k.Reproduction, tries = c.reproduced(r, judge, failing{res, claim, audited[i]}, tries)
+		}
+		if k.Result == report.ResultPass {
+			k.Reproduction = resampled(r, judge, k.Evidence[len(k.Evidence)-1])
+		}
+	}
+	if len(want.Checks) != len(have.Checks) {
+		c.problem("agent %s: its reply has %d checks, the journal %d", res.Agent, len(want.Checks), len(have.Checks))
+		return tries
+	}
+	for i := range want.Checks {
+		w, g := through(want.Checks[i]), through(have.Checks[i])
+		class := g.Reproduction
+		g.Reproduction = w.Reproduction
+		switch {
+		case w.Support != g.Support:
+			c.problem("agent %s: check %q is %s by the log, not %s", res.Agent, w.Title, w.Support, g.Support)
+		case !reflect.DeepEqual(w, g):
+			c.problem("agent %s: check %q is not what its reply says", res.Agent, w.Title)
+		case w.Reproduction != class:
+			c.problem("agent %s: check %q is %s by what was run again, not %s", res.Agent, w.Title, w.Reproduction, class)
+		}
+	}
+	want.Checks, have.Checks = nil, nil
+	if w, g := through(want), through(have); !reflect.DeepEqual(w, g) {
+		c.problem("agent %s: what it concluded is not what follows from its reply", res.Agent)
+	}
+	return tries
+}
+
+// through is a value as it is after it was stored.
+func through[T any](v T) T {
+	var out T
+	js, err := json.Marshal(v)
+	if err != nil || json.Unmarshal(js, &out) != nil {
+		return v
+	}
+	return out
+}
+
+// auditOf is the audit that the run made, from what is recorded. It knew no
+// record of what was run again afterwards.
+func auditOf(r *rundir.Recorded, tries [][]evidence.Record) orchestrator.Audit {
+	records := r.Records
+	if len(tries) > 0 {
+		at := slices.IndexFunc(records, func(r evidence.Record) bool { return r.ID == tries[0][0].ID })
+		records = records[:max(at, 0)]
+	} else if at := slices.IndexFunc(records, func(r evidence.Record) bool { return r.Task == reproduce.Sample }); at >= 0 {
+		records = records[:at]
+	}
+	a := orchestrator.Audit{Dir: r.Begun.Dir, Journal: r.Journal, Records: records}
+	for _, rec := range r.Records {
+		if strings.HasPrefix(rec.Task, string(gate.Head)+"/") {
+			a.Tree = rec.Tree
+			break
+		}
+	}
+	return a
+}
+
+// failing is a check of an agent that says that something fails.
+type failing struct {
+	result  agent.Result
+	claim   report.AgentCheck
+	audited evidence.Audited
+}
+
+// reproduced classifies a failing check by the records of what was run again.
+func (c *Checked) reproduced(r *rundir.Recorded, judge reproduce.Judge, f failing, tries [][]evidence.Record) (report.Reproduction, [][]evidence.Record) {
+	first, ok := recordOf(r.Records, f.audited.Records[len(f.audited.Records)-1])
+	if !ok || !first.Executed || f.result.Isolation != agents.Worktree || len(tries) == 0 {
+		return report.NotRun, tries
+	}
+	now := tries[0]
+	if !evidence.SameCommand(first.Command, now[0].Command) {
+		c.problem("%s ran another command again than %s", now[0].ID, first.ID)
+	}
+	class, err := judge.Classify(f.claim, first, now[0], func() (evidence.Record, error) {
+		if len(now) < 2 {
+			return evidence.Record{}, errors.New("it was not run on the base")
+		}
+		return now[1], nil
+	})
+	if err != nil {
+		c.problem("check %q: %v", f.claim.Title, err)
+	}
+	return class, tries[1:]
+}
+
+// resampled is what running a passing check again showed, by the records of it.
+func resampled(r *rundir.Recorded, judge reproduce.Judge, id string) report.Reproduction {
+	first, ok := recordOf(r.Records, id)
+	if !ok {
+		return report.NotRun
+	}
+	if now, ok := reproduce.SampleOf(r.Records, first); ok {
+		return judge.Sampled(first, now)
+	}
+	return report.NotRun
+}
+
+// result holds what an agent came to against what the journal has of its way.
+func (c *Checked) result(r *rundir.Recorded, res agent.Result) {
+	if done, ok := rundir.Lookup[agent.Result](r.Journal, "subagent_done", res.ID); ok && !reflect.DeepEqual(through(done), through(res)) {
+		c.problem("journal.jsonl: agent %s has two results that are not the same", res.Agent)
+	}
+	text := ""
+	for n := 1; ; n++ {
+		said, ok := rundir.Lookup[model.Response](r.Journal, "model", fmt.Sprintf("%s/%d", res.ID, n))
+		if !ok {
+			break
+		}
+		text += said.Message.Text
+		for _, call := range said.Message.Calls {
+			if handed, err := tool.Submitted(json.RawMessage(call.Args)); res.Submitted != nil && err == nil && tool.Canonical(call.Name) == orchestrator.SubmitTool {
+				text += handed
+			}
+		}
+	}
+	if res.Outcome == agent.Completed && !strings.HasSuffix(text, res.Text) {
+		c.problem("journal.jsonl: the reply of agent %s is not what its model answered", res.Agent)
+	}
+}
+
+// refusals looks for each refused command of the log among the refused calls.
+func (c *Checked) refusals(r *rundir.Recorded, judged *orchestrator.Judgement) {
+	if r.Resumed() {
+		return // a call that a crash cut off was made, and refused, twice
+	}
+	listed := map[string]int{}
+	for _, d := range judged.Denied {
+		listed[d.Agent+" "+d.Code]++
+	}
+	for _, rec := range r.Records {
+		if rec.Denied == nil {
+			continue
+		}
+		key := rec.Agent + " " + rec.Denied.Code
+		if listed[key]--; listed[key] < 0 {
+			c.problem("%s was refused (%s), and the journal does not say so", rec.ID, rec.Denied.Code)
+		}
+	}
+	all := orchestrator.Denials(judged.Results)
+	if len(all) != len(judged.Denied) || len(all) > 0 && !reflect.DeepEqual(through(all), through(judged.Denied)) {
+		c.problem("journal.jsonl: the refused calls are not those of the agents")
+	}
+}
+
+// answers holds the answers in the journal against those of model.jsonl.
+func (c *Checked) answers(r *rundir.Recorded) {
+	said := map[string]model.Response{}
+	err := exchanges(filepath.Join(r.Begun.Dir, "model.jsonl"), func(e model.Exchange) {
+		if e.Response != nil {
+			said[fmt.Sprintf("%s/%d", e.ID, e.N)] = *e.Response
+		}
+	})
+	if err != nil {
+		c.problem("model.jsonl: %v", err)
+		return
+	}
+	for _, e := range r.Journal.Entries("model") {
+		var answer model.Response
+		if err := json.Unmarshal(e.Data, &answer); err != nil {
+			c.problem("journal.jsonl: answer %s: %v", e.Key, err)
+			continue
+		}
+		got, ok := said[e.Key]
+		hidden := strings.Contains(answer.Message.Text, redacted) // in each of the two in its own way
+		if !ok || !hidden && strings.TrimSpace(got.Message.Text) != strings.TrimSpace(answer.Message.Text) || len(got.Message.Calls) != len(answer.Message.Calls) {
+			c.problem("model.jsonl: answer %s is not the one of the journal", e.Key)
+		}
+	}
+}
+
+// exchanges reads a model.jsonl; none is an empty one.
+func exchanges(name string, fn func(model.Exchange)) error {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return model.ReadExchanges(file, func(e model.Exchange) error {
+		fn(e)
+		return nil
+	})
+}

@@ -1,0 +1,108 @@
+package recheck
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// A playback is a sandbox that answers commands with what is recorded of them, so
+// that what uses it goes the recorded way. Commands that execute names are executed
+// besides, and seen is given what came of it.
+type playback struct {
+	past    *past
+	moved   *strings.Replacer
+	execute func(evidence.Record) bool                                          // nil: nothing is executed
+	seen    func(context.Context, evidence.Record, sandbox.Result, error) error // of what was executed
+	real    sandbox.Sandbox
+
+	mu      sync.Mutex
+	used    map[string]bool
+	unknown []string // commands that are not recorded
+}
+
+// Status is that of the recorded run, which is concluded once more.
+func (b *playback) Status() sandbox.Status {
+	if b.execute != nil {
+		return b.real.Status()
+	}
+	return b.past.run.Begun.Settings.Sandbox
+}
+
+// Run implements [sandbox.Sandbox].
+func (b *playback) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
+	if ctx.Err() != nil {
+		return sandbox.Result{Exit: -1}, context.Cause(ctx)
+	}
+	rec, ok := b.next(c)
+	if !ok {
+		return sandbox.Result{Exit: -1}, fmt.Errorf("%q is not recorded", commandOf(c))
+	}
+	if b.execute != nil && b.execute(rec) {
+		live := c
+		live.Stdout = nil
+		res, err := b.real.Run(ctx, live)
+		if err := b.seen(ctx, rec, res, err); err != nil {
+			return sandbox.Result{Exit: -1}, err
+		}
+	}
+	stdout, stderr, err := b.past.run.Output(rec)
+	if err != nil {
+		return sandbox.Result{Exit: -1}, err
+	}
+	stdout, stderr = []byte(b.moved.Replace(string(stdout))), []byte(b.moved.Replace(string(stderr)))
+	if c.Stdout != nil {
+		if _, err := c.Stdout.Write(stdout); err != nil {
+			return sandbox.Result{Exit: -1}, err
+		}
+	}
+	return sandbox.Result{
+		Exit: rec.Exit, Signal: rec.Signal, TimedOut: rec.TimedOut, Started: rec.Started,
+		Duration: time.Duration(rec.DurationMS) * time.Millisecond,
+		Stdout:   sandbox.Output{Bytes: stdout, Total: int64(len(stdout))},
+		Stderr:   sandbox.Output{Bytes: stderr, Total: int64(len(stderr))},
+	}, nil
+}
+
+// next finds the first record of a command that was not used yet.
+func (b *playback) next(c sandbox.Command) (evidence.Record, bool) {
+	given := commandOf(c)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.past.run.Records {
+		recorded := b.moved.Replace(r.Command)
+		if !r.Executed || b.used[r.ID] || !evidence.SameWords(recorded, given) && !wraps(given, recorded) || !ends(c.Dir, r.Cwd) {
+			continue
+		}
+		b.used[r.ID] = true
+		return r, true
+	}
+	b.unknown = append(b.unknown, given)
+	return evidence.Record{}, false
+}
+
+// commandOf is a command as its record has it: the text that a shell is given, or
+// else the words.
+func commandOf(c sandbox.Command) string {
+	if len(c.Argv) > 2 && c.Argv[0] == "bash" && c.Argv[len(c.Argv)-2] == "-c" {
+		return c.Argv[len(c.Argv)-1]
+	}
+	return strings.Join(c.Argv, " ")
+}
+
+// wraps says whether a script has the text of a recorded command on lines of its
+// own, between what asks the runner for its results and what prints them.
+func wraps(script, recorded string) bool {
+	return recorded != "" && (strings.Contains(script, "\n( "+recorded+"\n) >&2\n") || strings.HasSuffix(script, "\n"+recorded))
+}
+
+// ends says whether dir is the folder cwd of some tree.
+func ends(dir, cwd string) bool {
+	return cwd == "." || strings.HasSuffix(filepath.ToSlash(dir), "/"+cwd)
+}

@@ -1,0 +1,76 @@
+package reproduce
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A failure for want of what only the other side has is told from a failure of
+// what both have. Anything else would blame a change for nothing, or excuse it.
+func TestLacking(t *testing.T) {
+	t.Parallel()
+	names := added([]change.File{
+		{Path: "cmd/tool/main.go", Status: change.Added},
+		{Path: "pkg/parser.py", Status: change.Renamed},
+		{Path: "old.sh", Status: change.Modified},
+		{Path: "gone.sh", Status: change.Deleted},
+	})
+	if diff := cmp.Diff([]string{"main.go", "main", "parser.py", "parser"}, names); diff != "" {
+		t.Errorf("added (-want +got):\n%s", diff)
+	}
+	for _, tc := range []struct {
+		name      string
+		mine, its string
+		names     []string
+		want      bool
+	}{
+		{"the script is not there", "sh: 0: cannot open parser.py: No such file\n", "negative\n", names, true},
+		{"a module is not there", "ModuleNotFoundError: No module named 'parser'\n", "AssertionError\n", names, true},
+		{"some other file is not there", "cat: data.txt: No such file or directory\n", "negative\n", names, false},
+		{"some other file, and names do not matter", "cat: data.txt: No such file or directory\n", "negative\n", nil, true},
+		{"both miss something", "cat: parser.py: No such file\n", "open x: no such file or directory\n", names, false},
+		{"no new files at all", "cat: parser.py: No such file\n", "negative\n", []string{}, false},
+		{"Go does not compile", "./probe_test.go:5:2: undefined: New\nFAIL\tp [build failed]\n", "--- FAIL: TestProbe\n", []string{}, true},
+		{"Go compiles on neither side", "./a.go:5:2: undefined: New\nFAIL\tp [build failed]\n", "FAIL\tp [build failed]\n", []string{}, false},
+		{"TypeScript does not compile", "a.ts(3,1): error TS2304: Cannot find name 'x'.\n", "expected 3\n", []string{}, true},
+		{"a test fails differently", "want 3, got 4\n", "want 3, got 5\n", names, false},
+		{"silence", "", "", names, false},
+	} {
+		if got := lacking(tc.mine, tc.its, tc.names); got != tc.want {
+			t.Errorf("%s: %t", tc.name, got)
+		}
+	}
+}
+
+// Only a quote of three words or more that stands in the task, or in a commit
+// message, makes a failure on both sides the change's own.
+func TestPromised(t *testing.T) {
+	t.Parallel()
+	j := Judge{Source: rundir.Source{Change: change.Change{Task: "Make sum refuse words.\nNegative  numbers\nare added as well, \"as they are\"."}}}
+	j.Source.Commits = []workspace.Commit{{Subject: "sum: refuse empty input", Body: "It crashed before."}}
+	for _, tc := range []struct {
+		name  string
+		check report.AgentCheck
+		want  bool
+	}{
+		{"the task, across lines and in another case", report.AgentCheck{Expected: `the task says "negative numbers are added as well"`}, true},
+		{"with the quote's own full stop", report.AgentCheck{Expected: `the task says "make sum refuse words."`}, true},
+		{"with a full stop that the task does not have there", report.AgentCheck{Expected: `"negative numbers are added."`}, true},
+		{"curly quotes, in the prose", report.AgentCheck{Remark: "“Make sum refuse words”"}, true},
+		{"a commit", report.AgentCheck{Title: `"refuse empty input" is not so`}, true},
+		{"two words", report.AgentCheck{Expected: `"refuse words"`}, false},
+		{"not in the task", report.AgentCheck{Expected: `"numbers are never added"`}, false},
+		{"in the task, but not quoted", report.AgentCheck{Expected: "negative numbers are added as well"}, false},
+		{"nothing", report.AgentCheck{}, false},
+	} {
+		if got := j.promised(tc.check); got != tc.want {
+			t.Errorf("%s: %t", tc.name, got)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package reproduce
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// Words with which programs say that something is not there, or that what they
+// were given does not compile against it.
+var (
+	notThere   = pattern.New(`(?i)no such file|cannot open|can't open|cannot find|could not find|can't find|not found|does not exist|is not in std|no module named|cannot import`)
+	notBuilt   = pattern.New(`(?m)^\S+:\d+:\d+: .*(?:undefined|unknown field|too many arguments|not enough arguments|missing method)|\[(?:build|setup) failed\]|^error\[E\d+\]|error TS\d+`)
+	unrunnable = []int{126, 127} // what shells end with when a command is not there or is no program
+)
+
+// lacks says whether a run failed for want of something that another run of the
+// same command had: its exit code or output says so, and the other's does not.
+// Where names are given, words for what is not there count only in a line with
+// one of them.
+func (j Judge) lacks(r, had evidence.Record, names []string) bool {
+	if r.Exit == 0 || slices.Contains(unrunnable, had.Exit) {
+		return false
+	}
+	if slices.Contains(unrunnable, r.Exit) {
+		return true
+	}
+	return lacking(wrote(j.Dir, r), wrote(j.Dir, had), names)
+}
+
+// lacking is lacks for what two runs wrote.
+func lacking(mine, its string, names []string) bool {
+	if notBuilt.MatchString(mine) && !notBuilt.MatchString(its) {
+		return true
+	}
+	if notThere.MatchString(its) {
+		return false
+	}
+	for line := range strings.Lines(mine) {
+		named := names == nil || slices.ContainsFunc(names, func(n string) bool { return strings.Contains(line, n) })
+		if named && notThere.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// added lists the names of files that only the head has.
+func added(files []change.File) []string {
+	names := []string{}
+	for _, f := range files {
+		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied {
+			name := path.Base(f.Path)
+			names = append(names, name)
+			if stem := strings.TrimSuffix(name, path.Ext(name)); len(stem) > 3 {
+				names = append(names, stem)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,208 @@
+package reproduce
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// PreviousTask begins the names of the tasks under which commands of the last run
+// stand in the log. It is stored: do not change it.
+const PreviousTask = "again/"
+
+// previousMost bounds how many checks of the last run are run again.
+const previousMost = 30
+
+// Previous is what became of the last run's checks (stage "previous"): its commands
+// were run again on this head and, where they fail, on the base, without a model. The
+// names of the fields are stored: do not change them.
+type Previous struct {
+	RunID   string           `json:"run_id"`
+	Head    string           `json:"head"`
+	Verdict report.Verdict   `json:"verdict"`
+	Checks  []report.Revisit `json:"checks"`
+	Diff    string           `json:"diff"`  // from that head to this one, cut
+	Notes   []string         `json:"notes"` // why it is less than all
+}
+
+// A Last is the last run on the same change, as this one keeps it.
+type Last struct {
+	Dir     string
+	Report  *report.Report
+	journal *journal.Journal
+	records map[string]evidence.Record
+}
+
+// ReadLast reads the last run, of which dir is the directory.
+func ReadLast(dir string) (*Last, error) {
+	rep, err := rundir.ReadReport(dir)
+	if err != nil {
+		return nil, err
+	}
+	records, err := evidence.ReadVerified(dir, rep.RunID)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := rundir.Read(dir, records)
+	if err != nil {
+		return nil, err
+	}
+	l := &Last{Dir: dir, Report: rep, journal: recorded.Journal, records: map[string]evidence.Record{}}
+	for _, r := range records {
+		l.records[r.ID] = r
+	}
+	return l, nil
+}
+
+// Record is what a check of the last run rests on, where it can be run again.
+func (l *Last) Record(c report.Check) (evidence.Record, bool) {
+	if c.Kind != report.KindAgent || c.Result == report.ResultSkip || len(c.Evidence) == 0 {
+		return evidence.Record{}, false
+	}
+	was, ok := l.records[c.Evidence[len(c.Evidence)-1]]
+	return was, ok && was.Executed
+}
+
+// Symbolic is the command of a record of the last run, with symbols in the place of
+// the folders of the agent that ran it.
+func (l *Last) Symbolic(was evidence.Record) string {
+	return rundir.RootsOf(l.journal, was).Symbolic(CommandOf(was))
+}
+
+// CommandOf is the command of a record as a text.
+func CommandOf(r evidence.Record) string {
+	if r.Command == "" {
+		return strings.Join(r.Argv, " ")
+	}
+	return r.Command
+}
+
+// Again runs the checks of the last run again. It ends when now is after until, where
+// that is not zero; the checks that are left are listed as not run again.
+func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, now func() time.Time) ([]report.Revisit, error) {
+	var out []report.Revisit
+	ran := 0
+	for _, c := range l.Report.Checks {
+		was, ok := l.Record(c)
+		if !ok {
+			continue
+		}
+		v := report.Revisit{Title: c.Title, Command: c.Command, Was: c.Result, Evidence: []string{}}
+		if ran >= previousMost || !until.IsZero() && now().After(until) {
+			v.Now = report.NotRevisited
+			out = append(out, v)
+			continue
+		}
+		ran++
+		on := func(side *workspace.Tree, name string) (evidence.Record, error) {
+			task := PreviousTask + c.ID + "/" + name
+			at := s.Layout.Copy(copyName(ran, task))
+			rec, err := s.repeat(ctx, execution{record: was, roots: rundir.RootsOf(l.journal, was), at: at, task: task}, side)
+			if err == nil {
+				v.Evidence = append(v.Evidence, rec.ID)
+			}
+			return rec, err
+		}
+		head, err := on(s.Head, "head")
+		if err == nil {
+			v.Now, v.Reproduction, err = l.Became(j, c.Result, was, head, func() (evidence.Record, error) { return on(s.Base, "base") })
+		}
+		if err != nil {
+			return out, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// Became says what the command of a check that had this result does now. A failure
+// counts only where the base, for which onBase gives the record, does not have it.
+func (l *Last) Became(j Judge, had report.Result, was, head evidence.Record, onBase func() (evidence.Record, error)) (report.Became, report.Reproduction, error) {
+	same := l.sameAs(j, was, head)
+	now := report.StillFails
+	switch {
+	case lacking(wrote(j.Dir, head), l.recorded(was), nil) || head.Exit == 126 || head.Exit == 127:
+		return report.CannotRun, "", nil
+	case had == report.ResultPass && same:
+		return report.Holds, "", nil
+	case had == report.ResultFail && !same:
+		return report.Fixed, "", nil
+	case had == report.ResultPass && head.Exit == 0:
+		return report.Differs, "", nil // it ends well and prints something else: for people to look at
+	case had == report.ResultPass:
+		now = report.Broke
+	}
+	base, err := onBase()
+	switch {
+	case err != nil:
+		return now, "", err
+	case lacking(wrote(j.Dir, base), wrote(j.Dir, head), added(j.Source.Change.Files)):
+		return now, report.HeadOnly, nil
+	case !j.alike(head, base):
+		return now, report.Introduced, nil
+	}
+	return now, report.PreExisting, nil
+}
+
+// sameAs compares a record with one of the last run.
+func (l *Last) sameAs(j Judge, was, now evidence.Record) bool {
+	if was.TimedOut || now.TimedOut {
+		return was.TimedOut == now.TimedOut
+	}
+	if was.Exit != 0 {
+		return now.Exit != 0
+	}
+	out, err := evidence.ReadOutput(l.Dir, was.Stdout)
+	return err == nil && now.Exit == 0 && evidence.Comparable(string(out)) == printed(j.Dir, now)
+}
+
+// recorded is all that a command of the last run wrote.
+func (l *Last) recorded(was evidence.Record) string {
+	var b strings.Builder
+	for _, o := range []evidence.Output{was.Stdout, was.Stderr} {
+		if out, err := evidence.ReadOutput(l.Dir, o); err == nil {
+			b.Write(out)
+		}
+	}
+	return b.String()
+}
+
+// Numbers counts the checks of the last run whose commands are among records, in the
+// order in which they were run again. The key is the task without its side.
+func Numbers(records []evidence.Record) map[string]int {
+	out := map[string]int{}
+	for _, r := range records {
+		if check, ok := previousCheck(r); ok && out[check] == 0 {
+			out[check] = len(out) + 1
+		}
+	}
+	return out
+}
+
+// CopyOf are the folders in which the command of a record of the last run's checks
+// was run again, by the numbers that [Numbers] gives.
+func CopyOf(j *journal.Journal, r evidence.Record, numbers map[string]int) evidence.Roots {
+	check, _ := previousCheck(r)
+	return rundir.CopyRoots(j, r, copyName(numbers[check], r.Task))
+}
+
+// previousCheck is the check of the last run that a record is of.
+func previousCheck(r evidence.Record) (string, bool) {
+	if r.Agent != Host || !r.Executed || !strings.HasPrefix(r.Task, PreviousTask) {
+		return "", false
+	}
+	return r.Task[:strings.LastIndexByte(r.Task, '/')], true
+}
+
+// copyName is the name of the folder in which the command of the n-th check of the
+// last run is run again, for the side that its task ends with.
+func copyName(n int, task string) string {
+	return strconv.Itoa(n) + "-" + task[strings.LastIndexByte(task, '/')+1:]
+}

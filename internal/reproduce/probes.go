@@ -1,0 +1,99 @@
+package reproduce
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Bounds for files that an agent added to its tree and that travel with a check.
+const (
+	maxProbes    = 200
+	maxProbeSize = 1 << 20
+)
+
+// copyProbes copies what an agent added to its tree, such as a test beside the
+// code: small regular files that the prepared head does not have. What is there
+// already in to stays.
+func copyProbes(from, prepared, to string) error {
+	var roots [3]*os.Root
+	for i, dir := range []string{from, prepared, to} {
+		r, err := os.OpenRoot(dir)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		roots[i] = r
+	}
+	left := maxProbes
+	return fs.WalkDir(roots[0].FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || name == ".git" || left == 0 {
+			return skipped(d)
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		if _, err := roots[1].Lstat(name); err == nil {
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || info.Size() > maxProbeSize {
+			return nil //nolint:nilerr // what cannot be read or is no probe stays behind
+		}
+		data, err := roots[0].ReadFile(name)
+		if err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		left--
+		if err := roots[2].MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return nil //nolint:nilerr // base has a file where the agent has a folder
+		}
+		f, err := roots[2].OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o600)
+		if err != nil {
+			return nil //nolint:nilerr // it is there already
+		}
+		_, err = f.Write(data)
+		return errors.Join(err, f.Close())
+	})
+}
+
+// skipped leaves a folder out of a walk.
+func skipped(d fs.DirEntry) error {
+	if d != nil && d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// copyScratch copies an agent's scratch files, so that one run of a check does
+// not see what another one wrote. Links and special files stay behind.
+func copyScratch(from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // what its owner made unreadable cannot travel
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := root.ReadFile(name)
+		if err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		return os.WriteFile(filepath.Join(to, name), data, info.Mode().Perm()|0o600)
+	})
+}

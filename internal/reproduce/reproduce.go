@@ -1,0 +1,140 @@
+// Package reproduce runs a recorded command again on clean copies of both sides of a
+// change and classifies the outcome. A failure counts against the change only where
+// it happens again on the head and not in the same way on the base.
+//
+// What a copy is made from is a prepared snapshot of its side, after setup and build.
+// Files that the agent made for its check travel along: small files that it added to
+// its worktree, and its scratch files.
+package reproduce
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// longest is how long a command may take when it is run again.
+const longest = 5 * time.Minute
+
+// Share is when the time is over in which commands may be run again: a fourth of what
+// ctx has left. Zero: it has no end.
+func Share(ctx context.Context, now time.Time) time.Time {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return time.Time{}
+	}
+	return now.Add(end.Sub(now) / 4)
+}
+
+// A Shell makes the command in which the shell commands of a project run in tree: its
+// environment, what it may write and read, its network.
+type Shell interface {
+	Shell(ctx context.Context, tree, base, home string) (sandbox.Command, error)
+}
+
+// Sides are the two sides of a change, prepared, and what it takes to run commands on
+// clean copies of them.
+type Sides struct {
+	Base, Head *workspace.Tree // snapshots after setup and build, which nothing changes
+	Shell      Shell
+	Env        []string // of the configuration, for each command
+	Layout     rundir.Layout
+	Sandbox    sandbox.Sandbox
+	Log        *evidence.Log
+	Pool       *workspace.Pool // of copies
+}
+
+// Command is what shell commands in a copy of a side have in common.
+func (s *Sides) Command(ctx context.Context, at evidence.Roots) (sandbox.Command, error) {
+	if err := os.MkdirAll(at.Temp, 0o700); err != nil {
+		return sandbox.Command{}, err
+	}
+	c, err := s.Shell.Shell(ctx, at.Tree, s.Base.Dir, at.Home)
+	if err != nil {
+		return sandbox.Command{}, err
+	}
+	c.Writable = append(c.Writable, at.Temp)
+	c.Env = append(c.Env, s.Env...)
+	c.Env = append(c.Env, "TMPDIR="+at.Temp, "YCBOT_BASE="+s.Base.Dir)
+	return c, nil
+}
+
+// Bash are the words that run a command as an agent's are run.
+func Bash(command string) []string {
+	return []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", command}
+}
+
+// An Original is a recorded command of an agent.
+type Original struct {
+	Record    evidence.Record
+	Roots     evidence.Roots // folders that its command names
+	Workspace evidence.Roots // where the agent works now, for the files that travel along
+}
+
+// CommandAt is the command with the folders of at in the place of those that it names.
+func (o Original) CommandAt(at evidence.Roots) string { return o.Roots.Move(CommandOf(o.Record), at) }
+
+// Again runs the command of o in a fresh copy of a side. The copy takes the place of
+// the folders that the command names.
+func (s *Sides) Again(ctx context.Context, o Original, side *workspace.Tree, task string) (evidence.Record, error) {
+	at := s.Layout.Copy(o.Record.ID + "-" + filepath.Base(task))
+	tree, err := s.Pool.Copy(ctx, side, at.Tree)
+	if err != nil {
+		return evidence.Record{}, err
+	}
+	defer s.Pool.Put(tree, side)
+	if err := copyProbes(o.Workspace.Tree, s.Head.Dir, tree.Dir); err != nil {
+		return evidence.Record{}, err
+	}
+	defer s.clean(at)
+	if err := errors.Join(os.RemoveAll(at.Temp), copyScratch(o.Workspace.Temp, at.Temp)); err != nil {
+		return evidence.Record{}, err
+	}
+	return s.execute(ctx, execution{o.Record, o.Roots, at, task}, tree)
+}
+
+// repeat runs a recorded command in a fresh copy of a side, without files of an agent.
+func (s *Sides) repeat(ctx context.Context, e execution, side *workspace.Tree) (evidence.Record, error) {
+	tree, err := s.Pool.Copy(ctx, side, e.at.Tree)
+	if err != nil {
+		return evidence.Record{}, err
+	}
+	defer s.Pool.Put(tree, side)
+	defer s.clean(e.at)
+	return s.execute(ctx, e, tree)
+}
+
+// clean removes the short-lived files of a command. What cannot be removed goes with
+// the run.
+func (s *Sides) clean(at evidence.Roots) { _ = os.RemoveAll(at.Temp) }
+
+// An execution is a recorded command that is run again in a copy.
+type execution struct {
+	record evidence.Record
+	roots  evidence.Roots // that the command names
+	at     evidence.Roots // in their place
+	task   string
+}
+
+func (s *Sides) execute(ctx context.Context, e execution, tree *workspace.Tree) (evidence.Record, error) {
+	run, err := s.Command(ctx, e.at)
+	if err != nil {
+		return evidence.Record{}, err
+	}
+	e.at.Base = s.Base.Dir
+	command := e.roots.Move(CommandOf(e.record), e.at)
+	x := evidence.Execution{
+		Agent: Host, Task: e.task, Command: command, Roots: e.at, // what ran is what the log says
+		Root: tree.Dir, Cwd: e.record.Cwd, Tree: tree.OID, Run: run,
+	}
+	x.Run.Argv, x.Run.Timeout = Bash(command), longest
+	rec, _, err := s.Log.Run(ctx, s.Sandbox, x)
+	return rec, err
+}

@@ -1,0 +1,106 @@
+package rundir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/transcript"
+)
+
+// ErrNothing is returned for a folder in which no run got far enough to be
+// reported on.
+var ErrNothing = errors.New("no run was begun here")
+
+// Begun is what a run is, from its beginning and its checkout stage.
+type Begun struct {
+	Dir      string // run directory
+	ID       string
+	Identity Identity
+	Settings Settings
+	Source   Source
+}
+
+// Recall reads what a run is from its journal. The error is [ErrNothing] where it was
+// not begun.
+func Recall(dir string, j *journal.Journal) (Begun, error) {
+	settings, known := Lookup[Settings](j, "run", "circumstances")
+	identity, named := Lookup[Identity](j, "run", "identity")
+	if !known || !named {
+		return Begun{}, fmt.Errorf("%s: %w", dir, ErrNothing)
+	}
+	source, _ := Lookup[Source](j, "stage", "checkout")
+	return Begun{Dir: dir, ID: identity.Run, Identity: identity, Settings: settings, Source: source}, nil
+}
+
+// A Recorded is the directory of a run that is read and not written.
+type Recorded struct {
+	Begun   Begun
+	Journal *journal.Journal
+	Records []evidence.Record
+}
+
+// Read reads the journal of the run in dir, to which records belong.
+func Read(dir string, records []evidence.Record) (*Recorded, error) {
+	j, err := journal.Read(filepath.Join(dir, "journal.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	r := &Recorded{Journal: j, Records: records}
+	r.Begun, err = Recall(dir, j)
+	return r, err
+}
+
+// Resumed says whether the run was broken off and continued, so that its log has
+// commands that nothing refers to.
+func (r *Recorded) Resumed() bool {
+	events, err := ReadEvents(r.Begun.Dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range events {
+		if e.Type == transcript.RunResumed {
+			return true
+		}
+	}
+	return false
+}
+
+// Output is what a recorded command wrote to its two streams.
+func (r *Recorded) Output(rec evidence.Record) (stdout, stderr []byte, err error) {
+	return evidence.Outputs(r.Begun.Dir, rec)
+}
+
+// ReadEvents reads events.jsonl.
+func ReadEvents(dir string) ([]transcript.Event, error) {
+	file, err := os.Open(filepath.Join(dir, "events.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return transcript.Read(file)
+}
+
+// ReadReport reads report.json.
+func ReadReport(dir string) (*report.Report, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		return nil, err
+	}
+	rep, err := report.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, "report.json"), err)
+	}
+	rep.ReportDir = dir
+	return rep, nil
+}
+
+// IsFinished says whether dir holds a run that was sealed.
+func IsFinished(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, sumsFile))
+	return err == nil
+}

@@ -1,0 +1,236 @@
+// Package rundir is the run directory: it is created, continued, read and sealed
+// here. A run keeps everything that it records in one directory, of which it is the
+// only writer:
+//
+//   - journal.jsonl holds the result of each finished stage (kind "stage", key the
+//     stage's name), what the run was begun with (kind "run"), and where its folders
+//     lay (kinds "layout" and "workspace"), so that the same run started again
+//     continues after the last finished stage;
+//   - events.jsonl holds what happened when;
+//   - evidence.jsonl and spill/ hold what was executed;
+//   - SHA256SUMS is written last. Nothing is written to the directory afterwards.
+//
+// A run's worktrees lie elsewhere, as its [Layout] says, and are removed when it ends.
+package rundir
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/transcript"
+)
+
+// Previous is the folder in which a run keeps the directory of the last run, whose
+// verdict it reuses or whose checks it runs again.
+const Previous = "previous"
+
+const (
+	sumsFile  = "SHA256SUMS"
+	sumsDraft = ".SHA256SUMS" // while it is written
+)
+
+// files are the names that a run directory may hold; a folder with anything else in
+// it is no run directory.
+var files = []string{
+	"report.json", "report.md", "brief.md", "journal.jsonl", "events.jsonl", "evidence.jsonl", "spill",
+	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", sumsFile, sumsDraft, Previous,
+}
+
+// A UsageError is a mistake of whoever asked for the run. Its text says what is
+// wrong and what to do.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// NewID is the name of a run: when it began, and something at random.
+func NewID(now time.Time) string {
+	var b [4]byte
+	rand.Read(b[:])
+	return now.UTC().Format("20060102T150405Z") + "-" + hex.EncodeToString(b[:])
+}
+
+// Digest stands for a text in the journal; empty for an empty text.
+func Digest(text string) string {
+	if text == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// A Dir is the directory of a run in progress.
+type Dir struct {
+	Path     string
+	ID       string // of the run
+	Fresh    bool   // nothing was in the directory before
+	Resumed  bool   // the run was begun before and is continued
+	Journal  *journal.Journal
+	Events   *transcript.Log
+	Evidence *evidence.Log
+
+	redact func([]byte) []byte
+}
+
+// Options say how a directory is written.
+type Options struct {
+	Redact func([]byte) []byte // takes secrets out of all that is written; may be nil
+	Now    func() time.Time
+	Kept   func() error // is called when the journal has an entry more; may be nil
+}
+
+// Create makes the directory at path, or takes it as it is where it holds the same
+// job, broken off: the run then keeps its name. A directory that holds a finished
+// run, or another job, is emptied. The error is a [UsageError] where the path cannot
+// be a run directory.
+func Create(path string, identity Identity, o Options) (*Dir, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{Path: path, ID: identity.Run, redact: o.redact()}
+	if err := d.claim(identity, o); err != nil {
+		return nil, err
+	}
+	if err := d.open(o); err != nil {
+		return nil, errors.Join(fmt.Errorf("run directory %s: %w", path, err), d.Close())
+	}
+	_, d.Resumed = d.Journal.Lookup("run", "identity")
+	return d, nil
+}
+
+// Reopen opens the directory of a run that was begun, whether it was finished or not.
+func Reopen(path string, o Options) (*Dir, Begun, error) {
+	d := &Dir{Path: path, redact: o.redact()}
+	var err error
+	if d.Journal, err = journal.Open(filepath.Join(path, "journal.jsonl"), o.Now); err != nil {
+		return nil, Begun{}, err
+	}
+	begun, err := Recall(path, d.Journal)
+	if err != nil {
+		return nil, Begun{}, errors.Join(err, d.Journal.Close())
+	}
+	if err := d.Journal.Close(); err != nil {
+		return nil, Begun{}, err
+	}
+	d.ID = begun.ID
+	if err := d.open(o); err != nil {
+		return nil, Begun{}, errors.Join(err, d.Close())
+	}
+	return d, begun, nil
+}
+
+func (o Options) redact() func([]byte) []byte {
+	if o.Redact == nil {
+		return func(b []byte) []byte { return b }
+	}
+	return o.Redact
+}
+
+// claim makes the directory and empties it, unless its run is continued.
+func (d *Dir) claim(identity Identity, o Options) error {
+	if err := os.MkdirAll(d.Path, 0o700); err != nil {
+		return &UsageError{fmt.Errorf("run directory: %w", err)}
+	}
+	have, err := os.ReadDir(d.Path)
+	if err != nil {
+		return &UsageError{fmt.Errorf("run directory: %w", err)}
+	}
+	d.Fresh = len(have) == 0
+	finished := false
+	for _, e := range have {
+		if !slices.Contains(files, e.Name()) {
+			return &UsageError{fmt.Errorf("--out %s holds %q, which is not a run's: name an empty or new folder", d.Path, e.Name())}
+		}
+		finished = finished || e.Name() == sumsFile
+	}
+	if !finished && d.continues(identity, o) {
+		return nil
+	}
+	// The journal goes first: without it, what is left of a folder that was being
+	// emptied is never taken for a run that was broken off.
+	if err := os.RemoveAll(filepath.Join(d.Path, "journal.jsonl")); err != nil {
+		return fmt.Errorf("run directory: %w", err)
+	}
+	for _, e := range have {
+		if err := os.RemoveAll(filepath.Join(d.Path, e.Name())); err != nil {
+			return fmt.Errorf("run directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// continues says whether the directory holds this same job, broken off, and takes
+// over its run's name.
+func (d *Dir) continues(identity Identity, o Options) bool {
+	j, err := journal.Open(filepath.Join(d.Path, "journal.jsonl"), o.Now)
+	if err != nil {
+		return false
+	}
+	defer j.Close()
+	was, ok := Lookup[Identity](j, "run", "identity")
+	if !ok || !was.same(identity) {
+		return false
+	}
+	d.ID = was.Run
+	return true
+}
+
+func (d *Dir) open(o Options) (err error) {
+	if d.Journal, err = journal.Open(filepath.Join(d.Path, "journal.jsonl"), o.Now); err != nil {
+		return err
+	}
+	d.Journal.Redact, d.Journal.Kept = o.Redact, o.Kept
+	if d.Events, err = transcript.Open(filepath.Join(d.Path, "events.jsonl"), d.redact); err != nil {
+		return err
+	}
+	d.Evidence, err = evidence.Open(d.Path, d.ID, evidence.Options{Redact: o.Redact, Now: o.Now})
+	return err
+}
+
+// Close closes the files of the directory.
+func (d *Dir) Close() error {
+	var errs []error
+	if d.Evidence != nil {
+		errs = append(errs, d.Evidence.Close())
+	}
+	if d.Events != nil {
+		errs = append(errs, d.Events.Close())
+	}
+	if d.Journal != nil {
+		errs = append(errs, d.Journal.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Redact takes secrets out of what is written or shown.
+func (d *Dir) Redact(b []byte) []byte { return d.redact(b) }
+
+// Write stores a file of the run directory, without secrets.
+func (d *Dir) Write(name string, data []byte) error {
+	path := filepath.Join(d.Path, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, d.redact(data), 0o600)
+}
+
+// Lookup reads an entry of the journal, and says whether there is one that can be read.
+func Lookup[T any](j *journal.Journal, kind, key string) (v T, ok bool) {
+	raw, ok := j.Lookup(kind, key)
+	if !ok {
+		return v, false
+	}
+	err := json.Unmarshal(raw, &v)
+	return v, err == nil
+}

@@ -1,0 +1,146 @@
+package rundir
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+)
+
+func clock() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+// begin opens a run directory as a run does.
+func begin(t *testing.T, path string, identity Identity) *Dir {
+	t.Helper()
+	d, err := Create(path, identity, Options{Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	if !d.Resumed {
+		if err := d.Journal.Append("run", "circumstances", Settings{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Journal.Append("run", "identity", identity); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+// The same job broken off is continued under its name; another job, and a run that is
+// finished, begin anew in an emptied folder.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out")
+	first := begin(t, path, Identity{Run: "r1", Head: "a"})
+	if !first.Fresh || first.Resumed {
+		t.Errorf("a new one: %+v", first)
+	}
+	again := begin(t, path, Identity{Run: "r2", Head: "a"})
+	if again.Fresh || !again.Resumed || again.ID != "r1" {
+		t.Errorf("the same job: fresh %t, resumed %t, run %s", again.Fresh, again.Resumed, again.ID)
+	}
+	if err := again.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	finished := begin(t, path, Identity{Run: "r3", Head: "a"})
+	if finished.Resumed || finished.ID != "r3" || IsFinished(path) {
+		t.Errorf("a finished run: resumed %t, run %s", finished.Resumed, finished.ID)
+	}
+	other := begin(t, path, Identity{Run: "r4", Head: "b"})
+	if other.Resumed || other.ID != "r4" {
+		t.Errorf("another job: resumed %t, run %s", other.Resumed, other.ID)
+	}
+	if err := os.WriteFile(filepath.Join(path, "thesis.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(path, Identity{Run: "r5"}, Options{Now: clock}); err == nil || !strings.Contains(err.Error(), "thesis.txt") {
+		t.Errorf("somebody's folder: %v", err)
+	}
+}
+
+// What is changed in a sealed directory is named.
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "out")
+	d := begin(t, path, Identity{Run: "r1"})
+	for _, name := range []string{"brief.md", "report.md", "spill/E1.stdout"} {
+		if err := d.Write(name, []byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	if digest, problems, err := Verify(path); err != nil || len(problems) > 0 || len(digest) != 64 {
+		t.Fatalf("intact: %s, %q, %v", digest, problems, err)
+	}
+	for name, edit := range map[string]func() error{
+		"brief.md: not what the run wrote": func() error { return os.WriteFile(filepath.Join(path, "brief.md"), []byte("x"), 0o600) },
+		"report.md: missing":               func() error { return os.Remove(filepath.Join(path, "report.md")) },
+		"more.md: the run did not write it": func() error {
+			return os.WriteFile(filepath.Join(path, "more.md"), nil, 0o600)
+		},
+		"spill/E1.stdout: no regular file": func() error {
+			name := filepath.Join(path, "spill", "E1.stdout")
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+			return os.Symlink("/etc/hostname", name)
+		},
+	} {
+		if err := edit(); err != nil {
+			t.Fatal(err)
+		}
+		if _, problems, err := Verify(path); err != nil || !slices.Contains(problems, name) {
+			t.Errorf("%s is not among %q, %v", name, problems, err)
+		}
+	}
+}
+
+// Where the folders of a run lay is what it recorded, attempt by attempt. A version
+// that recorded none recorded where its worktrees lay.
+func TestLayouts(t *testing.T) {
+	t.Parallel()
+	d := begin(t, filepath.Join(t.TempDir(), "out"), Identity{Run: "r1", Trees: "/h/projects/p/worktrees/r1"})
+	old := Layouts(d.Journal)
+	if want := NewLayout("/h", "p", "r1"); len(old) != 1 || old[0].Home != "/h" || old[0].Temp != want.Temp || old[0].Project() != "/h/projects/p" {
+		t.Errorf("of an older version: %+v", old)
+	}
+	if got := Bases(d.Journal, "a"); !slices.Equal(got, []string{"/h/projects/p/worktrees/r1/prepared-base"}) {
+		t.Errorf("bases of an older version: %q", got)
+	}
+	first, second := NewLayout("/h", "p", "r1"), NewLayout("/other", "p", "r1")
+	for _, l := range []Layout{first, first, second} {
+		if err := d.RecordLayout(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := Layouts(d.Journal); !slices.Equal(got, []Layout{first, second}) {
+		t.Errorf("recorded %+v", got)
+	}
+	here := NewLayout("/here", "p", "r1")
+	for _, l := range []Layout{first, second} {
+		if got := here.Relocate(Layouts(d.Journal)).Replace("cat " + l.Agent("a").Tree + "/f " + l.Temp + "/g"); got != "cat "+here.Agent("a").Tree+"/f "+here.Temp+"/g" {
+			t.Errorf("moved to %q", got)
+		}
+	}
+	recorded := evidence.Roots{Tree: "/t", Base: "/b"}
+	if err := RecordWorkspace(d.Journal, "a", recorded); err != nil {
+		t.Fatal(err)
+	}
+	if got := Bases(d.Journal, "a"); !slices.Equal(got, []string{"/b"}) {
+		t.Errorf("bases %q", got)
+	}
+	if got := RootsOf(d.Journal, evidence.Record{Task: "a", Roots: &recorded}); got != recorded {
+		t.Errorf("roots of a record: %+v", got)
+	}
+	if got := RootsOf(d.Journal, evidence.Record{Task: "a"}); got != first.Agent("a") {
+		t.Errorf("roots of an older record: %+v", got)
+	}
+}

@@ -1,0 +1,179 @@
+package rundir
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// WriteReport writes the report in all its forms. config is the digest of the
+// configuration that the run used, by the configuration's name; none: it had none.
+func (d *Dir) WriteReport(rep *report.Report, config map[string]string) error {
+	js, err := rep.JSON()
+	if err != nil {
+		return err
+	}
+	sarif, err := rep.SARIF()
+	if err != nil {
+		return err
+	}
+	junit, err := rep.JUnit()
+	if err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{"report.json", js}, {"report.md", []byte(rep.Markdown())}, {"report.sarif", sarif}, {"junit.xml", junit}} {
+		if err := d.Write(f.name, f.data); err != nil {
+			return err
+		}
+	}
+	return d.writeStatement(rep, config)
+}
+
+// writeStatement writes what the run states about the head, with the digests of
+// what that rests on. Without a head there is nothing to state.
+func (d *Dir) writeStatement(rep *report.Report, config map[string]string) error {
+	digests := map[string]string{}
+	for _, name := range []string{"report.json", "evidence.jsonl"} {
+		sum, err := fileSum(filepath.Join(d.Path, name))
+		if err != nil {
+			return err
+		}
+		digests[name] = sum
+	}
+	for name, sum := range config {
+		digests[name] = sum
+	}
+	statement, err := rep.InToto(digests, "")
+	if errors.Is(err, report.ErrNoHead) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return d.Write("statement.intoto.json", statement)
+}
+
+// Seal ends the run: nothing is written to its directory after SHA256SUMS, which
+// "sha256sum -c" reads.
+func (d *Dir) Seal() error {
+	var lines []string
+	err := filepath.WalkDir(d.Path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path == filepath.Join(d.Path, sumsFile) || path == filepath.Join(d.Path, sumsDraft) {
+			return err
+		}
+		sum, err := fileSum(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(d.Path, path)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, sum+"  "+filepath.ToSlash(rel)+"\n")
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", sumsFile, err)
+	}
+	// It says that the run is finished, so it is there as a whole or not at all.
+	if err := d.Write(sumsDraft, []byte(strings.Join(lines, ""))); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(d.Path, sumsDraft), filepath.Join(d.Path, sumsFile))
+}
+
+func fileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Verify compares every file of a finished run directory with SHA256SUMS. It returns
+// the digest of that file, in hex, and what is not as the run left it, sorted.
+func Verify(dir string) (digest string, problems []string, err error) {
+	sums, err := os.ReadFile(filepath.Join(dir, sumsFile))
+	if err != nil {
+		return "", nil, fmt.Errorf("%s is no finished run: %w: name the folder that a report says under \"report:\"", dir, err)
+	}
+	digest = Digest(string(sums))
+	want := map[string]string{}
+	lines := bufio.NewScanner(bytes.NewReader(sums))
+	for lines.Scan() {
+		sum, name, ok := strings.Cut(lines.Text(), "  ")
+		if !ok || !filepath.IsLocal(name) {
+			problems = append(problems, fmt.Sprintf("SHA256SUMS: %q is no line of it", lines.Text()))
+			continue
+		}
+		want[name] = sum
+	}
+	form, found := compareFiles(dir, want)
+	problems = append(problems, found...)
+	kept := filepath.Base(dir) == Previous // a run that is kept is without the one that it kept
+	for name, sum := range want {
+		if kept && strings.HasPrefix(name, Previous+"/") {
+			sums = bytes.ReplaceAll(sums, fmt.Appendf(nil, "%s  %s\n", sum, name), nil)
+			continue
+		}
+		problems = append(problems, name+": missing")
+	}
+	slices.Sort(problems)
+	if len(problems) == 0 && !bytes.Equal(form, sums) {
+		problems = append(problems, "SHA256SUMS: not in the form in which a run writes it")
+	}
+	return digest, problems, nil
+}
+
+// compareFiles compares the files of dir with their sums and takes what it finds out
+// of want. It returns SHA256SUMS as the run would write it now.
+func compareFiles(dir string, want map[string]string) (form []byte, problems []string) {
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || path == filepath.Join(dir, sumsFile) {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(rel)
+		sum, known := want[name]
+		delete(want, name)
+		switch {
+		case !known:
+			problems = append(problems, name+": the run did not write it")
+		case !e.Type().IsRegular():
+			problems = append(problems, name+": no regular file")
+		default:
+			have, err := fileSum(path)
+			form = fmt.Appendf(form, "%s  %s\n", have, name)
+			if err != nil || have != sum {
+				problems = append(problems, name+": not what the run wrote")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	return form, problems
+}
