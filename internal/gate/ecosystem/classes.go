@@ -142,7 +142,7 @@ func isWrapper(name string, src []byte) bool {
 	}
 	first, _, _ := bytes.Cut(src, []byte("\n"))
 	shell := slices.Contains([]string{".sh", ".bash"}, path.Ext(name)) || bytes.HasPrefix(first, []byte("#!")) && bytes.Contains(first, []byte("sh"))
-	return wrapperName.MatchString(path.Base(name)) || shell && wrapperText.Match(src)
+	return wrapperName.MatchString(path.Base(name)) || shell && (InFolder(name, "ci", ".ci") || wrapperText.Match(src))
 }
 
 // MixtureOf returns how the two versions of a file are merged, nil where it is of
