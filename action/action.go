@@ -37,6 +37,7 @@ const endTime = 60 * time.Second
 // A Host is asked what the step's decision depends on, and does what it decides.
 type Host interface {
 	Oracle
+	Refuser
 	Performer
 }
 
@@ -50,6 +51,10 @@ type Oracle interface {
 	// Recorded looks for the finished run of the head of j, which is concluded again,
 	// and keeps it beside dir.
 	Recorded(ctx context.Context, j job.Job, dir string) (bool, error)
+}
+
+// A Refuser shows on GitHub what comes to no run.
+type Refuser interface {
 	// Decline completes the check run of a commit that the configuration or a limit
 	// keeps from being verified, so that no required check waits for it.
 	Decline(ctx context.Context, j job.Job, s job.Skip) error

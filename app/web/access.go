@@ -120,7 +120,9 @@ func (s *Site) seeSince(ctx context.Context, v *viewer, installations []int64, s
 		v.repos = map[int64]bool{}
 	}
 	for id := range public {
-		v.repos[id] = v.repos[id] // to write takes more
+		if _, known := v.repos[id]; !known {
+			v.repos[id] = false // to write takes more
+		}
 	}
 	if v.session == nil {
 		return nil

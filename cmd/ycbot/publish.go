@@ -76,6 +76,9 @@ func (p *program) finalize(ctx context.Context, dir string) error {
 	poster := p.newPoster(h.client, po, e)
 	defer poster.close()
 	rep := p.remains(dir, errors.New("ycbot was killed before the run had ended"))
+	if rep != nil && rep.Outcome == report.Cancelled && p.getenv("JOB_STATUS") != "cancelled" {
+		rep.Outcome = report.Errored // the machine killed it, for want of memory perhaps: it was not asked for
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postTime)
 	defer cancel()
 	posted, err := poster.finish(ctx, dir, rep, publish.Ending{})

@@ -20,7 +20,7 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 	}
 	d.once = func(ctx context.Context, side Side, ids []ID) (Suite, error) {
 		if side == Base {
-			return r.parted(ctx, Base, ids)
+			return r.partedOrAlone(ctx, ids)
 		}
 		open := slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return !slices.Contains(ids, e.id) })
 		suite, err := k.arm.run(ctx, r.narrowTo(open))
@@ -36,6 +36,31 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 	r.state(d, idsOf(tests))
 	k.take(d.settle(r.excused), d.runs, tests)
 	return nil
+}
+
+// partedOrAlone runs tests of the base in their packages, and by themselves those that do
+// not get their turn there, as behind one that panics.
+func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
+	suite, err := r.parted(ctx, Base, ids)
+	if err != nil {
+		return nil, err
+	}
+	var left []ID
+	for _, id := range ids {
+		if t, ok := suite[id]; !ok || t.Status == NotRun {
+			delete(suite, id)
+			left = append(left, id)
+		}
+	}
+	if len(left) == 0 {
+		return suite, nil
+	}
+	more, err := r.alone(ctx, Base, left)
+	if err != nil {
+		return nil, err
+	}
+	suite.add(more)
+	return suite, nil
 }
 
 // take keeps as expectations what fails each time, and lists the rest.

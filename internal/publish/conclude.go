@@ -213,7 +213,7 @@ func (p *Publisher) hold(ctx context.Context, t Target, e *ending) error {
 		return err
 	}
 	if err != nil && p.Log != nil {
-		p.Log.Info("it cannot be read whether the check is required, so that it is taken as required", "branch", branch, "error", err)
+		p.Log.InfoContext(ctx, "it cannot be read whether the check is required, so that it is taken as required", "branch", branch, "error", err)
 	}
 	if required || err != nil {
 		e.conclusion = actionRequired

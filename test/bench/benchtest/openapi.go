@@ -19,7 +19,7 @@ import (
 )
 
 // undescribed are operations that GitHub documents and the cut leaves out.
-var undescribed = regexp.MustCompile(`^GET /repos/[^/]+/[^/]+/(issues/\d+|branches/[^/]+|commits/[^/]+/statuses|actions/artifacts)$` +
+var undescribed = regexp.MustCompile(`^GET /repos/[^/]+/[^/]+/(issues/\d+|branches/[^/]+|rules/branches/[^/]+|commits/[^/]+/statuses|actions/artifacts)$` +
 	`|^DELETE /installation/token$|^GET /app/hook/deliveries$` +
 	`|^POST /app-manifests/[^/]+/conversions$|^DELETE /applications/[^/]+/token$|^GET /user/installations(/\d+/repositories)?$`)
 
