@@ -28,7 +28,7 @@ func compareSuites(base, head Suite) Comparison {
 		case h.Status == Failed && !onBase && moved[id.Test] && !hasPackage(base, id):
 			add(&c.PreExisting)
 		case h.flipped() && b.Status == Passed && !b.flipped():
-			add(&c.Regressed) // and passed: more runs tell
+			add(&c.Regressed) // and passed: more runs decide
 		case h.flipped() && !onBase:
 			add(&c.NewFailing)
 		case h.Status == Failed: // not on base, or skipped there

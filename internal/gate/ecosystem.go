@@ -58,7 +58,7 @@ type ecosystem struct {
 	// a copy of it at another place cannot be built again.
 	bound bool
 
-	// counts says how runs of its tests tell which lines they ran; nil: they cannot.
+	// counts says how runs of its tests report which lines they ran; nil: they cannot.
 	counts *lineCounts
 
 	// adopt returns a plain command of the configuration, split into words, as one

@@ -20,13 +20,13 @@ type Executed struct {
 	Evidence []string `json:"evidence"`
 }
 
-// lineCounts is how an ecosystem tells which lines its tests run.
+// lineCounts is how an ecosystem finds out which lines its tests run.
 type lineCounts struct {
 	// command returns c so that it counts, false where its runner cannot.
 	command func(c command, q counting) (command, bool)
 	// reader takes the counts from what such a command writes, and passes the results on.
 	reader func(c collector, q counting) *coverage
-	// knows tells the files whose lines can be counted.
+	// knows says whether the lines of a file can be counted.
 	knows func(name string) bool
 }
 
@@ -98,7 +98,10 @@ type executedLines struct {
 	*runner
 	until time.Time
 	out   *Executed
-	base  bool // tests of the base run a changed line
+	base  bool // tests of the base run a changed line, or may do so
+	// uncounted says that tests of the last arm were left out, for time or because they
+	// could not start: they may run a changed line.
+	uncounted bool
 }
 
 // count does so for the files of an ecosystem; false where it cannot be known.
@@ -119,7 +122,7 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem, files []chang
 		if !ok && (last || ctx.Err() != nil) {
 			return false, nil
 		}
-		if i == 0 && ok && ran > 0 {
+		if i == 0 && (ran > 0 || e.uncounted) {
 			e.base = true
 		}
 		if last || ok && ran > 0 {
@@ -162,6 +165,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem, fil
 	if err := a.lay(ctx); err != nil {
 		return 0, 0, false, err
 	}
+	e.uncounted = false
 	for _, c := range a.tests {
 		q := counting{unit: c.unit, own: own, tested: e.countedPackages(c.unit)}
 		for _, f := range files {
@@ -169,12 +173,13 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem, fil
 				q.files = append(q.files, f)
 			}
 		}
-		left := e.until.Sub(e.Now())
-		if c.eco != eco.name || c.results == nil || len(q.files) == 0 || left <= 0 || e.tookTests(eco.name, c.unit, q.tested) > left/2 {
+		if c.eco != eco.name || c.results == nil || len(q.files) == 0 {
 			continue
 		}
+		left := e.until.Sub(e.Now())
 		counting, can := eco.counts.command(c, q)
-		if !can {
+		if !can || left <= 0 || e.tookTests(eco.name, c.unit, q.tested) > left/2 {
+			e.uncounted = true
 			continue
 		}
 		counting.stage, counting.timeout = a.stage, min(left, e.Limits.step())
@@ -186,6 +191,8 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem, fil
 		if s := e.collected(a.side, e.tree(a.side), counting, cover, step); !step.TimedOut && anyRan(s) {
 			seen = append(seen, cover)
 			e.out.Evidence = append(e.out.Evidence, step.Evidence)
+		} else if step.Failed() {
+			e.uncounted = true
 		}
 	}
 	if err := a.close(ctx); err != nil {
