@@ -92,7 +92,7 @@ func TestWebhookSlowStrangers(t *testing.T) {
 	}
 }
 
-// Bodies that nobody signed are not in memory, however many come, and nothing is left of them.
+// Unsigned bodies are not in memory, however many come, and nothing is left of them.
 func TestWebhookUnsignedMemory(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)

@@ -142,7 +142,7 @@ func (s *Site) seeSince(ctx context.Context, v *viewer, installations []int64, s
 	return nil
 }
 
-// errAccess is the answer while GitHub does not say what somebody may see.
+// errAccess is the answer while GitHub does not say what a viewer may see.
 var errAccess = &httpError{http.StatusServiceUnavailable, "GitHub does not say what you may see. Try again in a while."}
 
 // ask asks GitHub unless it was asked a moment ago, and after since. People who want the same
@@ -191,7 +191,7 @@ func (s *Site) installations(ctx context.Context) ([]int64, error) {
 	return ids, nil
 }
 
-// public lists what everybody may read of some installations. One that does not answer has
+// public lists what anyone may read of some installations. One that does not answer has
 // nothing this time, and is asked again the next.
 func (s *Site) public(ctx context.Context, v *viewer, installations []int64, since time.Time) map[int64]bool {
 	var mu sync.Mutex

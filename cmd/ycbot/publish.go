@@ -77,7 +77,7 @@ func (p *program) finalize(ctx context.Context, dir string) error {
 	defer poster.close()
 	rep := p.remains(dir, errors.New("ycbot was killed before the run had ended"))
 	if rep != nil && rep.Outcome == report.Cancelled && p.getenv("JOB_STATUS") != "cancelled" {
-		rep.Outcome = report.Errored // the machine killed it, for want of memory perhaps: it was not asked for
+		rep.Outcome = report.Errored // the machine killed it, perhaps for want of memory; no one cancelled it
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postTime)
 	defer cancel()

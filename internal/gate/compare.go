@@ -29,7 +29,7 @@ func compareSuites(base, head Suite) Comparison {
 		case h.Status == Failed && !onBase && moved[id.Test] && !ecosystem.HasPackage(base, id):
 			add(&c.PreExisting)
 		case h.Flipped() && b.Status == Passed && !b.Flipped():
-			add(&c.Regressed) // and passed: more runs tell
+			add(&c.Regressed) // and passed: more runs decide
 		case h.Flipped() && !onBase:
 			add(&c.NewFailing)
 		case h.Status == Failed: // not on base, or skipped there

@@ -81,7 +81,10 @@ type executedLines struct {
 	*runner
 	until time.Time
 	out   *Executed
-	base  bool // tests of the base run a changed line
+	base  bool // tests of the base run a changed line, or may do so
+	// uncounted says that tests of the last arm were left out, for time or because they
+	// could not start: they may run a changed line.
+	uncounted bool
 }
 
 // count does so for the files of an ecosystem; false where it cannot be known.
@@ -102,7 +105,7 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, fil
 		if !ok && (last || ctx.Err() != nil) {
 			return false, nil
 		}
-		if i == 0 && ok && ran > 0 {
+		if i == 0 && (ran > 0 || e.uncounted) {
 			e.base = true
 		}
 		if last || ok && ran > 0 {
@@ -145,6 +148,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 	if err := a.lay(ctx); err != nil {
 		return 0, 0, false, err
 	}
+	e.uncounted = false
 	for _, c := range a.tests {
 		q := ecosystem.Counting{Unit: c.Unit, Own: own, Tested: e.countedPackages(c.Unit)}
 		for _, f := range files {
@@ -152,12 +156,13 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 				q.Files = append(q.Files, f)
 			}
 		}
-		left := e.until.Sub(e.Now())
-		if c.Eco != eco.Name || c.Results == nil || len(q.Files) == 0 || left <= 0 || e.tookTests(eco.Name, c.Unit, q.Tested) > left/2 {
+		if c.Eco != eco.Name || c.Results == nil || len(q.Files) == 0 {
 			continue
 		}
+		left := e.until.Sub(e.Now())
 		counting, can := eco.Lines.Command(c, q)
-		if !can {
+		if !can || left <= 0 || e.tookTests(eco.Name, c.Unit, q.Tested) > left/2 {
+			e.uncounted = true
 			continue
 		}
 		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.step())
@@ -169,6 +174,8 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 		if s := e.collected(a.side, e.tree(a.side), counting, cover, step); !step.TimedOut && ecosystem.AnyRan(s) {
 			seen = append(seen, cover)
 			e.out.Evidence = append(e.out.Evidence, step.Evidence)
+		} else if step.Failed() {
+			e.uncounted = true
 		}
 	}
 	if err := a.close(ctx); err != nil {

@@ -148,7 +148,8 @@ func (p *Publisher) Progress(ctx context.Context, t Target, text string) error {
 
 // First shows what the decisive part of a run came to, while it goes on: in the comment,
 // and in the check run, which stays in progress, or the commit status, which stays
-// pending. Only a FAIL, which nothing can better, completes them. A result of a head that is no longer the newest is not shown.
+// pending. Only a FAIL, which nothing can better, completes them. A result of a head that
+// is no longer the newest is not shown.
 func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) error {
 	end := ending{rep: rep}
 	if err := p.compareHead(ctx, t, &end); err != nil || end.Kind == Superseded {

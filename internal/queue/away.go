@@ -132,8 +132,8 @@ func (q *Queue) answers(ctx context.Context) bool {
 	return q.db.Ping(ctx) == nil
 }
 
-// await returns when the database is there, or ctx has ended: what River is told before is
-// lost.
+// await returns when the database is there, or ctx has ended: what River is to store before
+// that is lost.
 func (q *Queue) await(ctx context.Context) {
 	if q.db.Postgres() == nil {
 		return

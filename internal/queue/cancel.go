@@ -79,7 +79,7 @@ func (q *Queue) Conclude(ctx context.Context, id string) error {
 	return nil
 }
 
-// Concluded tells whether the result of a job stands.
+// Concluded says whether the result of a job stands.
 func (q *Queue) Concluded(ctx context.Context, id string) (bool, error) {
 	_, ok, err := q.db.Lookup(ctx, concluded+id)
 	return ok, err

@@ -112,7 +112,7 @@ type Queue struct {
 	mu       sync.Mutex
 	work     func(context.Context, job.Job) error
 	running  map[string]context.CancelCauseFunc // by identity
-	lost     bool                               // nobody may rely on this worker any more
+	lost     bool                               // no one may rely on this worker any more
 	draining bool                               // no job is begun any more
 	away     bool                               // the database does not answer
 	outages  int                                // times that it did not

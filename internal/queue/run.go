@@ -297,12 +297,17 @@ func (q *Queue) reapWorker(ctx context.Context, id string) error {
 		if err != nil || !free {
 			return err
 		}
-		n, err := tx.Exec(ctx, `update river_job set state = 'available', attempt = greatest(attempt - 1, 0)
-			where state = 'running' and queue = $1 and attempted_by[array_upper(attempted_by, 1)] = $2`, queueName, id)
-		if err != nil || n == 0 {
-			return err
-		}
-		q.o.Log.InfoContext(ctx, "jobs of a worker that died are begun again", "worker", id, "jobs", n)
-		return notify(ctx, tx)
+		return q.giveAway(ctx, tx, id)
 	})
+}
+
+// giveAway lets any worker take the jobs of the worker id.
+func (q *Queue) giveAway(ctx context.Context, tx *store.Tx, id string) error {
+	n, err := tx.Exec(ctx, `update river_job set state = 'available', attempt = greatest(attempt - 1, 0)
+		where state = 'running' and queue = $1 and attempted_by[array_upper(attempted_by, 1)] = $2`, queueName, id)
+	if err != nil || n == 0 {
+		return err
+	}
+	q.o.Log.InfoContext(ctx, "jobs of a worker that died are begun again", "worker", id, "jobs", n)
+	return notify(ctx, tx)
 }

@@ -17,7 +17,7 @@ import (
 // errDied tells that no worker survived a job.
 var errDied = errors.New("the worker died each time the job was begun")
 
-// errAway tells that an attempt failed because the database was away, which uses up none.
+// errAway says that an attempt failed because the database was away, which uses up none.
 var errAway = errors.New("the database was away")
 
 // ErrLater is what work returns of a job whose time has not come: nothing was begun, and

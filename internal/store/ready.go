@@ -10,8 +10,8 @@ import (
 // ErrNotMigrated says that the tables are not there yet.
 var ErrNotMigrated = errors.New("the database has no tables of ycbot's yet")
 
-// storedAgain is how long it counts that something could be stored, so that nobody makes
-// the database write all the time by asking.
+// storedAgain is how long it counts that something could be stored, so that asking often
+// does not make the database write all the time.
 const storedAgain = time.Second
 
 // Storable stores something, and so finds out whether a delivery could be: a database may
