@@ -71,11 +71,16 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 const maxRead = 4000
 
 // steered recognises files that are a part of what steers tests, and that no source
-// names: what a Makefile includes, a file of variables, a plug-in of a configuration.
+// names: what a Makefile includes, a file of variables, a plug-in of a configuration, a
+// list of tests.
 func (r *runner) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		by := ecosystem.ImportsScript
-		if v := both[name]; !ecosystem.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests
+		by, v := ecosystem.ImportsScript, both[name]
+		switch {
+		case ecosystem.IsCode(name, v.Base, v.Head): // a library that a script of tests loads is what it tests
+		case r.plan[Base] != nil && ecosystem.ListsTests(string(v.Base), r.plan[Base].files):
+			by = ecosystem.Reads
+		default:
 			by = ecosystem.Includes
 		}
 		return r.onlySteering(name, both, steering, by)

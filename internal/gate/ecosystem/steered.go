@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -42,6 +43,31 @@ func Reads(text, dir, name string) bool {
 		}
 	}
 	return false
+}
+
+// ListsTests says whether a text is a list of tests of the tree: most of its lines begin
+// with the path or the name of one of the test files, with or without extension.
+func ListsTests(text string, files []string) bool {
+	names := map[string]bool{}
+	for _, f := range files {
+		if class, _ := ClassOf(f, nil, Referred{}); class == compare.Test {
+			for _, n := range []string{f, path.Base(f)} {
+				names[n], names[strings.TrimSuffix(n, path.Ext(n))] = true, true
+			}
+		}
+	}
+	lines, tests := 0, 0
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		lines++
+		if names[strings.TrimPrefix(words[0], "./")] {
+			tests++
+		}
+	}
+	return tests*2 > lines
 }
 
 // otherCode are the extensions of languages that no ecosystem here is of.
