@@ -15,24 +15,8 @@ import (
 // Of tools, only those that are named are there.
 func found(t *testing.T, files map[string]string, tools ...string) string {
 	t.Helper()
-	dir, bin := t.TempDir(), t.TempDir()
-	var names []string
-	data := map[string][]byte{}
-	for name, text := range files {
-		data[name] = []byte(text)
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	lay(t, dir, data)
-	for _, tool := range tools {
-		if err := os.WriteFile(filepath.Join(bin, tool), nil, 0o755); err != nil { //nolint:gosec // a program
-			t.Fatal(err)
-		}
-	}
 	var b strings.Builder
-	s := NewSurvey(dir, names, &Toolchains{Env: []string{"PATH=" + bin}}, func(format string, args ...any) {
-		fmt.Fprintf(&b, "problem: "+format+"\n", args...)
-	})
+	s := surveyed(t, files, &b, tools...)
 	for _, p := range FindProjects(s) {
 		fmt.Fprintf(&b, "%s in %s", p.Eco.Name, p.Dir)
 		if len(p.uses) > 0 {
@@ -53,6 +37,29 @@ func found(t *testing.T, files map[string]string, tools ...string) string {
 		}
 	}
 	return b.String()
+}
+
+// surveyed is the survey of a tree of these files, on a machine with these tools. What is
+// wrong with them is written to b.
+func surveyed(t *testing.T, files map[string]string, b *strings.Builder, tools ...string) *Survey {
+	t.Helper()
+	dir, bin := t.TempDir(), t.TempDir()
+	var names []string
+	data := map[string][]byte{}
+	for name, text := range files {
+		data[name] = []byte(text)
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	lay(t, dir, data)
+	for _, tool := range tools {
+		if err := os.WriteFile(filepath.Join(bin, tool), nil, 0o755); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	return NewSurvey(dir, names, &Toolchains{Env: []string{"PATH=" + bin}}, func(format string, args ...any) {
+		fmt.Fprintf(b, "problem: "+format+"\n", args...)
+	})
 }
 
 // TestFind holds what is found in repositories of many shapes, with which

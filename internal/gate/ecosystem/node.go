@@ -107,6 +107,10 @@ type Manifest struct {
 	PeerDependencies     map[string]string `json:"peerDependencies"`
 	Workspaces           json.RawMessage   `json:"workspaces"`
 	PackageManager       string            `json:"packageManager"`
+	Main                 string            `json:"main"`
+	Module               string            `json:"module"`
+	Bin                  json.RawMessage   `json:"bin"`
+	Exports              json.RawMessage   `json:"exports"`
 }
 
 // all are the packages that it needs.
@@ -283,7 +287,7 @@ func (p *Project) installNode(s *Survey, m Manifest, workspace bool) {
 	case len(m.all()) == 0 && !workspace: // nothing to bring
 	case lock == "pnpm-lock.yaml":
 		add("pnpm", "pnpm install --frozen-lockfile")
-	case lock == "yarn.lock" && (s.has(p.Dir, ".yarnrc.yml") || strings.HasPrefix(m.PackageManager, "yarn@") && !strings.HasPrefix(m.PackageManager, "yarn@1")):
+	case lock == "yarn.lock" && isBerry(s, p.Dir, m):
 		add("yarn", "yarn install --immutable")
 	case lock == "yarn.lock":
 		add("yarn", "yarn install --frozen-lockfile")
@@ -310,42 +314,6 @@ func (m Manifest) InstallsAlone() bool {
 		}
 	}
 	return true
-}
-
-// placeholder is the test script that "npm init" writes.
-const placeholder = "no test specified"
-
-// testNode sets the test command: the runner that the test script calls, asked
-// for machine-readable output, else the script as a whole.
-func (p *Project) testNode(s *Survey, dir string, m Manifest, onlyMembers bool) {
-	script := m.Scripts["test"]
-	if strings.Contains(script, placeholder) {
-		script = ""
-	}
-	c := Command{Stage: StageTest, Unit: dir}
-	if script == "" {
-		switch all := m.all(); {
-		case all["vitest"] != "":
-			script = "vitest run"
-		case all["jest"] != "":
-			script = "jest"
-		case all["mocha"] != "":
-			script = "mocha"
-		case slices.ContainsFunc(s.below(dir), func(f string) bool { return nodeDefault.MatchString(f) && !IgnoredDir(path.Dir(f)) }):
-			script = "node --test"
-		default:
-			return
-		}
-	}
-	if text, r := nodeScript(script, m.Scripts, 0); r != nil {
-		p.Test = append(p.Test, r.command(c, text))
-		return
-	}
-	if onlyMembers {
-		return
-	}
-	p.Test = append(p.Test, c.reporting("npm test"))
-	p.Notes = append(p.Notes, fmt.Sprintf("what its test script calls (%s) has no output that tells tests apart", script))
 }
 
 // nodeDefault are the files that "node --test" looks for by itself.

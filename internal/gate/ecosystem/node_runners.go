@@ -1,23 +1,23 @@
 package ecosystem
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-
-	"mvdan.cc/sh/v3/syntax"
 )
 
 // A nodeRunner is a test runner that can report each test.
 type nodeRunner struct {
-	words []string // its call begins with these
-	drop  []string // arguments that a run by itself cannot have
-	flags []string // for machine-readable output
-	only  []string // before the names of files
-	line  string   // of shell, before all
-	name  string
+	words  []string // its call begins with these
+	drop   []string // arguments that a run by itself cannot have
+	first  string   // the word that a run by itself begins with; empty: none
+	valued []string // options that take the next word; those of their own reporter are left out with it
+	own    []string // options for reports, which are left out
+	flags  []string // for machine-readable output
+	only   []string // before the names of files
+	line   string   // of shell, before all
+	name   string
 	// collect is nil for those whose output has no files to run alone.
 	collect func(string) Collector
 	nofiles bool
@@ -29,15 +29,32 @@ func nodeRunners() []nodeRunner {
 	jest := nodeRunner{
 		name: "JSON of jest", flags: []string{"--ci", "--json", toFile("--outputFile")}, only: []string{"--runTestsByPath"},
 		drop: []string{"--watch", "--watchAll", "--silent"}, collect: Documented(ParseJest),
+		valued: strings.Fields(`-c --config -t --testNamePattern -w --maxWorkers --testTimeout --rootDir --roots --env --selectProjects --ignoreProjects --projects
+			--setupFilesAfterEnv --coverageDirectory --coverageReporters --coverageProvider --collectCoverageFrom --reporters --globals --transform --shard --seed -o
+			--testPathIgnorePatterns --testEnvironment --testRunner --cacheDirectory --moduleNameMapper --preset --maxConcurrency`),
 	}
 	jest.words = []string{"jest"}
 	scripts := jest
 	scripts.words = []string{"react-scripts", "test"}
+	node := nodeRunner{
+		words: []string{"node", "--test"}, name: "events of node --test", drop: []string{"--watch"},
+		own:     []string{"--test-reporter", "--test-reporter-destination"},
+		flags:   []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
+		line:    "REPORTER='" + escapeReporter(nodeReporter) + "'",
+		collect: Documented(parseNodeTest),
+		valued: strings.Fields(`-r --require --import --loader --experimental-loader -C --conditions --env-file --test-name-pattern --test-skip-pattern --test-timeout
+			--test-concurrency --test-coverage-include --test-coverage-exclude --test-global-setup --tsconfig`),
+	}
+	tsx := node
+	tsx.words = []string{"tsx", "--test"}
 	return []nodeRunner{
 		jest, scripts,
 		{
-			words: []string{"vitest"}, name: "JSON of vitest", drop: []string{"run", "watch", "--watch", "-w"},
-			flags: []string{"run", "--reporter=json", toFile("--outputFile")}, collect: Documented(ParseJest),
+			words: []string{"vitest"}, name: "JSON of vitest", drop: []string{"--watch", "-w"}, first: "run",
+			flags: []string{"--reporter=json", toFile("--outputFile")}, collect: Documented(ParseJest),
+			own: []string{"--reporter", "--outputFile"},
+			valued: strings.Fields(`-c --config -r --root --dir -t --testNamePattern --project --environment --mode --pool --testTimeout --hookTimeout
+				--maxWorkers --minWorkers --shard --exclude --retry --bail --changed`),
 			shuffle: func(seed uint32) []string {
 				return []string{"--sequence.shuffle", fmt.Sprintf("--sequence.seed=%d", seed)}
 			},
@@ -45,118 +62,102 @@ func nodeRunners() []nodeRunner {
 		{
 			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"},
 			flags: []string{"--reporter", "json", "--reporter-option", "output=" + resultsVar}, collect: Documented(parseMocha),
+			own: []string{"--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
+			valued: strings.Fields(`-r --require --config --package --opts -t --timeout -s --slow -u --ui -g --grep -f --fgrep --file --spec --ignore --exclude
+				--extension --loader --experimental-loader --import --node-option -n --retries -j --jobs --watch-files --watch-ignore --compilers --globals`),
 		},
+		node, tsx,
 		{
-			words: []string{"node", "--test"}, name: "events of node --test", drop: []string{"--watch"},
-			flags:   []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
-			line:    "REPORTER='" + escapeReporter(nodeReporter) + "'",
-			collect: Documented(parseNodeTest),
+			words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch", "-w"}, collect: grouped(parseTAP), nofiles: true,
+			valued: strings.Fields("-m --match -T --timeout --config -c --concurrency --node-arguments"),
 		},
-		{words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch"}, collect: grouped(parseTAP), nofiles: true},
-		{words: []string{"tape"}, name: "TAP of tape", collect: grouped(parseTAP), nofiles: true},
-		{words: []string{"tap"}, name: "TAP of tap", flags: []string{"--reporter=tap"}, drop: []string{"--watch"}, collect: grouped(parseTAP), nofiles: true},
+		{words: []string{"tape"}, name: "TAP of tape", collect: grouped(parseTAP), nofiles: true, valued: strings.Fields("-r --require -i --ignore --import")},
+		{words: []string{"tap"}, name: "TAP of tap", flags: []string{"--reporter=tap"}, own: []string{"--reporter", "-R"}, drop: []string{"--watch"}, collect: grouped(parseTAP), nofiles: true},
 	}
 }
 
 // A nodeCall is one call of a runner, as its words are written.
 type nodeCall struct {
-	before, args, files []string
+	before []string // what it is called by, such as c8
+	asIs   bool     // its program is a path, which stays as it is
+	runner string   // the word that names it
+	args   []string // without its files and its own reporters
+	files  []string
+	rest   []string // of the words, as they are written
 }
 
-// nodeScript finds the call of a runner that it knows in a script, also where
-// the script calls others of the package.
-func nodeScript(script string, scripts map[string]string, depth int) (nodeCall, *nodeRunner) {
-	for _, words := range shellCalls(script) {
-		if call, r := nodeWords(words); r != nil {
-			return call, r
-		}
-		run := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "run" || w == "-s" || w == "--silent" })
-		if len(run) == 2 && slices.Contains([]string{"npm", "yarn", "pnpm"}, run[0]) && depth < 5 {
-			if call, r := nodeScript(scripts[run[1]], scripts, depth+1); r != nil {
-				return call, r
-			}
-		}
-	}
-	return nodeCall{}, nil
-}
-
-// shellCalls returns the words of each command of a list such as "a && b".
-func shellCalls(script string) [][]string {
-	file, err := syntax.NewParser().Parse(strings.NewReader(script), "")
-	if err != nil {
-		return nil
-	}
-	var out [][]string
-	var walk func(*syntax.Stmt)
-	walk = func(st *syntax.Stmt) {
-		switch c := st.Cmd.(type) {
-		case *syntax.BinaryCmd:
-			if c.Op == syntax.AndStmt || c.Op == syntax.OrStmt {
-				walk(c.X)
-				walk(c.Y)
-			}
-		case *syntax.CallExpr:
-			if len(st.Redirs) == 0 && !st.Background && !st.Negated {
-				out = append(out, written(c))
-			}
-		}
-	}
-	for _, st := range file.Stmts {
-		walk(st)
-	}
-	return out
-}
-
-// written are the words of a call as they are written, assignments first.
-func written(c *syntax.CallExpr) []string {
-	var out []string
-	add := func(n syntax.Node) {
-		var b bytes.Buffer
-		if syntax.NewPrinter().Print(&b, n) == nil {
-			out = append(out, b.String())
-		}
-	}
-	for _, a := range c.Assigns {
-		add(&syntax.CallExpr{Assigns: []*syntax.Assign{a}})
-	}
-	for _, w := range c.Args {
-		add(w)
-	}
-	return out
-}
+// nodeBefore are the programs that may stand before a runner.
+var nodeBefore = strings.Fields("npx bunx cross-env cross-env-shell c8 nyc env time dotenv node yarn pnpm exec --")
 
 // nodeWords splits a call of a runner.
 func nodeWords(words []string) (nodeCall, *nodeRunner) {
 	for i, w := range words {
 		for _, r := range nodeRunners() {
-			if path.Base(w) != r.words[0] || w != r.words[0] && !strings.HasSuffix(path.Dir(w), ".bin") {
+			if !r.named(w) {
 				continue
 			}
 			rest := words[i+1:]
 			if len(r.words) == 2 {
 				at := slices.Index(rest, r.words[1])
-				if at < 0 {
+				if at < 0 || r.words[0] == "node" && slices.ContainsFunc(r.split(rest[:at]).files, func(string) bool { return true }) {
 					continue
 				}
 				rest = slices.Delete(slices.Clone(rest), at, at+1)
 			}
-			call := nodeCall{before: words[:i]}
-			for _, a := range rest {
-				switch {
-				case slices.Contains(r.drop, a):
-				case strings.HasPrefix(a, "-") || !strings.ContainsAny(a, "./*"):
-					call.args = append(call.args, a)
-				default:
-					call.files = append(call.files, a)
-				}
+			call := r.split(rest)
+			call.before, call.runner, call.rest = words[:i], r.words[0], words[i+1:]
+			if path.Base(w) != w {
+				call.asIs, call.runner = true, w
 			}
 			return call, &r
 		}
-		if i > 4 {
+		assigned := strings.Contains(w, "=") && !strings.HasPrefix(w, "=")
+		if !assigned && !strings.HasPrefix(w, "-") && !slices.Contains(nodeBefore, w) && !valueOf(words, i) {
 			break
 		}
 	}
 	return nodeCall{}, nil
+}
+
+// valueOf says whether a word follows an option of a program that measures coverage.
+func valueOf(words []string, i int) bool {
+	return i > 1 && strings.HasPrefix(words[i-1], "-") && !strings.Contains(words[i-1], "=") && slices.Contains(nodeBefore, words[0]) && words[0] != "node"
+}
+
+// named says whether a word calls the runner: by its name, or by its file among the
+// packages.
+func (r nodeRunner) named(word string) bool {
+	word = strings.Trim(word, `"'`)
+	if word == r.words[0] {
+		return true
+	}
+	_, in, ok := strings.Cut("/"+strings.TrimPrefix(word, "./"), "/node_modules/")
+	return ok && r.words[0] != "node" && (in == ".bin/"+r.words[0] || strings.HasPrefix(in, r.words[0]+"/"))
+}
+
+// split takes the arguments of a call apart.
+func (r nodeRunner) split(args []string) nodeCall {
+	var call nodeCall
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		name, _, value := strings.Cut(a, "=")
+		takes := !value && i+1 < len(args)
+		switch {
+		case r.first != "" && i == 0 && slices.Contains([]string{"run", "watch", "dev"}, a), slices.Contains(r.drop, a):
+		case slices.Contains(r.own, name):
+			if takes {
+				i++
+			}
+		case slices.Contains(r.valued, name) && takes:
+			call.args = append(call.args, a, args[i+1])
+			i++
+		case strings.HasPrefix(a, "-"), strings.HasPrefix(a, ">"):
+			call.args = append(call.args, a)
+		default:
+			call.files = append(call.files, a)
+		}
+	}
+	return call
 }
 
 // adoptNode asks a plain call of a runner for machine-readable output.
@@ -165,32 +166,51 @@ func adoptNode(c Command, words []string) (Command, bool) {
 	if r == nil || !slices.ContainsFunc([]string{"npx", "cross-env", "c8", "nyc"}, func(w string) bool { return len(call.before) == 0 || call.before[0] == w }) {
 		return c, false
 	}
-	return r.command(c, call), true
+	return r.command(c, call, nil), true
 }
 
-// command is c for all that a call asks for.
-func (r nodeRunner) command(c Command, call nodeCall) Command {
-	build := func(c Command, files []string, more ...string) Command {
-		rest := slices.Concat(r.words[1:], call.args, r.flags, more, files)
-		words := slices.Concat(call.before, r.words[:1], rest)
-		lines := []string{binaries(c.Unit)}
-		if r.line != "" {
-			lines = append(lines, r.line)
+// command is c for all that a call asks for. Commands of prelude are run before it, in the
+// same place.
+func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command {
+	lines := []string{binaries(c.Unit)}
+	for _, text := range prelude {
+		lines = append(lines, "( "+text+"\n) >&2 || exit")
+	}
+	before, runner := call.before, call.runner
+	if runner != "node" && !call.asIs {
+		if len(before) > 0 && slices.Contains([]string{"npx", "yarn", "pnpm", "bunx"}, before[0]) { // which would put the folder of packages first
+			before = slices.DeleteFunc(slices.Clone(before[1:]), func(w string) bool { return strings.HasPrefix(w, "-") || w == "exec" })
 		}
-		before, runner := call.before, r.words[0]
-		if runner != "node" {
-			if len(before) > 0 && before[0] == "npx" { // which would put the folder of packages first
-				before = slices.DeleteFunc(slices.Clone(before[1:]), func(w string) bool { return strings.HasPrefix(w, "-") })
-			}
-			lines, runner = append(lines, installed(c.Unit, runner)), `"$RUNNER"`
-		}
-		c = c.reporting(strings.Join(slices.Concat(before, []string{runner}, rest), " "), lines...)
-		c.Text = strings.Join(words, " ")
+		lines, runner = append(lines, installed(c.Unit, runner)), `"$RUNNER"`
+	}
+	text := func(rest []string) string {
+		words := slices.Concat(call.before, []string{call.runner}, rest)
 		if !slices.Contains([]string{"node", "npx"}, words[0]) && len(call.before) == 0 {
-			c.Text = "npx " + c.Text
+			words = slices.Insert(words, 0, "npx")
 		}
+		return strings.Join(words, " ")
+	}
+	build := func(c Command, files []string, more ...string) Command {
+		rest := slices.Clone(r.words[1:])
+		if r.first != "" {
+			rest = append(rest, r.first)
+		}
+		if r.line != "" { // node takes options before files alone
+			rest = slices.Concat(rest, r.flags, call.args, more, files)
+		} else {
+			rest = slices.Concat(rest, call.args, r.flags, more, files)
+		}
+		own := lines
+		if r.line != "" {
+			own = append(slices.Clone(lines), r.line)
+		}
+		c = c.reporting(strings.Join(slices.Concat(before, []string{runner}, rest), " "), own...)
+		c.Text = text(rest)
 		return c
 	}
+	plain := c.reporting(strings.Join(slices.Concat(before, []string{runner}, call.rest), " "), lines...)
+	plain.Text = text(call.rest)
+	c.Plain = &plain
 	c = build(c, call.files)
 	c.Results = &Results{Name: r.name, Collect: r.collect, Narrow: func(c Command, p Part) (Command, bool) {
 		if r.nofiles || len(p.Packages) == 0 {

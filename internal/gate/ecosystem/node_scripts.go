@@ -1,0 +1,225 @@
+package ecosystem
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A nodeScript is what the scripts of a package run as its tests, one after the other.
+type nodeScript struct {
+	scripts map[string]string
+	hooks   bool // scripts named pre and post run, too
+}
+
+// A nodePart is one command of a script: the call of a runner that is known, or a text.
+type nodePart struct {
+	text   string
+	call   nodeCall
+	runner *nodeRunner
+}
+
+// maxScripts bounds how deep scripts call one another.
+const maxScripts = 6
+
+// named returns what a script runs, with the scripts before and after it.
+func (n nodeScript) named(name string, more []string, depth int) []nodePart {
+	text := n.scripts[name]
+	if len(more) > 0 {
+		text += " " + strings.Join(more, " ")
+	}
+	parts := n.parts(text, depth)
+	if !n.hooks {
+		return parts
+	}
+	return slices.Concat(n.parts(n.scripts["pre"+name], depth), parts, n.parts(n.scripts["post"+name], depth))
+}
+
+// parts takes a text apart where one command follows another, as far as there are calls
+// of runners in them.
+func (n nodeScript) parts(text string, depth int) []nodePart {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	list, ok := andList(text)
+	if !ok {
+		return []nodePart{{text: text}}
+	}
+	var out []nodePart
+	for _, st := range list {
+		words := stmtWords(st)
+		if call, r := nodeWords(words); r != nil {
+			out = append(out, nodePart{call: call, runner: r})
+			continue
+		}
+		part := nodePart{text: printed(st)}
+		inner := n.called(words, depth)
+		if slices.ContainsFunc(inner, func(p nodePart) bool { return p.runner != nil }) {
+			out = append(out, inner...)
+			continue
+		}
+		out = append(out, part)
+	}
+	return out
+}
+
+// called returns what the scripts run that a command calls by their names.
+func (n nodeScript) called(words []string, depth int) []nodePart {
+	if depth >= maxScripts || len(words) == 0 {
+		return nil
+	}
+	names, more := n.names(words)
+	var out []nodePart
+	for _, name := range names {
+		out = append(out, n.named(name, more, depth+1)...)
+	}
+	return out
+}
+
+// names are the scripts that a command runs, and the words that the last of them gets.
+func (n nodeScript) names(words []string) (names, more []string) {
+	if at := slices.Index(words, "--"); at >= 0 {
+		words, more = words[:at], words[at+1:]
+	}
+	plain := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "-") })
+	elsewhere := func(w string) bool { return slices.Contains(nodeElsewhere, strings.Split(w, "=")[0]) }
+	if len(plain) < 2 || slices.ContainsFunc(words, elsewhere) {
+		return nil, nil
+	}
+	switch plain[0] {
+	case "npm", "yarn", "pnpm", "bun":
+		plain = plain[1:]
+		if plain[0] == "run" || plain[0] == "run-script" {
+			plain = plain[1:]
+		} else if plain[0] == "t" {
+			plain[0] = "test"
+		}
+		if len(plain) > 0 && n.scripts[plain[0]] != "" {
+			return plain[:1], slices.Concat(plain[1:], more)
+		}
+	case "run-s", "run-p", "npm-run-all", "npm-run-all2":
+		for _, pattern := range plain[1:] {
+			names = append(names, n.matching(strings.Trim(pattern, `"'`))...)
+		}
+	}
+	return names, nil
+}
+
+// nodeElsewhere are options by which a package manager runs scripts of other packages.
+var nodeElsewhere = strings.Fields("-r --recursive -w --workspace --workspaces -ws --filter -F --prefix --cwd -C --dir")
+
+// matching are the scripts that a name with stars stands for. A star is a part between
+// colons, two are any number of them.
+func (n nodeScript) matching(pattern string) []string {
+	if n.scripts[pattern] != "" {
+		return []string{pattern}
+	}
+	var out []string
+	for name := range n.scripts {
+		at, of := strings.ReplaceAll(name, ":", "/"), strings.ReplaceAll(pattern, ":", "/")
+		ok, err := path.Match(strings.ReplaceAll(of, "**", "*"), at)
+		if err == nil && ok || strings.HasSuffix(of, "/**") && strings.HasPrefix(at, strings.TrimSuffix(of, "**")) {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Words that begin commands which lint or report, and those that have "lint" in the name of
+// a script.
+var (
+	nodeLinters = strings.Fields("eslint standard semistandard ts-standard xo prettier tslint biome stylelint jshint jscs oxlint dprint knip cspell commitlint markdownlint remark publint attw depcheck ls-lint lockfile-lint")
+	nodeReports = strings.Fields("codecov coveralls rimraf rm del del-cli shx echo open-cli")
+)
+
+// lints says whether a part of a script only looks at the style of the code.
+func (p nodePart) lints() bool {
+	words := strings.Fields(p.text)
+	for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains([]string{"npx", "yarn", "pnpm", "npm", "bun", "run", "run-s", "run-p", "npm-run-all", "-s", "--silent"}, words[0])) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	first := path.Base(words[0])
+	return slices.Contains(nodeLinters, first) || strings.Contains(first, "lint") || strings.HasPrefix(first, "format") || strings.HasPrefix(first, "prettier")
+}
+
+// reports says whether a part of a script behind the tests only shows or removes what
+// they wrote.
+func (p nodePart) reports() bool {
+	words := strings.Fields(p.text)
+	return len(words) == 0 || slices.Contains(nodeReports, path.Base(words[0])) ||
+		slices.ContainsFunc(words[:min(2, len(words))], func(w string) bool { return strings.Contains(w, "report") || strings.Contains(w, "coverage") }) ||
+		len(words) > 1 && (words[0] == "nyc" || words[0] == "c8") && !strings.HasPrefix(words[1], "-")
+}
+
+// andList returns the commands of a text that is nothing but commands one after the
+// other, each if the one before it went well.
+func andList(text string) ([]*syntax.Stmt, bool) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	var out []*syntax.Stmt
+	var walk func(*syntax.Stmt)
+	walk = func(st *syntax.Stmt) {
+		if c, ok := st.Cmd.(*syntax.BinaryCmd); ok && c.Op == syntax.AndStmt && len(st.Redirs) == 0 && !st.Background && !st.Negated {
+			walk(c.X)
+			walk(c.Y)
+			return
+		}
+		out = append(out, st)
+	}
+	walk(file.Stmts[0])
+	return out, true
+}
+
+// tapShown are the programs that only show TAP in another form.
+var tapShown = strings.Fields("faucet tap-spec tap-dot tap-min tap-difflet tap-diff tap-nyan tap-arc tap-nirvana tap-summary colortape tap-spot tap-mocha-reporter tap-parser")
+
+// stmtWords are the words of a plain call as they are written, assignments first; of a
+// runner whose output another program only shows, those of the runner.
+func stmtWords(st *syntax.Stmt) []string {
+	if len(st.Redirs) > 0 || st.Background || st.Negated {
+		return nil
+	}
+	switch c := st.Cmd.(type) {
+	case *syntax.CallExpr:
+		return written(c)
+	case *syntax.BinaryCmd:
+		shown := stmtWords(c.Y)
+		if len(shown) > 0 && shown[0] == "npx" {
+			shown = shown[1:]
+		}
+		if c.Op == syntax.Pipe && len(shown) > 0 && slices.Contains(tapShown, shown[0]) {
+			return stmtWords(c.X)
+		}
+	}
+	return nil
+}
+
+// written are the words of a call as they are written, assignments first.
+func written(c *syntax.CallExpr) []string {
+	var out []string
+	for _, a := range c.Assigns {
+		out = append(out, printed(&syntax.CallExpr{Assigns: []*syntax.Assign{a}}))
+	}
+	for _, w := range c.Args {
+		out = append(out, printed(w))
+	}
+	return out
+}
+
+// printed is a part of a script as text.
+func printed(n syntax.Node) string {
+	var b bytes.Buffer
+	if syntax.NewPrinter().Print(&b, n) != nil {
+		return ""
+	}
+	return strings.TrimSpace(b.String())
+}
