@@ -46,17 +46,27 @@ func ShellCommand(stage Stage, text string) Command {
 }
 
 // plainWords splits a command that is nothing but words: no quotes, variables,
-// redirections or second command.
+// redirections or second command. Variables that it sets come first.
 func plainWords(text string) ([]string, bool) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 || file.Stmts[0].Background || file.Stmts[0].Negated {
 		return nil, false
 	}
 	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 {
+	if !ok {
 		return nil, false
 	}
 	var words []string
+	for _, a := range call.Assigns {
+		value := ""
+		if a.Value != nil {
+			value = a.Value.Lit()
+		}
+		if a.Append || a.Array != nil || a.Index != nil || a.Value != nil && value == "" {
+			return nil, false
+		}
+		words = append(words, a.Name.Value+"="+value)
+	}
 	for _, w := range call.Args {
 		lit := w.Lit()
 		if lit == "" {

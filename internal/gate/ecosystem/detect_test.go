@@ -42,6 +42,8 @@ func TestShellCommand(t *testing.T) {
 		{StageTest, "! go test ./...", "", ""},
 		{StageTest, "if", "", ""},
 		{StageSetup, "npm ci", "", ""},
+		{StageTest, "FILES=$X pytest", "", ""},
+		{StageTest, "X=1", "", ""},
 	} {
 		c := ShellCommand(tt.stage, tt.text)
 		if (c.Results != nil) != (tt.argv != "") {
@@ -59,6 +61,30 @@ func TestShellCommand(t *testing.T) {
 		}
 		if (c.Network == sandbox.NetworkHost) != (tt.stage == StageSetup) {
 			t.Errorf("%s %q: network %v", tt.stage, tt.text, c.Network)
+		}
+	}
+}
+
+// TestAdopted holds which plain calls of runners of tests, behind variables and managers,
+// are asked for results.
+func TestAdopted(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"PYTHONPATH=src pytest -k 'x' tests":     "", // a quote is left to the shell
+		"PYTHONPATH=src pytest -k x tests":       `PYTHONPATH=src pytest -k x -o junit_family=xunit1 --junitxml="$RESULTS" tests`,
+		"A=1 B= python -m pytest -c cfg/x.ini":   `A=1 B= python -m pytest -c cfg/x.ini -o junit_family=xunit1 --junitxml="$RESULTS"`,
+		"uv run pytest":                          `uv run pytest -o junit_family=xunit1 --junitxml="$RESULTS"`,
+		"hatch run python -m unittest tests.x":   `hatch run python -m unittest tests.x`,
+		"NODE_ENV=test npx mocha -r a/b.js c.js": `NODE_ENV=test npx mocha -r a/b.js --reporter json --reporter-option output="$RESULTS" c.js`,
+		"CI=1 make test":                         "",
+		"poetry run tox":                         "",
+		"yarn mocha test":                        `yarn mocha --reporter json --reporter-option output="$RESULTS" test`,
+		"node --test":                            `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`,
+		"npm run mocha":                          "",
+	} {
+		c := ShellCommand(StageTest, text)
+		if got := c.Text; c.Results == nil && want != "" || c.Results != nil && got != want {
+			t.Errorf("%q is run as %q, want %q", text, got, want)
 		}
 	}
 }

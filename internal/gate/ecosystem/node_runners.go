@@ -163,7 +163,7 @@ func (r nodeRunner) split(args []string) nodeCall {
 // adoptNode asks a plain call of a runner for machine-readable output.
 func adoptNode(c Command, words []string) (Command, bool) {
 	call, r := nodeWords(words)
-	if r == nil || !slices.ContainsFunc([]string{"npx", "cross-env", "c8", "nyc"}, func(w string) bool { return len(call.before) == 0 || call.before[0] == w }) {
+	if r == nil {
 		return c, false
 	}
 	return r.command(c, call, nil), true

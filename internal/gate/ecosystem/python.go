@@ -247,7 +247,9 @@ func (p *Project) installPython(s *Survey, f pyFacts) bool {
 		return false
 	}
 	add("python3 -m venv .venv")
-	add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(args, " "))
+	// Where no index can be reached, what the system has of all that is asked for will do.
+	pip := ".venv/bin/python -m pip install --quiet --disable-pip-version-check "
+	add(pip + strings.Join(args, " ") + " || { python3 -m venv --clear --system-site-packages .venv && " + pip + "--no-index --no-build-isolation " + strings.Join(args, " ") + "; }")
 	return true
 }
 

@@ -123,9 +123,20 @@ func parseUnittest(data []byte) ([]outcome, error) {
 	return out, nil
 }
 
-// adoptPython asks a plain call of pytest or unittest for machine-readable output.
+// pyManagers run a command in the environment of a project: "uv run pytest".
+var pyManagers = strings.Fields("uv poetry pdm hatch pipenv rye")
+
+// adoptPython asks a plain call of pytest or unittest for machine-readable output, also
+// behind variables and a manager of environments.
 func adoptPython(c Command, words []string) (Command, bool) {
-	python := ""
+	var before []string
+	for len(words) > 0 && assignment.MatchString(words[0]) {
+		before, words = append(before, words[0]), words[1:]
+	}
+	if len(words) > 2 && slices.Contains(pyManagers, words[0]) && words[1] == "run" {
+		before, words = append(before, words[0], words[1]), words[2:]
+	}
+	env, python := strings.Join(before, " "), ""
 	if len(words) >= 3 && words[1] == "-m" && strings.HasPrefix(path.Base(words[0]), "python") {
 		python, words = words[0], words[2:]
 	}
@@ -134,19 +145,24 @@ func adoptPython(c Command, words []string) (Command, bool) {
 		return c, false
 	case words[0] == "pytest" || words[0] == "py.test":
 		var args, files []string
-		for _, w := range words[1:] {
+		for i, w := range words[1:] {
 			switch {
 			case strings.HasPrefix(w, "--junit"):
 				return c, false
-			case !strings.HasPrefix(w, "-") && (strings.Contains(w, "/") || strings.HasSuffix(w, ".py") || isPythonTest(w+"/x.py")):
+			case !strings.HasPrefix(w, "-") && !pytestValued(words[i]) && (strings.Contains(w, "/") || strings.HasSuffix(w, ".py") || isPythonTest(w+"/x.py")):
 				files = append(files, w)
 			default:
 				args = append(args, w)
 			}
 		}
-		return pytestCommand(c, "", python, args, files), true
+		return pytestCommand(c, env, python, args, files), true
 	case words[0] == "unittest" && python != "":
-		return UnittestCommand(c, "", python, words[1:]), true
+		return UnittestCommand(c, env, python, words[1:]), true
 	}
 	return c, false
+}
+
+// pytestValued says whether a word of a call of pytest is an option that takes the next.
+func pytestValued(word string) bool {
+	return slices.Contains(strings.Fields("-c --config-file -k -m -p -n -o --override-ini -r --rootdir --confcutdir --basetemp --ignore --ignore-glob --deselect --cov-config --cov-report --durations --maxfail --tb --dist --timeout --log-file --import-mode -W"), word)
 }
