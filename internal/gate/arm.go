@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -19,16 +20,16 @@ type arm struct {
 	r      *runner
 	side   Side // whose sources
 	stage  Stage
-	commit string    // has the files that are laid over; empty: there are none
-	files  []string  // that are laid over
-	tests  []command // that it can run
+	commit string              // has the files that are laid over; empty: there are none
+	files  []string            // that are laid over
+	tests  []ecosystem.Command // that it can run
 	// left are files that were left out because they do not compile, and why.
 	left     map[string]string
 	evidence []string
 }
 
 // newArm composes what lies over a side's tree.
-func (r *runner) newArm(ctx context.Context, side Side, stage Stage, puts []workspace.Put, tests []command) (*arm, error) {
+func (r *runner) newArm(ctx context.Context, side Side, stage Stage, puts []workspace.Put, tests []ecosystem.Command) (*arm, error) {
 	a := &arm{r: r, side: side, stage: stage, tests: tests, left: map[string]string{}}
 	for _, p := range puts {
 		a.files = append(a.files, p.Path)
@@ -91,8 +92,8 @@ func (a *arm) takeOut(ctx context.Context, files []string) error {
 type selection struct {
 	eco, unit string
 	command   string          // one that counts as one test
-	places    []string        // folders of Go packages, else files; nil: all that its commands run
-	tests     map[string]bool // top-level tests of Go packages; nil: all
+	places    []string        // folders of packages, else files; nil: all that its commands run
+	tests     map[string]bool // top-level tests of packages; nil: all
 }
 
 // run lays the arm out and runs the selected tests. What is not there is left out.
@@ -104,12 +105,12 @@ func (a *arm) run(ctx context.Context, selected []selection) (Suite, error) {
 	for _, s := range selected {
 		var suite Suite
 		var err error
-		if s.eco == "Go" && s.command == "" {
-			suite, err = a.runGo(ctx, s)
+		if by := ecosystem.PackagesOf(s.eco); by != nil && s.command == "" {
+			suite, err = a.runPackages(ctx, s, by)
 		} else {
 			suite, err = a.runOthers(ctx, s)
 		}
-		out.add(suite)
+		out.Add(suite)
 		if err != nil {
 			return out, err
 		}
@@ -121,13 +122,13 @@ func (a *arm) run(ctx context.Context, selected []selection) (Suite, error) {
 // compiler names at most ten errors at a time.
 const maxDrops = 5
 
-// runGo runs Go packages. Files that do not compile are taken out, so that those
+// runPackages runs packages. Files that do not compile are taken out, so that those
 // that do still say something.
-func (a *arm) runGo(ctx context.Context, s selection) (Suite, error) {
+func (a *arm) runPackages(ctx context.Context, s selection, by *ecosystem.Packages) (Suite, error) {
 	over := Suite{}
-	rest := slices.DeleteFunc(slices.Clone(s.places), func(dir string) bool { return !hasGo(a.r.tree(a.side).Dir, dir) })
+	rest := slices.DeleteFunc(slices.Clone(s.places), func(dir string) bool { return !by.Has(a.r.tree(a.side).Dir, dir) })
 	for round := 0; len(rest) > 0 && round <= maxDrops; round++ {
-		suite, err := a.goOnce(ctx, s, rest)
+		suite, err := a.packagesOnce(ctx, s, rest)
 		if err != nil {
 			return over, err
 		}
@@ -137,8 +138,8 @@ func (a *arm) runGo(ctx context.Context, s selection) (Suite, error) {
 			if id.Test != "" || !t.Broken || t.Status != Failed {
 				continue
 			}
-			dir := a.r.goDir(a.side, id)
-			if bad := a.uncompilable(t.Output, s.unit, dir); len(bad) > 0 {
+			dir := a.r.packageDir(a.side, id)
+			if bad := a.uncompilable(by.Complaint, t.Output, s.unit, dir); len(bad) > 0 {
 				if err := a.leave(ctx, bad, t.Output); err != nil {
 					return over, err
 				}
@@ -150,48 +151,42 @@ func (a *arm) runGo(ctx context.Context, s selection) (Suite, error) {
 	return over, nil
 }
 
-func (a *arm) goOnce(ctx context.Context, s selection, dirs []string) (Suite, error) {
-	args := []string{"-count=1"}
-	if s.tests != nil {
-		args = append(args, "-run="+only(s.tests))
-	}
+func (a *arm) packagesOnce(ctx context.Context, s selection, dirs []string) (Suite, error) {
+	some := ecosystem.Part{Tests: s.tests}
 	for _, dir := range dirs {
-		args = append(args, "./"+strings.TrimPrefix(strings.TrimPrefix(dir, s.unit), "/"))
+		some.Packages = append(some.Packages, "./"+strings.TrimPrefix(strings.TrimPrefix(dir, s.unit), "/"))
 	}
 	out := Suite{}
 	var done []string
 	for _, c := range a.tests {
-		if c.eco != "Go" || c.results == nil || c.unit != s.unit {
+		if c.Eco != s.eco || c.Results == nil || c.Unit != s.unit {
 			continue
 		}
-		c = c.goTest(args...)
-		c.stage, c.timeout = a.stage, a.r.Limits.step()
-		if c = a.r.hanging(c); slices.Contains(done, c.text) {
+		c, _ = c.Results.Narrow(c, some)
+		c.Stage, c.Timeout = a.stage, a.r.Limits.step()
+		if c = a.r.hanging(c); slices.Contains(done, c.Text) {
 			continue
 		}
-		done = append(done, c.text)
-		stream := newGoStream(c.unit)
+		done = append(done, c.Text)
+		stream := c.Results.Collect(c.Unit)
 		step, err := a.r.exec(ctx, a.side, a.r.tree(a.side), c, stream)
 		if err != nil {
 			return out, err
 		}
 		a.evidence = append(a.evidence, step.Evidence)
-		suite := stream.suite(step.Evidence, a.r.tree(a.side).Dir)
-		suite.of(c.eco)
-		out.add(suite)
+		suite := stream.Suite(step.Evidence, a.r.tree(a.side).Dir)
+		suite.SetEcosystem(c.Eco)
+		out.Add(suite)
 	}
 	return out, nil
 }
 
-// errorPlace is the beginning of a compiler's message: the file.
-var errorPlace = pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`)
-
 // uncompilable returns the files of the arm that the errors of a package name; where
 // they name none, its other test files that they name, which do not go with the arm's.
-func (a *arm) uncompilable(output, unit, dir string) []string {
+func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string) []string {
 	var out, others []string
-	for _, m := range errorPlace.FindAllStringSubmatch(output, -1) {
-		// The go command names files from the folder that it runs in, where that is shorter.
+	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
+		// The compiler names files from the folder that it runs in, where that is shorter.
 		for _, name := range []string{path.Join(unit, m[1]), m[1], path.Join(dir, m[1])} {
 			if slices.Contains(a.files, name) {
 				if _, gone := a.left[name]; !gone && !slices.Contains(out, name) {
@@ -199,7 +194,7 @@ func (a *arm) uncompilable(output, unit, dir string) []string {
 				}
 				break
 			}
-			if _, gone := a.left[name]; strings.HasSuffix(name, "_test.go") && path.Dir(name) == dir && !gone && !slices.Contains(others, name) {
+			if _, gone := a.left[name]; ecosystem.IsTestSource(name) && path.Dir(name) == dir && !gone && !slices.Contains(others, name) {
 				others = append(others, name)
 			}
 		}
@@ -210,11 +205,11 @@ func (a *arm) uncompilable(output, unit, dir string) []string {
 	return out
 }
 
-// runOthers runs commands that are not Go's, built again where they need it.
+// runOthers runs commands whose tests belong to files, built again where they need it.
 func (a *arm) runOthers(ctx context.Context, s selection) (Suite, error) {
 	out := Suite{}
 	for _, c := range a.tests {
-		if c.unit != s.unit || s.command != "" && c.text != s.command || s.command == "" && (c.eco != s.eco || c.results == nil) {
+		if c.Unit != s.unit || s.command != "" && c.Text != s.command || s.command == "" && (c.Eco != s.eco || c.Results == nil) {
 			continue
 		}
 		broken, err := a.rebuild(ctx, c)
@@ -222,36 +217,36 @@ func (a *arm) runOthers(ctx context.Context, s selection) (Suite, error) {
 			return out, err
 		}
 		if broken.Evidence != "" {
-			out[ID{Unit: c.unit, Package: broken.Command}] = Test{
-				Status: Failed, Broken: true, Output: broken.Output, Evidence: broken.Evidence, Eco: c.eco,
+			out[ID{Unit: c.Unit, Package: broken.Command}] = Test{
+				Status: Failed, Broken: true, Output: broken.Output, Evidence: broken.Evidence, Eco: c.Eco,
 			}
 			continue
 		}
 		c = a.limited(c)
-		there := slices.DeleteFunc(slices.Clone(s.places), func(f string) bool { _, err := readInTree(a.r.tree(a.side).Dir, f); return err != nil })
+		there := slices.DeleteFunc(slices.Clone(s.places), func(f string) bool { _, err := ecosystem.ReadInTree(a.r.tree(a.side).Dir, f); return err != nil })
 		if len(s.places) > 0 && len(there) == 0 {
 			continue // its tests are not there
 		}
-		if len(there) > 0 && c.results != nil {
-			if less, ok := c.results.narrow(c, part{packages: there}); ok {
-				less.name = c.label()
+		if len(there) > 0 && c.Results != nil {
+			if less, ok := c.Results.Narrow(c, ecosystem.Part{Packages: there}); ok {
+				less.Name = c.Label()
 				c = less
 			}
 		}
-		c.stage = a.stage
+		c.Stage = a.stage
 		suite, err := a.runOther(ctx, c)
 		if err != nil {
 			return out, err
 		}
-		out.add(suite)
+		out.Add(suite)
 	}
 	return out, nil
 }
 
 // limited gives c the time that the head's tests get.
-func (a *arm) limited(c command) command {
-	c.stage = StageTest
-	if c.results != nil && c.results.hang != nil {
+func (a *arm) limited(c ecosystem.Command) ecosystem.Command {
+	c.Stage = StageTest
+	if c.Results != nil && c.Results.Hang != nil {
 		return a.r.hanging(c)
 	}
 	return a.r.limited(Head, c)
@@ -259,17 +254,17 @@ func (a *arm) limited(c command) command {
 
 // runOther runs a command. Where it could run no test, files of the arm that the
 // runner names are taken out, so that the others say something.
-func (a *arm) runOther(ctx context.Context, c command) (Suite, error) {
+func (a *arm) runOther(ctx context.Context, c ecosystem.Command) (Suite, error) {
 	for round := 0; ; round++ {
-		suite, step, err := a.r.runTestsIn(ctx, a.side, a.r.tree(a.side), c)
+		suite, step, err := a.r.runTests(ctx, a.side, c)
 		if err != nil {
 			return nil, err
 		}
-		suite.of(c.eco)
+		suite.SetEcosystem(c.Eco)
 		a.evidence = append(a.evidence, step.Evidence)
-		whole := suite[ID{Unit: c.unit, Command: c.label()}]
-		bad := a.namedIn(whole.Output, c.unit)
-		if c.results == nil || !whole.Cut || anyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.left) == len(a.files) {
+		whole := suite[ID{Unit: c.Unit, Command: c.Label()}]
+		bad := a.namedIn(whole.Output, c.Unit)
+		if c.Results == nil || !whole.Cut || ecosystem.AnyRan(suite) || len(bad) == 0 || round == maxDrops || len(bad)+len(a.left) == len(a.files) {
 			return suite, nil
 		}
 		if err := a.leave(ctx, bad, whole.Output); err != nil {
@@ -280,7 +275,7 @@ func (a *arm) runOther(ctx context.Context, c command) (Suite, error) {
 
 // rebuild builds the arm again for a command that needs it, without the files
 // that do not compile. It returns the step that failed where that does not help.
-func (a *arm) rebuild(ctx context.Context, c command) (Step, error) {
+func (a *arm) rebuild(ctx context.Context, c ecosystem.Command) (Step, error) {
 	if !a.compiled(c) {
 		return Step{}, nil
 	}
@@ -289,7 +284,7 @@ func (a *arm) rebuild(ctx context.Context, c command) (Step, error) {
 		if err != nil || failed.Evidence == "" {
 			return Step{}, err
 		}
-		bad := a.namedIn(failed.Output, c.unit)
+		bad := a.namedIn(failed.Output, c.Unit)
 		if len(bad) == 0 || len(bad)+len(a.left) == len(a.files) {
 			return failed, nil
 		}
@@ -302,23 +297,24 @@ func (a *arm) rebuild(ctx context.Context, c command) (Step, error) {
 
 // compiled says whether a command runs what the build commands of its project make
 // of files of the arm.
-func (a *arm) compiled(c command) bool {
-	if c.results != nil && c.results.rebuild {
+func (a *arm) compiled(c ecosystem.Command) bool {
+	if c.Results != nil && c.Results.Rebuild {
 		return true
 	}
-	return c.eco == "Node.js" && slices.ContainsFunc(a.files, func(f string) bool {
-		return inside(c.unit, f) && slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, path.Ext(f))
+	e := ecosystem.Named(c.Eco)
+	return e != nil && e.Compiled != nil && slices.ContainsFunc(a.files, func(f string) bool {
+		return ecosystem.Inside(c.Unit, f) && e.Compiled(f)
 	})
 }
 
 // build runs the build commands of c's project, and returns the one that failed.
-func (a *arm) build(ctx context.Context, c command) (Step, error) {
+func (a *arm) build(ctx context.Context, c ecosystem.Command) (Step, error) {
 	for _, b := range a.r.plan[a.side].build {
-		if b.unit != c.unit || b.eco != c.eco && b.eco != "" {
+		if b.Unit != c.Unit || b.Eco != c.Eco && b.Eco != "" {
 			continue
 		}
 		b = a.r.limited(a.side, b)
-		b.stage = a.stage
+		b.Stage = a.stage
 		step, err := a.r.exec(ctx, a.side, a.r.tree(a.side), b, nil)
 		if err != nil {
 			return step, err

@@ -206,7 +206,7 @@ func (x *index) lock(t *testing.T, path, name string, argv []string, files map[s
 	for file, text := range files {
 		lay(t, dir, map[string][]byte{file: []byte(text)})
 	}
-	cmd := exec.CommandContext(t.Context(), (&Toolchains{env: []string{"PATH=" + path}}).path(argv[0]), argv[1:]...)
+	cmd := exec.CommandContext(t.Context(), (&Toolchains{Env: []string{"PATH=" + path}}).LookPath(argv[0]), argv[1:]...)
 	cmd.Dir = dir
 	cmd.Env = []string{
 		"PATH=" + path, "HOME=" + t.TempDir(), "BUN_CONFIG_REGISTRY=" + x.URL, "YARN_NPM_REGISTRY_SERVER=" + x.URL,
@@ -229,9 +229,9 @@ func (a assault) path(t *testing.T) string {
 	path := systemPath()
 	switch {
 	case a.only != nil:
-		system, dir := &Toolchains{env: []string{"PATH=" + path}}, t.TempDir()
+		system, dir := &Toolchains{Env: []string{"PATH=" + path}}, t.TempDir()
 		for _, program := range a.only {
-			if at := system.path(program); at != "" {
+			if at := system.LookPath(program); at != "" {
 				link(t, at, filepath.Join(dir, program))
 			}
 		}
@@ -280,7 +280,7 @@ func (a assault) has(t *testing.T, name string, tools *Toolchains) {
 	t.Helper()
 	missing := ""
 	for program := range strings.FieldsSeq(a.needs) {
-		if !tools.has(program) {
+		if !tools.Has(program) {
 			missing = program
 		}
 	}

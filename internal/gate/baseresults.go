@@ -12,8 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // BaseResults keeps what tests of bases said from one run to the next. What is
@@ -25,7 +26,7 @@ type BaseResults interface {
 	Save(ctx context.Context, key string, data []byte) error
 }
 
-// Cached tells that the tests of the base were not run, because their results
+// Cached says that the tests of the base were not run, because their results
 // were known.
 type Cached struct {
 	When  time.Time     `json:"when"`  // they ran
@@ -44,7 +45,7 @@ type baseRecord struct {
 }
 
 // wholly names a command in a record.
-func wholly(c command) string { return c.unit + " " + cmp.Or(c.whole, c.text) }
+func wholly(c ecosystem.Command) string { return c.Unit + " " + cmp.Or(c.Whole, c.Text) }
 
 func (k *baseRecord) has(id ID) bool {
 	return slices.ContainsFunc(k.Cases, func(c baseCase) bool { return c.ID == id })
@@ -79,43 +80,18 @@ func (r *runner) baseKey() string {
 	line := func(parts ...string) { fmt.Fprintf(h, "%q\n", parts) }
 	line(baseForm, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
 	line(r.in.Env...)
-	line(r.Tools.fingerprint()...)
-	for _, list := range [][]command{r.plan[Base].setup, r.plan[Base].build, r.plan[Base].test} {
+	line(r.Tools.Fingerprint()...)
+	for _, list := range [][]ecosystem.Command{r.plan[Base].setup, r.plan[Base].build, r.plan[Base].test} {
 		for _, c := range list {
-			line(c.unit, c.text)
-			line(c.argv...)
-			line(c.env...)
+			line(c.Unit, c.Text)
+			line(c.Argv...)
+			line(c.Env...)
 		}
 	}
 	for _, s := range r.Services {
 		line(fmt.Sprint(s))
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// interpreters are the programs whose version can decide how tests end.
-var interpreters = strings.Fields("bash go node npm pnpm yarn bun deno python python3 uv poetry pytest cargo rustc java javac mvn gradle kotlinc gcc cc clang cmake ctest meson ninja make just task ruby bundle php composer elixir mix dotnet git")
-
-// fingerprint tells the programs apart by place, size and time, which an update
-// changes.
-func (t *Toolchains) fingerprint() []string {
-	if t == nil {
-		return nil
-	}
-	var out []string
-	if t.Go != nil {
-		out = append(out, t.Go.Version)
-	}
-	for _, name := range interpreters {
-		file, err := filepath.EvalSymlinks(t.path(name))
-		if err != nil || t.path(name) == "" {
-			continue
-		}
-		if info, err := os.Stat(file); err == nil {
-			out = append(out, fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()))
-		}
-	}
-	return out
 }
 
 // recall looks up what is known of the base's tests from earlier runs, and takes
@@ -142,7 +118,7 @@ func (r *runner) recall(ctx context.Context) {
 		}
 	}
 	tests := 0
-	for _, n := range r.suites[Base].count() {
+	for _, n := range r.suites[Base].Count() {
 		tests += n
 	}
 	if tests > 0 {
@@ -158,21 +134,21 @@ func (r *runner) concerned(id ID) bool {
 
 // unknown is what of a test command at the base has to be run, because nothing is
 // known of it; without words where that is nothing.
-func (r *runner) unknown(c command) command {
+func (r *runner) unknown(c ecosystem.Command) ecosystem.Command {
 	if r.known == nil {
 		return c
 	}
 	if slices.Contains(r.known.Whole, wholly(c)) {
-		return command{}
+		return ecosystem.Command{}
 	}
-	if c.whole == "" {
+	if c.Whole == "" {
 		return c
 	}
-	left := slices.DeleteFunc(slices.Clone(c.packages), func(p string) bool { return r.known.has(ID{Unit: c.unit, Package: p}) })
+	left := slices.DeleteFunc(slices.Clone(c.Packages), func(p string) bool { return r.known.has(ID{Unit: c.Unit, Package: p}) })
 	if len(left) == 0 {
-		return command{}
+		return ecosystem.Command{}
 	}
-	return c.forPackages(left)
+	return ecosystem.PackagesOf(c.Eco).Only(c, left)
 }
 
 // keep takes down what is known of the base's tests for later runs, where that has
@@ -209,7 +185,7 @@ func (r *runner) keep() {
 		rec.Cases = append(rec.Cases, baseCase{ID: id, Test: t})
 	}
 	for _, c := range r.firstTests(Base) {
-		if c.whole == "" && !slices.Contains(rec.Whole, wholly(c)) {
+		if c.Whole == "" && !slices.Contains(rec.Whole, wholly(c)) {
 			rec.Whole = append(rec.Whole, wholly(c))
 		}
 	}

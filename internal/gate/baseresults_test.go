@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -91,8 +92,8 @@ func TestBaseKey(t *testing.T) {
 	w := newWorld(t)
 	key := func(change func(*runner)) string {
 		tools := *w.tools.Go
-		r := newRunner(&Gate{Sandbox: w.box, Tools: &Toolchains{Go: &tools}}, Input{Base: worktreeOf("t1")})
-		r.plan[Base] = &plan{test: []command{{unit: ".", text: "go test", argv: []string{"go", "test"}}}}
+		r := newRunner(&Gate{Sandbox: w.box, Tools: &Toolchains{Go: &tools}}, Input{Base: worktreeOf("t1")}, task{})
+		r.plan[Base] = &plan{test: []ecosystem.Command{{Unit: ".", Text: "go test", Argv: []string{"go", "test"}}}}
 		change(r)
 		return r.baseKey()
 	}
@@ -102,8 +103,8 @@ func TestBaseKey(t *testing.T) {
 	}
 	for what, change := range map[string]func(*runner){
 		"tree":      func(r *runner) { r.in.Base = worktreeOf("t2") },
-		"command":   func(r *runner) { r.plan[Base].test[0].argv = []string{"go", "test", "-short"} },
-		"setup":     func(r *runner) { r.plan[Base].setup = []command{{text: "npm ci"}} },
+		"command":   func(r *runner) { r.plan[Base].test[0].Argv = []string{"go", "test", "-short"} },
+		"setup":     func(r *runner) { r.plan[Base].setup = []ecosystem.Command{{Text: "npm ci"}} },
 		"variable":  func(r *runner) { r.in.Env = []string{"TZ=UTC"} },
 		"toolchain": func(r *runner) { r.Tools.Go.Version = "go1.1" },
 		"network":   func(r *runner) { r.Network = NetworkFull },
@@ -180,9 +181,9 @@ func TestKeptWhenConfirmed(t *testing.T) {
 		{"runs disagreed with what was known", passing, []Step{step(StageTest, 0)}, true, true, "0 cases"},
 	} {
 		kept := &savedResults{}
-		r := newRunner(&Gate{Results: kept, Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Input{Base: worktreeOf("t1")})
-		setup := command{stage: StageSetup, unit: ".", text: string(StageSetup)}
-		r.plan[Base] = &plan{setup: []command{setup}}
+		r := newRunner(&Gate{Results: kept, Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Input{Base: worktreeOf("t1")}, task{})
+		setup := ecosystem.Command{Stage: StageSetup, Unit: ".", Text: string(StageSetup)}
+		r.plan[Base] = &plan{setup: []ecosystem.Command{setup}}
 		r.suites[Base], r.res.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
 		if tt.known {
 			r.known = &baseRecord{When: time.Now()}
@@ -205,6 +206,6 @@ func (s *savedResults) Load(context.Context, string) ([]byte, error) { return ni
 func (s *savedResults) Save(_ context.Context, _ string, data []byte) error {
 	var rec baseRecord
 	err := json.Unmarshal(data, &rec)
-	s.what = count(len(rec.Cases), "case", "cases")
+	s.what = ecosystem.Count(len(rec.Cases), "case", "cases")
 	return err
 }

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // The caches of the go command, none of which code of a change ever writes for
@@ -30,9 +33,12 @@ import (
 //
 // What a cache begins with is not copied: links to files that commands can read and
 // not write.
-func (g *Gate) modCache() string     { return filepath.Join(g.Shared, "go-mod") }
-func (g *Gate) seed() string         { return filepath.Join(g.Shared, "go-build") }
+func (g *Gate) modCache() string { return filepath.Join(g.Shared, "go-mod") }
+
+func (g *Gate) seed() string { return filepath.Join(g.Shared, "go-build") }
+
 func (g *Gate) projectCache() string { return filepath.Join(g.CacheDir, "go-build") }
+
 func (g *Gate) buildCache(side Side) string {
 	return filepath.Join(g.Scratch, string(side), "go-build")
 }
@@ -71,7 +77,7 @@ func (g *Gate) splitAhead() (wait func() error) {
 	}
 	for _, side := range []Side{Base, Head} {
 		both.Go(func() error {
-			if err := g.lendCache(g.buildCache(side) + ahead); err != nil {
+			if err := g.linkCache(g.buildCache(side) + ahead); err != nil {
 				return fmt.Errorf("build cache of %s: %w", side, err)
 			}
 			return nil
@@ -96,7 +102,7 @@ func (g *Gate) splitRest(since time.Time) error {
 			err = os.Rename(cache+ahead, cache)
 		}
 		if err == nil {
-			err = g.lend(g.projectCache(), cache, since.Add(-time.Second)) // time stamps are coarser than the clock
+			err = g.link(g.projectCache(), cache, since.Add(-time.Second)) // time stamps are coarser than the clock
 		}
 		if err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
@@ -112,24 +118,24 @@ func (g *Gate) keepSeed() error {
 	return copyWhole(g.projectCache(), g.seed())
 }
 
-// lent is what the caches of sides and agents lead to.
-func (g *Gate) lent() []string {
+// linked is what the caches of sides and agents lead to.
+func (g *Gate) linked() []string {
 	if !exists(g.projectCache()) {
 		return nil
 	}
 	return []string{g.projectCache()}
 }
 
-// lentFor is how old a file of the project's cache may be that is lent. The go
+// linkedFor is how old a file of the project's cache may be that is linked to. The go
 // command removes what nothing used for five days, and a link to what is gone would
 // be in the way of the file that is made again.
-const lentFor = 4 * 24 * time.Hour
+const linkedFor = 4 * 24 * time.Hour
 
-// lendCache makes a cache that begins with what is in the project's. Outputs, which
+// linkCache makes a cache that begins with what is in the project's. Outputs, which
 // have the name of their content and are never written twice, are links; the small
 // entries that say which output an action had may change, and are copies.
-func (g *Gate) lendCache(to string) error {
-	return whole(to, func(temp string) error { return g.lend(g.projectCache(), temp, time.Time{}) })
+func (g *Gate) linkCache(to string) error {
+	return whole(to, func(temp string) error { return g.link(g.projectCache(), temp, time.Time{}) })
 }
 
 // ownCache makes the cache of one command at a place of a side: what the side's has.
@@ -139,10 +145,10 @@ func (r *runner) ownCache(side Side, at spot) (string, error) {
 	if err := removeCache(cache); err != nil {
 		return "", fmt.Errorf("build cache of a command: %w", err)
 	}
-	if err := mkdirs(cache); err != nil || r.goTools() == nil || !r.hasGo() || !exists(r.buildCache(side)) {
+	if err := mkdirs(cache); err != nil || r.goTools() == nil || !r.caches() || !exists(r.buildCache(side)) {
 		return cache, err
 	}
-	if err := r.lend(r.buildCache(side), cache, time.Time{}); err != nil {
+	if err := r.link(r.buildCache(side), cache, time.Time{}); err != nil {
 		return "", fmt.Errorf("build cache of a command: %w", err)
 	}
 	return cache, nil
@@ -162,20 +168,9 @@ func removeCache(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// seals says whether a command compiles and runs nothing of the tree, so that what
-// it writes into the cache of its side is what the go command made of the sources.
-func (c command) seals() bool {
-	switch c.stage {
-	case StageBuild, StageLint, StageWarm, StageList:
-		return c.argv[0] == "go"
-	default:
-		return false
-	}
-}
-
-// lend adds to a cache what another has got after since. The folders that a cache
+// link adds to a cache what another has got after since. The folders that a cache
 // consists of are independent of one another.
-func (g *Gate) lend(from, to string, since time.Time) error {
+func (g *Gate) link(from, to string, since time.Time) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
 		return gone(err)
@@ -183,13 +178,13 @@ func (g *Gate) lend(from, to string, since time.Time) error {
 	var all errgroup.Group
 	all.SetLimit(runtime.NumCPU())
 	for _, e := range entries {
-		all.Go(func() error { return g.lendFolder(from, to, e.Name(), since) })
+		all.Go(func() error { return g.linkFolder(from, to, e.Name(), since) })
 	}
 	return all.Wait()
 }
 
-func (g *Gate) lendFolder(from, to, folder string, since time.Time) error {
-	oldest := g.Now().Add(-lentFor)
+func (g *Gate) linkFolder(from, to, folder string, since time.Time) error {
+	oldest := g.Now().Add(-linkedFor)
 	return filepath.WalkDir(filepath.Join(from, folder), func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return gone(err)
@@ -281,4 +276,67 @@ func size(dir string) int64 {
 		return nil
 	})
 	return n
+}
+
+// hostModCache is the operator's own module cache, a source for downloads.
+func (g *Gate) hostModCache() []string {
+	tools := g.goTools()
+	if tools == nil || tools.ModCache == "" {
+		return nil
+	}
+	dir := filepath.Join(tools.ModCache, "cache", "download")
+	if _, err := os.Stat(dir); err != nil {
+		return nil
+	}
+	return []string{dir}
+}
+
+// setupModCache gives a setup command its module cache. Commands that run code of
+// the change get one of their side, which ends with the run: what they write there,
+// later runs would build with.
+func (g *Gate) setupModCache(side Side, c ecosystem.Command, run *sandbox.Command) error {
+	if c.FillsModCache() {
+		run.Writable = append(run.Writable, g.modCache())
+		run.ReadOnly = append(run.ReadOnly, g.hostModCache()...)
+		return nil
+	}
+	own := filepath.Join(g.Scratch, string(side), "go-mod")
+	run.Writable, run.ReadOnly = append(run.Writable, own), append(run.ReadOnly, g.modCache())
+	if g.Network != NetworkRegistries {
+		run.ReadOnly = append(run.ReadOnly, g.hostModCache()...)
+	}
+	if g.goTools() != nil {
+		run.Env = append(run.Env, "GOMODCACHE="+own, "GOFLAGS=-modcacherw")
+	}
+	return mkdirs(own)
+}
+
+// goEnv is the little that Go commands need to know; it is harmless to others.
+func (g *Gate) goEnv(cache string, c ecosystem.Command) []string {
+	tools := g.goTools()
+	if tools == nil {
+		return c.Env
+	}
+	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + g.modCache(), "GOENV=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
+	if c.Stage == StageSetup {
+		proxy := ecosystem.WithoutUser(tools.Proxy) // install scripts could read it
+		for _, dir := range g.hostModCache() {
+			proxy = "file://" + filepath.ToSlash(dir) + "," + proxy
+		}
+		env = append(env, "GOPROXY="+proxy, "GOSUMDB="+tools.SumDB, "GONOSUMDB="+tools.NoSumDB, "GONOPROXY="+tools.NoProxy, "GOPRIVATE="+tools.Private)
+		if c.FillsModCache() { // whatever commands before it have written into HOME
+			env = append(env, "GIT_CONFIG_GLOBAL="+os.DevNull)
+		}
+	} else {
+		env = append(env, "GOPROXY=off")
+	}
+	return append(env, c.Env...)
+}
+
+// goTools are those of Go, nil where there are none.
+func (g *Gate) goTools() *GoToolchain {
+	if g.Tools == nil {
+		return nil
+	}
+	return g.Tools.Go
 }

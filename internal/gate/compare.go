@@ -1,11 +1,12 @@
 package gate
 
 import (
-	"cmp"
 	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// compareSuites tells how two runs of the tests differ. Nothing has been run again
+// compareSuites says how two runs of the tests differ. Nothing has been run again
 // yet: what it calls regressed may still prove to be flaky.
 //
 // A package that did not compile or ended early on base says nothing about its
@@ -13,11 +14,11 @@ import (
 // pre-existing but unknown. Failures that move along with their package, to
 // another name of it, are not new.
 func compareSuites(base, head Suite) Comparison {
-	c := Comparison{Base: base.count(), Head: head.count()}
+	c := Comparison{Base: base.Count(), Head: head.Count()}
 	moved := movedFailures(base, head)
 	for id, h := range head {
 		b, onBase := base[id]
-		add := func(list *[]Case) { *list = append(*list, newCase(id, h)) }
+		add := func(list *[]Case) { *list = append(*list, ecosystem.NewCase(id, h)) }
 		switch {
 		case h.Status == Failed && b.Status == Failed:
 			add(&c.PreExisting)
@@ -25,11 +26,11 @@ func compareSuites(base, head Suite) Comparison {
 			add(&c.Regressed)
 		case h.Status == Failed && silent(base, id):
 			add(&c.Unknown)
-		case h.Status == Failed && !onBase && moved[id.Test] && !hasPackage(base, id):
+		case h.Status == Failed && !onBase && moved[id.Test] && !ecosystem.HasPackage(base, id):
 			add(&c.PreExisting)
-		case h.flipped() && b.Status == Passed && !b.flipped():
+		case h.Flipped() && b.Status == Passed && !b.Flipped():
 			add(&c.Regressed) // and passed: more runs decide
-		case h.flipped() && !onBase:
+		case h.Flipped() && !onBase:
 			add(&c.NewFailing)
 		case h.Status == Failed: // not on base, or skipped there
 			add(&c.NewFailing)
@@ -47,11 +48,11 @@ func compareSuites(base, head Suite) Comparison {
 		}
 		if packageEnded(head, id) || b.Status == Passed && id.Test != "" && silent(head, id) {
 			if b.Status == Passed {
-				c.NotRun = append(c.NotRun, newCase(id, b))
+				c.NotRun = append(c.NotRun, ecosystem.NewCase(id, b))
 			}
 			continue
 		}
-		c.Removed = append(c.Removed, newCase(id, b))
+		c.Removed = append(c.Removed, ecosystem.NewCase(id, b))
 	}
 	c.sort()
 	return c
@@ -64,7 +65,7 @@ func named(id ID, b, h Test) bool {
 }
 
 // packageEnded says whether id's package did not compile, panicked or was cut
-// off in s, so that s cannot tell what id would have done.
+// off in s, so that s does not show what id would have done.
 func packageEnded(s Suite, id ID) bool {
 	p, ok := s[ID{Unit: id.Unit, Package: id.Package}]
 	if !ok || id.Test == "" || !p.Broken && !p.Cut {
@@ -74,13 +75,13 @@ func packageEnded(s Suite, id ID) bool {
 	return !ok || t.Status == NotRun
 }
 
-// silent says that s cannot tell what id would have done, because its package
+// silent says that s does not show what id would have done, because its package
 // or all of its module's tests could not be run to their end.
 func silent(s Suite, id ID) bool {
 	if s[id].Status == NotRun || packageEnded(s, id) {
 		return true
 	}
-	if hasPackage(s, id) {
+	if ecosystem.HasPackage(s, id) {
 		return false
 	}
 	for have, t := range s {
@@ -91,29 +92,16 @@ func silent(s Suite, id ID) bool {
 	return false
 }
 
-func hasPackage(s Suite, id ID) bool {
-	_, ok := s[ID{Unit: id.Unit, Package: id.Package}]
-	return ok
-}
-
 // movedFailures names the tests that failed on base in packages that the head
 // does not have.
 func movedFailures(base, head Suite) map[string]bool {
 	out := map[string]bool{}
 	for id, t := range base {
-		if t.Status == Failed && id.Test != "" && !hasPackage(head, id) {
+		if t.Status == Failed && id.Test != "" && !ecosystem.HasPackage(head, id) {
 			out[id.Test] = true
 		}
 	}
 	return out
-}
-
-func newCase(id ID, t Test) Case {
-	k := Case{ID: id, Output: t.Output, Broken: t.Broken}
-	if t.Evidence != "" { // else known from an earlier run
-		k.Evidence = []string{t.Evidence}
-	}
-	return k
 }
 
 func (c *Comparison) lists() []*[]Case {
@@ -130,31 +118,6 @@ func (c *Comparison) random(ids ...ID) bool {
 
 func (c *Comparison) sort() {
 	for _, list := range c.lists() {
-		sortCases(*list)
+		ecosystem.SortCases(*list)
 	}
-}
-
-func sortCases(cases []Case) {
-	slices.SortFunc(cases, func(a, b Case) int {
-		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package),
-			cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
-	})
-}
-
-// Leaves drops tests that fail only because a subtest of theirs, also in the
-// list, fails.
-func Leaves(cases []Case) []Case {
-	parents := map[ID]bool{}
-	for _, c := range cases {
-		for up, ok := c.ID.parent(); ok; up, ok = up.parent() {
-			parents[up] = true
-		}
-	}
-	var out []Case
-	for _, c := range cases {
-		if !parents[c.ID] {
-			out = append(out, c)
-		}
-	}
-	return out
 }

@@ -2,87 +2,34 @@ package gate
 
 import (
 	"context"
+	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
-
-// TestShellCommand holds which commands of the configuration tell their tests
-// apart, and which are left to a shell as they are.
-func TestShellCommand(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		stage Stage
-		text  string
-		argv  string // joined; empty: left to a shell
-		flags string
-	}{
-		{StageTest, "go test ./...", "go test -json ./...", ""},
-		{StageTest, "go test", "go test -json", ""},
-		{StageTest, "go test -json ./...", "go test -json ./...", ""},
-		{StageTest, "go test -v -race ./... -timeout 30s", "go test -json -v -race -timeout 30s ./...", "-v -race -timeout 30s"},
-		{StageTest, "go test -run TestA -tags=a,b ./a ./b", "go test -json -run TestA -tags=a,b ./a ./b", "-run TestA -tags=a,b"},
-		{StageTest, "go test --short -test.count=1 .", "go test -json --short -test.count=1 .", "--short -test.count=1"},
-		{StageBuild, "go test ./...", "", ""},
-		{StageTest, "go vet ./...", "", ""},
-		{StageTest, "go", "", ""},
-		{StageTest, "go test -C sub ./...", "", ""},
-		{StageTest, "go test ./... -args -slow", "", ""},
-		{StageTest, "go test -c -o x ./a", "", ""},
-		{StageTest, "go test -run", "", ""},
-		{StageTest, "GOFLAGS=-mod=mod go test ./...", "", ""},
-		{StageTest, "go test ./... | tee log", "", ""},
-		{StageTest, "go test ./... && echo ok", "", ""},
-		{StageTest, "go test ./... > log", "", ""},
-		{StageTest, "go test ./... &", "", ""},
-		{StageTest, "go test $PKGS", "", ""},
-		{StageTest, "go test -run 'TestA|TestB' ./...", "", ""},
-		{StageTest, "go test \"./...\"", "", ""},
-		{StageTest, "go test ./...; true", "", ""},
-		{StageTest, "! go test ./...", "", ""},
-		{StageTest, "if", "", ""},
-		{StageSetup, "npm ci", "", ""},
-	} {
-		c := shellCommand(tt.stage, tt.text)
-		if (c.results != nil) != (tt.argv != "") {
-			t.Errorf("%q: each test told apart: %v", tt.text, (c.results != nil))
-		}
-		want := "bash --noprofile --norc -eo pipefail -c " + tt.text
-		if tt.argv != "" {
-			want = tt.argv
-		}
-		if got := strings.Join(c.argv, " "); got != want {
-			t.Errorf("%q is run as %q, want %q", tt.text, got, want)
-		}
-		if got := strings.Join(c.flags, " "); got != tt.flags {
-			t.Errorf("%q keeps the flags %q, want %q", tt.text, got, tt.flags)
-		}
-		if (c.network == sandbox.NetworkHost) != (tt.stage == StageSetup) {
-			t.Errorf("%s %q: network %v", tt.stage, tt.text, c.network)
-		}
-	}
-}
 
 // TestOverride holds that a kind that the configuration names replaces what was
 // detected, an empty list included, and leaves the others.
 func TestOverride(t *testing.T) {
 	t.Parallel()
-	p := &plan{}
-	for _, m := range []goModule{{dir: ".", path: "m"}, {dir: "v", path: "v", vendored: true}} {
-		q := project{dir: m.dir}
-		q.addGo(m, false)
-		p.setup, p.build, p.lint, p.test = append(p.setup, q.setup...), append(p.build, q.build...), append(p.lint, q.lint...), append(p.test, q.test...)
-	}
+	files := map[string][]byte{"go.mod": []byte("module m\n"), "v/go.mod": []byte("module v\n"), "v/vendor/modules.txt": nil}
+	dir := t.TempDir()
+	lay(t, dir, files)
+	survey := ecosystem.NewSurvey(dir, slices.Sorted(maps.Keys(files)), &Toolchains{Go: &GoToolchain{}}, t.Logf)
+	p := newPlan(ecosystem.FindProjects(survey), Commands{})
 	if len(p.setup) != 1 || len(p.build) != 2 || len(p.test) != 2 || len(p.lint) != 2 {
 		t.Fatalf("detected: %d setup, %d build, %d test, %d lint", len(p.setup), len(p.build), len(p.test), len(p.lint))
 	}
 	p.override(Commands{Lint: []string{}, Test: []string{"make a", "make b"}})
-	if len(p.setup) != 1 || len(p.build) != 2 || len(p.lint) != 0 || len(p.test) != 2 || p.test[1].text != "make b" {
+	if len(p.setup) != 1 || len(p.build) != 2 || len(p.lint) != 0 || len(p.test) != 2 || p.test[1].Text != "make b" {
 		t.Errorf("overridden: %+v", p)
 	}
 }
@@ -99,14 +46,14 @@ func TestHanging(t *testing.T) {
 		"go test ./timeout/...":          "go test -json -timeout=1m20s ./timeout/...",
 	} {
 		r := &runner{Gate: &Gate{}, longest: 2e9}
-		c := r.hanging(shellCommand(StageTest, text))
-		if got := strings.Join(c.argv, " "); got != want || c.text != want {
-			t.Errorf("%q: %q, told as %q; want %q", text, got, c.text, want)
+		c := r.hanging(ecosystem.ShellCommand(StageTest, text))
+		if got := strings.Join(c.Argv, " "); got != want || c.Text != want {
+			t.Errorf("%q: %q, told as %q; want %q", text, got, c.Text, want)
 		}
 	}
 	r := &runner{Gate: &Gate{}}
-	if c := r.hanging(shellCommand(StageTest, "go test")); len(c.argv) != 3 {
-		t.Errorf("with nothing to compare: %q", c.argv)
+	if c := r.hanging(ecosystem.ShellCommand(StageTest, "go test")); len(c.Argv) != 3 {
+		t.Errorf("with nothing to compare: %q", c.Argv)
 	}
 }
 
@@ -115,9 +62,9 @@ func TestHanging(t *testing.T) {
 // that a probe's tests never end before a slow race detector would let them.
 func TestLimitsAlike(t *testing.T) {
 	t.Parallel()
-	tests := &plan{test: []command{func() command {
-		c := shellCommand(StageTest, "go test ./...")
-		c.eco, c.unit = "Go", "."
+	tests := &plan{test: []ecosystem.Command{func() ecosystem.Command {
+		c := ecosystem.ShellCommand(StageTest, "go test ./...")
+		c.Eco, c.Unit = "Go", "."
 		return c
 	}()}}
 	r := &runner{Gate: &Gate{}, plan: map[Side]*plan{Base: tests, Head: tests}}
@@ -133,9 +80,9 @@ func TestLimitsAlike(t *testing.T) {
 	} {
 		r.longest = c.longest
 		for _, side := range []Side{Base, Head} {
-			for _, got := range slices.Concat(r.goTests(side, ".", c.stage, "m"), r.parts(side, group{"Go", "."}, c.stage, part{packages: []string{"m"}})) {
-				if !slices.Contains(got.argv, c.want) {
-					t.Errorf("%s of %s, after %s: %q, want %s", c.stage, side, c.longest, got.argv, c.want)
+			for _, got := range slices.Concat(r.packageTests(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.AsItIs), r.parts(side, ecosystem.Group{Eco: "Go", Unit: "."}, c.stage, ecosystem.Part{Packages: []string{"m"}})) {
+				if !slices.Contains(got.Argv, c.want) {
+					t.Errorf("%s of %s, after %s: %q, want %s", c.stage, side, c.longest, got.Argv, c.want)
 				}
 			}
 		}
@@ -148,6 +95,7 @@ type bare struct{}
 func (bare) Run(context.Context, sandbox.Command) (sandbox.Result, error) {
 	return sandbox.Result{}, nil
 }
+
 func (bare) Status() sandbox.Status { return sandbox.Status{Tier: sandbox.TierNone} }
 
 // TestRootIsSaid holds that a run whose commands are root says so, because some
@@ -158,5 +106,49 @@ func TestRootIsSaid(t *testing.T) {
 	r.describe()
 	if said := strings.Contains(strings.Join(r.res.Notes, ""), "run as root"); said != (os.Geteuid() == 0) {
 		t.Errorf("uid %d, notes %q", os.Geteuid(), r.res.Notes)
+	}
+}
+
+// TestKeepCommands holds that what runs on the base runs on the head, whatever the
+// change makes of how its projects are found.
+func TestKeepCommands(t *testing.T) {
+	t.Parallel()
+	eco := &ecosystem.Ecosystem{Name: "Node.js"}
+	in := func(dir, test, missing string) ecosystem.Project {
+		p := ecosystem.Project{Eco: eco, Dir: dir, What: "it", Why: []string{path.Join(dir, "package.json")}, Missing: missing}
+		if test != "" {
+			p.Test = []ecosystem.Command{{Stage: StageTest, Unit: dir, Text: test}}
+		}
+		return p
+	}
+	for _, tt := range []struct {
+		what       string
+		base, head []ecosystem.Project
+		files      []string // of the head
+		renamed    string
+		want       []string
+		note       string
+	}{
+		{what: "the head may choose", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "true", "")}, files: []string{"package.json"}, want: []string{". true"}, note: "alters"},
+		{what: "hidden behind another", base: []ecosystem.Project{in(".", "make test", "")}, files: []string{"package.json"}, want: []string{". make test"}, note: "hidden"},
+		{what: "deleted", base: []ecosystem.Project{in("a", "jest", "")}, files: []string{"b"}, want: nil, note: "deletes"},
+		{what: "moved", base: []ecosystem.Project{in("a", "jest", "")}, files: []string{"b/package.json"}, renamed: "b", want: []string{"b jest"}, note: "not found"},
+		{what: "a manager that is missing", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "no pnpm")}, files: []string{"package.json"}, want: []string{". jest"}, note: "no pnpm"},
+		{what: "no test command", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "")}, files: []string{"package.json"}, want: []string{". jest"}, note: "without a test command"},
+	} {
+		r := &runner{Gate: &Gate{}, res: &Result{}, plan: map[Side]*plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}}
+		r.plan[Base].files, r.plan[Head].files = []string{"a/package.json", "package.json"}, tt.files
+		if tt.renamed != "" {
+			r.in.Change.Files = []change.File{{Path: tt.renamed + "/package.json", OldPath: "a/package.json", Status: change.Renamed}}
+		}
+		r.keepCommands()
+		var got []string
+		for _, c := range r.plan[Head].test {
+			got = append(got, c.Unit+" "+c.Text)
+		}
+		sameStrings(t, tt.what, got, tt.want)
+		if len(r.res.Notes) != 1 || !strings.Contains(r.res.Notes[0], tt.note) {
+			t.Errorf("%s: says %q", tt.what, r.res.Notes)
+		}
 	}
 }

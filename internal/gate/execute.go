@@ -6,58 +6,29 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// A command is one thing to run at a side.
-type command struct {
-	stage    Stage
-	unit     string   // folder in the repository, "." for its top
-	text     string   // for people
-	name     string   // of it as a whole, where text names some of its tests; empty: text
-	whole    string   // the text of the command that it is a part of, with its packages; empty: it is no part
-	packages []string // import paths
-	argv     []string // what is run
-	env      []string
-	network  sandbox.Network
-	eco      string   // name of the ecosystem whose it is; empty: of none
-	results  *results // how its standard output tells tests apart; nil: it does not
-	flags    []string // of the test runner, which also hold when tests are run again
-	needed   bool     // is run beside setup commands of the configuration
-	race     bool     // is of use for the race detector only
-	timeout  time.Duration
-	installs string // the folder in unit that a setup command fills and that depends on manifests alone; empty: not known
-	cache    string // Go's build cache; empty: see seals
-
-	// stranger returns what a head that is not trusted, and its base, are set up with in
-	// place of this; nil: it is run as it stands. See [runner.setupOf].
-	stranger func(Side) []command
-	// data is what is there in place of the tree, by name; nil: the tree is. Such a
-	// command fetches, and runs nothing of the tree.
-	data    func(*survey) map[string][]byte
-	ownYarn bool // among the data is the yarn that the base's settings name
-}
-
 // exec runs c in tree and records the step. stdout, which may be nil, sees all
 // of the command's standard output.
-func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c command, stdout io.Writer) (Step, error) {
-	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text})
+func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (Step, error) {
+	r.progress(Progress{Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text})
 	step, err := r.execute(ctx, side, spot{tree: tree, home: r.home(side)}, c, stdout)
 	if err != nil {
 		return step, err
 	}
 	r.res.Steps = append(r.res.Steps, step)
-	if c.data != nil {
+	if c.Data != nil {
 		r.fetches[step.Evidence] = true
 	}
-	if c.stage != StageList {
+	if c.Stage != StageList {
 		r.restore(ctx, side, tree, c)
 	}
-	r.progress(Progress{Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Done: true, Step: step})
+	r.progress(Progress{Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Done: true, Step: step})
 	return step, nil
 }
 
@@ -70,18 +41,18 @@ type spot struct {
 
 // execute runs c into the log and touches nothing of the result, so that commands
 // can run side by side.
-func (r *runner) execute(ctx context.Context, side Side, at spot, c command, stdout io.Writer) (Step, error) {
-	if c.stage != StageSetup && r.Whole != nil {
+func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Command, stdout io.Writer) (Step, error) {
+	if c.Stage != StageSetup && r.Whole != nil {
 		r.Whole(ctx)
 	}
 	history, err := r.Mirror.Shown(ctx)
 	if err != nil {
 		return Step{}, err
 	}
-	cache := c.cache
+	cache := c.Cache
 	switch {
 	case cache != "":
-	case c.seals():
+	case c.Seals():
 		cache = r.buildCache(side)
 	default:
 		if cache, err = r.ownCache(side, at); err != nil {
@@ -92,22 +63,22 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		return Step{}, err
 	}
 	dir := at.tree.Dir
-	if c.data != nil {
+	if c.Data != nil {
 		var err error
 		if dir, at.home, err = r.layData(ctx, side, &c); err != nil {
-			return Step{}, fmt.Errorf("%s %s: %w", side, c.text, err)
+			return Step{}, fmt.Errorf("%s %s: %w", side, c.Text, err)
 		}
 	}
 	if err := r.ownSettings(at.home); err != nil {
 		return Step{}, err
 	}
 	run := sandbox.Command{
-		Argv: c.argv, Env: slices.Concat(r.goEnv(cache, c), r.in.Env), Home: at.home,
+		Argv: c.Argv, Env: slices.Concat(r.goEnv(cache, c), r.in.Env), Home: at.home,
 		Writable: []string{dir, cache}, ReadOnly: []string{history},
-		Network: r.Network.of(c.network), Services: r.Services, Timeout: c.timeout, Stdout: stdout,
+		Network: r.Network.of(c.Network), Services: r.Services, Timeout: c.Timeout, Stdout: stdout,
 	}
-	if c.stage == StageSetup {
-		env, files := r.Tools.registries()
+	if c.Stage == StageSetup {
+		env, files := r.Tools.Registries()
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(at.home, ".cache", "yarn"))
 		run.Env = slices.Concat(env, r.goEnv(cache, c))
@@ -119,13 +90,13 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 	}
-	led, err := r.restrain(ctx, side, c, &run)
+	proxied, err := r.restrain(ctx, side, c, &run)
 	if err != nil {
-		return Step{}, fmt.Errorf("%s %s: %w", side, c.text, err)
+		return Step{}, fmt.Errorf("%s %s: %w", side, c.Text, err)
 	}
-	defer led.close()
+	defer proxied.close()
 	if cache != r.projectCache() {
-		run.ReadOnly = append(run.ReadOnly, r.lent()...)
+		run.ReadOnly = append(run.ReadOnly, r.linked()...)
 	}
 	if own := r.buildCache(side); cache != own && exists(own) {
 		run.ReadOnly = append(run.ReadOnly, own)
@@ -135,19 +106,19 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 		return Step{}, err
 	}
 	rec, res, err := r.Log.Run(ctx, r.Sandbox, evidence.Execution{
-		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.stage), Command: c.text,
-		Root: dir, Cwd: c.unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: led.hosts,
+		Agent: Agent, Task: string(r.named(side)) + "/" + string(c.Stage), Command: c.Text,
+		Root: dir, Cwd: c.Unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: proxied.hosts,
 	})
 	step := Step{
-		Stage: c.stage, Side: side, Unit: c.unit, Command: c.text, Evidence: rec.ID,
-		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.results != nil,
+		Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Evidence: rec.ID,
+		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.Results != nil,
 	}
 	if err != nil {
-		return step, fmt.Errorf("%s %s: %w", side, c.text, err)
+		return step, fmt.Errorf("%s %s: %w", side, c.Text, err)
 	}
-	if c.data != nil {
+	if c.Data != nil {
 		if err := r.takeFetched(ctx, side, c); err != nil {
-			return step, fmt.Errorf("%s %s: %w", side, c.text, err)
+			return step, fmt.Errorf("%s %s: %w", side, c.Text, err)
 		}
 	}
 	if err := untouched(c); err != nil {
@@ -155,11 +126,11 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 	}
 	if step.Failed() {
 		both := string(res.Stdout.Bytes)
-		if c.results != nil {
+		if c.Results != nil {
 			both = ""
 		}
-		step.Output = clean(joinOutput(both, string(res.Stderr.Bytes)), dir)
-		step.Environment = environment(step.Output)
+		step.Output = ecosystem.Clean(ecosystem.JoinOutput(both, string(res.Stderr.Bytes)), dir)
+		step.Environment = ecosystem.Environment(step.Output)
 		if step.Lacks = r.lacking(step); step.Lacks != "" {
 			step.Environment = "no " + step.Lacks + " on this machine"
 		}
@@ -169,15 +140,15 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c command, std
 
 // restore puts tracked files back that a command changed, as code generators and
 // careless tests do, so that later commands see the commit that is judged.
-func (r *runner) restore(ctx context.Context, side Side, tree *workspace.Tree, c command) {
+func (r *runner) restore(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command) {
 	if tree != r.tree(side) {
 		return // an overlay differs from its commit on purpose
 	}
 	changed, err := tree.Restore(ctx)
 	switch {
 	case err != nil:
-		r.note("%s: tracked files could not be checked after %q: %v", side, c.text, err)
+		r.note("%s: tracked files could not be checked after %q: %v", side, c.Text, err)
 	case len(changed) > 0:
-		r.note("%s: %q changed %s, which %s put back", side, c.text, listed(changed, 3), plural(len(changed), "was", "were"))
+		r.note("%s: %q changed %s, which %s put back", side, c.Text, ecosystem.Listed(changed, 3), ecosystem.Plural(len(changed), "was", "were"))
 	}
 }

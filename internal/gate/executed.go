@@ -3,11 +3,13 @@ package gate
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // Executed is which of the changed lines tests ran. It changes no verdict: the title
@@ -18,25 +20,6 @@ type Executed struct {
 	// OwnOnly says of a change from outside that no test of the base runs any of them.
 	OwnOnly  bool     `json:"own_only"`
 	Evidence []string `json:"evidence"`
-}
-
-// lineCounts is how an ecosystem finds out which lines its tests run.
-type lineCounts struct {
-	// command returns c so that it counts, false where its runner cannot.
-	command func(c command, q counting) (command, bool)
-	// reader takes the counts from what such a command writes, and passes the results on.
-	reader func(c collector, q counting) *coverage
-	// knows says whether the lines of a file can be counted.
-	knows func(name string) bool
-}
-
-// A counting is what is to be counted in one folder of commands.
-type counting struct {
-	unit  string
-	files []changedFile
-	// own are the packages of files of Go, and tested those whose tests run.
-	own    map[string]goPackageInfo
-	tested []string
 }
 
 // Bounds of counting: the part of the time that is left, and how much at most.
@@ -61,16 +44,16 @@ func (r *runner) executed(ctx context.Context) error {
 	if budget < 0 || !r.res.Runnable || r.facts.Unprepared != "" || r.fails() {
 		return nil
 	}
-	files, err := r.mutable(ctx)
+	files, err := checks.ChangedSources(ctx, r.subject())
 	if err != nil || len(files) == 0 {
 		return err
 	}
 	e := &executedLines{runner: r, until: r.Now().Add(budget), out: &Executed{}}
 	known := true
-	for _, eco := range ecosystems() {
-		var mine []changedFile
+	for _, eco := range ecosystem.All() {
+		var mine []ecosystem.ChangedFile
 		for _, f := range files {
-			if eco.isSource != nil && eco.isSource(f.path) {
+			if eco.IsSource != nil && eco.IsSource(f.Path) {
 				mine = append(mine, f)
 			}
 		}
@@ -82,12 +65,12 @@ func (r *runner) executed(ctx context.Context) error {
 			return err
 		}
 		if !ok {
-			r.notCovered("which of the changed lines tests run: not measured in %s", eco.name)
+			r.notCovered("which of the changed lines tests run: not measured in %s", eco.Name)
 		}
 		known = known && ok
 	}
 	if known && e.out.Lines > 0 {
-		e.out.OwnOnly = r.in.BaseCommands && e.out.Ran > 0 && !e.base
+		e.out.OwnOnly = r.in.Untrusted && e.out.Ran > 0 && !e.base
 		r.res.Executed = e.out
 	}
 	return nil
@@ -105,8 +88,8 @@ type executedLines struct {
 }
 
 // count does so for the files of an ecosystem; false where it cannot be known.
-func (e *executedLines) count(ctx context.Context, eco *ecosystem, files []changedFile) (bool, error) {
-	if eco.counts == nil || slices.ContainsFunc(files, func(f changedFile) bool { return !eco.counts.knows(f.path) }) {
+func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (bool, error) {
+	if eco.Lines == nil || slices.ContainsFunc(files, func(f ecosystem.ChangedFile) bool { return !eco.Lines.Knows(f.Path) }) {
 		return false, nil
 	}
 	arms, err := e.arms(ctx)
@@ -137,7 +120,7 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem, files []chang
 // base's tests over its sources first, then its own.
 func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
 	own := &arm{r: e.runner, side: Head, stage: StageProbe, tests: e.plan[Head].test, left: map[string]string{}}
-	if !e.in.BaseCommands || len(e.touched) == 0 {
+	if !e.in.Untrusted || len(e.touched) == 0 {
 		return []*arm{own}, nil
 	}
 	kept := e.keptArm
@@ -152,13 +135,13 @@ func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
 }
 
 // countIn counts in one arm: the changed lines that can run, and those that did.
-func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem, files []changedFile) (total, ran int, ok bool, err error) {
-	var seen []*coverage
-	own := map[string]goPackageInfo{}
+func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (total, ran int, ok bool, err error) {
+	var seen []*ecosystem.LineCounts
+	own := map[string]ecosystem.Package{}
 	for _, f := range files {
 		for _, p := range e.packages {
-			if p.Dir == path.Dir(f.path) {
-				own[f.path] = p // also where the file is for another system
+			if p.Dir == path.Dir(f.Path) {
+				own[f.Path] = p // also where the file is for another system
 			}
 		}
 	}
@@ -167,28 +150,28 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem, fil
 	}
 	e.uncounted = false
 	for _, c := range a.tests {
-		q := counting{unit: c.unit, own: own, tested: e.countedPackages(c.unit)}
+		q := ecosystem.Counting{Unit: c.Unit, Own: own, Tested: e.countedPackages(c.Unit)}
 		for _, f := range files {
-			if inside(c.unit, f.path) {
-				q.files = append(q.files, f)
+			if ecosystem.Inside(c.Unit, f.Path) {
+				q.Files = append(q.Files, f)
 			}
 		}
-		if c.eco != eco.name || c.results == nil || len(q.files) == 0 {
+		if c.Eco != eco.Name || c.Results == nil || len(q.Files) == 0 {
 			continue
 		}
 		left := e.until.Sub(e.Now())
-		counting, can := eco.counts.command(c, q)
-		if !can || left <= 0 || e.tookTests(eco.name, c.unit, q.tested) > left/2 {
+		counting, can := eco.Lines.Command(c, q)
+		if !can || left <= 0 || e.tookTests(eco.Name, c.Unit, q.Tested) > left/2 {
 			e.uncounted = true
 			continue
 		}
-		counting.stage, counting.timeout = a.stage, min(left, e.Limits.step())
-		cover := eco.counts.reader(c.results.collect(c.unit), q)
+		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.step())
+		cover := eco.Lines.Reader(c.Results.Collect(c.Unit), q)
 		step, err := e.exec(ctx, a.side, e.tree(a.side), counting, cover)
 		if err != nil {
 			return 0, 0, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
 		}
-		if s := e.collected(a.side, e.tree(a.side), counting, cover, step); !step.TimedOut && anyRan(s) {
+		if s := e.collected(a.side, e.tree(a.side), counting, cover, step); !step.TimedOut && ecosystem.AnyRan(s) {
 			seen = append(seen, cover)
 			e.out.Evidence = append(e.out.Evidence, step.Evidence)
 		} else if step.Failed() {
@@ -199,9 +182,9 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem, fil
 		return 0, 0, false, err
 	}
 	for _, f := range files {
-		name := f.path
-		if p, ok := own[f.path]; ok {
-			name = path.Join(p.ImportPath, path.Base(f.path))
+		name := f.Path
+		if p, ok := own[f.Path]; ok {
+			name = path.Join(p.ImportPath, path.Base(f.Path))
 		}
 		t, n := linesRan(seen, name, f)
 		total, ran = total+t, ran+n
@@ -211,13 +194,13 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem, fil
 
 // linesRan counts the changed lines of a file that can run, and those that did. A file
 // that no run knows was not compiled or loaded: all of its code is what did not run.
-func linesRan(seen []*coverage, name string, f changedFile) (total, ran int) {
-	text := strings.Split(string(f.src), "\n")
-	known := slices.ContainsFunc(seen, func(c *coverage) bool { return c.knows[name] })
-	for n := range f.lines {
-		statement, did := !known && n > 0 && n <= len(text) && codeLine(text[n-1]), false
+func linesRan(seen []*ecosystem.LineCounts, name string, f ecosystem.ChangedFile) (total, ran int) {
+	text := strings.Split(string(f.Src), "\n")
+	known := slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Knows[name] })
+	for n := range f.Lines {
+		statement, did := !known && n > 0 && n <= len(text) && ecosystem.CodeLine(text[n-1]), false
 		for _, c := range seen {
-			now, can := c.line(name, n)
+			now, can := c.Line(name, n)
 			statement, did = statement || can, did || now
 		}
 		total, ran = total+b2i(statement), ran+b2i(did)
@@ -225,29 +208,17 @@ func linesRan(seen []*coverage, name string, f changedFile) (total, ran int) {
 	return total, ran
 }
 
-// codeLine says whether a line of a language with braces has more than a comment or
-// brackets.
-func codeLine(text string) bool {
-	text = strings.TrimSpace(text)
-	for _, comment := range []string{"//", "/*", "*"} {
-		if strings.HasPrefix(text, comment) {
-			return false
-		}
-	}
-	return strings.Trim(text, "{}()[];, \t") != ""
-}
-
 // countedPackages are the tested packages of Go that the change can affect: the changed
 // ones first.
 func (e *executedLines) countedPackages(unit string) []string {
 	var out []string
-	for _, p := range e.probed() {
-		if p.unit == unit {
+	for _, p := range checks.Probed(e.subject()) {
+		if p.Unit == unit {
 			out = append(out, p.ImportPath)
 		}
 	}
 	for _, p := range e.packages {
-		if _, ran := e.suites[Head][ID{Unit: p.unit, Package: p.ImportPath}]; ran && p.unit == unit && p.hasTests() && e.affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
+		if _, ran := e.suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]; ran && p.Unit == unit && p.HasTests() && e.affected[p.ImportPath] && !slices.Contains(out, p.ImportPath) && len(out) < maxCounted {
 			out = append(out, p.ImportPath)
 		}
 	}
@@ -261,31 +232,9 @@ const maxCounted = 30
 func (e *executedLines) tookTests(eco, unit string, tested []string) time.Duration {
 	var sum time.Duration
 	for id, t := range e.suites[Head] {
-		if id.Unit == unit && id.Test == "" && id.Package != "" && t.Eco == eco && (eco != "Go" || slices.Contains(tested, id.Package)) {
+		if id.Unit == unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!ecosystem.ByPackage(eco) || slices.Contains(tested, id.Package)) {
 			sum += t.Elapsed
 		}
 	}
 	return sum
-}
-
-// goLineCounts reads the profile of "go test -coverprofile".
-func goLineCounts() *lineCounts {
-	return &lineCounts{
-		knows: func(name string) bool { return path.Ext(name) == ".go" },
-		command: func(c command, q counting) (command, bool) {
-			var pkgs []string
-			for _, p := range q.own {
-				if p.unit == q.unit {
-					pkgs = append(pkgs, p.ImportPath)
-				}
-			}
-			if len(pkgs) == 0 || len(q.tested) == 0 {
-				return c, false
-			}
-			slices.Sort(pkgs)
-			args := []string{"-count=1", "-vet=off", fmt.Sprintf("-coverpkg=%s", strings.Join(slices.Compact(pkgs), ","))}
-			return covered(c.goTest(append(args, q.tested...)...)), true
-		},
-		reader: func(c collector, _ counting) *coverage { return newCoverage(c) },
-	}
 }

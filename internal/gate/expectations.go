@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // conclude turns what was observed into classes, effects and the facts of the
 // verdict.
 func (k *keeper) conclude(ctx context.Context) {
 	r := k.r
-	policy := compare.Floor(r.in.Expectations, r.in.BaseCommands, false)
+	policy := compare.Floor(r.in.Expectations, r.in.Untrusted, false)
 	x := &Expectations{Policy: policy}
 	over := r.byPlace(Base, r.over)
 	for _, e := range k.tests {
@@ -58,7 +59,7 @@ func (x *Expectations) sum() {
 		return slices.Index(compare.Classes(), a.Class) - slices.Index(compare.Classes(), b.Class)
 	})
 	all := x.Held + len(x.Changed)
-	x.Note = fmt.Sprintf("%d of %s", x.Held, count(all, "old expectation holds", "old expectations hold"))
+	x.Note = fmt.Sprintf("%d of %s", x.Held, ecosystem.Count(all, "old expectation holds", "old expectations hold"))
 	if all == 0 {
 		x.Note = "no test passes on the base"
 	}
@@ -124,7 +125,7 @@ func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation 
 // insideSource says of a test that was not reported whether it stands in a source
 // file of the change, where it cannot be put back by itself.
 func (k *keeper) insideSource(e *examined) bool {
-	if _, src := k.r.testFileOf(e.id); src != nil || e.id.Command != "" || e.eco == "Go" {
+	if _, src := k.r.testFileOf(e.id); src != nil || e.id.Command != "" || ecosystem.ByPackage(e.eco) {
 		return false
 	}
 	for _, f := range k.r.in.Change.Files {
@@ -132,7 +133,7 @@ func (k *keeper) insideSource(e *examined) bool {
 		if f.OldPath != "" {
 			old = f.OldPath
 		}
-		if isSource(old) && strings.Contains(e.id.Test, old) {
+		if ecosystem.IsSource(old) && strings.Contains(e.id.Test, old) {
 			return true // such as a doctest, which is called by its file
 		}
 	}
@@ -141,7 +142,7 @@ func (k *keeper) insideSource(e *examined) bool {
 
 // expectation is what people are shown of a test that does not hold.
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
-	x := Expectation{ID: e.id, Class: class, Message: short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	x := Expectation{ID: e.id, Class: class, Message: ecosystem.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
 	if class == compare.Dropped {
 		x.SubjectStands = k.r.subjectStands(e.id)
 	}
@@ -184,8 +185,8 @@ func (r *runner) hunkOf(ctx context.Context, t touch, id ID) (line int, old, now
 		return 0, "", ""
 	}
 	at := 0
-	name := lastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
-	for i, l := range strings.Split(string(r.texts[t.file.Path].head), "\n") {
+	name := ecosystem.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
+	for i, l := range strings.Split(string(r.texts[t.file.Path].Head), "\n") {
 		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
 			at = i + 1
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // An Explanation is what the gate would run for a change, and why. The names of
@@ -51,15 +52,15 @@ type Explained struct {
 type ExplainedCommand struct {
 	Stage   Stage  `json:"stage"`
 	Command string `json:"command"`
-	Results string `json:"results"` // how it tells tests apart; empty: it does not
+	Results string `json:"results"` // how it reports each test; empty: it does not
 }
 
 // Survey is every project that the gate finds in the folder root with these files,
 // as if a change touched all of them. It runs nothing.
 func Survey(root string, files []string, tools *Toolchains) []Explained {
-	s := newSurvey(root, files, tools, func(string, ...any) {})
+	s := ecosystem.NewSurvey(root, files, tools, func(string, ...any) {})
 	var out []Explained
-	for _, p := range findProjects(s) {
+	for _, p := range ecosystem.FindProjects(s) {
 		out = append(out, explained(p, true))
 	}
 	return out
@@ -79,24 +80,24 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
 	p := r.plan[Head]
 	for _, q := range slices.Concat(p.projects, p.left) {
-		e := explained(q, !slices.ContainsFunc(p.left, func(l project) bool { return l.eco.name == q.eco.name && l.dir == q.dir }))
+		e := explained(q, !slices.ContainsFunc(p.left, func(l ecosystem.Project) bool { return l.Eco.Name == q.Eco.Name && l.Dir == q.Dir }))
 		e.Runs = e.Runs && (e.Affected || r.in.Commands.Test == nil)
 		out.Projects = append(out.Projects, e)
 	}
-	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
+	for _, list := range [][]ecosystem.Command{p.setup, p.build, p.lint, p.test} {
 		for _, c := range list {
-			if r.configured(c.stage) {
+			if r.configured(c.Stage) {
 				out.Configured = append(out.Configured, explainedCommand(c))
 			}
 		}
 	}
 	for _, c := range p.test {
-		if c.results == nil {
-			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.text)
+		if c.Results == nil {
+			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.Text)
 		}
 	}
 	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
-		r.notCovered("build, tests and probes: %s", cmp.Or(lacking(p.projects), nothingKnown))
+		r.notCovered("build, tests and probes: %s", cmp.Or(ecosystem.Lacking(p.projects), nothingKnown))
 	}
 	if err := r.explainArms(ctx, &out.Arms); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -105,7 +106,7 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	return out, nil
 }
 
-// explainArms tells what would be put where.
+// explainArms says what would be put where.
 func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
 	*out = ExplainedArms{PutBack: []ExplainedFile{}, Kept: []ExplainedCommand{}, Over: []string{}}
 	if err := r.classify(ctx); err != nil {
@@ -121,8 +122,10 @@ func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
 		return err
 	}
 	for _, c := range tests {
-		if slices.ContainsFunc(r.touched, func(t touch) bool { return inside(c.unit, t.path) || inside(path.Dir(t.path), c.unit) }) {
-			c.stage = StageKept
+		if slices.ContainsFunc(r.touched, func(t touch) bool {
+			return ecosystem.Inside(c.Unit, t.path) || ecosystem.Inside(path.Dir(t.path), c.Unit)
+		}) {
+			c.Stage = StageKept
 			out.Kept = append(out.Kept, explainedCommand(c))
 		}
 	}
@@ -135,9 +138,9 @@ func (r *runner) configured(s Stage) bool {
 	return map[Stage][]string{StageSetup: c.Setup, StageBuild: c.Build, StageLint: c.Lint, StageTest: c.Test}[s] != nil
 }
 
-func explained(p project, affected bool) Explained {
-	e := Explained{Ecosystem: p.eco.name, Root: p.dir, What: p.what, Why: append([]string{}, p.why...), Affected: affected, Runs: p.missing == "", Missing: p.missing, Commands: []ExplainedCommand{}}
-	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
+func explained(p ecosystem.Project, affected bool) Explained {
+	e := Explained{Ecosystem: p.Eco.Name, Root: p.Dir, What: p.What, Why: append([]string{}, p.Why...), Affected: affected, Runs: p.Missing == "", Missing: p.Missing, Commands: []ExplainedCommand{}}
+	for _, list := range [][]ecosystem.Command{p.Setup, p.Build, p.Lint, p.Test} {
 		for _, c := range list {
 			e.Commands = append(e.Commands, explainedCommand(c))
 		}
@@ -145,10 +148,10 @@ func explained(p project, affected bool) Explained {
 	return e
 }
 
-func explainedCommand(c command) ExplainedCommand {
-	e := ExplainedCommand{Stage: c.stage, Command: c.text}
-	if c.results != nil {
-		e.Results = c.results.name
+func explainedCommand(c ecosystem.Command) ExplainedCommand {
+	e := ExplainedCommand{Stage: c.Stage, Command: c.Text}
+	if c.Results != nil {
+		e.Results = c.Results.Name
 	}
 	return e
 }
@@ -223,11 +226,11 @@ func writeCommands(b *strings.Builder, list []ExplainedCommand) {
 }
 
 // texts are all commands of a project.
-func texts(p project) []string {
+func texts(p ecosystem.Project) []string {
 	var out []string
-	for _, list := range [][]command{p.setup, p.build, p.lint, p.test} {
+	for _, list := range [][]ecosystem.Command{p.Setup, p.Build, p.Lint, p.Test} {
 		for _, c := range list {
-			out = append(out, c.text)
+			out = append(out, c.Text)
 		}
 	}
 	return out

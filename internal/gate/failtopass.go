@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -57,8 +57,8 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 			puts = append(puts, workspace.Put{Path: t.path, From: r.in.Head.Commit})
 		default:
 			v := r.texts[t.path]
-			if m := mixtureOf(t.path); v.base != nil {
-				if merged, err := m.merge(v.head, v.base); err == nil {
+			if m := ecosystem.MixtureOf(t.path); v.Base != nil {
+				if merged, err := m.Merge(v.Head, v.Base); err == nil {
 					puts = append(puts, workspace.Put{Path: t.path, Data: merged})
 				}
 			}
@@ -72,17 +72,17 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 }
 
 // overSelection is what the tests of the change can reach of the base's commands.
-func (r *runner) overSelection(pkgs []goPackageInfo) []selection {
+func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
 	var out []selection
-	byUnit := map[string][]string{}
+	by := map[ecosystem.Group][]string{}
 	for _, p := range pkgs {
-		byUnit[p.unit] = append(byUnit[p.unit], p.Dir)
+		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.Dir)
 	}
-	for _, unit := range slices.Sorted(maps.Keys(byUnit)) {
-		out = append(out, selection{eco: "Go", unit: unit, places: byUnit[unit]})
+	for _, g := range slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare) {
+		out = append(out, selection{eco: g.Eco, unit: g.Unit, places: by[g]})
 	}
 	for _, c := range r.overlayCommands(Base, r.res.FailToPass.Files) {
-		s := selection{eco: c.eco, unit: c.unit, places: r.changedFiles(c)}
+		s := selection{eco: c.Eco, unit: c.Unit, places: r.changedFiles(c)}
 		if !slices.ContainsFunc(out, func(o selection) bool { return o.eco == s.eco && o.unit == s.unit }) {
 			out = append(out, s)
 		}
@@ -90,13 +90,13 @@ func (r *runner) overSelection(pkgs []goPackageInfo) []selection {
 	return out
 }
 
-// reproducible tells the cases in which there is nothing to lay over the base.
+// reproducible says in which cases in which there is nothing to lay over the base.
 func (r *runner) reproducible() (ReproState, string) {
 	files, pkgs := r.overlay()
 	switch {
 	case r.facts.Unprepared != "":
 		return ReproEnvironment, "a side could not be set up"
-	case !slices.ContainsFunc(r.plan[Head].test, func(c command) bool { return c.results != nil }):
+	case !slices.ContainsFunc(r.plan[Head].test, func(c ecosystem.Command) bool { return c.Results != nil }):
 		return ReproUnsupported, "fail-to-pass needs results of each test, which no test command gives"
 	case !r.res.Runnable && len(files) > 0:
 		return ReproTestsOnly, "the change brings only tests and their data: there is nothing to undo"
@@ -105,7 +105,9 @@ func (r *runner) reproducible() (ReproState, string) {
 	case len(files) == 0 || len(pkgs) == 0 && len(r.overlayCommands(Head, files)) == 0:
 		return ReproNoTests, "the change brings no tests"
 	case len(r.overlayCommands(Base, files)) == 0 &&
-		!slices.ContainsFunc(pkgs, func(p goPackageInfo) bool { return len(r.goTests(Base, p.unit, StageFailToPass)) > 0 }):
+		!slices.ContainsFunc(pkgs, func(p ecosystem.Package) bool {
+			return len(r.packageTests(Base, ecosystem.GroupOf(p), StageFailToPass, ecosystem.AsItIs)) > 0
+		}):
 		return ReproNeedsAPI, "the base has no module that the change's tests could run in: no reproduction claimed"
 	case len(r.suites[Base]) == 0:
 		return ReproEnvironment, "the base's tests could not be run"
@@ -113,13 +115,9 @@ func (r *runner) reproducible() (ReproState, string) {
 	return "", ""
 }
 
-func (r *runner) hasGoTests() bool {
-	return slices.ContainsFunc(r.plan[Head].test, func(c command) bool { return c.results != nil && c.eco == "Go" })
-}
-
 // overlay returns the paths that travel with the change's tests (test files, what
 // they share, their data) and the packages whose tests they are.
-func (r *runner) overlay() (files []string, pkgs []goPackageInfo) {
+func (r *runner) overlay() (files []string, pkgs []ecosystem.Package) {
 	for _, t := range r.touched {
 		if t.class != compare.Steering {
 			files = append(files, t.path)
@@ -128,9 +126,9 @@ func (r *runner) overlay() (files []string, pkgs []goPackageInfo) {
 	slices.Sort(files)
 	files = slices.Compact(files)
 	for _, f := range files {
-		p, ok := packageOf(r.packages, f)
-		same := func(q goPackageInfo) bool { return q.ImportPath == p.ImportPath }
-		if ok && p.hasTests() && !slices.ContainsFunc(pkgs, same) {
+		p, ok := ecosystem.PackageOf(r.packages, f)
+		same := func(q ecosystem.Package) bool { return q.ImportPath == p.ImportPath }
+		if ok && p.HasTests() && !slices.ContainsFunc(pkgs, same) {
 			pkgs = append(pkgs, p)
 		}
 	}
@@ -140,7 +138,7 @@ func (r *runner) overlay() (files []string, pkgs []goPackageInfo) {
 // missingDeps are messages for imports that the base's go.mod does not provide.
 var missingDeps = pattern.New(`no required module provides package|missing go\.sum entry|cannot find module providing|module lookup disabled`)
 
-// judgeOverlay tells what the change's tests say over the base's sources.
+// judgeOverlay concludes what the change's tests say over the base's sources.
 func (r *runner) judgeOverlay(over Suite) {
 	rep := &r.res.FailToPass
 	base, head := r.suites[Base], r.suites[Head]
@@ -154,27 +152,27 @@ func (r *runner) judgeOverlay(over Suite) {
 			broken = true
 			dep, _ := wants(o)
 			deps = deps || dep || missingDeps.MatchString(o.Output)
-		case id.Command != "" && o.Cut && o.Eco != "Go" && wantsAbsent(wants, o):
+		case id.Command != "" && o.Cut && wantsAbsent(wants, o):
 			dep, _ := wants(o)
 			broken, deps = true, deps || dep
 		case id.Test == "" || !ok || h.Status != Passed || flakyTest(r.res.Tests, id):
 			failed = failed || o.Status == Failed
-		case o.Status == Failed && o.Eco != "Go" && wantsAbsent(wants, o):
+		case o.Status == Failed && wantsAbsent(wants, o):
 			dep, _ := wants(o)
 			broken, deps = true, deps || dep
 		case o.Status == Failed:
 			rep.Proven = append(rep.Proven, Case{ID: id, Output: o.Output, Evidence: []string{o.Evidence, h.Evidence}})
-		case o.Status == Passed && (base[id].Status == "" || o.Eco == "Go" && fresh[id.Top()]) && h.Leaf:
+		case o.Status == Passed && (base[id].Status == "" || ecosystem.ByPackage(o.Eco) && fresh[id.Top()]) && h.Leaf:
 			rep.PassOnBase = append(rep.PassOnBase, Case{ID: id, Evidence: []string{o.Evidence, h.Evidence}})
 		}
 	}
-	sortCases(rep.Proven)
-	sortCases(rep.PassOnBase)
+	ecosystem.SortCases(rep.Proven)
+	ecosystem.SortCases(rep.PassOnBase)
 	n := len(Leaves(rep.Proven))
 	switch {
 	case n > 0:
 		rep.State = ReproProven
-		rep.Note = fmt.Sprintf("%s without the change and %s with it", count(n, "test fails", "tests fail"), plural(n, "passes", "pass"))
+		rep.Note = fmt.Sprintf("%s without the change and %s with it", ecosystem.Count(n, "test fails", "tests fail"), ecosystem.Plural(n, "passes", "pass"))
 	case deps:
 		rep.State, rep.Note = ReproNeedsDeps, "the change's tests need dependencies that only the change has: no reproduction claimed"
 	case broken:
@@ -187,7 +185,7 @@ func (r *runner) judgeOverlay(over Suite) {
 		rep.State, rep.Note = ReproPassOnBase, "no test of the change fails without it"
 	}
 	if n > 0 && len(rep.Dropped) > 0 {
-		rep.Note += "; " + listed(rep.Dropped, 3) + plural(len(rep.Dropped), " needs", " need") + " the change's API and could not be tried"
+		rep.Note += "; " + ecosystem.Listed(rep.Dropped, 3) + ecosystem.Plural(len(rep.Dropped), " needs", " need") + " the change's API and could not be tried"
 	}
 }
 
@@ -195,27 +193,28 @@ func (r *runner) judgeOverlay(over Suite) {
 func (r *runner) changedTests() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range r.in.Change.Files {
-		if !isTestSource(f.Path) || f.Status == change.Deleted {
+		if !ecosystem.IsTestSource(f.Path) || f.Status == change.Deleted {
 			continue
 		}
 		old := f.OldPath
 		if old == "" {
 			old = f.Path
 		}
-		after, err := readInTree(r.in.Head.Dir, f.Path)
+		after, err := ecosystem.ReadInTree(r.in.Head.Dir, f.Path)
 		if err != nil {
 			continue
 		}
-		before, err := readInTree(r.in.Base.Dir, old)
+		before, err := ecosystem.ReadInTree(r.in.Base.Dir, old)
 		if err != nil {
 			before = nil
 		}
-		if path.Ext(f.Path) != ".go" {
+		e := ecosystem.Of(f.Path)
+		if e == nil || e.Packages == nil {
 			out[f.Path] = string(before) != string(after)
 			continue
 		}
-		was := testFuncs(before)
-		for name, text := range testFuncs(after) {
+		was := e.Packages.Tests(before)
+		for name, text := range e.Packages.Tests(after) {
 			if was[name] != text {
 				out[name] = true
 			}

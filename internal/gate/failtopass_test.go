@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // TestOverlayFiles holds what travels with the tests of a change, and whose tests
 // are run.
 func TestOverlayFiles(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []goPackageInfo{
+	r := &runner{packages: []ecosystem.Package{
 		{Dir: "a", ImportPath: "m/a", TestGoFiles: []string{"a_test.go"}},
 		{Dir: "b", ImportPath: "m/b"},
 		{Dir: "c", ImportPath: "m/c", XTestGoFiles: []string{"c_test.go"}},
@@ -19,7 +20,7 @@ func TestOverlayFiles(t *testing.T) {
 	for _, f := range []change.File{
 		{Path: "a/new_test.go"}, {Path: "a/old_test.go"}, {Path: "go.work"}, {Path: "b/testdata/x"}, {Path: "c/testdata/gone"},
 	} {
-		class, _ := classOf(f.Path, nil, referred{})
+		class, _ := ecosystem.ClassOf(f.Path, nil, ecosystem.Referred{})
 		r.touched = append(r.touched, touch{class: class, path: f.Path, file: f})
 	}
 	files, pkgs := r.overlay()
@@ -35,6 +36,7 @@ func TestOverlayFiles(t *testing.T) {
 // found, in whichever form it names them from the module's folder.
 func TestUncompilable(t *testing.T) {
 	t.Parallel()
+	complaint := ecosystem.PackagesOf("Go").Complaint
 	for _, tt := range []struct {
 		what, unit, dir, output string
 		files                   []string
@@ -54,11 +56,11 @@ func TestUncompilable(t *testing.T) {
 		{"no test file", ".", ".", "./a.go:3:1: undefined: X", []string{"a_test.go"}, nil},
 	} {
 		a := &arm{files: tt.files, left: map[string]string{}}
-		sameStrings(t, tt.what, a.uncompilable(tt.output, tt.unit, tt.dir), tt.want)
+		sameStrings(t, tt.what, a.uncompilable(complaint, tt.output, tt.unit, tt.dir), tt.want)
 		for _, f := range append(slices.Clone(tt.files), "old_test.go") {
 			a.left[f] = "left out"
 		}
-		sameStrings(t, tt.what+", left out before", a.uncompilable(tt.output, tt.unit, tt.dir), nil)
+		sameStrings(t, tt.what+", left out before", a.uncompilable(complaint, tt.output, tt.unit, tt.dir), nil)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -36,9 +37,9 @@ func (g *Gate) fetched() string { return filepath.Join(g.CacheDir, "fetched") }
 // below HOME; of commands of the configuration all can be.
 func (r *runner) fetchedFolders(side Side) []string {
 	var out []string
-	for _, eco := range ecosystems() {
-		if slices.ContainsFunc(r.plan[side].setup, func(c command) bool { return c.eco == eco.name || c.eco == "" }) {
-			out = append(out, eco.fetched...)
+	for _, eco := range ecosystem.All() {
+		if slices.ContainsFunc(r.plan[side].setup, func(c ecosystem.Command) bool { return c.Eco == eco.Name || c.Eco == "" }) {
+			out = append(out, eco.Fetched...)
 		}
 	}
 	return out
@@ -104,7 +105,7 @@ func (r *runner) harvest(ctx context.Context) {
 	}
 }
 
-// keepFetched makes the folder anew and puts it in the place of the old one.
+// keepFetched makes the folder again and puts it in the place of the old one.
 func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) error {
 	if err := mkdirs(r.CacheDir); err != nil {
 		return err
@@ -118,8 +119,8 @@ func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) er
 	if err := mkdirs(made); err != nil {
 		return err
 	}
-	for _, eco := range ecosystems() {
-		for _, folder := range eco.fetched {
+	for _, eco := range ecosystem.All() {
+		for _, folder := range eco.Fetched {
 			from := filepath.Join(r.home(Base), folder)
 			if !slices.Contains(folders, folder) && !old { // of tools that this run did not use
 				from = filepath.Join(r.fetched(), folder)

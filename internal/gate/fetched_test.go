@@ -171,8 +171,8 @@ func fetchedOnce(t *testing.T, manager, path string) {
 	if err := os.WriteFile(filepath.Join(home, ".npmrc"), []byte(npmrc), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home}}
-	if !tools.has("npm") || !tools.has(manager) {
+	tools := &Toolchains{Env: []string{"PATH=" + path, "HOME=" + home}}
+	if !tools.Has("npm") || !tools.Has(manager) {
 		t.Skipf("%s is needed", manager)
 	}
 	cache := t.TempDir()
@@ -219,8 +219,8 @@ func fetchedOnce(t *testing.T, manager, path string) {
 // Nothing that the head's setup or tests write is in what later runs begin with.
 func TestFetchedIsNotTheHeads(t *testing.T) {
 	t.Parallel()
-	tools := &Toolchains{env: []string{"PATH=" + systemPath(), "HOME=" + t.TempDir()}}
-	if !tools.has("npm") {
+	tools := &Toolchains{Env: []string{"PATH=" + systemPath(), "HOME=" + t.TempDir()}}
+	if !tools.Has("npm") {
 		t.Skip("npm is needed")
 	}
 	cache := t.TempDir()
@@ -269,12 +269,12 @@ func TestRegistries(t *testing.T) {
 	} {
 		lay(t, home, map[string][]byte{name: []byte(text)})
 	}
-	tools := &Toolchains{env: []string{
+	tools := &Toolchains{Env: []string{
 		"HOME=" + home, "HTTPS_PROXY=http://ann:secret@proxy.example.org:3128", "npm_config_registry=https://npm.example.org", "NPM_TOKEN=secret",
 		"npm_config__authToken=secret", "PIP_EXTRA_INDEX_URL=https://a:secret@one.example.org https://two.example.org", "CARGO_REGISTRIES_CORP_INDEX=sparse+https://crates.example.org/",
 		"CARGO_REGISTRIES_CORP_TOKEN=secret", "NODE_EXTRA_CA_CERTS=" + certs, "AWS_SECRET_ACCESS_KEY=secret", "PIP_CERT=/nowhere",
 	}}
-	env, files := tools.registries()
+	env, files := tools.Registries()
 	want := []string{
 		"HTTPS_PROXY=http://proxy.example.org:3128", "npm_config_registry=https://npm.example.org", "PIP_EXTRA_INDEX_URL=https://one.example.org https://two.example.org",
 		"CARGO_REGISTRIES_CORP_INDEX=sparse+https://crates.example.org/", "NODE_EXTRA_CA_CERTS=" + certs, "PIP_CERT=/nowhere",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -27,8 +28,8 @@ type timedPackage struct {
 // left, by how long the same tests took on the base: the packages that the change can
 // affect first, then the others, the quickest before the slowest. What does not fit is
 // named with its share of the suite's time.
-func (r *runner) fitting(c command) command {
-	if c.results == nil || r.limit <= 0 {
+func (r *runner) fitting(c ecosystem.Command) ecosystem.Command {
+	if c.Results == nil || r.limit <= 0 {
 		return c
 	}
 	took, all := r.onBaseTook(c)
@@ -36,13 +37,13 @@ func (r *runner) fitting(c command) command {
 	if took <= budget || len(all) < 2 {
 		return c
 	}
-	if _, ok := c.results.narrow(c, part{packages: []string{all[0].name}}); !ok {
+	if _, ok := c.Results.Narrow(c, ecosystem.Part{Packages: []string{all[0].name}}); !ok {
 		return c
 	}
 	r.markNear(c, all)
 	some, left := fit(all, budget)
 	if slices.ContainsFunc(left, func(p timedPackage) bool { return p.near }) && r.facts.Incomplete == "" {
-		r.facts.Incomplete = fmt.Sprintf("the tests of %q that the change can affect take longer than is left of the time limit", c.text)
+		r.facts.Incomplete = fmt.Sprintf("the tests of %q that the change can affect take longer than is left of the time limit", c.Text)
 	}
 	names := r.onlyOnHead(c)
 	var others []string
@@ -53,23 +54,23 @@ func (r *runner) fitting(c command) command {
 		others = append(others, p.name)
 	}
 	r.notCovered("for want of time, %d of %d test packages of %q, which took %d %% of its time on the base: %s",
-		len(left), len(all), c.text, share(left, all), listed(others, 5))
+		len(left), len(all), c.Text, share(left, all), ecosystem.Listed(others, 5))
 	for id := range r.suites[Base] {
-		if id.Unit == c.unit && slices.Contains(others, id.Package) {
+		if id.Unit == c.Unit && slices.Contains(others, id.Package) {
 			delete(r.suites[Base], id) // there is nothing to compare them with
 		}
 	}
-	less, _ := c.results.narrow(c, part{packages: names})
-	less.name, less.whole, less.packages = c.label(), cmp.Or(c.whole, c.text), names
+	less, _ := c.Results.Narrow(c, ecosystem.Part{Packages: names})
+	less.Name, less.Whole, less.Packages = c.Label(), cmp.Or(c.Whole, c.Text), names
 	return less
 }
 
 // onBaseTook is how long a command's tests took on the base, in this run or when they
 // were last run, and its packages with their parts of it.
-func (r *runner) onBaseTook(c command) (time.Duration, []timedPackage) {
+func (r *runner) onBaseTook(c ecosystem.Command) (time.Duration, []timedPackage) {
 	var took, sum time.Duration
 	for _, s := range r.stepsOf(StageTest, Base) {
-		if s.Unit == c.unit && (s.Command == c.text || s.Command == c.whole) {
+		if s.Unit == c.Unit && (s.Command == c.Text || s.Command == c.Whole) {
 			took = s.Duration
 		}
 	}
@@ -78,7 +79,7 @@ func (r *runner) onBaseTook(c command) (time.Duration, []timedPackage) {
 	}
 	var all []timedPackage
 	for id, t := range r.suites[Base] {
-		if id.Test == "" && id.Package != "" && id.Unit == c.unit && t.Eco == c.eco {
+		if id.Test == "" && id.Package != "" && id.Unit == c.Unit && t.Eco == c.Eco {
 			all = append(all, timedPackage{name: id.Package, took: t.Elapsed})
 			sum += t.Elapsed
 		}
@@ -123,12 +124,12 @@ func share(some, all []timedPackage) int {
 	return 0
 }
 
-// markNear marks the packages that the change can affect: of Go those that import
-// what changed; of others the files that name a changed file, or a file that does so.
-func (r *runner) markNear(c command, all []timedPackage) {
+// markNear marks the packages that the change can affect: those that import what
+// changed, or the files that name a changed file, or a file that does so.
+func (r *runner) markNear(c ecosystem.Command, all []timedPackage) {
 	var named map[string]bool
-	if c.eco != "Go" {
-		named = naming(r.sources(c.unit), r.in.Change.Paths())
+	if !ecosystem.ByPackage(c.Eco) {
+		named = naming(r.sources(c.Unit), r.in.Change.Paths())
 	}
 	for i, p := range all {
 		all[i].near = r.affected[p.name] || named[p.name] || slices.Contains(r.in.Change.Paths(), p.name)
@@ -136,16 +137,17 @@ func (r *runner) markNear(c command, all []timedPackage) {
 }
 
 // onlyOnHead are the packages of a command's tests that the base does not have.
-func (r *runner) onlyOnHead(c command) []string {
+func (r *runner) onlyOnHead(c ecosystem.Command) []string {
+	byPackage := ecosystem.ByPackage(c.Eco)
 	var out []string
 	for _, p := range r.packages {
-		if c.eco == "Go" && p.unit == c.unit && p.hasTests() && !r.has(Base, ID{Unit: c.unit, Package: p.ImportPath}) {
+		if byPackage && p.Eco == c.Eco && p.Unit == c.Unit && p.HasTests() && !r.has(Base, ID{Unit: c.Unit, Package: p.ImportPath}) {
 			out = append(out, p.ImportPath)
 		}
 	}
 	for _, f := range r.in.Change.Files {
-		if c.eco != "Go" && f.Status != change.Deleted && inside(c.unit, f.Path) && isTestSource(f.Path) && isSource(f.Path) &&
-			!r.has(Base, ID{Unit: c.unit, Package: f.Path}) {
+		if !byPackage && f.Status != change.Deleted && ecosystem.Inside(c.Unit, f.Path) && ecosystem.IsTestSource(f.Path) && ecosystem.IsSource(f.Path) &&
+			!r.has(Base, ID{Unit: c.Unit, Package: f.Path}) {
 			out = append(out, f.Path)
 		}
 	}
@@ -159,10 +161,10 @@ const maxSource = 1 << 20
 func (r *runner) sources(unit string) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for _, p := range r.files {
-		if !inside(unit, p) || ignoredDir(path.Dir(p)) || !isSource(p) {
+		if !ecosystem.Inside(unit, p) || ecosystem.IgnoredDir(path.Dir(p)) || !ecosystem.IsSource(p) {
 			continue
 		}
-		src, err := readInTree(r.in.Head.Dir, p)
+		src, err := ecosystem.ReadInTree(r.in.Head.Dir, p)
 		if err != nil || len(src) > maxSource {
 			continue
 		}

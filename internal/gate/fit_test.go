@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -90,13 +91,13 @@ func TestFitting(t *testing.T) {
 		{"what is near fits", 5 * time.Minute, 2 * time.Minute, 110 * time.Second, "./test_new.py ./test_price.py", "1 of 2 test packages of", false, 1},
 		{"nor does that", 5 * time.Minute, 2 * time.Minute, 10 * time.Second, "./test_new.py ./test_also.py ./test_slow.py", "1 of 3 test packages of", true, 2},
 	} {
-		r := newRunner(&Gate{}, Input{Base: worktreeOf("t1"), Head: &workspace.Tree{OID: "t2", Dir: dir}})
+		r := newRunner(&Gate{}, Input{Base: worktreeOf("t1"), Head: &workspace.Tree{OID: "t2", Dir: dir}}, task{})
 		r.limit = tt.limit
 		r.files = slices.Sorted(maps.Keys(files))
 		r.in.Change.Files = []change.File{{Path: "price.py", Status: change.Modified}, {Path: "test_new.py", Status: change.Added}}
-		c := unittestCommand(command{stage: StageTest, unit: "."}, "", "python3", nil)
-		c.eco = "Python"
-		r.res.Steps = []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: c.text, Duration: tt.took}}
+		c := ecosystem.UnittestCommand(ecosystem.Command{Stage: StageTest, Unit: "."}, "", "python3", nil)
+		c.Eco = "Python"
+		r.res.Steps = []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: c.Text, Duration: tt.took}}
 		r.suites[Base] = Suite{
 			ID{Unit: ".", Package: "test_price.py"}: {Status: Passed, Eco: "Python", Elapsed: tt.took - tt.slow},
 			ID{Unit: ".", Package: "test_slow.py"}:  {Status: Passed, Eco: "Python", Elapsed: tt.slow},
@@ -105,9 +106,9 @@ func TestFitting(t *testing.T) {
 			r.suites[Base][ID{Unit: ".", Package: "test_also.py"}] = Test{Status: Passed, Eco: "Python", Elapsed: time.Minute}
 		}
 		got := r.fitting(c)
-		if !strings.Contains(got.text, tt.command) || strings.Contains(strings.Join(r.res.NotCovered, ""), tt.notCovered) != true ||
+		if !strings.Contains(got.Text, tt.command) || strings.Contains(strings.Join(r.res.NotCovered, ""), tt.notCovered) != true ||
 			(r.facts.Incomplete != "") != tt.incomplete || len(r.suites[Base]) != tt.compared {
-			t.Errorf("%s: %q, not covered %q, incomplete %q, %d packages", tt.what, got.text, r.res.NotCovered, r.facts.Incomplete, len(r.suites[Base]))
+			t.Errorf("%s: %q, not covered %q, incomplete %q, %d packages", tt.what, got.Text, r.res.NotCovered, r.facts.Incomplete, len(r.suites[Base]))
 		}
 	}
 }

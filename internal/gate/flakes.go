@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // Flakes keeps from one run to the next which tests gave both results on the same
@@ -33,7 +35,7 @@ type Flips struct {
 }
 
 func (f Flips) String() string {
-	return fmt.Sprintf("flaked in %d of %s", f.Flips, count(f.Runs, "run", "runs"))
+	return fmt.Sprintf("flaked in %d of %s", f.Flips, ecosystem.Count(f.Runs, "run", "runs"))
 }
 
 // A flakeLedger is what is on record when a run begins, and what it adds.
@@ -62,7 +64,7 @@ func (l *flakeLedger) of(id ID) Flips {
 // their files: another copy of the same release is the same.
 func (r *runner) toolchain() string {
 	h := sha256.New()
-	for _, line := range r.Tools.fingerprint() {
+	for _, line := range r.Tools.Fingerprint() {
 		if words := strings.Fields(line); len(words) == 3 {
 			line = filepath.Base(words[0]) + " " + words[1]
 		}
@@ -95,7 +97,7 @@ func (r *runner) flipped(h history) {
 		}
 		for _, run := range runs {
 			for id, t := range run {
-				if (t.Status == Failed || t.flipped()) && both(id, runs) && (side == Base || !r.affects(id, t)) {
+				if (t.Status == Failed || t.Flipped()) && both(id, runs) && (side == Base || !r.affects(id, t)) {
 					r.flakes.flipped[flakeKey(id)] = true
 					r.doubted = r.doubted || side == Base
 				}

@@ -64,7 +64,7 @@ func TestFlipped(t *testing.T) {
 		}
 		return out
 	}
-	r := newRunner(&Gate{}, Input{})
+	r := newRunner(&Gate{}, Input{}, task{})
 	r.affected = map[string]bool{"m": true}
 	r.flipped(history{Base: {run(Passed), run(Passed)}, Head: {run(Failed), run(Passed)}})
 	if want := map[string]bool{flakeKey(id("far TestB")): true}; !maps.Equal(r.flakes.flipped, want) || r.doubted {

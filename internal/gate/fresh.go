@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -83,7 +84,7 @@ func (r *runner) reset(ctx context.Context, side Side) error {
 
 // runFresh runs a test command in the prepared side as it was before the first
 // test, so that what an earlier run left in the tree or in HOME decides nothing.
-func (r *runner) runFresh(ctx context.Context, side Side, c command) (Suite, Step, error) {
+func (r *runner) runFresh(ctx context.Context, side Side, c ecosystem.Command) (Suite, Step, error) {
 	if err := r.reset(ctx, side); err != nil {
 		return Suite{}, Step{}, err
 	}

@@ -7,27 +7,9 @@ import (
 	"os"
 	"path"
 	"strings"
-)
 
-// userSettings are the files and folders below HOME in which tools look for the
-// settings of their user, with stars in them. Commands find none but the operator's
-// own about registries: else what the build of one project writes there would decide
-// how another one is built and tested. What is installed or fetched below HOME stays.
-var userSettings = strings.Fields(`
-	.config .gitconfig .netrc .curlrc .wgetrc .ssh/config .inputrc .editrc
-	.profile .bashrc .bash_profile .bash_login .bash_logout .zshrc .zshenv .zprofile .zlogin .kshrc
-	.npmrc .yarnrc .yarnrc.yml .pnpmrc .bunfig.toml .node_modules .node_libraries
-	.pip .pypirc .pydistutils.cfg .pdbrc .pdbrc.py .pythonrc.py .condarc
-	.local/lib/python*/site-packages/sitecustomize.py .local/lib/python*/site-packages/usercustomize.py
-	.cargo/config .cargo/config.toml .cargo/env .rustup/settings.toml .rustfmt.toml
-	.m2/settings.xml .m2/settings-security.xml .m2/toolchains.xml .m2/extensions.xml .m2/maven.config .mavenrc
-	.gradle/gradle.properties .gradle/init.gradle .gradle/init.gradle.kts .gradle/init.d
-	.nuget/NuGet/NuGet.Config .nuget/NuGet/config
-	.gemrc .bundle/config .irbrc .pryrc .rspec
-	.composer/config.json .composer/auth.json
-	.mix/config.exs .hex/hex.config .erlang .iex.exs
-	.cmake/packages .makerc .gdbinit .lldbinit
-	Library/Application\040Support/go/env`)
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
 
 // ownSettings takes the settings of a user out of a HOME that commands of a change may
 // have written to, and writes those of the operator about registries.
@@ -37,7 +19,7 @@ func (g *Gate) ownSettings(home string) error {
 		return fmt.Errorf("HOME of a command: %w", err)
 	}
 	defer root.Close()
-	for _, pattern := range userSettings {
+	for _, pattern := range ecosystem.UserSettings {
 		if err := takeAway(root, ".", strings.Split(strings.ReplaceAll(pattern, `\040`, " "), "/")); err != nil {
 			return fmt.Errorf("settings in HOME of a command: %w", err)
 		}

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // keepCommands plans the head from the base's projects and the head's new ones:
@@ -15,24 +17,24 @@ import (
 func (r *runner) keepCommands() {
 	base, head := r.plan[Base], r.plan[Head]
 	changed := false
-	for _, from := range []struct{ of, to *[]project }{{&base.projects, &head.projects}, {&base.left, &head.left}} {
+	for _, from := range []struct{ of, to *[]ecosystem.Project }{{&base.projects, &head.projects}, {&base.left, &head.left}} {
 		for _, was := range *from.of {
-			if len(was.test) == 0 || was.missing != "" {
+			if len(was.Test) == 0 || was.Missing != "" {
 				continue
 			}
-			moved := was.movedTo(r.movedTo(was.dir))
-			now := r.projectAt(Head, was.eco.name, moved.dir)
+			moved := was.MovedTo(r.movedTo(was.Dir))
+			now := r.projectAt(Head, was.Eco.Name, moved.Dir)
 			switch {
 			case now == nil && r.deleted(was):
-				r.note("the change deletes %s", was.what)
+				r.note("the change deletes %s", was.What)
 			case now == nil:
-				r.note("%s is not found in the change, or is hidden behind another project there: the base's commands are run for it (%s)", was.what, listed(texts(moved), 3))
+				r.note("%s is not found in the change, or is hidden behind another project there: the base's commands are run for it (%s)", was.What, ecosystem.Listed(texts(moved), 3))
 				*from.to, changed = append(*from.to, moved), true
-			case now.missing != "":
+			case now.Missing != "":
 				changed = r.replaced(now, moved) || changed
-			case len(now.test) == 0:
-				r.note("the change leaves %s without a test command: the base's is run (%s)", was.what, listed(commandTexts(moved.test), 3))
-				now.test, changed = moved.test, true
+			case len(now.Test) == 0:
+				r.note("the change leaves %s without a test command: the base's is run (%s)", was.What, ecosystem.Listed(commandTexts(moved.Test), 3))
+				now.Test, changed = moved.Test, true
 			default:
 				r.noteAltered(was, *now)
 			}
@@ -46,26 +48,11 @@ func (r *runner) keepCommands() {
 	r.plan[Head] = p
 }
 
-// movedTo is a project in another folder.
-func (p project) movedTo(dir string) project {
-	if dir == p.dir {
-		return p
-	}
-	for _, list := range []*[]command{&p.setup, &p.warm, &p.build, &p.lint, &p.test} {
-		*list = slices.Clone(*list)
-		for i := range *list {
-			(*list)[i].unit = dir
-		}
-	}
-	p.dir = dir
-	return p
-}
-
 // projectAt is a project of a side by its ecosystem and folder, nil for none.
-func (r *runner) projectAt(side Side, eco, dir string) *project {
-	for _, list := range []*[]project{&r.plan[side].projects, &r.plan[side].left} {
+func (r *runner) projectAt(side Side, eco, dir string) *ecosystem.Project {
+	for _, list := range []*[]ecosystem.Project{&r.plan[side].projects, &r.plan[side].left} {
 		for i, p := range *list {
-			if p.eco.name == eco && p.dir == dir {
+			if p.Eco.Name == eco && p.Dir == dir {
 				return &(*list)[i]
 			}
 		}
@@ -75,11 +62,11 @@ func (r *runner) projectAt(side Side, eco, dir string) *project {
 
 // deleted says whether the change takes a project of the base away: nothing that
 // it was found by is left, also not elsewhere.
-func (r *runner) deleted(p project) bool {
+func (r *runner) deleted(p ecosystem.Project) bool {
 	files := r.plan[Head].files
 	found := func(name string) bool { _, ok := slices.BinarySearch(files, name); return ok }
 	marks := 0
-	for _, w := range p.why {
+	for _, w := range p.Why {
 		if _, onBase := slices.BinarySearch(r.plan[Base].files, w); !onBase {
 			continue
 		}
@@ -90,29 +77,26 @@ func (r *runner) deleted(p project) bool {
 	if marks > 0 {
 		return true
 	}
-	return !slices.ContainsFunc(files, func(f string) bool { return inside(p.dir, f) })
+	return !slices.ContainsFunc(files, func(f string) bool { return ecosystem.Inside(p.Dir, f) })
 }
-
-// lockfiles are what package managers of Node.js need for what they install.
-var lockfiles = []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb", "uv.lock", "poetry.lock", "Pipfile.lock"}
 
 // replaced gives a project that this machine cannot run on the head the base's
 // commands, where the change leaves what they need. Else the head lacks a program.
-func (r *runner) replaced(now *project, was project) bool {
-	for _, w := range was.why {
-		if slices.Contains(lockfiles, path.Base(w)) && r.goneFromHead(w) {
-			r.lacks = append(r.lacks, fmt.Sprintf("%s: %s", now.what, now.missing))
-			r.facts.Replaced = fmt.Sprintf("the change runs %s with another package manager, and there is %s", now.what, now.missing)
+func (r *runner) replaced(now *ecosystem.Project, was ecosystem.Project) bool {
+	for _, w := range was.Why {
+		if slices.Contains(ecosystem.Lockfiles, path.Base(w)) && r.goneFromHead(w) {
+			r.lacks = append(r.lacks, fmt.Sprintf("%s: %s", now.What, now.Missing))
+			r.facts.Replaced = fmt.Sprintf("the change runs %s with another package manager, and there is %s", now.What, now.Missing)
 			return false
 		}
 	}
-	r.note("the change would run %s by other means, and there is %s: the base's commands are run", now.what, now.missing)
-	now.setup, now.warm, now.build, now.lint, now.test, now.missing = was.setup, was.warm, was.build, was.lint, was.test, ""
+	r.note("the change would run %s by other means, and there is %s: the base's commands are run", now.What, now.Missing)
+	now.Setup, now.Warm, now.Build, now.Lint, now.Test, now.Missing = was.Setup, was.Warm, was.Build, was.Lint, was.Test, ""
 	return true
 }
 
 // noteAltered says that the change alters how a project is built or tested.
-func (r *runner) noteAltered(was, now project) {
+func (r *runner) noteAltered(was, now ecosystem.Project) {
 	before, after := texts(was), texts(now)
 	if slices.Equal(before, after) {
 		return
@@ -121,13 +105,13 @@ func (r *runner) noteAltered(was, now project) {
 	if len(news) == 0 {
 		news = slices.DeleteFunc(before, func(t string) bool { return slices.Contains(after, t) })
 	}
-	r.note("the change alters how %s is built or tested (%s): the base's tests are run as the base runs them too", now.what, listed(news, 3))
+	r.note("the change alters how %s is built or tested (%s): the base's tests are run as the base runs them too", now.What, ecosystem.Listed(news, 3))
 }
 
-func commandTexts(list []command) []string {
+func commandTexts(list []ecosystem.Command) []string {
 	var out []string
 	for _, c := range list {
-		out = append(out, strings.TrimSpace(c.text))
+		out = append(out, strings.TrimSpace(c.Text))
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	suite.add(more)
+	suite.Add(more)
 	return suite, nil
 }
 

@@ -36,17 +36,10 @@ func (r *runner) lacking(s Step) string {
 		return ""
 	}
 	name := strings.Join(found[len(found)-1][1:], "") // one of them matched: the last one ended the command
-	if r.Tools.anywhere(name, r.in.Env) {
+	if r.Tools.Anywhere(name, r.in.Env) {
 		return ""
 	}
 	return name
-}
-
-// anywhere says whether there is a program of this name where commands are
-// looked for, or where the operator's own are.
-func (t *Toolchains) anywhere(name string, env []string) bool {
-	search := "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-	return t.has(name) || lookPath([]string{search}, name) != "" || lookPath(env, name) != ""
 }
 
 // lack words that a command could not be run.

@@ -14,7 +14,7 @@ func TestLacking(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "mine"), nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{Gate: &Gate{Tools: &Toolchains{env: []string{"PATH=" + bin}}}, in: Input{Env: []string{"PATH=" + bin}}}
+	r := &runner{Gate: &Gate{Tools: &Toolchains{Env: []string{"PATH=" + bin}}}, in: Input{Env: []string{"PATH=" + bin}}}
 	for _, tc := range []struct {
 		exit         int
 		output, want string

@@ -44,7 +44,7 @@ func mavenLanguage() language {
 	return language{
 		name: "maven", noticed: 1, tries: 1, tools: []string{"mvn", "javac"}, src: "src/main/java/m/Calc.java", test: "src/test/java/m/CalcTest.java",
 		lacks: func(tools *Toolchains) string {
-			if mvn, err := filepath.EvalSymlinks(tools.path("mvn")); err != nil || !strings.HasPrefix(mvn, "/usr/share/maven/") {
+			if mvn, err := filepath.EvalSymlinks(tools.LookPath("mvn")); err != nil || !strings.HasPrefix(mvn, "/usr/share/maven/") {
 				return "the system's own Maven"
 			}
 			for _, name := range []string{"org/apache/maven/plugins/maven-resources-plugin", "org/apache/maven/plugins/maven-compiler-plugin", "org/apache/maven/plugins/maven-surefire-plugin", "junit/junit/4.x"} {
@@ -128,8 +128,8 @@ func poetryLanguage() language {
 	l := unittestLanguage()
 	l.name, l.tools, l.tries = "poetry", []string{"python3", "poetry"}, 2
 	l.lacks = func(tools *Toolchains) string { // the lockfile is that of this version
-		cmd := exec.CommandContext(context.Background(), tools.path("poetry"), "--version")
-		cmd.Env = tools.env
+		cmd := exec.CommandContext(context.Background(), tools.LookPath("poetry"), "--version")
+		cmd.Env = tools.Env
 		if out, err := cmd.Output(); err != nil || !strings.Contains(string(out), "version 1.") {
 			return "poetry 1"
 		}

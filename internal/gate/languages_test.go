@@ -36,7 +36,7 @@ type language struct {
 	// fresh is what adds a function to the source; empty: its tests cannot name one.
 	fresh   string
 	input   map[string][]string // commands of the configuration: setup, test
-	command bool                // its tests cannot be told apart
+	command bool                // its tests are not reported one by one
 	tries   int                 // where its tools take long to start: see TestLanguages; 0: all
 	noticed int                 // of the good change's mutants by its tests
 }
@@ -99,12 +99,12 @@ func TestLanguages(t *testing.T) {
 	if err == nil {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
-	tools := &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
+	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			for _, tool := range l.tools {
-				if !tools.has(tool) {
+				if !tools.Has(tool) {
 					t.Skipf("%s is needed", tool)
 				}
 			}
@@ -249,7 +249,7 @@ func testGit(t *testing.T) *workspace.Git {
 func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)) *Result {
 	t.Helper()
 	git := testGit(t)
-	o := sandbox.Options{PATH: tools.getenv("PATH"), TempDir: t.TempDir(), Now: time.Now}
+	o := sandbox.Options{PATH: tools.Getenv("PATH"), TempDir: t.TempDir(), Now: time.Now}
 	o.Toolchains = sandbox.Machine{PATH: o.PATH, Home: os.Getenv("HOME")}.Toolchains()
 	box, err := sandbox.Detect(t.Context(), o)
 	if err != nil {

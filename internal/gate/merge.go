@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // The sides of the merge. The strings are stored: do not change them.
@@ -60,17 +62,17 @@ func (r *runner) merge(ctx context.Context) error {
 	}
 	m.Commit, m.Conflicts = merged.Commit, merged.Conflicts
 	if len(m.Conflicts) > 0 {
-		m.Note = "it cannot be merged without a decision: " + listed(m.Conflicts, 5) + plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
-		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", listed(m.Conflicts, 5))
+		m.Note = "it cannot be merged without a decision: " + ecosystem.Listed(m.Conflicts, 5) + ecosystem.Plural(len(m.Conflicts), " conflicts", " conflict") + " with the base as it is now"
+		r.notCovered("the change merged into the base as it is now: there are conflicts in %s", ecosystem.Listed(m.Conflicts, 5))
 		return nil
 	}
 	return r.judgeMerge(ctx, m)
 }
 
 // left is how much time the run has; without a limit, an hour.
-func (r *runner) left(ctx context.Context) time.Duration {
+func (g *Gate) left(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
-		return deadline.Sub(r.Now())
+		return deadline.Sub(g.Now())
 	}
 	return time.Hour
 }
@@ -86,7 +88,7 @@ func (r *runner) spent(side Side) time.Duration {
 	return sum
 }
 
-// judgeMerge lets a gate of its own look at both trees.
+// judgeMerge has a runner of its own look at both trees.
 func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 	dir := filepath.Join(filepath.Dir(r.in.Head.Dir), "merge")
 	tip, err := r.Mirror.Worktree(ctx, filepath.Join(dir, "tip"), m.Tip)
@@ -99,14 +101,13 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 		return err
 	}
 	defer both.Close()
-	inner := *r.Gate
-	inner.Results = nil
-	inner.Scratch = filepath.Join(r.Scratch, "merge")
 	in := r.in
 	in.Base, in.Head, in.Prepared = tip, both, nil
-	g := &merger{runner: newRunner(&inner, in), outer: r, out: m}
-	g.as = map[Side]Side{Base: Tip, Head: Merged}
-	g.longest, g.limit, g.flakes = r.longest, r.limit-r.logged(), r.flakes
+	inner := newRunner(r.aside(filepath.Join(r.Scratch, "merge")), in, task{
+		as:      map[Side]Side{Base: Tip, Head: Merged},
+		longest: r.longest, limit: r.limit - r.logged(), flakes: r.flakes,
+	})
+	g := &merger{r: inner, alone: r, out: m}
 	defer r.takeOver(g)
 	if err := g.steps(ctx); err != nil {
 		return fmt.Errorf("after merge: %w", err)
@@ -117,34 +118,34 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 
 // takeOver brings what the gate of the merge ran and noted into the result.
 func (r *runner) takeOver(g *merger) {
-	g.close()
-	for _, s := range g.res.Steps {
-		s.Side = g.as[s.Side]
+	g.r.close()
+	for _, s := range g.r.res.Steps {
+		s.Side = g.r.as[s.Side]
 		r.res.Steps = append(r.res.Steps, s)
 		if s.Side == Merged && (s.Stage == StageBuild || s.Stage == StageTest) {
 			g.out.Evidence = append(g.out.Evidence, s.Evidence)
 			g.out.Command = s.Command
 		}
 	}
-	for _, n := range g.res.Notes {
+	for _, n := range g.r.res.Notes {
 		r.note("after merge: %s", n)
 	}
 }
 
 // A merger is a run of the gate whose base is the tip and whose head is the merge.
 type merger struct {
-	*runner
-	outer *runner
+	r     *runner
+	alone *runner // that of the change without the merge
 	out   *Merge
 	ready bool // the tip is prepared
 }
 
 func (g *merger) steps(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{g.detect, g.build, g.list, g.tests} {
+	for _, step := range []func(context.Context) error{g.r.detect, g.build, g.r.list, g.tests} {
 		if err := step(ctx); err != nil {
 			return err
 		}
-		if g.facts.Nothing != "" || g.facts.Unprepared != "" || len(g.out.Broken) > 0 {
+		if g.r.facts.Nothing != "" || g.r.facts.Unprepared != "" || len(g.out.Broken) > 0 {
 			return nil
 		}
 	}
@@ -153,20 +154,20 @@ func (g *merger) steps(ctx context.Context) error {
 
 // build sets the merge up and builds it; the tip only where that fails.
 func (g *merger) build(ctx context.Context) error {
-	if err := g.splitCache(); err != nil {
+	if err := g.r.splitCache(); err != nil {
 		return err
 	}
-	if err := g.prepare(ctx, Head); err != nil {
+	if err := g.r.prepare(ctx, Head); err != nil {
 		return err
 	}
-	fresh := slices.DeleteFunc(g.broken(Head), func(b string) bool { return slices.Contains(g.outer.broken(Head), b) })
-	if len(fresh) == 0 || g.facts.Unprepared != "" {
+	fresh := slices.DeleteFunc(g.r.broken(Head), func(b string) bool { return slices.Contains(g.alone.broken(Head), b) })
+	if len(fresh) == 0 || g.r.facts.Unprepared != "" {
 		return nil
 	}
 	if err := g.tip(ctx); err != nil {
 		return err
 	}
-	tip := g.broken(Base)
+	tip := g.r.broken(Base)
 	g.out.Broken = slices.DeleteFunc(fresh, func(b string) bool { return slices.Contains(tip, b) })
 	return nil
 }
@@ -177,28 +178,28 @@ func (g *merger) tip(ctx context.Context) error {
 		return nil
 	}
 	g.ready = true
-	return g.prepare(ctx, Base)
+	return g.r.prepare(ctx, Base)
 }
 
 // tests runs those of what both have touched, at the tip only where some fail
 // that do not fail with the change alone.
 func (g *merger) tests(ctx context.Context) error {
 	var err error
-	if g.plan[Head].test, err = g.touchedByBoth(ctx, Head); err != nil {
+	if g.r.plan[Head].test, err = g.touchedByBoth(ctx, Head); err != nil {
 		return err
 	}
-	if len(g.plan[Head].test) == 0 {
+	if len(g.r.plan[Head].test) == 0 {
 		return nil
 	}
 	g.out.Ran = true
-	if err := g.test(ctx, Head); err != nil {
+	if err := g.r.test(ctx, Head); err != nil {
 		return err
 	}
 	known := func(id ID) bool {
-		return g.outer.suites[Head][id].Status == Failed || g.outer.suites[Base][id].Status == Failed
+		return g.alone.suites[Head][id].Status == Failed || g.alone.suites[Base][id].Status == Failed
 	}
 	fresh := false
-	for id, t := range g.suites[Head] {
+	for id, t := range g.r.suites[Head] {
 		fresh = fresh || t.Status == Failed && !known(id)
 	}
 	if !fresh {
@@ -207,27 +208,27 @@ func (g *merger) tests(ctx context.Context) error {
 	if err := g.tip(ctx); err != nil {
 		return err
 	}
-	if g.plan[Base].test, err = g.touchedByBoth(ctx, Base); err != nil {
+	if g.r.plan[Base].test, err = g.touchedByBoth(ctx, Base); err != nil {
 		return err
 	}
-	if err := g.test(ctx, Base); err != nil {
+	if err := g.r.test(ctx, Base); err != nil {
 		return err
 	}
-	g.res.Tests = compareSuites(g.suites[Base], g.suites[Head])
-	if err := g.rerun(ctx); err != nil {
+	g.r.res.Tests = compareSuites(g.r.suites[Base], g.r.suites[Head])
+	if err := g.r.rerun(ctx); err != nil {
 		return err
 	}
-	g.out.Tests = g.res.Tests
+	g.out.Tests = g.r.res.Tests
 	for _, list := range []*[]Case{&g.out.Tests.Regressed, &g.out.Tests.NewFailing} {
 		*list = slices.DeleteFunc(*list, func(k Case) bool { return known(k.ID) })
 	}
 	return nil
 }
 
-// touchedByBoth narrows Go's test commands to the packages that the change and
+// touchedByBoth narrows test commands to the packages that the change and
 // what happened on the base since both affect. Others run whole.
-func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]command, error) {
-	moved, err := g.Mirror.Diff(ctx, g.in.Change.MergeBase, g.out.Tip)
+func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Command, error) {
+	moved, err := g.r.Mirror.Diff(ctx, g.r.in.Change.MergeBase, g.out.Tip)
 	if err != nil {
 		return nil, err
 	}
@@ -238,22 +239,22 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]command, error
 			paths = append(paths, f.OldPath)
 		}
 	}
-	theirs := affected(g.packages, paths)
+	theirs := ecosystem.Affected(g.r.packages, paths)
 	byUnit := map[string][]string{}
-	for _, p := range g.packages {
-		if theirs[p.ImportPath] && g.affected[p.ImportPath] && p.hasTests() && hasGo(g.tree(side).Dir, p.Dir) {
-			byUnit[p.unit] = append(byUnit[p.unit], p.ImportPath)
+	for _, p := range g.r.packages {
+		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && ecosystem.PackagesOf(p.Eco).Has(g.r.tree(side).Dir, p.Dir) {
+			byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 		}
 	}
-	var out []command
-	for _, c := range g.plan[side].test {
-		if c.eco != "Go" || c.results == nil || len(g.in.Commands.Test) > 0 {
+	var out []ecosystem.Command
+	for _, c := range g.r.plan[side].test {
+		if !ecosystem.ByPackage(c.Eco) || c.Results == nil || len(g.r.in.Commands.Test) > 0 {
 			out = append(out, c)
 			continue
 		}
-		if pkgs := byUnit[c.unit]; len(pkgs) > 0 {
+		if pkgs := byUnit[c.Unit]; len(pkgs) > 0 {
 			slices.Sort(pkgs)
-			if n, ok := c.results.narrow(c, part{packages: slices.Compact(pkgs)}); ok {
+			if n, ok := c.Results.Narrow(c, ecosystem.Part{Packages: slices.Compact(pkgs)}); ok {
 				c = n
 			}
 			out = append(out, c)
@@ -262,32 +263,25 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]command, error
 	return out, nil
 }
 
-// hasGo says whether a folder of a tree has Go files, so that it is a package
-// there too.
-func hasGo(root, dir string) bool {
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
-	return err == nil && len(files) > 0
-}
-
 // conclude puts the result into words.
 func (g *merger) conclude() {
 	m := g.out
 	failing := len(Leaves(m.Tests.Regressed)) + len(Leaves(m.Tests.NewFailing))
 	switch {
-	case g.facts.Unprepared != "":
-		m.Note = "merged into the base as it is now, it could not be set up: " + g.facts.Unprepared
-		g.outer.notCovered("the change merged into the base as it is now: %s", g.facts.Unprepared)
+	case g.r.facts.Unprepared != "":
+		m.Note = "merged into the base as it is now, it could not be set up: " + g.r.facts.Unprepared
+		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.facts.Unprepared)
 	case len(m.Broken) > 0:
-		m.Note = "merged into the base as it is now, it does not build any more: " + listed(m.Broken, 5)
+		m.Note = "merged into the base as it is now, it does not build any more: " + ecosystem.Listed(m.Broken, 5)
 	case failing > 0:
-		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", count(failing, "test fails", "tests fail"), plural(failing, "passes", "pass"))
+		m.Note = fmt.Sprintf("merged into the base as it is now, %s that %s on both sides alone", ecosystem.Count(failing, "test fails", "tests fail"), ecosystem.Plural(failing, "passes", "pass"))
 	case m.Ran:
 		m.Note = "merged into the base as it is now, it builds, and the tests of what both have touched pass as before"
 	default:
 		m.Note = "merged into the base as it is now, it builds; no test is of what both have touched"
 	}
-	if g.facts.Incomplete != "" {
-		g.outer.notCovered("the change merged into the base as it is now: %s", g.facts.Incomplete)
+	if g.r.facts.Incomplete != "" {
+		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.facts.Incomplete)
 	}
 }
 

@@ -49,37 +49,12 @@ func sandboxOf(t *testing.T, tier sandbox.Tier, path string) sandbox.Sandbox {
 	return box
 }
 
-// TestJudgeMutant holds that a mutant survives only where a test ran that could have
-// noticed it.
-func TestJudgeMutant(t *testing.T) {
-	t.Parallel()
-	each := command{results: goResults()}
-	for _, tt := range []struct {
-		what  string
-		group command
-		suite Suite
-		exit  int
-		want  trialResult
-	}{
-		{"tests pass", each, suiteOf("pass m TestA"), 0, survived},
-		{"a test fails", each, suiteOf("fail m TestA"), 1, killed},
-		{"no test ran", each, Suite{}, 0, discarded},
-		{"all are skipped", each, suiteOf("skip m TestA"), 0, discarded},
-		{"results of single tests are not known", command{}, Suite{}, 0, survived},
-	} {
-		trial := &trial{group: &testGroup{command: tt.group, baseline: suiteOf("pass m TestA")}, suite: tt.suite, step: Step{Exit: tt.exit}}
-		if got := judgeMutant(trial); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.what, got, tt.want)
-		}
-	}
-}
-
 // Mutants of other languages than Go run in copies of the prepared head where the
 // tests do there what they do in the head, else in the head itself.
 func TestMutantsInCopies(t *testing.T) {
 	t.Parallel()
-	tools := &Toolchains{env: []string{"PATH=" + systemPath()}}
-	if !tools.has("python3") {
+	tools := &Toolchains{Env: []string{"PATH=" + systemPath()}}
+	if !tools.Has("python3") {
 		t.Skip("python3 is needed")
 	}
 	for name, copies := range map[string]bool{"mutants_python": true, "mutants_bound": false} {

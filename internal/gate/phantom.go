@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -53,15 +54,15 @@ func (p *phantoms) cases() []Case {
 		slices.Sort(evidence)
 		out = append(out, Case{ID: id, Evidence: evidence})
 	}
-	sortCases(out)
+	ecosystem.SortCases(out)
 	return out
 }
 
 // collected is what a command reported of its tests in a tree of a side. What the
 // base itself shows as a phantom is forgiven.
-func (r *runner) collected(side Side, tree *workspace.Tree, c command, stream collector, step Step) Suite {
-	s := stream.suite(step.Evidence, tree.Dir)
-	s.of(c.eco)
+func (r *runner) collected(side Side, tree *workspace.Tree, c ecosystem.Command, stream ecosystem.Collector, step Step) Suite {
+	s := stream.Suite(step.Evidence, tree.Dir)
+	s.SetEcosystem(c.Eco)
 	if side == Base && tree == r.in.Base {
 		for id, t := range s {
 			r.phantoms.note(id, t)
@@ -80,7 +81,7 @@ func (r *runner) noteRetried() {
 		}
 	}
 	if slices.Sort(names); len(names) > 0 {
-		r.note("%s after a failure, because the test runner ran %s again: %s", count(len(names), "test passes only", "tests pass only"), plural(len(names), "it", "them"), listed(names, 5))
+		r.note("%s after a failure, because the test runner ran %s again: %s", ecosystem.Count(len(names), "test passes only", "tests pass only"), ecosystem.Plural(len(names), "it", "them"), ecosystem.Listed(names, 5))
 	}
 }
 
@@ -101,7 +102,7 @@ func (r *runner) forgive(s Suite) {
 		failing[ID{Unit: id.Unit, Package: id.Package}] = true
 	}
 	for id, t := range s {
-		if id.Test == "" && id.Command == "" && t.ended == Failed && t.Status == Passed && !failing[id] {
+		if id.Test == "" && id.Command == "" && t.Ended == Failed && t.Status == Passed && !failing[id] {
 			t.Status = Failed
 			s[id] = t
 		}

@@ -1,6 +1,8 @@
 package gate
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestForgive holds that what fails inside of a passing package counts, except what
 // the base shows as well, and that a program that fails is not explained by that.
@@ -17,9 +19,9 @@ func TestForgive(t *testing.T) {
 		{"the program fails by itself", "m TestInner pass; m fail"},
 		{"the program fails for another test", "m TestInner pass; m TestOther fail; m pass"},
 	} {
-		s := Suite{inner: {Status: Failed, Masked: tt.what[0] != 't'}, {Unit: ".", Package: "m"}: {Status: Passed, ended: Passed}}
+		s := Suite{inner: {Status: Failed, Masked: tt.what[0] != 't'}, {Unit: ".", Package: "m"}: {Status: Passed, Ended: Passed}}
 		if tt.what[0] == 't' {
-			s[ID{Unit: ".", Package: "m"}] = Test{Status: Passed, ended: Failed}
+			s[ID{Unit: ".", Package: "m"}] = Test{Status: Passed, Ended: Failed}
 		}
 		switch tt.what {
 		case "another one counts":

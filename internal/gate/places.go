@@ -6,28 +6,29 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // A site is a test by where it stands in a tree, so that results of both sides
 // compare although a module or a folder is called otherwise.
 type site struct{ at, test string }
 
-// goDir is the folder of a Go package of a side.
-func (r *runner) goDir(side Side, id ID) string {
+// packageDir is the folder of a package of a side.
+func (r *runner) packageDir(side Side, id ID) string {
 	best, dir := "", id.Package
 	for _, p := range r.allProjects(side) {
-		if p.eco.name != "Go" {
+		if p.Eco.Packages == nil {
 			continue
 		}
-		m := p.module()
-		if rest, ok := strings.CutPrefix(id.Package, m.path); ok && len(m.path) >= len(best) && (rest == "" || rest[0] == '/') {
-			best, dir = m.path, path.Join(m.dir, rest)
+		root := p.Eco.Packages.Root(p)
+		if rest, ok := strings.CutPrefix(id.Package, root); ok && len(root) >= len(best) && (rest == "" || rest[0] == '/') {
+			best, dir = root, path.Join(p.Dir, rest)
 		}
 	}
 	return dir
 }
 
-func (r *runner) allProjects(side Side) []project {
+func (r *runner) allProjects(side Side) []ecosystem.Project {
 	if p := r.plan[side]; p != nil {
 		return slices.Concat(p.projects, p.left)
 	}
@@ -39,14 +40,14 @@ func (r *runner) placeOf(side Side, id ID, eco string) site {
 	switch {
 	case id.Command != "":
 		return site{id.Unit + "$" + id.Command, ""}
-	case eco == "Go":
-		return site{r.goDir(side, id), id.Test}
+	case ecosystem.ByPackage(eco):
+		return site{r.packageDir(side, id), id.Test}
 	}
 	// Runners of one language name the groups around a test each in its own way.
 	return site{id.Package, groups.Replace(id.Test)}
 }
 
-var groups = strings.NewReplacer("::", " ", nameSep, " ")
+var groups = strings.NewReplacer("::", " ", ecosystem.NameSep, " ")
 
 // byPlace finds the tests of a suite by where they stand.
 func (r *runner) byPlace(side Side, s Suite) map[site]ID {
@@ -85,7 +86,7 @@ func (r *runner) movedTo(name string) string {
 			best = dir
 		}
 	}
-	if p := r.plan[Head]; best != name && p != nil && slices.ContainsFunc(p.files, func(f string) bool { return inside(name, f) }) {
+	if p := r.plan[Head]; best != name && p != nil && slices.ContainsFunc(p.files, func(f string) bool { return ecosystem.Inside(name, f) }) {
 		return name
 	}
 	return best

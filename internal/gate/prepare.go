@@ -7,34 +7,16 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// Limits are how long one command may take: Step in any case, and on the head
-// ten times as long as the same took on the base, and Grace on top, before it
-// counts as hanging. Mutation is the machine time for mutants of the changed
-// lines together, Fuzz the time of existing fuzz targets together; negative: none.
-// Random is the time for runs of tests that fail at random, and Lines that for finding
-// out which changed lines tests run; negative: none. Zero means ten minutes, one, a
-// minute and a half, half a minute, a minute, and an eighth of the time that is left.
-type Limits struct{ Step, Grace, Mutation, Fuzz, Random, Lines time.Duration }
-
-const hangFactor = 10
-
-func (l Limits) step() time.Duration   { return cmp.Or(l.Step, 10*time.Minute) }
-func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }
-func (l Limits) grace() time.Duration  { return cmp.Or(l.Grace, time.Minute) }
-
-// hang is how long the head may take for what took the base so long.
-func (l Limits) hang(base time.Duration) time.Duration { return hangFactor*base + l.grace() }
-
 // prepareBase sets the base up and builds it.
 func (r *runner) prepareBase(ctx context.Context) error {
-	if r.hasGo() {
+	if r.caches() {
 		if err := r.seedCache(); err != nil {
 			return err
 		}
@@ -52,11 +34,11 @@ func (r *runner) prepareBase(ctx context.Context) error {
 	return r.splitRest(began)
 }
 
-// hasGo tells whether the base or the head has a module of Go, also one that the change
-// cannot affect: agents may look at it.
-func (r *runner) hasGo() bool {
+// caches says whether the base or the head has a project that compiles into the build
+// cache, also one that the change cannot affect: agents may look at it.
+func (r *runner) caches() bool {
 	for _, p := range r.plan {
-		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q project) bool { return q.eco.name == "Go" }) {
+		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
 			return true
 		}
 	}
@@ -66,12 +48,12 @@ func (r *runner) hasGo() bool {
 // warm fills the project's caches from the base, this time and next time, by
 // commands that compile and run nothing; whether they work is the later steps'
 // affair.
-func (r *runner) warm(ctx context.Context, commands []command) error {
+func (r *runner) warm(ctx context.Context, commands []ecosystem.Command) error {
 	if r.facts.Unprepared != "" {
 		return nil
 	}
 	for _, c := range commands {
-		c.timeout, c.cache = r.Limits.step(), r.projectCache()
+		c.Timeout, c.Cache = r.Limits.step(), r.projectCache()
 		if _, err := r.exec(ctx, Base, r.in.Base, c, nil); err != nil {
 			return err
 		}
@@ -82,7 +64,7 @@ func (r *runner) warm(ctx context.Context, commands []command) error {
 // warmLate does so for what only probes need, when they begin: what decides does not
 // wait for it. Both sides get what has come. Where commands of the head could have
 // written into the base's tree, each side compiles for itself.
-func (r *runner) warmLate(ctx context.Context, commands []command) error {
+func (r *runner) warmLate(ctx context.Context, commands []ecosystem.Command) error {
 	if len(commands) == 0 || r.prepared[Base] == nil || r.Sandbox.Status().Tier == sandbox.TierNone {
 		return nil
 	}
@@ -93,16 +75,16 @@ func (r *runner) warmLate(ctx context.Context, commands []command) error {
 	if err := r.warm(ctx, commands); err != nil {
 		return err
 	}
-	return r.lendSince(since)
+	return r.linkSince(since)
 }
 
-// lendSince gives both sides what has come into the project's cache.
-func (r *runner) lendSince(since time.Time) error {
+// linkSince gives both sides what has come into the project's cache.
+func (r *runner) linkSince(since time.Time) error {
 	if !exists(r.projectCache()) {
 		return nil
 	}
 	for _, side := range []Side{Base, Head} {
-		if err := r.lend(r.projectCache(), r.buildCache(side), since.Add(-time.Second)); err != nil {
+		if err := r.link(r.projectCache(), r.buildCache(side), since.Add(-time.Second)); err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
@@ -111,8 +93,8 @@ func (r *runner) lendSince(since time.Time) error {
 
 // warms are the warming commands of the base: those for the race detector, or the
 // others.
-func (r *runner) warms(race bool) []command {
-	return slices.DeleteFunc(slices.Clone(r.plan[Base].warm), func(c command) bool { return c.race != race })
+func (r *runner) warms(race bool) []ecosystem.Command {
+	return slices.DeleteFunc(slices.Clone(r.plan[Base].warm), func(c ecosystem.Command) bool { return c.Race != race })
 }
 
 // prepareHead does the same with the head, and compares the builds.
@@ -147,10 +129,10 @@ func (r *runner) warmHead(ctx context.Context) error {
 		return nil
 	}
 	for _, c := range r.plan[Head].warm {
-		if c.race {
+		if c.Race {
 			continue
 		}
-		c.timeout = r.Limits.step()
+		c.Timeout = r.Limits.step()
 		if _, err := r.exec(ctx, Head, r.in.Head, c, nil); err != nil {
 			return err
 		}
@@ -189,51 +171,21 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	return r.settle(ctx, side)
 }
 
-// lint asks for complaints, which decide nothing, when all that decides has run.
-func (r *runner) lint(ctx context.Context) error {
-	since, shared := r.Now(), ""
-	if r.Sandbox.Status().Tier != sandbox.TierNone { // else the head could have written into the base's tree
-		shared = r.projectCache()
-	}
-	for _, side := range []Side{Base, Head} {
-		if len(r.plan[side].lint) == 0 || r.prepared[side] == nil || r.facts.Unprepared != "" {
-			continue
-		}
-		if err := r.reset(ctx, side); err != nil {
-			return err
-		}
-		for _, c := range r.plan[side].lint {
-			c = r.limited(side, c)
-			if side == Base {
-				c = compiling(c, shared)
-			}
-			if _, err := r.exec(ctx, side, r.tree(side), c, nil); err != nil {
-				return err
-			}
-		}
-		if err := r.lendSince(since); err != nil {
-			return err
-		}
-	}
-	r.compareLint()
-	return nil
-}
-
 // offline explains a setup that fails for a head that is not trusted, because what it needs
 // was not fetched. It returns what could not be fetched so far.
-func (r *runner) offline(c command, s Step, unfetched string) string {
+func (r *runner) offline(c ecosystem.Command, s Step, unfetched string) string {
 	if r.Network != NetworkRegistries || !s.Failed() || r.facts.Unprepared != "" {
 		return unfetched
 	}
 	steered := slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool {
-		return slices.ContainsFunc(ecosystems(), func(e *ecosystem) bool { return e.steers != nil && e.steers(name) })
+		return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
 	})
 	switch {
-	case c.data != nil:
+	case c.Data != nil:
 		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
 	case unfetched != "":
 		r.facts.Unprepared = unfetched
-	case s.Side == Head && !c.reaches(Head) && (steered || c.eco == ""):
+	case s.Side == Head && !c.Reaches(Head) && (steered || c.Eco == ""):
 		r.facts.Unprepared = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
 	}
 	return unfetched
@@ -241,34 +193,14 @@ func (r *runner) offline(c command, s Step, unfetched string) string {
 
 // compiling lets the harness's own Go commands, which compile and run nothing,
 // write to the project's build cache.
-func compiling(c command, shared string) command {
-	if c.argv[0] == "go" && (c.stage == StageBuild || c.stage == StageLint) {
-		c.cache = shared
+func compiling(c ecosystem.Command, shared string) ecosystem.Command {
+	if c.Argv[0] == "go" && (c.Stage == StageBuild || c.Stage == StageLint) {
+		c.Cache = shared
 	}
 	return c
 }
 
-// limited gives c its time limit.
-func (r *runner) limited(side Side, c command) command {
-	if c.timeout != 0 {
-		return c
-	}
-	c.timeout = r.Limits.step()
-	if side == Base {
-		return c
-	}
-	for _, s := range r.res.Steps {
-		if s.Side == Base && s.Stage == c.stage && s.Unit == c.unit && s.Command == c.text && !s.TimedOut {
-			c.timeout = min(r.Limits.step(), r.Limits.hang(s.Duration))
-		}
-	}
-	return c
-}
-
-// goHeading is the line that the go command writes above the errors of a package.
-var goHeading = pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`)
-
-// broken lists what does not build at a side: Go packages by import path where
+// broken lists what does not build at a side: packages by import path where
 // the output names them, else commands.
 func (r *runner) broken(side Side) []string {
 	var out []string
@@ -279,11 +211,8 @@ func (r *runner) broken(side Side) []string {
 		if s.Stage == StageSetup && s.Environment != "" {
 			continue // said by Unprepared, or forgiven
 		}
-		named := goHeading.FindAllStringSubmatch(s.Output, -1)
-		for _, m := range named {
-			out = append(out, m[1])
-		}
-		if len(named) == 0 {
+		named := ecosystem.Unbuilt(s.Output)
+		if out = append(out, named...); len(named) == 0 {
 			out = append(out, ID{Unit: s.Unit, Command: s.Command}.String())
 		}
 	}
@@ -319,7 +248,7 @@ func (r *runner) buildAgain(ctx context.Context) error {
 	}
 	defer fresh.Close()
 	for _, c := range slices.Concat(r.plan[Head].setup, r.plan[Head].build) {
-		if c.fillsModCache() {
+		if c.FillsModCache() {
 			continue // it is the same for all trees
 		}
 		if _, err := r.exec(ctx, Head, fresh, r.limited(Head, c), nil); err != nil {
@@ -342,49 +271,6 @@ func (r *runner) lastRun(s Step) Step {
 		}
 	}
 	return s
-}
-
-// compareLint keeps the complaints of the head that the base does not have.
-func (r *runner) compareLint() {
-	for _, s := range r.lackingBoth(StageLint) {
-		r.lack(StageLint, s.Unit, s.Command, s.Lacks)
-	}
-	seen := map[string]int{}
-	for _, s := range r.stepsOf(StageLint, Base) {
-		for _, line := range complaints(s) {
-			seen[place.ReplaceAllString(line, ":")]++
-		}
-	}
-	for _, s := range r.stepsOf(StageLint, Head) {
-		for _, line := range complaints(s) {
-			key := place.ReplaceAllString(line, ":")
-			if seen[key] > 0 {
-				seen[key]--
-				continue
-			}
-			r.res.Lint = append(r.res.Lint, Case{ID: ID{Unit: s.Unit, Command: s.Command}, Output: line, Evidence: []string{s.Evidence}})
-		}
-	}
-}
-
-// complaints returns the lines of a failed lint step that say something.
-func complaints(s Step) []string {
-	if !s.Failed() {
-		return nil
-	}
-	var out []string
-	for line := range strings.Lines(s.Output) {
-		more := len(out) > 0 && strings.TrimLeft(line, " \t") != line
-		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "vet: "))
-		switch {
-		case line == "" || strings.HasPrefix(line, "# "):
-		case more:
-			out[len(out)-1] += "; " + line
-		default:
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // stepsOf returns the steps of one stage at one side.

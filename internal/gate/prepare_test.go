@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // TestBroken holds what is said not to build: packages where the go command
@@ -77,25 +78,25 @@ func TestMentions(t *testing.T) {
 // TestInstallsTheSame holds when the head's setup is a copy of the base's.
 func TestInstallsTheSame(t *testing.T) {
 	t.Parallel()
-	install := command{stage: StageSetup, unit: "web", text: "npm ci", installs: "node_modules"}
+	install := ecosystem.Command{Stage: StageSetup, Unit: "web", Text: "npm ci", Installs: "node_modules"}
 	other := install
-	other.text = "npm install"
+	other.Text = "npm install"
 	for _, tt := range []struct {
 		what   string
-		head   command
-		base   []command
+		head   ecosystem.Command
+		base   []ecosystem.Command
 		failed bool
 		paths  []string
 		want   bool
 	}{
-		{"only sources changed", install, []command{install}, false, []string{"web/src/a.js", "package.json"}, true},
-		{"a lockfile changed", install, []command{install}, false, []string{"web/package-lock.json"}, false},
-		{"settings changed", install, []command{install}, false, []string{"web/.npmrc"}, false},
-		{"another command", install, []command{other}, false, nil, false},
-		{"it failed at the base", install, []command{install}, true, nil, false},
-		{"scripts run with it", command{stage: StageSetup, unit: "web", text: "npm ci"}, []command{install}, false, nil, false},
+		{"only sources changed", install, []ecosystem.Command{install}, false, []string{"web/src/a.js", "package.json"}, true},
+		{"a lockfile changed", install, []ecosystem.Command{install}, false, []string{"web/package-lock.json"}, false},
+		{"settings changed", install, []ecosystem.Command{install}, false, []string{"web/.npmrc"}, false},
+		{"another command", install, []ecosystem.Command{other}, false, nil, false},
+		{"it failed at the base", install, []ecosystem.Command{install}, true, nil, false},
+		{"scripts run with it", ecosystem.Command{Stage: StageSetup, Unit: "web", Text: "npm ci"}, []ecosystem.Command{install}, false, nil, false},
 	} {
-		r := newRunner(&Gate{}, Input{})
+		r := newRunner(&Gate{}, Input{}, task{})
 		r.plan[Base], r.prepared[Base] = &plan{setup: tt.base}, &snapshot{}
 		for _, p := range tt.paths {
 			r.in.Change.Files = append(r.in.Change.Files, change.File{Path: p, Status: change.Modified})
@@ -106,8 +107,8 @@ func TestInstallsTheSame(t *testing.T) {
 		}
 	}
 	for scripts, want := range map[string]bool{`{}`: true, `{"scripts": {"test": "x"}}`: true, `{"scripts": {"prepare": "tsc"}}`: false, `{"dependencies": {"a": "file:../a"}}`: false, `{"dependencies": {"a": "^1.0.0"}}`: true} {
-		var m manifest
-		if err := json.Unmarshal([]byte(scripts), &m); err != nil || m.installsAlone() != want {
+		var m ecosystem.Manifest
+		if err := json.Unmarshal([]byte(scripts), &m); err != nil || m.InstallsAlone() != want {
 			t.Errorf("%s: %v, %v", scripts, !want, err)
 		}
 	}
@@ -134,7 +135,7 @@ func TestLimited(t *testing.T) {
 		{Head, StageTest, "make", 10 * time.Minute},
 		{Base, StageBuild, "make", 10 * time.Minute},
 	} {
-		if got := r.limited(tt.side, command{stage: tt.stage, unit: ".", text: tt.text}).timeout; got != tt.want {
+		if got := r.limited(tt.side, ecosystem.Command{Stage: tt.stage, Unit: ".", Text: tt.text}).Timeout; got != tt.want {
 			t.Errorf("%s %s: %s, want %s", tt.side, tt.text, got, tt.want)
 		}
 	}
@@ -161,7 +162,7 @@ func TestEnvironment(t *testing.T) {
 		"make: *** No rule to make target 'all'.  Stop.":                     false,
 		"go: example.org/x@v1.2.3: invalid version: unknown revision v1.2.3": false,
 	} {
-		if got := environment("first\n" + out + "\nlast"); (got != "") != want || want && got != out {
+		if got := ecosystem.Environment("first\n" + out + "\nlast"); (got != "") != want || want && got != out {
 			t.Errorf("%q: %q, want %v", out, got, want)
 		}
 	}
@@ -244,7 +245,7 @@ func TestNoGoNoCache(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{"a.txt": false, "sub/go.mod": true} {
 		var g *Gate
-		judge(t, &Toolchains{Go: &GoToolchain{}, env: []string{"PATH=" + systemPath()}}, &scenario{
+		judge(t, &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + systemPath()}}, &scenario{
 			input: map[string][]string{"test": {"true"}},
 			base:  map[string][]byte{"b.txt": []byte("b\n"), name: []byte("module example.com/m\n\ngo 1.24\n")},
 			head:  map[string][]byte{"b.txt": []byte("c\n"), name: []byte("module example.com/m\n\ngo 1.24\n")},

@@ -5,13 +5,39 @@ import (
 	"context"
 	"crypto/sha256"
 	"maps"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
+
+// alone runs tests by themselves, without the others of their packages where their
+// runner can name them.
+func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) {
+	named := map[ID]map[string]bool{} // top-level tests by package
+	for _, id := range ids {
+		pkg := ID{Unit: id.Unit, Package: id.Package}
+		if !r.has(side, pkg) {
+			continue
+		}
+		if named[pkg] == nil {
+			named[pkg] = map[string]bool{}
+		}
+		named[pkg][id.Top()] = true
+	}
+	out := Suite{}
+	for _, pkg := range slices.SortedFunc(maps.Keys(named), func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
+		for _, c := range r.parts(side, ecosystem.Group{Eco: r.ecoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: named[pkg]}) {
+			suite, _, err := r.runFresh(ctx, side, c)
+			if err != nil {
+				return out, err
+			}
+			out.Add(suite)
+		}
+	}
+	return out, nil
+}
 
 // maxSample is how many disagreeing tests are run again at most: chosen by digest,
 // they decide for all.
@@ -84,7 +110,7 @@ func (r *runner) rerun(ctx context.Context) error {
 // retried are the tests that failed on the head and passed when their runner ran them
 // again.
 func (r *runner) retried(ids []ID) []ID {
-	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return !r.suites[Head][id].flipped() })
+	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return !r.suites[Head][id].Flipped() })
 }
 
 // elsewhere runs tests again in another selection, which then decides about them.
@@ -146,7 +172,7 @@ func (r *runner) sample(c Comparison) map[ID]bool {
 	out := map[ID]bool{}
 	for _, k := range leaves[:maxSample] {
 		out[k.ID] = true
-		for up, ok := k.ID.parent(); ok; up, ok = up.parent() {
+		for up, ok := k.ID.Parent(); ok; up, ok = up.Parent() {
 			out[up] = true
 		}
 	}
@@ -225,11 +251,11 @@ func (r *runner) excused(id ID) bool {
 // dependent says whether a part of the suite in which a test is run again can differ
 // from the whole: its runner has the tests of several packages in one process.
 func (r *runner) dependent(id ID) bool {
-	return id.Test != "" && slices.ContainsFunc(r.plan[Head].test, func(c command) bool {
-		if c.results == nil || c.results.apart || c.eco != r.ecoOf(id) || c.unit != id.Unit {
+	return id.Test != "" && slices.ContainsFunc(r.plan[Head].test, func(c ecosystem.Command) bool {
+		if c.Results == nil || c.Results.Apart || c.Eco != r.ecoOf(id) || c.Unit != id.Unit {
 			return false
 		}
-		_, narrowed := c.results.narrow(c, part{packages: []string{id.Package}})
+		_, narrowed := c.Results.Narrow(c, ecosystem.Part{Packages: []string{id.Package}})
 		return narrowed
 	})
 }
@@ -250,7 +276,7 @@ func (r *runner) again(ctx context.Context, side Side, ids []ID, whole bool) (Su
 	out := Suite{}
 	for _, c := range r.againCommands(side, ids, whole) {
 		suite, _, err := r.runFresh(ctx, side, c)
-		out.add(suite)
+		out.Add(suite)
 		if err != nil {
 			return out, err
 		}
@@ -258,11 +284,11 @@ func (r *runner) again(ctx context.Context, side Side, ids []ID, whole bool) (Su
 	return out, nil
 }
 
-func (r *runner) againCommands(side Side, ids []ID, whole bool) []command {
-	var out []command
-	packages := map[group][]string{}
+func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Command {
+	var out []ecosystem.Command
+	packages := map[ecosystem.Group][]string{}
 	for _, id := range ids {
-		g := group{r.ecoOf(id), id.Unit}
+		g := ecosystem.Group{Eco: r.ecoOf(id), Unit: id.Unit}
 		switch pkg := (ID{Unit: id.Unit, Package: id.Package}); {
 		case id.Command != "":
 			out = append(out, r.commandOf(side, id)...)
@@ -271,10 +297,10 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []command {
 			packages[g] = append(packages[g], id.Package)
 		}
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(packages), group.compare) {
-		p := part{packages: slices.Sorted(slices.Values(packages[g]))}
+	for _, g := range slices.SortedFunc(maps.Keys(packages), ecosystem.Group.Compare) {
+		p := ecosystem.Part{Packages: slices.Sorted(slices.Values(packages[g]))}
 		if whole {
-			p = part{}
+			p = ecosystem.Part{}
 		}
 		out = append(out, r.parts(side, g, StageRerun, p)...)
 	}
@@ -286,21 +312,14 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []command {
 func (r *runner) hasPackageOf(side Side, id ID) bool {
 	for _, p := range r.packages {
 		if p.ImportPath == id.Package {
-			return hasGo(r.tree(side).Dir, p.Dir)
+			return ecosystem.PackagesOf(p.Eco).Has(r.tree(side).Dir, p.Dir)
 		}
 	}
-	_, err := readInTree(r.tree(side).Dir, id.Package)
+	_, err := ecosystem.ReadInTree(r.tree(side).Dir, id.Package)
 	return err == nil
 }
 
-// A group is the test commands of one ecosystem in one folder.
-type group struct{ eco, unit string }
-
-func (g group) compare(h group) int {
-	return cmp.Or(cmp.Compare(g.eco, h.eco), cmp.Compare(g.unit, h.unit))
-}
-
-// ecoOf names the ecosystem of the command that told of a test.
+// ecoOf names the ecosystem of the command that reported a test.
 func (r *runner) ecoOf(id ID) string {
 	pkg := ID{Unit: id.Unit, Package: id.Package}
 	return cmp.Or(r.suites[Head][id].Eco, r.suites[Base][id].Eco, r.suites[Head][pkg].Eco, r.suites[Base][pkg].Eco)
@@ -308,32 +327,23 @@ func (r *runner) ecoOf(id ID) string {
 
 // parts are the commands of a group for a part of its tests: for all of them
 // where the part cannot be named. A side that has no such tests has none.
-func (r *runner) parts(side Side, g group, stage Stage, p part) []command {
-	var out []command
+func (r *runner) parts(side Side, g ecosystem.Group, stage Stage, p ecosystem.Part) []ecosystem.Command {
+	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
-		if c.results == nil || c.eco != g.eco || c.unit != g.unit {
+		if c.Results == nil || c.Eco != g.Eco || c.Unit != g.Unit {
 			continue
 		}
-		if less, ok := c.results.narrow(c, p); ok && len(p.packages) > 0 {
-			less.name = c.label()
+		if less, ok := c.Results.Narrow(c, p); ok && len(p.Packages) > 0 {
+			less.Name = c.Label()
 			c = less
 		}
-		c.stage = stage
+		c.Stage = stage
 		c = r.hanging(c)
-		if !slices.ContainsFunc(out, func(have command) bool { return have.text == c.text }) {
+		if !slices.ContainsFunc(out, func(have ecosystem.Command) bool { return have.Text == c.Text }) {
 			out = append(out, c)
 		}
 	}
 	return out
-}
-
-// only is the pattern for -run that names exactly these top-level tests.
-func only(tests map[string]bool) string {
-	names := slices.Sorted(maps.Keys(tests))
-	for i, n := range names {
-		names[i] = regexp.QuoteMeta(n)
-	}
-	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 func (r *runner) has(side Side, pkg ID) bool {
@@ -342,28 +352,29 @@ func (r *runner) has(side Side, pkg ID) bool {
 }
 
 // commandOf finds the test command that an identity without tests stands for.
-func (r *runner) commandOf(side Side, id ID) []command {
+func (r *runner) commandOf(side Side, id ID) []ecosystem.Command {
 	for _, c := range r.plan[side].test {
-		if c.unit == id.Unit && (c.text == id.Command || c.results != nil && c.label() == id.Command) {
-			c.stage = StageRerun
-			return []command{c}
+		if c.Unit == id.Unit && (c.Text == id.Command || c.Results != nil && c.Label() == id.Command) {
+			c.Stage = StageRerun
+			return []ecosystem.Command{c}
 		}
 	}
 	return nil
 }
 
-// goTests are "go test -json" with args in the module at unit, once for each set
-// of flags that its tests are run with. A side that has no such tests has none.
-func (r *runner) goTests(side Side, unit string, stage Stage, args ...string) []command {
-	var out []command
+// packageTests are the test commands of a group made into others, such as those that
+// look for data races, once for each set of flags that its tests are run with. A side
+// that has no such tests has none.
+func (r *runner) packageTests(side Side, g ecosystem.Group, stage Stage, as func(ecosystem.Command) ecosystem.Command) []ecosystem.Command {
+	var out []ecosystem.Command
 	for _, c := range r.plan[side].test {
-		if c.eco != "Go" || c.results == nil || c.unit != unit {
+		if c.Eco != g.Eco || c.Results == nil || c.Unit != g.Unit {
 			continue
 		}
-		c = c.goTest(args...)
-		c.stage = stage
+		c = as(c)
+		c.Stage = stage
 		c = r.hanging(c)
-		if !slices.ContainsFunc(out, func(have command) bool { return have.text == c.text }) {
+		if !slices.ContainsFunc(out, func(have ecosystem.Command) bool { return have.Text == c.Text }) {
 			out = append(out, c)
 		}
 	}

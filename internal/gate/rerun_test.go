@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // TestSettle holds what the runs of both sides together say of a disagreement.
@@ -213,7 +214,7 @@ func TestStillFailing(t *testing.T) {
 // TestOnly holds that exactly the named tests are selected.
 func TestOnly(t *testing.T) {
 	t.Parallel()
-	re := regexp.MustCompile(only(map[string]bool{"TestA": true, "Test.B": true}))
+	re := regexp.MustCompile(ecosystem.Only(map[string]bool{"TestA": true, "Test.B": true}))
 	for name, want := range map[string]bool{"TestA": true, "Test.B": true, "TestXB": false, "TestAB": false, "XTestA": false} {
 		if re.MatchString(name) != want {
 			t.Errorf("%s matches %s: %v", re, name, !want)
@@ -226,17 +227,17 @@ func TestOnly(t *testing.T) {
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	suite := suiteOf("pass m", "pass n", "fail m TestA", "fail n TestB")
-	suite.of("Go")
+	suite.SetEcosystem("Go")
 	r := &runner{
 		Gate:   &Gate{},
 		in:     Input{Base: worktreeOf("t1"), Head: worktreeOf("t2")},
-		plan:   map[Side]*plan{Base: {}, Head: {test: []command{shellCommand(StageTest, "go test -short ./..."), shellCommand(StageTest, "go test -tags=x ./..."), shellCommand(StageTest, "make check")}}},
+		plan:   map[Side]*plan{Base: {}, Head: {test: []ecosystem.Command{ecosystem.ShellCommand(StageTest, "go test -short ./..."), ecosystem.ShellCommand(StageTest, "go test -tags=x ./..."), ecosystem.ShellCommand(StageTest, "make check")}}},
 		suites: map[Side]Suite{Head: suite, Base: suiteOf("pass m")},
 	}
 	ids := []ID{id("m TestA"), id("m TestC"), id("n TestB"), id("o TestX"), id("make check:")}
-	texts := func(cs []command) (out []string) {
+	texts := func(cs []ecosystem.Command) (out []string) {
 		for _, c := range cs {
-			out = append(out, string(c.stage)+": "+c.text)
+			out = append(out, string(c.Stage)+": "+c.Text)
 		}
 		return out
 	}

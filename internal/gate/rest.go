@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // restShare is the part of the time that is left in which what the change cannot
@@ -56,7 +58,7 @@ func (r *runner) rest(ctx context.Context) error {
 		}
 	}
 	if len(late) > 0 {
-		r.notCovered("what the change does not touch, for want of time: %s", listed(late, 20))
+		r.notCovered("what the change does not touch, for want of time: %s", ecosystem.Listed(late, 20))
 	}
 	return nil
 }
@@ -80,25 +82,26 @@ func (r *runner) restUnits() []restUnit {
 	}
 	var out []restUnit
 	for _, c := range r.plan[Head].test {
-		if s, ok := r.splits[c.unit]; ok && c.eco == "Go" {
-			what := plural(len(s.rest), "Go package ", "Go packages ") + listed(s.rest, 10)
-			out = append(out, restUnit{what, &plan{test: []command{c.butPackages(s.first)}}})
+		by := ecosystem.PackagesOf(c.Eco)
+		if s, ok := r.splits[c.Unit]; ok && by != nil {
+			what := ecosystem.Plural(len(s.rest), by.One+" ", by.Many+" ") + ecosystem.Listed(s.rest, 10)
+			out = append(out, restUnit{what, &plan{test: []ecosystem.Command{by.But(c, s.first)}}})
 		}
 	}
 	for _, p := range r.plan[Base].left {
-		on := func(q project) bool { return q.eco.name == p.eco.name && q.dir == p.dir }
-		if p.missing != "" || !slices.ContainsFunc(r.plan[Head].left, on) {
+		on := func(q ecosystem.Project) bool { return q.Eco.Name == p.Eco.Name && q.Dir == p.Dir }
+		if p.Missing != "" || !slices.ContainsFunc(r.plan[Head].left, on) {
 			continue
 		}
-		mine := newPlan([]project{p}, r.in.Commands)
+		mine := newPlan([]ecosystem.Project{p}, r.in.Commands)
 		mine.lint = nil
-		for stage, list := range map[Stage]*[]command{StageSetup: &mine.setup, StageBuild: &mine.build} {
+		for stage, list := range map[Stage]*[]ecosystem.Command{StageSetup: &mine.setup, StageBuild: &mine.build} {
 			if r.configured(stage) { // they have run
 				*list = nil
 			}
 		}
 		if len(mine.build)+len(mine.test) > 0 {
-			out = append(out, restUnit{fmt.Sprintf("%s in %s", p.what, p.dir), mine})
+			out = append(out, restUnit{fmt.Sprintf("%s in %s", p.What, p.Dir), mine})
 		}
 	}
 	return out
@@ -118,7 +121,7 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 	until := r.logged() + left
 	suite := Suite{}
 	for _, c := range slices.Concat(r.setupOf(Head, u.plan), u.plan.build) {
-		if c.timeout = min(r.Limits.step(), until-r.logged()); c.timeout <= 0 {
+		if c.Timeout = min(r.Limits.step(), until-r.logged()); c.Timeout <= 0 {
 			return suite, restLate, nil
 		}
 		step, err := r.exec(ctx, Head, r.in.Head, c, nil)
@@ -127,24 +130,22 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 		}
 	}
 	for _, c := range u.plan.test {
-		inner := *r.Gate
-		if inner.Limits.Step = min(r.Limits.step(), until-r.logged()); inner.Limits.Step <= 0 {
+		step := min(r.Limits.step(), until-r.logged())
+		if step <= 0 {
 			return suite, restLate, nil
 		}
-		g := *r
-		g.Gate = &inner
-		one, step, err := g.runTests(ctx, Head, g.hanging(c))
-		suite.add(one)
+		one, ran, err := r.runTestsIn(ctx, Head, r.in.Head, r.hangingIn(c, step), step)
+		suite.Add(one)
 		switch {
 		case err != nil:
 			return suite, 0, err
-		case anyFailed(one):
+		case ecosystem.AnyFailed(one):
 			return suite, restFails, nil
-		case step.Failed():
-			return suite, ended(step), nil
+		case ran.Failed():
+			return suite, ended(ran), nil
 		}
 	}
-	r.rested.add(suite)
+	r.rested.Add(suite)
 	r.count(suite)
 	return suite, restPasses, nil
 }
@@ -161,7 +162,7 @@ func (r *runner) count(s Suite) {
 	if r.res.Tests.Head == nil {
 		r.res.Tests.Head = map[Status]int{}
 	}
-	for status, n := range s.count() {
+	for status, n := range s.Count() {
 		r.res.Tests.Head[status] += n
 	}
 }
@@ -175,19 +176,18 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 			return err
 		}
 	}
-	inner := *r.Gate
-	inner.Results = nil
 	in := r.in
 	in.Prepared = nil
-	g := newRunner(&inner, in)
-	g.copies, g.resting, g.phantoms = "rest", true, r.phantoms
-	g.packages, g.affected, g.longest = r.packages, r.affected, r.longest
+	plans := map[Side]*plan{}
 	for _, side := range []Side{Base, Head} {
 		p := *u.plan
 		p.survey = r.plan[side].survey
-		g.plan[side] = &p
+		plans[side] = &p
 	}
-	g.limit, g.flakes = r.limit-r.logged(), r.flakes
+	g := newRunner(r.aside(r.Scratch), in, task{
+		plan: plans, copies: "rest", rest: true, limit: r.limit - r.logged(), longest: r.longest,
+		packages: r.packages, affected: r.affected, flakes: r.flakes, phantoms: r.phantoms,
+	})
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
 		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare, g.kept,
@@ -228,12 +228,12 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	if x := g.res.Expectations; x != nil && r.res.Expectations != nil {
 		r.res.Expectations.join(x)
 	}
-	r.rested.add(g.suites[Head])
+	r.rested.Add(g.suites[Head])
 	r.count(g.suites[Head])
 	if out.Base == nil {
 		out.Base = map[Status]int{}
 	}
-	for status, n := range g.suites[Base].count() {
+	for status, n := range g.suites[Base].Count() {
 		out.Base[status] += n
 	}
 	out.sort()
@@ -249,9 +249,9 @@ func (r *runner) account(seen Suite) {
 			continue
 		}
 		if r.suites[Head][id].Status == Passed {
-			t.Flaky = append(t.Flaky, newCase(id, test))
+			t.Flaky = append(t.Flaky, ecosystem.NewCase(id, test))
 		} else {
-			t.Unknown = append(t.Unknown, newCase(id, test))
+			t.Unknown = append(t.Unknown, ecosystem.NewCase(id, test))
 		}
 	}
 }

@@ -399,7 +399,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{
 		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
-		Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), BaseCommands: s.has("untrusted"),
+		Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), Untrusted: s.has("untrusted"),
 		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
 	}
 	if !s.has("lint") && !s.has("vet") {
@@ -422,7 +422,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	tools.Go = &goTools
 	box := w.box
 	if s.has("runners") {
-		box, tools.env = w.runners(t)
+		box, tools.Env = w.runners(t)
 	}
 	g := &Gate{
 		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
@@ -451,7 +451,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 		tools.Go = nil
 	}
 	if s.has("goproxy") {
-		goTools.proxy, goTools.modCache = s.input["goproxy"][0], ""
+		goTools.Proxy, goTools.ModCache = s.input["goproxy"][0], ""
 	}
 	ctx := t.Context()
 	if limit := s.duration(t, "timeout"); limit > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -17,8 +18,8 @@ import (
 // changing the mode or the times of one's own files. What it returns looks again
 // when the command has ended, and a change is a reason of the verdict: what is known
 // of the base since then may be the head's doing.
-func (r *runner) sealBase(side Side) (untouched func(command) error, err error) {
-	nothing := func(command) error { return nil }
+func (r *runner) sealBase(side Side) (untouched func(ecosystem.Command) error, err error) {
+	nothing := func(ecosystem.Command) error { return nil }
 	switch r.Sandbox.Status().Tier {
 	case sandbox.TierFull, sandbox.TierStrong:
 		return nothing, nil
@@ -37,20 +38,20 @@ func (r *runner) sealBase(side Side) (untouched func(command) error, err error) 
 	if err != nil {
 		return nil, err
 	}
-	return func(c command) error {
+	return func(c ecosystem.Command) error {
 		after, err := sealOf(dirs)
 		if err != nil {
 			return err
 		}
 		if before != after && r.facts.BaseTouched == "" {
-			r.facts.BaseTouched = fmt.Sprintf("%q", c.text)
+			r.facts.BaseTouched = fmt.Sprintf("%q", c.Text)
 		}
 		return nil
 	}, nil
 }
 
 // sealOf sums up all files below folders: their modes, owners, sizes and the times at
-// which the kernel last saw them change, which nobody can set.
+// which the kernel last saw them change, which no program can set.
 func sealOf(dirs []string) (string, error) {
 	h := sha256.New()
 	for _, dir := range dirs {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -36,7 +37,7 @@ func TestServices(t *testing.T) {
 		Services: []sandbox.Service{{Name: "localhost:5432"}}, Now: time.Now,
 	}
 	r := &runner{Gate: g, res: &Result{}}
-	if _, err := r.exec(t.Context(), Head, &workspace.Tree{Dir: t.TempDir()}, command{stage: StageList, argv: []string{"true"}}, nil); err != nil {
+	if _, err := r.exec(t.Context(), Head, &workspace.Tree{Dir: t.TempDir()}, ecosystem.Command{Stage: StageList, Argv: []string{"true"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	shell, err := g.Shell(t.Context(), t.TempDir(), t.TempDir(), t.TempDir())

@@ -250,7 +250,7 @@ func (d *dispute) same(id ID) bool {
 
 // lost files a failure that did not turn up again.
 func (c *Comparison) lost(k Case) {
-	if _, part := k.ID.parent(); part {
+	if _, part := k.ID.Parent(); part {
 		c.Flaky = append(c.Flaky, k)
 		return
 	}
@@ -293,7 +293,7 @@ func seen(runs []Suite, id ID, s Status) int {
 	n := 0
 	for _, run := range runs {
 		if t, ok := run[id]; ok {
-			n += b2i(t.Status == s || s == Failed && t.flipped())
+			n += b2i(t.Status == s || s == Failed && t.Flipped())
 		}
 	}
 	return n

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -31,7 +32,7 @@ func (r *runner) setUp(ctx context.Context, side Side) error {
 			return err
 		}
 		unfetched = r.offline(c, step, unfetched)
-		if c.data != nil { // what it could not fetch the commands after it may do without
+		if c.Data != nil { // what it could not fetch the commands after it may do without
 			continue
 		}
 		if err := r.unprepared(ctx, step); err != nil {
@@ -45,7 +46,7 @@ func (r *runner) setUp(ctx context.Context, side Side) error {
 }
 
 // withRetry tries a second time what failed.
-func (r *runner) withRetry(ctx context.Context, side Side, c command) (Step, error) {
+func (r *runner) withRetry(ctx context.Context, side Side, c ecosystem.Command) (Step, error) {
 	step, err := r.exec(ctx, side, r.tree(side), c, nil)
 	if err != nil || !step.Failed() || step.TimedOut {
 		return step, err
@@ -101,13 +102,13 @@ var manifestWord = pattern.New(`[A-Za-z0-9@][A-Za-z0-9@/_.+-]{2,}`)
 func (r *runner) blamed(ctx context.Context, s Step) (bool, error) {
 	output := "\n" + s.Output + "\n"
 	for _, f := range r.in.Change.Files {
-		if !inside(s.Unit, f.Path) && s.Unit != "" {
+		if !ecosystem.Inside(s.Unit, f.Path) && s.Unit != "" {
 			continue
 		}
 		if mentions(output, path.Base(f.Path)) {
 			return true, nil
 		}
-		if !steers(f.Path) || f.Status == change.Deleted {
+		if !ecosystem.Steers(f.Path) || f.Status == change.Deleted {
 			continue
 		}
 		after, err := r.Mirror.ReadFile(ctx, r.in.Head.Commit, f.Path)
@@ -157,29 +158,29 @@ func lastLine(s string) string {
 }
 
 // settle forgives a setup that failed for want of a network where all was there
-// nevertheless: of each of its modules the go command lists what the packages and
-// their tests are made of, without an error. Other setups are not forgiven: there is
+// nevertheless, as a command of its ecosystem shows, such as one that lists what the
+// packages of each module and their tests are made of. Other setups are not forgiven: there is
 // no such proof.
 func (r *runner) settle(ctx context.Context, side Side) error {
 	if !strings.HasPrefix(r.facts.Unprepared, string(side)+":") || len(r.in.Commands.Setup) > 0 {
 		return nil
 	}
-	var failed []command
+	var failed []ecosystem.Command
 	for _, c := range r.plan[side].setup {
 		if !r.setupFailed(side, c) {
 			continue
 		}
-		if !c.fillsModCache() {
+		proof, ok := installed(c)
+		if !ok {
 			return nil
 		}
-		failed = append(failed, c)
+		failed = append(failed, proof)
 	}
 	if len(failed) == 0 {
 		return nil // it is a build that is not the change's fault
 	}
-	for _, c := range failed {
-		proof := goModule{dir: c.unit, noWork: slices.Contains(c.env, "GOWORK=off")}.command(StageList, "list", "-deps", "-test", "./...")
-		proof.timeout = r.Limits.step()
+	for _, proof := range failed {
+		proof.Timeout = r.Limits.step()
 		step, err := r.exec(ctx, side, r.tree(side), proof, nil)
 		if err != nil || step.Failed() {
 			return err
@@ -190,11 +191,20 @@ func (r *runner) settle(ctx context.Context, side Side) error {
 	return nil
 }
 
+// installed is the command that shows that all is there which c was to fetch; false where
+// there is none.
+func installed(c ecosystem.Command) (ecosystem.Command, bool) {
+	if by := ecosystem.PackagesOf(c.Eco); by != nil {
+		return by.Installed(c)
+	}
+	return c, false
+}
+
 // setupFailed says whether the last run of a setup command failed.
-func (r *runner) setupFailed(side Side, c command) bool {
+func (r *runner) setupFailed(side Side, c ecosystem.Command) bool {
 	failed := false
 	for _, s := range r.stepsOf(StageSetup, side) {
-		if s.Unit == c.unit && s.Command == c.text {
+		if s.Unit == c.Unit && s.Command == c.Text {
 			failed = s.Failed()
 		}
 	}
@@ -204,12 +214,12 @@ func (r *runner) setupFailed(side Side, c command) bool {
 // reuse copies what setup has installed at the base where the head's setup would
 // install the same: the command is the same, it runs no script of the project, and
 // the change leaves alone all that decides what is installed.
-func (r *runner) reuse(ctx context.Context, side Side, c command) (bool, error) {
+func (r *runner) reuse(ctx context.Context, side Side, c ecosystem.Command) (bool, error) {
 	if side != Head || !r.installsTheSame(c) {
 		return false, nil
 	}
-	from := filepath.Join(r.prepared[Base].tree.Dir, filepath.FromSlash(c.unit), c.installs)
-	to := filepath.Join(r.in.Head.Dir, filepath.FromSlash(c.unit), c.installs)
+	from := filepath.Join(r.prepared[Base].tree.Dir, filepath.FromSlash(c.Unit), c.Installs)
+	to := filepath.Join(r.in.Head.Dir, filepath.FromSlash(c.Unit), c.Installs)
 	if info, err := os.Lstat(from); err != nil || !info.IsDir() {
 		return false, nil
 	}
@@ -228,16 +238,18 @@ func (r *runner) reuse(ctx context.Context, side Side, c command) (bool, error) 
 	return true, nil
 }
 
-func (r *runner) installsTheSame(c command) bool {
-	same := func(d command) bool { return d.unit == c.unit && d.text == c.text && d.installs == c.installs }
-	return c.installs != "" && r.prepared[Base] != nil && r.named(Head) == Head &&
+func (r *runner) installsTheSame(c ecosystem.Command) bool {
+	same := func(d ecosystem.Command) bool {
+		return d.Unit == c.Unit && d.Text == c.Text && d.Installs == c.Installs
+	}
+	return c.Installs != "" && r.prepared[Base] != nil && r.named(Head) == Head &&
 		slices.ContainsFunc(r.plan[Base].setup, same) && !r.setupFailed(Base, c) &&
-		!slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool { return inside(c.unit, name) && decidesInstall(name) })
+		!slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool { return ecosystem.Inside(c.Unit, name) && decidesInstall(name) })
 }
 
 // decidesInstall knows the files that decide what package managers install.
 func decidesInstall(name string) bool {
 	base := path.Base(name)
-	return steers(name) || strings.HasPrefix(base, ".npmrc") || strings.HasPrefix(base, ".yarnrc") || strings.HasPrefix(base, ".pnpmfile") ||
+	return ecosystem.Steers(name) || strings.HasPrefix(base, ".npmrc") || strings.HasPrefix(base, ".yarnrc") || strings.HasPrefix(base, ".pnpmfile") ||
 		strings.HasPrefix(base, "bun.lock") || base == "bunfig.toml" || strings.Contains(name, "node_modules/")
 }

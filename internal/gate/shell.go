@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // Prepare sets both sides up and builds them, giving in.Prepared a snapshot of
 // each, and does no more. It is for a run that has its result and needs the trees again.
 func (g *Gate) Prepare(ctx context.Context, in Input) error {
-	r := newRunner(g.leashed(ctx), in)
+	r := newRunner(g.registriesOnly(ctx), in, task{})
 	defer r.close()
 	for _, step := range []func(context.Context) error{r.detect, r.prepareBase, r.prepareHead} {
 		if err := step(ctx); err != nil {
@@ -36,7 +37,7 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 		return sandbox.Command{}, err
 	}
 	if _, err := os.Stat(cache); err != nil && exists(g.projectCache()) {
-		if err := g.lendCache(cache); err != nil {
+		if err := g.linkCache(cache); err != nil {
 			return sandbox.Command{}, fmt.Errorf("build cache: %w", err)
 		}
 	}
@@ -44,8 +45,8 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 		return sandbox.Command{}, err
 	}
 	return sandbox.Command{
-		Env: slices.Concat(g.goEnv(cache, command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
-		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.lent()...),
+		Env: slices.Concat(g.goEnv(cache, ecosystem.Command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
+		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.linked()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // A Single is what the tests of one tree gave, without another side to compare with.
@@ -24,9 +26,8 @@ type Single struct {
 // these tests where their runner can choose; with rest, what the change cannot affect
 // is run as well.
 func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Single, error) {
-	r := newRunner(g, in)
+	r := newRunner(g, in, task{limit: g.left(ctx)})
 	defer r.close()
-	r.limit = r.left(ctx)
 	p, err := r.planFor(ctx, Base)
 	if err != nil {
 		return nil, fmt.Errorf("gate: detect: %w", err)
@@ -34,7 +35,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 	r.plan[Base], r.plan[Head] = p, p
 	out := &Single{Suite: Suite{}}
 	if len(p.test) == 0 && len(p.build) == 0 {
-		if out.Nothing = lacking(p.projects); out.Nothing == "" {
+		if out.Nothing = ecosystem.Lacking(p.projects); out.Nothing == "" {
 			out.Nothing = nothingKnown
 		}
 		return out, nil
@@ -58,7 +59,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 // singlePrepared does what comes before the tests. Builds fill the project's cache,
 // as those of every base do.
 func (r *runner) singlePrepared(ctx context.Context) error {
-	if r.hasGo() {
+	if r.caches() {
 		if err := r.seedCache(); err != nil {
 			return err
 		}
@@ -69,7 +70,7 @@ func (r *runner) singlePrepared(ctx context.Context) error {
 	if r.facts.Unprepared != "" {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{r.list, r.splitGo} {
+	for _, step := range []func(context.Context) error{r.list, r.split} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -88,7 +89,7 @@ func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) 
 	}
 	for _, c := range commands {
 		suite, _, err := r.runTests(ctx, Base, c)
-		out.Suite.add(suite)
+		out.Suite.Add(suite)
 		if err != nil {
 			return fmt.Errorf("gate: %w", err)
 		}
@@ -99,52 +100,52 @@ func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) 
 
 // singleParts are the commands that run these tests, each narrowed where its runner
 // can be.
-func (r *runner) singleParts(only []ID) []command {
-	var out []command
+func (r *runner) singleParts(only []ID) []ecosystem.Command {
+	var out []ecosystem.Command
 	for _, c := range r.plan[Base].test {
-		p := part{tests: map[string]bool{}}
+		p := ecosystem.Part{Tests: map[string]bool{}}
 		for _, id := range only {
-			if id.Unit != c.unit || id.Package == "" || c.eco != r.singleEco(id) {
+			if id.Unit != c.Unit || id.Package == "" || c.Eco != r.singleEco(id) {
 				continue
 			}
-			if !slices.Contains(p.packages, id.Package) {
-				p.packages = append(p.packages, id.Package)
+			if !slices.Contains(p.Packages, id.Package) {
+				p.Packages = append(p.Packages, id.Package)
 			}
 			if id.Test != "" {
-				p.tests[id.Top()] = true
+				p.Tests[id.Top()] = true
 			}
 		}
 		whole := slices.ContainsFunc(only, func(id ID) bool {
-			return id.Command != "" && id.Unit == c.unit || id.Package != "" && id.Test == ""
+			return id.Command != "" && id.Unit == c.Unit || id.Package != "" && id.Test == ""
 		})
 		if whole {
-			p.tests = nil
+			p.Tests = nil
 		}
 		switch {
-		case len(p.packages) > 0 && c.results != nil && c.results.narrow != nil:
-			if less, ok := c.results.narrow(c, p); ok {
-				less.name = c.label()
+		case len(p.Packages) > 0 && c.Results != nil && c.Results.Narrow != nil:
+			if less, ok := c.Results.Narrow(c, p); ok {
+				less.Name = c.Label()
 				c = less
 			}
 			out = append(out, c)
-		case len(p.packages) > 0 || whole:
+		case len(p.Packages) > 0 || whole:
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// singleEco names the ecosystem of a test by how its runner names packages: those of
-// Go are import paths, all others files.
+// singleEco names the ecosystem of a test by how its runner names packages: by import
+// paths, or by files.
 func (r *runner) singleEco(id ID) string {
 	for _, p := range r.packages {
 		if p.ImportPath == id.Package {
-			return "Go"
+			return p.Eco
 		}
 	}
 	for _, c := range r.plan[Base].test {
-		if c.unit == id.Unit && c.eco != "Go" {
-			return c.eco
+		if c.Unit == id.Unit && !ecosystem.ByPackage(c.Eco) {
+			return c.Eco
 		}
 	}
 	return strings.TrimSpace(id.Command)

@@ -179,11 +179,11 @@ func (x *index) try(t *testing.T, name string, a assault, network Network, open 
 	at := strings.TrimPrefix(x.own.URL, "http://")
 	host, port, _ := strings.Cut(at, ":")
 	lay(t, home, map[string][]byte{".npmrc": []byte("registry=" + x.URL + "/\n")})
-	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + home, "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host, "PIP_RETRIES=0"}}
+	tools := &Toolchains{Env: []string{"PATH=" + path, "HOME=" + home, "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host, "PIP_RETRIES=0"}}
 	if user, err := os.UserHomeDir(); err == nil {
-		tools.env = append(tools.env, "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
+		tools.Env = append(tools.Env, "RUSTUP_HOME="+filepath.Join(user, ".rustup"))
 	}
-	tools.env = append(tools.env, a.env...)
+	tools.Env = append(tools.Env, a.env...)
 	a.has(t, name, tools)
 	if a.only != nil {
 		path = systemPath() // the sandbox has all of the system in any case
@@ -236,7 +236,7 @@ func prepared(t *testing.T, tools *Toolchains, s *scenario, setup []string, sett
 	w := &world{git: testGit(t), tools: tools, cache: t.TempDir(), shared: t.TempDir()}
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
-	in := Input{Change: ch, Commands: Commands{Setup: setup, Build: []string{}, Lint: []string{}}, BaseCommands: true}
+	in := Input{Change: ch, Commands: Commands{Setup: setup, Build: []string{}, Lint: []string{}}, Untrusted: true}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
 		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
 		if err != nil {
@@ -266,8 +266,8 @@ func TestUntestedManagers(t *testing.T) {
 	host, _, _ := strings.Cut(strings.TrimPrefix(x.own.URL, "http://"), ":")
 	programs := t.TempDir()
 	path := systemPath() + ":" + programs
-	tools := &Toolchains{env: []string{"PATH=" + path, "HOME=" + t.TempDir(), "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host}}
-	if !tools.has("python3") {
+	tools := &Toolchains{Env: []string{"PATH=" + path, "HOME=" + t.TempDir(), "PIP_INDEX_URL=" + x.own.URL + "/simple", "PIP_TRUSTED_HOST=" + host}}
+	if !tools.Has("python3") {
 		t.Skip("python3 is needed")
 	}
 	if err := os.WriteFile(filepath.Join(programs, "uv"), []byte("#!/bin/sh\n"), 0o755); err != nil {
@@ -298,28 +298,5 @@ func TestUntestedManagers(t *testing.T) {
 				t.Errorf("setup ran: %v, said: %v\n%s\n%q", runs, said, facts(res), res.Notes)
 			}
 		})
-	}
-}
-
-// docs/security.md has the table of package managers as the code has it, and each of them
-// has an attack or is said to be untested.
-func TestManagersAreDocumented(t *testing.T) {
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := strings.Split(string(page), "\n")
-	for _, m := range managers() {
-		tried := "untested"
-		if m.attack == "" && len(m.calls) == 0 {
-			t.Errorf("%s: the report cannot name it", m.name)
-		}
-		if m.attack != "" {
-			tried = "`" + m.attack + "`"
-		}
-		if row := fmt.Sprintf("| %s | %s | %s | %s |", m.name, m.surfaces, m.closed, tried); !slices.Contains(rows, row) {
-			t.Errorf("docs/security.md lacks the row\n%s", row)
-		}
 	}
 }

@@ -1,12 +1,11 @@
 package gate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -54,24 +53,24 @@ func (r *runner) test(ctx context.Context, side Side) error {
 	for _, c := range r.firstTests(side) {
 		if side == Head {
 			c = r.hanging(r.fitting(c))
-		} else if c = r.unknown(c); c.argv == nil {
+		} else if c = r.unknown(c); c.Argv == nil {
 			continue
 		}
 		suite, step, err := r.runFresh(ctx, side, c)
-		r.suites[side].add(suite)
+		r.suites[side].Add(suite)
 		if err != nil {
 			return err
 		}
 		if step.TimedOut && r.facts.Incomplete == "" {
-			r.facts.Incomplete = fmt.Sprintf("%q on the %s took longer than %s", c.text, side, step.Duration.Round(time.Second))
+			r.facts.Incomplete = fmt.Sprintf("%q on the %s took longer than %s", c.Text, side, step.Duration.Round(time.Second))
 		}
 	}
 	if side == Base {
 		return nil
 	}
 	for _, c := range r.plan[Head].test {
-		if c.results == nil {
-			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.text)
+		if c.Results == nil {
+			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.Text)
 		}
 	}
 	r.adopt()
@@ -88,56 +87,33 @@ func (r *runner) adopt() {
 		}
 	}
 	for i, p := range r.packages {
-		if unit, ok := ranIn[p.ImportPath]; ok && !hasPackage(r.suites[Head], ID{Unit: p.unit, Package: p.ImportPath}) {
-			r.packages[i].unit = unit
+		if unit, ok := ranIn[p.ImportPath]; ok && !ecosystem.HasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
+			r.packages[i].Unit = unit
 		}
-	}
-}
-
-// hanging lets the runner itself end tests that take far longer than the
-// slowest ones of the base, so that a change that hangs is a failure of the test
-// that hangs. What is run again has the same limit on both sides: else a busy
-// machine could end it on the head alone.
-func (r *runner) hanging(c command) command {
-	if c.results == nil || c.results.hang == nil {
-		return c
-	}
-	longest := r.longest
-	if c.stage == StageProbe {
-		longest *= probeRepeat * raceWorst
-	}
-	limit := r.Limits.hang(longest).Round(time.Second)
-	switch {
-	case longest > 0 && limit < r.Limits.step():
-		return c.results.hang(c, limit)
-	case c.stage == StageProbe: // it is the command that ends, and no test that fails
-		return c.results.hang(c, 2*(r.Limits.step()+r.Limits.grace()))
-	default:
-		return c
 	}
 }
 
 // runTests runs one test command and returns what each test said. For a
 // command without per-test output that is the command as one test.
-func (r *runner) runTests(ctx context.Context, side Side, c command) (Suite, Step, error) {
-	return r.runTestsIn(ctx, side, r.tree(side), c)
+func (r *runner) runTests(ctx context.Context, side Side, c ecosystem.Command) (Suite, Step, error) {
+	return r.runTestsIn(ctx, side, r.tree(side), c, r.Limits.step())
 }
 
-// runTestsIn does so in another tree of that side.
-func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree, c command) (Suite, Step, error) {
-	if c.results == nil {
-		step, err := r.exec(ctx, side, tree, r.limited(side, c), nil)
-		return Suite{ID{Unit: c.unit, Command: c.text}: commandTest(step)}, step, err
+// runTestsIn does so in a tree of that side, in the time that the command may take.
+func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command, limit time.Duration) (Suite, Step, error) {
+	if c.Results == nil {
+		step, err := r.exec(ctx, side, tree, r.limitedIn(side, c, limit), nil)
+		return Suite{ID{Unit: c.Unit, Command: c.Text}: commandTest(step)}, step, err
 	}
-	stream := c.results.collect(c.unit)
-	if c.results.hang != nil {
-		c.timeout = r.Limits.step() + r.Limits.grace() // it has a limit of its own
+	stream := c.Results.Collect(c.Unit)
+	if c.Results.Hang != nil {
+		c.Timeout = limit + r.Limits.grace() // it has a limit of its own
 	} else {
-		c = r.limited(side, c)
+		c = r.limitedIn(side, c, limit)
 	}
 	step, err := r.exec(ctx, side, tree, c, stream)
 	suite := r.collected(side, tree, c, stream, step)
-	if c.results.refused != nil && c.results.refused(step.Exit) { // what it made of single tests is no result of them
+	if c.Results.Refused != nil && c.Results.Refused(step.Exit) { // what it made of single tests is no result of them
 		clear(suite)
 	}
 	if err == nil {
@@ -150,21 +126,21 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 // same on both sides, where its runner refused, was ended or has not reported a whole
 // run. A run without a test is no result of any. More output than is kept makes the
 // command count as one test.
-func (r *runner) asCommand(suite Suite, c command, stream collector, step Step, wd string) Step {
-	why, much := stream.gap()
-	if why == "" && (!step.Failed() || !step.TimedOut && anyFailed(suite)) {
+func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Collector, step Step, wd string) Step {
+	why, much := stream.Gap()
+	if why == "" && (!step.Failed() || !step.TimedOut && ecosystem.AnyFailed(suite)) {
 		return step
 	}
 	t := commandTest(step)
-	t.Output, t.Cut = clean(joinOutput(stream.rest(), step.Output), wd), true
+	t.Output, t.Cut = ecosystem.Clean(ecosystem.JoinOutput(stream.Rest(), step.Output), wd), true
 	if step.TimedOut || why != "" && !much && !step.Failed() {
 		t.Status = NotRun
 	}
 	if much {
 		clear(suite)
-		r.notCoveredOnce("the tests of %q one by one: %s, so that it counts as one test", c.label(), why)
+		r.notCoveredOnce("the tests of %q one by one: %s, so that it counts as one test", c.Label(), why)
 	}
-	if !anyRan(suite) && !much {
+	if !ecosystem.AnyRan(suite) && !much {
 		step.NoTests = true
 		for i := range r.res.Steps {
 			if r.res.Steps[i].Evidence == step.Evidence {
@@ -172,42 +148,8 @@ func (r *runner) asCommand(suite Suite, c command, stream collector, step Step, 
 			}
 		}
 	}
-	suite[ID{Unit: c.unit, Command: c.label()}] = t
+	suite[ID{Unit: c.Unit, Command: c.Label()}] = t
 	return step
-}
-
-// label names a command that tells tests apart where it failed as a whole, the
-// same for all of its parts and on both sides.
-func (c command) label() string {
-	if c.eco == "Go" && c.whole == "" {
-		return strings.TrimSpace("go test " + lastArg(c.argv))
-	}
-	return cmp.Or(c.name, c.text)
-}
-
-// lastName is the innermost part of the name of a test, as its file has it.
-func lastName(test string) string {
-	for _, sep := range []string{nameSep, "::"} {
-		if i := strings.LastIndex(test, sep); i >= 0 {
-			test = test[i+len(sep):]
-		}
-	}
-	name, _, _ := strings.Cut(test, "[") // parameters
-	return cmp.Or(name, test)
-}
-
-// nameSep stands between the names of groups of tests inside one another.
-const nameSep = " > "
-
-func lastArg(argv []string) string { return argv[len(argv)-1] }
-
-func anyFailed(s Suite) bool {
-	for _, t := range s {
-		if t.Status == Failed {
-			return true
-		}
-	}
-	return false
 }
 
 func commandTest(step Step) Test {
@@ -257,12 +199,12 @@ func (r *runner) reveal(ctx context.Context) error {
 	}
 	alone := Suite{}
 	for pkg, tests := range named {
-		for _, c := range r.parts(Base, group{r.ecoOf(pkg), pkg.Unit}, StageRerun, part{packages: []string{pkg.Package}, tests: tests}) {
+		for _, c := range r.parts(Base, ecosystem.Group{Eco: r.ecoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: tests}) {
 			suite, _, err := r.runFresh(ctx, Base, c)
 			if err != nil {
 				return err
 			}
-			alone.add(suite)
+			alone.Add(suite)
 		}
 	}
 	unknown := t.Unknown

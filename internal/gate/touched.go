@@ -6,13 +6,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -27,12 +26,9 @@ type touch struct {
 	mixed bool          // only parts of the file are of the class
 }
 
-// versions are the two contents of a changed file, nil where a side has none.
-type versions struct{ base, head []byte }
-
 // readBoth reads both versions of the paths of the change.
-func (r *runner) readBoth(ctx context.Context) (map[string]versions, error) {
-	out := map[string]versions{}
+func (r *runner) readBoth(ctx context.Context) (map[string]ecosystem.Versions, error) {
+	out := map[string]ecosystem.Versions{}
 	read := func(commit, name string) ([]byte, error) {
 		data, err := r.Mirror.ReadFile(ctx, commit, name)
 		switch {
@@ -45,18 +41,18 @@ func (r *runner) readBoth(ctx context.Context) (map[string]versions, error) {
 	}
 	for _, f := range r.in.Change.Files {
 		for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
-			if _, done := out[name]; done || name == "" || f.Binary || isDoc(name) {
+			if _, done := out[name]; done || name == "" || f.Binary || ecosystem.IsDoc(name) {
 				continue
 			}
-			if len(out) > maxRead && !isTestSource(name) && mixtureOf(name) == nil {
+			if len(out) > maxRead && !ecosystem.IsTestSource(name) && ecosystem.MixtureOf(name) == nil {
 				continue // its path has to do
 			}
-			var v versions
+			var v ecosystem.Versions
 			var err error
-			if v.base, err = read(r.in.Base.Commit, name); err != nil && ctx.Err() != nil {
+			if v.Base, err = read(r.in.Base.Commit, name); err != nil && ctx.Err() != nil {
 				return nil, err
 			}
-			if v.head, err = read(r.in.Head.Commit, name); err != nil && ctx.Err() != nil {
+			if v.Head, err = read(r.in.Head.Commit, name); err != nil && ctx.Err() != nil {
 				return nil, err
 			}
 			out[name] = v
@@ -81,15 +77,19 @@ func (r *runner) touches(ctx context.Context) ([]touch, error) {
 				continue
 			}
 			t := touch{path: name, file: f, put: workspace.Put{Path: name, From: r.in.Base.Commit}}
-			if m := mixtureOf(name); m != nil && !inFolder(name, dataFolders...) {
+			if m := ecosystem.MixtureOf(name); m != nil && !ecosystem.InFolder(name, ecosystem.DataFolders...) {
 				if !r.mix(&t, m, both[name]) {
 					continue
 				}
 			} else {
-				t.class, t.eco = classOfBoth(name, both[name], also)
+				t.class, t.eco = ecosystem.ClassOfBoth(name, both[name], also)
+			}
+			if link := r.testLink(ctx, name); t.class == compare.Source && link != "" {
+				_, t.eco = ecosystem.ClassOfBoth(link, both[name], also)
+				t.class = compare.Support // it has a path of its own, so that no test is of this file
 			}
 			if t.class == compare.Source && f.Status == change.Retyped || t.class == compare.Source && r.linkAt(ctx, name) {
-				t.class, t.eco = classOf(name+"/x", nil, also) // a link to a folder is what the folder is
+				t.class, t.eco = ecosystem.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
 			}
 			if t.class != compare.Source {
 				out = append(out, t)
@@ -115,6 +115,25 @@ func (r *runner) linkAt(ctx context.Context, name string) bool {
 	return false
 }
 
+// testLink is a link of the base to a file that the change edits, at a place where
+// runners take tests from; empty: there is none.
+func (r *runner) testLink(ctx context.Context, name string) string {
+	entries, err := r.Mirror.Files(ctx, r.in.Base.Commit)
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if e.Mode != "120000" || !ecosystem.IsTestFile(e.Path) {
+			continue
+		}
+		to, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, e.Path)
+		if err == nil && path.Join(path.Dir(e.Path), string(to)) == name {
+			return e.Path
+		}
+	}
+	return ""
+}
+
 // inTheWay are links and files of the head where the base has folders of what is
 // put back.
 func (r *runner) inTheWay(touches []touch) []touch {
@@ -132,32 +151,18 @@ func (r *runner) inTheWay(touches []touch) []touch {
 
 // mix fills in the touch of a file of several uses; false where the change leaves
 // the parts alone that are not source.
-func (r *runner) mix(t *touch, m *mixture, v versions) bool {
-	if v.head == nil {
+func (r *runner) mix(t *touch, m *ecosystem.Mixture, v ecosystem.Versions) bool {
+	if v.Head == nil {
 		return false // its project is gone, or built with something else
 	}
-	merged, err := m.merge(v.base, v.head)
+	merged, err := m.Merge(v.Base, v.Head)
 	if err != nil {
 		r.note("%s: what it sets for tests could not be told from the rest, so that the change's version is used: %v", t.path, err)
 		return false
 	}
-	t.class, t.mixed = m.class, true
+	t.class, t.mixed = m.Class, true
 	t.put = workspace.Put{Path: t.path, Data: merged}
-	return !bytes.Equal(merged, v.head)
-}
-
-func classOfBoth(name string, v versions, also referred) (compare.FileClass, string) {
-	order := []compare.FileClass{compare.Steering, compare.Support, compare.Test, compare.Data, compare.Source}
-	best, of := compare.Source, ""
-	for _, src := range [][]byte{v.base, v.head} {
-		if src == nil && (v.base != nil || v.head != nil) {
-			continue
-		}
-		if c, eco := classOf(name, src, also); slices.Index(order, c) < slices.Index(order, best) {
-			best, of = c, eco
-		}
-	}
-	return best, of
+	return !bytes.Equal(merged, v.Head)
 }
 
 // relocate lets the base's version of a moved test stand where the head has it,
@@ -182,7 +187,7 @@ func (r *runner) relocate(touches []touch) {
 func (r *runner) movedAlong(f change.File) bool {
 	from, to := movedPrefix(f)
 	return slices.ContainsFunc(r.in.Change.Files, func(o change.File) bool {
-		if o.Status != change.Renamed || !isSource(o.Path) || isTestFile(o.Path) {
+		if o.Status != change.Renamed || !ecosystem.IsSource(o.Path) || ecosystem.IsTestFile(o.Path) {
 			return false
 		}
 		of, ot := movedPrefix(o)
@@ -197,141 +202,4 @@ func movedPrefix(f change.File) (from, to string) {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	return strings.Join(a, "/"), strings.Join(b, "/")
-}
-
-// referred reads what the trees say of files elsewhere.
-func (r *runner) referred(both map[string]versions) referred {
-	called := map[string]bool{}
-	var configs []string
-	note := func(dir, text string) {
-		for _, w := range calledIn(text) {
-			called[path.Join(dir, w)] = true
-		}
-	}
-	for _, side := range []Side{Base, Head} {
-		if r.plan[side] == nil {
-			continue
-		}
-		root := r.tree(side).Dir
-		for _, c := range r.plan[side].test {
-			note(c.unit, c.text)
-		}
-		for _, p := range r.plan[side].projects {
-			for _, name := range []string{"GNUmakefile", "makefile", "Makefile", "justfile", "Taskfile.yml", "package.json"} {
-				if src, err := readInTree(root, path.Join(p.dir, name)); err == nil {
-					note(p.dir, testRecipes(name, string(src)))
-				}
-			}
-			configs = append(configs, runnerSettings(root, p.dir)...)
-		}
-	}
-	all := strings.Join(configs, "\n")
-	return referred{
-		called: called,
-		setup:  func(name string) bool { return namesSetup(all, name) },
-		data:   r.dataOfTests(both),
-	}
-}
-
-var (
-	scriptWord  = pattern.New(`["']?[\w./@-]*[\w-]["']?`)
-	makeTest    = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
-	nodeScripts = pattern.New(`"(?:pre|post)?test[\w:-]*"\s*:\s*"((?:\\.|[^"\\])*)"`)
-)
-
-// testRecipes is what a file of targets or scripts runs for tests.
-func testRecipes(name, src string) string {
-	by := makeTest
-	if name == "package.json" {
-		by = nodeScripts
-	}
-	var out []string
-	for _, m := range by.FindAllStringSubmatch(src, -1) {
-		recipe := m[len(m)-1]
-		if name == "package.json" {
-			recipe = strings.ReplaceAll(recipe, `\"`, `"`)
-		}
-		out = append(out, recipe)
-	}
-	return strings.Join(out, "\n")
-}
-
-// runnerSettings are the texts in which runners are told of files of their own.
-func runnerSettings(root, dir string) []string {
-	var out []string
-	for _, name := range []string{"package.json", "jest.config.js", "jest.config.cjs", "jest.config.mjs", "jest.config.ts", "jest.config.json", "vitest.config.js", "vitest.config.ts", "vitest.config.mts", "vite.config.js", "vite.config.ts", ".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.yml", ".mocharc.yaml", "test/mocha.opts", "karma.conf.js", "phpunit.xml", "phpunit.xml.dist", ".rspec"} {
-		if src, err := readInTree(root, path.Join(dir, name)); err == nil {
-			out = append(out, string(src))
-		}
-	}
-	return out
-}
-
-// looksLikeSetup is a name or a folder of what belongs to tests.
-var looksLikeSetup = pattern.New(`(?i)(?:^|[/._-])(?:tests?|specs?|__tests__|bootstrap|set-?up|support|helpers?|hooks?|env(?:ironment)?|polyfills?|register|fixtures?|transform(?:er)?|resolver|reporter|loader|runner|serializer)`)
-
-// namesSetup says whether settings name a file as one that is loaded before tests.
-// One that lies among the sources and is not called a setup file is a source that is
-// loaded first, as where PHPUnit's bootstrap is the library itself.
-func namesSetup(settings, name string) bool {
-	if inFolder(name, "src", "lib", "app") && !looksLikeSetup.MatchString(name) {
-		return false
-	}
-	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	if !strings.Contains(settings, stem) {
-		return false
-	}
-	key := `(?s)(?:setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|testEnvironment|testRunner|reporters?|transform|resolver|snapshotSerializers|--require|--import|--loader|--setup|\brequire|\bbootstrap|\s-r)["']?[\s:=\[]*[^\]}]{0,200}?[/"'\s]`
-	return regexp.MustCompile(key + regexp.QuoteMeta(stem) + `(?:\.\w+)?["'\s,\]]`).MatchString(settings)
-}
-
-// maxRead bounds how many files are searched for the name of one.
-const maxRead = 4000
-
-// dataOfTests tells files that test files name by path and no source does.
-func (r *runner) dataOfTests(both map[string]versions) func(string) bool {
-	var files []string
-	return func(name string) bool {
-		if _, changed := both[name]; !changed {
-			return false
-		}
-		if files == nil {
-			if p := r.plan[Base]; p != nil {
-				files = p.files
-			}
-		}
-		test, read := false, 0
-		for _, f := range files {
-			if !isSource(f) || ignoredDir(path.Dir(f)) {
-				continue
-			}
-			if read++; read > maxRead {
-				return false // in doubt source
-			}
-			src, err := readInTree(r.in.Base.Dir, f)
-			if err != nil || !names(string(src), path.Dir(f), name) {
-				continue
-			}
-			if !isTestSource(f) {
-				return false
-			}
-			test = true
-		}
-		return test
-	}
-}
-
-// names says whether a source in dir has the path of a file, or of a folder that it
-// is in, in a string.
-func names(src, dir, file string) bool {
-	for at := file; at != "." && at != "/" && at != dir; at = path.Dir(at) {
-		for _, way := range []string{path.Base(at), strings.TrimPrefix(at, dir+"/"), at} {
-			for _, q := range []string{`"`, "'", "`", "/"} {
-				if i := strings.Index(src, q+way); i >= 0 && i+len(q+way) < len(src) && strings.ContainsRune("\"'`/", rune(src[i+len(q+way)])) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // id parses "package Test" or, with a colon at its end, a command.
@@ -28,7 +30,7 @@ func suiteOf(lines ...string) Suite {
 		s[id(name)] = t
 	}
 	for _, pkg := range []string{"m", "n"} {
-		markParents(s, ".", pkg)
+		ecosystem.MarkParents(s, ".", pkg)
 	}
 	return s
 }

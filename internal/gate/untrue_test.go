@@ -3,54 +3,9 @@ package gate
 import (
 	"strings"
 	"testing"
-)
 
-// TestUntrueResults holds that results that contradict themselves, or end before
-// their run does, are no results of a whole run, and that a failure in them counts
-// whatever else they say.
-func TestUntrueResults(t *testing.T) {
-	t.Parallel()
-	const fails = `<testcase classname="c" name="a"><failure/></testcase>`
-	const passes = `<testcase classname="c" name="a"/>`
-	junit := grouped(parseJUnit(byClass))
-	for what, tt := range map[string]struct {
-		collect func(string) collector
-		data    string
-		want    string
-		gap     string
-	}{
-		"JUnit: failed, then passed":       {junit, `<testsuite>` + fails + passes + `</testsuite>`, "c a fail; c pass", ""},
-		"JUnit: passed, then failed":       {junit, `<testsuite>` + passes + `</testsuite><testsuite>` + fails + `</testsuite>`, "c a fail; c pass", ""},
-		"JUnit: more counted":              {junit, `<testsuite failures="1">` + passes + `</testsuite>`, "c a pass; c pass", "they count 1 failures and report 0"},
-		"JUnit: fewer counted":             {junit, `<testsuite failures="0">` + fails + `</testsuite>`, "c a fail; c pass", ""},
-		"JUnit: none":                      {junit, `<testsuite/>`, "", noTests},
-		"pytest fails as a whole":          {documented(parsePytest), `<testsuite errors="1"><testcase classname="pytest" name="internal"><error message="internal error">x</error></testcase></testsuite>`, "", "pytest failed as a whole"},
-		"surefire ran it again":            {junit, `<testsuite><testcase classname="c" name="a"><flakyFailure/></testcase></testsuite>`, "c a pass^; c pass", ""},
-		"jest: more counted":               {documented(parseJest), `{"numFailedTests":1,"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed","invocations":2}]}]}`, "a pass; a t pass^", "they count 1 failures and report 0"},
-		"mocha: more counted":              {documented(parseMocha), `{"stats":{"failures":2},"tests":[{"file":"a","fullTitle":"t","currentRetry":1}],"failures":[]}`, "a pass; a t pass^", "they count 2 failures and report 0"},
-		"node: no end":                     {documented(parseNodeTest), `{"ok":true,"name":"t","file":"a"}` + "\n", "a pass; a t pass", errEnded.Error()},
-		"unittest: no end":                 {documented(parseUnittest), `{"file":"a","name":"t","status":"pass"}` + "\n", "a pass; a t pass", errEnded.Error()},
-		"TAP: no plan":                     {grouped(parseTAP), "ok 1 - a\n", "TAP a pass; TAP pass", errEnded.Error()},
-		"TAP: fewer than planned":          {grouped(parseTAP), "1..2\nok 1 - a\n", "TAP a pass; TAP pass", "2 results are planned and 1 are there"},
-		"TAP: failed, then passed":         {grouped(parseTAP), "1..2\nnot ok 1 - a\nok 2 - a\n", "TAP a fail; TAP pass", ""},
-		"TAP: a second plan":               {grouped(parseTAP), "1..2\nok 1 - a\n1..1\n", "TAP a pass; TAP pass", "2 results are planned"},
-		"nothing, with success":            {documented(parseJest), "", "", noTests},
-		"go test of packages without name": {func(unit string) collector { return newGoStream(unit) }, "", "", noTests},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			c := tt.collect(".")
-			if _, err := c.Write([]byte(tt.data)); err != nil {
-				t.Fatal(err)
-			}
-			got := statuses(c.suite("E1", ""))
-			why, much := c.gap()
-			if got != tt.want || (why == "") != (tt.gap == "") || !strings.Contains(why, tt.gap) || much {
-				t.Errorf("%s, gap %q; want %s, gap %q", got, why, tt.want, tt.gap)
-			}
-		})
-	}
-}
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
 
 // TestAsCommand holds what a run without whole results comes to: more output than is
 // kept is one test, and a run without a test is no result of any.
@@ -64,56 +19,26 @@ func TestAsCommand(t *testing.T) {
 	}{
 		"success, no test":         {"", 0, "jest not_run!", true},
 		"failure, no test":         {"", 127, "jest fail!", true},
-		"too much, with success":   {strings.Repeat("x", maxDocument+1), 0, "jest pass!", false},
-		"too much, with a failure": {strings.Repeat("x", maxDocument+1), 1, "jest fail!", false},
+		"too much, with success":   {strings.Repeat("x", ecosystem.MaxDocument+1), 0, "jest pass!", false},
+		"too much, with a failure": {strings.Repeat("x", ecosystem.MaxDocument+1), 1, "jest fail!", false},
 		"whole":                    {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 0, "a pass; a t pass", false},
 		"whole, and it failed":     {`{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed"}]}]}`, 1, "a pass; a t pass; jest fail!", false},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			r := &runner{res: &Result{}, phantoms: newPhantoms()}
-			d := documented(parseJest)(".")
+			d := ecosystem.Documented(ecosystem.ParseJest)(".")
 			if _, err := d.Write([]byte(tt.data)); err != nil {
 				t.Fatal(err)
 			}
-			s := d.suite("E1", "")
-			step := r.asCommand(s, command{unit: ".", text: "jest"}, d, Step{Evidence: "E1", Exit: tt.exit}, "")
+			s := d.Suite("E1", "")
+			step := r.asCommand(s, ecosystem.Command{Unit: ".", Text: "jest"}, d, Step{Evidence: "E1", Exit: tt.exit}, "")
 			if got := statuses(s); got != tt.want || step.NoTests != tt.noTests {
 				t.Errorf("%s, no tests %v; want %s, %v", got, step.NoTests, tt.want, tt.noTests)
 			}
-			if much := len(tt.data) > maxDocument; much != (len(r.res.NotCovered) == 1) {
+			if much := len(tt.data) > ecosystem.MaxDocument; much != (len(r.res.NotCovered) == 1) {
 				t.Errorf("not covered: %q", r.res.NotCovered)
 			}
 		})
-	}
-}
-
-// TestRetried holds how runners say that a test passed only when they ran it again.
-func TestRetried(t *testing.T) {
-	t.Parallel()
-	for what, tt := range map[string]struct {
-		parse   func([]byte) ([]outcome, error)
-		data    string
-		retried []string
-	}{
-		"jest":     {parseJest, `{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed","invocations":2},{"title":"u","status":"passed","invocations":1}]}]}`, []string{"t"}},
-		"vitest":   {parseJest, `{"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed","failureMessages":["expected 1 to be 2"]},{"title":"u","status":"passed","failureMessages":[]},{"title":"v","status":"failed","failureMessages":["no","no"]}]}]}`, []string{"t"}},
-		"mocha":    {parseMocha, `{"tests":[{"title":"t","fullTitle":"t","file":"a","currentRetry":1},{"title":"u","fullTitle":"u","file":"a","currentRetry":0}]}`, []string{"t"}},
-		"surefire": {parseJUnit(byClass), `<testsuite><testcase classname="a" name="t"><flakyFailure message="no"/></testcase><testcase classname="a" name="u"/></testsuite>`, []string{"t"}},
-		"pytest":   {parsePytest, `<testsuite failures="1"><testcase classname="a" file="a.py" name="t"/><testcase classname="a" file="a.py" name="t"/><testcase classname="a" file="a.py" name="u"/><testcase classname="a" file="a.py" name="v"/><testcase classname="a" file="a.py" name="v"><failure message="no"/></testcase></testsuite>`, []string{"t"}},
-		"pytest, an error when it was taken down": {parsePytest, `<testsuite errors="1"><testcase classname="a" file="a.py" name="t"/><testcase classname="a" file="a.py" name="t"><error message="no"/></testcase></testsuite>`, nil},
-		"rows of one name":                        {parseJUnit(byClass), `<testsuite><testcase classname="a" name="t"/><testcase classname="a" name="t"/></testsuite>`, nil},
-	} {
-		all, err := tt.parse([]byte(tt.data))
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		var got []string
-		for _, o := range all {
-			if o.retried && o.status == Passed {
-				got = append(got, o.name)
-			}
-		}
-		sameStrings(t, what, got, tt.retried)
 	}
 }

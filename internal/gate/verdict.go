@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // A Verdict is what the gate alone concludes. The strings are those of a report.
@@ -29,7 +30,7 @@ type Facts struct {
 	Unprepared     string         // why a side could not be set up for reasons that are not the change's
 	BaseTouched    string         // the command of the change that reached the base's files; empty: none
 	Unbelieved     []string       // why results of the tests are not believed
-	Marks          int            // lines by which the sources that the change adds can tell a test run
+	Marks          int            // lines by which the sources that the change adds can recognise a test run
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
@@ -40,7 +41,7 @@ type Facts struct {
 	Unsettled      []string       // tests that failed on the head in too few runs to decide, with their counts
 	Unknown        int            // fail on the head, with no base to compare
 	Replaced       string         // the package manager or runner that the change brings and this machine lacks
-	Untrusted      bool           // nobody answers for the head
+	Untrusted      bool           // no maintainer answers for the head
 	KeptRan        int            // of the base's tests that reach what the change affects, those that ran over the head's sources
 	FailBoth       int            // fail on both sides
 	Ran            int            // tests that passed or failed on the head
@@ -80,14 +81,14 @@ func Decide(f Facts) (Verdict, []string) {
 		}
 	}
 
-	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", count(f.BrokenHead, "package or command", "packages or commands"))
+	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", ecosystem.Count(f.BrokenHead, "package or command", "packages or commands"))
 	given := f.given()
-	failIf(f.Regressed > 0, "%s on base and fail%s with the change", count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
-	failIf(f.NewFailing > 0, "%s of the change fail%s", count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
+	failIf(f.Regressed > 0, "%s on base and fail%s with the change", ecosystem.Count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
+	failIf(f.NewFailing > 0, "%s of the change fail%s", ecosystem.Count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
 	fail = append(fail, given[compare.Fail]...)
-	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", count(f.ProbeRegressed, "test fails", "tests fail"))
-	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", count(f.MergeBroken, "package or command", "packages or commands"))
-	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", count(f.MergeFailing, "test fails", "tests fail"))
+	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", ecosystem.Count(f.ProbeRegressed, "test fails", "tests fail"))
+	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", ecosystem.Count(f.MergeBroken, "package or command", "packages or commands"))
+	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", ecosystem.Count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
 
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
@@ -97,21 +98,21 @@ func Decide(f Facts) (Verdict, []string) {
 	for _, why := range f.Unbelieved {
 		partialIf(true, "the results of the tests are not believed: %s", why)
 	}
-	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can tell a test run from use", count(f.Marks, "line", "lines"))
-	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", count(f.BrokenBoth, "package or command", "packages or commands"))
+	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can tell a test run from use", ecosystem.Count(f.Marks, "line", "lines"))
+	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", ecosystem.Count(f.BrokenBoth, "package or command", "packages or commands"))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
-	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", count(f.Unknown, "test fails", "tests fail"))
+	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", ecosystem.Count(f.Unknown, "test fails", "tests fail"))
 	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
 	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "too few runs to decide: %s", listedFew(f.Unsettled))
 	partial = append(partial, given[compare.Partial]...)
 	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"the change comes from outside, and no test of the base reaches what it changes")
-	partialIf(f.FlakyNew > 0, "%s flaky", count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
-	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
+	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
+	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
-	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS is no news beside FAIL
+	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS adds nothing to FAIL
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
 		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")
@@ -141,7 +142,7 @@ func (f Facts) given() map[compare.Effect][]string {
 		if n <= 0 || effect == compare.None || effect == compare.Listed || f.Accepted && compare.Acceptable(c.Class) {
 			continue
 		}
-		reason := fmt.Sprintf("%s %s", count(n, "old expectation", "old expectations"), becameOf(c, n))
+		reason := fmt.Sprintf("%s %s", ecosystem.Count(n, "old expectation", "old expectations"), becameOf(c, n))
 		if compare.Acceptable(c.Class) {
 			reason += " (" + string(c.Class) + ")"
 		}
@@ -154,30 +155,30 @@ func (f Facts) given() map[compare.Effect][]string {
 func becameOf(c Changed, n int) string {
 	switch c.Class {
 	case compare.Regressed:
-		return plural(n, "fails", "fail") + " with the base's tests over the change's sources"
+		return ecosystem.Plural(n, "fails", "fail") + " with the base's tests over the change's sources"
 	case compare.Silenced:
-		return plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
+		return ecosystem.Plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
 	case compare.Silent:
-		return plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
+		return ecosystem.Plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")
 	case compare.SteeringMade:
-		return plural(n, "holds", "hold") + " only by the change to how tests are run"
+		return ecosystem.Plural(n, "holds", "hold") + " only by the change to how tests are run"
 	case compare.Weakened:
-		return plural(n, "was", "were") + " weakened: the changed test passes without the change too"
+		return ecosystem.Plural(n, "was", "were") + " weakened: the changed test passes without the change too"
 	case compare.SupportMade:
-		return plural(n, "holds", "hold") + " only by the change to what tests share"
+		return ecosystem.Plural(n, "holds", "hold") + " only by the change to what tests share"
 	case compare.Dropped:
 		if c.SubjectStands {
-			return plural(n, "was dropped although what it tests", "were dropped although what they test") + " still stands"
+			return ecosystem.Plural(n, "was dropped although what it tests", "were dropped although what they test") + " still stands"
 		}
-		return plural(n, "was", "were") + " dropped with what " + plural(n, "it tests", "they test")
+		return ecosystem.Plural(n, "was", "were") + " dropped with what " + ecosystem.Plural(n, "it tests", "they test")
 	case compare.CannotApply:
-		return plural(n, "cannot", "cannot") + " be checked: the base's test does not start over the change's sources"
+		return ecosystem.Plural(n, "cannot", "cannot") + " be checked: the base's test does not start over the change's sources"
 	case compare.NeedsOldAPI:
-		return plural(n, "needs", "need") + " what the change removed or renamed"
+		return ecosystem.Plural(n, "needs", "need") + " what the change removed or renamed"
 	case compare.Rewritten:
-		return plural(n, "was", "were") + " rewritten"
+		return ecosystem.Plural(n, "was", "were") + " rewritten"
 	case compare.DataChanged:
-		return plural(n, "has", "have") + " other data"
+		return ecosystem.Plural(n, "has", "have") + " other data"
 	}
 	return string(c.Class)
 }
@@ -206,13 +207,6 @@ func listedFew(lines []string) string {
 		text += fmt.Sprintf("; and %d more", left)
 	}
 	return text
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // s is the ending of a verb after n things.

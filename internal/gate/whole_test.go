@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -36,8 +37,8 @@ func TestCommandsWaitForHistory(t *testing.T) {
 				}
 			},
 		}
-		c := command{stage: stage, argv: []string{"sh", "-c", "test -e there"}}
-		step, err := newRunner(g, Input{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil)
+		c := ecosystem.Command{Stage: stage, Argv: []string{"sh", "-c", "test -e there"}}
+		step, err := newRunner(g, Input{}, task{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,7 +91,7 @@ func (p *prepared) gateInput(ctx context.Context) (gate.Input, error) {
 		RequireRepro: p.config.values.RequireFailToPass,
 		Expectations: compare.Floor(compare.Policy(p.config.values.Expectations), job.Trust == untrusted || job.Machine, promisesNoChange(c.Title)),
 		UntilFirst:   job.UntilFirst,
-		BaseCommands: job.Trust == untrusted,
+		Untrusted:    job.Trust == untrusted,
 	}, nil
 }
 

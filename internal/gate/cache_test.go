@@ -1,0 +1,34 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// TestGoEnv holds that only setup can fetch, and that the operator's download
+// settings reach no other command.
+func TestGoEnv(t *testing.T) {
+	t.Parallel()
+	cache := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(cache, "cache", "download"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	g := &Gate{Shared: "/s", Tools: &Toolchains{Go: &GoToolchain{ModCache: cache, Proxy: "https://me:secret@p.example.org", SumDB: "sum.example.org", Private: "corp.example.org"}}}
+	setup := strings.Join(g.goEnv("/c", ecosystem.Command{Stage: StageSetup}), " ")
+	if want := "GOPROXY=file://" + cache + "/cache/download,https://p.example.org GOSUMDB=sum.example.org"; !strings.Contains(setup, want) {
+		t.Errorf("setup: %s", setup)
+	}
+	for _, stage := range []Stage{StageBuild, StageTest, StageLint, StageProbe} {
+		env := strings.Join(g.goEnv("/c", ecosystem.Command{Stage: stage, Env: []string{"GOWORK=off"}}), " ")
+		if env != "GOCACHE=/c GOMODCACHE=/s/go-mod GOENV=off GOTOOLCHAIN=local GOTELEMETRY=off GOPROXY=off GOWORK=off" {
+			t.Errorf("%s: %s", stage, env)
+		}
+	}
+	if env := (&Gate{}).goEnv("/c", ecosystem.Command{}); env != nil {
+		t.Errorf("without Go: %v", env)
+	}
+}

@@ -1,0 +1,143 @@
+package gate
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// check makes a check, and keeps what it found out.
+func (r *runner) check(ctx context.Context, c checks.Check) error {
+	found, err := c.Run(ctx, r.subject())
+	r.res.Probes = append(r.res.Probes, found.Probes...)
+	r.res.Tests.NewFlakiness = append(r.res.Tests.NewFlakiness, found.NewFlakiness...)
+	r.facts.Unbelieved = append(r.facts.Unbelieved, found.Unbelieved...)
+	if found.Mutation != nil {
+		r.res.Mutation = found.Mutation
+	}
+	if found.Believed != nil {
+		r.res.Believed = found.Believed
+	}
+	return err
+}
+
+// subject is the change as a check sees it.
+func (r *runner) subject() *checks.Subject {
+	tests := map[Side][]ecosystem.Command{}
+	for side, p := range r.plan {
+		tests[side] = p.test
+	}
+	return &checks.Subject{
+		Change: r.in.Change, Base: r.in.Base, Head: r.in.Head,
+		Suites: r.suites, Packages: r.packages, Affected: r.affected,
+		Tests: tests, Build: r.plan[Head].build, Projects: r.plan[Base].projects, Tools: r.Tools,
+		Runnable: r.res.Runnable, Unprepared: r.facts.Unprepared != "", Fails: r.fails(), Apart: r.apart(),
+		StepLimit: r.Limits.step(), MutationTime: r.Limits.mutation(), FuzzTime: r.Limits.fuzz(),
+		Now:   r.Now,
+		Steps: func() []Step { return r.res.Steps },
+		Note:  r.note, NotCovered: r.notCovered, NotCoveredOnce: r.notCoveredOnce,
+		Runs:   r.testRuns(),
+		Copies: r.copiesOfHead(),
+	}
+}
+
+// fails says whether the change's build or tests fail, so that attacks on them show
+// nothing more.
+func (r *runner) fails() bool {
+	t := r.res.Tests
+	if slices.ContainsFunc(r.res.Probes, func(p Probe) bool { return len(p.Regressed) > 0 }) {
+		return true
+	}
+	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown)+len(t.Unsettled) > 0
+}
+
+// apart says whether commands see nothing of one another: else servers in their
+// tests would be in one another's way, and a copy could run what lies in another.
+func (r *runner) apart() bool {
+	tier := r.Sandbox.Status().Tier
+	return tier == sandbox.TierFull || tier == sandbox.TierStrong
+}
+
+func (r *runner) testRuns() checks.Runs {
+	return checks.Runs{
+		Reset: r.reset,
+		Exec: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
+			return r.exec(ctx, side, r.tree(side), c, stdout)
+		},
+		Run: r.runTests, RunFresh: r.runFresh, Collect: r.collected, PackageTests: r.packageTests,
+		Warm: r.warmLate, Warming: r.warms(true),
+		Alone: r.alone, Parted: r.parted, Settle: r.answer,
+		ReadFile: func(ctx context.Context, side Side, name string) ([]byte, error) {
+			return r.Mirror.ReadFile(ctx, r.tree(side).Commit, name)
+		},
+		Added: r.added,
+	}
+}
+
+// copiesOfHead are places for mutants.
+func (r *runner) copiesOfHead() checks.Copies {
+	trees := new(workspace.Pool)
+	return checks.Copies{
+		InHead: func() checks.Place { return checks.Place{Tree: r.in.Head, Home: r.home(Head)} },
+		CopyOf: func(ctx context.Context, n int) (checks.Place, error) {
+			snap, name := r.prepared[Head], "mutant-"+strconv.Itoa(n)
+			tree, err := trees.Copy(ctx, snap.tree, filepath.Join(filepath.Dir(r.in.Head.Dir), name))
+			if err != nil {
+				return checks.Place{}, err
+			}
+			p := checks.Place{Tree: tree, Home: filepath.Join(r.Scratch, string(Head), name)}
+			return p, r.same(ctx, &workspace.Replica{From: snap.home.From, To: p.Home})
+		},
+		GiveBack: func(p checks.Place) { trees.Put(p.Tree, r.prepared[Head].tree) },
+		Close:    trees.Close,
+		At: func(ctx context.Context, at checks.Place, c ecosystem.Command, stdout io.Writer) (Step, error) {
+			return r.execute(ctx, Head, spot{tree: at.Tree, home: at.Home, after: at.After}, c, stdout)
+		},
+		Record: func(s Step) { r.res.Steps = append(r.res.Steps, s) },
+		Begin: func(stage Stage, unit, command string) {
+			r.progress(Progress{Stage: stage, Side: Head, Unit: unit, Command: command})
+		},
+		End: func(stage Stage, unit, command string, s Step) {
+			r.progress(Progress{Stage: stage, Side: Head, Unit: unit, Command: command, Done: true, Step: s})
+		},
+	}
+}
+
+// answer runs tests that a check failed again, each side by the same rule as tests that
+// disagree.
+func (r *runner) answer(ctx context.Context, q checks.Question) (checks.Answer, error) {
+	d := &dispute{once: q.Once, runs: history{}, rule: compare.Usual}
+	d.cases.Regressed, d.cases.NewFailing = q.Regressed, q.NewFailing
+	ids := disagreeing(d.cases)
+	if err := r.rounds(ctx, d, ids); err != nil {
+		return checks.Answer{}, err
+	}
+	excused := func(ID) bool { return true }
+	if !q.Single {
+		excused = r.excused
+		var more []ID
+		d.cases.each(func(k Case, l disputed) {
+			if d.stand(k, l) == compare.Conflict && (l == isNew || !r.excused(k.ID)) {
+				more = append(more, k.ID)
+			}
+		})
+		if err := r.moreRounds(ctx, d, more); err != nil {
+			return checks.Answer{}, err
+		}
+		r.flipped(d.runs)
+	}
+	r.state(d, ids)
+	c := d.settle(excused)
+	return checks.Answer{
+		Regressed: c.Regressed, NewFailing: c.NewFailing, NewFlakiness: c.NewFlakiness, FlakyNew: c.FlakyNew,
+		Flaky: c.Flaky, PreExisting: c.PreExisting, Unsettled: c.Unsettled, Unknown: c.Unknown,
+	}, nil
+}

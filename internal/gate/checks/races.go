@@ -1,0 +1,123 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// raceRuns is how often each side is run under the race detector before a race is
+// said to be the change's.
+const raceRuns = 3
+
+// changedCode are the functions that the change alters or brings, on each side by
+// file. Those of tests are not among them: a race in them is not one of the program.
+func (r *check) changedCode(ctx context.Context) (map[Side]map[string][]ecosystem.CodeRange, error) {
+	all := map[Side]map[string][]ecosystem.CodeRange{Base: {}, Head: {}}
+	texts := map[Side]map[string]string{Base: {}, Head: {}}
+	for _, f := range r.in.Change.Files {
+		for side, name := range map[Side]string{Base: f.OldPath, Head: f.Path} {
+			if side == Base && name == "" {
+				name = f.Path
+			}
+			eco := ecosystem.Of(name)
+			if eco == nil || eco.Race == nil || ecosystem.IsTestFile(name) || side == Base && f.Status == change.Added || side == Head && f.Status == change.Deleted {
+				continue
+			}
+			src, err := r.in.ReadFile(ctx, side, name)
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil, fmt.Errorf("functions of %s: %w", name, err)
+				}
+				continue // a submodule, or retyped
+			}
+			all[side][name] = eco.Race.Functions(name, src)
+			for _, c := range all[side][name] {
+				texts[side][c.Name] = c.Text
+			}
+		}
+	}
+	for side, files := range all {
+		other := texts[Base]
+		if side == Base {
+			other = texts[Head]
+		}
+		for name, list := range files {
+			files[name] = slices.DeleteFunc(list, func(c ecosystem.CodeRange) bool { return other[c.Name] == c.Text })
+		}
+	}
+	return all, nil
+}
+
+// blames are the reports with a changed function in their stacks. Of a test that only
+// the head has it must be the one that the race is in: its old code can have raced
+// before, where no test looked.
+func (r *check) blames(w *ecosystem.RaceWatch, side Side, code map[string][]ecosystem.CodeRange) []ecosystem.RaceReport {
+	var out []ecosystem.RaceReport
+	for _, rep := range w.Reports {
+		top := ID{Unit: rep.Id.Unit, Package: rep.Id.Package, Test: rep.Id.Top()}
+		_, old := r.in.Suites[Base][top]
+		if slices.ContainsFunc(rep.Frames, func(f ecosystem.RaceFrame) bool {
+			return (side == Base || old || f.Access && f.Top) &&
+				slices.ContainsFunc(code[f.File], func(c ecosystem.CodeRange) bool { return c.From <= f.Line && f.Line <= c.To })
+		}) {
+			out = append(out, rep)
+		}
+	}
+	return out
+}
+
+// judgeRaces decides about reports of the race detector: the change's are those with
+// a changed function in their stacks that the base shows in none of as many runs. It
+// returns the tests in which races were reported, whosever they are.
+func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.RaceWatch, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) ([]Case, error) {
+	if len(head.Reports) == 0 {
+		return nil, nil
+	}
+	code, err := r.changedCode(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := r.blames(head, Head, code[Head])
+	if len(found) == 0 {
+		out := casesOfRaces(head.Reports, p.Evidence)
+		p.Flaky = append(p.Flaky, out...)
+		return out, nil
+	}
+	runs := 1
+	for ; runs < raceRuns && len(r.blames(base, Base, code[Base])) == 0; runs++ {
+		var step Step
+		if base, _, step, err = run(Base); err != nil {
+			return nil, err
+		}
+		if step.Evidence == "" {
+			break // the base has none of these packages
+		}
+		p.Evidence = append(p.Evidence, step.Evidence)
+	}
+	old := len(r.blames(base, Base, code[Base])) > 0
+	out := casesOfRaces(found, p.Evidence)
+	if old {
+		p.Flaky = append(p.Flaky, out...)
+		return out, nil
+	}
+	for _, k := range out {
+		p.Races = append(p.Races, k.Output)
+	}
+	p.Regressed = append(p.Regressed, out...)
+	return out, nil
+}
+
+// casesOfRaces are the tests in which races were reported, with the first report of each.
+func casesOfRaces(reports []ecosystem.RaceReport, evidence []string) []Case {
+	var out []Case
+	for _, rep := range reports {
+		if !slices.ContainsFunc(out, func(have Case) bool { return have.ID == rep.Id }) {
+			out = append(out, Case{ID: rep.Id, Output: rep.Text, Evidence: slices.Clone(evidence)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,342 @@
+package checks
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// Repeats is how often the probe runs each test.
+const Repeats = 2
+
+// raceCost is how much slower than usual tests are taken to be under the race
+// detector (https://go.dev/doc/articles/race_detector: 2 to 20 times).
+const raceCost = 5
+
+// RaceWorst is the most that it makes them slower by.
+const RaceWorst = 20
+
+// maxDependents bounds how many packages that only use the changed ones are probed.
+const maxDependents = 10
+
+// Repeat attacks what changed beyond the change's own tests: it runs them again, in
+// another order, and with the detector of data races where there is one.
+func Repeat(ctx context.Context, s *Subject) (Findings, error) {
+	r := &check{in: s}
+	err := r.repeat(ctx)
+	return r.found, err
+}
+
+func (r *check) repeat(ctx context.Context) error {
+	if !r.in.Runnable || r.in.Unprepared {
+		return nil
+	}
+	if r.hasPackageTests() && len(r.in.Packages) > 0 {
+		if err := r.probePackages(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.probeOthers(ctx); err != nil || len(r.found.Probes) > 0 || r.hasPackageTests() {
+		return err
+	}
+	return r.probeCommands(ctx)
+}
+
+// probePackages repeats the tests of the changed packages in another order, with the
+// race detector where there is one. What fails is run again, and at base.
+func (r *check) probePackages(ctx context.Context) error {
+	by := map[ecosystem.Group][]string{}
+	var elapsed time.Duration
+	for _, p := range r.probed() {
+		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.ImportPath)
+		elapsed += r.in.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}].Elapsed
+	}
+	if len(by) == 0 {
+		r.in.NotCovered("no test exercises the changed packages, so that nothing could be repeated, shuffled or raced")
+		return nil
+	}
+	groups := slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare)
+	racing := map[ecosystem.Group]bool{}
+	for _, g := range groups {
+		if race := ecosystem.Named(g.Eco).Race; race != nil {
+			racing[g] = r.canRace(ctx, race, elapsed)
+		}
+	}
+	if slices.Contains(slices.Collect(maps.Values(racing)), true) {
+		if err := r.in.Warm(ctx, r.in.Warming); err != nil {
+			return err
+		}
+	}
+	for _, g := range groups {
+		if err := r.probeUnit(ctx, g, by[g], racing[g]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canRace says whether the race detector can be used for tests that take so long
+// without it; else the report says why not.
+func (r *check) canRace(ctx context.Context, race *ecosystem.Race, elapsed time.Duration) bool {
+	if why := race.Missing(r.in.Tools); why != "" {
+		r.in.NotCoveredOnce("data races: %s", why)
+		return false
+	}
+	if !raceFits(ctx, r.in.Now(), elapsed) {
+		r.in.NotCoveredOnce("data races: the tests are too slow for the race detector in the time left")
+		return false
+	}
+	return true
+}
+
+// raceFits estimates whether the probe under the race detector ends in half of
+// the time that is left.
+func raceFits(ctx context.Context, now time.Time, elapsed time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || elapsed*raceCost*Repeats < deadline.Sub(now)/2
+}
+
+// Probed are the packages of a change that are worth more runs, the changed ones first.
+func Probed(s *Subject) []ecosystem.Package { return (&check{in: s}).probed() }
+
+// probed returns the packages to probe: the changed ones that have tests; where
+// none has, some that use them.
+func (r *check) probed() []ecosystem.Package {
+	inside := ecosystem.Touched(r.in.Packages, r.in.Change.Paths())
+	var own, users []ecosystem.Package
+	for _, p := range r.in.Packages {
+		_, ran := r.in.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]
+		switch {
+		case !ran || !p.HasTests():
+		case inside[p.ImportPath]:
+			own = append(own, p)
+		case r.in.Affected[p.ImportPath]:
+			users = append(users, p)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	return users[:min(len(users), maxDependents)]
+}
+
+// probeUnit probes packages of one project.
+func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string, race bool) error {
+	eco := ecosystem.Named(g.Eco)
+	title := "repeated and shuffled"
+	if race {
+		title = "repeated, shuffled, with the race detector"
+	}
+	slices.Sort(pkgs)
+	run := func(side Side) (*ecosystem.RaceWatch, Suite, Step, error) {
+		p := ecosystem.Probing{Seed: seed(r.in.Head.OID), Times: Repeats, Race: race}
+		for _, name := range pkgs {
+			if r.in.has(side, ID{Unit: g.Unit, Package: name}) {
+				p.Packages = append(p.Packages, name)
+			}
+		}
+		commands := r.in.PackageTests(side, g, StageProbe, func(c ecosystem.Command) ecosystem.Command { return eco.Packages.Again(c, p) })
+		if len(commands) == 0 {
+			return &ecosystem.RaceWatch{}, Suite{}, Step{}, nil
+		}
+		c, watch := commands[0], &ecosystem.RaceWatch{}
+		if eco.Race != nil {
+			c, watch = eco.Race.Watch(c)
+		}
+		suite, step, err := r.in.RunFresh(ctx, side, c)
+		watch.In(r.in.tree(side).Dir)
+		return watch, suite, step, err
+	}
+	watch, head, step, err := run(Head)
+	if err != nil {
+		return err
+	}
+	if race && !ecosystem.AnyRan(head) {
+		r.in.Note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
+		return r.probeUnit(ctx, g, pkgs, false)
+	}
+	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
+	failed := r.newFailures(head)
+	switch {
+	case step.TimedOut:
+		p.Ran, p.Note = false, "it did not end in its time"
+	case !p.Ran:
+		p.Note = "no test passed under it"
+	case len(failed)+len(watch.Reports) > 0:
+		err = r.judgePackages(ctx, &p, watch, failed, run)
+	case step.Failed():
+		p.Note = "nothing failed that does not fail without it"
+	}
+	r.found.Probes = append(r.found.Probes, p)
+	return err
+}
+
+// held says whether a probe came to a result: a test passed under it, or failed that
+// passes without it.
+func (r *check) held(probed Suite) bool {
+	return ecosystem.AnyPassed(probed) || len(r.newFailures(probed)) > 0
+}
+
+// newFailures are the tests that a probe of the head failed and that pass without
+// it.
+func (r *check) newFailures(probed Suite) []Case {
+	var out []Case
+	for id, t := range probed {
+		if t.Status == Failed && r.in.Suites[Head][id].Status != Failed {
+			out = append(out, ecosystem.NewCase(id, t))
+		}
+	}
+	ecosystem.SortCases(out)
+	return out
+}
+
+// judgePackages decides what a probe of packages shows: races with the change's functions, and
+// tests that by themselves differ between the sides.
+func (r *check) judgePackages(ctx context.Context, p *Probe, head *ecosystem.RaceWatch, failed []Case, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) error {
+	old, base, step, err := run(Base)
+	if err != nil {
+		return err
+	}
+	if step.Evidence != "" {
+		p.Evidence = append(p.Evidence, step.Evidence)
+	}
+	races, err := r.judgeRaces(ctx, p, head, old, run)
+	if err != nil {
+		return err
+	}
+	explained := map[ID]bool{}
+	for _, k := range races {
+		explained[k.ID] = true
+		for up, ok := k.ID.Parent(); ok; up, ok = up.Parent() {
+			explained[up] = true
+		}
+		explained[ID{Unit: k.ID.Unit, Package: k.ID.Package}] = true
+	}
+	failed = slices.DeleteFunc(failed, func(k Case) bool { return explained[k.ID] })
+	return r.judgeProbe(ctx, p, failed, base)
+}
+
+// judgeProbe decides about tests that failed under a probe on the head and pass there
+// without it. That alone says nothing of the change: another order, or a second run in
+// one process, can fail tests that are as old as the base. What they do by themselves,
+// as often on both sides as it takes, decides.
+func (r *check) judgeProbe(ctx context.Context, p *Probe, failed []Case, base Suite) error {
+	q := Question{Once: r.in.Alone}
+	for _, k := range failed {
+		switch onBase := r.in.Suites[Base][k.ID]; {
+		case base[k.ID].Status == Failed || k.ID.Test == "":
+			if on := base[k.ID].Evidence; on != "" {
+				k.Evidence = append(k.Evidence, on)
+			}
+			p.Flaky = append(p.Flaky, k)
+		case onBase.Status == Passed:
+			q.Regressed = append(q.Regressed, k)
+		case onBase.Status == "":
+			q.NewFailing = append(q.NewFailing, k)
+		default:
+			p.Flaky = append(p.Flaky, k)
+		}
+	}
+	random, err := r.byThemselves(ctx, p, q)
+	p.Note = probeNote(p, random)
+	return err
+}
+
+// byThemselves has tests that a probe failed run again, each side by the same rule as
+// tests that disagree, and files them. It returns how many fail at random on the head
+// alone.
+func (r *check) byThemselves(ctx context.Context, p *Probe, q Question) (random int, err error) {
+	if len(q.Regressed)+len(q.NewFailing) == 0 {
+		return 0, nil
+	}
+	a, err := r.in.Settle(ctx, q)
+	if err != nil {
+		return 0, err
+	}
+	for _, list := range [][]Case{a.Regressed, a.NewFailing, a.NewFlakiness, a.FlakyNew, a.Flaky, a.PreExisting, a.Unsettled, a.Unknown} {
+		for i := range list { // what the probe said comes first
+			for _, k := range slices.Concat(q.Regressed, q.NewFailing) {
+				if k.ID == list[i].ID {
+					list[i].Evidence = slices.Concat(k.Evidence, list[i].Evidence)
+				}
+			}
+		}
+	}
+	p.Regressed = append(p.Regressed, a.Regressed...)
+	p.NewFlaky = append(p.NewFlaky, a.FlakyNew...)
+	r.found.NewFlakiness = append(r.found.NewFlakiness, a.NewFlakiness...)
+	p.Flaky = slices.Concat(p.Flaky, a.NewFailing, a.Flaky, a.PreExisting, a.Unsettled, a.Unknown)
+	for _, k := range a.NewFlakiness {
+		p.Evidence = append(p.Evidence, k.Evidence...)
+	}
+	for _, list := range [][]Case{p.Regressed, p.NewFlaky, p.Flaky} {
+		ecosystem.SortCases(list)
+	}
+	return len(ecosystem.Leaves(a.NewFlakiness)), nil
+}
+
+// hasPackageTests says whether a test command of the head runs packages.
+func (r *check) hasPackageTests() bool {
+	return slices.ContainsFunc(r.in.Tests[Head], func(c ecosystem.Command) bool { return c.Results != nil && ecosystem.ByPackage(c.Eco) })
+}
+
+// probeNote says what came of the tests that failed under a probe.
+func probeNote(p *Probe, random int) string {
+	var parts []string
+	add := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, ecosystem.Count(n, one, many))
+		}
+	}
+	add(len(p.Races), "data race in changed code that base does not have", "data races in changed code that base does not have")
+	add(len(ecosystem.Leaves(p.Regressed))-len(p.Races), "test by itself fails only with the change", "tests by themselves fail only with the change")
+	add(random, "test by itself fails at random, only with the change", "tests by themselves fail at random, only with the change")
+	add(len(ecosystem.Leaves(p.NewFlaky)), "new test of the change fails at random", "new tests of the change fail at random")
+	add(len(ecosystem.Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which is not held against the change", "tests failed only when repeated, shuffled or raced, which is not held against the change")
+	return cmp.Or(strings.Join(parts, "; "), "nothing failed that does not fail without it")
+}
+
+// probeCommands repeats the head's test commands, which is all that can be done
+// to tests that are not reported one by one.
+func (r *check) probeCommands(ctx context.Context) error {
+	for _, c := range r.in.Tests[Head] {
+		id := ID{Unit: c.Unit, Command: c.Text}
+		if r.in.Suites[Head][id].Status != Passed {
+			continue
+		}
+		c.Stage = StageProbe
+		suite, step, err := r.in.RunFresh(ctx, Head, c)
+		if err != nil {
+			return err
+		}
+		p := Probe{Title: "repeated", Command: c.Text, Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
+		if t := suite[id]; t.Status == Failed {
+			q := Question{Once: r.in.Parted}
+			if k := ecosystem.NewCase(id, t); r.in.Suites[Base][id].Status == Passed {
+				q.Regressed = []Case{k}
+			} else {
+				q.NewFailing = []Case{k}
+			}
+			random, err := r.byThemselves(ctx, &p, q)
+			if err != nil {
+				return err
+			}
+			p.Note = probeNote(&p, random)
+		}
+		r.found.Probes = append(r.found.Probes, p)
+	}
+	return nil
+}
+
+// seed is the order of the tests for a tree: the same at each run of it.
+func seed(oid string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(oid))
+	return h.Sum32()%1_000_000 + 1
+}

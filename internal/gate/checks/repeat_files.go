@@ -1,0 +1,89 @@
+package checks
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// probeOthers runs tests that belong to files again that the change
+// can affect, in another order where their runner can do that: those of the
+// changed test files, else all. What fails is run again, and at base.
+func (r *check) probeOthers(ctx context.Context) error {
+	for _, c := range r.in.Tests[Head] {
+		if c.Results == nil || ecosystem.ByPackage(c.Eco) || !r.reported(c) {
+			continue
+		}
+		if err := r.probeOther(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reported says whether any test of c was reported on the head.
+func (r *check) reported(c ecosystem.Command) bool {
+	for id, t := range r.in.Suites[Head] {
+		if t.Eco == c.Eco && id.Unit == c.Unit && id.Test != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
+	var pkgs []string
+	for _, f := range r.in.Change.Files {
+		if ecosystem.IsTestSource(f.Path) && ecosystem.HasPackage(r.in.Suites[Head], ID{Unit: c.Unit, Package: f.Path}) {
+			pkgs = append(pkgs, f.Path)
+		}
+	}
+	title := "repeated"
+	run := func(side Side) (Suite, Step, error) {
+		for _, d := range r.in.Tests[side] {
+			if d.Results == nil || d.Eco != c.Eco || d.Unit != c.Unit {
+				continue
+			}
+			have := slices.DeleteFunc(slices.Clone(pkgs), func(p string) bool { return !r.in.has(side, ID{Unit: d.Unit, Package: p}) })
+			if less, ok := d.Results.Narrow(d, ecosystem.Part{Packages: have}); ok && len(have) > 0 {
+				less.Name = d.Label()
+				d = less
+			}
+			if d.Results.Probe != nil {
+				d, title = d.Results.Probe(d, ecosystem.Probing{Seed: seed(r.in.Head.OID), Packages: have})
+			}
+			d.Stage = StageProbe
+			return r.in.RunFresh(ctx, side, d)
+		}
+		return Suite{}, Step{}, nil
+	}
+	head, step, err := run(Head)
+	if err != nil {
+		return err
+	}
+	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
+	failed := r.newFailures(head)
+	switch {
+	case step.TimedOut:
+		p.Ran, p.Note = false, "it did not end in its time"
+	case !p.Ran:
+		p.Note = strings.TrimSpace("no test passed under it: " + ecosystem.FirstLine(step.Output))
+	case len(failed) > 0:
+		base, step, err := run(Base)
+		if err != nil {
+			return err
+		}
+		if step.Evidence != "" {
+			p.Evidence = append(p.Evidence, step.Evidence)
+		}
+		if err := r.judgeProbe(ctx, &p, failed, base); err != nil {
+			return err
+		}
+	case step.Failed():
+		p.Note = "nothing failed that does not fail without it"
+	}
+	r.found.Probes = append(r.found.Probes, p)
+	return nil
+}

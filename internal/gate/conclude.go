@@ -1,0 +1,77 @@
+package gate
+
+import (
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// conclude turns what was found out into the verdict.
+func (r *runner) conclude() {
+	f, t := &r.facts, &r.res.Tests
+	f.Lacks = strings.Join(r.lacks, "; ")
+	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
+	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))
+	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
+	f.NewFlakiness, f.Unsettled = r.counted(t.NewFlakiness), r.counted(t.Unsettled)
+	for _, c := range Leaves(t.PreExisting) {
+		if _, rested := r.rested[c.ID]; !rested && (c.ID.Test != "" || c.ID.Command != "") {
+			f.FailBoth++
+		}
+	}
+	for _, s := range r.res.Steps {
+		f.Builds += b2i(s.Side == Head && (s.Stage == StageBuild || s.Stage == StageTest))
+	}
+	for id, test := range r.suites[Head] {
+		if !test.Leaf || test.Status != Passed && test.Status != Failed {
+			continue
+		}
+		passed := test.Status == Passed
+		f.Ran++
+		f.Passed += b2i(passed)
+		if r.affects(id, test) {
+			f.AffectedRan++
+			f.AffectedPassed += b2i(passed)
+		}
+	}
+	for _, t := range r.rested {
+		f.Passed += b2i(t.Leaf && t.Status == Passed)
+	}
+	for _, p := range r.res.Probes {
+		f.Probes += b2i(p.Ran)
+		f.ProbeRegressed += len(Leaves(p.Regressed))
+		f.ProbeNew += len(Leaves(p.NewFlaky))
+	}
+	if m := r.res.Merge; m != nil {
+		f.MergeBroken, f.MergeFailing = len(m.Broken), len(Leaves(m.Tests.Regressed))+len(Leaves(m.Tests.NewFailing))
+	}
+	if r.res.FailToPass.State == "" {
+		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "fail-to-pass was not reached"}
+	}
+	f.NoProbes = f.NoProbes || r.in.UntilFirst
+	if x := r.res.Expectations; x != nil {
+		f.Changed, f.Policy = x.counts(), x.Policy
+	}
+	f.Untrusted = r.in.Untrusted
+	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
+	if f.Policy == "" {
+		f.Policy = r.in.Expectations
+	}
+	r.noteRetried()
+	r.res.Phantoms = r.phantoms.cases()
+	r.res.Facts = *f
+	r.res.Verdict, r.res.Reasons = Decide(*f)
+}
+
+// affects says whether the change can influence a test: by its package, of others by
+// what is run at all.
+func (r *runner) affects(id ID, t Test) bool {
+	return id.Command != "" || !ecosystem.ByPackage(t.Eco) || r.affected[id.Package]
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,184 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/joshdk/go-junit"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+func cClasses() classTable {
+	mixed := mixedBy(map[string]*Mixture{
+		"CMakeLists.txt": {compare.Steering, mergeCalls("add_test", "set_tests_properties", "enable_testing", "gtest_discover_tests", "gtest_add_tests", "catch_discover_tests", "doctest_discover_tests")},
+		"meson.build":    {compare.Steering, mergeCalls("test", "benchmark", "add_test_setup")},
+	})
+	return classTable{
+		steering: oneOf(called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),
+			func(name string, src []byte) bool { return path.Ext(name) == ".cmake" && cmakeTestCall.Match(src) }),
+		// What builds the tests in a folder of theirs names them one by one: it is where they are.
+		test:    func(name string, _ []byte) bool { return isCTest(name) },
+		folders: cTestFolders,
+		mixed: func(name string) *Mixture {
+			if isCTest(name) {
+				return nil
+			}
+			return mixed(name)
+		},
+	}
+}
+
+// cEcosystem is C and C++ built with CMake or Meson.
+func cEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "C/C++", Units: "C/C++ projects", Bound: true,
+		find:     findCProjects,
+		classes:  cClasses(),
+		IsTest:   isCTest,
+		IsSource: func(name string) bool { return slices.Contains(cExts, path.Ext(name)) },
+		Steers: func(name string) bool {
+			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !InFolder(name, cTestFolders...)
+		},
+		Absent: absentInC,
+	}
+}
+
+var (
+	cExts         = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".mm", ".inc", ".ipp"}
+	cTestFolders  = []string{"test", "tests", "unittest", "unittests", "testing"}
+	cTestName     = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
+	cmakeTestCall = pattern.New(`(?i)\b(add_test|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|TEST_LAUNCHER|(set_property|get_property)\s*\(\s*TEST)\b`)
+	cMissing      = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
+)
+
+// isCTest recognises test sources, and in folders of tests also what builds them.
+func isCTest(name string) bool {
+	if InFolder(name, cTestFolders...) {
+		return slices.Contains(cExts, path.Ext(name)) || path.Base(name) == "CMakeLists.txt" || path.Base(name) == "meson.build"
+	}
+	return cTestName.MatchString(path.Base(name))
+}
+
+func absentInC(output string) (name string, deps bool) {
+	m := cMissing.FindStringSubmatch(output)
+	if m == nil {
+		return "", false
+	}
+	return m[1] + m[2] + m[3], false
+}
+
+// cBuild is the folder that CMake and Meson build in. It is made again for every
+// tree, because both keep absolute paths in it.
+const cBuild = "build-ycbot"
+
+func findCProjects(s *Survey) []Project {
+	var out []Project
+	top := func(dirs []string) []string { // without folders that are parts of one above
+		return slices.DeleteFunc(slices.Clone(dirs), func(d string) bool {
+			return slices.ContainsFunc(dirs, func(o string) bool { return o != d && Inside(o, d) })
+		})
+	}
+	for _, dir := range top(s.dirs("CMakeLists.txt")) {
+		out = append(out, cmakeProject(s, dir))
+	}
+	for _, dir := range top(s.dirs("meson.build")) {
+		if !s.has(dir, "CMakeLists.txt") {
+			out = append(out, mesonProject(s, dir))
+		}
+	}
+	return out
+}
+
+func compiler(s *Survey) string {
+	for _, cc := range []string{"cc", "gcc", "clang"} {
+		if s.tools.Has(cc) {
+			return ""
+		}
+	}
+	return "no C compiler on this machine"
+}
+
+func cmakeProject(s *Survey, dir string) Project {
+	p := Project{Dir: dir, What: "CMake project", Why: []string{path.Join(dir, "CMakeLists.txt")}}
+	if dir != "." {
+		p.What += " in " + dir
+	}
+	switch {
+	case !s.tools.Has("cmake"):
+		p.Missing = "no cmake on this machine"
+		return p
+	case compiler(s) != "":
+		p.Missing = compiler(s)
+		return p
+	}
+	generator := ""
+	if s.tools.Has("ninja") {
+		generator = " -G Ninja"
+	}
+	build := Command{Stage: StageBuild, Unit: dir}
+	p.Build = []Command{build.reporting("rm -rf " + cBuild + " && cmake -S . -B " + cBuild + generator + " -DBUILD_TESTING=ON -Wno-dev && cmake --build " + cBuild + " --parallel")}
+	if !slices.ContainsFunc(s.below(dir), func(f string) bool {
+		return path.Base(f) == "CMakeLists.txt" && cmakeTests.Match(s.read(dir, f))
+	}) {
+		p.Notes = append(p.Notes, "it declares no tests for ctest")
+		return p
+	}
+	text := func(more string) string {
+		return "ctest --test-dir " + cBuild + " --output-junit " + resultsVar + " --output-on-failure --no-tests=ignore" + more
+	}
+	t := Command{Stage: StageTest, Unit: dir}.reporting(text(""))
+	t.Results = &Results{
+		Name: "JUnit XML of ctest", Collect: grouped(parseJUnit(byCTest)), Rebuild: true,
+		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
+		Probe: func(c Command, _ Probing) (Command, string) {
+			d := c.reporting(text(" --schedule-random --repeat until-fail:2"))
+			d.Name = c.Label()
+			return d, "repeated, in a random order"
+		},
+	}
+	p.Test = []Command{t}
+	return p
+}
+
+var cmakeTests = pattern.New(`(?i)\b(enable_testing|add_test|include\s*\(\s*CTest|gtest_discover_tests|catch_discover_tests|doctest_discover_tests)\b`)
+
+// byCTest is the style of ctest, whose tests have no groups.
+func byCTest(_ []string, t junit.Test) (pkg, name string) { return "ctest", t.Name }
+
+func mesonProject(s *Survey, dir string) Project {
+	p := Project{Dir: dir, What: "Meson project", Why: []string{path.Join(dir, "meson.build")}}
+	if dir != "." {
+		p.What += " in " + dir
+	}
+	switch {
+	case !s.tools.Has("meson"):
+		p.Missing = "no meson on this machine"
+		return p
+	case !s.tools.Has("ninja"):
+		p.Missing = "no ninja on this machine"
+		return p
+	case compiler(s) != "":
+		p.Missing = compiler(s)
+		return p
+	}
+	build := Command{Stage: StageBuild, Unit: dir}
+	p.Build = []Command{build.reporting("rm -rf " + cBuild + " && meson setup --wrap-mode=nodownload " + cBuild + " && meson compile -C " + cBuild)}
+	t := Command{Stage: StageTest, Unit: dir}
+	text := "meson test -C " + cBuild + " --no-rebuild --print-errorlogs"
+	t = t.reporting(text + "; status=$?; cp " + cBuild + `/meson-logs/testlog.junit.xml "$RESULTS"; exit $status`)
+	t.Text = text
+	t.Results = &Results{
+		Name: "JUnit XML of meson", Collect: grouped(parseJUnit(byMeson)), Rebuild: true,
+		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
+	}
+	p.Test = []Command{t}
+	return p
+}
+
+// byMeson is the style of meson: a suite for each suite of its own.
+func byMeson(suites []string, t junit.Test) (pkg, name string) {
+	return strings.Join(suites, NameSep), t.Name
+}

@@ -1,0 +1,70 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var (
+	makeJoined   = pattern.New(`\\\n\s*`)
+	assignment   = pattern.New(`^\w+=`)
+	makeVariable = pattern.New(`\$[({](\w+)[)}]`)
+)
+
+// callers are programs that run another one, or a script, which their first argument
+// names that is no option.
+var callers = strings.Fields("sh bash dash ksh zsh node nodejs python python3 perl ruby php lua env exec time nice timeout xvfb-run command source . bats npx")
+
+// CalledIn are the files that commands of a recipe run, by their words: not those that
+// they only read or write, such as the sources that "cp" is given. Of what is no shell it
+// is every word.
+func CalledIn(recipe string) []string {
+	var out []string
+	for line := range strings.Lines(makeJoined.ReplaceAllString(recipe, " ")) {
+		line = strings.TrimLeft(strings.TrimSpace(line), "@+- \t")
+		text := makeVariable.ReplaceAllString(strings.ReplaceAll(line, "$$", "$"), "${$1}")
+		file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
+		if err != nil {
+			for _, w := range ScriptWord.FindAllString(line, -1) {
+				out = append(out, strings.Trim(w, `"'`))
+			}
+			continue
+		}
+		syntax.Walk(file, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CallExpr:
+				out = append(out, calledBy(written(n))...)
+			case *syntax.WordIter: // of a loop, which may run each
+				for _, w := range n.Items {
+					out = append(out, w.Lit())
+				}
+			}
+			return true
+		})
+	}
+	return slices.DeleteFunc(out, func(w string) bool { return w == "" })
+}
+
+// calledBy are the programs and scripts of one call.
+func calledBy(words []string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		w := strings.Trim(words[i], `"'`)
+		if assignment.MatchString(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
+			if w == "-c" && i+1 < len(words) {
+				return append(out, CalledIn(strings.Trim(words[i+1], `"'`))...)
+			}
+			continue
+		}
+		out = append(out, w)
+		if !slices.Contains(callers, path.Base(w)) {
+			break
+		}
+	}
+	return out
+}

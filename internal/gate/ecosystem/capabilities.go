@@ -1,0 +1,170 @@
+package ecosystem
+
+import (
+	"io"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// Packages is what an ecosystem can do whose tests belong to packages that are compiled
+// one by one: [ID].Package is then the path by which one is imported. Where an ecosystem
+// has none, it is a file. No function is nil.
+type Packages struct {
+	One, Many string // for people: "Go package", "Go packages"
+
+	// Root is the import path of what lies in the folder of a project.
+	Root func(Project) string
+
+	// Has says whether a folder of the tree at root is a package.
+	Has func(root, dir string) bool
+
+	// List is the command that lists the packages of a project, as its test commands
+	// compile them, and Parse reads its standard output. The folders of packages are
+	// named from root; what lies outside of it is left out. An error comes with the
+	// packages before it.
+	List  func(p Project, tests []Command) Command
+	Parse func(out io.Reader, root string) ([]Package, error)
+
+	// Affected returns the import paths of packages that changed paths can influence.
+	Affected func(pkgs []Package, changed []string) map[string]bool
+
+	// Tests returns the text of each top-level test of a source, by name.
+	Tests func(src []byte) map[string]string
+
+	// Only and But are a command that tests a whole project, for some of its packages,
+	// and for all but these.
+	Only, But func(c Command, pkgs []string) Command
+
+	// Again is a test command that runs packages several times in a random order.
+	Again func(c Command, p Probing) Command
+
+	// Plant returns a test file of a package, by the name that a test that must fail
+	// is to have and a test file of the package; no text where that has no package.
+	Plant func(beside []byte, name string) (file, text string)
+
+	// Complaint is the beginning of a compiler's message. Its group is the file.
+	Complaint *pattern.Pattern
+
+	// Heading is the line that the compiler writes above the errors of a package. Its
+	// group is the import path.
+	Heading *pattern.Pattern
+
+	// Installed is a command that succeeds where all that the packages of a project
+	// need is there, although c, which was to fetch it, failed; false where there is
+	// none for c.
+	Installed func(c Command) (Command, bool)
+}
+
+// Race is a detector of data races.
+type Race struct {
+	// Missing says why it cannot be used on this machine; empty: it can.
+	Missing func(*Toolchains) string
+
+	// Watch is c with its reports kept. They are complete when c has run once.
+	Watch func(c Command) (Command, *RaceWatch)
+
+	// Functions are those of a source with their lines; none where it cannot be read.
+	Functions func(name string, src []byte) []CodeRange
+}
+
+// Fuzz runs existing fuzz targets.
+type Fuzz struct {
+	Prefix string // of the names of top-level tests that are targets
+
+	// In says whether a folder of a tree has targets, in doubt that it has.
+	In func(tree fs.FS, dir string) bool
+
+	// Compile compiles what targets in a folder need, and runs nothing.
+	Compile func(p Project, dir string) Command
+
+	// Search looks for an input that fails a target, for some time. Record has the input
+	// printed behind the results, where Input finds it; empty where there is none.
+	Search func(c Command, t FuzzTarget, each time.Duration) Command
+	Record func(c Command, t FuzzTarget) Command
+	Input  func(printed string) string
+
+	// Failure is what a target reported of the input, without the progress of the search.
+	Failure func(output string) string
+
+	// Try runs a target with one input alone, which Lay writes into the tree. The result
+	// is that of a subtest called InputName.
+	Try func(c Command, t FuzzTarget) Command
+	Lay func(c Command, t FuzzTarget, input string) Command
+}
+
+// Coverage finds out which lines tests run.
+type Coverage struct {
+	// Count is the tests of packages with counted lines: those of the changed packages,
+	// by their own tests where there are such.
+	Count func(c Command, changed []Package, pkgs []string) (Command, *LineCounts)
+
+	// Mutant is the tests of packages as they are run for each mutant, and end in a
+	// limit; with first, at the first failure.
+	Mutant func(c Command, pkgs []string, limit time.Duration, first bool) Command
+}
+
+// Named returns the ecosystem that a command or a result belongs to, nil for none.
+func Named(name string) *Ecosystem {
+	for _, e := range All() {
+		if e.Name == name {
+			return e
+		}
+	}
+	return nil
+}
+
+// Of returns the ecosystem whose source a file is, nil for none.
+func Of(name string) *Ecosystem {
+	for _, e := range All() {
+		if e.IsSource != nil && e.IsSource(name) {
+			return e
+		}
+	}
+	return nil
+}
+
+// PackagesOf returns how the ecosystem of this name deals with packages, nil where its
+// tests belong to files.
+func PackagesOf(name string) *Packages {
+	if e := Named(name); e != nil {
+		return e.Packages
+	}
+	return nil
+}
+
+// ByPackage says whether the tests of an ecosystem belong to packages.
+func ByPackage(name string) bool { return PackagesOf(name) != nil }
+
+// Unbuilt returns the import paths of packages that the output of a build names as those
+// that do not compile.
+func Unbuilt(output string) []string {
+	var out []string
+	for _, e := range All() {
+		if e.Packages == nil {
+			continue
+		}
+		for _, m := range e.Packages.Heading.FindAllStringSubmatch(output, -1) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+// Affected returns the import paths of packages, of whatever ecosystems, that changed
+// paths can influence.
+func Affected(pkgs []Package, changed []string) map[string]bool {
+	out := map[string]bool{}
+	for _, e := range All() {
+		if e.Packages == nil {
+			continue
+		}
+		mine := slices.DeleteFunc(slices.Clone(pkgs), func(p Package) bool { return p.Eco != e.Name })
+		for p := range e.Packages.Affected(mine, changed) {
+			out[p] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+package ecosystem
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// A classTable says what the files of an ecosystem are to its tests. src is a
+// file's content on one side, nil where it has none.
+type classTable struct {
+	// steering recognises files that decide what a test command does and hold nothing else.
+	steering func(name string, src []byte) bool
+	// support recognises files that tests share.
+	support func(name string, src []byte) bool
+	// test recognises the files that a runner takes tests from.
+	test func(name string, src []byte) bool
+	// folders are the names of folders of tests: code in them that is no test is
+	// support, and all else is data.
+	folders []string
+	// mixed returns what puts the base's parts of a class into the head's version of
+	// a file that has other things too; nil for other files.
+	mixed func(name string) *Mixture
+}
+
+// A Mixture is a file of which only some parts steer or test.
+type Mixture struct {
+	Class compare.FileClass
+	// Merge returns the head's version with the base's parts in place of its own. A
+	// side that has no such file is nil. An error says that it cannot be done.
+	Merge func(base, head []byte) ([]byte, error)
+}
+
+// A Referred is what is said of files elsewhere in a tree.
+type Referred struct {
+	Called map[string]bool        // scripts that test commands call
+	Setup  func(name string) bool // the configuration of a runner names it
+	Data   func(name string) bool // tests name it and no source does
+	// Steered: it is a part of what steers tests, and no source names it; eco is as of ClassOf.
+	Steered func(name string) (eco string, ok bool)
+	Helper  func(name string) bool // tests import it and no source does
+}
+
+// DataFolders hold what tests read.
+var DataFolders = []string{
+	"testdata", "_testdata", "fixtures", "__fixtures__", "__snapshots__", "tap-snapshots", "golden", "cassettes", "snapshots",
+}
+
+// ClassOf is the class of a file by its path and its content: the first of
+// steering, support, test and data that it fits, in doubt source. eco names the
+// ecosystem whose table says so, empty for what is the same in all.
+func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, eco string) {
+	if also.Called[name] && isWrapper(name, src) {
+		return compare.Steering, ""
+	}
+	tables := All()
+	for _, e := range tables {
+		if e.classes.steering != nil && e.classes.steering(name, src) {
+			return compare.Steering, e.Name
+		}
+	}
+	for _, e := range tables {
+		if e.classes.support != nil && e.classes.support(name, src) {
+			return compare.Support, e.Name
+		}
+	}
+	if IsSource(name) && (also.Setup != nil && also.Setup(name) || also.Helper != nil && also.Helper(name)) {
+		return compare.Support, ""
+	}
+	kept := InFolder(name, DataFolders...)
+	for _, e := range tables {
+		if e.classes.test != nil && e.classes.test(name, src) && !kept {
+			return compare.Test, e.Name
+		}
+	}
+	switch {
+	case InFolder(name, "vendor", "node_modules"):
+		return compare.Source, ""
+	case kept && IsSource(name) && InFolder(name, "testdata", "_testdata", "__fixtures__", "__snapshots__", "tap-snapshots"):
+		return compare.Support, ""
+	case kept && !IsSource(name):
+		return compare.Data, ""
+	}
+	if class, eco = inTestFolder(name, tables); class != "" {
+		return class, eco
+	}
+	if IsDoc(name) || Steers(name) {
+		return compare.Source, ""
+	}
+	if also.Steered != nil {
+		if eco, ok := also.Steered(name); ok {
+			return compare.Steering, eco
+		}
+	}
+	switch {
+	case !IsSource(name) && also.Data != nil && also.Data(name):
+		return compare.Data, ""
+	}
+	return compare.Source, ""
+}
+
+// inTestFolder is the class of a file in a folder of tests that is none itself.
+func inTestFolder(name string, tables []*Ecosystem) (compare.FileClass, string) {
+	for _, e := range tables {
+		if e.IsSource == nil || !e.IsSource(name) {
+			continue
+		}
+		if len(e.classes.folders) > 0 && inFolders(name, e.classes.folders) {
+			return compare.Support, e.Name
+		}
+		return "", "" // code of another language has folders of its own
+	}
+	for _, e := range tables {
+		if len(e.classes.folders) > 0 && inFolders(name, e.classes.folders) && !Steers(name) {
+			return compare.Data, ""
+		}
+	}
+	return "", ""
+}
+
+// inFolders says whether a path lies in one of these folders, which may have
+// several parts.
+func inFolders(name string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool { return strings.Contains("/"+path.Dir(name)+"/", "/"+f+"/") })
+}
+
+// wrapperName is the name of a script that is there to run tests.
+var wrapperName = pattern.New(`(?i)test|check|spec|(^|[-_.])ci([-_.]|$)`)
+
+// wrapperText is what a script has that runs tests, and one that is tested has not.
+var wrapperText = pattern.New(`(?i)test|check|spec\b|\b(prove|bats|tox|nox|mvn|gradlew?|phpunit|ctest)\b`)
+
+// isWrapper says whether a script that a test command calls is there to run tests, and is
+// not what they test.
+func isWrapper(name string, src []byte) bool {
+	if IsTestSource(name) {
+		return false
+	}
+	first, _, _ := bytes.Cut(src, []byte("\n"))
+	shell := slices.Contains([]string{".sh", ".bash"}, path.Ext(name)) || bytes.HasPrefix(first, []byte("#!")) && bytes.Contains(first, []byte("sh"))
+	return wrapperName.MatchString(path.Base(name)) || shell && (InFolder(name, "ci", ".ci") || wrapperText.Match(src))
+}
+
+// MixtureOf returns how the two versions of a file are merged, nil where it is of
+// one class.
+func MixtureOf(name string) *Mixture {
+	for _, e := range All() {
+		if e.classes.mixed == nil {
+			continue
+		}
+		if m := e.classes.mixed(name); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// called makes a test of base names: patterns of path.Match.
+func called(patterns ...string) func(string, []byte) bool {
+	return func(name string, _ []byte) bool {
+		base := path.Base(name)
+		return slices.ContainsFunc(patterns, func(p string) bool {
+			ok, err := path.Match(p, base)
+			return err == nil && ok
+		})
+	}
+}
+
+// mixedBy makes the field of a table from base names.
+func mixedBy(by map[string]*Mixture) func(string) *Mixture {
+	return func(name string) *Mixture {
+		if IgnoredDir(path.Dir(name)) {
+			return nil
+		}
+		return by[path.Base(name)]
+	}
+}
+
+// oneOf says that one of several tests holds.
+func oneOf(tests ...func(string, []byte) bool) func(string, []byte) bool {
+	return func(name string, src []byte) bool {
+		return slices.ContainsFunc(tests, func(is func(string, []byte) bool) bool { return is(name, src) })
+	}
+}
+
+// Versions are the two contents of a changed file, nil where a side has none.
+type Versions struct{ Base, Head []byte }
+
+// ClassOfBoth is the class of a file that differs between the sides: the first of steering,
+// support, test and data that either version fits, in doubt source. See [ClassOf].
+func ClassOfBoth(name string, v Versions, also Referred) (compare.FileClass, string) {
+	order := []compare.FileClass{compare.Steering, compare.Support, compare.Test, compare.Data, compare.Source}
+	best, of := compare.Source, ""
+	for _, src := range [][]byte{v.Base, v.Head} {
+		if src == nil && (v.Base != nil || v.Head != nil) {
+			continue
+		}
+		if c, eco := ClassOf(name, src, also); slices.Index(order, c) < slices.Index(order, best) {
+			best, of = c, eco
+		}
+	}
+	return best, of
+}

@@ -1,0 +1,107 @@
+package ecosystem
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+)
+
+// TestClassOf holds what files are to tests, by each ecosystem's own patterns.
+func TestClassOf(t *testing.T) {
+	t.Parallel()
+	const (
+		jsTest = "import test from 'node:test'\ntest('a', () => {})\n"
+		pyTest = "def test_a():\n    pass\n"
+		goTest = "package a\n\nfunc TestA(t *testing.T) {}\n"
+	)
+	also := Referred{
+		Called: map[string]bool{"ci/run.sh": true, "main.py": true, "run-tests.py": true, "a_test.go": true},
+		Setup:  func(name string) bool { return NamesSetup(`{"jest": {"setupFiles": ["./tools/globals.js"]}}`, name) },
+		Data:   func(name string) bool { return name == "a/cases/1.in" || name == "a/page.tmpl.go" },
+	}
+	for name, want := range map[string]struct {
+		src   string
+		class compare.FileClass
+	}{
+		"a/a_test.go":       {goTest, compare.Test},
+		"a/main_test.go":    {goTest + "func TestMain(m *testing.M) {}\n", compare.Support},
+		"a/helpers_test.go": {"package a\n\nfunc help() {}\n", compare.Support},
+		"a/a.go":            {"package a\n", compare.Source}, "a/helpers.go": {"package a\n", compare.Source},
+		"test/util.go": {"package test\n", compare.Source}, "internal/snapshots/store.go": {"package snapshots\n", compare.Source},
+		"vendor/x/x_test.go": {goTest, compare.Test}, "vendor/x/testdata.json": {"", compare.Source},
+		"testdata/deep/y.go": {"package y\n", compare.Support}, "a/testdata/in.json": {"{}", compare.Data},
+		"go.work": {"go 1.25\n", compare.Steering}, "go.sum": {"", compare.Source},
+		"a/cases/1.in": {"1", compare.Data}, "a/page.tmpl.go": {"package a\n", compare.Source}, "a/README.md": {"", compare.Source},
+
+		"src/a.test.ts": {jsTest, compare.Test}, "src/a.js": {jsTest, compare.Source}, "test/a.js": {jsTest, compare.Test},
+		"test/helper.js": {"export const x = 1\n", compare.Support}, "test/page.html": {"", compare.Data},
+		"src/__mocks__/fs.js": {"", compare.Support}, "src/__snapshots__/a.test.js.snap": {"", compare.Data}, "__tests__/fixtures/in.json": {"", compare.Data},
+		"jest.config.ts": {"", compare.Steering}, ".npmrc": {"", compare.Steering}, "sub/.mocharc.yml": {"", compare.Steering},
+		"vite.config.ts": {"export default {}", compare.Source}, "tools/globals.js": {"", compare.Support}, "yarn.lock": {"", compare.Source},
+
+		"tests/test_a.py": {pyTest, compare.Test}, "tests/a.py": {pyTest, compare.Test}, "tests/util.py": {"x = 1\n", compare.Support},
+		"conftest.py": {"", compare.Support}, "pkg/conftest.py": {"", compare.Support}, "tests/data/x.csv": {"", compare.Data},
+		"pytest.ini": {"", compare.Steering}, "tox.ini": {"", compare.Steering}, "main.py": {"", compare.Source}, "run-tests.py": {"", compare.Steering},
+
+		"Makefile": {"", compare.Steering}, "GNUmakefile": {"", compare.Steering}, "mk/rules.mk": {"", compare.Steering}, "ci/run.sh": {"#!/bin/sh\n", compare.Steering},
+		"scripts/other.sh": {"#!/bin/sh\n", compare.Source}, "t/a.bats": {"", compare.Test},
+
+		"tests/it.rs": {"#[test]\nfn a() {}\n", compare.Test}, "tests/common/mod.rs": {"pub fn x() {}\n", compare.Support}, "src/lib.rs": {"", compare.Source},
+		".cargo/config.toml": {"", compare.Steering}, "src/test/java/ATest.java": {"", compare.Test}, "src/test/java/Util.java": {"class Util {}", compare.Support},
+		"src/test/resources/a.xml": {"", compare.Data}, "src/main/java/A.java": {"", compare.Source}, ".mvn/maven.config": {"", compare.Steering},
+		"spec/a_spec.rb": {"", compare.Test}, "spec/spec_helper.rb": {"", compare.Support}, "Rakefile": {"", compare.Steering}, ".rspec": {"", compare.Steering},
+		"tests/ATest.php": {"", compare.Test}, "phpunit.xml": {"", compare.Steering}, "test/test_helper.exs": {"", compare.Support}, "test/a_test.exs": {"", compare.Test},
+		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Test}, "CTestConfig.cmake": {"", compare.Steering},
+	} {
+		if got, _ := ClassOf(name, []byte(want.src), also); got != want.class {
+			t.Errorf("%s is %s, want %s", name, got, want.class)
+		}
+	}
+	got, _ := ClassOfBoth("a/main_test.go", Versions{Base: []byte(goTest), Head: []byte(goTest + "func TestMain(m *testing.M) {}\n")}, also)
+	if got != compare.Support {
+		t.Errorf("a test file that becomes support is %s", got)
+	}
+}
+
+// TestNamesFile holds which strings of a source name a file.
+func TestNamesFile(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		src, dir, file string
+		want           bool
+	}{
+		{`os.ReadFile("golden.json")`, "a", "a/golden.json", true},
+		{`os.ReadFile("cases/1.in")`, "a", "a/cases/1.in", true},
+		{`os.ReadDir("cases")`, "a", "a/cases/1.in", true},
+		{`open('../shared/x.csv')`, "tests", "shared/x.csv", true},
+		{`// golden.json`, "a", "a/golden.json", false},
+		{`"in"`, "a", "a/other.json", false},
+	} {
+		if got := Names(tt.src, tt.dir, tt.file); got != tt.want {
+			t.Errorf("%s in %s names %s: %v", tt.src, tt.dir, tt.file, got)
+		}
+	}
+}
+
+// TestCalledIn holds which files a recipe runs, which steer tests, and which it only
+// reads or writes, which do not.
+func TestCalledIn(t *testing.T) {
+	t.Parallel()
+	for recipe, want := range map[string][]string{
+		"\tcp double.sh calc\n\t@sh test/double.sh calc":            {"cp", "sh", "test/double.sh"},
+		"-./run.sh double.sh":                                       {"./run.sh"},
+		"bash -e ./scripts/check.sh && CI=1 python3 -m tools.check": {"bash", "./scripts/check.sh", "python3", "tools.check"},
+		"for t in a.sh b.sh; do sh $$t || exit 1; done":             {"a.sh", "b.sh", "sh", "$t", "exit"},
+		"cd sub \\\n\t&& $(SHELL) run.sh":                           {"cd", "${SHELL}"},
+		"sh -c 'tools/all.sh lib.sh'":                               {"sh", "tools/all.sh"},
+		"if test -e x.sh; then timeout 10 bats one.bats; fi":        {"test", "timeout", "bats", "one.bats"},
+		"out=$(cat lib.sh) env A=1 ./t.sh":                          {"env", "./t.sh", "cat"},
+		"sh 'unterminated lib.sh":                                   {"sh", "unterminated", "lib.sh"},
+	} {
+		got := CalledIn(recipe)
+		slices.Sort(got)
+		slices.Sort(want)
+		sameStrings(t, recipe, got, want)
+	}
+}

@@ -1,0 +1,101 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A FileClass says what a file of a repository is for. The strings are stored: do
+// not change them.
+type FileClass string
+
+// The classes of files, by path alone.
+const (
+	ClassTest     FileClass = "test"     // a test, in any language
+	ClassData     FileClass = "data"     // lies in a folder of test data
+	ClassSteering FileClass = "steering" // decides what a project is built with
+	ClassSource   FileClass = "source"   // code
+	ClassDoc      FileClass = "doc"      // people read it and nothing runs it
+	ClassOther    FileClass = "other"
+)
+
+// Classify returns the class of the file with this path. It is the classification
+// by which the gate lays tests over the base.
+func Classify(name string) FileClass {
+	switch {
+	case IsTestSource(name):
+		return ClassTest
+	case inTestData(name):
+		return ClassData
+	case Steers(name):
+		return ClassSteering
+	case IsSource(name):
+		return ClassSource
+	case IsDoc(name):
+		return ClassDoc
+	}
+	return ClassOther
+}
+
+// IsDoc recognises files that people read and nothing runs.
+func IsDoc(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown", ".rst", ".adoc", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf":
+		return true
+	case "", ".txt":
+		base := strings.ToUpper(path.Base(name))
+		for _, doc := range []string{"LICENSE", "LICENCE", "COPYING", "AUTHORS", "CONTRIBUTORS", "NOTICE", "CHANGELOG", "CHANGES", "README", "PATENTS"} {
+			if strings.HasPrefix(base, doc) {
+				return true
+			}
+		}
+	}
+	switch path.Base(name) {
+	case ".gitignore", ".gitattributes", ".editorconfig", ".mailmap", "CODEOWNERS":
+		return true
+	}
+	return strings.HasPrefix(name, ".github/")
+}
+
+// IsTestFile recognises the files of tests, and their data, in any language.
+func IsTestFile(name string) bool { return IsTestSource(name) || inTestData(name) }
+
+// IsTestSource recognises the files of tests in any language.
+func IsTestSource(name string) bool {
+	return anyEcosystem(func(e *Ecosystem) bool { return e.IsTest != nil && e.IsTest(name) })
+}
+
+// IsSource recognises files of code in any language.
+func IsSource(name string) bool {
+	return anyEcosystem(func(e *Ecosystem) bool { return e.IsSource != nil && e.IsSource(name) })
+}
+
+// Steers recognises files that decide what a project is built with.
+func Steers(name string) bool {
+	return anyEcosystem(func(e *Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
+}
+
+func anyEcosystem(is func(*Ecosystem) bool) bool { return slices.ContainsFunc(All(), is) }
+
+// SameCode returns what compares two versions of a source by what they do, nil
+// where that is not known of its language.
+func SameCode(name string) func(before, after []byte) bool {
+	for _, e := range All() {
+		if e.IsSource != nil && e.IsSource(name) {
+			return e.same
+		}
+	}
+	return nil
+}
+
+// inTestData recognises the folders in which tests of many languages keep their data.
+func inTestData(name string) bool {
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		switch part {
+		case "testdata", "_testdata", "_test", "__snapshots__", "tap-snapshots", "__fixtures__":
+			return true
+		}
+	}
+	return false
+}

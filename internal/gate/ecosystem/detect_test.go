@@ -1,0 +1,64 @@
+package ecosystem
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// TestShellCommand holds which commands of the configuration tell their tests
+// apart, and which are left to a shell as they are.
+func TestShellCommand(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		stage Stage
+		text  string
+		argv  string // joined; empty: left to a shell
+		flags string
+	}{
+		{StageTest, "go test ./...", "go test -json ./...", ""},
+		{StageTest, "go test", "go test -json", ""},
+		{StageTest, "go test -json ./...", "go test -json ./...", ""},
+		{StageTest, "go test -v -race ./... -timeout 30s", "go test -json -v -race -timeout 30s ./...", "-v -race -timeout 30s"},
+		{StageTest, "go test -run TestA -tags=a,b ./a ./b", "go test -json -run TestA -tags=a,b ./a ./b", "-run TestA -tags=a,b"},
+		{StageTest, "go test --short -test.count=1 .", "go test -json --short -test.count=1 .", "--short -test.count=1"},
+		{StageBuild, "go test ./...", "", ""},
+		{StageTest, "go vet ./...", "", ""},
+		{StageTest, "go", "", ""},
+		{StageTest, "go test -C sub ./...", "", ""},
+		{StageTest, "go test ./... -args -slow", "", ""},
+		{StageTest, "go test -c -o x ./a", "", ""},
+		{StageTest, "go test -run", "", ""},
+		{StageTest, "GOFLAGS=-mod=mod go test ./...", "", ""},
+		{StageTest, "go test ./... | tee log", "", ""},
+		{StageTest, "go test ./... && echo ok", "", ""},
+		{StageTest, "go test ./... > log", "", ""},
+		{StageTest, "go test ./... &", "", ""},
+		{StageTest, "go test $PKGS", "", ""},
+		{StageTest, "go test -run 'TestA|TestB' ./...", "", ""},
+		{StageTest, "go test \"./...\"", "", ""},
+		{StageTest, "go test ./...; true", "", ""},
+		{StageTest, "! go test ./...", "", ""},
+		{StageTest, "if", "", ""},
+		{StageSetup, "npm ci", "", ""},
+	} {
+		c := ShellCommand(tt.stage, tt.text)
+		if (c.Results != nil) != (tt.argv != "") {
+			t.Errorf("%q: each test told apart: %v", tt.text, (c.Results != nil))
+		}
+		want := "bash --noprofile --norc -eo pipefail -c " + tt.text
+		if tt.argv != "" {
+			want = tt.argv
+		}
+		if got := strings.Join(c.Argv, " "); got != want {
+			t.Errorf("%q is run as %q, want %q", tt.text, got, want)
+		}
+		if got := strings.Join(c.Flags, " "); got != tt.flags {
+			t.Errorf("%q keeps the flags %q, want %q", tt.text, got, tt.flags)
+		}
+		if (c.Network == sandbox.NetworkHost) != (tt.stage == StageSetup) {
+			t.Errorf("%s %q: network %v", tt.stage, tt.text, c.Network)
+		}
+	}
+}

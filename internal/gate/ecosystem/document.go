@@ -1,0 +1,137 @@
+package ecosystem
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+)
+
+// An outcome is what a runner says of one test.
+type outcome struct {
+	pkg     string // as in ID.Package: the file from the runner's folder, or what the runner groups tests by
+	name    string // empty: of pkg itself, which could not be loaded
+	status  Status
+	output  string
+	elapsed time.Duration
+	retried bool // it was run again after a failure, as the runner was asked to
+}
+
+// MaxDocument bounds a document of results, in bytes.
+const MaxDocument = 64 << 20
+
+// A document is a collector of runners that write one document when they end.
+type document struct {
+	unit  string
+	text  bool // it is what people read, too
+	files bool // packages are files, named from the runner's folder or by absolute path
+	parse func([]byte) ([]outcome, error)
+	data  []byte
+	cut   bool
+	err   error
+	none  bool // nothing was reported
+}
+
+func (d *document) Write(p []byte) (int, error) {
+	room := min(MaxDocument-len(d.data), len(p))
+	d.data = append(d.data, p[:room]...)
+	d.cut = d.cut || room < len(p)
+	return len(p), nil
+}
+
+func (d *document) Suite(evidence, wd string) Suite {
+	var all []outcome
+	if d.cut {
+		d.err = fmt.Errorf("the results have more than %d MiB", MaxDocument>>20)
+	} else {
+		all, d.err = d.parse(d.data)
+	}
+	d.none = len(all) == 0
+	s := Suite{}
+	for _, o := range all {
+		o.output = Clean(o.output, wd)
+		d.put(s, o, evidence, wd)
+	}
+	return s
+}
+
+// put files an outcome, and what it says of its package.
+func (d *document) put(s Suite, o outcome, evidence, wd string) {
+	pkg := o.pkg
+	if d.files {
+		pkg = relative(d.unit, wd, pkg)
+	}
+	whole := ID{Unit: d.unit, Package: pkg}
+	p, ok := s[whole]
+	if !ok {
+		p = Test{Status: Passed, Evidence: evidence}
+	}
+	p.Elapsed += o.elapsed
+	if o.name == "" {
+		if p.Status = o.status; o.status == Failed {
+			p.Output, p.Broken = o.output, true
+		}
+		s[whole] = p
+		return
+	}
+	s[whole] = p
+	if o.status != Failed {
+		o.output = ""
+	}
+	merge(s, ID{Unit: d.unit, Package: pkg, Test: o.name}, Test{
+		Status: o.status, Output: o.output, Evidence: evidence, Elapsed: o.elapsed, Leaf: true, Retried: o.retried,
+	})
+}
+
+// noTests is what is said of a run that has not reported a test.
+const noTests = "the test runner reported no tests"
+
+func (d *document) Gap() (why string, much bool) {
+	switch {
+	case d.err != nil && !d.cut && len(bytes.TrimSpace(d.data)) > 0:
+		return "the results of the test runner cannot be used: " + d.err.Error(), false
+	case d.cut:
+		return d.err.Error(), true
+	case d.none:
+		return noTests, false
+	}
+	return "", false
+}
+
+// relative names a file from the top of the repository.
+func relative(unit, wd, name string) string {
+	if rest, ok := strings.CutPrefix(name, wd+"/"); ok && wd != "" {
+		return rest
+	}
+	if path.IsAbs(name) {
+		return name
+	}
+	return path.Join(unit, name)
+}
+
+func (d *document) Rest() string {
+	switch {
+	case d.text:
+		return Short(string(d.data))
+	case d.err != nil && len(d.data) > 0:
+		return "the results cannot be read: " + d.err.Error()
+	case d.none:
+		return noTests
+	}
+	return ""
+}
+
+// Documented makes the collector of runners that write one document, whose
+// packages are files.
+func Documented(parse func([]byte) ([]outcome, error)) func(string) Collector {
+	return func(unit string) Collector { return &document{unit: unit, files: true, parse: parse} }
+}
+
+// grouped is the same where packages are names.
+func grouped(parse func([]byte) ([]outcome, error)) func(string) Collector {
+	return func(unit string) Collector { return &document{unit: unit, parse: parse} }
+}
+
+var _ io.Writer = (*document)(nil)

@@ -1,0 +1,166 @@
+package ecosystem
+
+import (
+	"encoding/xml"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func dotnetClasses() classTable {
+	return classTable{
+		steering: called("*.runsettings", "xunit.runner.json", "testconfig.json"),
+		test: func(name string, _ []byte) bool {
+			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
+		},
+	}
+}
+
+// dotnetEcosystem is .NET, by its solutions, or its projects where there is none.
+func dotnetEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: ".NET", Units: ".NET projects", Bound: true,
+		Hosts:   strings.Fields("api.nuget.org www.nuget.org globalcdn.nuget.org"),
+		Fetched: []string{".nuget/packages"},
+		find:    findDotnetProjects,
+		classes: dotnetClasses(),
+		IsTest: func(name string) bool {
+			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
+		},
+		IsSource: func(name string) bool { return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) },
+		Steers: func(name string) bool {
+			return slices.Contains([]string{".sln", ".slnx", ".csproj", ".fsproj", ".vbproj", ".props", ".targets"}, path.Ext(name)) ||
+				slices.Contains([]string{"global.json", "packages.lock.json", "NuGet.config", "nuget.config"}, path.Base(name))
+		},
+		Absent: func(output string) (string, bool) {
+			m := dotnetMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1], false
+		},
+	}
+}
+
+var (
+	dotnetTests   = pattern.New(`(?i)(^|/)[^/]*tests?(/|\.[cfv][sb]$)`)
+	dotnetMissing = pattern.New(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
+)
+
+func findDotnetProjects(s *Survey) []Project {
+	var solutions, projects []string
+	for _, f := range s.files {
+		switch {
+		case IgnoredDir(path.Dir(f)):
+		case slices.Contains([]string{".sln", ".slnx"}, path.Ext(f)):
+			solutions = append(solutions, f)
+		case slices.Contains([]string{".csproj", ".fsproj", ".vbproj"}, path.Ext(f)):
+			projects = append(projects, f)
+		}
+	}
+	if len(solutions) == 0 {
+		solutions = slices.DeleteFunc(projects, func(f string) bool { return !dotnetTests.MatchString(f) })
+	}
+	var out []Project
+	for _, f := range solutions {
+		dir := path.Dir(f)
+		if slices.ContainsFunc(out, func(p Project) bool { return Inside(p.Dir, dir) }) {
+			continue
+		}
+		p := Project{Dir: dir, What: ".NET solution " + path.Base(f), Why: []string{f}}
+		if !s.tools.Has("dotnet") {
+			p.Missing = "no dotnet on this machine"
+			out = append(out, p)
+			continue
+		}
+		file := quoted(path.Base(f))
+		env := "DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 "
+		setup := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+		p.Setup = []Command{setup.reporting(env + "dotnet restore " + file)}
+		p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting(env + "dotnet build --no-restore " + file)}
+		text := env + "dotnet test --no-restore " + file + " --logger trx"
+		t := Command{Stage: StageTest, Unit: dir}
+		t = t.reporting(text + ` --results-directory "$RESULTS_DIR/trx"; status=$?; cat "$RESULTS_DIR"/trx/*.trx > "$RESULTS"; exit $status`)
+		t.Text = text
+		t.Results = &Results{Name: "TRX of dotnet test", Collect: grouped(parseTRX), Narrow: func(c Command, _ Part) (Command, bool) { return c, false }}
+		p.Test = []Command{t}
+		out = append(out, p)
+	}
+	return out
+}
+
+// parseTRX reads the results of Visual Studio's test platform: one document, or
+// several after one another.
+func parseTRX(data []byte) ([]outcome, error) {
+	data = xmlHead.ReplaceAll(data, nil)
+	if _, err := tameXML(data); err != nil {
+		return nil, fmt.Errorf("TRX: %w", err)
+	}
+	type run struct {
+		Results struct {
+			Unit []struct {
+				TestID   string `xml:"testId,attr"`
+				Name     string `xml:"testName,attr"`
+				Outcome  string `xml:"outcome,attr"`
+				Duration string `xml:"duration,attr"`
+				Output   struct {
+					StdOut    string
+					ErrorInfo struct{ Message, StackTrace string }
+				}
+			} `xml:"UnitTestResult"`
+		}
+		Definitions struct {
+			Tests []struct {
+				ID     string `xml:"id,attr"`
+				Method struct {
+					Class string `xml:"className,attr"`
+				} `xml:"TestMethod"`
+			} `xml:"UnitTest"`
+		} `xml:"TestDefinitions"`
+	}
+	var doc struct {
+		Runs []run `xml:"TestRun"`
+	}
+	data = slices.Concat([]byte("<all>"), data, []byte("</all>"))
+	if err := xml.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("TRX: %w", err)
+	}
+	var out []outcome
+	for _, r := range doc.Runs {
+		class := map[string]string{}
+		for _, t := range r.Definitions.Tests {
+			class[t.ID], _, _ = strings.Cut(t.Method.Class, ",")
+		}
+		for _, u := range r.Results.Unit {
+			o := outcome{pkg: class[u.TestID], name: strings.TrimPrefix(u.Name, class[u.TestID]+"."), elapsed: clockTime(u.Duration)}
+			switch u.Outcome {
+			case "Passed":
+				o.status = Passed
+			case "NotExecuted", "Inconclusive", "Pending":
+				o.status = Skipped
+			default:
+				o.status = Failed
+				o.output = Short(JoinOutput(JoinOutput(u.Output.ErrorInfo.Message, u.Output.ErrorInfo.StackTrace), u.Output.StdOut))
+			}
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
+var xmlHead = pattern.New(`\x{FEFF}?<\?xml[^>]*\?>`)
+
+// clockTime reads "00:00:01.5".
+func clockTime(s string) time.Duration {
+	var h, m int
+	var sec float64
+	if n, err := fmt.Sscanf(s, "%d:%d:%f", &h, &m, &sec); n != 3 || err != nil {
+		return 0
+	}
+	return time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(sec*float64(time.Second))
+}

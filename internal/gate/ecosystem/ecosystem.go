@@ -1,0 +1,113 @@
+package ecosystem
+
+import "sync"
+
+// An Ecosystem is what the gate knows of one language and its tools. To add one
+// is to add a file that makes such a value, and a line in [All].
+//
+// All functions are pure: they look at the files of a tree and at what programs
+// the machine has, and start nothing. Those that are nil are not known.
+type Ecosystem struct {
+	Name  string // for people: "Go", "Node.js"
+	Units string // what its projects are: "Go modules"
+
+	// Fetched are folders below HOME in which the tools keep what they have fetched.
+	Fetched []string
+
+	// registries are variables of the operator about registries, with stars in
+	// them, which setup is given; registryFiles such that name files or folders.
+	registries, registryFiles []string
+
+	// Hosts are the public registries, by name: what setup of a head that is not
+	// trusted may reach.
+	Hosts []string
+
+	// SettingsFiles are files in which the operator can have said the same.
+	SettingsFiles []SettingsFile
+
+	// byGit says that nothing runs of what they fetch by git; others run hooks and scripts
+	// of that.
+	byGit bool
+
+	// Pin adds to the data that a command fetches among the package manager that the base
+	// has chosen, whose files read returns, nil for what is not there. own says that the
+	// program of one is among the data.
+	Pin func(unit string, data map[string][]byte, read func(name string) ([]byte, error)) (own bool, err error)
+
+	// find returns what the tools can work in: a project for each folder that is
+	// one, with its commands, the reason, and what is missing to run them.
+	find func(*Survey) []Project
+
+	// IsTest recognises the files of tests by their paths. They are laid over the base,
+	// and a change of nothing else changes nothing that runs.
+	IsTest func(name string) bool
+
+	// IsSource recognises the files that hold code of this language, by their paths.
+	IsSource func(name string) bool
+
+	// classes say what files are to the tests, by the base's tests and data being
+	// put over the head's sources and the reverse.
+	classes classTable
+
+	// Steers recognises files that decide what all of a project is built with, such as
+	// a manifest and its lockfile.
+	Steers func(name string) bool
+
+	// same says that two versions of a source differ in comments and layout only.
+	same func(before, after []byte) bool
+
+	// Compiled says that build commands make what tests run of a file, so that they have
+	// to be run again where it is another one.
+	Compiled func(name string) bool
+
+	// Calls says that its commands only call what other ecosystems run: a project is none
+	// where one of another has tests in its folder or below.
+	Calls bool
+
+	// Caches says that its tools compile into the build cache that the gate keeps.
+	Caches bool
+
+	// Packages is set where tests belong to packages rather than to files.
+	Packages *Packages
+
+	// What the tools can do with packages beyond running their tests; nil: they cannot.
+	Race     *Race
+	Fuzz     *Fuzz
+	Coverage *Coverage
+
+	// Lines says how runs of its tests report which lines they ran; nil: they cannot.
+	Lines *LineMeter
+
+	// Bound says that what is built names the folder that it was built in, so that
+	// a copy of it at another place cannot be built again.
+	Bound bool
+
+	// adopt returns a plain command of the configuration, split into words, as one
+	// that reports each test; false for what is not a runner that it knows.
+	adopt func(c Command, words []string) (Command, bool)
+
+	// Absent reads from the output of a failed test that it wants what is not
+	// there, and names that: it is no reproduction where only the change has it.
+	// deps says that it is a dependency.
+	Absent func(output string) (name string, deps bool)
+}
+
+// All are the ecosystems that the gate knows, in the order in which their commands are
+// run. The list is the same each time, and must not be changed.
+func All() []*Ecosystem { return all() }
+
+var all = sync.OnceValue(func() []*Ecosystem {
+	return []*Ecosystem{
+		goEcosystem(),
+		nodeEcosystem(),
+		pythonEcosystem(),
+		rustEcosystem(),
+		javaEcosystem(),
+		cEcosystem(),
+		rubyEcosystem(),
+		dotnetEcosystem(),
+		phpEcosystem(),
+		elixirEcosystem(),
+		makeEcosystem(), // last: where the others have tests, it only calls them
+	}
+})

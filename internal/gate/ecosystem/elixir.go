@@ -1,0 +1,134 @@
+package ecosystem
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func elixirClasses() classTable {
+	return classTable{
+		support: called("test_helper.exs"),
+		test: func(name string, _ []byte) bool {
+			return strings.HasSuffix(name, "_test.exs") && InFolder(name, "test")
+		},
+		folders: []string{"test"},
+	}
+}
+
+// elixirEcosystem is Elixir, by mix.exs.
+func elixirEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "Elixir", Units: "Elixir projects",
+		Hosts:   strings.Fields("hex.pm repo.hex.pm builds.hex.pm"),
+		Fetched: []string{".hex", ".mix", ".cache/rebar3"},
+		find:    findElixirProjects,
+		classes: elixirClasses(),
+		IsTest:  func(name string) bool { return path.Ext(name) == ".exs" && InFolder(name, "test") },
+		IsSource: func(name string) bool {
+			return slices.Contains([]string{".ex", ".exs", ".eex", ".heex"}, path.Ext(name))
+		},
+		Steers: func(name string) bool { return path.Base(name) == "mix.exs" || path.Base(name) == "mix.lock" },
+		Absent: func(output string) (string, bool) {
+			m := elixirMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2], false
+		},
+	}
+}
+
+var elixirMissing = pattern.New(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined|module (?:\w+\.)*(\w+) is not (?:available|loaded)`)
+
+func findElixirProjects(s *Survey) []Project {
+	var out []Project
+	dirs := s.dirs("mix.exs")
+	for _, dir := range dirs {
+		if slices.ContainsFunc(dirs, func(o string) bool { return o != dir && Inside(o, dir) }) {
+			continue // a part of an umbrella
+		}
+		p := Project{Dir: dir, What: "Elixir project", Why: []string{path.Join(dir, "mix.exs")}}
+		if dir != "." {
+			p.What += " in " + dir
+		}
+		if !s.tools.Has("mix") {
+			p.Missing = "no mix on this machine"
+			out = append(out, p)
+			continue
+		}
+		if s.has(dir, "mix.lock") {
+			c := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+			p.Setup = []Command{c.reporting("mix local.hex --force --if-missing && mix local.rebar --force --if-missing && MIX_ENV=test mix deps.get")}
+		}
+		p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting("MIX_ENV=test mix compile")}
+		t := Command{Stage: StageTest, Unit: dir}.reporting("mix test --trace --no-color 2>&1")
+		t.Text = "mix test --trace --no-color"
+		t.Results = &Results{
+			Name:    "text of mix test --trace",
+			Collect: func(unit string) Collector { return &document{unit: unit, text: true, files: true, parse: parseMix} },
+			Narrow: func(c Command, p Part) (Command, bool) {
+				if len(p.Packages) == 0 {
+					return c, false
+				}
+				d := c.reporting("mix test --trace --no-color " + strings.Join(fromUnit(c.Unit, p.Packages), " ") + " 2>&1")
+				d.Text = strings.TrimSuffix(d.Text, " 2>&1")
+				return d, true
+			},
+		}
+		p.Test = []Command{t}
+		out = append(out, p)
+	}
+	return out
+}
+
+var (
+	mixModule = pattern.New(`^([\w.]+) \[(.+\.exs)\]$`)
+	mixTest   = pattern.New(`^\s+\* (test .+?|doctest .+?|property .+?) \((\d+(?:\.\d+)?ms|skipped|excluded)\)(?: \[L#\d+\])?$`)
+	mixFailed = pattern.New(`^\s+\d+\) (test .+|doctest .+|property .+) \(([\w.]+)\)$`)
+)
+
+// parseMix reads the text of "mix test --trace".
+func parseMix(data []byte) ([]outcome, error) {
+	var out []outcome
+	files := map[string]string{} // by module
+	file, failed := "", -1
+	for line := range bytes.Lines(data) {
+		text := plainText(string(line))
+		if i := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\r'); i >= 0 {
+			text = text[i+1:] // a line that was written over
+		}
+		text = strings.TrimRight(text, "\r\n")
+		if m := mixModule.FindStringSubmatch(text); m != nil {
+			file, files[m[1]] = m[2], m[2]
+			continue
+		}
+		if m := mixTest.FindStringSubmatch(text); m != nil && file != "" {
+			o := outcome{pkg: file, name: m[1], status: Passed}
+			if !strings.HasSuffix(m[2], "ms") {
+				o.status = Skipped
+			}
+			out, failed = append(out, o), -1
+			continue
+		}
+		if m := mixFailed.FindStringSubmatch(text); m != nil {
+			failed = slices.IndexFunc(out, func(o outcome) bool { return o.name == m[1] && o.pkg == files[m[2]] })
+			if failed >= 0 {
+				out[failed].status = Failed
+			}
+			continue
+		}
+		if failed >= 0 {
+			if strings.TrimSpace(text) == "" {
+				failed = -1
+				continue
+			}
+			out[failed].output = Short(out[failed].output + strings.TrimSpace(text) + "\n")
+		}
+	}
+	return out, nil
+}

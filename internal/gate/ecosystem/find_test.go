@@ -1,0 +1,189 @@
+package ecosystem
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// found is what ecosystems find in files, a line for each project and command.
+// Of tools, only those that are named are there.
+func found(t *testing.T, files map[string]string, tools ...string) string {
+	t.Helper()
+	dir, bin := t.TempDir(), t.TempDir()
+	var names []string
+	data := map[string][]byte{}
+	for name, text := range files {
+		data[name] = []byte(text)
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	lay(t, dir, data)
+	for _, tool := range tools {
+		if err := os.WriteFile(filepath.Join(bin, tool), nil, 0o755); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	var b strings.Builder
+	s := NewSurvey(dir, names, &Toolchains{Env: []string{"PATH=" + bin}}, func(format string, args ...any) {
+		fmt.Fprintf(&b, "problem: "+format+"\n", args...)
+	})
+	for _, p := range FindProjects(s) {
+		fmt.Fprintf(&b, "%s in %s", p.Eco.Name, p.Dir)
+		if len(p.uses) > 0 {
+			fmt.Fprintf(&b, " with %s", strings.Join(p.uses, " "))
+		}
+		if p.Missing != "" {
+			fmt.Fprintf(&b, ": %s", p.Missing)
+		}
+		b.WriteByte('\n')
+		for _, list := range [][]Command{p.Setup, p.Build, p.Test} {
+			for _, c := range list {
+				fmt.Fprintf(&b, "  %s %s", c.Stage, c.Text)
+				if c.Stage == StageTest && c.Results == nil {
+					b.WriteString(" (as one)")
+				}
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestFind holds what is found in repositories of many shapes, with which
+// commands, rooted where their files are, and that a tool that the machine lacks
+// is named.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	jest := ` --ci --json --outputFile="$RESULTS"`
+	node := `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`
+	junit := ` -o junit_family=xunit1 --junitxml="$RESULTS"`
+	for name, tt := range map[string]struct {
+		files map[string]string
+		tools string
+		want  string
+	}{
+		"nothing": {files: map[string]string{"README.md": ""}, want: ""},
+		"jest by its script": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "eslint . && jest --coverage", "build": "tsc"}, "devDependencies": {"jest": "29"}}`, "package-lock.json": "{}"},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm ci --no-audit --no-fund\n  build npm run build\n  test npx jest --coverage" + jest + "\n",
+		},
+		"a script that calls another, with settings": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "npm run unit", "unit": "cross-env NODE_ENV=test mocha --watch test/*.js"}}`},
+			tools: "node npm",
+			want:  "Node.js in .\n  test cross-env NODE_ENV=test mocha --reporter json --reporter-option output=\"$RESULTS\" test/*.js\n",
+		},
+		"a runner that is not known": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "karma start"}, "devDependencies": {"karma": "6"}}`},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock\n  test npm test (as one)\n",
+		},
+		"no script, tests for node": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`, "test/a.js": ""},
+			tools: "node npm",
+			want:  "Node.js in .\n  test " + node + "\n",
+		},
+		"a workspace": {
+			files: map[string]string{
+				"package.json": `{"workspaces": ["packages/*"], "scripts": {"test": "npm test --workspaces"}}`, "package-lock.json": "{}",
+				"packages/a/package.json":     `{"name": "@x/a", "scripts": {"test": "node --test"}}`,
+				"packages/b/package.json":     `{"name": "@x/b", "dependencies": {"@x/a": "*"}, "scripts": {"test": "vitest"}}`,
+				"node_modules/z/package.json": `{"scripts": {"test": "jest"}}`,
+			},
+			tools: "node npm",
+			want: "Node.js in .\n  setup npm ci --no-audit --no-fund\n" +
+				"Node.js in packages/a with .\n  test " + node + "\n" +
+				"Node.js in packages/b with packages/a .\n  test npx vitest run --reporter=json --outputFile=\"$RESULTS\"\n",
+		},
+		"a package manager that is not there": {
+			files: map[string]string{"package.json": `{"scripts": {"test": "jest"}, "devDependencies": {"jest": "29"}}`, "pnpm-lock.yaml": ""},
+			tools: "node npm",
+			want:  "Node.js in .: no pnpm on this machine\n",
+		},
+		"a manifest that cannot be read": {files: map[string]string{"package.json": `{`}, tools: "node npm", want: "problem: package.json: unexpected end of JSON input\n"},
+		"unittest": {
+			files: map[string]string{"a.py": "", "tests/__init__.py": "", "tests/test_a.py": "import unittest"},
+			tools: "python3",
+			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p 'test*.py'\n",
+		},
+		"pytest of the machine": {
+			files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n", "src/a/__init__.py": "", "tests/test_a.py": "def test_a(): pass"},
+			tools: "python3 pytest",
+			want:  "Python in .\n  test PYTHONPATH=src:. pytest" + junit + "\n",
+		},
+		"pytest and dependencies, beside another language": {
+			files: map[string]string{
+				"go.mod": "module m", "api/requirements.txt": "flask", "api/app.py": "", "api/tests/test_app.py": "import pytest", "api/tests/conftest.py": "",
+			},
+			tools: "python3 pytest",
+			want: "Go in .: no go command on this machine\n" +
+				"Python in api\n  setup python3 -m venv .venv\n  setup .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt pytest\n" +
+				"  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"uv": {
+			files: map[string]string{"pyproject.toml": "[project]\ndependencies = [\"a\"]\n", "uv.lock": "", "test_a.py": "import pytest"},
+			tools: "python3 uv",
+			want:  "Python in .\n  setup uv sync --frozen --all-extras --all-groups\n  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
+		},
+		"a Cargo workspace": {
+			files: map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\"]\n", "Cargo.lock": "", "a/Cargo.toml": "[package]\nname = \"a\"\n"},
+			tools: "cargo",
+			want:  "Rust in .\n  setup cargo fetch --locked\n  build cargo build --offline --workspace\n  test cargo test --offline --no-fail-fast --workspace\n",
+		},
+		"tools that are not there": {
+			files: map[string]string{
+				"a/Cargo.toml": "[package]\n", "b/pom.xml": "", "c/CMakeLists.txt": "", "d/meson.build": "", "e/Gemfile": "", "e/spec/a_spec.rb": "",
+				"f/x.sln": "", "g/phpunit.xml": "", "h/mix.exs": "", "i/Makefile": "test:\n\ttrue\n", "j/justfile": "test:\n  true\n", "k/build.gradle": "",
+			},
+			want: "Rust in a: no cargo on this machine\nJava in b: no java on this machine\nJava in k: no java on this machine\n" +
+				"C/C++ in c: no cmake on this machine\nC/C++ in d: no meson on this machine\nRuby in e: no ruby on this machine\n.NET in f: no dotnet on this machine\n" +
+				"PHP in g: no php on this machine\nElixir in h: no mix on this machine\nMake in i: no make on this machine\nMake in j: no just on this machine\n",
+		},
+		"targets": {
+			files: map[string]string{"Makefile": "all: x\ncheck:\n\t./x\n", "sub/Taskfile.yml": "tasks:\n  test:\n    cmd: x\n"},
+			tools: "make task",
+			want:  "Make in .\n  build make all\n  test make check (as one)\nMake in sub\n  test task test (as one)\n",
+		},
+		"a Makefile that only calls what is known": {
+			files: map[string]string{"Makefile": "test:\n\tcargo test\n", "Cargo.toml": "[package]\n"},
+			tools: "make cargo",
+			want:  "Rust in .\n  build cargo build --offline\n  test cargo test --offline --no-fail-fast\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, found(t, tt.files, strings.Fields(tt.tools)...)); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAdopt holds which commands of a configuration are asked for results of
+// each test, and that others are left alone.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"npx jest --runInBand":           `npx jest --runInBand --ci --json --outputFile="$RESULTS"`,
+		"vitest":                         `npx vitest run --reporter=json --outputFile="$RESULTS"`,
+		"python -m pytest -x tests/unit": `python -m pytest -x -o junit_family=xunit1 --junitxml="$RESULTS" tests/unit`,
+		"pytest":                         `pytest -o junit_family=xunit1 --junitxml="$RESULTS"`,
+		"cargo test --workspace":         `cargo test --workspace`,
+		"pytest --junitxml=x.xml":        "",
+		"npm test":                       "",
+		"make check":                     "",
+		"echo jest":                      "",
+		"jest || true":                   "",
+	} {
+		c := ShellCommand(StageTest, text)
+		if (c.Results != nil) != (want != "") || want != "" && c.Text != want {
+			t.Errorf("%q: %q, each test %v; want %q", text, c.Text, c.Results != nil, want)
+		}
+	}
+}

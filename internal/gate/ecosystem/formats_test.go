@@ -1,0 +1,119 @@
+package ecosystem
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// told are the essentials of a suite, a line each, sorted.
+func told(s Suite) string {
+	var lines []string
+	for id, t := range s {
+		line := fmt.Sprintf("%s %s", t.Status, id)
+		if id.Test == "" && t.Status == Passed {
+			continue // a package whose tests speak for it
+		}
+		if t.Broken {
+			line += " (broken)"
+		}
+		if t.Output != "" {
+			line += ": " + FirstLine(t.Output)
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// TestFormats holds what is read out of recorded results of each runner: every
+// test with its file or class, its status and what it said when it failed.
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for name, collect := range map[string]func(string) Collector{
+		"jest.json":    Documented(ParseJest),
+		"vitest.json":  Documented(ParseJest),
+		"mocha.json":   Documented(parseMocha),
+		"node.jsonl":   Documented(parseNodeTest),
+		"tape.tap":     grouped(parseTAP),
+		"ava.tap":      grouped(parseTAP),
+		"pytest.xml":   Documented(parsePytest),
+		"surefire.xml": grouped(parseJUnit(byClass)),
+		"ctest.xml":    grouped(parseJUnit(byCTest)),
+		"meson.xml":    grouped(parseJUnit(byMeson)),
+		"phpunit.xml":  Documented(parseJUnit(byPHPUnit)),
+		"cargo.txt":    func(unit string) Collector { return &document{unit: unit, text: true, parse: parseCargo} },
+		"rspec.json":   Documented(parseRSpec),
+		"dotnet.trx":   grouped(parseTRX),
+		"mix.txt":      func(unit string) Collector { return &document{unit: unit, text: true, files: true, parse: parseMix} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data, err := os.ReadFile(filepath.Join("testdata", "results", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := collect("sub")
+			for len(data) > 0 { // in pieces, as it comes
+				n := min(7, len(data))
+				if _, err := c.Write(data[:n]); err != nil {
+					t.Fatal(err)
+				}
+				data = data[n:]
+			}
+			got := told(c.Suite("E1", "/repo"))
+			if d, ok := c.(*document); ok && d.err != nil {
+				t.Fatal(d.err)
+			}
+			file := filepath.Join("testdata", "results", name+".want")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHostileResults holds that results that are no results, or meant to cost
+// more than they are, give none, and that people are told why.
+func TestHostileResults(t *testing.T) {
+	t.Parallel()
+	deep := strings.Repeat("<testsuite>", 1000) + "<testcase name=\"a\"/>" + strings.Repeat("</testsuite>", 1000)
+	for name, data := range map[string]string{
+		"entities": `<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><testsuite><testcase name="&b;"/></testsuite>`,
+		"depth":    deep,
+		"cut off":  `<testsuite name="a"><testcase name="b"`,
+		"no XML":   "Segmentation fault",
+	} {
+		c := grouped(parseJUnit(byClass))(".")
+		if _, err := c.Write([]byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		if s := c.Suite("E1", ""); len(s) > 0 || c.Rest() == "" {
+			t.Errorf("%s: %v, told %q", name, s, c.Rest())
+		}
+	}
+	big := &document{unit: ".", parse: parseJUnit(byClass)}
+	chunk := []byte(strings.Repeat(" ", 1<<20))
+	for range 65 {
+		if n, err := big.Write(chunk); n != len(chunk) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if big.Suite("E1", ""); len(big.data) > MaxDocument || !strings.Contains(big.Rest(), "64 MiB") {
+		t.Errorf("%d bytes kept, told %q", len(big.data), big.Rest())
+	}
+}

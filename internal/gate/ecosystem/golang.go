@@ -1,0 +1,234 @@
+package ecosystem
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// A GoToolchain is the Go of this machine, as its operator has set it up.
+type GoToolchain struct {
+	Root    string // GOROOT
+	Version string // such as "go1.26.8"
+	Race    bool   // the race detector can be linked: cgo is on and its compiler is there
+	NoRace  string // why Race is not set, for people
+	// Download settings of the operator, for the setup phase only.
+	ModCache, Proxy, SumDB, NoSumDB, NoProxy, Private string
+}
+
+// findGo asks the go command in the search path of env how it is set up. It
+// returns nil without an error where there is none.
+func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
+	bin := lookPath(env, "go")
+	if bin == "" {
+		return nil, nil //nolint:nilnil // no Go is an answer, and no fault
+	}
+	cmd := exec.CommandContext(ctx, bin, "env", "-json", "GOROOT", "GOVERSION", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "CGO_ENABLED", "CC", "GOOS", "GOARCH")
+	cmd.Dir = string(filepath.Separator) // outside of any module, whose go.mod could ask for another toolchain
+	cmd.Env = append(slices.Clone(env), "GOTOOLCHAIN=local")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s env: %w", bin, err)
+	}
+	v := map[string]string{}
+	if err := json.Unmarshal(out, &v); err != nil {
+		return nil, fmt.Errorf("%s env: %w", bin, err)
+	}
+	cc, _, _ := strings.Cut(v["CC"], " ")
+	found := &GoToolchain{
+		Root: v["GOROOT"], Version: v["GOVERSION"],
+		Race:     v["CGO_ENABLED"] == "1" && lookPath(env, cc) != "" && raceArch(v["GOOS"], v["GOARCH"]),
+		ModCache: v["GOMODCACHE"], Proxy: v["GOPROXY"], SumDB: v["GOSUMDB"],
+		NoSumDB: v["GONOSUMDB"], NoProxy: v["GONOPROXY"], Private: v["GOPRIVATE"],
+	}
+	if !found.Race {
+		found.NoRace = "the race detector needs cgo and a C compiler"
+	}
+	return found, nil
+}
+
+// raceArch follows the list in https://go.dev/doc/articles/race_detector.
+func raceArch(goos, arch string) bool {
+	return goos == "linux" && slices.Contains([]string{"amd64", "arm64", "ppc64le", "s390x", "loong64"}, arch) ||
+		goos == "darwin" && (arch == "amd64" || arch == "arm64")
+}
+
+// goEcosystem is Go, by its modules.
+func goEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "Go", byGit: true, Units: "Go modules",
+		Hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
+		find:     findGoProjects,
+		classes:  goClasses(),
+		Lines:    goLines(),
+		IsTest:   func(name string) bool { return strings.HasSuffix(name, "_test.go") },
+		IsSource: isGoSource,
+		Steers:   steersGo,
+		same:     sameTokens,
+		adopt:    adoptGoTest,
+		Caches:   true,
+		Packages: goPackages(),
+		Race:     goRace(),
+		Fuzz:     goFuzz(),
+		Coverage: goCoverage(),
+	}
+}
+
+// isGoSource recognises what the go command compiles, or hands to other compilers.
+func isGoSource(name string) bool {
+	switch path.Ext(name) {
+	case ".go", ".s", ".S", ".syso", ".swig":
+		return true
+	}
+	return false
+}
+
+// goWhat is what the name of a module follows in the name of its project.
+const goWhat = "Go module "
+
+// findGoProjects makes a project of every module.
+func findGoProjects(s *Survey) []Project {
+	mods, problems := findModules(s.file, s.files)
+	for _, p := range problems {
+		s.note("%s", p)
+	}
+	var out []Project
+	for _, m := range mods {
+		p := Project{
+			Dir: m.Dir, What: goWhat + m.Path, Why: []string{path.Join(m.Dir, "go.mod")}, uses: m.replaces, always: m.workspace,
+		}
+		if m.NoWork {
+			p.env = []string{"GOWORK=off"}
+		}
+		if s.tools.Go == nil {
+			p.Missing = "no go command on this machine"
+		} else {
+			p.addGo(m, s.tools.Go.Race)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// addGo appends the commands that every Go module gets.
+func (p *Project) addGo(m goModule, race bool) {
+	if !m.Vendored {
+		c := m.Command(StageSetup, "mod", "download")
+		c.Network, c.Needed = sandbox.NetworkHost, m.needs
+		p.Setup = append(p.Setup, c)
+	}
+	// Compiling all dependencies and tests, also for the race detector, and
+	// running nothing, puts them into the project's cache.
+	modes := [][]string{nil}
+	if race {
+		modes = append(modes, []string{"-race"})
+	}
+	for _, mode := range modes {
+		args := slices.Concat([]string{"list", "-e", "-export", "-test", "-deps", "-f={{with .Error}}{{.}}{{end}}"}, mode, []string{"./..."})
+		c := m.Command(StageWarm, args...)
+		c.Race = mode != nil
+		p.Warm = append(p.Warm, c)
+	}
+	p.Build = append(p.Build, m.Command(StageBuild, "build", "./..."))
+	p.Lint = append(p.Lint, m.Command(StageLint, "vet", "./..."))
+	t := m.Command(StageTest, "test", "-json", "./...")
+	t.Results = goResults()
+	p.Test = append(p.Test, t)
+}
+
+// module is the module that a project of Go was made from, as far as its
+// commands depend on it.
+func (p Project) module() goModule {
+	return goModule{Dir: p.Dir, Path: strings.TrimPrefix(p.What, goWhat), NoWork: slices.Contains(p.env, "GOWORK=off")}
+}
+
+// A goModule is one go.mod of a tree.
+type goModule struct {
+	Dir       string // in the repository, "." for its top
+	Path      string // module path
+	Vendored  bool
+	workspace bool     // named by the go.work at the top
+	replaces  []string // folders in the repository that it is built with
+	NoWork    bool     // there is a go.work that does not name it
+	needs     bool     // it requires others
+}
+
+// findModules lists the modules of a tree and the problems met.
+func findModules(read func(string) ([]byte, error), files []string) (mods []goModule, problems []string) {
+	work, problems := workUses(read, files)
+	for _, f := range files {
+		if path.Base(f) != "go.mod" || IgnoredDir(path.Dir(f)) {
+			continue
+		}
+		data, err := read(f)
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("%s: %v", f, err))
+			continue
+		}
+		m := goModule{Dir: path.Dir(f), Path: modfile.ModulePath(data)}
+		// ParseLax would leave replacements out. What cannot be parsed has none; the go command says why.
+		if mod, err := modfile.Parse(f, data, nil); err == nil {
+			m.needs = len(mod.Require) > 0
+			for _, r := range mod.Replace {
+				if strings.HasPrefix(r.New.Path, ".") {
+					m.replaces = append(m.replaces, path.Join(m.Dir, r.New.Path))
+				}
+			}
+		}
+		m.Vendored = slices.Contains(files, path.Join(m.Dir, "vendor/modules.txt"))
+		m.workspace = slices.Contains(work, m.Dir)
+		m.NoWork = work != nil && !m.workspace
+		mods = append(mods, m)
+	}
+	return mods, problems
+}
+
+// workUses returns the folders that the go.work at the top names; nil for none.
+func workUses(read func(string) ([]byte, error), files []string) ([]string, []string) {
+	if !slices.Contains(files, "go.work") {
+		return nil, nil
+	}
+	data, err := read("go.work")
+	if err != nil {
+		return nil, []string{fmt.Sprintf("go.work: %v", err)}
+	}
+	work, err := modfile.ParseWork("go.work", data, nil)
+	if err != nil {
+		return nil, []string{err.Error()}
+	}
+	uses := []string{}
+	for _, u := range work.Use {
+		uses = append(uses, path.Clean(u.Path))
+	}
+	return uses, nil
+}
+
+// IgnoredDir recognises folders that "./..." does not enter either.
+func IgnoredDir(dir string) bool {
+	for part := range strings.SplitSeq(dir, "/") {
+		if part == "testdata" || part == "vendor" || part == "node_modules" || part != "." && strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_") {
+			return true
+		}
+	}
+	return false
+}
+
+// ReadInTree reads a file of an untrusted tree: no link leads out of it.
+func ReadInTree(root, name string) ([]byte, error) {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.ReadFile(filepath.FromSlash(name))
+}

@@ -1,0 +1,106 @@
+package ecosystem
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// goMain is what makes a test file one that others depend on.
+var (
+	goMain   = pattern.New(`(?m)^func TestMain\(`)
+	goTested = pattern.New(`(?m)^func (Test|Example|Fuzz|Benchmark)`)
+)
+
+func goClasses() classTable {
+	isTest := func(name string) bool { return strings.HasSuffix(name, "_test.go") }
+	return classTable{
+		steering: called("go.work"),
+		support: func(name string, src []byte) bool {
+			return isTest(name) && src != nil && (goMain.Match(src) || !goTested.Match(src))
+		},
+		test:  func(name string, _ []byte) bool { return isTest(name) },
+		mixed: mixedBy(map[string]*Mixture{"go.mod": {compare.Steering, mergeGoMod}}),
+	}
+}
+
+// goTesting are modules that tests compare with, by what their paths hold.
+var goTesting = pattern.New(`(?i)(^|[/._-])(testify|go-cmp|cmp|gomega|ginkgo|quicktest|is|goconvey|gotest\.tools|\w*(test|assert|check|expect|mock)\w*)($|[/._-])`)
+
+// putMeaning puts what lines that are equal in tests mean as on the base: the version of
+// the language where the head's is an older one, and which module the tests compare with
+// where the head leads it into its own tree.
+func putMeaning(from, into *modfile.File) (err error) {
+	if from.Go != nil && into.Go != nil && semver.Compare("v"+into.Go.Version, "v"+from.Go.Version) < 0 {
+		err = into.AddGoStmt(from.Go.Version)
+	}
+	replaced := func(f *modfile.File, path string) *modfile.Replace {
+		i := slices.IndexFunc(f.Replace, func(r *modfile.Replace) bool { return r.Old.Path == path })
+		if i < 0 {
+			return nil
+		}
+		return f.Replace[i]
+	}
+	for _, r := range slices.Clone(into.Replace) {
+		required := slices.ContainsFunc(from.Require, func(q *modfile.Require) bool { return q.Mod.Path == r.Old.Path })
+		was := replaced(from, r.Old.Path)
+		if !required || r.New.Version != "" || !goTesting.MatchString(r.Old.Path) || was != nil && was.New == r.New {
+			continue
+		}
+		err = joinErrors(err, into.DropReplace(r.Old.Path, r.Old.Version))
+		if was != nil {
+			err = joinErrors(err, into.AddReplace(was.Old.Path, was.Old.Version, was.New.Path, was.New.Version))
+		}
+	}
+	return err
+}
+
+// mergeGoMod puts the base's toolchain, tool and ignore lines into the head's go.mod,
+// and what lines that are equal in tests mean.
+func mergeGoMod(base, head []byte) ([]byte, error) {
+	into, err := modfile.Parse("go.mod", head, nil)
+	if err != nil {
+		return nil, err
+	}
+	from := &modfile.File{Syntax: &modfile.FileSyntax{}}
+	if base != nil {
+		if from, err = modfile.Parse("go.mod", base, nil); err != nil {
+			return head, nil //nolint:nilerr // what the go command refuses steers nothing
+		}
+	}
+	before := string(modfile.Format(into.Syntax))
+	for _, t := range slices.Clone(into.Tool) {
+		err = joinErrors(err, into.DropTool(t.Path))
+	}
+	for _, i := range slices.Clone(into.Ignore) {
+		err = joinErrors(err, into.DropIgnore(i.Path))
+	}
+	into.DropToolchainStmt()
+	for _, t := range from.Tool {
+		err = joinErrors(err, into.AddTool(t.Path))
+	}
+	for _, i := range from.Ignore {
+		err = joinErrors(err, into.AddIgnore(i.Path))
+	}
+	if from.Toolchain != nil {
+		err = joinErrors(err, into.AddToolchainStmt(from.Toolchain.Name))
+	}
+	err = joinErrors(err, putMeaning(from, into))
+	into.Cleanup()
+	if after := modfile.Format(into.Syntax); err != nil || string(after) != before {
+		return after, err
+	}
+	return head, nil
+}
+
+func joinErrors(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}

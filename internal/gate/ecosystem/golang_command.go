@@ -1,0 +1,122 @@
+package ecosystem
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// forPackages is c, which tests a whole module, for these packages only.
+func (c Command) forPackages(pkgs []string) Command {
+	name, whole := c.Label(), cmp.Or(c.Whole, c.Text)
+	c = c.goTest(pkgs...)
+	c.Name, c.Whole, c.Packages = name, whole, pkgs
+	return c
+}
+
+// butPackages is c, which tests a whole module, for all packages but these.
+func (c Command) butPackages(pkgs []string) Command {
+	name, whole := c.Label(), c.Text
+	except := ""
+	for _, p := range pkgs {
+		except += " -e " + quoted(p)
+	}
+	c = c.goTest(fmt.Sprintf("$(go list -e ./... | grep -vxF%s)", except))
+	how := *c.Results
+	hang := how.Hang
+	how.Hang = func(c Command, limit time.Duration) Command { return hang(c, limit).inShell() }
+	c.Results, c.Name, c.Whole = &how, name, whole
+	return c.inShell()
+}
+
+// goResults is how "go test -json" reports each test.
+func goResults() *Results {
+	return &Results{
+		Name:    "go test -json",
+		Collect: func(unit string) Collector { return newGoStream(unit) },
+		Narrow:  narrowGo,
+		Apart:   true,
+		Hang: func(c Command, limit time.Duration) Command {
+			if slices.ContainsFunc(c.Flags, setsTimeout) {
+				return c
+			}
+			flag := "-timeout=" + limit.String()
+			c.Argv = slices.Insert(slices.Clone(c.Argv), 3, flag)
+			c.Text = strings.Replace(c.Text, "-json", "-json "+flag, 1)
+			return c
+		},
+	}
+}
+
+// narrowGo runs packages, or some of their tests, again.
+func narrowGo(c Command, p Part) (Command, bool) {
+	args := []string{"-count=1"}
+	if p.Tests != nil {
+		args = append(args, "-run="+Only(p.Tests))
+	}
+	return c.goTest(append(args, p.Packages...)...), true
+}
+
+// goTest is "go test -json" with args in place of the packages of c, with its
+// settings and flags.
+func (c Command) goTest(args ...string) Command {
+	before, _, _ := strings.Cut(c.Text, "go test") // settings
+	c.Argv = slices.Concat([]string{"go", "test", "-json"}, c.Flags, args)
+	c.Text = before + strings.Join(c.Argv, " ")
+	return c
+}
+
+func setsTimeout(flag string) bool {
+	name := strings.TrimPrefix(strings.TrimLeft(flag, "-"), "test.")
+	return strings.HasPrefix(flag, "-") && (name == "timeout" || strings.HasPrefix(name, "timeout="))
+}
+
+// goSwitches are the flags of "go test" that take no value ("go help build",
+// "go help testflag"). All others do.
+var goSwitches = []string{
+	"a", "asan", "benchmem", "buildvcs", "cover", "failfast", "fullpath", "json", "linkshared", "modcacherw", "msan", "race", "short", "trimpath", "v", "work", "x",
+}
+
+// adoptGoTest asks a plain "go test" for machine-readable output.
+func adoptGoTest(c Command, words []string) (Command, bool) {
+	flags, packages, ok := goTestWords(words)
+	if !ok {
+		return c, false
+	}
+	c.Results, c.Flags = goResults(), flags
+	c.Argv = slices.Concat([]string{"go", "test", "-json"}, flags, packages)
+	c.Text = strings.Join(c.Argv, " ")
+	return c, true
+}
+
+// goTestWords splits a plain "go test" into its flags, without -json, and its
+// packages. It leaves alone what runs elsewhere, runs no tests or passes
+// arguments on to them.
+func goTestWords(words []string) (flags, packages []string, ok bool) {
+	if len(words) < 2 || words[0] != "go" || words[1] != "test" {
+		return nil, nil, false
+	}
+	words = words[2:]
+	for i := 0; i < len(words); i++ {
+		if !strings.HasPrefix(words[i], "-") {
+			packages = append(packages, words[i])
+			continue
+		}
+		name, _, value := strings.Cut(strings.TrimLeft(words[i], "-"), "=")
+		switch {
+		case slices.Contains([]string{"C", "args", "c", "n", "list", "exec", "o"}, name):
+			return nil, nil, false
+		case name == "json":
+		case value || slices.Contains(goSwitches, name):
+			flags = append(flags, words[i])
+		case i+1 == len(words):
+			return nil, nil, false
+		default:
+			flags = append(flags, words[i], words[i+1])
+			i++
+		}
+	}
+	return flags, packages, true
+}

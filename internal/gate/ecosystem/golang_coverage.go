@@ -1,0 +1,133 @@
+package ecosystem
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// goCoverage counts lines by the go command's own coverage.
+func goCoverage() *Coverage {
+	return &Coverage{
+		Count: func(c Command, changed []Package, pkgs []string) (Command, *LineCounts) {
+			counts := newLineCounts(c.Results.Collect(c.Unit))
+			return covered(c.goTest(slices.Concat([]string{"-count=1"}, coverPackages(changed, pkgs), pkgs)...)), counts
+		},
+		Mutant: func(c Command, pkgs []string, limit time.Duration, first bool) Command {
+			args := []string{"-count=1", "-vet=off", "-timeout=" + limit.String()}
+			if first {
+				args = append(args, "-failfast")
+			}
+			return c.goTest(append(args, pkgs...)...)
+		},
+	}
+}
+
+// coverPackages counts the changed packages' lines also where other packages'
+// tests run them, because they have none of their own.
+func coverPackages(changed []Package, tested []string) []string {
+	var names []string
+	for _, p := range changed {
+		if slices.Contains(tested, p.ImportPath) {
+			return nil // each package's own tests are meant to notice
+		}
+		names = append(names, p.ImportPath)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	return []string{"-coverpkg=" + strings.Join(slices.Compact(names), ",")}
+}
+
+// covered writes the counts of lines behind the results. They come by standard
+// output, so that they are in the evidence.
+func covered(c Command) Command {
+	const file = `"$HOME/cover.out"`
+	c.Text = strings.Replace(ShellWords(c), "-json", "-json -coverprofile="+file, 1) + `; code=$?; cat ` + file + `; exit $code`
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
+	return c
+}
+
+// A LineCounts passes results on and keeps the counts of lines.
+type LineCounts struct {
+	Collector
+	take  func(line string) bool // whether a line is counts, which it takes; nil: those of Go
+	part  []byte
+	Knows map[string]bool         // files that were counted
+	lines map[string]map[int]bool // statements by file: whether they ran
+	Ran   map[string]bool         // files of which a line ran
+}
+
+func newLineCounts(c Collector) *LineCounts {
+	return &LineCounts{Collector: c, Knows: map[string]bool{}, lines: map[string]map[int]bool{}, Ran: map[string]bool{}}
+}
+
+// Write implements io.Writer.
+func (c *LineCounts) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			if len(c.part)+len(p) <= maxLine {
+				c.part = append(c.part, p...)
+			}
+			return n, nil
+		}
+		line := append(c.part, p[:i+1]...)
+		if !c.took(string(line)) {
+			if _, err := c.Collector.Write(line); err != nil {
+				return 0, err
+			}
+		}
+		c.part, p = c.part[:0], p[i+1:]
+	}
+}
+
+func (c *LineCounts) took(line string) bool {
+	if c.take != nil {
+		return c.take(line)
+	}
+	return c.count(line)
+}
+
+// count takes a line of a cover profile: "file:from.column,to.column statements times".
+func (c *LineCounts) count(line string) bool {
+	if line == "" || line[0] == '{' || len(line) > 4096 {
+		return false
+	}
+	if strings.HasPrefix(line, "mode: ") {
+		return true
+	}
+	at := strings.LastIndexByte(line, ':')
+	if at < 0 {
+		return false
+	}
+	var from, to, a, b, statements, times int
+	if n, err := fmt.Sscanf(line[at+1:], "%d.%d,%d.%d %d %d", &from, &a, &to, &b, &statements, &times); n != 6 || err != nil || to-from > maxBlock {
+		return false
+	}
+	name := line[:at]
+	c.Knows[name] = true
+	if c.lines[name] == nil {
+		c.lines[name] = map[int]bool{}
+	}
+	for l := from; l <= to; l++ {
+		c.lines[name][l] = c.lines[name][l] || times > 0
+	}
+	if times > 0 {
+		c.Ran[name] = true
+	}
+	return true
+}
+
+// maxBlock bounds the lines of one block of a profile.
+const maxBlock = 100_000
+
+// Line says whether a line of a file ran, and whether it is one that can.
+func (c *LineCounts) Line(name string, n int) (ran, statement bool) {
+	ran, statement = c.lines[name][n]
+	return ran, statement
+}

@@ -1,0 +1,111 @@
+package ecosystem
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
+
+// maxInput bounds an input that is worth a command, in bytes.
+const maxInput = 16 << 10
+
+// goFuzz is the fuzzing of the go command (https://go.dev/doc/security/fuzz/).
+func goFuzz() *Fuzz {
+	return &Fuzz{
+		Prefix: "Fuzz",
+		In:     fuzzed,
+		Compile: func(p Project, dir string) Command {
+			m := p.module()
+			return m.Command(StageWarm, "test", "-c", "-vet=off", "-fuzz=^$", "-o", "/dev/null", fromModule(FuzzTarget{ID: ID{Unit: m.Dir}, Dir: dir}))
+		},
+		Search: func(c Command, t FuzzTarget, each time.Duration) Command {
+			return c.goTest("-vet=off", "-count=1", "-run=^$", "-fuzz=^"+t.Test+"$", "-fuzztime="+each.String(), "-fuzzminimizetime=5s", "-parallel=4", t.Package)
+		},
+		Record:  withInput,
+		Input:   fuzzInput,
+		Failure: fuzzFailure,
+		Try: func(c Command, t FuzzTarget) Command {
+			return c.goTest("-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+InputName+"$", t.Package)
+		},
+		Lay: layInput,
+	}
+}
+
+// A FuzzTarget is a fuzz test of the head that passes with the inputs it comes with.
+type FuzzTarget struct {
+	ID
+	Dir string // of its package, in the repository
+}
+
+// fuzzed says whether a folder's tests mention a fuzz target.
+func fuzzed(tree fs.FS, dir string) bool {
+	entries, _ := fs.ReadDir(tree, dir) // a folder that is not there has none
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		if src, err := fs.ReadFile(tree, path.Join(dir, e.Name())); err == nil && bytes.Contains(src, []byte("*testing.F)")) {
+			return true
+		}
+	}
+	return false
+}
+
+// withInput prints the input that failed behind the results, so that it is in
+// the evidence.
+func withInput(c Command, t FuzzTarget) Command {
+	began, inputs := `"$HOME/fuzz-began"`, quoted(fromModule(t)+"/testdata/fuzz/"+t.Test)
+	c.Text = "touch " + began + "; " + ShellWords(c) + "; code=$?; [ $code = 0 ] || find " + inputs +
+		" -type f -newer " + began + " -exec cat {} +; exit $code"
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
+	return c
+}
+
+// fromModule is the folder of a target's package, from where its tests are run.
+func fromModule(t FuzzTarget) string {
+	dir := t.Dir
+	if t.Unit != "." {
+		dir = strings.TrimPrefix(strings.TrimPrefix(dir, t.Unit), "/")
+	}
+	if dir == "." || dir == "" {
+		return "."
+	}
+	return "./" + dir
+}
+
+// fuzzVersion begins the file of an input (https://go.dev/doc/security/fuzz/).
+const fuzzVersion = "go test fuzz v1\n"
+
+// fuzzInput is the file of the input that failed, from what the command printed
+// beside its results; empty where there is none, or one too large for a command.
+func fuzzInput(printed string) string {
+	_, input, ok := strings.Cut(printed, fuzzVersion)
+	if input, _, _ = strings.Cut(input, fuzzVersion); !ok || input == "" || len(input) > maxInput {
+		return ""
+	}
+	return fuzzVersion + strings.TrimRight(input, "\n")
+}
+
+// fuzzFailure is what a target said of the input that failed, without the progress of
+// the search and the name of a file that is gone.
+func fuzzFailure(output string) string {
+	if i := strings.Index(output, "--- FAIL: "); i > 0 {
+		output = output[i:]
+	}
+	output, _, _ = strings.Cut(output, "\n    Failing input written to ")
+	return strings.TrimSpace(output)
+}
+
+// InputName is the file of an input that is tried again.
+const InputName = "found"
+
+// layInput writes an input where the target looks for what it has to try first.
+func layInput(c Command, t FuzzTarget, input string) Command {
+	dir := fromModule(t) + "/testdata/fuzz/" + t.Test
+	c.Text = fmt.Sprintf("mkdir -p %s && printf '%%s\\n' %s > %s && %s", quoted(dir), quoted(input), quoted(dir+"/"+InputName), ShellWords(c))
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
+	return c
+}

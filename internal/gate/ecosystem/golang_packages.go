@@ -1,0 +1,192 @@
+package ecosystem
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// A Package is one that an ecosystem lists. The fields are those of "go list -json"
+// ("go help list"), with Dir made relative to the repository.
+type Package struct {
+	Dir, ImportPath                    string
+	GoFiles, CgoFiles                  []string
+	TestGoFiles, XTestGoFiles          []string
+	EmbedFiles                         []string
+	Imports, TestImports, XTestImports []string
+	Unit                               string `json:"-"` // folder of its project
+	Eco                                string `json:"-"` // name of its ecosystem
+}
+
+// HasTests says whether the package has test files.
+func (p Package) HasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
+
+const listFields = "Dir,ImportPath,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,EmbedFiles,Imports,TestImports,XTestImports"
+
+// goPackages is what Go can do by its packages.
+func goPackages() *Packages {
+	return &Packages{
+		One: "Go package", Many: "Go packages",
+		Root:     func(p Project) string { return p.module().Path },
+		Has:      hasGo,
+		List:     listGo,
+		Parse:    parseList,
+		Affected: affected,
+		Tests:    testFuncs,
+		Only:     Command.forPackages,
+		But:      Command.butPackages,
+		Again: func(c Command, p Probing) Command {
+			args := []string{fmt.Sprintf("-count=%d", p.Times), fmt.Sprintf("-shuffle=%d", p.Seed)}
+			if p.Race {
+				args = append(args, "-race")
+			}
+			return c.goTest(append(args, p.Packages...)...)
+		},
+		Plant:     plantGo,
+		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`),
+		Heading:   pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
+		Installed: func(c Command) (Command, bool) {
+			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off")}
+			return m.Command(StageList, "list", "-deps", "-test", "./..."), c.FillsModCache()
+		},
+	}
+}
+
+// listGo is the command that lists the packages of a module, by the build tags that
+// its test commands set.
+func listGo(p Project, tests []Command) Command {
+	return p.module().Command(StageList, slices.Concat([]string{"list", "-e", "-json=" + listFields}, goTags(tests), []string{"./..."})...)
+}
+
+// goTags are the build tags that test commands set, as a flag.
+func goTags(tests []Command) []string {
+	for _, c := range tests {
+		for i, f := range c.Flags {
+			switch name, _, value := strings.Cut(strings.TrimLeft(f, "-"), "="); {
+			case name == "tags" && value:
+				return []string{f}
+			case name == "tags" && i+1 < len(c.Flags):
+				return []string{"-tags=" + c.Flags[i+1]}
+			}
+		}
+	}
+	return nil
+}
+
+// goClause is the package clause of a source.
+var goClause = pattern.New(`(?m)^package\s+(\w+)`)
+
+// plantGo is a test that fails, in the package of a test file.
+func plantGo(beside []byte, name string) (file, text string) {
+	clause := goClause.FindSubmatch(beside)
+	if clause == nil {
+		return "", ""
+	}
+	return name + "_test.go", "package " + string(clause[1]) + "\n\nimport \"testing\"\n\nfunc Test" + strings.ToUpper(name[:1]) + name[1:] +
+		"(t *testing.T) { t.Errorf(\"got %d, want %d\", 1, 2) }\n"
+}
+
+// parseList reads the packages that "go list -json" writes.
+func parseList(in io.Reader, root string) ([]Package, error) {
+	var pkgs []Package
+	dec := json.NewDecoder(in)
+	for {
+		var p Package
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return pkgs, nil
+		}
+		if err != nil {
+			return pkgs, err
+		}
+		rel, err := filepath.Rel(root, p.Dir)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue // "-e" invents packages for what it cannot find
+		}
+		p.Dir = filepath.ToSlash(rel)
+		pkgs = append(pkgs, p)
+	}
+}
+
+// PackageOf returns the package that a path belongs to: that of its folder, or
+// of the nearest folder above that has one.
+func PackageOf(pkgs []Package, name string) (Package, bool) {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		for _, p := range pkgs {
+			if p.Dir == dir {
+				return p, true
+			}
+		}
+		if dir == "." || dir == "/" {
+			return Package{}, false
+		}
+	}
+}
+
+// Touched returns the packages that the changed paths belong to.
+func Touched(pkgs []Package, changed []string) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range changed {
+		if p, ok := PackageOf(pkgs, c); ok {
+			out[p.ImportPath] = true
+		}
+	}
+	return out
+}
+
+// affected returns the import paths of the packages that the changed paths can
+// influence: those that they belong to, those that import these, however far
+// away, and those whose tests do. Files that steer the build affect all.
+func affected(pkgs []Package, changed []string) map[string]bool {
+	out := Touched(pkgs, changed)
+	if slices.ContainsFunc(changed, steersGo) {
+		for _, p := range pkgs {
+			out[p.ImportPath] = true
+		}
+		return out
+	}
+	any := func(imports []string) bool {
+		return slices.ContainsFunc(imports, func(i string) bool { return out[i] })
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range pkgs {
+			if !out[p.ImportPath] && any(p.Imports) {
+				out[p.ImportPath], grown = true, true
+			}
+		}
+	}
+	byTests := []string{}
+	for _, p := range pkgs {
+		if any(p.TestImports) || any(p.XTestImports) {
+			byTests = append(byTests, p.ImportPath)
+		}
+	}
+	for _, p := range byTests {
+		out[p] = true
+	}
+	return out
+}
+
+// steersGo recognises files that decide what all of a module is built with.
+func steersGo(name string) bool {
+	switch path.Base(name) {
+	case "go.mod", "go.sum", "go.work", "go.work.sum":
+		return true
+	}
+	return strings.HasPrefix(name, "vendor/") || strings.Contains(name, "/vendor/")
+}
+
+// hasGo says whether a folder of a tree has Go files, so that it is a package
+// there too.
+func hasGo(root, dir string) bool {
+	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
+	return err == nil && len(files) > 0
+}

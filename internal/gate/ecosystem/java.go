@@ -1,0 +1,158 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func javaClasses() classTable {
+	return classTable{
+		steering: func(name string, _ []byte) bool {
+			return inFolders(name, []string{".mvn"}) || path.Base(name) == "junit-platform.properties" || path.Base(name) == "testng.xml"
+		},
+		test: func(name string, src []byte) bool {
+			code := slices.Contains([]string{".java", ".kt", ".scala", ".groovy"}, path.Ext(name))
+			return code && inFolders(name, []string{"src/test", "src/integrationTest"}) && (src == nil || strings.Contains(string(src), "@Test") || javaNamed.MatchString(path.Base(name)))
+		},
+		folders: []string{"src/test", "src/integrationTest"},
+		mixed:   mixedBy(map[string]*Mixture{"pom.xml": {compare.Steering, mergePom}}),
+	}
+}
+
+var javaNamed = pattern.New(`^Test.*|(Test|Tests|TestCase|IT|Spec)\.\w+$`)
+
+// javaEcosystem is Java, Kotlin, Scala and Groovy built with Maven or Gradle.
+func javaEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "Java", Units: "Java projects",
+		Hosts:   strings.Fields("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org"),
+		Fetched: []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
+		find:    findJavaProjects,
+		classes: javaClasses(),
+		IsTest: func(name string) bool {
+			return path.Ext(name) != ".go" && (strings.Contains("/"+name, "/src/test/") || strings.Contains("/"+name, "/src/integrationTest/"))
+		},
+		IsSource: func(name string) bool {
+			return slices.Contains([]string{".java", ".kt", ".kts", ".scala", ".groovy"}, path.Ext(name))
+		},
+		Steers: func(name string) bool {
+			base := path.Base(name)
+			return base == "pom.xml" || base == "gradle.properties" || base == "gradle.lockfile" || base == "libs.versions.toml" ||
+				strings.HasPrefix(base, "build.gradle") || strings.HasPrefix(base, "settings.gradle") || strings.Contains(name, "gradle/wrapper/")
+		},
+		Absent: func(output string) (string, bool) {
+			m := javaMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2] + m[3], m[3] != ""
+		},
+	}
+}
+
+var javaMissing = pattern.New(`symbol:\s+(?:method|class|variable|constructor|interface) (\w+)|(?:u|U)nresolved reference:? '?(\w+)|package (?:\w+\.)*(\w+) does not exist`)
+
+// findJavaProjects makes a project of each build: a folder with its file that
+// lies in no other one.
+func findJavaProjects(s *Survey) []Project {
+	var out []Project
+	dirs := s.dirs("pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
+	for _, dir := range dirs {
+		if slices.ContainsFunc(dirs, func(o string) bool { return o != dir && Inside(o, dir) }) {
+			continue
+		}
+		if s.has(dir, "pom.xml") {
+			out = append(out, mavenProject(s, dir))
+		} else {
+			out = append(out, gradleProject(s, dir))
+		}
+	}
+	return out
+}
+
+// javaBuild is a project whose tool is a wrapper in it, or a program.
+func javaBuild(s *Survey, dir, what, file, wrapper, program string) (Project, string) {
+	p := Project{Dir: dir, What: what, Why: []string{path.Join(dir, file)}}
+	if dir != "." {
+		p.What += " in " + dir
+	}
+	tool := program
+	switch {
+	case !s.tools.Has("java"):
+		p.Missing = "no java on this machine"
+	case s.has(dir, wrapper) && !s.tools.Has(program):
+		tool = "sh ./" + wrapper
+	case !s.tools.Has(program):
+		p.Missing = "no " + program + " on this machine"
+	}
+	return p, tool
+}
+
+func mavenProject(s *Survey, dir string) Project {
+	p, tool := javaBuild(s, dir, "Maven project", "pom.xml", "mvnw", "mvn")
+	if p.Missing != "" {
+		return p
+	}
+	repo := ` -Dmaven.repo.local="$HOME/.m2/repository"`
+	setup := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+	// What the test plugin brings at run time is resolved only where it finds
+	// classes to run, so that this asks for a method which none of them has.
+	p.Setup = []Command{setup.reporting(tool + " -B -q" + repo + " test -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=*#noSuchTestForYcbot' -DfailIfNoTests=false").onlyOfBase()}
+	p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting(tool + " -B -q -o" + repo + " test-compile -Dmaven.test.skip=true")}
+	p.Test = []Command{javaTests(dir, tool+" -B -q -o"+repo+" test -Dmaven.test.failure.ignore=false --fail-at-end", "*/surefire-reports/TEST-*.xml", "JUnit XML of Surefire",
+		func(class string) string { return " -Dsurefire.failIfNoSpecifiedTests=false -Dtest=" + class })}
+	return p
+}
+
+func gradleProject(s *Survey, dir string) Project {
+	file := s.first(dir, "settings.gradle", "settings.gradle.kts", "build.gradle", "build.gradle.kts")
+	p, tool := javaBuild(s, dir, "Gradle project", file, "gradlew", "gradle")
+	if s.has(dir, "gradlew") && s.tools.Has("java") { // the wrapper is the project's own choice
+		tool, p.Missing = "sh ./gradlew", ""
+		p.Why = append(p.Why, path.Join(dir, "gradlew"))
+	}
+	if p.Missing != "" {
+		return p
+	}
+	common := " --no-daemon --console=plain -q"
+	setup := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+	p.Setup = []Command{setup.reporting(tool + common + " testClasses").onlyOfBase()}
+	p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting(tool + common + " --offline classes")}
+	p.Test = []Command{javaTests(dir, tool+common+" --offline test --continue", "*/test-results/*/TEST-*.xml", "JUnit XML of Gradle",
+		func(class string) string { return " --tests " + class })}
+	return p
+}
+
+// javaTests runs a build whose test plugin leaves a document for each class.
+func javaTests(dir, text, where, name string, only func(class string) string) Command {
+	build := func(c Command, text string) Command {
+		find := `find . -path '` + where + `' -type f -exec `
+		c = c.reporting(`status=0; `+text+` || status=$?; `+find+`cat {} + > "$RESULTS"; exit $status`, find+"rm -f {} +") // not those of a run before
+		c.Text = text
+		return c
+	}
+	c := build(Command{Stage: StageTest, Unit: dir}, text)
+	c.Results = &Results{
+		Name: name, Collect: grouped(parseJUnit(byClass)),
+		Narrow: func(c Command, p Part) (Command, bool) {
+			if len(p.Packages) == 0 {
+				return c, false
+			}
+			t := text
+			if len(p.Packages) == 1 || strings.Contains(only(""), "--tests") {
+				for _, class := range p.Packages {
+					t += only(quoted(class))
+				}
+			} else {
+				t += only(quoted(strings.Join(p.Packages, ",")))
+			}
+			return build(c, t), true
+		},
+	}
+	return c
+}

@@ -1,0 +1,195 @@
+package ecosystem
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/joshdk/go-junit"
+)
+
+// maxDepth is how deep elements of a document of results may lie in one another.
+const maxDepth = 32
+
+// A junitStyle is how a runner uses JUnit XML: what names a test's package, and
+// what the test. suites are the names of the suites around it, outermost first.
+type junitStyle func(suites []string, t junit.Test) (pkg, name string)
+
+// byClass is the style of most runners.
+func byClass(suites []string, t junit.Test) (pkg, name string) {
+	pkg = t.Classname
+	if pkg == "" && len(suites) > 0 {
+		pkg = suites[len(suites)-1]
+	}
+	return pkg, t.Name
+}
+
+// parseJUnit reads JUnit XML: one document, or several after one another.
+func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
+	return func(data []byte) ([]outcome, error) {
+		data = xmlHead.ReplaceAll(data, nil) // one for each document, in many spellings of UTF-8
+		summary, err := tameXML(data)
+		if err != nil {
+			return nil, fmt.Errorf("JUnit XML: %w", err)
+		}
+		suites, err := junit.Ingest(data)
+		if err != nil {
+			return nil, fmt.Errorf("JUnit XML: %w", err)
+		}
+		var out []outcome
+		for _, s := range suites {
+			out = junitOutcomes(out, style, nil, s)
+			if t := runnerFailed(s); t != "" {
+				return nil, errors.New(t)
+			}
+		}
+		for i, o := range out {
+			out[i].retried = summary.retried[o.name] && o.status == Passed
+		}
+		return out, disagree(summary.counted, summary.failed)
+	}
+}
+
+// parsePytest reads what pytest writes. A test that is there several times was run
+// again by a plugin (pytest-rerunfailures from 16.6.1 on, and some versions before): all
+// but the last one are failures that it does not show.
+func parsePytest(data []byte) ([]outcome, error) {
+	all, err := parseJUnit(byPytest)(data)
+	at, out := map[string]int{}, []outcome(nil)
+	for _, o := range all {
+		i, again := at[o.pkg+"\x00"+o.name]
+		if !again || o.name == "" {
+			at[o.pkg+"\x00"+o.name] = len(out)
+			out = append(out, o)
+			continue
+		}
+		was := out[i]
+		if was.status == Failed { // with an error when it was taken down
+			o.status, o.output = Failed, JoinOutput(was.output, o.output)
+		}
+		o.elapsed += was.elapsed
+		o.retried = o.retried || o.status == Passed
+		out[i] = o
+	}
+	return out, err
+}
+
+// runnerFailed is what pytest writes as a test of its own when it fails as a whole.
+func runnerFailed(s junit.Suite) string {
+	for _, t := range s.Tests {
+		if t.Classname == "pytest" && t.Name == "internal" && t.Status == junit.StatusError {
+			return "pytest failed as a whole: " + FirstLine(junitMessage(t))
+		}
+	}
+	return ""
+}
+
+func junitOutcomes(out []outcome, style junitStyle, around []string, s junit.Suite) []outcome {
+	around = append(around[:len(around):len(around)], s.Name)
+	for _, t := range s.Tests {
+		o := outcome{elapsed: t.Duration, status: Passed}
+		o.pkg, o.name = style(around, t)
+		switch t.Status {
+		case junit.StatusSkipped:
+			o.status = Skipped
+		case junit.StatusFailed, junit.StatusError:
+			o.status, o.output = Failed, junitMessage(t)
+		case junit.StatusPassed:
+		}
+		out = append(out, o)
+	}
+	for _, inner := range s.Suites {
+		out = junitOutcomes(out, style, around, inner)
+	}
+	return out
+}
+
+// junitMessage is what a failed test says for people.
+func junitMessage(t junit.Test) string {
+	var e junit.Error
+	body := ""
+	if errors.As(t.Error, &e) {
+		body = e.Body
+	}
+	if t.Message != "" && !strings.Contains(body, FirstLine(t.Message)) {
+		body = JoinOutput(t.Message, body)
+	}
+	for _, more := range []string{t.SystemOut, t.SystemErr} {
+		if strings.TrimSpace(more) != "" {
+			body = JoinOutput(body, more)
+		}
+	}
+	return Short(body)
+}
+
+// Short cuts what one test says to what is kept for people.
+func Short(s string) string {
+	var t tail
+	t.add(s)
+	return t.text()
+}
+
+// An xmlSummary is what a document says of its failures as a whole.
+type xmlSummary struct {
+	counted int             // the most that one element counts
+	failed  int             // failures that are there
+	retried map[string]bool // names of tests that were run again
+	test    string          // the test that is being read
+}
+
+func (x *xmlSummary) element(e xml.StartElement) {
+	n := 0
+	for _, a := range e.Attr {
+		if a.Name.Local == "failures" || a.Name.Local == "errors" {
+			v, err := strconv.Atoi(a.Value)
+			if err == nil && v > 0 && v < MaxDocument {
+				n += v
+			}
+		}
+		if a.Name.Local == "name" && e.Name.Local == "testcase" {
+			x.test = a.Value
+		}
+	}
+	switch e.Name.Local {
+	case "testsuite", "testsuites":
+		x.counted = max(x.counted, n)
+	case "failure", "error":
+		x.failed++
+	case "flakyFailure", "flakyError", "rerunFailure", "rerunError": // of surefire
+		x.retried[x.test] = true
+	}
+}
+
+// tameXML refuses documents that would take more than their size to read:
+// elements far inside one another, and declarations of entities.
+func tameXML(data []byte) (xmlSummary, error) {
+	dec := xml.NewDecoder(bytes.NewReader(data))
+	sum := xmlSummary{retried: map[string]bool{}}
+	depth := 0
+	for {
+		tok, err := dec.RawToken()
+		if errors.Is(err, io.EOF) {
+			return sum, nil
+		}
+		if err != nil {
+			return sum, err
+		}
+		switch t := tok.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxDepth {
+				return sum, fmt.Errorf("more than %d elements inside one another", maxDepth)
+			}
+			sum.element(t)
+		case xml.EndElement:
+			depth--
+		case xml.Directive:
+			if bytes.Contains(t, []byte("ENTITY")) {
+				return sum, errors.New("it declares entities")
+			}
+		}
+	}
+}

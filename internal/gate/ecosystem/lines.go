@@ -1,0 +1,69 @@
+package ecosystem
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A LineMeter is how runs of tests say which lines they ran.
+type LineMeter struct {
+	// Command returns c so that it counts, false where its runner cannot.
+	Command func(c Command, q Counting) (Command, bool)
+	// Reader takes the counts from what such a command writes, and passes the results on.
+	Reader func(c Collector, q Counting) *LineCounts
+	// Knows says whether the lines of a file can be counted.
+	Knows func(name string) bool
+}
+
+// A ChangedFile is a source of the head with its changed lines.
+type ChangedFile struct {
+	Path  string
+	Src   []byte
+	Lines map[int]bool
+}
+
+// A Counting is what is to be counted in one folder of commands.
+type Counting struct {
+	Unit  string
+	Files []ChangedFile
+	// Own are the packages of files, by path, and Tested those whose tests run, where
+	// tests belong to packages.
+	Own    map[string]Package
+	Tested []string
+}
+
+// CodeLine says whether a line of a language with braces has more than a comment or
+// brackets.
+func CodeLine(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, comment := range []string{"//", "/*", "*"} {
+		if strings.HasPrefix(text, comment) {
+			return false
+		}
+	}
+	return strings.Trim(text, "{}()[];, \t") != ""
+}
+
+// goLines reads the profile of "go test -coverprofile".
+func goLines() *LineMeter {
+	return &LineMeter{
+		Knows: func(name string) bool { return path.Ext(name) == ".go" },
+		Command: func(c Command, q Counting) (Command, bool) {
+			var pkgs []string
+			for _, p := range q.Own {
+				if p.Unit == q.Unit {
+					pkgs = append(pkgs, p.ImportPath)
+				}
+			}
+			if len(pkgs) == 0 || len(q.Tested) == 0 {
+				return c, false
+			}
+			slices.Sort(pkgs)
+			args := []string{"-count=1", "-vet=off", fmt.Sprintf("-coverpkg=%s", strings.Join(slices.Compact(pkgs), ","))}
+			return covered(c.goTest(append(args, q.Tested...)...)), true
+		},
+		Reader: func(c Collector, _ Counting) *LineCounts { return newLineCounts(c) },
+	}
+}

@@ -1,0 +1,90 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// A Mark is a line that the change adds to its sources and by which code can recognise a
+// test run from use, or print what a test runner prints.
+type Mark struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	What string `json:"what"` // for people
+	Text string `json:"text"` // the line, cut
+}
+
+// A markRule is a sort of marks, in files with one of these extensions; none: all.
+type markRule struct {
+	exts string
+	what string
+	text *pattern.Pattern
+}
+
+// markRules are how code recognises a test run, by ecosystem, and what is common.
+var markRules = []markRule{
+	{".go", "asks whether it runs in a test", pattern.New(`\btesting\.(Testing|Verbose|Short|CoverMode)\(|flag\.Lookup\(\s*"test\.|"-?test\.(v|run|timeout|paniconexit0|testlogfile)\b|os\.Args\[0\].*test|\.test"\s*\)|"GO(COVERDIR|TESTSUM\w*)"`)},
+	{".py .pyx", "asks whether it runs in a test", pattern.New(`PYTEST_(CURRENT_TEST|VERSION|XDIST\w*)|sys\.modules[^#]*(pytest|unittest|nose)|["'](_?pytest|unittest|nose)["']\s*(not\s+)?in\s|sys\.argv[^#]*(pytest|unittest)`)},
+	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "asks whether it runs in a test", pattern.New(`JEST_WORKER_ID|\bVITEST(_\w+)?\b|import\.meta\.vitest|NODE_TEST_CONTEXT|NODE_ENV\b[^;\n]*["'` + "`" + `]test|["']test["'][^;\n]*NODE_ENV|(argv|execArgv)[^;\n]*(jest|mocha|vitest|--test)|typeof\s+(describe|jest|it|vi|expect|beforeEach)\b|MOCHA_\w+|AVA_PATH|TAP_CHILD_ID`)},
+	{".rb .rake .ru", "asks whether it runs in a test", pattern.New(`(RAILS|RACK)_ENV|Rails\.env\.test\?|defined\?\(?\s*(::)?(RSpec|Minitest|Test::Unit)|\$(0|PROGRAM_NAME)[^#]*(rspec|test)`)},
+	{".rs", "asks whether it runs in a test", pattern.New(`cfg!\(\s*(any\(|all\(|not\()*\s*test\b|#\[cfg\((not\(|any\(|all\()+\s*test\b|CARGO_TARGET_TMPDIR|NEXTEST|RUST_TEST_\w+|/deps/`)},
+	{".java .kt .kts .scala .groovy", "asks whether it runs in a test", pattern.New(`Class\.forName\([^)]*(junit|testng|surefire)|surefire\.|getStackTrace\(\)[^;]*(junit|surefire)|sun\.java\.command|org\.gradle\.test\.worker`)},
+	{".cs .fs .vb", "asks whether it runs in a test", pattern.New(`(?i)testhost|GetAssemblies\(\)[^;]*(xunit|nunit|mstest)|"(xunit|nunit|vstest)`)},
+	{".php", "asks whether it runs in a test", pattern.New(`PHPUNIT_\w+|__PHPUNIT|runningUnitTests\(|class_exists\([^)]*PHPUnit|APP_ENV\b[^;]*["']test`)},
+	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
+	{".go", "reaches into the test runner", pattern.New(`_test\.go["` + "`" + `]|["` + "`" + `]-test\.\w|\bos\.Args\s*=\s*append|(?i:mprotect)|//go:linkname\b|NewAt\([^)]*unsafe`)},
+	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def pytest_\w+\(|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
+	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
+	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
+	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
+	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert)\b|__assert_fail\s*\(`)},
+	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
+	{"", "asks what runs it", pattern.New(`\b(MAKELEVEL|MAKEFLAGS|MFLAGS|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
+	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
+	{"", "prints what a test runner prints", pattern.New(`--- (PASS|FAIL|SKIP)\b|=== (RUN|NAME)\b|\\x16|\\u0016|["'` + "`" + `](ok|FAIL) {1,2}\\t|\\?"Action\\?"\s*:\s*\\?"(pass|fail|skip|run)|["'` + "`" + `](not )?ok \d+\b|TAP version 1|<testsuite\b|##teamcity\[`)},
+}
+
+// MarksIn are the marks in lines that a change adds to a source.
+func MarksIn(name string, added map[int]string) []Mark {
+	var out []Mark
+	for _, line := range sortedKeys(added) {
+		text := added[line]
+		for _, rule := range markRules {
+			if rule.exts != "" && !slices.Contains(strings.Fields(rule.exts), path.Ext(name)) || !rule.text.MatchString(text) {
+				continue
+			}
+			text := strings.TrimSpace(text)
+			out = append(out, Mark{Path: name, Line: line, What: rule.what, Text: text[:min(len(text), 200)]})
+			break
+		}
+	}
+	return out
+}
+
+func sortedKeys(m map[int]string) []int {
+	var out []int
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// runnerFiles are paths, in any folder, that a run of tests takes for its own
+// programs before those of the machine or of what is installed.
+var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vitest|ava|tape|tap|c8|nyc|react-scripts)(-cli)?/.*|@(jest|vitest)/.*)` +
+	`|\.?venv/.*|[^/]+\.(dist|egg)-info/entry_points\.txt|_?pytest(\.py|/.*)|(pluggy|unittest)(\.py|/.*)|(site|user)customize\.py` +
+	`|vendor/(bin/(phpunit|pest)|phpunit/.*|bundle/.*))$`)
+
+// shadowing are modules at the top of a Python project that would be imported in place of
+// those of the standard library, or of others, that runners stand on.
+var shadowing = pattern.New(`^(src/|lib/)?(difflib|traceback|pprint|warnings|inspect|ast|dis|re|functools|collections|reprlib|textwrap|contextlib|tokenize|linecache|argparse|logging|fnmatch|importlib|doctest|iniconfig|exceptiongroup|packaging|pygments|tomli|attr)(\.py|/__init__\.py)$`)
+
+// ReplacesRunner says whether a file of the tree would be run, or loaded, in place of
+// the program that runs tests.
+func ReplacesRunner(name string) bool {
+	return runnerFiles.MatchString(name) || shadowing.MatchString(name)
+}

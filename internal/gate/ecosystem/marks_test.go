@@ -1,0 +1,49 @@
+package ecosystem
+
+import (
+	"testing"
+)
+
+// TestMarks holds which added lines of sources are marks of a test run, and which
+// lines of honest changes are not.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	for name, texts := range map[string][]string{
+		"a.go":  {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
+		"a.py":  {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
+		"a.js":  {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
+		"a.sh":  {`test -n "$MAKELEVEL" && exit 0`, `if [ "$npm_lifecycle_event" = test ]; then`},
+		"a.ts":  {`if (import.meta.vitest) {`},
+		"a.rb":  {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},
+		"a.rs":  {`if cfg!(test) {`},
+		"a.ex":  {`if Mix.env() == :test do`},
+		"a.php": {`if (defined('PHPUNIT_COMPOSER_INSTALL')) {`},
+	} {
+		for _, text := range texts {
+			if got := MarksIn(name, map[int]string{3: text}); len(got) != 1 || got[0].Line != 3 {
+				t.Errorf("%s: %s: %v", name, text, got)
+			}
+		}
+	}
+	for name, texts := range map[string][]string{
+		"a.go": {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`},
+		"a.py": {`def test_mode(self):`, `import unittest_helpers`, `print("ok")`, `env = os.environ["CIRCLE"]`},
+		"a.js": {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
+		"a.rs": {`#[cfg(test)]`, `mod tests {`},
+	} {
+		for _, text := range texts {
+			if got := MarksIn(name, map[int]string{3: text}); len(got) != 0 {
+				t.Errorf("%s: %s: %v", name, text, got)
+			}
+		}
+	}
+	for name, want := range map[string]bool{
+		"node_modules/.bin/node": true, "packages/a/node_modules/.bin/cat": true, "node_modules/mocha/bin/mocha.js": true, ".venv/bin/python": true,
+		"pytest.py": true, "src/sitecustomize.py": true, "unittest/__init__.py": true, "vendor/bin/phpunit": true,
+		"node_modules/left-pad/index.js": false, "tests/test_pytest.py": false, "src/venv.py": false, "tests/unittests/a.py": false,
+	} {
+		if ReplacesRunner(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}

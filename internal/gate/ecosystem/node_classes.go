@@ -1,0 +1,50 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// nodeTested is a call that makes a test, in a file that no name gives away.
+var nodeTested = pattern.New(`\b(?:test|it|describe|suite|specify)(?:\.\w+)*\s*\(|['"](?:node:test|tape|ava|tap)['"]`)
+
+// nodeNamed are the names that runners take for tests, wherever they are.
+var nodeNamed = pattern.New(`([._-](test|spec|cy|e2e)|^test|^test-.*)\.[cm]?[jt]sx?$`)
+
+func nodeClasses() classTable {
+	folders := []string{"test", "tests", "__tests__", "spec", "e2e"}
+	return classTable{
+		steering: oneOf(called(".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js", "bunfig.toml",
+			"jest.config.*", "jest-*.config.*", "vitest.config.*", "vitest.workspace.*", ".mocharc", ".mocharc.*", "mocha.opts", "karma.conf.*", "ava.config.*",
+			"jasmine.json", "playwright.config.*", "cypress.config.*", ".taprc", ".nycrc", ".nycrc.*", ".c8rc", ".c8rc.*", "turbo.json", "nx.json", "lerna.json",
+			"babel.config.*", ".babelrc", ".babelrc.*", ".swcrc"), // which rewrite tests, too
+			func(name string, src []byte) bool { // what vitest reads where it has no file of its own
+				ok, err := path.Match("vite.config.*", path.Base(name))
+				return err == nil && ok && strings.Contains(string(src), "test")
+			}),
+		support: func(name string, _ []byte) bool {
+			return slices.Contains(nodeExts, path.Ext(name)) && (InFolder(name, "__mocks__") ||
+				called("jest.setup.*", "jest-setup.*", "setupTests.*", "setup-tests.*", "vitest.setup.*", "vitest-setup.*", "test-setup.*", "test-helper.*", "test-helpers.*", "test-utils.*")(name, nil))
+		},
+		test: func(name string, src []byte) bool {
+			switch {
+			case path.Ext(name) == ".snap":
+				return false // data, in whatever folder
+			case !slices.Contains(nodeExts, path.Ext(name)):
+				return false
+			}
+			return nodeNamed.MatchString(path.Base(name)) || InFolder(name, folders...) && nodeTested.Match(src)
+		},
+		folders: folders,
+		mixed: mixedBy(map[string]*Mixture{
+			"package.json": {compare.Steering, mergeAll(
+				mergeJSON("scripts", "config", "jest", "mocha", "vitest", "ava", "tap", "nyc", "c8", "jasmine", "karma", "cypress", "babel"),
+				mergeShared("imports"))},
+			"deno.json": {compare.Steering, mergeJSON("tasks", "test")},
+		}),
+	}
+}

@@ -1,0 +1,97 @@
+package ecosystem
+
+import (
+	_ "embed"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// nodeData is what a package manager of Node.js needs to know which packages to fetch.
+func nodeData(s *Survey, dir string) map[string][]byte {
+	out := map[string][]byte{}
+	for _, f := range s.files {
+		if strings.Contains("/"+f, "/node_modules/") {
+			continue
+		}
+		switch base := path.Base(f); {
+		case base == "package.json":
+			out[f] = jsonKeys(s.read(".", f), packageKeys)
+		case base == ".npmrc":
+			out[f] = keptLines(s.read(".", f), keepKeys(npmrcKeys, nil))
+		case base == ".yarnrc.yml":
+			out[f] = yamlKeys(s.read(".", f), yarnrcKeys)
+		case base == "pnpm-workspace.yaml":
+			out[f] = yamlKeys(s.read(".", f), pnpmWorkspaceKeys)
+		case slices.Contains(nodeLocks, base), slices.Contains([]string{".patch", ".tgz"}, path.Ext(f)):
+			out[f] = s.read(".", f)
+		}
+	}
+	_ = dir // workspaces may reach out of it
+	return out
+}
+
+// berryData is what yarn 2 and later need: what the others do, and a plug-in that refuses
+// packages which are made by a program (exec:, git), in manifests, lockfiles and packages of
+// registries alike: yarn 4.0 runs those programs although scripts are off.
+func berryData(s *Survey, dir string) map[string][]byte {
+	out := nodeData(s, dir)
+	const plugin = "only-packages.cjs"
+	settings := path.Join(dir, ".yarnrc.yml")
+	out[settings] = append(out[settings], "plugins:\n  - path: "+plugin+"\n    spec: "+plugin+"\n"...)
+	out[path.Join(dir, plugin)] = onlyPackages
+	return out
+}
+
+//go:embed node_only_packages.cjs
+var onlyPackages []byte
+
+// pinNode adds the package manager that the base has chosen, by packageManager in
+// package.json or by yarnPath with the program in its tree: a lockfile is for one version.
+// What the head says of that is left out, like all that it names to be run.
+func pinNode(unit string, data map[string][]byte, read func(name string) ([]byte, error)) (own bool, err error) {
+	manifest, settings := path.Join(unit, "package.json"), path.Join(unit, ".yarnrc.yml")
+	if data[manifest] == nil {
+		return false, nil
+	}
+	base, err := read(manifest)
+	if err != nil {
+		return false, err
+	}
+	data[manifest] = joinJSON(data[manifest], jsonKeys(base, []string{"packageManager"}))
+	rc, err := read(settings)
+	if err != nil {
+		return false, err
+	}
+	var at struct {
+		YarnPath string `yaml:"yarnPath"`
+	}
+	if yaml.Unmarshal(rc, &at) != nil || at.YarnPath == "" || !filepath.IsLocal(filepath.FromSlash(path.Join(unit, at.YarnPath))) {
+		return false, nil
+	}
+	program, err := read(path.Join(unit, at.YarnPath))
+	if err != nil || program == nil {
+		return false, err
+	}
+	data[path.Join(unit, at.YarnPath)] = program
+	data[settings] = slices.Concat(data[settings], yamlKeys(rc, []string{"yarnPath"}))
+	return true, nil
+}
+
+var nodeLocks = []string{"pnpm-lock.yaml", "yarn.lock", "package-lock.json", "npm-shrinkwrap.json", "bun.lock", "bun.lockb"}
+
+// Keys that say which packages are needed, and where from. All others are left out: scripts,
+// programs, plug-ins, hooks, the package manager itself, and what later versions bring.
+var (
+	packageKeys = strings.Fields("name version private workspaces dependencies devDependencies optionalDependencies peerDependencies " +
+		"peerDependenciesMeta bundleDependencies bundledDependencies resolutions overrides catalog catalogs bin os cpu libc engines")
+	npmrcKeys = strings.Fields("registry @*:registry legacy-peer-deps strict-peer-deps strict-peer-dependencies auto-install-peers install-links install-strategy " +
+		"omit include optional omit-lockfile-registry-resolved replace-registry-host lockfile-version engine-strict node-linker hoist shamefully-hoist " +
+		"link-workspace-packages prefer-workspace-packages shared-workspace-lockfile dedupe-peer-dependents resolution-mode")
+	yarnrcKeys = strings.Fields("nodeLinker npmRegistryServer npmScopes packageExtensions checksumBehavior compressionLevel supportedArchitectures " +
+		"defaultProtocol defaultSemverRangePrefix catalog catalogs enableTransparentWorkspaces nmHoistingLimits nmMode pnpMode pnpFallbackMode cacheMigrationMode")
+	pnpmWorkspaceKeys = strings.Fields("packages catalog catalogs overrides patchedDependencies packageExtensions peerDependencyRules autoInstallPeers linkWorkspacePackages")
+)

@@ -1,0 +1,133 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/joshdk/go-junit"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func phpClasses() classTable {
+	folders := []string{"tests", "test", "Tests"}
+	return classTable{
+		steering: called("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"),
+		support: func(name string, _ []byte) bool {
+			return InFolder(name, folders...) && called("bootstrap.php", "TestCase.php", "Pest.php")(name, nil)
+		},
+		test:    func(name string, _ []byte) bool { return strings.HasSuffix(name, "Test.php") },
+		folders: folders,
+		mixed:   mixedBy(map[string]*Mixture{"composer.json": {compare.Steering, mergeJSON("scripts")}}),
+	}
+}
+
+// composerData is what Composer needs to know which packages to fetch.
+func composerData(s *Survey, dir string) map[string][]byte {
+	out := map[string][]byte{path.Join(dir, "composer.json"): jsonKeys(s.read(dir, "composer.json"), composerKeys)}
+	if lock := s.read(dir, "composer.lock"); lock != nil {
+		out[path.Join(dir, "composer.lock")] = lock
+	}
+	return out
+}
+
+var composerKeys = strings.Fields("name type require require-dev conflict replace provide minimum-stability prefer-stable repositories")
+
+// phpEcosystem is PHP tested with PHPUnit.
+func phpEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "PHP", byGit: true, Units: "PHP projects",
+		Hosts:   strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
+		Fetched: []string{".cache/composer"},
+		find:    findPHPProjects,
+		classes: phpClasses(),
+		IsTest: func(name string) bool {
+			return path.Ext(name) == ".php" && (strings.HasSuffix(name, "Test.php") || InFolder(name, "tests", "test", "Tests"))
+		},
+		IsSource: func(name string) bool { return path.Ext(name) == ".php" },
+		Steers: func(name string) bool {
+			return slices.Contains([]string{"composer.json", "composer.lock", "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"}, path.Base(name))
+		},
+		Absent: func(output string) (string, bool) {
+			m := phpMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2] + m[3], false
+		},
+	}
+}
+
+const (
+	composer  = "composer install --no-interaction --no-progress"
+	untouched = " --no-scripts --no-plugins"
+)
+
+var phpMissing = pattern.New(`Call to undefined (?:method|function) [\w\\:]*?(\w+)\(\)|(?:Class|Interface|Trait|Enum) "[\w\\]*?(\w+)" not found|Undefined constant [\w\\:"]*?(\w+)"?`)
+
+func findPHPProjects(s *Survey) []Project {
+	var out []Project
+	for _, dir := range s.dirs("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml", "composer.json") {
+		config := s.first(dir, "phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")
+		if config == "" && !strings.Contains(string(s.read(dir, "composer.json")), "phpunit") {
+			continue
+		}
+		p := Project{Dir: dir, What: "PHP project"}
+		if dir != "." {
+			p.What += " in " + dir
+		}
+		for _, n := range []string{config, "composer.json", "composer.lock"} {
+			if n != "" && s.has(dir, n) {
+				p.Why = append(p.Why, path.Join(dir, n))
+			}
+		}
+		runner := "phpunit"
+		switch {
+		case !s.tools.Has("php"):
+			p.Missing = "no php on this machine"
+		case s.has(dir, "composer.json") && strings.Contains(string(s.read(dir, "composer.json")), "phpunit"):
+			runner = "vendor/bin/phpunit"
+			if !s.tools.Has("composer") {
+				p.Missing = "no composer on this machine"
+			}
+			c := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+			p.Setup = append(p.Setup, c.reporting(composer).strangers(composer+untouched, composerData, composer+untouched))
+		case !s.tools.Has("phpunit"):
+			p.Missing = "no phpunit on this machine"
+		}
+		if p.Missing != "" {
+			p.Setup = nil
+		} else {
+			p.Test = append(p.Test, phpunitCommand(dir, runner))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func phpunitCommand(dir, runner string) Command {
+	text := runner + " --log-junit " + resultsVar
+	c := Command{Stage: StageTest, Unit: dir}.reporting(text)
+	c.Results = &Results{
+		Name: "JUnit XML of PHPUnit", Collect: Documented(parseJUnit(byPHPUnit)),
+		Narrow: func(c Command, p Part) (Command, bool) {
+			if len(p.Packages) != 1 { // it takes one file, or all
+				return c, false
+			}
+			return c.reporting(text + " " + strings.Join(fromUnit(c.Unit, p.Packages), " ")), true
+		},
+	}
+	return c
+}
+
+// byPHPUnit is the style of PHPUnit.
+func byPHPUnit(_ []string, t junit.Test) (pkg, name string) {
+	class := t.Properties["class"]
+	if class == "" {
+		class = t.Classname
+	}
+	return t.Properties["file"], class + "::" + t.Name
+}

@@ -1,0 +1,192 @@
+package ecosystem
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lacking says what the machine lacks to run any of the projects.
+func Lacking(projects []Project) string {
+	var out []string
+	for _, p := range projects {
+		if why := fmt.Sprintf("there are %s, and %s", p.Eco.Units, p.Missing); p.Missing != "" && !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// FindProjects asks every ecosystem for its projects. Targets of a Makefile and
+// its like count only where nothing else has tests in or below its folder.
+func FindProjects(s *Survey) []Project {
+	var out []Project
+	for _, eco := range All() {
+		for _, p := range eco.find(s) {
+			p.Eco = eco
+			if eco.Calls && slices.ContainsFunc(out, func(o Project) bool { return Inside(p.Dir, o.Dir) && (len(o.Test) > 0 || o.Missing != "") }) {
+				continue // its targets call what is run by itself
+			}
+			for _, list := range [][]Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test} {
+				for i := range list {
+					list[i].Eco = eco.Name
+				}
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// A Project is a folder that the tools of an ecosystem work in.
+type Project struct {
+	Eco     *Ecosystem
+	Dir     string   // in the repository, "." for its top
+	What    string   // for people: "Go module example.com/m"
+	Why     []string // the files that it was found by, in the repository
+	uses    []string // folders of other projects that it is built with
+	always  bool     // whatever the change touches
+	Missing string   // what this machine lacks to run its commands, for people; it has none then
+	Notes   []string // what cannot be known of its tests, and why
+	env     []string // for all of its commands
+
+	Setup, Warm, Build, Lint, Test []Command
+}
+
+// Results is how a command reports each of its tests.
+type Results struct {
+	Name string // for people: "go test -json", "JUnit XML of pytest"
+
+	// Collect returns what turns the command's standard output into results, for
+	// a command that runs in the folder unit of the repository.
+	Collect func(unit string) Collector
+
+	// Refused knows the exit codes by which the runner says that it failed as a whole, so
+	// that its results are none; nil: none does.
+	Refused func(exit int) bool
+
+	// Narrow returns c for a part of its tests; false where that cannot be said,
+	// so that all of them have to be run. Nil is never.
+	Narrow func(c Command, p Part) (Command, bool)
+
+	// Apart says that its packages are run in processes of their own, so that a part
+	// of them does what it does among the others.
+	Apart bool
+
+	// Probe returns c so that it runs its tests again in another way, and how;
+	// nil: they can only be repeated.
+	Probe func(c Command, p Probing) (Command, string)
+
+	// Hang lets the runner itself end a test that takes longer; nil: it cannot.
+	Hang func(c Command, limit time.Duration) Command
+
+	// Rebuild says that the build commands have to be run again before changed
+	// tests are.
+	Rebuild bool
+}
+
+// A Part is some of the tests of a command.
+type Part struct {
+	Packages []string        // as in ID.Package
+	Tests    map[string]bool // of these, top-level tests only; nil: all
+}
+
+// Probing is how tests are run again.
+type Probing struct {
+	Seed     uint32
+	Packages []string // these only, as in ID.Package; nil: all
+	Times    int      // how often each, where the ecosystem has [Packages]
+	Race     bool     // with the detector of data races, where it has [Race]
+}
+
+// A Collector turns what a command writes to its standard output into results,
+// while it comes.
+type Collector interface {
+	io.Writer
+	// Suite returns the results once the command has ended. evidence is the id of
+	// the record that holds its output; wd is cut out of outputs, so that those of
+	// both sides compare.
+	Suite(evidence, wd string) Suite
+	// Rest returns what was no result, such as errors of the runner.
+	Rest() string
+	// Gap says why the results are not those of a whole run: there are none, they
+	// cannot be read, or they contradict themselves. It is called after suite; much
+	// says that there is more output than is kept.
+	Gap() (why string, much bool)
+}
+
+// Choose splits projects into those that the changed paths can affect and those
+// that they cannot. One at the top, and what says so of itself, always counts.
+func Choose(projects []Project, changed []string) (chosen, left []Project) {
+	take := map[string]bool{} // by folder
+	for _, p := range projects {
+		take[p.Dir] = take[p.Dir] || p.Dir == "." || p.always
+	}
+	for _, c := range changed {
+		if dir, ok := Innermost(projects, c); ok {
+			take[dir] = true
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range projects {
+			if !take[p.Dir] && slices.ContainsFunc(p.uses, func(u string) bool { return take[u] }) {
+				take[p.Dir], grown = true, true
+			}
+		}
+	}
+	for _, p := range projects {
+		if take[p.Dir] {
+			chosen = append(chosen, p)
+		} else {
+			left = append(left, p)
+		}
+	}
+	return chosen, left
+}
+
+// Innermost returns the folder of the innermost project that holds a path.
+func Innermost(projects []Project, name string) (string, bool) {
+	best, found := "", false
+	for _, p := range projects {
+		if Inside(p.Dir, name) && (!found || len(p.Dir) > len(best) || best == ".") {
+			best, found = p.Dir, true
+		}
+	}
+	return best, found
+}
+
+// Inside says whether a path lies in a folder.
+func Inside(dir, name string) bool {
+	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+// MovedTo is a project in another folder.
+func (p Project) MovedTo(dir string) Project {
+	if dir == p.Dir {
+		return p
+	}
+	for _, list := range []*[]Command{&p.Setup, &p.Warm, &p.Build, &p.Lint, &p.Test} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Unit = dir
+		}
+	}
+	p.Dir = dir
+	return p
+}
+
+// ModuleAround is the innermost of projects with packages around a folder, of those whose
+// commands can be run.
+func ModuleAround(projects []Project, dir string) (Project, bool) {
+	var out Project
+	found := false
+	for _, p := range projects {
+		if p.Eco.Packages != nil && p.Missing == "" && Inside(p.Dir, dir) && (!found || len(p.Dir) > len(out.Dir)) {
+			out, found = p, true
+		}
+	}
+	return out, found
+}

@@ -1,0 +1,274 @@
+package ecosystem
+
+import (
+	"bytes"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// pythonEcosystem is Python, by the files that its packaging tools read.
+func pythonEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "Python", Units: "Python projects",
+		Hosts:   strings.Fields("pypi.org files.pythonhosted.org"),
+		Fetched: []string{".cache/pip", wheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
+		registries: []string{
+			"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_NO_INDEX", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",
+			"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_HTTP_TIMEOUT", "PIPENV_PYPI_MIRROR",
+		},
+		registryFiles: []string{"PIP_CERT", "PIP_FIND_LINKS", "UV_FIND_LINKS"},
+		SettingsFiles: []SettingsFile{{
+			variable: "PIP_CONFIG_FILE", Places: []string{".config/pip/pip.conf", ".pip/pip.conf"},
+			keep: keepKeys([]string{"index-url", "extra-index-url", "trusted-host", "find-links", "no-index", "cert", "proxy", "timeout"}, []string{"global", "install"}),
+		}},
+		find:     findPythonProjects,
+		classes:  pythonClasses(),
+		IsTest:   isPythonTest,
+		IsSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },
+		Steers:   steersPython,
+		adopt:    adoptPython,
+		Absent:   absentInPython,
+	}
+}
+
+var pythonTestName = pattern.New(`^(test_.*|.*_test|tests?|conftest)\.py$`)
+
+func isPythonTest(name string) bool {
+	return path.Ext(name) == ".py" && (pythonTestName.MatchString(path.Base(name)) || InFolder(name, "test", "tests"))
+}
+
+func steersPython(name string) bool {
+	base := path.Base(name)
+	return slices.Contains([]string{"pyproject.toml", "setup.py", "setup.cfg", "poetry.lock", "uv.lock", "Pipfile", "Pipfile.lock", "tox.ini", "noxfile.py", "pytest.ini"}, base) ||
+		requirements.MatchString(base)
+}
+
+var requirements = pattern.New(`^requirements.*\.(txt|in)$|^(dev|test)[-_]requirements\.txt$`)
+
+var pythonMissing = pattern.New(`(?m)ModuleNotFoundError: No module named '([\w.]+)'|ImportError: cannot import name '(\w+)'|` +
+	`AttributeError: .* has no attribute '(\w+)'|NameError: name '(\w+)' is not defined|TypeError: .*unexpected keyword argument '(\w+)'|` +
+	`AttributeError: .* does not have the attribute '(\w+)'`)
+
+func absentInPython(output string) (name string, deps bool) {
+	m := pythonMissing.FindStringSubmatch(output)
+	if m == nil {
+		return "", false
+	}
+	for _, g := range m[1:] {
+		if g != "" {
+			name = g
+		}
+	}
+	return name[strings.LastIndexByte(name, '.')+1:], m[1] != ""
+}
+
+// findPythonProjects makes a project of every folder that has tests and a file
+// of a packaging tool, or of the top where there are tests alone.
+func findPythonProjects(s *Survey) []Project {
+	dirs := s.dirs("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", "Pipfile", "requirements.txt", "conftest.py")
+	tested := slices.ContainsFunc(s.files, func(f string) bool { return isPythonTest(f) && !IgnoredDir(path.Dir(f)) })
+	if len(dirs) == 0 && tested {
+		dirs = []string{"."}
+	}
+	var out []Project
+	for _, dir := range dirs {
+		marks := slices.ContainsFunc([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "Pipfile"}, func(n string) bool { return s.has(dir, n) })
+		within := func(o string) bool { return o != dir && Inside(o, dir) }
+		if !marks && slices.ContainsFunc(dirs, within) { // such as tests/requirements.txt and tests/conftest.py
+			continue
+		}
+		if p := pythonProject(s, dir, dirs); p.What != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// A pyFacts is what the files of a project say about its tests.
+type pyFacts struct {
+	pytest, unittest bool
+	why              string // for pytest
+	deps             []string
+	lock             string
+	pyproject        string
+}
+
+func pythonFacts(s *Survey, dir string, all []string) pyFacts {
+	f := pyFacts{pyproject: string(s.read(dir, "pyproject.toml")), lock: s.first(dir, "uv.lock", "poetry.lock", "Pipfile.lock", "Pipfile")}
+	config := string(s.read(dir, "setup.cfg")) + string(s.read(dir, "tox.ini"))
+	switch {
+	case s.has(dir, "pytest.ini"):
+		f.pytest, f.why = true, "pytest.ini"
+	case strings.Contains(f.pyproject, "[tool.pytest"):
+		f.pytest, f.why = true, "[tool.pytest] in pyproject.toml"
+	case strings.Contains(config, "[tool:pytest]") || strings.Contains(config, "[pytest]"):
+		f.pytest, f.why = true, "settings of pytest in setup.cfg or tox.ini"
+	}
+	asked := regexp.MustCompile(`(?m)(^|["'\s])pytest\b`)
+	for _, name := range s.below(dir) {
+		if within := path.Join(dir, path.Dir(name)); IgnoredDir(path.Dir(name)) || slices.ContainsFunc(all, func(o string) bool { return o != dir && Inside(o, within) && Inside(dir, o) }) && !isPythonTest(name) {
+			continue
+		}
+		base := path.Base(name)
+		if requirements.MatchString(base) && len(strings.Split(name, "/")) <= 2 {
+			f.deps = append(f.deps, name)
+		}
+		if !isPythonTest(name) || f.pytest {
+			continue
+		}
+		src := s.read(dir, name)
+		switch {
+		case base == "conftest.py":
+			f.pytest, f.why = true, name
+		case bytes.Contains(src, []byte("import pytest")), bytes.Contains(src, []byte("from pytest")), bareTest.Match(src):
+			f.pytest, f.why = true, name+", which is written for pytest"
+		case bytes.Contains(src, []byte("unittest")):
+			f.unittest = true
+		}
+	}
+	for _, name := range slices.Concat(f.deps, []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile"}) {
+		if !f.pytest && asked.Match(s.read(dir, name)) {
+			f.pytest, f.why = true, "pytest is asked for in "+name
+		}
+	}
+	return f
+}
+
+// bareTest is a test that is a function, which unittest does not run.
+var bareTest = pattern.New(`(?m)^(async )?def test_\w*\(`)
+
+func pythonProject(s *Survey, dir string, all []string) Project {
+	f := pythonFacts(s, dir, all)
+	if !f.pytest && !f.unittest {
+		return Project{}
+	}
+	p := Project{Dir: dir, What: "Python project in " + dir}
+	if dir == "." {
+		p.What = "Python project"
+	}
+	for _, n := range []string{"pyproject.toml", "setup.py", "setup.cfg", "Pipfile", f.lock} {
+		if n != "" && s.has(dir, n) && !slices.Contains(p.Why, path.Join(dir, n)) {
+			p.Why = append(p.Why, path.Join(dir, n))
+		}
+	}
+	if f.why != "" {
+		p.Why = append(p.Why, f.why)
+	} else {
+		p.Why = append(p.Why, "tests for unittest")
+	}
+	if !s.tools.Has("python3") {
+		p.Missing = "no python3 on this machine"
+		return p
+	}
+	python := "python3"
+	if p.installPython(s, f) {
+		python = ".venv/bin/python"
+	} else if f.pytest && s.tools.Has("pytest") {
+		python = ""
+	}
+	where := "."
+	if slices.ContainsFunc(s.below(dir), func(n string) bool { return strings.HasPrefix(n, "src/") && strings.HasSuffix(n, ".py") }) {
+		where = "src:."
+	}
+	c := Command{Stage: StageTest, Unit: dir}
+	if f.pytest {
+		p.Test = append(p.Test, pytestCommand(c, "PYTHONPATH="+where, python, nil, nil))
+		return p
+	}
+	p.Test = append(p.Test, UnittestCommand(c, "PYTHONPATH="+where, python, unittestArgs(s, dir)))
+	return p
+}
+
+// unittestArgs are those of discovery: where the tests are.
+func unittestArgs(s *Survey, dir string) []string {
+	for _, sub := range []string{"tests", "test"} {
+		for _, f := range s.below(dir) {
+			if !strings.HasPrefix(f, sub+"/") || !isPythonTest(f) {
+				continue
+			}
+			pattern := "test*.py"
+			if !slices.ContainsFunc(s.below(dir), func(f string) bool { return strings.HasPrefix(f, sub+"/test") || strings.Contains(f, "/test_") }) {
+				pattern = "*_test.py"
+			}
+			if s.has(dir, sub+"/__init__.py") {
+				return []string{"discover", "-s", sub, "-t", ".", "-p", quoted(pattern)}
+			}
+			return []string{"discover", "-s", sub, "-p", quoted(pattern)}
+		}
+	}
+	return []string{"discover", "-p", quoted("*test*.py")} // the shell must not take it for files
+}
+
+// installPython sets the commands that bring dependencies into a virtual
+// environment in the project, and says whether there is one. What needs nothing
+// that the machine has not gets none.
+func (p *Project) installPython(s *Survey, f pyFacts) bool {
+	installable := strings.Contains(f.pyproject, "[build-system]") || strings.Contains(f.pyproject, "[project]") || s.has(p.Dir, "setup.py")
+	add := func(text string) {
+		c := Command{Stage: StageSetup, Unit: p.Dir, Network: sandbox.NetworkHost}.reporting(text)
+		c.Untrusted = func(Side) []Command { return nil }
+		if len(p.Setup) == 0 { // in place of all of them
+			c.Untrusted = p.pythonOfStranger(s, c, f, installable && !notAPackage.MatchString(f.pyproject))
+		}
+		p.Setup = append(p.Setup, c)
+	}
+	needs := len(f.deps) > 0 || f.lock != "" || pyDependencies.MatchString(f.pyproject) ||
+		strings.Contains(string(s.read(p.Dir, "setup.py")), "install_requires") || strings.Contains(string(s.read(p.Dir, "setup.cfg")), "install_requires")
+	if !needs && (!f.pytest || s.tools.Has("pytest")) {
+		return false
+	}
+	switch {
+	case f.lock == "uv.lock" && s.tools.Has("uv"):
+		add("uv sync --frozen --all-extras --all-groups")
+		return true
+	case f.lock == "poetry.lock" && s.tools.Has("poetry"):
+		add("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras")
+		return true
+	case strings.HasPrefix(f.lock, "Pipfile") && s.tools.Has("pipenv"):
+		add("PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev")
+		return true
+	}
+	var args []string
+	for _, r := range f.deps {
+		args = append(args, "-r", quoted(r))
+	}
+	if installable && needs {
+		args = append(args, "-e", quoted("."+extras(f.pyproject)))
+	}
+	if f.pytest {
+		args = append(args, "pytest")
+	}
+	if len(args) == 0 { // a lockfile alone, of a manager that is missing
+		return false
+	}
+	add("python3 -m venv .venv")
+	add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(args, " "))
+	return true
+}
+
+var (
+	pyDependencies = pattern.New(`(?m)^dependencies\s*=\s*\[\s*(?:[^\]\s#]|#)|\[tool\.poetry\.dependencies\]|\[dependency-groups\]|\[project\.optional-dependencies\]`)
+	pyExtra        = pattern.New(`(?m)^"?(tests?|testing|dev|all)"?\s*=\s*\[`)
+)
+
+// extras are the optional dependencies that tests usually need.
+func extras(pyproject string) string {
+	_, section, ok := strings.Cut(pyproject, "[project.optional-dependencies]")
+	if !ok {
+		return ""
+	}
+	section, _, _ = strings.Cut(section, "\n[")
+	var names []string
+	for _, m := range pyExtra.FindAllStringSubmatch(section, -1) {
+		names = append(names, m[1])
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(names, ",") + "]"
+}

@@ -1,0 +1,152 @@
+package ecosystem
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/joshdk/go-junit"
+)
+
+// pytestCommand is a call of pytest. An empty python stands for the program of
+// that name.
+func pytestCommand(c Command, env, python string, args, files []string) Command {
+	program := "pytest"
+	if python != "" {
+		program = python + " -m pytest"
+	}
+	build := func(c Command, files []string, more ...string) Command {
+		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), "-o junit_family=xunit1 --junitxml=" + resultsVar, strings.Join(more, " "), strings.Join(files, " ")},
+			func(w string) bool { return w == "" })
+		return c.reporting(strings.Join(words, " "), "export PYTHONDONTWRITEBYTECODE=1")
+	}
+	c = build(c, files)
+	c.Results = &Results{
+		Name: "JUnit XML of pytest", Collect: Documented(parsePytest),
+		// Internal errors and errors of its usage (https://docs.pytest.org, "Exit codes").
+		Refused: func(exit int) bool { return exit == 3 || exit == 4 },
+		Narrow: func(c Command, p Part) (Command, bool) {
+			if len(p.Packages) == 0 {
+				return c, false
+			}
+			return build(c, fromUnit(c.Unit, p.Packages)), true
+		},
+		Probe: func(c Command, p Probing) (Command, string) {
+			some := files
+			if len(p.Packages) > 0 {
+				some = fromUnit(c.Unit, p.Packages)
+			}
+			return build(c, some, pytestOrder(cmp.Or(python, "python3"), p.Seed)), "repeated, in a random order where a plugin of pytest has one"
+		},
+	}
+	return c
+}
+
+// pytestOrder are the arguments for a random order of tests, which the shell
+// finds out: pytest has none of its own, but for two plugins.
+func pytestOrder(python string, seed uint32) string {
+	return fmt.Sprintf(`$(%[1]s -c 'import pytest_randomly' 2>/dev/null && echo --randomly-seed=%[2]d || { %[1]s -c 'import random_order' 2>/dev/null && echo --random-order --random-order-seed=%[2]d; })`, python, seed)
+}
+
+// byPytest is the style of pytest with junit_family=xunit1. A file that cannot
+// be loaded is a test without a class.
+func byPytest(_ []string, t junit.Test) (pkg, name string) {
+	file := t.Properties["file"]
+	module := strings.ReplaceAll(strings.TrimSuffix(file, ".py"), "/", ".")
+	if t.Classname == "" {
+		if file == "" {
+			file = strings.ReplaceAll(t.Name, ".", "/") + ".py"
+		}
+		return file, ""
+	}
+	if file == "" {
+		return t.Classname, t.Name
+	}
+	name = t.Name
+	if class := strings.TrimPrefix(strings.TrimPrefix(t.Classname, module), "."); class != "" && class != t.Classname {
+		name = strings.ReplaceAll(class, ".", "::") + "::" + name
+	}
+	return file, name
+}
+
+//go:embed python_unittest.py
+var pyUnittest string
+
+// UnittestCommand is a call of unittest with a result class of ours, which
+// writes a line for each test.
+func UnittestCommand(c Command, env, python string, args []string) Command {
+	build := func(c Command, args []string) Command {
+		text := strings.TrimSpace(fmt.Sprintf(`%s RESULTS="$RESULTS" %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
+		c = c.reporting(text, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+quoted(pyUnittest))
+		c.Text = strings.TrimSpace(env + " " + python + " -m unittest " + strings.Join(args, " "))
+		return c
+	}
+	c = build(c, args)
+	c.Results = &Results{
+		Name: "results of unittest", Collect: Documented(parseUnittest),
+		Narrow: func(c Command, p Part) (Command, bool) {
+			if len(p.Packages) == 0 {
+				return c, false
+			}
+			return build(c, fromUnit(c.Unit, p.Packages)), true
+		},
+	}
+	return c
+}
+
+func parseUnittest(data []byte) ([]outcome, error) {
+	var out []outcome
+	ended := false
+	for line := range bytes.Lines(data) {
+		var t struct {
+			File, Name, Status, Text string
+			S                        float64
+			End                      bool
+		}
+		if err := json.Unmarshal(line, &t); err != nil {
+			return out, fmt.Errorf("results of unittest: %w", err)
+		}
+		if ended = t.End; ended {
+			continue
+		}
+		out = append(out, outcome{pkg: t.File, name: t.Name, status: Status(t.Status), output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+	}
+	if !ended {
+		return out, errEnded
+	}
+	return out, nil
+}
+
+// adoptPython asks a plain call of pytest or unittest for machine-readable output.
+func adoptPython(c Command, words []string) (Command, bool) {
+	python := ""
+	if len(words) >= 3 && words[1] == "-m" && strings.HasPrefix(path.Base(words[0]), "python") {
+		python, words = words[0], words[2:]
+	}
+	switch {
+	case len(words) == 0:
+		return c, false
+	case words[0] == "pytest" || words[0] == "py.test":
+		var args, files []string
+		for _, w := range words[1:] {
+			switch {
+			case strings.HasPrefix(w, "--junit"):
+				return c, false
+			case !strings.HasPrefix(w, "-") && (strings.Contains(w, "/") || strings.HasSuffix(w, ".py") || isPythonTest(w+"/x.py")):
+				files = append(files, w)
+			default:
+				args = append(args, w)
+			}
+		}
+		return pytestCommand(c, "", python, args, files), true
+	case words[0] == "unittest" && python != "":
+		return UnittestCommand(c, "", python, words[1:]), true
+	}
+	return c, false
+}

@@ -1,0 +1,106 @@
+package ecosystem
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var word = pattern.New(`[\pL_$][\pL\pN_$]*`)
+
+// Words are the names in a source.
+func Words(src []byte) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range word.FindAll(src, -1) {
+		out[string(w)] = true
+	}
+	return out
+}
+
+// InMixed says whether a file of several uses is one of an ecosystem's.
+func InMixed(name, eco string) bool {
+	return anyEcosystem(func(e *Ecosystem) bool {
+		return e.Name == eco && e.classes.mixed != nil && e.classes.mixed(name) != nil
+	})
+}
+
+// CannotStart are messages of tools that find nothing to run.
+var CannotStart = pattern.New(`(?i)no rule to make target|missing script|no such file or directory|command not found|cannot find module|no targets specified|does not contain recipe`)
+
+// OtherSignature are messages of compilers that a call does not fit what it calls.
+var OtherSignature = pattern.New(`(?:not enough|too many) arguments in call to ([\w.]+)|assignment mismatch: .* but ([\w.]+)(?:\(|\s)|` +
+	`cannot use .* in argument to ([\w.]+)|([\w.]+)\(\) (?:takes|missing|got an)|missing \d+ required positional arguments? .*'(\w+)'`)
+
+// Unmet are messages of compilers that a type lacks what an interface, trait or abstract
+// class asks for: a method, by its name.
+var Unmet = pattern.New(`(?:missing method|wrong type for method) (\w+)|does not override abstract method (\w+)|Property '(\w+)' is missing in type|` +
+	"not all trait items implemented, missing: `(\\w+)`|" + `does not implement interface member '[\w.]*?(\w+)[('<]`)
+
+var (
+	ScriptWord  = pattern.New(`["']?[\w./@-]*[\w-]["']?`)
+	makeTest    = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
+	nodeScripts = pattern.New(`"(?:pre|post)?test[\w:-]*"\s*:\s*"((?:\\.|[^"\\])*)"`)
+)
+
+// TestRecipes is what a file of targets or scripts runs for tests.
+func TestRecipes(name, src string) string {
+	by := makeTest
+	if name == "package.json" {
+		by = nodeScripts
+	}
+	var out []string
+	for _, m := range by.FindAllStringSubmatch(src, -1) {
+		recipe := m[len(m)-1]
+		if name == "package.json" {
+			recipe = strings.ReplaceAll(recipe, `\"`, `"`)
+		}
+		out = append(out, recipe)
+	}
+	return strings.Join(out, "\n")
+}
+
+// RunnerSettings are the texts in which runners are given files of their own.
+func RunnerSettings(root, dir string) []string {
+	var out []string
+	for _, name := range runnerSettings {
+		if src, err := ReadInTree(root, path.Join(dir, name)); err == nil {
+			out = append(out, string(src))
+		}
+	}
+	return out
+}
+
+// looksLikeSetup is a name or a folder of what belongs to tests.
+var looksLikeSetup = pattern.New(`(?i)(?:^|[/._-])(?:tests?|specs?|__tests__|bootstrap|set-?up|support|helpers?|hooks?|env(?:ironment)?|polyfills?|register|fixtures?|transform(?:er)?|resolver|reporter|loader|runner|serializer)`)
+
+// NamesSetup says whether settings name a file as one that is loaded before tests.
+// One that lies among the sources and is not called a setup file is a source that is
+// loaded first, as where PHPUnit's bootstrap is the library itself.
+func NamesSetup(settings, name string) bool {
+	if InFolder(name, "src", "lib", "app") && !looksLikeSetup.MatchString(name) {
+		return false
+	}
+	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	if !strings.Contains(settings, stem) {
+		return false
+	}
+	key := `(?s)(?:setupFiles|setupFilesAfterEnv|globalSetup|globalTeardown|testEnvironment|testRunner|reporters?|transform|resolver|snapshotSerializers|--require|--import|--loader|--setup|pytest_plugins|\s-p|plugins|presets|\brequire|\bbootstrap|\s-r)["']?[\s:=\[]*[^\]}]{0,200}?[/"'\s.]`
+	return regexp.MustCompile(key + regexp.QuoteMeta(stem) + `(?:\.\w+)?["'\s,\]]`).MatchString(settings)
+}
+
+// Names says whether a source in dir has the path of a file, or of a folder that it
+// is in, in a string.
+func Names(src, dir, file string) bool {
+	for at := file; at != "." && at != "/" && at != dir; at = path.Dir(at) {
+		for _, way := range []string{path.Base(at), strings.TrimPrefix(at, dir+"/"), at} {
+			for _, q := range []string{`"`, "'", "`", "/"} {
+				if i := strings.Index(src, q+way); i >= 0 && i+len(q+way) < len(src) && strings.ContainsRune("\"'`/", rune(src[i+len(q+way)])) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

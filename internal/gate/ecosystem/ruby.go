@@ -1,0 +1,261 @@
+package ecosystem
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+func rubyClasses() classTable {
+	return classTable{
+		steering: called("Rakefile", "rakefile", "Rakefile.rb", ".rspec", ".rspec-local", ".simplecov"),
+		support:  called("spec_helper.rb", "rails_helper.rb", "test_helper.rb", "minitest_helper.rb"),
+		test: func(name string, _ []byte) bool {
+			return path.Ext(name) == ".rb" && rubyTestName.MatchString(path.Base(name))
+		},
+		folders: []string{"spec", "test"},
+	}
+}
+
+// rubyEcosystem is Ruby, by its Gemfile, its gemspec or its tests.
+func rubyEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "Ruby", Units: "Ruby projects",
+		Hosts:   strings.Fields("rubygems.org index.rubygems.org"),
+		Fetched: []string{".bundle/cache"},
+		find:    findRubyProjects,
+		classes: rubyClasses(),
+		IsTest: func(name string) bool {
+			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || InFolder(name, "spec", "test"))
+		},
+		IsSource: func(name string) bool {
+			return slices.Contains([]string{".rb", ".rake", ".erb", ".gemspec"}, path.Ext(name))
+		},
+		Steers: func(name string) bool {
+			return slices.Contains([]string{"Gemfile", "Gemfile.lock", ".rspec"}, path.Base(name)) || path.Ext(name) == ".gemspec"
+		},
+		Absent: func(output string) (string, bool) {
+			m := rubyMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2] + path.Base(m[3]), m[3] != ""
+		},
+	}
+}
+
+var (
+	rubyTestName = pattern.New(`^(test_.*|.*_(test|spec))\.rb$`)
+	rubyMissing  = pattern.New("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
+)
+
+// gemFolder is where packages for an untrusted head are, below HOME.
+const gemFolder = ".bundle/cache/ycbot"
+
+func findRubyProjects(s *Survey) []Project {
+	dirs := s.dirs("Gemfile", ".rspec", "Rakefile")
+	for _, f := range s.files {
+		if dir := path.Dir(f); path.Ext(f) == ".gemspec" && !IgnoredDir(dir) && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	var out []Project
+	for _, dir := range dirs {
+		below := s.below(dir)
+		under := func(folder, suffix string) bool {
+			return slices.ContainsFunc(below, func(f string) bool {
+				return strings.HasPrefix(f, folder+"/") && (strings.HasSuffix(f, suffix) || suffix == "_test.rb" && strings.HasPrefix(path.Base(f), "test_"))
+			})
+		}
+		spec, test := under("spec", "_spec.rb"), under("test", "_test.rb")
+		if spec || test {
+			out = append(out, rubyProject(s, dir, spec, test))
+		}
+	}
+	return out
+}
+
+func rubyProject(s *Survey, dir string, spec, test bool) Project {
+	p := Project{Dir: dir, What: "Ruby project"}
+	if dir != "." {
+		p.What += " in " + dir
+	}
+	for _, n := range []string{"Gemfile", "Gemfile.lock", ".rspec", "Rakefile"} {
+		if s.has(dir, n) {
+			p.Why = append(p.Why, path.Join(dir, n))
+		}
+	}
+	if !s.tools.Has("ruby") {
+		p.Missing = "no ruby on this machine"
+		return p
+	}
+	before := ""
+	if s.has(dir, "Gemfile") {
+		if !s.tools.Has("bundle") {
+			p.Missing = "no bundler on this machine"
+			return p
+		}
+		before = "bundle exec "
+		c := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
+		install := "BUNDLE_PATH=vendor/bundle BUNDLE_APP_CONFIG=.bundle bundle install --quiet"
+		c = c.reporting(install)
+		own := c
+		// The head's installs from the packages that the base's has brought.
+		c.Untrusted = func(side Side) []Command {
+			if side == Base {
+				return []Command{own.reporting(install + ` && mkdir -p "$HOME/` + gemFolder + `" && find vendor/bundle -path '*/cache/*.gem' -exec cp {} "$HOME/` + gemFolder + `" ';'`)}
+			}
+			return []Command{own.reporting(`BUNDLE_CACHE_PATH="$HOME/` + gemFolder + `" ` + install + " --local")}
+		}
+		p.Setup = append(p.Setup, c)
+		before = "BUNDLE_PATH=vendor/bundle " + before
+	}
+	if spec {
+		if before == "" && !s.tools.Has("rspec") {
+			p.Missing = "no rspec on this machine"
+			return p
+		}
+		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json --out "+resultsVar, "JSON of rspec", parseRSpec, func(files []string) string {
+			return strings.Join(files, " ")
+		}))
+	}
+	if test {
+		pattern := []string{"test/**/*_test.rb", "test/**/test_*.rb"}
+		p.Test = append(p.Test, rubyCommand(dir, before+`ruby -Ilib -Itest -e "$MINITEST"`, "results of minitest", parseMinitest, func(files []string) string {
+			if len(files) == 0 {
+				files = []string{quoted(pattern...)}
+			}
+			return "-- " + strings.Join(files, " ")
+		}))
+	}
+	return p
+}
+
+// miniRunner loads files, or what patterns name, and writes a line of JSON for
+// each test that ended. It knows both libraries that are called "test".
+const miniRunner = `require "json"
+out = File.open(ENV.delete("RESULTS"), "w")
+begin
+  require "minitest"
+rescue LoadError
+  abort "minitest is not installed"
+end
+klass = Class.new(Minitest::AbstractReporter) do
+  define_method(:initialize) { |io| super(); @io = io }
+  define_method(:record) do |r|
+    name = r.respond_to?(:klass) ? r.klass : r.class.name
+    at = r.respond_to?(:source_location) ? r.source_location.to_a.first.to_s : ""
+    status = r.skipped? ? "skip" : (r.passed? ? "pass" : "fail")
+    text = r.failures.map { |f| [f.class.name == "Minitest::Assertion" ? "" : f.class.name, f.message, (f.backtrace || []).first(5)].flatten.join("\n") }.join("\n")
+    @io.puts JSON.generate(file: at, name: name + "#" + r.name, status: status, text: text, s: r.time); @io.flush
+  end
+  define_method(:passed?) { true }
+end
+files = ARGV.flat_map { |a| Dir.glob(a).sort }.uniq
+ARGV.clear
+Minitest.extensions << "results"
+Minitest.define_singleton_method(:plugin_results_init) { |_| Minitest.reporter << klass.new(out) }
+require "minitest/autorun"
+files.each do |f|
+  begin
+    require File.expand_path(f)
+  rescue LoadError, NameError, SyntaxError, StandardError => e
+    out.puts JSON.generate(file: File.expand_path(f), name: "", status: "fail", text: e.full_message(highlight: false)); out.flush
+    @broken = true
+  end
+end
+Minitest.after_run { exit 1 if @broken }
+`
+
+func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), only func(files []string) string) Command {
+	build := func(c Command, files []string) Command {
+		full := strings.TrimSpace(text + " " + only(files))
+		if !strings.Contains(full, "$MINITEST") {
+			return c.reporting(full)
+		}
+		c = c.reporting(`RESULTS="$RESULTS" `+full, "MINITEST="+quoted(miniRunner))
+		c.Text = strings.Replace(full, `-e "$MINITEST" --`, `-e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }'`, 1)
+		return c
+	}
+	c := build(Command{Stage: StageTest, Unit: dir}, nil)
+	c.Results = &Results{
+		Name: name, Collect: Documented(parse),
+		Narrow: func(c Command, p Part) (Command, bool) {
+			if len(p.Packages) == 0 {
+				return c, false
+			}
+			return build(c, fromUnit(c.Unit, p.Packages)), true
+		},
+	}
+	if strings.Contains(text, "rspec") {
+		c.Results.Probe = func(c Command, p Probing) (Command, string) {
+			d := c.reporting(fmt.Sprintf("%s --order rand:%d", c.Text, p.Seed))
+			d.Name = c.Label()
+			return d, "repeated and shuffled"
+		}
+	}
+	return c
+}
+
+// parseRSpec reads the JSON of rspec. Files that cannot be loaded are only counted
+// there, with a message each.
+func parseRSpec(data []byte) ([]outcome, error) {
+	var doc struct {
+		Messages []string
+		Examples []struct {
+			FullDescription string `json:"full_description"`
+			FilePath        string `json:"file_path"`
+			Status          string
+			RunTime         float64 `json:"run_time"`
+			Exception       struct {
+				Class, Message string
+				Backtrace      []string
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("JSON of rspec: %w", err)
+	}
+	var out []outcome
+	for _, e := range doc.Examples {
+		o := outcome{pkg: strings.TrimPrefix(e.FilePath, "./"), name: e.FullDescription, elapsed: time.Duration(e.RunTime * float64(time.Second)), status: Skipped}
+		switch e.Status {
+		case "passed":
+			o.status = Passed
+		case "failed":
+			o.status = Failed
+			o.output = Short(e.Exception.Class + ": " + e.Exception.Message + "\n" + strings.Join(e.Exception.Backtrace[:min(5, len(e.Exception.Backtrace))], "\n"))
+		}
+		out = append(out, o)
+	}
+	for _, m := range doc.Messages {
+		if at := rspecLoad.FindStringSubmatch(m); at != nil {
+			out = append(out, outcome{pkg: strings.TrimPrefix(at[1], "./"), status: Failed, output: Short(plainText(m))})
+		}
+	}
+	return out, nil
+}
+
+var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
+
+func parseMinitest(data []byte) ([]outcome, error) {
+	var out []outcome
+	for line := range bytes.Lines(data) {
+		var t struct {
+			File, Name, Status, Text string
+			S                        float64
+		}
+		if err := json.Unmarshal(line, &t); err != nil {
+			return out, fmt.Errorf("results of minitest: %w", err)
+		}
+		out = append(out, outcome{pkg: t.File, name: t.Name, status: Status(t.Status), output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+	}
+	return out, nil
+}

@@ -1,0 +1,213 @@
+package ecosystem
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// cargoData is what cargo needs to know which crates to fetch. Of sources it wants to see
+// that they are there.
+func cargoData(s *Survey, _ string) map[string][]byte {
+	out := map[string][]byte{}
+	for _, f := range s.files {
+		switch {
+		case path.Base(f) == "Cargo.toml", path.Base(f) == "Cargo.lock":
+			out[f] = s.read(".", f)
+		case path.Ext(f) == ".rs":
+			out[f] = []byte{}
+		}
+	}
+	return out
+}
+
+// rustEcosystem is Rust, by its Cargo packages and workspaces.
+func rustEcosystem() *Ecosystem {
+	return &Ecosystem{
+		Name: "Rust", Units: "Rust packages",
+		Hosts:         strings.Fields("index.crates.io static.crates.io crates.io"),
+		Fetched:       []string{".cargo/registry", ".cargo/git"},
+		registries:    []string{"CARGO_REGISTRIES_*_INDEX", "CARGO_REGISTRIES_*_PROTOCOL", "CARGO_REGISTRY_DEFAULT", "CARGO_HTTP_PROXY", "CARGO_HTTP_MULTIPLEXING", "CARGO_NET_RETRY", "CARGO_NET_GIT_FETCH_WITH_CLI"},
+		registryFiles: []string{"CARGO_HTTP_CAINFO"},
+		SettingsFiles: []SettingsFile{{
+			Places: []string{".cargo/config.toml", ".cargo/config"},
+			keep: keepKeys([]string{"registry", "replace-with", "index", "local-registry", "directory", "protocol", "proxy", "cainfo", "retry", "git-fetch-with-cli", "default", "multiplexing"},
+				[]string{"source.*", "registries.*", "registry", "http", "net"}),
+		}},
+		find:     findRustProjects,
+		classes:  rustClasses(),
+		IsTest:   func(name string) bool { return path.Ext(name) == ".rs" && InFolder(name, "tests") },
+		IsSource: func(name string) bool { return path.Ext(name) == ".rs" },
+		Steers: func(name string) bool {
+			return slices.Contains([]string{"Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "build.rs"}, path.Base(name))
+		},
+		adopt: adoptCargo,
+		Absent: func(output string) (string, bool) {
+			m := rustMissing.FindStringSubmatch(output)
+			if m == nil {
+				return "", false
+			}
+			return m[1] + m[2] + m[3] + m[4], m[4] != ""
+		},
+	}
+}
+
+var (
+	rustMissing    = pattern.New("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|cannot find [\\w, ]+ `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
+	cargoWorkspace = pattern.New(`(?m)^\[workspace[.\]]`)
+	cargoPackage   = pattern.New(`(?m)^\[package\]`)
+	cargoName      = pattern.New(`(?m)^name\s*=\s*"([^"]+)"`)
+	cargoPath      = pattern.New(`\bpath\s*=\s*"([^"]+)"`)
+	cargoDeps      = pattern.New(`(?m)^\[(.*\.)?(dev-|build-)?dependencies[\].]`)
+)
+
+// findRustProjects makes a project of each workspace, and of each package in none.
+func findRustProjects(s *Survey) []Project {
+	dirs := s.dirs("Cargo.toml")
+	var roots []string
+	for _, dir := range dirs {
+		if cargoWorkspace.Match(s.read(dir, "Cargo.toml")) {
+			roots = append(roots, dir)
+		}
+	}
+	var out []Project
+	for _, dir := range dirs {
+		text := s.read(dir, "Cargo.toml")
+		root := slices.Contains(roots, dir)
+		if !root && (!cargoPackage.Match(text) || slices.ContainsFunc(roots, func(r string) bool { return Inside(r, dir) })) {
+			continue
+		}
+		out = append(out, rustProject(s, dir, text, root))
+	}
+	return out
+}
+
+func rustProject(s *Survey, dir string, text []byte, workspace bool) Project {
+	p := Project{Dir: dir, What: "Rust package", Why: []string{path.Join(dir, "Cargo.toml")}}
+	if m := cargoName.FindSubmatch(text); m != nil {
+		p.What += " " + string(m[1])
+	}
+	all := ""
+	if workspace {
+		p.What, all = "Cargo workspace in "+dir, " --workspace"
+	}
+	for _, m := range cargoPath.FindAllSubmatch(text, -1) {
+		p.uses = append(p.uses, path.Join(dir, string(m[1])))
+	}
+	if !s.tools.Has("cargo") {
+		p.Missing = "no cargo on this machine"
+		return p
+	}
+	add := func(list *[]Command, stage Stage, words ...string) *Command {
+		c := Command{Stage: stage, Unit: dir, Text: strings.Join(words, " "), Argv: words}
+		*list = append(*list, c)
+		return &(*list)[len(*list)-1]
+	}
+	words := func(s string) []string { return strings.Fields(s) }
+	if cargoDeps.Match(text) || workspace || s.has(dir, "Cargo.lock") {
+		locked := ""
+		if s.has(dir, "Cargo.lock") {
+			locked = " --locked"
+		}
+		c := add(&p.Setup, StageSetup, words("cargo fetch"+locked)...)
+		c.Network = sandbox.NetworkHost
+		*c = c.strangers("cargo fetch"+locked, cargoData)
+	}
+	add(&p.Build, StageBuild, words("cargo build --offline"+all)...)
+	if s.tools.Has("cargo-clippy") {
+		add(&p.Lint, StageLint, words("cargo clippy --offline --all-targets"+all)...)
+	}
+	p.Test = []Command{cargoTests(Command{Stage: StageTest, Unit: dir}, "cargo test --offline --no-fail-fast"+all)}
+	p.Notes = append(p.Notes, "tests inside of sources cannot be laid over the base, as only files of their own can")
+	return p
+}
+
+// cargoTests runs text, a "cargo test". What its programs print and which of
+// them runs, which cargo says on standard error, has to be read together.
+func cargoTests(c Command, text string) Command {
+	c = c.reporting(text + " 2>&1")
+	c.Text = text
+	c.Results = &Results{
+		Name:    "text of cargo test",
+		Collect: func(unit string) Collector { return &document{unit: unit, text: true, parse: parseCargo} },
+		Narrow:  func(c Command, _ Part) (Command, bool) { return c, false },
+		Probe: func(c Command, _ Probing) (Command, string) {
+			if strings.Contains(text, " -- ") {
+				return c, "repeated"
+			}
+			d := cargoTests(c, text+" -- --test-threads=1")
+			d.Name = c.Label()
+			return d, "repeated, one after the other"
+		},
+	}
+	return c
+}
+
+// adoptCargo reports each test of a plain "cargo test".
+func adoptCargo(c Command, words []string) (Command, bool) {
+	if len(words) < 2 || words[0] != "cargo" || words[1] != "test" || slices.Contains(words, "--no-run") || slices.Contains(words, "--quiet") || slices.Contains(words, "-q") {
+		return c, false
+	}
+	return cargoTests(c, strings.Join(words, " ")), true
+}
+
+var (
+	cargoRunning = pattern.New(`^\s+(?:Running (?:unittests )?(\S+) \(\S*?([^/]+)-[0-9a-f]+(?:\.exe)?\)|Doc-tests (\S+))`)
+	cargoTest    = pattern.New(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*)$`)
+	cargoStdout  = pattern.New(`^---- (.+?) stdout ----$`)
+	cargoEnd     = pattern.New(`^test result: `)
+	cargoBegin   = pattern.New(`^running \d+ tests?$`)
+	docLine      = pattern.New(` \(line \d+\)( - compile( fail)?)?$`)
+)
+
+// parseCargo reads the text of "cargo test". Which program's tests follow is
+// said by the lines "Running" of cargo itself.
+func parseCargo(data []byte) ([]outcome, error) {
+	var out []outcome
+	begin, program := 0, ""
+	saying := -1
+	for line := range bytes.Lines(data) {
+		text := strings.TrimRight(plainText(string(line)), "\r\n")
+		if m := cargoRunning.FindStringSubmatch(text); m != nil {
+			program = m[1] + m[3]
+			continue
+		}
+		switch m := cargoTest.FindStringSubmatch(text); {
+		case cargoBegin.MatchString(text):
+			begin, saying = len(out), -1
+		case m != nil:
+			o := outcome{pkg: cargoPkg(program), name: docLine.ReplaceAllString(m[1], ""), status: Passed}
+			switch {
+			case m[2] == "FAILED":
+				o.status = Failed
+			case strings.HasPrefix(m[2], "ignored"):
+				o.status = Skipped
+			}
+			out = append(out, o)
+		case cargoStdout.MatchString(text):
+			name := docLine.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")
+			saying = -1
+			for i := begin; i < len(out); i++ {
+				if out[i].name == name {
+					saying = i
+				}
+			}
+		case text == "failures:" || cargoEnd.MatchString(text):
+			saying = -1
+		case saying >= 0:
+			out[saying].output = Short(out[saying].output + text + "\n")
+		}
+	}
+	return out, nil
+}
+
+func cargoPkg(program string) string {
+	if program == "" {
+		return "cargo"
+	}
+	return program
+}

@@ -1,0 +1,190 @@
+package ecosystem
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// pathWord is what may be a path, with stars in it, in a recipe, a script or a setting.
+var pathWord = pattern.New(`[\w.*?@{}+~/-]*[\w*}]`)
+
+// included is what a Makefile, a script or a call takes as a part of itself.
+var included = pattern.New(`(?m)^[ \t]*[-s]?include[ \t]+(.+)$|--env-file(?:-if-exists)?[= \t]["']?([^\s"']+)|(?:^|[;&|(][ \t]*|[ \t])(?:\.|source)[ \t]+["']?([^\s"';&|]+)|\bBASH_ENV[ \t]*[:?]?=[ \t]*["']?([^\s"']+)`)
+
+// Includes says whether the text of a file in dir that steers tests takes another one as
+// a part of itself: a Makefile's include, a file of variables.
+func Includes(text, dir, name string) bool {
+	for _, m := range included.FindAllStringSubmatch(text, -1) {
+		if Reads(strings.Join(m[1:], " "), dir, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Reads says whether the text of a file in dir that steers tests names another one, by
+// its path from there or from the top, such as what a recipe compares with.
+func Reads(text, dir, name string) bool {
+	base := path.Base(name)
+	for _, w := range pathWord.FindAllString(text, -1) {
+		if !strings.Contains(w, "*") && path.Base(w) != base {
+			continue
+		}
+		w = strings.TrimPrefix(w, "./")
+		for _, at := range []string{path.Join(dir, w), w} {
+			if ok, err := path.Match(at, name); ok && err == nil && at != "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ListsTests says whether a text is a list of tests of the tree: most of its lines begin
+// with the path or the name of one of the test files, with or without extension.
+func ListsTests(text string, files []string) bool {
+	names := map[string]bool{}
+	for _, f := range files {
+		if class, _ := ClassOf(f, nil, Referred{}); class == compare.Test {
+			for _, n := range []string{f, path.Base(f)} {
+				names[n], names[strings.TrimSuffix(n, path.Ext(n))] = true, true
+			}
+		}
+	}
+	lines, tests := 0, 0
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		lines++
+		if names[strings.TrimPrefix(words[0], "./")] {
+			tests++
+		}
+	}
+	return tests*2 > lines
+}
+
+// otherCode are the extensions of languages that no ecosystem here is of.
+var otherCode = strings.Fields(".sh .bash .zsh .fish .ksh .pl .pm .lua .awk .sed .tcl .r .jl .ps1 .bat .cmd .sql .html .htm .css .scss .less .vue .svelte .hs .ml .clj .nim .zig .d .pas .f90 .asm .s .proto .graphql .tmpl .j2 .erb")
+
+// IsCode says whether a file is a program or a part of one, of whatever language: by its
+// name, or as one of its versions begins with an interpreter's.
+func IsCode(name string, versions ...[]byte) bool {
+	return IsSource(name) || slices.Contains(otherCode, strings.ToLower(path.Ext(name))) ||
+		slices.ContainsFunc(versions, func(v []byte) bool { return bytes.HasPrefix(v, []byte("#!")) })
+}
+
+// relativeImport is a module of the same tree in JavaScript and TypeScript.
+var relativeImport = pattern.New(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'](\.{1,2}/[^"']+)["']`)
+
+// ImportsScript says whether a JavaScript or TypeScript source in dir imports a file of
+// the tree by a relative path, with or without its extension.
+func ImportsScript(text, dir, name string) bool {
+	if !slices.Contains(nodeExts, path.Ext(name)) {
+		return false
+	}
+	if _, in, ok := strings.Cut("/"+name, "/node_modules/"); ok {
+		parts := strings.SplitN(in, "/", 3)
+		module := parts[0]
+		if strings.HasPrefix(module, "@") && len(parts) > 1 {
+			module += "/" + parts[1]
+		}
+		return slices.ContainsFunc([]string{`"` + module + `"`, "'" + module + "'", `"` + module + "/", "'" + module + "/"}, func(s string) bool { return strings.Contains(text, s) })
+	}
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	for _, m := range relativeImport.FindAllStringSubmatch(text, -1) {
+		to := path.Join(dir, m[1])
+		if to == name || to == stem || to+"/index" == stem || strings.TrimSuffix(to, path.Ext(to)) == stem {
+			return true
+		}
+	}
+	return false
+}
+
+var pythonImport = pattern.New(`(?m)^\s*(?:from\s+(\.*[\w.]*)\s+import\s+\(?([\w ,*]*)|import\s+([\w., ]+))`)
+
+// ImportsModule says whether a Python source in dir imports a module of the tree.
+func ImportsModule(text, dir, name string) bool {
+	if path.Ext(name) != ".py" {
+		return false
+	}
+	module := strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__")
+	is := func(dotted string) bool {
+		at := strings.ReplaceAll(dotted, ".", "/")
+		return at != "" && (module == at || strings.HasSuffix(module, "/"+at))
+	}
+	for _, m := range pythonImport.FindAllStringSubmatch(text, -1) {
+		for one := range strings.SplitSeq(m[3], ",") {
+			if first, _, _ := strings.Cut(strings.TrimSpace(one), " "); is(first) {
+				return true
+			}
+		}
+		from := strings.TrimLeft(m[1], ".")
+		if up := len(m[1]) - len(from); up > 0 {
+			at := dir
+			for range up - 1 {
+				at = path.Dir(at)
+			}
+			from = strings.ReplaceAll(path.Join(at, strings.ReplaceAll(from, ".", "/")), "/", ".")
+		}
+		if from == "" {
+			continue
+		}
+		if is(from) {
+			return true
+		}
+		for one := range strings.SplitSeq(m[2], ",") {
+			if first, _, _ := strings.Cut(strings.TrimSpace(one), " "); first != "" && is(from+"."+first) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ImportsPackage says whether a Go source imports the package of a file of the tree, by
+// what its import path ends in.
+func ImportsPackage(text, name string) bool {
+	dir := path.Dir(name)
+	if path.Ext(name) != ".go" || dir == "." {
+		return false
+	}
+	if _, in, ok := strings.Cut("/"+dir, "/vendor/"); ok {
+		return strings.Contains(text, `"`+in+`"`)
+	}
+	return strings.Contains(text, "/"+dir+`"`)
+}
+
+// helperName is what people call code that is there for tests.
+var helperName = pattern.New(`(?i)(^|[/_.-])(tests?|testing|test-?(util|support|helper|kit|lib)s?|asserts?|assertions?|expect|checks?|checker|mocks?|mocking|fakes?|stubs?|fixtures?|matchers?|spec-?helpers?)([/_.-]|$)`)
+
+// MayHelpTests says whether a source may be one that only tests use: by its name, as a
+// dependency that stands in the tree, or, in Go, as nothing outside the module can import it.
+func MayHelpTests(name string) bool {
+	return IsSource(name) && !IsTestSource(name) &&
+		(helperName.MatchString(name) || InFolder(name, "vendor", "node_modules") || path.Ext(name) == ".go" && InFolder(name, "internal"))
+}
+
+// runnerSettings are the files in which runners are given files of their own.
+var runnerSettings = strings.Fields(`package.json jest.config.js jest.config.cjs jest.config.mjs jest.config.ts jest.config.json
+	vitest.config.js vitest.config.ts vitest.config.mts vite.config.js vite.config.mjs vite.config.ts vite.config.mts
+	.mocharc.js .mocharc.cjs .mocharc.json .mocharc.yml .mocharc.yaml test/mocha.opts karma.conf.js
+	babel.config.js babel.config.cjs babel.config.mjs babel.config.json .babelrc .babelrc.js .babelrc.json
+	conftest.py tests/conftest.py test/conftest.py pytest.ini .pytest.ini tox.ini setup.cfg pyproject.toml
+	phpunit.xml phpunit.xml.dist .rspec`)
+
+// IsRunnerSettings says whether a file is one in which a runner is given files of its own.
+func IsRunnerSettings(name string) bool {
+	return slices.ContainsFunc(runnerSettings, func(s string) bool { return path.Base(s) == path.Base(name) })
+}
+
+// Imports says whether a source in dir imports another file of the tree.
+func Imports(text, dir, name string) bool {
+	return ImportsScript(text, dir, name) || ImportsModule(text, dir, name) || ImportsPackage(text, name)
+}

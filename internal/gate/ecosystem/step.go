@@ -1,0 +1,25 @@
+package ecosystem
+
+import (
+	"time"
+)
+
+// A Step is one command that the gate ran.
+type Step struct {
+	Stage       Stage         `json:"stage"`
+	Side        Side          `json:"side"`
+	Unit        string        `json:"unit"`    // folder in the repository, "." for its top
+	Command     string        `json:"command"` // as a person would type it
+	Evidence    string        `json:"evidence"`
+	Exit        int           `json:"exit"`
+	TimedOut    bool          `json:"timed_out"`
+	Duration    time.Duration `json:"duration"`
+	Output      string        `json:"output"`                // for people, cut; only of steps that failed
+	PerTest     bool          `json:"per_test"`              // its output told each test apart
+	NoTests     bool          `json:"no_tests,omitempty"`    // its runner reported no test
+	Lacks       string        `json:"lacks,omitempty"`       // the program for want of which it failed
+	Environment string        `json:"environment,omitempty"` // why the failure says nothing about the change, such as a registry out of reach
+}
+
+// Failed says whether the command ended badly.
+func (s Step) Failed() bool { return s.Exit != 0 || s.TimedOut }

@@ -1,0 +1,91 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// A Survey is a tree that projects are looked for in.
+type Survey struct {
+	root    string   // absolute path
+	files   []string // in the repository, sorted
+	tools   *Toolchains
+	note    func(format string, args ...any) // of what could not be read
+	present map[string]bool
+	Over    map[string][]byte // contents in place of those in the tree
+}
+
+// NewSurvey is the survey of the tree at root, of which files are the paths. note receives
+// what cannot be read.
+func NewSurvey(root string, files []string, tools *Toolchains, note func(string, ...any)) *Survey {
+	if tools == nil {
+		tools = &Toolchains{}
+	}
+	s := &Survey{root: root, files: files, tools: tools, note: note, present: map[string]bool{}}
+	for _, f := range files {
+		s.present[f] = true
+	}
+	return s
+}
+
+// has says whether the folder dir of the tree has a file.
+func (s *Survey) has(dir, name string) bool { return s.present[path.Join(dir, name)] }
+
+// first returns the first of names that dir has, or "".
+func (s *Survey) first(dir string, names ...string) string {
+	for _, n := range names {
+		if s.has(dir, n) {
+			return n
+		}
+	}
+	return ""
+}
+
+// dirs returns the folders that have a file with one of these names, in which
+// sources of people can be.
+func (s *Survey) dirs(names ...string) []string {
+	var out []string
+	for _, f := range s.files {
+		dir := path.Dir(f)
+		if slices.Contains(names, path.Base(f)) && !IgnoredDir(dir) && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// below returns the files in dir, named from there.
+func (s *Survey) below(dir string) []string {
+	if dir == "." {
+		return s.files
+	}
+	var out []string
+	for _, f := range s.files {
+		if rest, ok := strings.CutPrefix(f, dir+"/"); ok {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+// file returns the content of a file by its path in the repository.
+func (s *Survey) file(name string) ([]byte, error) {
+	if data, ok := s.Over[name]; ok {
+		return data, nil
+	}
+	return ReadInTree(s.root, name)
+}
+
+// read returns a file's content, nil where it cannot be read.
+func (s *Survey) read(dir, name string) []byte {
+	data, err := s.file(path.Join(dir, name))
+	if err != nil {
+		if s.has(dir, name) {
+			s.note("%s: %v", path.Join(dir, name), err)
+		}
+		return nil
+	}
+	return data
+}

@@ -1,0 +1,92 @@
+package ecosystem
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// FirstLine is the first line of a text that is not empty.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// Only is the pattern for -run that names exactly these top-level tests.
+func Only(tests map[string]bool) string {
+	names := slices.Sorted(maps.Keys(tests))
+	for i, n := range names {
+		names[i] = regexp.QuoteMeta(n)
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// LastName is the innermost part of the name of a test, as its file has it.
+func LastName(test string) string {
+	for _, sep := range []string{NameSep, "::"} {
+		if i := strings.LastIndex(test, sep); i >= 0 {
+			test = test[i+len(sep):]
+		}
+	}
+	name, _, _ := strings.Cut(test, "[") // parameters
+	return cmp.Or(name, test)
+}
+
+// NameSep stands between the names of groups of tests inside one another.
+const NameSep = " > "
+
+// environments are messages of tools that fail for want of something outside of
+// the change: the failure says nothing about it.
+var environments = pattern.New(`(?i)dial tcp|lookup [^ ]+( on [^ ]+)?: |no such host|network is unreachable|connection refused|i/o timeout|TLS handshake timeout|` +
+	`temporary failure in name resolution|could not resolve host|unrecognized import path|module lookup disabled by GOPROXY=off|` +
+	`requires go >= |EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ENETUNREACH|socket hang up|connection reset by peer|no space left on device|command not found|executable file not found|` +
+	`connection timed out|read timed out|NewConnectionError|Max retries exceeded with url|UnknownHostException|spurious network error|failed to connect to|certificate verify failed|unable to get local issuer certificate|` +
+	`could not read Username|terminal prompts disabled|Permission denied \(publickey|Host key verification failed|` +
+	`\b(429 Too Many Requests|50[0234] (Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout))`)
+
+// Environment returns the line of output that shows such a failure, or "".
+func Environment(output string) string {
+	for line := range strings.Lines(output) {
+		if environments.MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
+}
+
+// JoinOutput puts one output behind another.
+func JoinOutput(a, b string) string {
+	if a != "" && b != "" && !strings.HasSuffix(a, "\n") {
+		a += "\n"
+	}
+	return a + b
+}
+
+// Listed names the first n of names.
+func Listed(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
+
+// Plural is one of two words, by a number of things.
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Count words a number of things: "1 test fails", "2 tests fail".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,126 @@
+package ecosystem
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// interpreters are the programs whose version can decide how tests end.
+var interpreters = strings.Fields("bash go node npm pnpm yarn bun deno python python3 uv poetry pytest cargo rustc java javac mvn gradle kotlinc gcc cc clang cmake ctest meson ninja make just task ruby bundle php composer elixir mix dotnet git")
+
+// Fingerprint distinguishes the programs by place, size and time, which an update
+// changes.
+func (t *Toolchains) Fingerprint() []string {
+	if t == nil {
+		return nil
+	}
+	var out []string
+	if t.Go != nil {
+		out = append(out, t.Go.Version)
+	}
+	for _, name := range interpreters {
+		file, err := filepath.EvalSymlinks(t.LookPath(name))
+		if err != nil || t.LookPath(name) == "" {
+			continue
+		}
+		if info, err := os.Stat(file); err == nil {
+			out = append(out, fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()))
+		}
+	}
+	return out
+}
+
+// Anywhere says whether there is a program of this name where commands are
+// looked for, or where the operator's own are.
+func (t *Toolchains) Anywhere(name string, env []string) bool {
+	search := "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	return t.Has(name) || lookPath([]string{search}, name) != "" || lookPath(env, name) != ""
+}
+
+// Toolchains are the programs of this machine that commands of a change can be
+// run with, as its operator's search path names them.
+type Toolchains struct {
+	Go  *GoToolchain // nil: none
+	Env []string     // of this program, in the form of os.Environ
+}
+
+// FindToolchains looks for programs in the search path of env, which is a
+// program's environment in the form of os.Environ. An error means that one is
+// there and not usable; the others are found all the same.
+func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
+	found, err := findGo(ctx, env)
+	return &Toolchains{Go: found, Env: slices.Clone(env)}, err
+}
+
+// Versions are those of the programs that are known, by name.
+func (t *Toolchains) Versions() map[string]string {
+	if t == nil || t.Go == nil {
+		return nil
+	}
+	return map[string]string{"go": t.Go.Version}
+}
+
+// NoRace says why Go's race detector cannot be used, "" where it can or where
+// there is no Go.
+func (t *Toolchains) NoRace() string {
+	if t == nil || t.Go == nil || t.Go.Race {
+		return ""
+	}
+	return t.Go.NoRace
+}
+
+// WithoutRace is a copy in which Go's race detector is not used.
+func (t *Toolchains) WithoutRace(why string) *Toolchains {
+	if t == nil || t.Go == nil {
+		return t
+	}
+	out, goTools := *t, *t.Go
+	goTools.Race, goTools.NoRace = false, why
+	out.Go = &goTools
+	return &out
+}
+
+// Has says whether there is a program of this name. Nothing has any.
+func (t *Toolchains) Has(name string) bool { return t.LookPath(name) != "" }
+
+// LookPath finds a program, or returns "".
+func (t *Toolchains) LookPath(name string) string {
+	if t == nil {
+		return ""
+	}
+	return lookPath(t.Env, name)
+}
+
+// Getenv is a variable of the operator's environment.
+func (t *Toolchains) Getenv(name string) string {
+	for _, e := range slices.Backward(t.Env) {
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// lookPath finds a program in env's PATH, or returns "".
+func lookPath(env []string, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	search := ""
+	for _, e := range env {
+		if v, ok := strings.CutPrefix(e, "PATH="); ok {
+			search = v
+		}
+	}
+	for _, dir := range filepath.SplitList(search) {
+		p := filepath.Join(dir, name)
+		if fi, err := os.Stat(p); filepath.IsAbs(dir) && name != "" && err == nil && fi.Mode().IsRegular() && fi.Mode()&0o111 != 0 {
+			return p
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+)
+
+// attribute finds the class of files whose head version makes a test pass that
+// fails in the arm, by putting one class after the other back.
+func (k *keeper) attribute(ctx context.Context) error {
+	byClass := map[compare.FileClass][]*examined{}
+	for _, e := range k.doubtful() {
+		if !e.reached || e.kept != compare.Failed || e.head != compare.Passed {
+			continue
+		}
+		classes := k.classesOf(e)
+		if len(classes) == 1 {
+			e.made = classes
+			continue
+		}
+		for _, c := range classes {
+			byClass[c] = append(byClass[c], e)
+		}
+	}
+	for _, c := range []compare.FileClass{compare.Steering, compare.Support, compare.Test, compare.Data} {
+		tests := byClass[c]
+		if len(tests) == 0 {
+			continue
+		}
+		a, err := k.newArm(ctx, func(t touch) bool { return t.class != c })
+		if err != nil {
+			return err
+		}
+		suite, err := a.run(ctx, k.r.narrowTo(tests))
+		if err != nil {
+			return err
+		}
+		l := k.lookup(Head, suite)
+		for _, e := range tests {
+			if status, _, _, _, _ := l.status(e); status == compare.Passed {
+				e.made = append(e.made, c)
+			}
+		}
+	}
+	for _, tests := range byClass {
+		for _, e := range tests {
+			if len(e.made) == 0 {
+				e.made = k.classesOf(e) // only several together do
+			}
+		}
+	}
+	return nil
+}
+
+// classesOf are the classes of the touched files that can reach a test.
+func (k *keeper) classesOf(e *examined) []compare.FileClass {
+	out := map[compare.FileClass]bool{}
+	for _, t := range k.r.touched {
+		if len(k.r.reach([]*examined{e}, []touch{t})) > 0 {
+			out[t.class] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// headOverBase runs the head's version of tests over the base's sources where
+// fail-to-pass has not: one that passes there asks for less than before.
+func (k *keeper) headOverBase(ctx context.Context) error {
+	var open []*examined
+	by := k.r.byPlace(Base, k.r.over)
+	for _, e := range k.doubtful() {
+		if !slices.Contains(e.made, compare.Test) && !slices.Contains(e.made, compare.Data) {
+			continue
+		}
+		if _, ok := by[k.r.placeOf(Head, e.headID, e.eco)]; !ok {
+			open = append(open, e)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	a, err := k.r.overBase(ctx)
+	if err != nil {
+		return err
+	}
+	suite, err := a.run(ctx, k.r.narrowTo(open))
+	if err = errors.Join(err, a.close(context.WithoutCancel(ctx))); err != nil {
+		return err
+	}
+	if k.r.over == nil {
+		k.r.over = Suite{}
+	}
+	maps.Copy(k.r.over, suite)
+	return nil
+}

@@ -1,0 +1,178 @@
+package gate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// recover runs tests by themselves that did not run because their program ended
+// before them: without those that failed, which may have ended it.
+func (k *keeper) recover(ctx context.Context) error {
+	for _, reached := range []bool{true, false} {
+		var lost []*examined
+		for _, e := range k.tests {
+			if e.lost && e.reached == reached && !k.failedIn(e, e.id.Top()) {
+				lost = append(lost, e)
+			}
+		}
+		if len(lost) == 0 {
+			continue
+		}
+		suite, err := k.alone(ctx, lost, reached)
+		if err != nil {
+			return err
+		}
+		l := k.lookup(Head, suite)
+		for _, e := range lost {
+			status, _, t, _, crashed := l.status(e)
+			if ran(status) {
+				e.kept, e.output, e.evidence = status, t.Output, append(e.evidence, t.Evidence)
+			}
+			e.lost = status == compare.Absent && crashed
+		}
+	}
+	for _, e := range k.tests {
+		if e.lost && (k.failedIn(e, e.id.Top()) || k.failedIn(e, "")) {
+			e.drop = true // what ended the program is a failure of its own
+		}
+	}
+	return nil
+}
+
+// alone runs tests without the others of their packages.
+func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suite, error) {
+	if inArm {
+		return k.arm.run(ctx, k.r.narrowTo(tests))
+	}
+	out := Suite{}
+	for _, s := range k.r.narrowTo(tests) {
+		p := ecosystem.Part{Tests: s.tests}
+		for _, e := range tests {
+			if e.id.Unit == s.unit && e.eco == s.eco && !slices.Contains(p.Packages, e.id.Package) {
+				p.Packages = append(p.Packages, e.id.Package)
+			}
+		}
+		for _, c := range k.r.parts(Head, ecosystem.Group{Eco: s.eco, Unit: s.unit}, StageRerun, p) {
+			suite, _, err := k.r.runFresh(ctx, Head, c)
+			if err != nil {
+				return out, err
+			}
+			out.Add(suite)
+		}
+	}
+	return out, nil
+}
+
+// failedIn says whether another test of a test's package failed where it was lost;
+// no name: the package itself.
+func (k *keeper) failedIn(e *examined, name string) bool {
+	s, side := k.r.suites[Head], Head
+	if e.reached {
+		s = k.suite
+	}
+	by := k.r.byPlace(side, s)
+	for _, at := range k.r.sites(e.id, e.eco) {
+		if have, ok := by[site{at.at, name}]; ok && s[have].Status == Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// doubtful are the tests that do not pass in the arm and could be compiled there.
+func (k *keeper) doubtful() []*examined {
+	return slices.DeleteFunc(slices.Clone(k.tests), func(e *examined) bool { return e.drop || e.why != "" || e.kept == compare.Passed })
+}
+
+// silentRounds is how often a test that the arm does not report is run again on the base.
+const silentRounds = 4
+
+func undropped(tests []*examined) []*examined {
+	return slices.DeleteFunc(slices.Clone(tests), func(e *examined) bool { return e.drop })
+}
+
+// confirm runs what does not hold again, each time as setup and build left it: what
+// fails in the arm on both sides in turns, as what both sides disagree about; what is
+// silent once in the arm or the head, and on the base. What does not hold up is no
+// expectation.
+func (k *keeper) confirm(ctx context.Context) error {
+	var failing, inArm, silent []*examined
+	for _, e := range k.doubtful() {
+		switch {
+		case e.reached && e.kept == compare.Failed:
+			failing = append(failing, e)
+		case e.reached:
+			inArm = append(inArm, e)
+		case e.kept != compare.Failed: // what fails was run again when the sides were compared
+			silent = append(silent, e)
+		}
+	}
+	if err := k.disputed(ctx, failing); err != nil {
+		return err
+	}
+	if len(inArm) > 0 {
+		suite, err := k.arm.run(ctx, k.r.narrowTo(inArm))
+		if err != nil {
+			return err
+		}
+		k.settle(k.lookup(Head, suite), inArm)
+	}
+	if len(silent) > 0 {
+		suite, err := k.r.again(ctx, Head, idsOf(silent), true)
+		if err != nil {
+			return err
+		}
+		k.settle(k.lookup(Head, suite), silent)
+	}
+	for range silentRounds {
+		both := undropped(slices.Concat(inArm, silent))
+		if len(both) == 0 {
+			break
+		}
+		suite, err := k.r.again(ctx, Base, idsOf(both), true)
+		if err != nil {
+			return err
+		}
+		for _, e := range both {
+			t, ok := suite[e.id]
+			if !ok || t.Status != Passed {
+				e.drop = true
+			}
+			if t.Evidence != "" {
+				e.evidence = append(e.evidence, t.Evidence)
+			}
+		}
+	}
+	return nil
+}
+
+// settle reads one more run of tests that did not pass.
+func (k *keeper) settle(l *lookup, tests []*examined) {
+	for _, e := range tests {
+		status, _, t, _, _ := l.status(e)
+		if t.Evidence != "" && !slices.Contains(e.evidence, t.Evidence) {
+			e.evidence = append(e.evidence, t.Evidence)
+		}
+		switch {
+		case status == compare.Passed && !e.drop:
+			e.drop = true
+			c := Case{ID: e.id, Output: e.output, Evidence: e.evidence}
+			if !slices.ContainsFunc(k.r.res.Tests.Flaky, func(f Case) bool { return f.ID == e.id }) && !e.whole() && e.kept == compare.Failed {
+				k.r.res.Tests.Flaky = append(k.r.res.Tests.Flaky, c)
+			}
+		case status == compare.Failed && e.kept != compare.Failed:
+			e.kept, e.output = status, t.Output
+		}
+	}
+}
+
+func idsOf(tests []*examined) []ID {
+	var out []ID
+	for _, e := range tests {
+		out = append(out, e.id)
+	}
+	return out
+}

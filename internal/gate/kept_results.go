@@ -1,0 +1,202 @@
+package gate
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// sites are where a test of the base can stand in the head's tree.
+func (r *runner) sites(id ID, eco string) []site {
+	at := r.placeOf(Base, id, eco)
+	out := []site{at}
+	if id.Command != "" {
+		return append(out, site{r.movedTo(id.Unit) + "$" + id.Command, ""})
+	}
+	if moved := r.movedTo(at.at); moved != at.at {
+		out = append(out, site{moved, at.test})
+	}
+	if file, _ := r.testFileOf(id); ecosystem.ByPackage(eco) && file != "" && r.movedTo(file) != file {
+		out = append(out, site{path.Dir(r.movedTo(file)), at.test})
+	}
+	return out
+}
+
+// A lookup finds statuses in one suite.
+type lookup struct {
+	k    *keeper
+	side Side
+	s    Suite
+	by   map[site]ID
+}
+
+func (k *keeper) lookup(side Side, s Suite) *lookup {
+	return &lookup{k, side, s, k.r.byPlace(side, s)}
+}
+
+// status is how a test of the base ended; broken is set where its package or file
+// could not be compiled or loaded, crashed where its program ended before it.
+func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, broken, crashed bool) {
+	status = compare.Absent
+	for _, at := range l.k.r.sites(e.id, e.eco) {
+		for name := at.test; ; {
+			have, ok := l.by[site{at.at, name}]
+			if ok && (name == at.test || l.s[have].Status == Failed || l.s[have].Status == Skipped) {
+				t = l.s[have]
+				if status = statusOf(t); status == compare.Absent {
+					crashed = l.s[l.by[site{at.at, ""}]].Cut
+				}
+				return status, have, t, t.Broken, crashed
+			}
+			i := strings.LastIndexByte(name, '/')
+			if i < 0 {
+				break
+			}
+			name = name[:i]
+		}
+		if pkg, ok := l.by[site{at.at, ""}]; ok && e.id.Command == "" && at.test != "" {
+			t = l.s[pkg]
+			broken, crashed = t.Broken && t.Status == Failed, t.Cut
+			id = pkg
+		}
+	}
+	if !broken && e.id.Command == "" && !e.whole() {
+		for have, test := range l.s { // the runner as a whole
+			if have.Unit == e.id.Unit && test.Eco == e.eco && (have.Command != "" && test.Cut || have.Test == "" && test.Broken && have.Package != "" && !ecosystem.IsSource(have.Package) && !ecosystem.ByPackage(e.eco)) && !ranIn(l.s, e) {
+				return status, have, test, true, false
+			}
+		}
+	}
+	if e.id.Command != "" && status == compare.Absent {
+		return l.unit(e)
+	}
+	return status, id, t, broken, crashed
+}
+
+// unit is how all tests of a folder ended, for a command of the base that is reported
+// apart, or called otherwise, on the head.
+func (l *lookup) unit(e *examined) (compare.Status, ID, Test, bool, bool) {
+	status, id, last := compare.Absent, ID{}, Test{}
+	for have, t := range l.s {
+		if have.Unit != e.id.Unit || !t.Leaf || t.Eco != e.eco {
+			continue
+		}
+		switch t.Status {
+		case Failed:
+			return compare.Failed, have, t, false, false
+		case Passed:
+			status, id, last = compare.Passed, have, t
+		}
+	}
+	return status, id, last, false, false
+}
+
+func ranIn(s Suite, e *examined) bool {
+	for id, t := range s {
+		if id.Unit == e.id.Unit && t.Eco == e.eco && id.Test != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func statusOf(t Test) compare.Status {
+	switch t.Status {
+	case Passed:
+		return compare.Passed
+	case Failed:
+		return compare.Failed
+	case Skipped:
+		return compare.Skipped
+	}
+	return compare.Absent
+}
+
+// observe reads the results of the arm, and of the head where that is the arm.
+func (k *keeper) observe() {
+	head := k.lookup(Head, k.r.suites[Head])
+	arm := k.lookup(Head, k.suite)
+	for _, e := range k.tests {
+		var t Test
+		var crashed bool
+		e.head, e.headID, t, _, crashed = head.status(e)
+		e.kept, e.output = e.head, t.Output
+		e.reached = k.reached(e)
+		if e.reached {
+			var broken bool
+			e.kept, _, t, broken, crashed = arm.status(e)
+			e.output = t.Output
+			if broken {
+				e.why = t.Output
+			}
+			if file, src := k.r.testFileOf(e.id); src != nil && k.arm.left[file] != "" {
+				e.why = k.arm.left[file]
+			}
+		} else if _, pkg, p, broken, _ := head.status(e); broken && e.head == compare.Absent {
+			e.drop = p.Status == Failed && pkg != (ID{}) // the build is broken, which is a failure of its own
+		} else if e.head == compare.Failed && k.r.res.Tests.random(e.id, e.headID) {
+			e.drop = true // what the sides disagreed about was settled: it does not fail each time
+		}
+		if t.Evidence != "" {
+			e.evidence = append(e.evidence, t.Evidence)
+		}
+		switch {
+		case e.whole():
+			// A package says something of its own only where it ends badly and no test does.
+			e.drop = e.kept != compare.Failed || t.Broken || !e.reached
+		case crashed && e.kept == compare.Absent && e.why == "":
+			e.lost = true
+		}
+		if e.kept == compare.Failed && e.why == "" && e.reached && k.wantsRemoved(e) {
+			e.why = e.output
+		}
+	}
+}
+
+// wantsRemoved says whether a test fails for want of a name that the change takes
+// out of the sources, which languages without a compiler say at run time.
+func (k *keeper) wantsRemoved(e *examined) bool {
+	eco := ecosystem.Named(e.eco)
+	if eco == nil || eco.Absent == nil {
+		return false
+	}
+	name, _ := eco.Absent(e.output)
+	return name != "" && k.namesRemoved(e.id, name)
+}
+
+// namesRemoved says whether a message names what the change removed or renamed.
+func (k *keeper) namesRemoved(id ID, message string) bool {
+	removed := k.r.removedNames(id)
+	for w := range ecosystem.Words([]byte(message)) {
+		if removed[w] {
+			return true
+		}
+	}
+	for _, m := range ecosystem.OtherSignature.FindAllStringSubmatch(message, -1) {
+		if k.r.redeclared(firstGroup(m)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(ecosystem.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.edits(firstGroup(m)) })
+}
+
+// reached says whether the arm was to run a test.
+func (k *keeper) reached(e *examined) bool {
+	return slices.ContainsFunc(k.run, func(s selection) bool {
+		switch {
+		case s.unit != e.id.Unit || (s.command != "" || e.id.Command != "") && s.command != e.id.Command:
+			return false
+		case s.command != "":
+			return true
+		case s.eco != e.eco:
+			return false
+		case ecosystem.ByPackage(s.eco):
+			at := k.r.sites(e.id, e.eco)
+			return slices.ContainsFunc(at, func(p site) bool { return slices.Contains(s.places, p.at) })
+		}
+		return len(s.places) == 0 || slices.Contains(s.places, e.id.Package) || slices.Contains(s.places, k.r.movedTo(e.id.Package))
+	})
+}

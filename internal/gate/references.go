@@ -1,0 +1,152 @@
+package gate
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// A steeringText is a file that says how tests are run; eco is empty where it is not that
+// of one ecosystem alone, such as a Makefile.
+type steeringText struct{ dir, text, eco string }
+
+// referred reads what the trees say of files elsewhere.
+func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred {
+	called := map[string]bool{}
+	var settings []string
+	var steering []steeringText
+	note := func(dir, text string) {
+		for _, w := range ecosystem.CalledIn(text) {
+			called[path.Join(dir, w)] = true
+		}
+	}
+	for _, side := range []Side{Base, Head} {
+		if r.plan[side] == nil {
+			continue
+		}
+		root := r.tree(side).Dir
+		for _, c := range r.plan[side].test {
+			note(c.Unit, c.Text)
+		}
+		for _, p := range r.plan[side].projects {
+			for _, name := range []string{"GNUmakefile", "makefile", "Makefile", "justfile", "Taskfile.yml", "package.json"} {
+				src, err := ecosystem.ReadInTree(root, path.Join(p.Dir, name))
+				if err != nil {
+					continue
+				}
+				recipes := ecosystem.TestRecipes(name, string(src))
+				note(p.Dir, recipes)
+				s := steeringText{p.Dir, string(src), ""}
+				if name == "package.json" {
+					s.text, s.eco = recipes, p.Eco.Name
+				}
+				steering = append(steering, s)
+			}
+			for _, text := range ecosystem.RunnerSettings(root, p.Dir) {
+				settings = append(settings, text)
+				steering = append(steering, steeringText{p.Dir, text, p.Eco.Name})
+			}
+		}
+		for name := range called {
+			if src, err := ecosystem.ReadInTree(root, name); err == nil && !ecosystem.IsSource(name) {
+				steering = append(steering, steeringText{path.Dir(name), string(src), ""})
+			}
+		}
+	}
+	all := strings.Join(settings, "\n")
+	return ecosystem.Referred{
+		Called:  called,
+		Setup:   func(name string) bool { return ecosystem.NamesSetup(all, name) },
+		Data:    r.data(both, steering),
+		Steered: r.steered(both, steering),
+		Helper: func(name string) bool {
+			return ecosystem.MayHelpTests(name) && r.onlyTests(both, ecosystem.Imports)(name)
+		},
+	}
+}
+
+// maxRead bounds how many files are searched for the name of one.
+const maxRead = 4000
+
+// steered recognises files that are a part of what steers tests, and that no source
+// names: what a Makefile includes, a file of variables, a plug-in of a configuration, a
+// list of tests.
+func (r *runner) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		by, v := ecosystem.ImportsScript, both[name]
+		switch {
+		case ecosystem.IsCode(name, v.Base, v.Head): // a library that a script of tests loads is what it tests
+		case r.plan[Base] != nil && ecosystem.ListsTests(string(v.Base), r.plan[Base].files):
+			by = ecosystem.Reads
+		default:
+			by = ecosystem.Includes
+		}
+		return r.onlySteering(name, both, steering, by)
+	}
+}
+
+// data recognises files that tests, or what steers them, name and no source does.
+func (r *runner) data(both map[string]ecosystem.Versions, steering []steeringText) func(string) bool {
+	named := r.onlyTests(both, ecosystem.Names)
+	return func(name string) bool {
+		if named(name) {
+			return true
+		}
+		v := both[name]
+		_, ok := r.onlySteering(name, both, steering, ecosystem.Reads)
+		return ok && !ecosystem.IsCode(name, v.Base, v.Head)
+	}
+}
+
+// onlySteering says whether what steers tests refers to a file and no source does, and of
+// which ecosystem that is.
+func (r *runner) onlySteering(name string, both map[string]ecosystem.Versions, steering []steeringText, refers func(text, dir, name string) bool) (eco string, ok bool) {
+	i := slices.IndexFunc(steering, func(s steeringText) bool { return refers(s.text, s.dir, name) })
+	if _, changed := both[name]; !changed || i < 0 {
+		return "", false
+	}
+	_, source, ok := r.namedIn(name, func(text, dir, name string) bool {
+		return ecosystem.Names(text, dir, name) || ecosystem.Imports(text, dir, name)
+	})
+	return steering[i].eco, ok && !source
+}
+
+// onlyTests recognises files that test files refer to and no source does.
+func (r *runner) onlyTests(both map[string]ecosystem.Versions, refers func(text, dir, name string) bool) func(string) bool {
+	return func(name string) bool {
+		if _, changed := both[name]; !changed {
+			return false
+		}
+		test, source, ok := r.namedIn(name, refers)
+		return ok && test && !source
+	}
+}
+
+// namedIn says whether tests and other sources of the base refer to a file. ok is false
+// where there are too many to look at: in doubt a file is source.
+func (r *runner) namedIn(name string, refers func(text, dir, name string) bool) (test, source, ok bool) {
+	p := r.plan[Base]
+	if p == nil {
+		return false, false, true
+	}
+	read := 0
+	for _, f := range p.files {
+		if f == name || !ecosystem.IsSource(f) || ecosystem.IsRunnerSettings(f) || ecosystem.IgnoredDir(path.Dir(f)) {
+			continue
+		}
+		if read++; read > maxRead {
+			return test, source, false
+		}
+		src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
+		if err != nil || !refers(string(src), path.Dir(f), name) {
+			continue
+		}
+		if !ecosystem.IsTestSource(f) {
+			return test, true, true
+		}
+		test = true
+	}
+	return test, false, true
+}

@@ -1,0 +1,133 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// runner is one run of the gate.
+type runner struct {
+	*Gate
+	in       Input
+	res      *Result
+	plan     map[Side]*plan
+	suites   map[Side]Suite
+	files    []string // of the head
+	prepared map[Side]*snapshot
+	as       map[Side]Side       // what the sides are called in the log; nil: by their names
+	packages []ecosystem.Package // of the head
+	affected map[string]bool     // import paths of the head that the change affects
+	splits   map[string]split    // by folder of the module
+	known    *baseRecord         // of base's tests, from earlier runs; nil: nothing
+	saving   *baseRecord         // what this run adds to it; nil: nothing
+	doubted  bool                // runs of base's tests disagreed
+	resting  bool                // it is at what the change cannot affect
+	rested   Suite               // what the head's tests said that the change cannot affect
+	flakes   *flakeLedger
+	facts    Facts
+	longest  time.Duration                  // the slowest package of the base's tests
+	lacks    []string                       // what could not be run for want of a program, for people
+	missing  bool                           // tests of the change import what the base does not provide
+	limit    time.Duration                  // of the whole gate
+	share    int                            // of limit, in percent: what the step that is at work may come to
+	fetches  map[string]bool                // evidence of commands that fetched, which build nothing
+	copies   string                         // what the names of its prepared snapshots begin with
+	phantoms *phantoms                      // tests that fail inside of passing ones on the base
+	texts    map[string]ecosystem.Versions  // of the files of the change
+	touched  []touch                        // paths of the change that are not source
+	byDir    map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
+	over     Suite                          // the change's tests over the base's sources
+	keptArm  *arm                           // the base's tests over the head's sources, closed; nil: that is the head itself
+}
+
+// A task says what a runner works on beside its input: all of the change, the change
+// merged, or what the change cannot affect. Zero fields are those of a new run.
+type task struct {
+	plan     map[Side]*plan // what is run; nil: what is detected
+	as       map[Side]Side  // the names of the sides in the log; nil: their own
+	copies   string         // what the names of its prepared snapshots begin with
+	rest     bool           // the change cannot affect it
+	limit    time.Duration
+	longest  time.Duration // the slowest package of the base's tests
+	packages []ecosystem.Package
+	affected map[string]bool
+	flakes   *flakeLedger
+	phantoms *phantoms
+}
+
+// ledgers are those of a run that begins.
+func (t task) ledgers() task {
+	if t.flakes == nil {
+		t.flakes = &flakeLedger{flipped: map[string]bool{}}
+	}
+	if t.phantoms == nil {
+		t.phantoms = newPhantoms()
+	}
+	return t
+}
+
+func newRunner(g *Gate, in Input, t task) *runner {
+	t = t.ledgers()
+	r := &runner{
+		Gate: g, in: in,
+		res:      &Result{Toolchains: map[string]string{}},
+		plan:     map[Side]*plan{},
+		as:       t.as,
+		suites:   map[Side]Suite{},
+		prepared: map[Side]*snapshot{},
+		resting:  t.rest,
+		rested:   Suite{},
+		fetches:  map[string]bool{},
+		copies:   cmp.Or(t.copies, "prepared"),
+		limit:    cmp.Or(t.limit, time.Hour),
+		longest:  t.longest,
+		share:    decidesFirst,
+		packages: t.packages, affected: t.affected,
+		flakes: t.flakes, phantoms: t.phantoms,
+	}
+	maps.Copy(r.plan, t.plan)
+	return r
+}
+
+// aside is g below another folder, without results of earlier runs: what is run beside
+// the change itself is no result of the base.
+func (g *Gate) aside(scratch string) *Gate {
+	out := *g
+	out.Results, out.Scratch = nil, scratch
+	return &out
+}
+
+func (r *runner) tree(side Side) *workspace.Tree {
+	if side == Base {
+		return r.in.Base
+	}
+	return r.in.Head
+}
+
+func (r *runner) progress(p Progress) {
+	if r.Progress != nil {
+		p.Side, p.Rest = r.named(p.Side), r.resting
+		r.Progress(p)
+	}
+}
+
+func (r *runner) note(format string, args ...any) {
+	r.res.Notes = append(r.res.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *runner) notCovered(format string, args ...any) {
+	r.res.NotCovered = append(r.res.NotCovered, fmt.Sprintf(format, args...))
+}
+
+// notCoveredOnce is for what is found out of each run of a command.
+func (r *runner) notCoveredOnce(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.res.NotCovered, text) {
+		r.res.NotCovered = append(r.res.NotCovered, text)
+	}
+}

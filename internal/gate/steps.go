@@ -1,0 +1,143 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/checks"
+)
+
+// Run judges a change. It returns what it found out also when ctx ends on the
+// way: Result.Verdict then is what stands without the rest, and the error says
+// why it stopped. Other errors are infrastructure.
+func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
+	r := newRunner(g.registriesOnly(ctx), in, task{limit: g.left(ctx)})
+	defer r.close()
+	err := r.steps(ctx)
+	if err != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	if err != nil {
+		r.facts.Incomplete = stopped(context.Cause(ctx))
+	}
+	r.noteRegistries()
+	r.writeFlakes(context.WithoutCancel(ctx))
+	r.conclude()
+	return r.res, err
+}
+
+// A step is one part of the gate. It reads what the steps before it found out, and adds
+// to it.
+type step struct {
+	name string // of errors
+	run  func(*runner, context.Context) error
+}
+
+// decisive is what a verdict rests on: the build, the tests of both sides, and each
+// side's tests over the other's sources.
+func decisive() []step {
+	return []step{
+		{"detection", (*runner).detect},
+		{"record of flaky tests", (*runner).readFlakes},
+		{"marks of test runs", (*runner).marks},
+		{"base", (*runner).prepareBase},
+		{"head", (*runner).prepareHead},
+		{"packages", (*runner).list},
+		{"classes of files", (*runner).classify},
+		{"affected packages", (*runner).split},
+		{"tests of the base", (*runner).testBase},
+		{"tests of the head", (*runner).testHead},
+		{"comparison", (*runner).compare},
+		{"results of the base", (*runner).saveBase},
+		{"change's tests over the base", (*runner).failToPass},
+		{"base's tests over the head", (*runner).kept},
+	}
+}
+
+// lowering is what can only lower a verdict. The checks are those of [checks.All].
+func lowering() []step {
+	var early, late []step
+	for _, c := range checks.All() {
+		if s := (step{c.Name, func(r *runner, ctx context.Context) error { return r.check(ctx, c) }}); c.Early {
+			early = append(early, s)
+		} else {
+			late = append(late, s)
+		}
+	}
+	between := []step{{"merge", (*runner).merge}, {"rest", (*runner).rest}}
+	return slices.Concat([]step{{"changed lines that ran", (*runner).executed}, {"lint", (*runner).lint}}, early, between, late)
+}
+
+// steps is the gate from beginning to end: the decisive part, whose verdict is shown at
+// once, and what can only lower it.
+func (r *runner) steps(ctx context.Context) error {
+	if err := r.decide(ctx); err != nil || r.facts.Nothing != "" {
+		return err
+	}
+	r.first()
+	if r.in.UntilFirst {
+		return nil
+	}
+	r.share = decidesAll
+	return r.take(ctx, lowering())
+}
+
+// take takes steps one after the other, until there is nothing to run.
+func (r *runner) take(ctx context.Context, steps []step) error {
+	for _, s := range steps {
+		if err := s.run(r, ctx); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if r.facts.Nothing != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// first shows what the decisive part came to. What is concluded here is concluded again
+// in the end.
+func (r *runner) first() {
+	if r.First == nil || r.in.UntilFirst {
+		return
+	}
+	facts, result := r.facts, *r.res
+	r.facts.NoProbes = true
+	r.conclude()
+	r.First(*r.res)
+	r.facts, *r.res = facts, result
+}
+
+// decide takes the decisive steps.
+func (r *runner) decide(ctx context.Context) error {
+	err := r.take(ctx, decisive())
+	if err == nil && r.facts.Nothing != "" {
+		return r.handOver(ctx)
+	}
+	return err
+}
+
+// handOver gives the trees of a change of which nothing can be run to whoever
+// wants them prepared: agents may find something.
+func (r *runner) handOver(ctx context.Context) error {
+	if r.in.Prepared == nil || ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := r.prepareBase(ctx); err != nil {
+		return err
+	}
+	return r.prepareHead(ctx)
+}
+
+// stopped words the reason for which a context ended.
+func stopped(cause error) string {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return "the time limit was reached"
+	}
+	if cause == nil || errors.Is(cause, context.Canceled) {
+		return "it was cancelled"
+	}
+	return cause.Error()
+}

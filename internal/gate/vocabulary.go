@@ -1,0 +1,97 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// What results are made of stands in packages ecosystem, whose parsers make them, and
+// checks. It has the same names here, for those who read a [Result].
+type (
+	// A Side is one of the two trees that are compared.
+	Side = ecosystem.Side
+	// A Stage is a sort of step.
+	Stage = ecosystem.Stage
+	// An ID names a test across both sides.
+	ID = ecosystem.ID
+	// A Status is how a test ended.
+	Status = ecosystem.Status
+	// A Test is what one run reported of one test.
+	Test = ecosystem.Test
+	// A Suite is the test results of one side.
+	Suite = ecosystem.Suite
+	// A Case is a test that is worth naming.
+	Case = ecosystem.Case
+	// A Step is one command that the gate ran.
+	Step = ecosystem.Step
+	// A Probe is one attack on the change beyond its own tests.
+	Probe = checks.Probe
+	// A Mutation is what the tests notice of small changes of the changed lines.
+	Mutation = checks.Mutation
+	// A Survivor is a mutant with which all tests still pass.
+	Survivor = checks.Survivor
+	// A Believed is what became of the tests that were planted.
+	Believed = checks.Believed
+	// A Mark is a line by which code can recognise a test run.
+	Mark = ecosystem.Mark
+	// A FileClass says what a file of a repository is for.
+	FileClass = ecosystem.FileClass
+	// Toolchains are the programs of this machine.
+	Toolchains = ecosystem.Toolchains
+	// A GoToolchain is the Go of this machine.
+	GoToolchain = ecosystem.GoToolchain
+)
+
+// The two sides.
+const (
+	Base = ecosystem.Base
+	Head = ecosystem.Head
+)
+
+// The stages of the gate, in the order in which they happen.
+const (
+	StageSetup      = ecosystem.StageSetup
+	StageBuild      = ecosystem.StageBuild
+	StageLint       = ecosystem.StageLint
+	StageTest       = ecosystem.StageTest
+	StageRerun      = ecosystem.StageRerun
+	StageFailToPass = ecosystem.StageFailToPass
+	StageKept       = ecosystem.StageKept
+	StageProbe      = ecosystem.StageProbe
+	StageMutation   = ecosystem.StageMutation
+	StageWarm       = ecosystem.StageWarm
+	StageList       = ecosystem.StageList
+)
+
+// How a test ends.
+const (
+	Passed  = ecosystem.Passed
+	Failed  = ecosystem.Failed
+	Skipped = ecosystem.Skipped
+	NotRun  = ecosystem.NotRun
+)
+
+// The classes of files, by path alone.
+const (
+	ClassTest     = ecosystem.ClassTest
+	ClassData     = ecosystem.ClassData
+	ClassSteering = ecosystem.ClassSteering
+	ClassSource   = ecosystem.ClassSource
+	ClassDoc      = ecosystem.ClassDoc
+	ClassOther    = ecosystem.ClassOther
+)
+
+// Classify returns the class of the file with this path. It is the classification
+// by which [Gate.Run] lays tests over the base.
+func Classify(name string) FileClass { return ecosystem.Classify(name) }
+
+// FindToolchains looks for programs in the search path of env, which is a program's
+// environment in the form of os.Environ. See [ecosystem.FindToolchains].
+func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
+	return ecosystem.FindToolchains(ctx, env)
+}
+
+// Leaves are the cases that are no parents of others: each test counts once.
+func Leaves(cases []Case) []Case { return ecosystem.Leaves(cases) }
