@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,7 +130,9 @@ func (m *Model) Generate(ctx context.Context, req *model.Request, on func(model.
 // it was the last.
 func (m *Model) stream(ctx context.Context, path string, body []byte, open func(*http.Response) error, take func(data []byte) (done bool, err error)) error {
 	var raw *http.Response
-	client := sdk.Client{Options: m.options} // not sdk.NewClient: that reads the environment
+	// Not sdk.NewClient, which reads the environment. Clipped, as Post appends to the options,
+	// and requests side by side would write to the same place.
+	client := sdk.Client{Options: slices.Clip(m.options)}
 	err := client.Post(ctx, path, json.RawMessage(body), &raw, option.WithHeader("Accept", "text/event-stream"))
 	var api *sdk.Error
 	if errors.As(err, &api) {
