@@ -169,10 +169,21 @@ func (k *keeper) wantsRemoved(e *examined) bool {
 
 // namesRemoved says whether a message names what the change removed or renamed.
 func (k *keeper) namesRemoved(id ID, message string) bool {
-	removed := k.r.removedNames(id)
-	for w := range ecosystem.Words([]byte(message)) {
+	removed, said := k.r.removedNames(id), ecosystem.Words([]byte(message))
+	for w := range said {
 		if removed[w] {
 			return true
+		}
+	}
+	for name, v := range k.r.texts { // a file that the message names has lost the name, and another one has it
+		if v.Base == nil || !ecosystem.IsSource(name) || ecosystem.IsTestFile(name) || !strings.Contains(message, "/"+path.Base(name)) {
+			continue
+		}
+		left := ecosystem.Words(v.Head)
+		for w := range ecosystem.Words(v.Base) {
+			if said[w] && !left[w] {
+				return true
+			}
 		}
 	}
 	for _, m := range ecosystem.OtherSignature.FindAllStringSubmatch(message, -1) {
