@@ -130,7 +130,7 @@ func TestFind(t *testing.T) {
 			},
 			tools: "python3 pytest",
 			want: "Go in .: no go command on this machine\n" +
-				"Python in api\n  setup python3 -m venv .venv\n  setup .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt pytest || { python3 -m venv --clear --system-site-packages .venv && .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-build-isolation -r requirements.txt pytest; }\n" +
+				"Python in api\n  setup python3 -m venv .venv\n  setup .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.txt pytest\n" +
 				"  test PYTHONPATH=. .venv/bin/python -m pytest" + junit + "\n",
 		},
 		"uv": {
