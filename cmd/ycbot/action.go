@@ -163,6 +163,7 @@ func (h *host) posting(j job.Job, runID string) posting {
 			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Base: h.hub.base, Job: scoped(j.ID, h.in.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
 		},
 	}
+	po.EvidenceURL, po.Artifact = h.p.artifact(h.in)
 	if h.in.Check != nil {
 		po.Check = *h.in.Check
 	}

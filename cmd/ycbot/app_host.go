@@ -186,11 +186,20 @@ func (h *appHost) newAppPoster(po posting, r record) *poster {
 	return s
 }
 
+// evidenceOn is where the page of a run shows an execution.
+func evidenceOn(page string) string {
+	if page == "" {
+		return ""
+	}
+	return page + "#{id}"
+}
+
 // posting is what the configuration says of how a run is told of.
 func (h *appHost) posting(a app.Assignment) posting {
 	c := cmp.Or(h.hub.config, h.hub.operator())
 	po := posting{
 		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
+		EvidenceURL: evidenceOn(a.Details),
 		Target: publish.Target{
 			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
 		},

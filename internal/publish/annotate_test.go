@@ -117,11 +117,11 @@ func TestSummary(t *testing.T) {
 func TestLinksAreAddresses(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "javascript:alert(1)", "/x", "https:///x", "https://e.example/a b", "https://e.example/)[x](y", "https://e.example/\n", "https://e.example/<x>"} {
-		if got := link("x", s); got != "" {
+		if got := report.Link("x", s); got != "" {
 			t.Errorf("%q: %s", s, got)
 		}
 	}
-	if got := link("x", "https://e.example/a?b=c#d"); got != "[x](https://e.example/a?b=c#d)" {
+	if got := report.Link("x", "https://e.example/a?b=c#d"); got != "[x](https://e.example/a?b=c#d)" {
 		t.Error(got)
 	}
 }

@@ -325,12 +325,12 @@ func (p *Publisher) output(t Target, e ending, commentURL string) github.Output 
 	summary = append(summary, "**"+report.InertMarkdown(p.Redact.String(e.rep.Headline(500)), 1000)+"**",
 		report.InertMarkdown(p.Redact.String(report.Summary(e.rep)), 2000))
 	var links []string
-	for _, l := range []string{link("Comment", commentURL), p.footer(t)} {
+	for _, l := range []string{report.Link("Comment", commentURL), p.footer(), digest(t.Digest)} {
 		if l != "" {
 			links = append(links, l)
 		}
 	}
-	text := p.Redact.String(headed(e.rep.MarkdownWithin(checkRoom, checkRoom), e))
+	text := p.Redact.String(headed(p.linked(e.rep).MarkdownWithin(checkRoom, checkRoom), e))
 	if s := strings.Join(links, " · "); s != "" {
 		summary = append(summary, s)
 		text += "\n" + s + "\n"
