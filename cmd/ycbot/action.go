@@ -283,7 +283,7 @@ func (h *host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 	if rep != nil {
 		h.p.quote(rep.Text(h.p.textOptions()))
 	}
-	return h.p.posted(rep, publish.Ending{}, posted), err
+	return h.p.posted(rep, publish.Ending{}, posted, h.poster.posting.Target.Files), err
 }
 
 // quote writes text of others to the log of a job, in which no line of it is taken

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/action"
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
@@ -160,11 +161,11 @@ func (s *poster) close() error {
 
 // posted is what the action's step tells of it. What stands in the check run
 // anyway is not repeated in the log.
-func (p *program) posted(rep *report.Report, e publish.Ending, in publish.Posted) action.Posted {
+func (p *program) posted(rep *report.Report, e publish.Ending, in publish.Posted, files []change.File) action.Posted {
 	out := action.Posted{CommentURL: in.CommentURL, CheckURL: in.CheckURL, Left: in.Left}
 	out.Summary = publish.Summary(rep, e, in, redact.New(redact.SecretsFrom(p.env)))
 	if in.CheckURL == "" {
-		for _, c := range publish.WorkflowCommands(rep) {
+		for _, c := range publish.WorkflowCommands(rep, files) {
 			out.Annotations = append(out.Annotations, action.Annotation{Level: c.Level, File: c.File, Line: c.Line, Title: c.Title, Message: c.Message})
 		}
 	}

@@ -143,7 +143,7 @@ func (h *host) Publish(ctx context.Context, e *event.Event, dir string) (*report
 	if err != nil {
 		return nil, action.Posted{}, err
 	}
-	return rep, h.p.posted(rep, ending, posted), nil
+	return rep, h.p.posted(rep, ending, posted, nil), nil
 }
 
 // post checks a finished run and posts it.

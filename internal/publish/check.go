@@ -285,6 +285,11 @@ func (p *Publisher) complete(ctx context.Context, t Target, run github.CheckRun,
 		end.Actions = []github.Button{{Label: "Verify again", Description: "Verify this commit once more", Identifier: ButtonVerify}}
 	}
 	done, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
+	if github.IsValidation(err) && len(notes) > 0 {
+		said = append(said, left("annotations", err))
+		out.Annotations = nil
+		done, err = p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
+	}
 	if github.IsValidation(err) {
 		said = append(said, left("check run's text", err))
 		end.Output = &github.Output{Title: out.Title, Summary: strings.TrimSpace(forPull(t, e) + "\n\nThe report could not be shown here.")}

@@ -227,7 +227,7 @@ func TestHostileReport(t *testing.T) {
 		}
 		judgeNeutral(t, name+" step summary", Summary(rep, end, Posted{CommentURL: commentURL, Left: hostileTexts()}, nil), commentURL)
 	}
-	for _, c := range WorkflowCommands(rep) {
+	for _, c := range WorkflowCommands(rep, nil) {
 		if s := c.File + c.Title; strings.ContainsFunc(s, unseen) || strings.Contains(s, "\n") || strings.ContainsFunc(c.Message, unseen) || c.Message == "" {
 			t.Errorf("command %+v", c)
 		}

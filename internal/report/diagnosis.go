@@ -165,11 +165,12 @@ func (c Check) said() []string {
 	const most = 8
 	ls := slices.DeleteFunc(outputLines(c.Actual), func(l string) bool { return framing.MatchString(strings.TrimSpace(l)) })
 	var out []string
+	framed := false
 	for i, l := range ls {
-		frame := strings.HasPrefix(strings.TrimSpace(l), "at ")
-		if frame && slices.ContainsFunc(out, func(o string) bool { return strings.HasPrefix(strings.TrimSpace(o), "at ") }) {
+		if framed && !strings.HasPrefix(l, "Caused by") {
 			continue // the first frame is where it failed
 		}
+		framed = strings.HasPrefix(strings.TrimSpace(l), "at ")
 		if len(out) == most {
 			if last := len(ls) - 1; i < last && message.MatchString(ls[last]) {
 				out = append(out[:most-2], "…", ls[last]) // Python says it at the end
