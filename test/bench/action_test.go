@@ -50,9 +50,6 @@ func TestTeamWorkflow(t *testing.T) {
 	if !strings.Contains(first.Summary, "FAIL") {
 		t.Errorf("the job summary is %q", first.Summary)
 	}
-	if !strings.Contains(first.Log, "ycbot says FAIL") {
-		t.Error("the workflow's last step does not know the verdict")
-	}
 	if !slices.Contains(first.Masks, w.Token) {
 		t.Error("the token is not masked")
 	}
