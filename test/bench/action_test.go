@@ -37,7 +37,7 @@ func TestTeamWorkflow(t *testing.T) {
 	if first.OK || first.Steps["ycbot.run"] != "failure" {
 		t.Errorf("a FAIL leaves the job green: %v, steps %v", first.OK, first.Steps)
 	}
-	for _, step := range []string{"ycbot.prepare", "ycbot.install", "ycbot.3", "ycbot.4"} {
+	for _, step := range []string{"ycbot.prepare", "ycbot.install", "ycbot.5", "ycbot.6"} {
 		if first.Steps[step] != "success" {
 			t.Errorf("step %s is %q, want success", step, first.Steps[step])
 		}
