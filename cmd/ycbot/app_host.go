@@ -162,6 +162,17 @@ func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	return h.talker().Notice(ctx, t, text)
 }
 
+// Decline implements [app.Speaker].
+func (h *appHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
+	defer h.hush(ctx)
+	c := cmp.Or(h.hub.config, h.hub.operator())
+	p := h.talker()
+	p.Check, p.FailOn = c.Publish.Check, string(c.FailOn)
+	t := h.said(j)
+	t.HeadSHA, t.Base = j.HeadSHA, h.hub.base
+	return p.Decline(ctx, t, s.Text, s.Excluded())
+}
+
 // Begin implements [app.Performer].
 func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
 	if err := makeParent(a.Dir); err != nil {

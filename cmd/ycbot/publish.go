@@ -199,7 +199,7 @@ func (p *program) provenance(ctx context.Context, h *hub, e *event.Event, rep *r
 		}
 		return false, nil
 	}
-	claims = e.WorkflowRun.HeadRepo.ID != e.Repo.ID
+	claims = e.WorkflowRun.HeadRepo.ID != e.Repo.ID || e.Sender.Bot() || strings.HasSuffix(e.Sender.Login, "[bot]") // such as Dependabot, whose dependencies ran
 	if rep.HeadSHA != e.WorkflowRun.HeadSHA {
 		return claims, fmt.Errorf("the run is of commit %s, and the workflow that left it of %s", rep.HeadSHA, e.WorkflowRun.HeadSHA)
 	}
