@@ -30,6 +30,7 @@ type Inputs struct {
 	Config           string
 	WorkingDirectory string
 	ArtifactName     string
+	Upload           bool   // the run directory becomes an artifact
 	Publish          string // a finished run directory that is posted; nothing is run
 }
 
@@ -45,6 +46,8 @@ func ReadInputs(getenv func(string) string) (Inputs, error) {
 		Comment: r.comment(), Check: r.boolean("check"), Config: r.text("config"), WorkingDirectory: r.text("working-directory"),
 		ArtifactName: r.text("artifact-name"), Publish: r.text("publish"),
 	}
+	upload := r.boolean("upload-artifact")
+	in.Upload = upload == nil || *upload
 	return in, errors.Join(r.wrong...)
 }
 

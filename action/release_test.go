@@ -1,8 +1,13 @@
 package action
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,7 +54,7 @@ func readReleaser(t *testing.T) releaser {
 func (r releaser) programName(t *testing.T, goos, goarch string) string {
 	t.Helper()
 	for _, a := range r.Archives {
-		if !slices.Contains(a.Formats, "binary") {
+		if !slices.Contains(a.Formats, "gz") {
 			continue
 		}
 		var b strings.Builder
@@ -60,9 +65,9 @@ func (r releaser) programName(t *testing.T, goos, goarch string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return b.String()
+		return b.String() + ".gz"
 	}
-	t.Fatal("no archive of a release is the program as it is")
+	t.Fatal("no archive of a release is the program alone")
 	return ""
 }
 
@@ -94,7 +99,20 @@ func TestInstallFindsRelease(t *testing.T) {
 			t.Run(goos+"-"+goarch, func(t *testing.T) {
 				t.Parallel()
 				served, bin, temp := t.TempDir(), t.TempDir(), t.TempDir()
-				text := "the program for " + goos + " " + goarch
+				path := filepath.Join(t.TempDir(), "_actions", "ycbot", "ycbot", strings.Repeat("a", 40))
+				if err := os.MkdirAll(filepath.Join(path, "action"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(path, "action", "release"), []byte("v1.2.3\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				plain := "the program for " + goos + " " + goarch
+				var packed bytes.Buffer
+				w := gzip.NewWriter(&packed)
+				if _, err := w.Write([]byte(plain)); err != nil || w.Close() != nil {
+					t.Fatal(err)
+				}
+				text := packed.String()
 				name := r.programName(t, goos, goarch)
 				for file, data := range map[string]string{name: text, r.Checksum.NameTemplate: fmt.Sprintf("%x  other\n%x  %s\n", sha256.Sum256(nil), sha256.Sum256([]byte(text)), name)} {
 					if err := os.WriteFile(filepath.Join(served, file), []byte(data), 0o600); err != nil {
@@ -105,16 +123,16 @@ func TestInstallFindsRelease(t *testing.T) {
 				program(t, bin, "curl", `while [[ $# -gt 1 ]]; do [[ $1 == -o ]] && to=$2; shift; done
 [[ $1 == https://github.com/ycbot/ycbot/releases/download/v1.2.3/* ]] && cp "`+served+`/${1##*/}" "$to"`)
 				program(t, bin, "go", "exit 1") // it is not built
-				cmd := exec.CommandContext(t.Context(), "bash", script)
+				cmd := exec.CommandContext(t.Context(), "bash", script, "find")
 				cmd.Env = []string{
 					"PATH=" + bin + ":" + os.Getenv("PATH"), "RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + filepath.Join(temp, "output"),
-					"GITHUB_ACTION_PATH=/runner/_actions/ycbot/ycbot/v1.2.3",
+					"GITHUB_ACTION_PATH=" + path,
 				}
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("%v\n%s", err, out)
 				}
 				got, err := os.ReadFile(filepath.Join(temp, "ycbot-bin", "ycbot"))
-				if err != nil || string(got) != text {
+				if err != nil || string(got) != plain {
 					t.Errorf("it found %q, %v", got, err)
 				}
 			})
@@ -122,6 +140,48 @@ func TestInstallFindsRelease(t *testing.T) {
 	}
 	if r.Checksum.Algorithm != "sha256" {
 		t.Errorf("checksums by %s", r.Checksum.Algorithm)
+	}
+}
+
+// The step says what it does before it waits for anything: with a release server that
+// answers only when the line was read.
+func TestInstallSpeaksFirst(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	path, temp := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(path, "action"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "action", "release"), []byte("v1.2.3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		<-read
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	cmd := exec.CommandContext(t.Context(), "bash", "install.sh", "find")
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + filepath.Join(temp, "output"), "GITHUB_ACTION_PATH=" + path,
+		"YCBOT_RELEASES=" + server.URL, "YCBOT_RELEASES_PROTO==http",
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	close(read)
+	if err != nil || !strings.Contains(line, "of release v1.2.3") {
+		t.Errorf("it said %q, %v", line, err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 

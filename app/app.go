@@ -53,6 +53,9 @@ type Speaker interface {
 	Seen(ctx context.Context, j job.Job) error
 	// Reply answers, in one comment that the next answer replaces.
 	Reply(ctx context.Context, j job.Job, s job.Skip) error
+	// Decline completes the check run of a commit that the configuration or a limit keeps
+	// from being verified, so that no required check waits for it.
+	Decline(ctx context.Context, j job.Job, s job.Skip) error
 }
 
 // A Performer verifies, and tells people.

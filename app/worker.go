@@ -191,10 +191,17 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 
 // skip tells why nothing is run, and keeps it for the list of runs.
 func (w *Worker) skip(ctx context.Context, h Host, j job.Job, s job.Skip) (store.Run, error) {
-	w.Log.InfoContext(ctx, "nothing is run", "code", s.Code)
-	if err := w.alone(ctx, j, func(ctx context.Context) error { return w.reply(ctx, h, j, s) }); err != nil {
+	if err := w.alone(ctx, j, func(ctx context.Context) error {
+		if j.HeadSHA != "" && (s.Excluded() || s.Refused()) {
+			if err := h.Decline(ctx, j, s); err != nil {
+				return err
+			}
+		}
+		return w.reply(ctx, h, j, s)
+	}); err != nil {
 		return store.Run{}, err
 	}
+	w.Log.InfoContext(ctx, "nothing is run", "code", s.Code)
 	run := w.row(j)
 	run.State, run.Reason, run.Ended = store.Skipped, string(s.Code)+": "+s.Text, w.Now()
 	if err := w.DB.SaveRun(ctx, run); err != nil {

@@ -97,6 +97,11 @@ func (h host) Reply(_ context.Context, j job.Job, s job.Skip) error {
 	return nil
 }
 
+func (h host) Decline(_ context.Context, j job.Job, s job.Skip) error {
+	h.d.note("decline %.4s %s", j.HeadSHA, s.Code)
+	return nil
+}
+
 func (h host) Close(context.Context) { h.d.open.Add(-1) }
 
 func (h host) Begin(_ context.Context, a Assignment) error {

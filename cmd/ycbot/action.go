@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -163,6 +164,7 @@ func (h *host) posting(j job.Job, runID string) posting {
 			Repo: h.hub.repo, Number: j.Number, HeadSHA: j.HeadSHA, Base: h.hub.base, Job: scoped(j.ID, h.in.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
 		},
 	}
+	po.EvidenceURL, po.Artifact = h.p.artifact(h.in)
 	if h.in.Check != nil {
 		po.Check = *h.in.Check
 	}
@@ -227,7 +229,35 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	show := h.p.telling(h.p.stdout)
 	defer show.close()
 	runner.Observe, runner.First = observers(show.event, h.poster.observe), h.poster.first
-	return h.p.perform(ctx, "action", runner, rj)
+	rep, err := h.p.perform(ctx, "action", runner, rj)
+	if err == nil && j.Trigger == job.TriggerPush {
+		if err := h.warm(ctx, rj); err != nil {
+			h.p.say("the results of the new base are not stored: " + err.Error())
+		}
+	}
+	return rep, err
+}
+
+// warm runs the tests of the default branch's new commit as those of a base, so that
+// their results are stored for the pull requests that begin there. Nothing of it is
+// posted.
+func (h *host) warm(ctx context.Context, rj run.Job) error {
+	runner, err := h.p.runner(ctx, h.begun)
+	if err != nil {
+		return err
+	}
+	pull := *rj.Pull
+	pull.Base = pull.Head
+	rj.Pull, rj.Models, rj.Previous, rj.Accepted, rj.UntilFirst = &pull, nil, nil, nil, true
+	rj.ID, rj.Out = h.NewRun(), ""
+	if rj.Out, err = os.MkdirTemp(h.p.getenv("RUNNER_TEMP"), "ycbot-base-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(rj.Out)
+	rj.Out = filepath.Join(rj.Out, rj.ID)
+	h.p.say("storing the results of the new base")
+	_, err = h.p.perform(ctx, "action", runner, rj)
+	return err
 }
 
 // agentsDir is what the input agents-dir names: a folder of the base commit, or
@@ -282,7 +312,7 @@ func (h *host) Finish(ctx context.Context, _ job.Job, dir string, rep *report.Re
 	if rep != nil {
 		h.p.quote(rep.Text(h.p.textOptions()))
 	}
-	return h.p.posted(rep, publish.Ending{}, posted), err
+	return h.p.posted(rep, publish.Ending{}, posted, h.poster.posting.Target.Files), err
 }
 
 // quote writes text of others to the log of a job, in which no line of it is taken

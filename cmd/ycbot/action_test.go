@@ -203,6 +203,29 @@ func TestActionOnPull(t *testing.T) {
 	}
 }
 
+// A push to the default branch is verified, and leaves the results of its tests for the
+// pull requests that begin there: their base is not tested again.
+func TestActionOnPush(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	before := h.Head(h.repo, "main")
+	head := h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "merge", Files: map[string]string{"more.sh": "echo more\n"}})
+	s := h.step(t, "push", h.PushEvent(h.repo, "main", before, "alice"), nil)
+	if s.code != 0 || s.outputs["verdict"] != "PASS" {
+		t.Fatalf("exit %d, %q\n%s", s.code, s.outputs, s.log)
+	}
+	checks := h.CheckRuns(h.repo)
+	if len(checks) != 1 || checks[0].HeadSHA != head || checks[0].Conclusion != "success" || len(h.posted()) != 0 {
+		t.Errorf("checks %+v, comments %q", checks, h.posted())
+	}
+	h.Push(h.repo, githubtest.Commit{Branch: "next", Message: "next", Files: good})
+	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Next", Author: "alice", Head: "next"})
+	s = h.step(t, "pull_request", h.opened(), nil)
+	if s.code != 0 || !strings.Contains(s.summary, "known before") {
+		t.Errorf("exit %d: the base's results were not known:\n%s\n%s", s.code, s.summary, s.log)
+	}
+}
+
 // Who may ask, and how those are answered who may not.
 func TestActionOnComment(t *testing.T) {
 	t.Parallel()

@@ -149,6 +149,36 @@ func TestAppAgain(t *testing.T) {
 	}
 }
 
+// What the configuration excludes completes the check as skipped, and what a limit refuses
+// as a PARTIAL: a required check never waits.
+func TestAppDeclines(t *testing.T) {
+	t.Parallel()
+	h := newInstalled(t)
+	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "limits", Files: map[string]string{
+		".github/ycbot.yml": "version: 1\ncommands: {test: sh test.sh}\non: {paths_ignore: [\"docs/**\"], outsiders: never}\n",
+	}})
+	fork := h.AddFork(h.repo, "mallory")
+	h.SetPermission(h.repo, "mallory", "read")
+	h.Push(fork.Repo, githubtest.Commit{Branch: "theirs", Message: "theirs", Files: map[string]string{"sum.sh": "echo 2\n"}})
+	h.Push(h.repo, githubtest.Commit{Branch: "docs", Message: "docs", Files: map[string]string{"docs/a.md": "a\n"}})
+	h.start(t)
+	for _, tt := range []struct {
+		pull        githubtest.Pull
+		login, want string
+	}{
+		{githubtest.Pull{Title: "Docs", Author: "alice", Head: "docs"}, "alice", "skipped"},
+		{githubtest.Pull{Title: "Help", Author: "mallory", Head: "theirs", From: fork.Repo}, "mallory", "neutral"},
+	} {
+		h.pull = h.OpenPull(h.repo, tt.pull)
+		h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", tt.login, ""))
+		h.wait(t, "nothing is run")
+		runs := h.CheckRuns(h.repo)
+		if last := runs[len(runs)-1]; last.HeadSHA != h.PullHead(h.repo, h.pull) || last.Conclusion != tt.want || !strings.Contains(last.Output.Title, "Not verified") {
+			t.Errorf("%s: %s %q, want %s", tt.pull.Title, last.Conclusion, last.Output.Title, tt.want)
+		}
+	}
+}
+
 // The merge queue gets a check run on its own commit, of no pull request and with no
 // comment, and gets another when that is asked for again.
 func TestAppMergeQueue(t *testing.T) {

@@ -162,6 +162,17 @@ func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	return h.talker().Notice(ctx, t, text)
 }
 
+// Decline implements [app.Speaker].
+func (h *appHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
+	defer h.hush(ctx)
+	c := cmp.Or(h.hub.config, h.hub.operator())
+	p := h.talker()
+	p.Check, p.FailOn = c.Publish.Check, string(c.FailOn)
+	t := h.said(j)
+	t.HeadSHA, t.Base = j.HeadSHA, h.hub.base
+	return p.Decline(ctx, t, s.Text, s.Excluded())
+}
+
 // Begin implements [app.Performer].
 func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
 	if err := makeParent(a.Dir); err != nil {
@@ -186,11 +197,20 @@ func (h *appHost) newAppPoster(po posting, r record) *poster {
 	return s
 }
 
+// evidenceOn is where the page of a run shows an execution.
+func evidenceOn(page string) string {
+	if page == "" {
+		return ""
+	}
+	return page + "#{id}"
+}
+
 // posting is what the configuration says of how a run is told of.
 func (h *appHost) posting(a app.Assignment) posting {
 	c := cmp.Or(h.hub.config, h.hub.operator())
 	po := posting{
 		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
+		EvidenceURL: evidenceOn(a.Details),
 		Target: publish.Target{
 			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
 		},

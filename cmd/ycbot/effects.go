@@ -50,6 +50,8 @@ type posting struct {
 	Scope       string         `json:"scope"`
 	FailOn      string         `json:"fail_on"`
 	DetailsURL  string         `json:"details_url"`
+	EvidenceURL string         `json:"evidence_url"`
+	Artifact    string         `json:"artifact"`
 }
 
 // keep records po, unless it is there.

@@ -65,6 +65,10 @@ func (h *hub) learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, 
 		// Who may put a pull request into the queue has write permission.
 		f = job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: j.Repo.ID, BaseRepo: j.Repo.ID}
 		h.base = strings.TrimPrefix(e.MergeGroup.BaseRef, "refs/heads/")
+	case j.Trigger == job.TriggerPush:
+		// Who may push to the default branch has write permission.
+		f = job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: j.Repo.ID, BaseRepo: j.Repo.ID}
+		h.base = e.Push.Branch
 	default:
 		f, err = h.learnBranch(ctx, j)
 	}

@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
@@ -22,6 +25,12 @@ import (
 var (
 	//go:embed initfiles/workflow.yml
 	workflowTemplate string
+	//go:embed initfiles/forks.yml
+	forksTemplate string
+	//go:embed initfiles/publish.yml
+	publishTemplate string
+	//go:embed initfiles/dependabot.yml
+	dependabotTemplate string
 	//go:embed initfiles/ycbot.yml
 	configTemplate string
 )
@@ -30,29 +39,48 @@ var (
 const (
 	toolsMark    = "      # Here: actions/setup-node and what else your tests need.\n"
 	commandsMark = "{{COMMANDS}}\n"
+	branchMark   = "    branches: [main]\n"
+	forksMark    = "    if: >-\n"
 )
 
-const workflowPath = ".github/workflows/ycbot.yml"
+// The files that are written, beside the configuration.
+const (
+	workflowPath   = ".github/workflows/ycbot.yml"
+	forksPath      = ".github/workflows/ycbot-gate.yml"
+	publishPath    = ".github/workflows/ycbot-publish.yml"
+	dependabotPath = ".github/dependabot.yml"
+)
+
+// notForks keeps the first workflow from pull requests that ycbot-gate.yml verifies.
+const notForks = "      (github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository && github.actor != 'dependabot[bot]') &&\n"
 
 func initCommand(p *program) *cobra.Command {
 	dir, force := ".", false
+	forks := choice{"auto", []string{"auto", "always", "never"}}
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Write a workflow and a configuration for this repository",
 		Long: `Write .github/workflows/ycbot.yml, which runs ycbot on pull requests, and
 .github/ycbot.yml, which has all settings as comments, with the commands that the
-gate finds in this repository. Nothing that is there is changed without --force,
-and nothing is committed.`,
+gate finds in this repository. The toolchains are those of the project's own
+workflows, else of its version files and manifests.
+
+For a public repository two more workflows verify pull requests of forks, and post
+the result: GitHub is asked, without a token, whether it is public. Where there is no
+.github/dependabot.yml, one keeps the actions current.
+
+Nothing that is there is changed without --force, and nothing is committed.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.init(cmd.Context(), dir, force) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.init(cmd.Context(), dir, force, forks.value) },
 	}
 	cmd.Flags().StringVarP(&dir, "directory", "C", ".", "work as if started in `DIR`")
+	cmd.Flags().Var(&forks, "forks", "whether to write the workflows for forks: auto (where the repository is public), always or never")
 	cmd.Flags().BoolVar(&force, "force", false, "write over files that are there")
 	return cmd
 }
 
 // init does "ycbot init".
-func (p *program) init(ctx context.Context, dir string, force bool) error {
+func (p *program) init(ctx context.Context, dir string, force bool, forks string) error {
 	top := p.topOf(dir)
 	if _, err := os.Stat(filepath.Join(top, ".git")); err != nil {
 		return fmt.Errorf("%s is in no git repository: run \"git init\" there first, or name another folder with -C", dir)
@@ -61,14 +89,30 @@ func (p *program) init(ctx context.Context, dir string, force bool) error {
 	if err != nil {
 		return err
 	}
+	steps, from := toolSteps(top, found)
+	forSome := forks == "always" || forks == "auto" && p.public(ctx, top)
+	workflow := strings.Replace(workflowTemplate, toolsMark, steps, 1)
+	workflow = strings.Replace(workflow, branchMark, "    branches: ["+inlineText(defaultBranch(top))+"]\n", 1)
+	if forSome {
+		workflow = strings.Replace(workflow, forksMark, forksMark+notForks, 1)
+	}
+	files := []initFile{{workflowPath, workflow}, {configPath, strings.Replace(configTemplate, commandsMark, foundCommands(found), 1)}}
+	if forSome {
+		files = append(files, initFile{forksPath, strings.Replace(forksTemplate, toolsMark, steps, 1)}, initFile{publishPath, publishTemplate})
+	}
+	if _, err := os.Stat(filepath.Join(top, filepath.FromSlash(strings.TrimSuffix(dependabotPath, "yml")+"yaml"))); err != nil {
+		files = append(files, initFile{dependabotPath, dependabotTemplate})
+	}
 	wrote := false
-	for _, f := range []struct{ name, text string }{
-		{workflowPath, strings.Replace(workflowTemplate, toolsMark, toolSteps(top, found), 1)},
-		{configPath, strings.Replace(configTemplate, commandsMark, foundCommands(found), 1)},
-	} {
+	for _, f := range files {
+		// The project's own Dependabot file is never written over.
+		force := force && f.name != dependabotPath
 		now, err := writeNew(filepath.Join(top, filepath.FromSlash(f.name)), f.text, force)
 		if err != nil {
 			return err
+		}
+		if !now && f.name == dependabotPath {
+			continue
 		}
 		if !now {
 			fmt.Fprintf(p.stdout, "%s is there already and stays as it is; --force writes over it\n", f.name)
@@ -80,6 +124,9 @@ func (p *program) init(ctx context.Context, dir string, force bool) error {
 	for _, e := range found.Projects {
 		fmt.Fprintf(p.stdout, "found %s (%s)\n", printable(e.What), printable(strings.Join(e.Why, ", ")))
 	}
+	for _, s := range from {
+		fmt.Fprintln(p.stdout, printable(s))
+	}
 	if len(found.Projects) == 0 {
 		fmt.Fprintf(p.stdout, "found nothing that can be built or tested: name the commands under \"commands:\" in %s\n", configPath)
 	}
@@ -87,6 +134,65 @@ func (p *program) init(ctx context.Context, dir string, force bool) error {
 		_, err = p.stdout.WriteString(nextSteps)
 	}
 	return err
+}
+
+// An initFile is a file that is written.
+type initFile struct{ name, text string }
+
+// public asks GitHub, without a token, whether the repository of the remote "origin" is
+// public. It is not where GitHub cannot be asked.
+func (p *program) public(ctx context.Context, top string) bool {
+	config, err := os.ReadFile(filepath.Join(top, ".git", "config"))
+	if err != nil {
+		return false
+	}
+	_, section, _ := strings.Cut(string(config), "[remote \"origin\"]")
+	section, _, _ = strings.Cut(section, "\n[")
+	m := githubURL.FindStringSubmatch(section)
+	own := p.getenv("GITHUB_API_URL")
+	if m == nil || m[1] != "github.com" && own == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	api := strings.TrimRight(cmp.Or(own, "https://api.github.com"), "/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"/repos/"+m[2]+"/"+m[3], http.NoBody)
+	if err != nil {
+		return false
+	}
+	res, err := p.client.Do(req)
+	if err != nil {
+		fmt.Fprintln(p.stderr, "ycbot: GitHub cannot be asked whether the repository is public: --forks always writes the workflows for forks")
+		return false
+	}
+	defer res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+// githubURL is the repository in the address of a remote.
+var githubURL = regexp.MustCompile(`(?m)^\s*url\s*=\s*(?:https?://|ssh://git@|git@)([\w.-]+)(?::\d+)?[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?\s*$`)
+
+// defaultBranch is the branch whose results pull requests read.
+func defaultBranch(top string) string {
+	for _, name := range []string{"refs/remotes/origin/HEAD", "HEAD"} {
+		data, err := os.ReadFile(filepath.Join(top, ".git", filepath.FromSlash(name)))
+		if err != nil {
+			continue
+		}
+		ref := strings.TrimSpace(strings.TrimPrefix(string(data), "ref:"))
+		for _, prefix := range []string{"refs/remotes/origin/", "refs/heads/"} {
+			branch, ok := strings.CutPrefix(ref, prefix)
+			if ok && (name != "HEAD" || branch == "main" || branch == "master") {
+				return branch
+			}
+		}
+	}
+	return "main"
+}
+
+// inlineText is a text in YAML, quoted where it must be.
+func inlineText(s string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(inline([]string{s}), "["), "]")
 }
 
 // nextSteps is what remains for a person.
@@ -193,94 +299,4 @@ func quoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
-// A setupAction is how a job of GitHub Actions gets the toolchain of an ecosystem.
-type setupAction struct {
-	uses string
-	with func(top string, root string) []string // lines
-}
-
-// setupActions are the actions that install what GitHub's runners may not have in
-// the version that a project wants, by the gate's name of the ecosystem.
-func setupActions() map[string]setupAction {
-	fixed := func(lines ...string) func(string, string) []string {
-		return func(string, string) []string { return lines }
-	}
-	return map[string]setupAction{
-		"Go": {"actions/setup-go@v7", func(top, root string) []string {
-			return []string{"go-version: " + yamlVersion(goVersion(top, root), "stable")}
-		}},
-		"Node.js": {"actions/setup-node@v7", func(top, root string) []string {
-			return []string{"node-version: " + yamlVersion(firstLine(top, root, ".nvmrc", ".node-version"), "lts/*")}
-		}},
-		"Python": {"actions/setup-python@v6", func(top, root string) []string {
-			return []string{"python-version: " + yamlVersion(firstLine(top, root, ".python-version"), "3.x")}
-		}},
-		"Java": {"actions/setup-java@v5", fixed("distribution: temurin", `java-version: "21"`)},
-		"Ruby": {"ruby/setup-ruby@v1", func(top, root string) []string {
-			return []string{"ruby-version: " + yamlVersion(firstLine(top, root, ".ruby-version"), "ruby")}
-		}},
-		".NET":   {"actions/setup-dotnet@v5", fixed(`dotnet-version: "9.0.x"`)},
-		"PHP":    {"shivammathur/setup-php@v2", fixed(`php-version: "8.4"`)},
-		"Elixir": {"erlef/setup-beam@v1", fixed(`otp-version: "27"`, `elixir-version: "1.18"`)},
-	}
-}
-
-// toolSteps are the steps that a job needs before ycbot.
-func toolSteps(top string, e *gate.Explanation) string {
-	actions := setupActions()
-	var b strings.Builder
-	var done []string
-	for _, p := range e.Projects {
-		a, ok := actions[p.Ecosystem]
-		if !ok || slices.Contains(done, p.Ecosystem) {
-			continue
-		}
-		done = append(done, p.Ecosystem)
-		fmt.Fprintf(&b, "      - uses: %s\n        with:\n", a.uses)
-		for _, line := range a.with(top, p.Root) {
-			b.WriteString("          " + line + "\n")
-		}
-	}
-	if len(done) == 0 {
-		return toolsMark
-	}
-	return b.String()
-}
-
-// yamlVersion is a quoted version for YAML, or what is taken where none is known.
-func yamlVersion(v, otherwise string) string {
-	if v == "" || strings.Trim(v, "abcdefghijklmnopqrstuvwxyz0123456789.*/-") != "" {
-		return otherwise
-	}
-	return `"` + v + `"`
-}
-
-// firstLine is the first line of the first file that is there.
-func firstLine(top, root string, names ...string) string {
-	for _, dir := range []string{root, "."} {
-		for _, name := range names {
-			data, err := os.ReadFile(filepath.Join(top, filepath.FromSlash(dir), name))
-			if err == nil {
-				line, _, _ := strings.Cut(string(data), "\n")
-				return strings.TrimSpace(line)
-			}
-		}
-	}
-	return ""
-}
-
-// goVersion is what go.mod asks for.
-func goVersion(top, root string) string {
-	data, err := os.ReadFile(filepath.Join(top, filepath.FromSlash(root), "go.mod"))
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(data)) {
-		if v, ok := strings.CutPrefix(line, "go "); ok {
-			return strings.TrimSpace(v)
-		}
-	}
-	return ""
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/action"
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
@@ -40,6 +43,7 @@ func (p *program) newPoster(client publish.GitHub, po posting, e record) *poster
 	return &poster{posting: po, effects: e, publisher: &publish.Publisher{
 		GitHub: client, Ledger: &publish.Ledger{Store: e}, Comment: po.Comment, Check: po.Check, Annotations: po.Annotations,
 		Status: po.Status, Scope: po.Scope, FailOn: po.FailOn, DetailsURL: po.DetailsURL,
+		EvidenceURL: po.EvidenceURL, Artifact: po.Artifact,
 		Redact: redact.New(redact.SecretsFrom(p.env)), Now: p.now, Log: p.log(),
 	}}
 }
@@ -60,8 +64,14 @@ func (s *poster) begin(ctx context.Context) error {
 // show passes on what comes, until stop.
 func (s *poster) show(ctx context.Context) {
 	defer close(s.done)
+	long := time.NewTimer(longRun)
+	defer long.Stop()
 	for {
 		select {
+		case <-long.C:
+			if err := s.publisher.Running(ctx, s.posting.Target); err != nil {
+				s.publisher.Log.WarnContext(ctx, "the comment does not say that the run goes on", "error", err)
+			}
 		case rep := <-s.so:
 			if err := s.publisher.First(ctx, s.posting.Target, rep); err != nil {
 				s.publisher.Log.WarnContext(ctx, "the first verdict is not shown", "error", err)
@@ -151,11 +161,11 @@ func (s *poster) close() error {
 
 // posted is what the action's step tells of it. What stands in the check run
 // anyway is not repeated in the log.
-func (p *program) posted(rep *report.Report, e publish.Ending, in publish.Posted) action.Posted {
+func (p *program) posted(rep *report.Report, e publish.Ending, in publish.Posted, files []change.File) action.Posted {
 	out := action.Posted{CommentURL: in.CommentURL, CheckURL: in.CheckURL, Left: in.Left}
 	out.Summary = publish.Summary(rep, e, in, redact.New(redact.SecretsFrom(p.env)))
 	if in.CheckURL == "" {
-		for _, c := range publish.WorkflowCommands(rep) {
+		for _, c := range publish.WorkflowCommands(rep, files) {
 			out.Annotations = append(out.Annotations, action.Annotation{Level: c.Level, File: c.File, Line: c.Line, Title: c.Title, Message: c.Message})
 		}
 	}
@@ -167,13 +177,37 @@ func (p *program) salvager() run.Salvager {
 	return run.Salvager{Redact: redact.New(redact.SecretsFrom(p.env)).Bytes, Now: p.now, Log: p.log()}
 }
 
-// detailsURL is the page of this workflow run, "" outside of Actions.
+// longRun is after how long the comment says that a run goes on. A shorter one has its
+// result in the mail that GitHub sends of a new comment.
+const longRun = time.Minute
+
+// detailsURL is the page of this job, or of the workflow run where its number is not
+// known; "" outside of Actions.
 func (p *program) detailsURL() string {
+	run := p.workflowRunURL()
+	if id := p.getenv("JOB_CHECK_RUN_ID"); run != "" && id != "" && strings.Trim(id, "0123456789") == "" {
+		return run + "/job/" + id
+	}
+	return run
+}
+
+// workflowRunURL is the page of this workflow run, "" outside of Actions.
+func (p *program) workflowRunURL() string {
 	server, repo, id := p.getenv("GITHUB_SERVER_URL"), p.getenv("GITHUB_REPOSITORY"), p.getenv("GITHUB_RUN_ID")
 	if server == "" || repo == "" || id == "" {
 		return ""
 	}
 	return fmt.Sprintf("%s/%s/actions/runs/%s", server, repo, id)
+}
+
+// artifact is where the evidence of this workflow run is, and its name; nothing where it
+// is not uploaded.
+func (p *program) artifact(in action.Inputs) (address, name string) {
+	run := p.workflowRunURL()
+	if run == "" || !in.Upload {
+		return "", ""
+	}
+	return run + "#artifacts", cmp.Or(in.ArtifactName, "ycbot")
 }
 
 // postTime is how long telling people may take.

@@ -143,7 +143,7 @@ func (h *host) Publish(ctx context.Context, e *event.Event, dir string) (*report
 	if err != nil {
 		return nil, action.Posted{}, err
 	}
-	return rep, h.p.posted(rep, ending, posted), nil
+	return rep, h.p.posted(rep, ending, posted, nil), nil
 }
 
 // post checks a finished run and posts it.
@@ -199,7 +199,7 @@ func (p *program) provenance(ctx context.Context, h *hub, e *event.Event, rep *r
 		}
 		return false, nil
 	}
-	claims = e.WorkflowRun.HeadRepo.ID != e.Repo.ID
+	claims = e.WorkflowRun.HeadRepo.ID != e.Repo.ID || e.Sender.Bot() || strings.HasSuffix(e.Sender.Login, "[bot]") // such as Dependabot, whose dependencies ran
 	if rep.HeadSHA != e.WorkflowRun.HeadSHA {
 		return claims, fmt.Errorf("the run is of commit %s, and the workflow that left it of %s", rep.HeadSHA, e.WorkflowRun.HeadSHA)
 	}

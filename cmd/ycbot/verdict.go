@@ -17,14 +17,12 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// actionsApp is the number of the App "GitHub Actions" on github.com, as which the
-// workflows of a repository write check runs.
-const actionsApp = 15368
-
 type verdictOptions struct {
 	repo, sha string
 	require   choice
 	appID     string
+	workflow  string
+	artifact  string
 }
 
 func verdictCommand(p *program) *cobra.Command {
@@ -32,15 +30,22 @@ func verdictCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verdict --repo OWNER/NAME --sha COMMIT",
 		Short: "Look up the verdict of a commit on GitHub, for merge robots",
-		Long: `Look up what ycbot came to for a commit, in its check run on GitHub. Only a check
-run named ycbot counts that the expected App wrote and completed for this very commit;
-the newest decides, and while one is under way there is no verdict. Nothing is run.
+		Long: `Look up what ycbot came to for a commit. Nothing of the commit is run.
 
-The expected App is the one of --app-id, or of YCBOT_APP_ID; without either it is GitHub
-Actions. Check runs of Actions can be written by every workflow of the repository that
-has "checks: write": where pull requests can change workflows, use the App.
+With --app-id, or YCBOT_APP_ID, the App's check run decides. Only one named ycbot counts
+that this App wrote and completed for this very commit; the newest decides, and while
+one is under way there is no verdict.
 
-The token comes from GITHUB_TOKEN or GH_TOKEN and needs to read checks.
+Without either it is the Action's. Check runs of Actions prove nothing, as every workflow
+of the repository writes them as one App. What decides is the newest run directory for
+this commit that a run of the workflow --workflow left as an artifact: the file of the
+workflow must be, at the head and the base of that run, the very one that the default
+branch has now; the run must be of this repository and not of a fork; and the verdict is
+computed again from its evidence log. While a check run ycbot of the commit is under way
+there is no verdict.
+
+The token comes from GITHUB_TOKEN or GH_TOKEN and needs to read checks, and without an
+App contents and actions.
 
 Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not be read.`,
 		Example: `  ycbot verdict --repo acme/widget --sha "$(git rev-parse HEAD)" && gh pr merge 7 --squash`,
@@ -51,6 +56,8 @@ Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not
 	f.StringVar(&o.repo, "repo", "", "the repository, `OWNER/NAME`")
 	f.StringVar(&o.sha, "sha", "", "the `COMMIT`, with all of its digits")
 	f.Var(&o.require, "require", "the verdict for exit code 0")
+	f.StringVar(&o.workflow, "workflow", workflowPath, "the `FILE` of the workflow that runs the Action")
+	f.StringVar(&o.artifact, "artifact", "ycbot", "the `NAME` of the artifact that it leaves")
 	f.StringVar(&o.appID, "app-id", "", "the `NUMBER` of the GitHub App whose check run counts")
 	return cmd
 }
@@ -66,7 +73,7 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	if !wholeSHA.MatchString(sha) {
 		return &usageError{fmt.Errorf("--sha %q: want all 40 or 64 hex digits of the commit", o.sha)}
 	}
-	app := int64(actionsApp)
+	app := int64(0)
 	if text := cmp.Or(o.appID, p.getenv("YCBOT_APP_ID")); text != "" {
 		var err error
 		if app, err = strconv.ParseInt(text, 10, 64); err != nil || app <= 0 {
@@ -85,7 +92,12 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	if err != nil {
 		return err
 	}
-	v, why := verdictOf(runs, sha, app)
+	v, why := report.Error, ""
+	if app != 0 {
+		v, why = verdictOf(runs, sha, app)
+	} else if v, why, err = p.verdictOfAction(ctx, h, repo, sha, runs, o); err != nil {
+		return err
+	}
 	fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))
 	p.code = report.Exit(v, "", report.Completed)
 	return nil

@@ -209,7 +209,7 @@ func (b *builder) cases() {
 				}
 			}
 			b.add(report.Check{
-				Title: k.ID.String() + ": " + what, Kind: report.KindTest, Result: report.ResultFail,
+				Title: k.ID.String() + ": " + what, Test: k.ID.String(), Kind: report.KindTest, Result: report.ResultFail,
 				Command: b.commandOf(k.Evidence), Evidence: k.Evidence, Reproduction: g.repro,
 				Expected: g.want, Actual: joinLines(b.counts(k.ID), k.Output),
 			})

@@ -39,7 +39,7 @@ func (b *builder) merge() {
 			break
 		}
 		b.add(report.Check{
-			Title: k.ID.String() + ": fails after merge", Kind: report.KindTest, Result: report.ResultFail, Command: b.ranOn(gate.Merged, k.Evidence),
+			Title: k.ID.String() + ": fails after merge", Test: k.ID.String(), Kind: report.KindTest, Result: report.ResultFail, Command: b.ranOn(gate.Merged, k.Evidence),
 			Evidence: k.Evidence, Reproduction: report.Introduced, Expected: "passes, as it does on the base as it is now", Actual: k.Output,
 		})
 	}

@@ -26,6 +26,7 @@ type Event struct {
 	Comment      *Comment
 	CheckRun     *CheckRun
 	MergeGroup   *MergeGroup
+	Push         *Push
 	WorkflowRun  *WorkflowRun
 	Inputs       map[string]string // of workflow_dispatch
 	Ref          string            // of workflow_dispatch
@@ -44,6 +45,7 @@ const (
 	Commented   Kind = "comment"          // a comment on a pull request or issue
 	Dispatched  Kind = "dispatch"         // workflow_dispatch
 	Queued      Kind = "merge_group"      // the merge queue asks
+	Pushed      Kind = "push"             // to the default branch
 	Rerequested Kind = "rerequest"        // of a check run or check suite
 	Pressed     Kind = "requested_action" // a button of our check run
 	Finished    Kind = "workflow_run"     // a workflow ended whose run directory may be published
@@ -70,6 +72,12 @@ type User struct {
 
 // Bot tells accounts that are no people.
 func (u User) Bot() bool { return u.Type != "" && u.Type != "User" }
+
+// A Push moved the default branch.
+type Push struct {
+	Branch        string
+	Before, After string // commits
+}
 
 // A Text is what the author of a pull request wrote about it.
 type Text struct {

@@ -43,6 +43,7 @@ func interests() map[string]interest {
 		"issue_comment":             {actions: []string{"created", "edited"}, read: readComment},
 		"workflow_dispatch":         {actions: nil, read: readDispatch},
 		"merge_group":               {actions: []string{"checks_requested"}, read: readMergeGroup},
+		"push":                      {actions: nil, read: readPush},
 		"check_run":                 {actions: []string{"rerequested", "requested_action"}, read: readCheckRun},
 		"check_suite":               {actions: []string{"rerequested"}, read: readCheckSuite},
 		"installation":              {actions: []string{"deleted", "suspend", "created", "unsuspend"}, read: readInstallation, of: ofInstallation},
@@ -243,6 +244,28 @@ func readMergeGroup(p *payload, e *Event) error {
 		return missing("merge_group.head_ref")
 	}
 	e.MergeGroup = &MergeGroup{BaseSHA: g.BaseSHA, HeadSHA: g.HeadSHA, BaseRef: g.BaseRef, HeadRef: g.HeadRef}
+	return nil
+}
+
+// readPush reads a push. Those to other branches than the default one, and those that make
+// or delete it, are left alone.
+func readPush(p *payload, e *Event) error {
+	e.Kind = Pushed
+	switch {
+	case p.Ref == "":
+		return missing("ref")
+	case p.Repository.Default == "":
+		return missing("repository.default_branch")
+	case p.Ref != "refs/heads/"+p.Repository.Default:
+		return fmt.Errorf("%w: ycbot looks at pushes to the default branch only", ErrIgnored)
+	case !oid(p.Before):
+		return bad("before", "not an object id")
+	case !oid(p.After):
+		return bad("after", "not an object id")
+	case strings.Trim(p.Before, "0") == "" || strings.Trim(p.After, "0") == "":
+		return fmt.Errorf("%w: the branch was made or deleted", ErrIgnored)
+	}
+	e.Push = &Push{Branch: p.Repository.Default, Before: p.Before, After: p.After}
 	return nil
 }
 

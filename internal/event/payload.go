@@ -25,6 +25,8 @@ type payload struct {
 	MergeGroup      *mergeGroupPayload         `json:"merge_group"`
 	WorkflowRun     *workflowRunPayload        `json:"workflow_run"`
 	Ref             string                     `json:"ref"`
+	Before          string                     `json:"before"`
+	After           string                     `json:"after"`
 	Inputs          map[string]json.RawMessage `json:"inputs"`
 	Repository      *repoPayload               `json:"repository"`
 	Sender          *userPayload               `json:"sender"`
@@ -53,6 +55,7 @@ type repoPayload struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
 	Private bool   `json:"private"`
+	Default string `json:"default_branch"`
 	Owner   *struct {
 		Login string `json:"login"`
 	} `json:"owner"`

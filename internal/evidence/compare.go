@@ -18,6 +18,11 @@ var volatile = pattern.New(strings.Join([]string{
 	`\d\d:\d\d:\d\d(?:\.\d+)?`,
 	`\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|h|m|s))+\b`, // durations
 	`\b\d+(?:\.\d+)? ?(?:milliseconds?|seconds?|secs?|minutes?)\b`,
+	// What runners write for machines: JSON of Node, Jest, Vitest, Mocha and RSpec, JUnit and TRX, TAP.
+	`"(?:m?s|duration(?:_?[mM]s)?|elapsed|time|run_?[tT]ime|runtime|start(?:ed|Time)?|end(?:ed|Time)?|load\w+(?:Start|End)|seed)": ?"?-?\d[\d.eE+-]*"?`,
+	`\b(?:time|duration|elapsed|timestamp|startTime|endTime)="[^"\n]*"`,
+	`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`,
+	`\bduration_ms:? \d+(?:\.\d+)?`,
 	`\b0[xX][0-9a-fA-F]+`,
 	`/\S*/(?:worktrees|scratch|tmp)/[^\s"')\]:,;]*`,
 	`(?:/private)?(?:/var/folders|/var/tmp|/tmp)/[^\s"')\]:,;]*`,

@@ -30,7 +30,17 @@ func TestComparable(t *testing.T) {
 			`{"Time":"y","Action":"pass","Package":"p","Test":"TestB","Elapsed":7}` + "\n" +
 				`{"Action":"output","Package":"p","Test":"TestA","Output":"hi\n"}` + "\n" + `{"Action":"pass","Package":"p","Test":"TestA","Elapsed":0.2}` + "\n", true,
 		},
+		{"JSON of node --test", `{"ok":true,"name":"a","ms":48.37,"error":""}`, `{"ok":true,"name":"a","ms":1.050777,"error":""}`, true},
+		{"JSON of jest", `{"startTime":1763868000000,"perfStats":{"end":17,"runtime":3,"start":14},"duration":null,"title":"a"}`, `{"startTime":1763868099999,"perfStats":{"end":27,"runtime":13,"start":4},"duration":null,"title":"a"}`, true},
+		{"JSON of rspec", `{"seed":12,"run_time":1.2e-05,"status":"passed"}`, `{"seed":7,"run_time":0.5,"status":"passed"}`, true},
+		{"JUnit", `<testcase name="a" time="0.001" timestamp="x">`, `<testcase name="a" time="1.2" timestamp="y">`, true},
+		{"TRX", `<UnitTestResult executionId="0f8fad5b-d9cb-469f-a165-70867728950e" testName="a" duration="00:00:01" outcome="Passed">`, `<UnitTestResult executionId="7c9e6679-7425-40de-944b-e07fc1f90ae7" testName="a" duration="00:00:02" outcome="Passed">`, true},
+		{"TAP of node", "ok 1 - a\n  ---\n  duration_ms: 1.5\n", "ok 1 - a\n  ---\n  duration_ms: 22\n", true},
 
+		{"a result in JSON", `{"ok":true,"name":"a","ms":48.37}`, `{"ok":false,"name":"a","ms":48.37}`, false},
+		{"a result in JUnit", `<testcase name="a" time="1"><failure/>`, `<testcase name="a" time="1"><skipped/>`, false},
+		{"an id in HTML", `<p id="a">`, `<p id="b">`, false},
+		{"an actual value in JSON", `{"actual":3,"ms":1}`, `{"actual":4,"ms":1}`, false},
 		{"a number", "sum 5", "sum 6", false},
 		{"a result of a test", "--- PASS: TestA (0.01s)\n", "--- FAIL: TestA (0.01s)\n", false},
 		{"how often a test ran", "--- PASS: TestA (0.01s)\n--- PASS: TestA (0.01s)\n", "--- PASS: TestA (0.01s)\n", false},

@@ -116,6 +116,7 @@ func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record,
 		return Record{}, sandbox.Result{Exit: -1}, err
 	}
 	x.Run.Dir = filepath.Join(x.Root, filepath.FromSlash(r.Cwd))
+	x.Run.Recorded = r.Command
 	res, runErr := sb.Run(ctx, x.Run)
 	if runErr != nil && res.Exit < 0 && ctx.Err() == nil {
 		return Record{}, res, fmt.Errorf("execute %s: %w", r.name(), runErr)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,40 @@ type Artifact struct {
 	HeadBranch string // of the workflow run
 	HeadSHA    string
 	HeadRepoID int64 // 0: the repository is gone
+	RunID      int64 // the workflow run
+}
+
+// A WorkflowRun is one run of a workflow.
+type WorkflowRun struct {
+	ID         int64
+	Path       string // of the workflow's file
+	Event      string // that started it, such as "pull_request"
+	Status     string // queued, in_progress, completed …
+	HeadSHA    string // whose version of the file ran, for a pull request merged into its base
+	RepoID     int64
+	HeadRepoID int64
+	Bases      []string // commits that the pull requests of the run go into; GitHub names none of forks
+}
+
+// WorkflowRun returns a run of a workflow.
+func (c *Client) WorkflowRun(ctx context.Context, repo Repo, id int64) (WorkflowRun, error) {
+	if err := repo.check(); err != nil {
+		return WorkflowRun{}, err
+	}
+	run, _, err := c.api.Actions.GetWorkflowRunByID(ctx, repo.Owner, repo.Name, id)
+	if err != nil {
+		return WorkflowRun{}, c.fail(err, "workflow run %d of %s", id, repo)
+	}
+	// Of a workflow of another branch the path ends in "@" and that.
+	path, _, _ := strings.Cut(run.GetPath(), "@")
+	out := WorkflowRun{
+		ID: run.GetID(), Path: path, Event: run.GetEvent(), Status: run.GetStatus(), HeadSHA: run.GetHeadSHA(),
+		RepoID: run.GetRepository().GetID(), HeadRepoID: run.GetHeadRepository().GetID(),
+	}
+	for _, p := range run.PullRequests {
+		out.Bases = append(out.Bases, p.GetBase().GetSHA())
+	}
+	return out, nil
 }
 
 // maxArtifact is how many bytes of an archive are fetched.
@@ -37,6 +72,7 @@ func (c *Client) Artifacts(ctx context.Context, repo Repo, name string) ([]Artif
 			Expired     bool      `json:"expired"`
 			Created     time.Time `json:"created_at"`
 			WorkflowRun struct {
+				ID         int64  `json:"id"`
 				HeadBranch string `json:"head_branch"`
 				HeadSHA    string `json:"head_sha"`
 				HeadRepoID int64  `json:"head_repository_id"`
@@ -51,6 +87,7 @@ func (c *Client) Artifacts(ctx context.Context, repo Repo, name string) ([]Artif
 		out = append(out, Artifact{
 			ID: a.ID, Name: a.Name, Size: a.Size, Expired: a.Expired, Created: a.Created,
 			HeadBranch: a.WorkflowRun.HeadBranch, HeadSHA: a.WorkflowRun.HeadSHA, HeadRepoID: a.WorkflowRun.HeadRepoID,
+			RunID: a.WorkflowRun.ID,
 		})
 	}
 	return out, nil

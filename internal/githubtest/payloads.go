@@ -87,6 +87,18 @@ func (s *Server) CheckSuiteEvent(repo github.Repo, app *App, headSHA, action, se
 	return s.encode(out)
 }
 
+// PushEvent is push to a branch, which was at before.
+func (s *Server) PushEvent(repo github.Repo, branch, before, sender string) []byte {
+	s.t.Helper()
+	r := s.repo(repo)
+	after := s.Head(repo, branch)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.envelope(r, "", sender)
+	out["ref"], out["before"], out["after"] = "refs/heads/"+branch, before, after
+	return s.encode(out)
+}
+
 // DispatchEvent is workflow_dispatch on a branch.
 func (s *Server) DispatchEvent(repo github.Repo, branch, sender string, inputs map[string]string) []byte {
 	s.t.Helper()

@@ -33,6 +33,7 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET "+repo+"/contents/{path...}", read(s.getContents, "contents"))
 	m.HandleFunc("GET "+repo+"/commits/{ref}", read(s.getCommit, "contents"))
 	m.HandleFunc("GET "+repo+"/actions/artifacts", read(s.listArtifacts, "actions"))
+	m.HandleFunc("GET "+repo+"/actions/runs/{id}", read(s.getWorkflowRun, "actions"))
 	m.HandleFunc("GET "+repo+"/actions/artifacts/{id}/zip", read(s.getArchive, "actions"))
 	m.HandleFunc("GET "+repo+"/branches/{branch}", read(s.getBranch, "contents"))
 	m.HandleFunc("GET "+repo+"/rules/branches/{branch}", read(s.listRules, "metadata"))

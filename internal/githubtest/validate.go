@@ -35,6 +35,7 @@ var loaded = sync.OnceValues(load)
 var undescribed = []struct{ method, path, why string }{
 	{"GET", `/repos/[^/]+/[^/]+/issues/\d+`, "linked issues"},
 	{"GET", `/repos/[^/]+/[^/]+/actions/artifacts(/\d+/zip)?`, "what an earlier workflow run left"},
+	{"GET", `/repos/[^/]+/[^/]+/actions/runs/\d+`, "which workflow left it"},
 	{"GET", `/repos/[^/]+/[^/]+/branches/[^/]+`, "is the base protected"},
 	{"GET", `/repos/[^/]+/[^/]+/rules/branches/[^/]+`, "is the check required"},
 	{"GET", `/repos/[^/]+/[^/]+/commits/[^/]+/statuses`, "with creators, which the combined status does not name"},

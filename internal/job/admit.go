@@ -64,6 +64,13 @@ func Admit(e *event.Event, r Rules) Decision {
 		j.Trigger = TriggerMergeGroup
 		j.BaseSHA, j.HeadSHA, j.Ref = e.MergeGroup.BaseSHA, e.MergeGroup.HeadSHA, e.MergeGroup.HeadRef
 		return admitted(j)
+	case event.Pushed:
+		if r.App {
+			return skip(j, silent(CodeActionOnly, "The App looks at pull requests; pushes are for a workflow, which keeps what it finds for them."))
+		}
+		j.Trigger = TriggerPush
+		j.BaseSHA, j.HeadSHA, j.Ref = e.Push.Before, e.Push.After, "refs/heads/"+e.Push.Branch
+		return admitted(j)
 	case event.Rerequested, event.Pressed:
 		return admitCheck(j, e, r)
 	case event.Revoked, event.Granted:

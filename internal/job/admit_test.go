@@ -102,6 +102,13 @@ func queued() *event.Event {
 	}
 }
 
+func pushed() *event.Event {
+	return &event.Event{
+		Kind: event.Pushed, Name: "push", Delivery: "d-1", Repo: widget, Sender: alice,
+		Push: &event.Push{Branch: "main", Before: baseSHA, After: headSHA},
+	}
+}
+
 func by(u event.User) func(*event.Event) {
 	return func(e *event.Event) {
 		e.Sender = u
@@ -214,6 +221,10 @@ func TestAdmit(t *testing.T) {
 		{"the App is back, says the Action", granted(), inAction, nil, CodeAppOnly, NotifyNone},
 		{"the App is removed, says the Action", removed(), inAction, nil, CodeAppOnly, NotifyNone},
 
+		{"a push to the default branch", pushed(), inAction, ok(func(j *Job) {
+			j.Trigger, j.Event, j.Number, j.BaseSHA, j.HeadSHA, j.Ref = TriggerPush, "push", 0, baseSHA, headSHA, "refs/heads/main"
+		}), "", ""},
+		{"a push that the App hears", pushed(), inApp, nil, CodeActionOnly, NotifyNone},
 		{"a workflow that ended", &event.Event{Kind: event.Finished, Name: "workflow_run", Repo: widget}, inAction, nil, CodePublishOnly, NotifyNone},
 	}
 	for _, tt := range tests {

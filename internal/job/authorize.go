@@ -99,7 +99,7 @@ func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
 		}
 	}
 	j.GateOnly = j.automatic() && j.Trust != Trusted && c.On.Outsiders != config.OutsidersFull
-	if j.Trigger != TriggerMergeGroup {
+	if !j.pinned() {
 		j.HeadSHA = f.HeadSHA
 		if f.BaseSHA != "" {
 			j.BaseSHA = f.BaseSHA
@@ -122,7 +122,7 @@ func (j Job) automatic() bool { return j.Trigger == TriggerPullRequest && !j.Ask
 
 // whichCommit compares the event, the words of the person and what is there now.
 func whichCommit(j Job, f Facts, _ *config.Config) *Skip {
-	if j.Trigger == TriggerMergeGroup { // its commits are made once and do not move
+	if j.pinned() {
 		return nil
 	}
 	var s Skip

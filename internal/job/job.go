@@ -72,6 +72,7 @@ const (
 	TriggerRerequest   Trigger = "rerequest" // also a button of the check run
 	TriggerMergeGroup  Trigger = "merge_group"
 	TriggerDispatch    Trigger = "dispatch"
+	TriggerPush        Trigger = "push" // to the default branch, after a merge
 )
 
 // A Level is how far a head is trusted. The strings stand in reports: do not change them.
@@ -82,6 +83,10 @@ const (
 	Trusted   Level = "trusted"   // author and head repository have write permission
 	Untrusted Level = "untrusted" // all else
 )
+
+// pinned says whether the commits are those of the event: they are made once and do not
+// move.
+func (j Job) pinned() bool { return j.Trigger == TriggerMergeGroup || j.Trigger == TriggerPush }
 
 // QueuedPull is the number of the pull request that a branch of the merge queue ends
 // with ("gh-readonly-queue/main/pr-7-SHA"), 0 for another branch.

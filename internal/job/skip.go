@@ -41,6 +41,7 @@ const (
 	CodeHelp          Code = "help"            // /verify help: the answer is the help
 	CodeUnknown       Code = "unknown-command" // begins with /verify and goes on as no command does: the answer is the help
 	CodeAppOnly       Code = "app-only"        // needs the GitHub App; an Action cannot hear or do it
+	CodeActionOnly    Code = "action-only"     // a push, which is for a workflow; the App looks at pull requests
 	CodeOtherLabel    Code = "other-label"     // another label than the two that ask for a run or accept what was given up
 	CodeOtherApp      Code = "other-app"       // the check belongs to another app
 	CodeUnknownButton Code = "unknown-button"  // a button that this version does not have

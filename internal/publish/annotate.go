@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 )
@@ -31,19 +29,25 @@ type Command struct {
 }
 
 // WorkflowCommands are the remarks of rep for the log, the worst first: at most ten
-// of a level, as Actions shows no more.
-func WorkflowCommands(rep *report.Report) []Command {
+// of a level, as Actions shows no more. files are those of the change.
+func WorkflowCommands(rep *report.Report, files []change.File) []Command {
 	if rep == nil {
 		return nil
 	}
 	var out []Command
 	count := map[string]int{}
+	known := filesKnown(rep, files)
 	for _, r := range remarks(rep) {
 		level := map[string]string{levelFailure: "error", levelWarning: "warning", levelNotice: "notice"}[r.level]
 		if count[level]++; count[level] > commandMost {
 			continue
 		}
 		c := Command{Level: level, Title: r.title, Message: r.message}
+		if r.path == "" {
+			if r.path, r.line = r.place(known); r.path == "" {
+				r.path, r.line = r.printed()
+			}
+		}
 		if inside(r.path) {
 			c.File, c.Line = r.path, max(r.line, 0)
 		}
@@ -66,12 +70,14 @@ type remark struct {
 	line           int
 	title, message string
 	details        string
-	output         []string // that may name the place
+	output         string // that may name the place
+	test           string // file of the test that it is about, where that is known
 }
 
 // remarks returns the failing checks and the findings, the worst first.
 func remarks(rep *report.Report) []remark {
 	var out []remark
+	tests := testFiles(rep)
 	for _, c := range rep.Checks {
 		if c.Result != report.ResultFail || c.Reproduction == report.PreExisting || c.Advises() {
 			continue
@@ -86,7 +92,7 @@ func remarks(rep *report.Report) []remark {
 		}
 		out = append(out, remark{
 			level: level, title: report.Line(c.Title, 200), message: message(c.Title, lines),
-			details: strings.Join(report.Excerpt(c.Command), "\n"), output: strings.Split(c.Actual, "\n"),
+			details: strings.Join(report.Excerpt(c.Command), "\n"), output: c.Actual, test: tests[c.Test],
 		})
 	}
 	for _, f := range rep.Findings {
@@ -117,22 +123,45 @@ func message(title string, lines []string) string {
 	return cmp.Or(report.Line(title, 500), "–")
 }
 
-// annotations are the remarks that have a place in files: GitHub refuses others with
-// all that is sent beside them.
-func annotations(rep *report.Report, files []change.File, secrets *redact.Redactor) []github.Annotation {
-	changed := map[string]bool{}
-	for _, f := range files {
-		if f.Status != change.Deleted && inside(f.Path) {
-			changed[f.Path] = true
+// testFiles are the files of the tests that fail with the change, by their names.
+func testFiles(rep *report.Report) map[string]string {
+	out := map[string]string{}
+	if e := rep.Expectations; e != nil {
+		for _, x := range e.Regressed {
+			if x.Test != "" && inside(x.Path) {
+				out[x.Test] = x.Path
+			}
 		}
 	}
+	return out
+}
+
+// filesKnown are the files that the head is known to have: those of the change, and
+// those of the tests that fail.
+func filesKnown(rep *report.Report, files []change.File) map[string]bool {
+	known := map[string]bool{}
+	for _, name := range testFiles(rep) {
+		known[name] = true
+	}
+	for _, f := range files {
+		if inside(f.Path) {
+			known[f.Path] = f.Status != change.Deleted
+		}
+	}
+	return known
+}
+
+// annotations are the remarks that have a place in a file of the head. GitHub shows those
+// outside of the change below it.
+func annotations(rep *report.Report, files []change.File, secrets *redact.Redactor) []github.Annotation {
+	known := filesKnown(rep, files)
 	var out []github.Annotation
 	seen := map[github.Annotation]bool{}
 	for _, r := range remarks(rep) {
 		if r.path == "" {
-			r.path, r.line = place(r.output, changed)
+			r.path, r.line = r.place(known)
 		}
-		if !changed[r.path] || r.line < 0 || r.line > maxLine {
+		if !known[r.path] || r.line < 0 || r.line > maxLine {
 			continue
 		}
 		line := max(r.line, 1)
@@ -158,31 +187,46 @@ func inside(p string) bool {
 	return p != "" && p != "." && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && report.Line(p, len(p)) == p
 }
 
-var placePattern = pattern.New(`(?:^|[\s("'])([\w./+@-]+\.\w+):(\d{1,7})\b`)
-
-// place returns the first place in a changed file that an output names. Test runners
-// print paths from the folder of the test, so the end of a path is enough where only
-// one changed file has it.
-func place(output []string, changed map[string]bool) (string, int) {
-	for _, l := range output {
-		if len(l) > 2000 {
-			continue
+// place returns where an assertion failed: the first place in the test's own file that
+// the output names, else the first in another known file. Test runners print paths from
+// the folder of the test, so the end of a path is enough where only one file has it. A
+// test whose file is known and whose line is not stands at the beginning of that.
+func (r remark) place(known map[string]bool) (string, int) {
+	all := report.Places(r.output)
+	for _, p := range all {
+		if known[r.test] && names(p.Path, r.test) {
+			return r.test, p.Line
 		}
-		for _, m := range placePattern.FindAllStringSubmatch(l, 4) {
-			name, line := path.Clean(m[1]), 0
-			if n, err := strconv.Atoi(m[2]); err == nil {
-				line = n
+	}
+	for _, p := range all {
+		var hits []string
+		for name, there := range known {
+			if there && names(p.Path, name) {
+				hits = append(hits, name)
 			}
-			var hits []string
-			for p := range changed {
-				if p == name || strings.HasSuffix(p, "/"+name) {
-					hits = append(hits, p)
-				}
-			}
-			if len(hits) == 1 && line > 0 {
-				return hits[0], line
-			}
+		}
+		if len(hits) == 1 {
+			return hits[0], p.Line
+		}
+	}
+	if known[r.test] {
+		return r.test, 1
+	}
+	return "", 0
+}
+
+// printed is the first place in an output that reads as a path of the repository. It may
+// be of no file that there is, which the log of a step does not mind.
+func (r remark) printed() (string, int) {
+	for _, p := range report.Places(r.output) {
+		if inside(p.Path) && strings.Contains(p.Path, "/") {
+			return p.Path, p.Line
 		}
 	}
 	return "", 0
+}
+
+// names says whether a printed path is that of the file name, or its end.
+func names(printed, name string) bool {
+	return printed == name || !path.IsAbs(printed) && strings.HasSuffix(name, "/"+printed)
 }

@@ -76,10 +76,52 @@ func TestPlaceIsSure(t *testing.T) {
 		"x.go:1: m": " 0", "y.go:2: m": "b/y.go 2", "  b/x.go:3:4: m": "b/x.go 3", "/tmp/b/y.go:2": " 0", "y.go:0": " 0", "y.go:99999999999": " 0",
 		"hey.go:5": " 0", "./b/y.go:6: m": "b/y.go 6", "y.go: m": " 0", strings.Repeat("y.go:1 ", 1000): " 0",
 	} {
-		path, line := place([]string{in}, changed)
+		path, line := remark{output: in}.place(changed)
 		if got := fmt.Sprint(path, " ", line); got != want {
 			t.Errorf("%.40q: %s, want %s", in, got, want)
 		}
+	}
+}
+
+// TestAssertionPlace: an ordinary regression is annotated where its assertion stands,
+// whatever the runner prints, also in a test file that the change does not touch; in the
+// log of a step where nothing can be written.
+func TestAssertionPlace(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file, output string
+		line         int
+	}{
+		"go":         {"calc/div_test.go", "failed 5 of 5 on head, 0 of 5 on base\n    div_test.go:9: Div(-7, 2) = -4, want -3\n--- FAIL: TestDiv", 9},
+		"node":       {"test/calc.test.js", "-4 !== -3\n    at TestContext.<anonymous> (file://test/calc.test.js:7:10)\n    at Test.run (node:internal/test_runner/test:796:25)", 7},
+		"jest":       {"src/a.test.tsx", "    at Object.<anonymous> (src/a.test.tsx:6:45)", 6},
+		"stack":      {"test/b.spec.js", "    at add (lib/b.js:3:9)\n    at Context.<anonymous> (test/b.spec.js:12:5)", 12},
+		"unittest":   {"tests/test_calc.py", "Traceback (most recent call last):\n  File \"tests/test_calc.py\", line 10, in test_zero\n", 10},
+		"pytest":     {"tests/test_calc.py", "    assert div(1, 2) == 1\nE   assert 0 == 1\n\ntests/test_calc.py:14: AssertionError", 14},
+		"rust":       {"src/lib.rs", "thread 'tests::div' panicked at src/lib.rs:21:9:\nassertion `left == right` failed", 21},
+		"java":       {"src/test/java/org/x/CalcTest.java", "org.opentest4j.AssertionFailedError\n\tat org.x.CalcTest.div(CalcTest.java:31)", 31},
+		"php":        {"tests/CalcTest.php", "Failed asserting that 1 is 2.\n\ntests/CalcTest.php:17", 17},
+		"dotnet":     {"tests/CalcTests.cs", "   at Tests.CalcTests.Div() in tests/CalcTests.cs:line 19", 19},
+		"ruby":       {"test/calc_test.rb", "Expected: 1\n  Actual: 2\n    test/calc_test.rb:8:in 'test_div'", 8},
+		"googletest": {"tests/calc_test.cc", "tests/calc_test.cc:23: Failure", 23},
+		"no line":    {"t/basic.t", "not ok 1", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rep := &report.Report{
+				Checks: []report.Check{{
+					Title: "T: regressed", Test: "T", Kind: report.KindTest, Result: report.ResultFail, Support: report.Supported, Reproduction: report.Introduced, Actual: tt.output,
+				}},
+				Expectations: &report.Expectations{Regressed: []report.Expectation{{Test: "T", Path: tt.file}}},
+			}
+			got := annotations(rep, []change.File{{Path: "lib/other.go", Status: change.Modified}}, nil)
+			if len(got) != 1 || got[0].Path != tt.file || got[0].StartLine != tt.line || got[0].Level != "failure" {
+				t.Errorf("%+v, want %s:%d", got, tt.file, tt.line)
+			}
+			if c := WorkflowCommands(rep, nil); len(c) != 1 || c[0].File != tt.file || c[0].Line != tt.line || c[0].Level != "error" {
+				t.Errorf("in the log %+v, want %s:%d", c, tt.file, tt.line)
+			}
+		})
 	}
 }
 
@@ -90,14 +132,14 @@ func TestWorkflowCommands(t *testing.T) {
 	for i := range 30 {
 		rep.Findings = append(rep.Findings, report.Finding{Severity: report.SeverityError, Title: fmt.Sprint("e", i), Path: "a.go", Line: i})
 	}
-	got := WorkflowCommands(rep)
+	got := WorkflowCommands(rep, nil)
 	if len(got) != 11 || got[0] != (Command{Level: "error", File: "a.go", Title: "e0", Message: "e0"}) || got[1].Line != 1 {
 		t.Errorf("%d: %+v", len(got), got)
 	}
 	if last := got[len(got)-1]; last != (Command{Level: "notice", Title: "i", Message: "i"}) {
 		t.Errorf("last %+v", last)
 	}
-	if WorkflowCommands(nil) != nil {
+	if WorkflowCommands(nil, nil) != nil {
 		t.Error("commands of nothing")
 	}
 }
@@ -117,11 +159,11 @@ func TestSummary(t *testing.T) {
 func TestLinksAreAddresses(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "javascript:alert(1)", "/x", "https:///x", "https://e.example/a b", "https://e.example/)[x](y", "https://e.example/\n", "https://e.example/<x>"} {
-		if got := link("x", s); got != "" {
+		if got := report.Link("x", s); got != "" {
 			t.Errorf("%q: %s", s, got)
 		}
 	}
-	if got := link("x", "https://e.example/a?b=c#d"); got != "[x](https://e.example/a?b=c#d)" {
+	if got := report.Link("x", "https://e.example/a?b=c#d"); got != "[x](https://e.example/a?b=c#d)" {
 		t.Error(got)
 	}
 }

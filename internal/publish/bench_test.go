@@ -94,7 +94,7 @@ func (b *bench) publisher(store Store) *Publisher {
 	b.t.Helper()
 	return &Publisher{
 		GitHub: b.client(b.token), Ledger: &Ledger{Store: store}, Comment: Sticky, Check: true, Annotations: true, FailOn: "fail",
-		DetailsURL: detailsURL, ArtifactURL: artifactURL, Now: b.clock.Now,
+		DetailsURL: detailsURL, EvidenceURL: artifactURL, Artifact: "ycbot", Now: b.clock.Now,
 	}
 }
 

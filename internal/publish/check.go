@@ -285,6 +285,11 @@ func (p *Publisher) complete(ctx context.Context, t Target, run github.CheckRun,
 		end.Actions = []github.Button{{Label: "Verify again", Description: "Verify this commit once more", Identifier: ButtonVerify}}
 	}
 	done, err := p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
+	if github.IsValidation(err) && len(notes) > 0 {
+		said = append(said, left("annotations", err))
+		out.Annotations = nil
+		done, err = p.GitHub.UpdateCheckRun(ctx, t.Repo, end)
+	}
 	if github.IsValidation(err) {
 		said = append(said, left("check run's text", err))
 		end.Output = &github.Output{Title: out.Title, Summary: strings.TrimSpace(forPull(t, e) + "\n\nThe report could not be shown here.")}
@@ -325,12 +330,12 @@ func (p *Publisher) output(t Target, e ending, commentURL string) github.Output 
 	summary = append(summary, "**"+report.InertMarkdown(p.Redact.String(e.rep.Headline(500)), 1000)+"**",
 		report.InertMarkdown(p.Redact.String(report.Summary(e.rep)), 2000))
 	var links []string
-	for _, l := range []string{link("Comment", commentURL), p.footer(t)} {
+	for _, l := range []string{report.Link("Comment", commentURL), p.footer(), digest(t.Digest)} {
 		if l != "" {
 			links = append(links, l)
 		}
 	}
-	text := p.Redact.String(headed(e.rep.MarkdownWithin(checkRoom, checkRoom), e))
+	text := p.Redact.String(headed(p.linked(e.rep).MarkdownWithin(checkRoom, checkRoom), e))
 	if s := strings.Join(links, " · "); s != "" {
 		summary = append(summary, s)
 		text += "\n" + s + "\n"

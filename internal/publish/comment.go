@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +22,7 @@ const commentLimit = 60_000
 
 // postResult puts the result into the comment and returns its address.
 func (p *Publisher) postResult(ctx context.Context, t Target, e ending) (string, error) {
-	mark, key := p.mark(t, ""), p.commentKey(t)
-	if p.Comment == EveryRun {
-		run := word(t.RunID + "/" + t.Job)
-		mark, key = p.mark(t, "run="+run), key+"/"+run
-	}
+	mark, key := p.place(t)
 	if e.rep.Outcome == report.Cancelled && !p.App {
 		// A workflow that is cancelled, as by each push, adds nothing to the page. Only
 		// what this very run has shown so far is brought to its end.
@@ -35,7 +30,7 @@ func (p *Publisher) postResult(ctx context.Context, t Target, e ending) (string,
 		if err != nil || len(mine) == 0 {
 			return "", err
 		}
-		if parseState(mine[0].Body).Run != p.result(t, e).Run {
+		if r := p.result(t, e); parseState(mine[0].Body).Run != r.Run && !r.runs(mine[0].Body) {
 			return mine[0].HTMLURL, nil
 		}
 	}
@@ -158,7 +153,7 @@ func sameText(a, b string) bool {
 // moved is what a second comment says.
 func moved(to github.Comment) string {
 	s := markMoved + "\nThis comment was made twice. The result stands in the other one"
-	if l := link("here", to.HTMLURL); l != "" {
+	if l := report.Link("here", to.HTMLURL); l != "" {
 		s += ": " + l
 	}
 	return s + ".\n"
@@ -167,6 +162,7 @@ func moved(to github.Comment) string {
 // compose makes the comment out of e and of what it says now.
 func (p *Publisher) compose(t Target, e ending, mark, oldBody string) (string, error) {
 	r := p.result(t, e)
+	oldBody = withoutRunning(oldBody)
 	old := parseState(oldBody)
 	if r.late(old, e) {
 		return p.insert(r.precede(old), mark, oldBody)
@@ -180,7 +176,7 @@ func (p *Publisher) compose(t Target, e ending, mark, oldBody string) (string, e
 	if h := s.history(); h != "" {
 		tail = append(tail, h)
 	}
-	if f := p.footer(t); f != "" {
+	if f := p.footer(); f != "" {
 		tail = append(tail, f)
 	}
 	head := mark + "\n" + line + "\n\n"
@@ -192,7 +188,7 @@ func (p *Publisher) compose(t Target, e ending, mark, oldBody string) (string, e
 		foot = "\n" + strings.Join(tail, "\n\n") + "\n"
 	}
 	room := commentLimit - utf8.RuneCountInString(head) - utf8.RuneCountInString(foot)
-	body := p.Redact.String(headed(e.rep.MarkdownWithin(room, 0), e))
+	body := p.Redact.String(headed(p.linked(e.rep).MarkdownWithin(room, 0), e))
 	if utf8.RuneCountInString(body) > room+4000 { // names of secrets are longer than secrets were; GitHub leaves this much
 		body = pointer(e)
 	}
@@ -286,10 +282,21 @@ func notice(t Target, e ending) string {
 	return strings.Join(out, "\n>\n")
 }
 
-// footer tells where all of it is.
-func (p *Publisher) footer(t Target) string {
+// linked is rep with its evidence linked to where that is.
+func (p *Publisher) linked(rep *report.Report) *report.Report {
+	out := *rep
+	out.Where.Evidence = p.EvidenceURL
+	return &out
+}
+
+// footer says where all of it is.
+func (p *Publisher) footer() string {
+	evidence := "Evidence"
+	if p.Artifact != "" {
+		evidence += ": artifact " + report.InertMarkdown(p.Artifact, 100)
+	}
 	var parts []string
-	for _, l := range []string{link("Full report", p.ArtifactURL), link("Run", p.DetailsURL), digest(t.Digest)} {
+	for _, l := range []string{report.Link(evidence, strings.TrimSuffix(p.EvidenceURL, "#{id}")), report.Link("Job", p.DetailsURL)} {
 		if l != "" {
 			parts = append(parts, l)
 		}
@@ -302,13 +309,4 @@ func digest(hexSum string) string {
 		return ""
 	}
 	return "SHA256SUMS `" + hexSum + "`"
-}
-
-// link makes a Markdown link to an address that we were given, empty where it is none.
-func link(text, address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.ContainsAny(address, "<>()[]\"'` \t\r\n\\") {
-		return ""
-	}
-	return "[" + text + "](" + address + ")"
 }

@@ -188,7 +188,7 @@ func testTarget() Target {
 func TestHostileReport(t *testing.T) {
 	t.Parallel()
 	rep := hostileReport(t)
-	p := &Publisher{Comment: Sticky, Check: true, Annotations: true, ArtifactURL: artifactURL, DetailsURL: detailsURL, Now: time.Now}
+	p := &Publisher{Comment: Sticky, Check: true, Annotations: true, EvidenceURL: artifactURL, Artifact: "ycbot", DetailsURL: detailsURL, Now: time.Now}
 	for _, end := range []Ending{{}, {Kind: Superseded, By: oid(9)}, {Kind: Refused}, {Kind: Stopped}, {Kind: Removed}, {Claims: true}, {Kind: Superseded, Claims: true}} {
 		e := ending{Ending: end, rep: rep, head: oid(9)}
 		e.conclusion, e.title = Conclusion(rep, end, "fail")
@@ -210,7 +210,7 @@ func TestHostileReport(t *testing.T) {
 		if !strings.HasPrefix(body, mark+"\n"+stateOpen) || strings.Count(body, "<!--") != 2 {
 			t.Errorf("%s: marks: %.200q", name, body)
 		}
-		for _, want := range []string{"ycbot: FAIL", "\n\nEarlier: PASS at " + oid(1)[:7] + " (12:01) · FAIL at " + oid(0)[:7] + " (12:00)\n", "Left out here: it is in `report.json`", "[Full report](" + artifactURL + ")"} {
+		for _, want := range []string{"ycbot: FAIL", "\n\nEarlier: PASS at " + oid(1)[:7] + " (12:01) · FAIL at " + oid(0)[:7] + " (12:00)\n", "Left out here: it is in `report.json`", "[Evidence: artifact ycbot](" + artifactURL + ")"} {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s: no %q", name, want)
 			}
@@ -227,7 +227,7 @@ func TestHostileReport(t *testing.T) {
 		}
 		judgeNeutral(t, name+" step summary", Summary(rep, end, Posted{CommentURL: commentURL, Left: hostileTexts()}, nil), commentURL)
 	}
-	for _, c := range WorkflowCommands(rep) {
+	for _, c := range WorkflowCommands(rep, nil) {
 		if s := c.File + c.Title; strings.ContainsFunc(s, unseen) || strings.Contains(s, "\n") || strings.ContainsFunc(c.Message, unseen) || c.Message == "" {
 			t.Errorf("command %+v", c)
 		}

@@ -88,17 +88,18 @@ type statuses interface {
 // be copied after its first use.
 type Publisher struct {
 	GitHub      GitHub
-	Ledger      *Ledger // nil: nothing is remembered, all is looked up
-	Comment     string  // Sticky (also when empty), EveryRun or Off
-	Check       bool    // a check run; personal tokens may not
-	Annotations bool    // with the check run
-	Status      bool    // a commit status, for personal tokens
-	App         bool    // it can hear buttons
-	AppID       int64   // whose check runs are ours; 0: not known, whose may be updated
-	Scope       string  // tells several of them on one pull request apart, such as a directory of a monorepo; mostly empty
-	FailOn      string  // auto (also when empty), fail, partial or never; see [Conclusion]
-	DetailsURL  string
-	ArtifactURL string
+	Ledger      *Ledger          // nil: nothing is remembered, all is looked up
+	Comment     string           // Sticky (also when empty), EveryRun or Off
+	Check       bool             // a check run; personal tokens may not
+	Annotations bool             // with the check run
+	Status      bool             // a commit status, for personal tokens
+	App         bool             // it can hear buttons
+	AppID       int64            // whose check runs are ours; 0: not known, whose may be updated
+	Scope       string           // tells several of them on one pull request apart, such as a directory of a monorepo; mostly empty
+	FailOn      string           // auto (also when empty), fail, partial or never; see [Conclusion]
+	DetailsURL  string           // page of the job, or of the run
+	EvidenceURL string           // where the evidence is; an {id} in it is replaced by that of an execution
+	Artifact    string           // name of the artifact that has it; empty: none
 	Redact      *redact.Redactor // nil: shapes of tokens only
 	Now         func() time.Time
 	Log         *slog.Logger

@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 	}
 	has(t, run.Output.Text, "ycbot: FAIL", tgt.Digest, artifactURL)
 	has(t, run.Output.Summary, posted.CommentURL)
-	has(t, comment.Body, fmt.Sprintf("<!-- ycbot:v1 octo/calc#%d -->\n", b.n), "ycbot: FAIL", "[Full report]("+artifactURL+")", "finding 2")
+	has(t, comment.Body, fmt.Sprintf("<!-- ycbot:v1 octo/calc#%d -->\n", b.n), "ycbot: FAIL", "[Evidence: artifact ycbot]("+artifactURL+")", "finding 2")
 	if posted.CommentURL != comment.HTMLURL || posted.CheckURL != run.HTMLURL || len(posted.Left) != 0 {
 		t.Errorf("posted %+v", posted)
 	}

@@ -105,7 +105,12 @@ func (r result) precede(old state) state {
 // history is the line about earlier results, empty where there are none.
 func (s state) history() string {
 	var parts []string
+	last := s.result
 	for _, e := range s.Earlier {
+		if e.Head == last.Head && e.Verdict == last.Verdict && e.Note == last.Note {
+			continue // the same again is no news
+		}
+		last = e
 		at := e.At.UTC().Format("2006-01-02 15:04")
 		if e.At.UTC().Format(time.DateOnly) == s.At.UTC().Format(time.DateOnly) {
 			at = e.At.UTC().Format("15:04")

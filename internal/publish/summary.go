@@ -33,7 +33,7 @@ func Summary(rep *report.Report, e Ending, posted Posted, secrets *redact.Redact
 			b.WriteString("- " + report.InertMarkdown(secrets.String(l), 400) + "\n")
 		}
 	}
-	if l := link("Comment", posted.CommentURL); l != "" {
+	if l := report.Link("Comment", posted.CommentURL); l != "" {
 		b.WriteString("\n" + l + "\n")
 	}
 	if b.Len() > summaryLimit { // unreachable as long as the report keeps its own limit

@@ -1,6 +1,7 @@
 package recheck
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -77,7 +78,7 @@ func (b *playback) next(c sandbox.Command) (evidence.Record, bool) {
 	defer b.mu.Unlock()
 	for _, r := range b.past.run.Records {
 		recorded := b.moved.Replace(r.Command)
-		if !r.Executed || b.used[r.ID] || !evidence.SameWords(recorded, given) && !wraps(given, recorded) || !ends(c.Dir, r.Cwd) {
+		if !r.Executed || b.used[r.ID] || !evidence.SameWords(recorded, given) || !ends(c.Dir, r.Cwd) {
 			continue
 		}
 		b.used[r.ID] = true
@@ -87,20 +88,9 @@ func (b *playback) next(c sandbox.Command) (evidence.Record, bool) {
 	return evidence.Record{}, false
 }
 
-// commandOf is a command as its record has it: the text that a shell is given, or
-// else the words.
-func commandOf(c sandbox.Command) string {
-	if len(c.Argv) > 2 && c.Argv[0] == "bash" && c.Argv[len(c.Argv)-2] == "-c" {
-		return c.Argv[len(c.Argv)-1]
-	}
-	return strings.Join(c.Argv, " ")
-}
-
-// wraps says whether a script has the text of a recorded command on lines of its
-// own, between what asks the runner for its results and what prints them.
-func wraps(script, recorded string) bool {
-	return recorded != "" && (strings.Contains(script, "\n( "+recorded+"\n) >&2\n") || strings.HasSuffix(script, "\n"+recorded))
-}
+// commandOf is a command as its record has it: the text that stands for it, or else the
+// words.
+func commandOf(c sandbox.Command) string { return cmp.Or(c.Recorded, strings.Join(c.Argv, " ")) }
 
 // ends says whether dir is the folder cwd of some tree.
 func ends(dir, cwd string) bool {

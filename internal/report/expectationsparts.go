@@ -81,7 +81,7 @@ func (r *Report) mdExpectations() *section {
 		}
 		fmt.Fprintf(&b, "**%s** (%d)\n\n", mdText(c.words, mdLine), len(c.tests))
 		for _, x := range c.tests[:min(len(c.tests), mdList)] {
-			b.WriteString("- " + dotted(mdCode(orUnknown(plain(x.Test)), mdLong), mdText(x.place(), mdLong), mdText(ids(x.Evidence), mdLong)) + "\n")
+			b.WriteString("- " + dotted(mdCode(orUnknown(plain(x.Test)), mdLong), mdText(x.place(), mdLong), r.mdIDs(x.Evidence)) + "\n")
 			if block := mdOutput(x.hunk(), "report.json", detailEnds); block != "" {
 				b.WriteString("\n" + block)
 			}

@@ -72,6 +72,7 @@ func filled(s string, n int) *Report {
 	r := new(Report)
 	fill(reflect.ValueOf(r).Elem(), s, n%3+1)
 	r.Verdict = []Verdict{Pass, Fail, Partial, Error, Verdict(s)}[n%5]
+	r.Where = Where{} // of ycbot alone
 	r.Phase = []Phase{PhaseEnd, PhaseFirst}[n%2]
 	r.Outcome = []Outcome{Completed, Cancelled, TimedOut, Errored, Outcome(s)}[n/5%5]
 	r.Checks = append(r.Checks, r.Checks...)

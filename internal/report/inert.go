@@ -1,5 +1,10 @@
 package report
 
+import (
+	"net/url"
+	"strings"
+)
+
 // InertMarkdown makes one line of untrusted text that is shown outside of a report,
 // at most about limit characters long, and in which nothing is a link, an image, a
 // mention, a reference, HTML or an emphasis. Of nothing it makes a dash.
@@ -33,3 +38,12 @@ func Output(s string) []string { return outputLines(s) }
 // Command makes the lines of a text that must read exactly as it is: nothing is dropped,
 // hidden and control characters are visible as escapes.
 func Command(s string) []string { return commandLines(s) }
+
+// Link makes a Markdown link to an address that we were given, empty where it is none.
+func Link(text, address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.ContainsAny(address, "<>()[]\"'` \t\r\n\\") {
+		return ""
+	}
+	return "[" + text + "](" + address + ")"
+}

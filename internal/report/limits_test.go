@@ -104,7 +104,7 @@ func TestMarkdownCutsTheLeastFirst(t *testing.T) {
 	if s := section("### ❌ fails name0", "###"); !strings.Contains(s, "```text\nname0-x") {
 		t.Errorf("the first failure was cut: %s", s)
 	}
-	if s := section("Reproduce:", "zzz"); !strings.Contains(s, "```sh\nycbot run --pr 7\n```") {
+	if s := section("**With ycbot", "\n"); !strings.Contains(s, "`ycbot run --pr 7`") {
 		t.Errorf("the reproduction was cut: %s", s)
 	}
 }

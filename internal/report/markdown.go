@@ -118,11 +118,9 @@ func (s *section) String() string {
 // mdSections returns the sections in the order of reading.
 func (r *Report) mdSections() []*section {
 	ss := []*section{{body: r.mdTop()}}
-	if table := r.mdTable(); table != "" {
-		ss = append(ss, &section{rank: rankTable, body: table})
-	}
 	ss = append(ss, r.mdFailures()...)
 	for _, s := range []*section{
+		r.mdTable(),
 		r.mdPrevious(),
 		r.mdExpectations(),
 		r.mdFindings(),
@@ -138,7 +136,7 @@ func (r *Report) mdSections() []*section {
 			ss = append(ss, s)
 		}
 	}
-	if block := mdCommand(r.Reproduce); block != "" {
+	if block := mdCommand(r.Reproduce); block != "" && !r.reproduceShown() {
 		ss = append(ss, &section{rank: rankReproduce, head: "Reproduce:", body: block})
 	}
 	return ss
@@ -168,6 +166,9 @@ func (r *Report) mdTop() string {
 	}
 	for _, s := range r.acceptedBy() {
 		b.WriteString(mdText(s, mdLine) + "\n\n")
+	}
+	if s := r.mdDiagnosis(); s != "" {
+		b.WriteString(s[1:] + "\n")
 	}
 	counts := []string{r.tally().String(), plural(r.Usage.Commands, "command")}
 	if line := r.expectationLine(); line != "" {
@@ -200,10 +201,11 @@ func (r *Report) icon() string {
 	return "⛔"
 }
 
-func (r *Report) mdTable() string {
+// mdTable folds the table of all checks, nil where there are none.
+func (r *Report) mdTable() *section {
 	cs := slices.Concat(r.failures(), r.others())
 	if len(cs) == 0 {
-		return ""
+		return nil
 	}
 	var b strings.Builder
 	b.WriteString("| Check | Result | Evidence | Log |\n|---|---|---|---|\n")
@@ -220,31 +222,35 @@ func (r *Report) mdTable() string {
 		case c.Result == ResultSkip:
 			state = c.skipReason()
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", mdText(c.Title, mdTitle), result, mdText(state, mdTitle), mdText(ids(c.Evidence), 100))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", mdText(c.Title, mdTitle), result, mdText(state, mdTitle), r.mdIDs(c.Evidence))
 	}
 	if left := len(cs) - mdRows; left > 0 {
 		b.WriteString("\n" + mdMore(left))
 	}
-	return b.String()
+	return &section{rank: rankTable, folded: "All " + r.tally().String(), body: b.String()}
 }
 
-// mdFailures is the failing checks, each a section of its own so that the last
-// ones give way first.
+// mdFailures is a fold with the failing checks, each a section of its own so that the
+// last ones give way first.
 func (r *Report) mdFailures() []*section {
-	var ss []*section
-	fs := r.failures()
+	fs := r.blamed()
+	if len(fs) == 0 {
+		return nil
+	}
+	name := fmt.Sprintf("What failed (%d): commands and output", len(fs))
+	ss := []*section{{body: "<details>\n<summary>" + name + "</summary>\n"}}
 	for i, c := range fs[:min(len(fs), mdOpen)] {
-		ss = append(ss, &section{rank: rankFailure + i, head: "### ❌ " + mdText(c.Title, mdTitle), body: c.mdOpen()})
+		ss = append(ss, &section{rank: rankFailure + i, head: "### ❌ " + mdText(c.Title, mdTitle), body: r.mdOpen(c)})
 	}
 	if left := len(fs) - mdOpen; left > 0 {
 		ss = append(ss, &section{body: fmt.Sprintf("… and %d more failing checks (`report.json`)\n", left)})
 	}
-	return ss
+	return append(ss, &section{body: "</details>\n"})
 }
 
-func (c Check) mdOpen() string {
+func (r *Report) mdOpen(c Check) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", mdText(dotted(c.reproduced(), c.support(), ids(c.Evidence)), mdLong))
+	fmt.Fprintf(&b, "%s · %s\n", mdText(dotted(c.reproduced(), c.support()), mdLong), r.mdIDs(c.Evidence))
 	if c.Expected != "" {
 		fmt.Fprintf(&b, "\nExpected: %s\n", mdText(c.Expected, mdLong))
 	}

@@ -50,7 +50,7 @@ func (r *Report) mdFindings() *section {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(f.markdown())
+		b.WriteString(r.mdFinding(f))
 	}
 	if left := len(r.Findings) - mdFound; left > 0 {
 		b.WriteString("\n" + mdMore(left))
@@ -58,10 +58,10 @@ func (r *Report) mdFindings() *section {
 	return &section{rank: rankFindings, folded: fmt.Sprintf("Findings (%d)", len(r.Findings)), body: b.String()}
 }
 
-func (f Finding) markdown() string {
-	evidence := ids(f.Evidence)
-	if evidence != "" {
-		evidence = mdText(evidence, mdLong)
+func (r *Report) mdFinding(f Finding) string {
+	evidence := ""
+	if len(f.Evidence) > 0 {
+		evidence = r.mdIDs(f.Evidence)
 	}
 	s := "**" + mdText(string(f.Severity), 20) + "** " + dotted(mdText(f.Title, mdLong), mdCode(f.place(), mdLong), evidence) + "\n"
 	for _, block := range []string{mdCommand(f.Repro), mdOutput(f.Detail, "report.json", detailEnds)} {

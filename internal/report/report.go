@@ -101,6 +101,7 @@ type Report struct {
 	Reproduce    string        `json:"reproduce"` // the command that repeats this run, empty where there is none
 	Interim      bool          `json:"-"`         // the run goes on, and what follows can only lower the verdict
 	ReportDir    string        `json:"-"`
+	Where        Where         `json:"-"`
 }
 
 // An Outcome says how the run itself ended. The strings are stored: do not change them.
@@ -135,6 +136,7 @@ type Changes struct {
 type Check struct {
 	ID           string       `json:"id"`
 	Title        string       `json:"title"`
+	Test         string       `json:"test"` // name of the test that it is about, as in Tests; empty: none
 	Kind         Kind         `json:"kind"`
 	Result       Result       `json:"result"`
 	Command      string       `json:"command"`

@@ -38,7 +38,7 @@ func (v Verdict) style() style {
 
 // failed writes the failing checks, the first of them with their output.
 func (p *page) failed(r *Report) {
-	fs := r.failures()
+	fs := r.blamed()
 	if len(fs) == 0 {
 		return
 	}

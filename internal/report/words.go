@@ -41,7 +41,12 @@ func (r *Report) modelWords() string {
 // that it does not tell.
 func (r *Report) why() (sentence string, rest []string) {
 	sentence, rest = r.ending(), r.Reasons
-	if len(rest) > 0 && plain(rest[0]) != "" {
+	switch d := r.diagnosis(); {
+	case d != "" && len(rest) < 2: // the one reason counts what the sentence names
+		sentence, rest = d, nil
+	case d != "":
+		sentence = d
+	case len(rest) > 0 && plain(rest[0]) != "":
 		sentence, rest = rest[0], rest[1:]
 	}
 	if r.Outcome == Cancelled && !strings.HasPrefix(sentence, "cancelled") {

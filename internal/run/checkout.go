@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -47,17 +45,7 @@ func (r *Runner) checkout(ctx context.Context, b *begun, m *workspace.Mirror) (r
 	if c.Dirty {
 		c.Title = "uncommitted changes"
 	}
-	if slices.Contains(c.Paths(), configFile) && b.job.Config == nil {
-		src.Notes = append(src.Notes, "the change alters "+configFile+", which has no effect on its own verification: the base's is used")
-	}
-	for _, name := range orchestrator.ProjectRules {
-		if slices.Contains(c.Paths(), name) {
-			src.Notes = append(src.Notes, "the change alters "+name+", which has no effect on its own verification: the base's is used")
-		}
-	}
-	for _, dir := range orchestrator.FoldersChanged(c.Paths()) {
-		src.Notes = append(src.Notes, "the change alters agents in "+dir+", which has no effect on its own verification: the base's are used")
-	}
+	src.Notes = append(src.Notes, announced(c.Paths(), b.job.Config != nil)...)
 	src.Notes = append(src.Notes, b.job.Notes...)
 	var notes []string
 	src.Hidden, notes = hiddenText(src, patch)

@@ -57,6 +57,7 @@ type Command struct {
 	Services []Service     // what the command may reach with NetworkNone beside its own loopback
 	Timeout  time.Duration // wall clock; 0: only ctx limits it
 	Stdout   io.Writer     // sees the whole standard output as it comes, beside what Result keeps; may be nil
+	Recorded string        // the command as the evidence log has it, by which a recorded one is found again; it changes nothing that runs
 }
 
 // Network says what a command may reach.

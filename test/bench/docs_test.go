@@ -139,7 +139,7 @@ func TestWorkflows(t *testing.T) {
 	if len(all) != 5 {
 		t.Errorf("%d workflows in docs/action.md, want 5", len(all))
 	}
-	pinned := regexp.MustCompile(`^[\w-]+/[\w-]+@[0-9a-f]{40}$`)
+	pinned := regexp.MustCompile(`^[\w-]+(/[\w-]+)+@[0-9a-f]{40}$`)
 	for name, source := range all {
 		var w struct {
 			On          map[string]any

@@ -28,7 +28,7 @@ func TestKilled(t *testing.T) {
 			t.Log(run.Log)
 		}
 	}()
-	if run.OK || run.Steps["ycbot.run"] != "failure" || run.Steps["ycbot.3"] != "success" || run.Steps["ycbot.4"] != "success" {
+	if run.OK || run.Steps["ycbot.run"] != "failure" || run.Steps["ycbot.5"] != "success" || run.Steps["ycbot.6"] != "success" {
 		t.Errorf("ok %v, steps %v: want that the run fails and the steps after it do not", run.OK, run.Steps)
 	}
 	checks := repo.CheckRuns(head)

@@ -1,6 +1,9 @@
 package bench_test
 
 import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -12,15 +15,16 @@ import (
 )
 
 // asset is the file of a release for this machine.
-const asset = "ycbot-" + runtime.GOOS + "-" + runtime.GOARCH
+const asset = "ycbot-" + runtime.GOOS + "-" + runtime.GOARCH + ".gz"
 
 // An install is a machine to install on: what a stand-in for curl serves, and
 // whether Go is there.
 type install struct {
-	files map[string]string // name in the release to text; nil: there is no release
-	ref   string
-	path  string // GITHUB_ACTION_PATH
-	noGo  bool
+	files   map[string]string // name in the release to text; nil: there is no release
+	release string            // what the action's tree names; empty: none
+	owner   string            // of the action, and its name; empty: ycbot/ycbot
+	gh      string            // a stand-in for gh; empty: there is none
+	noGo    bool
 }
 
 // run runs action/install.sh and returns the program that it found, and the log.
@@ -28,8 +32,10 @@ func (in install) run(t *testing.T) (bin, log string, err error) {
 	t.Helper()
 	dir := t.TempDir()
 	programs, temp, output := filepath.Join(dir, "programs"), filepath.Join(dir, "temp"), filepath.Join(dir, "output")
-	for _, d := range []string{programs, temp, filepath.Join(dir, "release")} {
-		if err := os.Mkdir(d, 0o755); err != nil {
+	owner := cmp.Or(in.owner, "ycbot/ycbot")
+	path := filepath.Join(dir, "_actions", filepath.FromSlash(owner), strings.Repeat("a", 40))
+	for _, d := range []string{programs, temp, filepath.Join(dir, "release"), filepath.Join(path, "action")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,6 +45,10 @@ func (in install) run(t *testing.T) (bin, log string, err error) {
 		}
 	}
 	write(output, "")
+	write(filepath.Join(path, "action", "release"), in.release+"\n")
+	if in.gh != "" {
+		write(filepath.Join(programs, "gh"), "#!/bin/sh\n"+in.gh+"\n")
+	}
 	for name, text := range in.files {
 		write(filepath.Join(dir, "release", name), text)
 	}
@@ -46,13 +56,13 @@ func (in install) run(t *testing.T) (bin, log string, err error) {
 	write(filepath.Join(programs, "curl"), `#!/bin/sh
 while [ $# -gt 1 ]; do [ "$1" = -o ] && to=$2; shift; done
 echo "asked $1" >>`+dir+`/asked
-case $1 in https://github.com/ycbot/ycbot/releases/download/v1.2.3/*) ;; *) exit 22 ;; esac
+case $1 in https://github.com/ycbot/ycbot/releases/download/v1.2.3/*) ;; https://github.com/octo/ycbot/releases/download/v1.2.3/*) ;; *) exit 22 ;; esac
 cp "`+dir+`/release/${1##*/}" "$to" 2>/dev/null || exit 22
 `)
 	if !in.noGo {
-		write(filepath.Join(programs, "go"), "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && printf built >\"$2\"; shift; done\n")
+		write(filepath.Join(programs, "go"), "#!/bin/sh\nwhile [ $# -gt 1 ]; do [ \"$1\" = -o ] && printf '#!/bin/sh\\n# built\\n' >\"$2\"; shift; done\nif [ \"$GOTOOLCHAIN\" = local ] && [ \"$1\" != version ]; then exit 1; fi\n")
 	}
-	for _, name := range strings.Fields("bash env mkdir mv chmod cp cut awk uname tr sha256sum shasum") {
+	for _, name := range strings.Fields("bash env mkdir mv chmod cp cut awk uname tr sha256sum shasum sleep gzip find sort xargs cat head tail rm") {
 		if real, err := exec.LookPath(name); err == nil {
 			if err := os.Symlink(real, filepath.Join(programs, name)); err != nil {
 				t.Fatal(err)
@@ -63,19 +73,26 @@ cp "`+dir+`/release/${1##*/}" "$to" 2>/dev/null || exit 22
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", script)
-	cmd.Env = []string{
-		"PATH=" + programs, "RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + output, "GITHUB_ACTION_PATH=" + in.path,
-		"ACTION_REF=" + in.ref, "ACTION_REPOSITORY=ycbot/ycbot",
+	var out []byte
+	for _, step := range [][]string{{script, "find"}, {script}} {
+		cmd := exec.CommandContext(t.Context(), "bash", step...)
+		cmd.Env = []string{
+			"PATH=" + programs, "RUNNER_TEMP=" + temp, "GITHUB_OUTPUT=" + output, "GITHUB_ACTION_PATH=" + path,
+			"ACTION_REPOSITORY=another/action", "GH_TOKEN=t", "GOTOOLCHAIN=local",
+		}
+		var said []byte
+		said, err = cmd.CombinedOutput()
+		out = append(out, said...)
+		if err != nil {
+			break
+		}
 	}
-	out, err := cmd.CombinedOutput()
 	named, readErr := os.ReadFile(output)
 	if readErr != nil {
 		t.Fatal(readErr)
 	}
-	path, _ := strings.CutPrefix(strings.TrimSpace(string(named)), "bin=")
-	if path != "" {
-		program, readErr := os.ReadFile(path)
+	if _, found, ok := strings.Cut(string(named), "bin="); ok {
+		program, readErr := os.ReadFile(strings.TrimSpace(found))
 		if readErr != nil {
 			t.Fatal(readErr)
 		}
@@ -84,33 +101,50 @@ cp "`+dir+`/release/${1##*/}" "$to" 2>/dev/null || exit 22
 	return bin, string(out), err
 }
 
-// TestInstall holds that the program of a release is taken only at its tag and
-// only if it is what the release says, and is built in all other cases but one:
-// a program that is not what it should be ends the step.
+// TestInstall holds that the program of a release is taken where the action's tree names
+// it, at a tag as at a commit id, and only if it is what the release and GitHub's
+// provenance say, and is built in all other cases but one: a program that is not what it
+// should be ends the step.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the action runs on Linux")
 	}
-	sum := sha256.Sum256([]byte("released"))
+	const released, built = "#!/bin/sh\n# released\n", "#!/bin/sh\n# built\n"
+	compressed := func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	sum := sha256.Sum256([]byte(compressed(released)))
 	sums := hex.EncodeToString(sum[:]) + "  " + asset + "\n"
-	good := map[string]string{"SHA256SUMS": sums, asset: "released"}
-	elsewhere := "/home/runner/work/_actions/ycbot/ycbot/v1.2.3"
+	good := map[string]string{"SHA256SUMS": sums, asset: compressed(released)}
 	for _, test := range []struct {
 		name string
 		in   install
 		want string
 		says string
 	}{
-		{"release", install{files: good, ref: "v1.2.3", path: "/a"}, "released", "release v1.2.3"},
-		{"no such release", install{ref: "v1.2.3", path: "/a"}, "built", "built from source"},
-		{"a release without this machine", install{files: map[string]string{"SHA256SUMS": "00  other\n"}, ref: "v1.2.3", path: "/a"}, "built", "built"},
-		{"commit", install{files: good, ref: strings.Repeat("a", 40), path: "/a"}, "built", "built"},
-		{"branch that looks like a tag", install{files: good, ref: "v1.2.3/../v9", path: "/a"}, "built", "built"},
-		{"used by another action", install{files: good, ref: "main", path: elsewhere}, "released", "release v1.2.3"},
-		{"forged", install{files: map[string]string{"SHA256SUMS": sums, asset: "forged"}, ref: "v1.2.3", path: "/a"}, "", "it is not run"},
-		{"incomplete", install{files: map[string]string{"SHA256SUMS": sums}, ref: "v1.2.3", path: "/a"}, "", "cannot be downloaded"},
-		{"no Go", install{ref: "main", path: "/a", noGo: true}, "", "actions/setup-go"},
+		{"release", install{files: good, release: "v1.2.3"}, released, "release v1.2.3"},
+		{"release, and no Go", install{files: good, release: "v1.2.3", noGo: true}, released, "provenance not checked"},
+		{"provenance", install{files: good, release: "v1.2.3", gh: "exit 0"}, released, "says GitHub's attestation"},
+		{"no provenance", install{files: good, release: "v1.2.3", gh: `[ "$2" != verify ]`}, "", "no build provenance"},
+		{"an old gh", install{files: good, release: "v1.2.3", gh: "exit 1"}, released, "provenance not checked"},
+		{"of a copy of the action", install{files: good, release: "v1.2.3", owner: "octo/ycbot"}, released, "release v1.2.3 of octo/ycbot"},
+		{"no such release", install{release: "v1.2.3"}, built, "built from source"},
+		{"another release", install{files: good, release: "v1.2.4"}, built, "built from source"},
+		{"a release without this machine", install{files: map[string]string{"SHA256SUMS": "00  other\n"}, release: "v1.2.3"}, built, "built"},
+		{"a commit between releases", install{files: good}, built, "no release belongs to this commit"},
+		{"a name that is no version", install{files: good, release: "v1.2.3/../v9"}, built, "built"},
+		{"forged", install{files: map[string]string{"SHA256SUMS": sums, asset: compressed("forged")}, release: "v1.2.3"}, "", "it is not run"},
+		{"incomplete", install{files: map[string]string{"SHA256SUMS": sums}, release: "v1.2.3"}, "", "cannot be downloaded"},
+		{"no Go", install{noGo: true}, "", "actions/setup-go"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -154,6 +154,9 @@ func (g *GitHub) standIns(w Workflow, modules string) map[string]string {
 		switch name, _, _ := strings.Cut(m[1], "@"); name {
 		case "actions/upload-artifact", "actions/download-artifact":
 			out[m[1]] = filepath.Join(filepath.Dir(modules), "bench", "benchtest", filepath.Base(name))
+		case "actions/cache", "actions/cache/restore", "actions/cache/save":
+			_, version, _ := strings.Cut(m[1], "@")
+			out["actions/cache@"+version] = filepath.Join(filepath.Dir(modules), "bench", "benchtest", "cache")
 		case "ycbot/ycbot":
 			out[m[1]] = w.Action
 		case "actions/checkout": // act copies the working tree in its place

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// A run of an intact directory is the same when it is run again and when it is played
+// back, whatever the runner of the tests writes about itself: durations and ids are no
+// difference.
+func TestRerunOtherRunners(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		program    string
+		base, head map[string]string
+	}{
+		"node": {"node", map[string]string{
+			"package.json":   `{"name": "a", "type": "module", "scripts": {"test": "node --test"}}`,
+			"a.js":           "export const div = (a, b) => Math.trunc(a / b)\n",
+			"test/a.test.js": "import test from 'node:test'\nimport assert from 'node:assert'\nimport { div } from '../a.js'\ntest('cuts', () => assert.equal(div(-7, 2), -3))\n",
+		}, map[string]string{"a.js": "export const div = (a, b) => Math.floor(a / b)\n"}},
+		"unittest": {"python3", map[string]string{
+			"pyproject.toml":    "[project]\nname = \"a\"\nversion = \"1\"\n",
+			"a.py":              "def div(a, b):\n    return int(a / b)\n",
+			"tests/__init__.py": "",
+			"tests/test_a.py":   "import unittest\nfrom a import div\n\nclass Div(unittest.TestCase):\n    def test_cuts(self):\n        self.assertEqual(div(-7, 2), -3)\n",
+		}, map[string]string{"a.py": "def div(a, b):\n    return a // b\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(tt.program); err != nil {
+				t.Skip(tt.program + " is not installed")
+			}
+			dir := t.TempDir()
+			repo, out, home := filepath.Join(dir, "repo"), filepath.Join(dir, "out"), filepath.Join(dir, "home")
+			makeChange(t, repo, tt.base, tt.head)
+			for _, step := range []struct {
+				code int
+				args []string
+			}{
+				{report.ExitFail, []string{"run", "-C", repo, "--no-model", "--sandbox", "none", "--out", out}},
+				{0, []string{"check", out}},
+				{0, []string{"rerun", "-C", repo, "--sandbox", "none", out}},
+				{0, []string{"replay", "-C", repo, out}},
+			} {
+				cmd := realProgram(t, home, step.args...)
+				cmd.Dir = repo
+				if said, err := cmd.CombinedOutput(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != step.code {
+					t.Fatalf("%q: %v, want exit %d\n%s", step.args[0], err, step.code, said)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,319 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// blamed returns the failing checks to show one by one, those that can move the verdict
+// first. The suite as a whole and the test that only contains the one that failed repeat
+// what the others say; they stay in the table of all checks.
+func (r *Report) blamed() []Check {
+	all := r.failures()
+	named := func(c Check) bool { return c.Test != "" && c.Kind == KindTest }
+	if !slices.ContainsFunc(all, named) {
+		return all
+	}
+	leaf := func(name string) bool {
+		return r.Tests == nil || slices.Contains(r.Tests.Regressed, name) || slices.Contains(r.Tests.NewFailing, name)
+	}
+	tests := slices.ContainsFunc(all, func(c Check) bool { return named(c) && leaf(c.Test) })
+	return slices.DeleteFunc(slices.Clone(all), func(c Check) bool {
+		switch {
+		case named(c):
+			return tests && !leaf(c.Test)
+		case c.Kind == KindKept:
+			return true
+		}
+		return c.Kind == KindTest && c.Reproduction == NotRun
+	})
+}
+
+// diagnosis is the failure in one sentence that names what fails; "" where the reasons
+// of the verdict say it best.
+func (r *Report) diagnosis() string {
+	if r.Verdict != Fail {
+		return ""
+	}
+	cs := r.blamed()
+	if len(cs) == 0 || cs[0].Test == "" {
+		return ""
+	}
+	c := cs[0]
+	s := plain(c.Test)
+	switch c.Reproduction {
+	case Introduced:
+		s += " passes without this change and fails with it"
+	case HeadOnly:
+		s += " is new in this change and fails"
+	default:
+		return ""
+	}
+	more := 0
+	for _, o := range cs[1:] {
+		if o.Reproduction.blames() && o.weight() == 0 {
+			more++
+		}
+	}
+	if more > 0 {
+		s += fmt.Sprintf(", and so %s %d more", verb(more, "does", "do"), more)
+	}
+	return s
+}
+
+// mdSides is the table of what fails: each test with and without the change.
+func (r *Report) mdSides() string {
+	cs := slices.DeleteFunc(r.blamed(), func(c Check) bool { return c.Kind == KindLint })
+	if len(cs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("| Test | Without this change | With this change |\n|---|---|---|\n")
+	for _, c := range cs[:min(len(cs), mdOpen)] {
+		name := mdText(c.Title, mdTitle)
+		if c.Test != "" {
+			name = mdCode(orUnknown(plain(c.Test)), mdTitle)
+		}
+		without, with := r.sides(c)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", name, without, with)
+	}
+	if left := len(cs) - mdOpen; left > 0 {
+		b.WriteString("\n" + mdMore(left))
+	}
+	return b.String()
+}
+
+// sides says what a failing check did on either side, in words of our own.
+func (r *Report) sides(c Check) (without, with string) {
+	with = "❌ fails"
+	switch c.Reproduction {
+	case Introduced:
+		without = "✅ passes"
+	case HeadOnly:
+		without = "not there"
+	case PreExisting, Unfulfilled:
+		without = "❌ fails"
+	case NotReproduced:
+		without, with = "not run again", "⚠ failed, and passed when run again"
+	case Unclear:
+		without = "❌ fails, differently"
+	default:
+		without = "not run again"
+	}
+	for _, s := range r.Statistics {
+		if c.Test == "" || s.Test != c.Test {
+			continue
+		}
+		var failed, runs int
+		if n, _ := fmt.Sscanf(s.Head, "%d/%d", &failed, &runs); n == 2 {
+			with = fmt.Sprintf("❌ fails %d of %d", failed, runs)
+		}
+		if n, _ := fmt.Sscanf(s.Base, "%d/%d", &failed, &runs); n == 2 && failed == 0 {
+			without = fmt.Sprintf("✅ passes %d of %d", runs, runs)
+		} else if n == 2 {
+			without = fmt.Sprintf("⚠ fails %d of %d", failed, runs)
+		}
+	}
+	return without, with
+}
+
+// A Place is a line of a file, as a command's output names it.
+type Place struct {
+	Path string // as printed: from the folder of the test, or only the end of a path
+	Line int
+}
+
+// places matches what test runners print: calc.go:12, file://a/b.js:6:45, File "t.py",
+// line 3, Foo.cs:line 7, and Foo.php on line 9.
+var places = pattern.New(`File "([^"\n]+)", line (\d{1,7})` +
+	`|(?:^|[\s("'\x60\[]|file://|=)((?:[A-Za-z]:)?[\w./\\+@~-]*[\w+@~-]\.[A-Za-z]\w*)(?:"| on line |:line |[:(])(\d{1,7})\b`)
+
+// Places returns the places that an output names, in its order.
+func Places(output string) []Place {
+	var out []Place
+	for _, l := range outputLines(output) {
+		if len(l) > 2000 {
+			continue
+		}
+		for _, m := range places.FindAllStringSubmatch(l, 4) {
+			name, digits := m[1]+m[3], m[2]+m[4]
+			line := 0
+			for _, d := range digits {
+				line = 10*line + int(d-'0')
+			}
+			if line > 0 {
+				out = append(out, Place{path.Clean(strings.ReplaceAll(name, `\`, "/")), line})
+			}
+		}
+	}
+	return out
+}
+
+// framing is the lines that ycbot and test runners write around an assertion: how often it
+// failed, the names of tests, headings.
+var framing = pattern.New(`^(?:failed \d+ of \d+ on head.*|--- (?:FAIL|PASS).*|=== .*|FAIL\b.*|ok\s.*|exit status \d+|Traceback \(most recent call last\):|[-=_~*^ ]*)$`)
+
+// said are the lines of a check's output that say what was expected and what came: the
+// beginning of a short message, without the stack below it.
+func (c Check) said() []string {
+	const most = 8
+	ls := slices.DeleteFunc(outputLines(c.Actual), func(l string) bool { return framing.MatchString(strings.TrimSpace(l)) })
+	var out []string
+	framed := false
+	for i, l := range ls {
+		if framed && !strings.HasPrefix(l, "Caused by") {
+			continue // the first frame is where it failed
+		}
+		framed = strings.HasPrefix(strings.TrimSpace(l), "at ")
+		if len(out) == most {
+			if last := len(ls) - 1; i < last && message.MatchString(ls[last]) {
+				out = append(out[:most-2], "…", ls[last]) // Python says it at the end
+			}
+			break
+		}
+		out = append(out, clip(l, 200))
+	}
+	return out
+}
+
+// message is a line that names an error, as Python writes at the end of a traceback.
+var message = pattern.New(`^\w[\w.]*(?:Error|Exception|Failed)\b`)
+
+// pasted is the command of c as a person runs it: without what makes a runner report to
+// the harness. "" where what is left would not be the same command.
+func (c Check) pasted() string {
+	ls := commandLines(c.Command)
+	if len(ls) != 1 || utf8.RuneCountInString(ls[0]) > 300 {
+		return ""
+	}
+	s := reporting().Replace(ls[0])
+	if strings.HasPrefix(s, "go test ") {
+		s = strings.Replace(machine.ReplaceAllString(s, ""), " -json", "", 1)
+	}
+	if harness.MatchString(s) {
+		return ""
+	}
+	return strings.TrimSpace(s)
+}
+
+// reporting takes from a command the words that the gate adds to it, so that the runner
+// writes its results where the gate reads them.
+func reporting() *strings.Replacer {
+	var pairs []string
+	for _, words := range []string{
+		`-o junit_family=xunit1 --junitxml="$RESULTS"`, `--output-junit "$RESULTS"`, `--log-junit "$RESULTS"`,
+		`--json --outputFile="$RESULTS"`, `--reporter=json --outputFile="$RESULTS"`,
+		`--reporter json --reporter-option output="$RESULTS"`, `--format json --out "$RESULTS"`,
+		`--test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`,
+	} {
+		pairs = append(pairs, " "+words, "")
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+var (
+	machine = pattern.New(` -timeout=\S+`)
+	harness = pattern.New(`\$\{?(?:RESULTS|RESULTS_DIR|REPORTER|UNITTEST|MINITEST)\b`)
+)
+
+// mdDiagnosis is the rest of the first screen of what failed: the table, the assertion,
+// what to do and how to see it.
+func (r *Report) mdDiagnosis() string {
+	cs := r.blamed()
+	var b strings.Builder
+	if table := r.mdSides(); table != "" && r.Outcome != Cancelled {
+		b.WriteString("\n" + table)
+		if ls := cs[0].said(); len(ls) > 0 {
+			b.WriteString("\n" + mdFence("text", ls))
+		}
+	}
+	if ls := r.todo(cs); len(ls) > 0 && !r.Interim {
+		b.WriteString("\n" + strings.Join(ls, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// todo says what a reader can do now, a Markdown item each.
+func (r *Report) todo(cs []Check) []string {
+	again := ""
+	if r.PR != 0 && objectID(r.HeadSHA) {
+		again = "`/verify " + change.Short(r.HeadSHA) + "`"
+	}
+	var out []string
+	item := func(format string, args ...any) { out = append(out, "- "+fmt.Sprintf(format, args...)) }
+	failing := slices.ContainsFunc(cs, func(c Check) bool { return c.Reproduction.blames() })
+	switch {
+	case r.Outcome == Cancelled:
+	case r.Verdict == Fail && failing:
+		if cmd := cs[0].pasted(); cmd != "" {
+			item("**Fix it.** To see it fail: %s", mdCode(cmd, 400))
+		} else {
+			item("**Fix it.** How it was run stands below.")
+		}
+		item("**Is the new behaviour meant?** Change the test in this pull request, too; what it gives up is then listed and can be accepted.")
+		if again != "" {
+			item("**Does it look like chance?** Comment %s to run it again.", again)
+		}
+	case r.Verdict == Error || r.Outcome == Errored || r.Outcome == TimedOut:
+		s := "**Not a fault of the change:** the run did not get to its end."
+		if again != "" {
+			s += " Comment " + again + " to run it again."
+		}
+		item("%s", s)
+	case r.Verdict == Partial && r.Expectations.changed() && again != "":
+		item("**Is what the change gives up meant?** Someone who may write comments `/verify accept %s` and a reason; the list is below.", change.Short(r.HeadSHA))
+	}
+	if t := r.Tests; r.Verdict != Pass && t != nil && r.Outcome != Cancelled {
+		if n := len(t.PreExisting); n > 0 {
+			item("**Not because of this change:** %s without it as well.", plural(n, "test")+verb(n, " fails", " fail"))
+		}
+		if n := len(t.Flaky); n > 0 {
+			item("**Not counted:** %s both ways on the same code.", plural(n, "test")+verb(n, " ends", " end"))
+		}
+	}
+	if r.reproduceShown() {
+		item("**With ycbot, on your machine:** %s", mdCode(r.Reproduce, 400))
+	}
+	return out
+}
+
+// reproduceShown says whether the command that repeats the run is among what to do.
+func (r *Report) reproduceShown() bool {
+	return r.Verdict != Pass && r.Outcome != Cancelled && !r.Interim && len(commandLines(r.Reproduce)) == 1
+}
+
+// objectID says whether s is the id of a commit, whole.
+func objectID(s string) bool { return len(s) >= 40 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// A Where says where a reader of the Markdown rendering finds the evidence; the zero value
+// links nothing.
+type Where struct {
+	Evidence string // address; an {id} in it is replaced by that of the execution
+}
+
+// mdIDs names evidence, as links where there is a place to link to.
+func (r *Report) mdIDs(evidence []string) string {
+	if Link("x", r.Where.Evidence) == "" || len(evidence) == 0 {
+		return mdText(ids(evidence), 100)
+	}
+	const most = 6
+	var out []string
+	for _, id := range evidence[:min(len(evidence), most)] {
+		if !evidenceID.MatchString(id) {
+			out = append(out, mdText(id, 20))
+			continue
+		}
+		out = append(out, Link(id, strings.ReplaceAll(r.Where.Evidence, "{id}", id)))
+	}
+	s := strings.Join(out, ", ")
+	if left := len(evidence) - most; left > 0 {
+		s += fmt.Sprintf(" and %d more", left)
+	}
+	return s
+}
