@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -96,26 +97,42 @@ func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (rep
 		if k.Result != report.ResultFail || k.Support != report.Supported || w.timeIsOver() {
 			continue
 		}
-		if k.Reproduction, err = w.reproduce(ctx, res, claims[i], audited[i]); err != nil {
+		found, err := w.reproduce(ctx, res, claims[i], audited[i])
+		if err != nil {
 			return out, fmt.Errorf("run check %q again: %w", k.Title, err)
 		}
+		k.Reproduction, k.Oracle = found.Reproduction, found.Oracle
 	}
 	return out, w.sample(ctx, res, audited, out.Checks)
 }
 
 // reproduce runs the command of a failing check again, in fresh copies of both
 // prepared snapshots and with the agent's scratch files, and says what that shows.
-func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCheck, a evidence.Audited) (report.Reproduction, error) {
+func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCheck, a evidence.Audited) (reproduce.Finding, error) {
+	none := reproduce.Finding{Reproduction: report.NotRun}
 	o, ok, err := w.original(ctx, res, a)
 	if !ok || err != nil {
-		return report.NotRun, err
+		return none, err
 	}
 	head, err := w.sides.Again(ctx, o, w.sides.Head, reproduce.OnHead)
 	if err != nil {
-		return report.NotRun, err
+		return none, err
 	}
-	return w.judge.Classify(c, o.Record, head, func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) })
+	return w.judge.Classify(reproduce.Trial{
+		Claim: c, First: o.Record, Head: head,
+		OnBase: func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) },
+		Grounds: func(base evidence.Record) (reproduce.Grounds, error) {
+			return journal.Once(w.dir.Journal, KindGrounds, head.ID, func() (reproduce.Grounds, error) {
+				return reproduce.Ground(ctx, w.mirror, w.source.Change, w.sides.Subject(w.judge, o, c, head, base))
+			})
+		},
+	})
 }
+
+// KindGrounds entries of the journal, with the id of a record as key, are what the
+// trees of both sides say of the check that was run again by it. They are stored: do
+// not change the name.
+const KindGrounds = "grounds"
 
 // original is the recorded command that a check rests on. There is none where the
 // command was not executed, or its agent had no worktree.
