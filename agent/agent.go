@@ -77,8 +77,11 @@ type Config struct {
 
 	Mode Mode
 	// Corrective is asked about a final reply. Where ok is true the prompt is sent
-	// once, without tools, and the next reply is taken as it is.
+	// once, without tools. Where no answer comes, the reply stands.
 	Corrective func(final string) (prompt string, ok bool)
+	// Repaired says which reply counts: the one before that prompt or the one after
+	// it. nil: the one after it.
+	Repaired func(before, after string) string
 	// Submit names the tool with which a result must be handed in; a reply without
 	// it is reminded once and then no result.
 	Submit string

@@ -45,6 +45,7 @@ type turn struct {
 	cap     int      // questions that may be asked; the corrective one is granted on top
 	parts   []string // of a reply that the output limit cut
 	last    string   // the last thing the model said, for a partial result
+	draft   string   // a whole reply that was asked to be corrected
 	repeats repeats
 	noCalls bool  // for the next question
 	fault   error // emit's first error, which ends the turn
@@ -91,9 +92,16 @@ func (t *turn) run(parent context.Context) (End, error) {
 			if outcome == Canceled || outcome == TimedOut {
 				return t.broken(ctx, "", nil, context.Cause(ctx))
 			}
+			if t.draft != "" {
+				return t.stand()
+			}
 			return t.finish(outcome, reason, nil)
 		}
 		resp, err := t.ask(ctx)
+		if err != nil && t.draft != "" && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
+			t.log().WarnContext(ctx, "a reply was not corrected, and stands as it is", "agent", t.cfg.Name, "error", err)
+			return t.stand()
+		}
 		if err != nil {
 			return t.broken(ctx, partial(resp), nil, err)
 		}
@@ -105,6 +113,12 @@ func (t *turn) run(parent context.Context) (End, error) {
 			return t.finish(done, t.end.Reason, nil)
 		}
 	}
+}
+
+// stand ends a turn with a reply that could not be corrected.
+func (t *turn) stand() (End, error) {
+	t.end.Text = t.draft
+	return t.finish(Completed, "", nil)
 }
 
 func (t *turn) bound(parent context.Context) (context.Context, context.CancelFunc) {
@@ -283,10 +297,13 @@ func (t *turn) reply(ctx context.Context, text string) (Outcome, error) {
 	}
 	if t.cfg.Corrective != nil && !t.corrected {
 		if prompt, ok := t.cfg.Corrective(text); ok {
-			t.corrected, t.noCalls = true, true
+			t.corrected, t.noCalls, t.draft = true, true, text
 			t.cap = max(t.cap, t.end.Iterations+1)
 			return "", t.say("corrective", prompt)
 		}
+	}
+	if t.draft != "" && t.cfg.Repaired != nil {
+		text = t.cfg.Repaired(t.draft, text)
 	}
 	if text == "" {
 		t.end.Reason = "the model stopped without a reply"

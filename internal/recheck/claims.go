@@ -237,7 +237,9 @@ func (c *Checked) result(r *rundir.Recorded, res agent.Result) {
 			}
 		}
 	}
-	if res.Outcome == agent.Completed && !strings.HasSuffix(text, res.Text) {
+	// What broke off in the middle of an answer has a part of one that is not kept.
+	whole := res.Outcome == agent.Completed || res.Outcome == agent.IterCapped || res.Outcome == agent.OverBudget || res.Outcome == agent.NoProgress
+	if whole && !strings.Contains(text, res.Text) {
 		c.problem("journal.jsonl: the reply of agent %s is not what its model answered", res.Agent)
 	}
 }

@@ -28,10 +28,10 @@ type Judge struct {
 
 // A Trial is a failing check whose command was run again.
 type Trial struct {
-	Claim   report.AgentCheck
-	First   evidence.Record                 // as the agent ran it
-	Head    evidence.Record                 // as it was run again on the head
-	OnBase  func() (evidence.Record, error) // and on the base, where it failed on the head again
+	Claim  report.AgentCheck
+	First  evidence.Record                 // as the agent ran it
+	Head   evidence.Record                 // as it was run again on the head
+	OnBase func() (evidence.Record, error) // and on the base, where it failed on the head again
 	// Grounds are what the trees say of it, given the record on the base.
 	Grounds func(base evidence.Record) (Grounds, error)
 }
