@@ -11,7 +11,7 @@ import (
 // so that questions under way may pass it by what they cost. It is safe for
 // concurrent use.
 type Budget struct {
-	Tokens  int     // input and output; 0: no limit
+	Tokens  int     // uncached input, and output; 0: no limit
 	CostUSD float64 // 0: no limit; usage of unknown price does not count
 	Parent  *Budget // is charged too, and must have something left too
 
@@ -41,7 +41,7 @@ func (b *Budget) Exceeded() string { return b.near(0) }
 func (b *Budget) near(share float64) string {
 	for ; b != nil; b = b.Parent {
 		b.mu.Lock()
-		tokens, cost := b.used.Input+b.used.Output, b.cost
+		tokens, cost := b.used.Uncached(), b.cost
 		b.mu.Unlock()
 		if b.Tokens > 0 && float64(tokens) >= float64(b.Tokens)*(1-share) {
 			return fmt.Sprintf("the token budget of %d is %s (%d)", b.Tokens, usedUp(share), tokens)
@@ -51,6 +51,23 @@ func (b *Budget) near(share float64) string {
 		}
 	}
 	return ""
+}
+
+// Share returns a budget for a share of what is left of b, which is charged too.
+func (b *Budget) Share(part float64) *Budget {
+	out := &Budget{Parent: b}
+	if b == nil {
+		return out
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.Tokens > 0 {
+		out.Tokens = max(int(float64(b.Tokens-b.used.Uncached())*part), 1)
+	}
+	if b.CostUSD > 0 {
+		out.CostUSD = max((b.CostUSD-b.cost)*part, 1e-9)
+	}
+	return out
 }
 
 // Used returns what was charged so far; known is false where a price was not known.

@@ -188,9 +188,11 @@ func (t *turn) tell(i int, c model.Call, a answer) (Outcome, error) {
 		}
 	}
 	n := t.end.Iterations
-	switch r := t.repeats.note(n, c.Name, c.Args, a.Text, a.Errored); {
+	switch r := t.repeats.note(n, c.Name, c.Args, a); {
 	case r.hint:
 		a.Text += r.text()
+	case r.stop && done == "" && t.cfg.Reserve > 0:
+		t.stuck = r.reason(c.Name) // the report is asked for next
 	case r.stop && done == "":
 		done = NoProgress
 		t.end.Reason = r.reason(c.Name)
@@ -244,9 +246,13 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 	if t.cfg.Approved != nil {
 		approved = t.cfg.Approved(tl, args)
 	}
-	res, err := t.call(ctx, tl, args)
+	inTime, cancel := t.working(ctx)
+	defer cancel()
+	res, err := t.call(inTime, tl, args)
 	var bad *tool.BadCall
 	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(inTime), errWorkTime):
+		return mistake("it was stopped: " + errWorkTime.Error())
 	case errors.As(err, &bad):
 		return mistake(bad.Text)
 	case err != nil && ctx.Err() != nil:

@@ -223,7 +223,11 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 		cfg.MaxIterations = DefaultIterations
 	}
 	cfg.MaxIterations = lowest(MaxIterations, r.Caps.MaxIterations, cfg.MaxIterations, rec.MaxIterations)
-	cfg.Timeout = lowest(timeoutMost, r.Caps.Timeout, spec.Timeout)
+	budget, most := r.Budget, time.Duration(0)
+	if r.Share != nil {
+		budget, most = r.Share(spec)
+	}
+	cfg.Timeout = lowest(timeoutMost, r.Caps.Timeout, spec.Timeout, most)
 	cfg.OutputTokens = lowest(r.Caps.OutputTokens, spec.OutputTokens)
 	cfg.MaxOut, cfg.Mode = spec.MaxOut, spec.Mode
 	cfg.Reserve = r.Reserve
@@ -234,7 +238,7 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 		t.inbox = nil
 		return said
 	}
-	cfg.Budget = &Budget{CostUSD: lowest(r.Caps.CostUSD, spec.CostUSD), Parent: r.Budget}
+	cfg.Budget = &Budget{CostUSD: lowest(r.Caps.CostUSD, spec.CostUSD), Parent: budget}
 	cfg.Journal, cfg.Now, cfg.Log = r.Journal, r.Now, r.Log
 	return &cfg
 }

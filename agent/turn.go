@@ -52,7 +52,8 @@ type turn struct {
 
 	planning, reflected, corrected, reminded bool
 
-	extra     int     // questions beyond the cap: the one for the final report
+	stuck     string  // why the agent makes no progress
+	reportBy  int     // number of the last question that the final report may take
 	reporting Outcome // the limit that comes near: this question asks for the final report
 	nearness  string  // and why
 }
@@ -157,7 +158,13 @@ func (t *turn) mustStop(ctx context.Context) (Outcome, string) {
 	if ctx.Err() != nil {
 		return interruption(ctx)
 	}
-	if t.end.Iterations >= t.cap+t.extra {
+	if t.reporting != "" {
+		if t.end.Iterations >= t.reportBy {
+			return t.reporting, t.nearness
+		}
+		return "", ""
+	}
+	if t.end.Iterations >= t.cap {
 		return IterCapped, fmt.Sprintf("it asked the model %d times, which is its cap", t.end.Iterations)
 	}
 	if t.journaled(kindModel, t.key(t.end.Iterations+1)) {

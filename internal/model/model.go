@@ -111,6 +111,10 @@ type Usage struct {
 	Estimated bool `json:"estimated,omitempty"`
 }
 
+// Uncached counts the tokens that a provider had to work for: all but the input that it
+// had cached.
+func (u Usage) Uncached() int { return max(u.Input-u.Cached, 0) + u.Output }
+
 // Add returns u plus v.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
