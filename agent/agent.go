@@ -66,6 +66,7 @@ type Config struct {
 	MaxIterations int           // questions to the model; 0: DefaultIterations
 	Timeout       time.Duration // of this turn in this process; 0: only ctx's
 	Budget        *Budget       // shared with other agents; nil: none
+	Charged       int           // journaled answers that Budget was charged with in this process already
 	MaxOut        int           // output tokens of one answer; 0: the provider's own
 	OutputTokens  int           // output tokens of the whole turn; 0: no limit
 	Price         Price         // nil: the cost is not known

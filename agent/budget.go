@@ -44,10 +44,10 @@ func (b *Budget) near(share float64) string {
 		tokens, cost := b.used.Uncached(), b.cost
 		b.mu.Unlock()
 		if b.Tokens > 0 && float64(tokens) >= float64(b.Tokens)*(1-share) {
-			return fmt.Sprintf("the token budget of %d is %s (%d)", b.Tokens, usedUp(share), tokens)
+			return fmt.Sprintf("the token budget of %d is %s (%d)", b.Tokens, usedUp(tokens < b.Tokens), tokens)
 		}
 		if b.CostUSD > 0 && cost >= b.CostUSD*(1-share) {
-			return fmt.Sprintf("the cost budget of $%.2f is %s ($%.2f)", b.CostUSD, usedUp(share), cost)
+			return fmt.Sprintf("the cost budget of $%.2f is %s ($%.2f)", b.CostUSD, usedUp(cost < b.CostUSD), cost)
 		}
 	}
 	return ""
@@ -81,8 +81,8 @@ func (b *Budget) Used() (u model.Usage, usd float64, known bool) {
 }
 
 // usedUp words how much of a limit is gone.
-func usedUp(share float64) string {
-	if share > 0 {
+func usedUp(left bool) string {
+	if left {
 		return "used but for the reserve"
 	}
 	return "used"

@@ -73,10 +73,10 @@ func (t *turn) nears(ctx context.Context) nearing {
 		return nearing{OverBudget, reason}
 	}
 	if most := t.cfg.OutputTokens; most > 0 && float64(t.end.Usage.Output) >= float64(most)*(1-share) {
-		return nearing{OverBudget, fmt.Sprintf("the limit of %d output tokens is %s (%d)", most, usedUp(share), t.end.Usage.Output)}
+		return nearing{OverBudget, fmt.Sprintf("the limit of %d output tokens is %s (%d)", most, usedUp(t.end.Usage.Output < most), t.end.Usage.Output)}
 	}
 	if left, bounded := t.workTime(ctx); bounded && left <= 0 {
-		return nearing{TimedOut, "the time is " + usedUp(share)}
+		return nearing{TimedOut, "the time is " + usedUp(true)}
 	}
 	return nearing{}
 }

@@ -148,8 +148,33 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 	return res
 }
 
-// turn runs the loop, and once more where that may mend what ended it: with the
-// journal it goes on at the question that failed.
+// Bounds of how often and for how long a question is tried again that no provider
+// answered, after all the tries of its own.
+const (
+	triesMost = 5
+	triesFor  = 2 * time.Minute
+)
+
+// tries counts how often one question failed. Faults of several questions, each of
+// which was answered in the end, do not add up.
+type tries struct {
+	at    int // answers before the question that failed
+	count int
+	since time.Time
+}
+
+// spent counts a failure after so many answers, and says whether it was the last. What
+// starts over has not come further by coming as far.
+func (t *tries) spent(answers int, now time.Time, goesOn bool) bool {
+	if t.count == 0 || goesOn && answers > t.at {
+		*t = tries{at: answers, since: now}
+	}
+	t.count++
+	return t.count >= triesMost || now.Sub(t.since) > triesFor
+}
+
+// turn runs the loop, and again where that may repair what ended it: with the journal it
+// goes on at the question that failed.
 func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, Provenance, error) {
 	cfg := r.config(spec, seat, t)
 	if r.Lead > 0 {
@@ -169,14 +194,18 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 		}
 		return nil
 	}
-	history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
-	end, err := Turn(ctx, cfg, &history, emit)
-	if end.Outcome.Category(err) == Retryable && ctx.Err() == nil {
-		r.logger().WarnContext(ctx, "subagent runs once more", "agent", spec.Name, "task", t.rec.ID, "error", err)
-		history = []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
-		end, err = Turn(ctx, cfg, &history, emit)
+	var stuck tries
+	for {
+		history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
+		end, err := Turn(ctx, cfg, &history, emit)
+		if end.Outcome.Category(err) != Retryable || ctx.Err() != nil || stuck.spent(end.Iterations, r.Now(), r.Journal != nil) {
+			return end, did.sum(), err
+		}
+		if r.Journal != nil {
+			cfg.Charged = max(cfg.Charged, end.Iterations)
+		}
+		r.logger().WarnContext(ctx, "subagent is tried again", "agent", spec.Name, "task", t.rec.ID, "error", err)
 	}
-	return end, did.sum(), err
 }
 
 // meta is what a subagent is started with, as its first event tells.

@@ -103,6 +103,10 @@ func (t *turn) run(parent context.Context) (End, error) {
 			t.log().WarnContext(ctx, "a reply was not corrected, and stands as it is", "agent", t.cfg.Name, "error", err)
 			return t.stand()
 		}
+		if err != nil && t.reporting != "" && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
+			t.log().WarnContext(ctx, "the report at a limit did not come", "agent", t.cfg.Name, "error", err)
+			return t.finish(t.reporting, t.nearness, nil)
+		}
 		if err != nil {
 			return t.broken(ctx, partial(resp), nil, err)
 		}
@@ -261,7 +265,9 @@ func (t *turn) account(resp *model.Response) error {
 	}
 	t.end.CostUSD += usd
 	t.end.CostKnown = known && (t.end.CostKnown || t.end.Iterations == 1)
-	t.cfg.Budget.Charge(resp.Usage, usd, known)
+	if t.end.Iterations > t.cfg.Charged {
+		t.cfg.Budget.Charge(resp.Usage, usd, known)
+	}
 	e := Event{Type: transcript.Message, N: t.end.Iterations, Text: resp.Message.Text, Usage: usage(resp.Usage)}
 	if resp.Stop == model.StopLength || resp.Stop == model.StopFilter {
 		e.Reason = string(resp.Stop)
