@@ -68,6 +68,7 @@ type Config struct {
 	Budget        *Budget       // shared with other agents; nil: none
 	Charged       int           // journaled answers that Budget was charged with in this process already
 	MaxOut        int           // output tokens of one answer; 0: the provider's own
+	Window        int           // input tokens that the model takes; 0: it is not known
 	OutputTokens  int           // output tokens of the whole turn; 0: no limit
 	Price         Price         // nil: the cost is not known
 	// Reserve is the share of every limit (time, tokens, money) that is kept for the
@@ -143,6 +144,7 @@ type End struct {
 	Reason     string          `json:"reason,omitempty"` // in words, where the outcome is not Completed
 	Text       string          `json:"text"`             // the final reply, or what there was of one
 	Submitted  json.RawMessage `json:"submitted,omitempty"`
+	Truncated  string          `json:"truncated,omitempty"` // why the model did not see the whole conversation, where it did not
 	Usage      model.Usage     `json:"usage"`
 	CostUSD    float64         `json:"cost_usd"`
 	CostKnown  bool            `json:"cost_known"`

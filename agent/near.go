@@ -72,6 +72,9 @@ func (t *turn) nears(ctx context.Context) nearing {
 	if reason := t.cfg.Budget.near(share); reason != "" {
 		return nearing{OverBudget, reason}
 	}
+	if t.outgrown() {
+		return nearing{OverBudget, fmt.Sprintf("the model's window of %d tokens is nearly full", t.window.tokens)}
+	}
 	if most := t.cfg.OutputTokens; most > 0 && float64(t.end.Usage.Output) >= float64(most)*(1-share) {
 		return nearing{OverBudget, fmt.Sprintf("the limit of %d output tokens is %s (%d)", most, usedUp(t.end.Usage.Output < most), t.end.Usage.Output)}
 	}

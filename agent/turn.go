@@ -47,6 +47,7 @@ type turn struct {
 	last    string   // the last thing the model said, for a partial result
 	draft   string   // a whole reply that was asked to be corrected
 	repeats repeats
+	window  window
 	noCalls bool  // for the next question
 	fault   error // emit's first error, which ends the turn
 
@@ -65,7 +66,7 @@ func newTurn(cfg *Config, history *[]model.Message, emit Emit) (*turn, error) {
 		t.cap = DefaultIterations
 	}
 	t.cap = min(t.cap, MaxIterations)
-	t.started = cfg.Now()
+	t.started, t.window.tokens = cfg.Now(), cfg.Window
 	for _, tl := range cfg.Tools {
 		if _, ok := t.tools[tl.Name]; ok {
 			return nil, fmt.Errorf("agent %s: tool %s is there twice", cfg.Name, tl.Name)
@@ -267,6 +268,9 @@ func (t *turn) account(resp *model.Response) error {
 	t.end.CostKnown = known && (t.end.CostKnown || t.end.Iterations == 1)
 	if t.end.Iterations > t.cfg.Charged {
 		t.cfg.Budget.Charge(resp.Usage, usd, known)
+	}
+	if err := t.measure(resp); err != nil {
+		return err
 	}
 	e := Event{Type: transcript.Message, N: t.end.Iterations, Text: resp.Message.Text, Usage: usage(resp.Usage)}
 	if resp.Stop == model.StopLength || resp.Stop == model.StopFilter {

@@ -89,6 +89,7 @@ type Response struct {
 	Message Message `json:"message"`
 	Stop    Stop    `json:"stop"`
 	Usage   Usage   `json:"usage"`
+	Lost    int     `json:"lost,omitempty"` // about how many tokens of the request the provider left out without a word
 }
 
 // A Stop says why an answer ended. The strings are stored: do not change them.

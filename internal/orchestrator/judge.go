@@ -43,6 +43,11 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 	if w.planner != nil {
 		j.add(*w.planner)
 	}
+	for _, res := range j.Results {
+		if res.Truncated != "" {
+			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s was not shown: %s", res.Agent, res.Truncated))
+		}
+	}
 	j.Usage, j.CostUSD, j.CostOK = w.runner.Budget.Used()
 	return j, nil
 }

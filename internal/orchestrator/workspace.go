@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -102,7 +103,7 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
-			Model:  chosen.Model, Tools: tools, Known: known(), Aliases: aliases(), Submit: submit,
+			Model:  chosen.Model, Tools: tools, Known: known(), Window: model.Window(chosen.Model.Name()), Aliases: aliases(), Submit: submit,
 			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Corrective: w.corrective(spec.Name, rec.ID), Repaired: w.repaired(spec.Name, rec.ID),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },

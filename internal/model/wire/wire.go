@@ -117,6 +117,11 @@ func (c *Caller) Generate(ctx context.Context, req *model.Request, body []byte, 
 		a := &attempt{c: c, try: start(), on: on}
 		began := c.o.Now()
 		resp, err := a.run(ctx)
+		if err == nil {
+			if sent, cut := req.CutShort(resp.Usage); cut {
+				resp.Lost = sent - resp.Usage.Input
+			}
+		}
 		if recErr := c.record(ctx, req, body, try, began, a.status, resp, err); recErr != nil {
 			return nil, recErr
 		}
