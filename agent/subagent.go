@@ -151,8 +151,9 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 // Bounds of how often and for how long a question is tried again that no provider
 // answered, after all the tries of its own.
 const (
-	triesMost = 5
-	triesFor  = 2 * time.Minute
+	triesMost  = 5
+	silentMost = 2 // of one whose answer brought nothing
+	triesFor   = 2 * time.Minute
 )
 
 // tries counts how often one question failed. Faults of several questions, each of
@@ -165,12 +166,16 @@ type tries struct {
 
 // spent counts a failure after so many answers, and says whether it was the last. What
 // starts over has not come further by coming as far.
-func (t *tries) spent(answers int, now time.Time, goesOn bool) bool {
+func (t *tries) spent(err error, answers int, now time.Time, goesOn bool) bool {
 	if t.count == 0 || goesOn && answers > t.at {
 		*t = tries{at: answers, since: now}
 	}
 	t.count++
-	return t.count >= triesMost || now.Sub(t.since) > triesFor
+	most := triesMost
+	if errors.Is(err, model.ErrSilent) {
+		most = silentMost
+	}
+	return t.count >= most || now.Sub(t.since) > triesFor
 }
 
 // turn runs the loop, and again where that may repair what ended it: with the journal it
@@ -198,7 +203,7 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 	for {
 		history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
 		end, err := Turn(ctx, cfg, &history, emit)
-		if end.Outcome.Category(err) != Retryable || ctx.Err() != nil || stuck.spent(end.Iterations, r.Now(), r.Journal != nil) {
+		if end.Outcome.Category(err) != Retryable || ctx.Err() != nil || stuck.spent(err, end.Iterations, r.Now(), r.Journal != nil) {
 			return end, did.sum(), err
 		}
 		if r.Journal != nil {

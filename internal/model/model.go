@@ -131,6 +131,9 @@ var (
 	ErrRequest  = errors.New("the provider refused the request")                // 400, 404, 422: no use in asking again
 	ErrOverflow = errors.New("the conversation is too long for the model")      // pruned, it may be asked once more
 	ErrDown     = errors.New("the provider did not answer after all its tries") // 429, 5xx, cut streams, time-outs
+	// ErrSilent is of an answer that brought nothing for as long as an operator allows,
+	// each time: asking once more costs that time again.
+	ErrSilent = errors.New("it stays silent")
 	// ErrUnasked is of a question that was not sent, because a question before it was
 	// refused for good.
 	ErrUnasked = errors.New("not asked any more")

@@ -7,7 +7,7 @@ import (
 )
 
 // MutationHint is what every refusal of a mutation says, whatever tool asked for it.
-const MutationHint = "nothing in the project may be changed or published; report what you found instead"
+const MutationHint = "nothing in the project may be changed or published; report what you found instead (git_log_file, git_diff_files and their kin read the history)"
 
 // Mutation is the refusal of what changes or publishes something: one code and one text
 // for all of them. rule names what was asked for.

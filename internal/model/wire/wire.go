@@ -137,7 +137,9 @@ func (c *Caller) Generate(ctx context.Context, req *model.Request, body []byte, 
 			return resp, fmt.Errorf("model %s: %w", c.o.Model, context.Cause(ctx))
 		case !errors.As(err, &f) || !f.Again:
 			return resp, fmt.Errorf("model %s: %w", c.o.Model, err)
-		case try == c.o.Retry.Tries, silent == idles:
+		case silent == idles:
+			return resp, fmt.Errorf("model %s: %w: %w: %d tries, the last: %w", c.o.Model, model.ErrDown, model.ErrSilent, try, err)
+		case try == c.o.Retry.Tries:
 			if try == 1 {
 				return resp, fmt.Errorf("model %s: %w: %w", c.o.Model, model.ErrDown, err)
 			}
