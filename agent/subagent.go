@@ -178,8 +178,27 @@ func (t *tries) spent(err error, answers int, now time.Time, goesOn bool) bool {
 	return t.count >= most || now.Sub(t.since) > triesFor
 }
 
-// turn runs the loop, and again where that may repair what ended it: with the journal it
-// goes on at the question that failed.
+// Work runs a turn about one message, and again where that may repair what ended it:
+// with the journal it goes on at the question that failed.
+func Work(ctx context.Context, cfg *Config, message string, emit Emit) (End, error) {
+	again := *cfg
+	var stuck tries
+	for {
+		history := []model.Message{{Role: model.User, Text: message}}
+		end, err := Turn(ctx, &again, &history, emit)
+		if end.Outcome.Category(err) != Retryable || ctx.Err() != nil || stuck.spent(err, end.Iterations, cfg.Now(), cfg.Journal != nil) {
+			return end, err
+		}
+		if cfg.Journal != nil {
+			again.Charged = max(again.Charged, end.Iterations)
+		}
+		if cfg.Log != nil {
+			cfg.Log.WarnContext(ctx, "agent is tried again", "agent", cfg.Name, "id", cfg.ID, "error", err)
+		}
+	}
+}
+
+// turn runs the loop of a task.
 func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, Provenance, error) {
 	cfg := r.config(spec, seat, t)
 	if r.Lead > 0 {
@@ -199,18 +218,8 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 		}
 		return nil
 	}
-	var stuck tries
-	for {
-		history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
-		end, err := Turn(ctx, cfg, &history, emit)
-		if end.Outcome.Category(err) != Retryable || ctx.Err() != nil || stuck.spent(err, end.Iterations, r.Now(), r.Journal != nil) {
-			return end, did.sum(), err
-		}
-		if r.Journal != nil {
-			cfg.Charged = max(cfg.Charged, end.Iterations)
-		}
-		r.logger().WarnContext(ctx, "subagent is tried again", "agent", spec.Name, "task", t.rec.ID, "error", err)
-	}
+	end, err := Work(ctx, cfg, spec.task(t.rec.Prompt)+seat.Place, emit)
+	return end, did.sum(), err
 }
 
 // meta is what a subagent is started with, as its first event tells.

@@ -12,7 +12,6 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
-	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -151,9 +150,8 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 		cfg.MaxIterations = min(cfg.MaxIterations, most)
 	}
 	cfg.Journal, cfg.Now, cfg.Log = w.dir.Journal, w.now, w.log
-	history := []model.Message{{Role: model.User, Text: w.redacted(coordinatorPrompt(w.agents.briefing(), notes))}}
 	began := w.now()
-	res.End, res.Err = agent.Turn(ctx, &cfg, &history, w.emit)
+	res.End, res.Err = agent.Work(ctx, &cfg, w.redacted(coordinatorPrompt(w.agents.briefing(), notes)), w.emit)
 	w.runner.Drain()
 	res.Status, res.DurationMS = res.Outcome.Status(), w.now().Sub(began).Milliseconds()
 	w.planner = &res

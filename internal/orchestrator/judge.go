@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -20,7 +21,8 @@ import (
 // for and could not work. Without rerun nothing is run again.
 func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noRerun bool) (*Judgement, error) {
 	j := &Judgement{}
-	w.until = reproduce.Share(ctx, w.now())
+	w.until = reproduce.Share(ctx, w.now(), reproduce.ShareOfFailing)
+	held := reproduce.Share(ctx, w.now(), reproduce.ShareOfHeld)
 	for _, res := range helpers {
 		switch {
 		case res.Outcome == agent.Completed:
@@ -31,7 +33,7 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 		}
 	}
 	for _, res := range owing {
-		outcome, err := w.outcome(ctx, res, noRerun)
+		outcome, err := w.outcome(ctx, res, noRerun, held)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +92,7 @@ func reason(res agent.Result) string {
 }
 
 // outcome is what one agent's reply comes to.
-func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (report.AgentOutcome, error) {
+func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool, held time.Time) (report.AgentOutcome, error) {
 	a := Audit{Dir: w.dir.Path, Journal: w.dir.Journal, Tree: w.sides.Head.OID, Records: w.dir.Evidence.Records()}
 	out, audited, err := a.Outcome(res)
 	if err != nil || noRerun {
@@ -99,7 +101,7 @@ func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (rep
 	claims := report.ParseAgentReport(res.Text).Checks
 	for i := range out.Checks {
 		k := &out.Checks[i]
-		if k.Result != report.ResultFail || k.Support != report.Supported || w.timeIsOver() {
+		if k.Result != report.ResultFail || k.Support != report.Supported || w.after(w.until) {
 			continue
 		}
 		found, err := w.reproduce(ctx, res, claims[i], audited[i])
@@ -108,7 +110,7 @@ func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (rep
 		}
 		k.Reproduction, k.Oracle = found.Reproduction, found.Oracle
 	}
-	return out, w.sample(ctx, res, audited, out.Checks)
+	return out, w.sample(ctx, res, audited, out.Checks, held)
 }
 
 // reproduce runs the command of a failing check again, in fresh copies of both
@@ -160,9 +162,8 @@ func (w *work) original(ctx context.Context, res agent.Result, a evidence.Audite
 const sampleMost = 3
 
 // sample runs some of an agent's passing checks again on the head, those that
-// attack first: a check that held once and not again holds up no PASS. It ends
-// with the time that running again may take.
-func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.Audited, checks []report.JudgedCheck) error {
+// attack first: a check that held once and not again holds up no PASS. It ends at until.
+func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.Audited, checks []report.JudgedCheck, until time.Time) error {
 	var order []int
 	for i, k := range checks {
 		if k.Result == report.ResultPass && k.Support == report.Supported && len(audited[i].Records) > 0 {
@@ -171,7 +172,7 @@ func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rank(checks[a]) - rank(checks[b]) })
 	for _, i := range order[:min(len(order), sampleMost)] {
-		if w.timeIsOver() {
+		if w.after(until) {
 			break
 		}
 		o, ok, err := w.original(ctx, res, audited[i])
@@ -198,8 +199,8 @@ func rank(k report.JudgedCheck) int {
 	return 1
 }
 
-// timeIsOver says whether the time for running checks again is over.
-func (w *work) timeIsOver() bool { return !w.until.IsZero() && w.now().After(w.until) }
+// after says whether a time is over; a zero one never is.
+func (w *work) after(until time.Time) bool { return !until.IsZero() && w.now().After(until) }
 
 // workspaceOf is what an agent worked with. One that had ended before the run was
 // continued is given it again.
