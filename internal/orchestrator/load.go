@@ -9,7 +9,6 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/journal"
-	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -60,12 +59,12 @@ type Agents struct {
 // [rundir.UsageError] where a file or a name that somebody gave is wrong.
 func Load(ctx context.Context, l Loading) (*Agents, error) {
 	limits := l.Config.Limits.Under(l.Models.Limits())
-	if limits.Tokens == 0 && !l.Models.priced() {
-		limits.Tokens = unpricedTokens
-	}
 	a := &Agents{
 		models: l.Models, config: l.Config, source: l.Source, dir: l.Dir, emit: l.Emit,
 		budget: &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
+	}
+	if limits.Tokens == 0 {
+		a.budget.Unpriced = unpricedTokens
 	}
 	var err error
 	if a.may, err = l.permissions(ctx, a.budget); err != nil {
@@ -93,17 +92,9 @@ func Load(ctx context.Context, l Loading) (*Agents, error) {
 	return a, err
 }
 
-// unpricedTokens bounds the uncached tokens of a run whose cost is not known.
+// unpricedTokens bounds the uncached tokens of models whose price is not known, and
+// which no bound of the cost can end.
 const unpricedTokens = 2_000_000
-
-// priced says whether the cost of the run's model is known, so that it bounds it.
-func (c *ModelConfig) priced() bool {
-	if c.Price == nil {
-		return false
-	}
-	_, known := c.Price(model.Usage{})
-	return known
-}
 
 // openLog opens model.jsonl, once.
 func (a *Agents) openLog() error {
