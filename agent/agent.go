@@ -66,7 +66,9 @@ type Config struct {
 	MaxIterations int           // questions to the model; 0: DefaultIterations
 	Timeout       time.Duration // of this turn in this process; 0: only ctx's
 	Budget        *Budget       // shared with other agents; nil: none
+	Charged       int           // journaled answers that Budget was charged with in this process already
 	MaxOut        int           // output tokens of one answer; 0: the provider's own
+	Window        int           // input tokens that the model takes; 0: it is not known
 	OutputTokens  int           // output tokens of the whole turn; 0: no limit
 	Price         Price         // nil: the cost is not known
 	// Reserve is the share of every limit (time, tokens, money) that is kept for the
@@ -77,8 +79,11 @@ type Config struct {
 
 	Mode Mode
 	// Corrective is asked about a final reply. Where ok is true the prompt is sent
-	// once, without tools, and the next reply is taken as it is.
+	// once, without tools. Where no answer comes, the reply stands.
 	Corrective func(final string) (prompt string, ok bool)
+	// Repaired says which reply counts: the one before that prompt or the one after
+	// it. nil: the one after it.
+	Repaired func(before, after string) string
 	// Submit names the tool with which a result must be handed in; a reply without
 	// it is reminded once and then no result.
 	Submit string
@@ -139,6 +144,7 @@ type End struct {
 	Reason     string          `json:"reason,omitempty"` // in words, where the outcome is not Completed
 	Text       string          `json:"text"`             // the final reply, or what there was of one
 	Submitted  json.RawMessage `json:"submitted,omitempty"`
+	Truncated  string          `json:"truncated,omitempty"` // why the model did not see the whole conversation, where it did not
 	Usage      model.Usage     `json:"usage"`
 	CostUSD    float64         `json:"cost_usd"`
 	CostKnown  bool            `json:"cost_known"`

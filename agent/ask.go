@@ -29,6 +29,12 @@ func (t *turn) ask(ctx context.Context) (*model.Response, error) {
 	if ok, err := t.recall(kindModel, t.key(n), resp); ok || err != nil {
 		return resp, err
 	}
+	if !pruned {
+		var err error
+		if pruned, err = t.makeRoom(n); err != nil {
+			return nil, err
+		}
+	}
 	resp, err := t.generate(ctx)
 	if errors.Is(err, model.ErrOverflow) && !pruned && resp == nil {
 		shorter := prune(*t.history)
@@ -61,14 +67,19 @@ func (t *turn) shorten(shorter []model.Message, n int) error {
 // tell how much came.
 const progressEvery = 2048
 
+// request is the next question.
+func (t *turn) request() *model.Request {
+	return &model.Request{
+		System: t.system, Messages: *t.history, Tools: t.specs, MaxOut: t.cfg.MaxOut, NoCalls: t.noCalls,
+		Agent: t.cfg.Name, ID: t.cfg.ID,
+	}
+}
+
 // generate asks the model once and passes on what it streams.
 func (t *turn) generate(ctx context.Context) (*model.Response, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	req := &model.Request{
-		System: t.system, Messages: *t.history, Tools: t.specs, MaxOut: t.cfg.MaxOut, NoCalls: t.noCalls,
-		Agent: t.cfg.Name, ID: t.cfg.ID,
-	}
+	req := t.request()
 	came, told := 0, 0
 	resp, err := t.cfg.Model.Generate(ctx, req, func(d model.Delta) {
 		came += len(d.Text) + len(d.Reasoning)

@@ -151,6 +151,8 @@ func (b *bench) setup(t *testing.T, text string) {
 			b.cfg.Budget = &agent.Budget{Tokens: n}
 		case "usd":
 			b.cfg.Budget = &agent.Budget{CostUSD: float64(n) / 1000}
+		case "window":
+			b.cfg.Window = n
 		case "output":
 			b.cfg.OutputTokens = n
 		case "mode":

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/transcript"
 )
@@ -188,9 +189,11 @@ func (t *turn) tell(i int, c model.Call, a answer) (Outcome, error) {
 		}
 	}
 	n := t.end.Iterations
-	switch r := t.repeats.note(n, c.Name, c.Args, a.Text, a.Errored); {
+	switch r := t.repeats.note(n, c.Name, c.Args, a); {
 	case r.hint:
 		a.Text += r.text()
+	case r.stop && done == "" && t.cfg.Reserve > 0:
+		t.stuck = r.reason(c.Name) // the report is asked for next
 	case r.stop && done == "":
 		done = NoProgress
 		t.end.Reason = r.reason(c.Name)
@@ -226,7 +229,7 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 	name := t.canonical(c.Name)
 	tl, ok := t.tools[name]
 	if !ok {
-		return t.refuse(c, t.unprovisioned(name))
+		return t.refuse(c, t.unprovisioned(name, c.Args))
 	}
 	if t.cfg.Classes != nil && !slices.Contains(t.cfg.Classes, tl.Class) {
 		return t.refuse(c, t.ungranted(tl.Class))
@@ -244,9 +247,13 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 	if t.cfg.Approved != nil {
 		approved = t.cfg.Approved(tl, args)
 	}
-	res, err := t.call(ctx, tl, args)
+	inTime, cancel := t.working(ctx)
+	defer cancel()
+	res, err := t.call(inTime, tl, args)
 	var bad *tool.BadCall
 	switch {
+	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(inTime), errWorkTime):
+		return mistake("it was stopped: " + errWorkTime.Error())
 	case errors.As(err, &bad):
 		return mistake(bad.Text)
 	case err != nil && ctx.Err() != nil:
@@ -277,20 +284,16 @@ func (t *turn) call(ctx context.Context, tl tool.Tool, args json.RawMessage) (re
 }
 
 // unprovisioned refuses a tool that this agent does not have.
-func (t *turn) unprovisioned(name string) tool.Denied {
-	var have, typed []string
+func (t *turn) unprovisioned(name, args string) tool.Denied {
+	var have []string
 	for _, s := range t.specs {
 		have = append(have, s.Name)
-		if strings.HasPrefix(s.Name, "git_") {
-			typed = append(typed, s.Name)
-		}
 	}
 	if class, ok := t.cfg.Known[name]; ok {
-		d := t.ungranted(class)
-		if class == tool.GitWrite && len(typed) > 0 {
-			d.Hint += "; to read the history there are " + strings.Join(typed, ", ")
+		if d := mutation(class, args); d != nil {
+			return *d
 		}
-		return d
+		return t.ungranted(class)
 	}
 	return tool.Denied{Code: "not_provisioned", Rule: "unknown tool", Source: "registry", Hint: "there is no such tool; available: " + strings.Join(have, ", ")}
 }
@@ -300,16 +303,28 @@ func (t *turn) ungranted(class tool.Class) tool.Denied {
 	d := tool.Denied{Code: "not_provisioned", Rule: "class " + string(class), Source: "grant"}
 	switch class {
 	case tool.Write, tool.GitWrite, tool.Publish:
-		d.Hint = "nothing in the project may be changed or published; report what you found instead"
-		if t.cfg.Background {
-			d.Code = "background_auto_deny"
-		}
+		return *refusal(policy.Mutation("class "+string(class), ""))
 	case tool.Delegate:
 		d.Hint = "a subagent cannot start subagents; do the work with the tools you have"
 	default:
 		d.Hint = "this agent was not given it; work with the tools you have, and say what could not be done"
 	}
 	return d
+}
+
+// mutation refuses a call that would change or publish something, by its class or by the
+// words of its command; nil for another call.
+func mutation(class tool.Class, args string) *tool.Denied {
+	switch class {
+	case tool.Write, tool.GitWrite, tool.Publish:
+		return refusal(policy.Mutation("class "+string(class), ""))
+	case tool.Exec:
+		var a struct{ Command string }
+		if json.Unmarshal([]byte(args), &a) == nil {
+			return refusal(policy.CheckMutation(a.Command))
+		}
+	}
+	return nil
 }
 
 // refuse answers a call with d, completed and as JSON.

@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/transcript"
@@ -16,9 +18,15 @@ type nearing struct {
 	Reason  string  `json:"reason"`
 }
 
+// reportQuestions is how many questions a final report may take: one, and what its
+// author needs to go on where the output limit cuts it.
+const reportQuestions = 3
+
 // reserve makes the next question one for the final report where little more
-// than the reserve is left. The reserve of questions is one beyond the cap, so
-// that nobody loses one with which the work would have been done.
+// than the reserve is left, and where the agent makes no progress. Where one answer
+// used up all of a budget, the report is asked for all the same: without it, what
+// the rest was paid for would be lost. The reserve of questions lies beyond the cap,
+// so that no question is lost with which the work would have been done.
 func (t *turn) reserve(ctx context.Context) error {
 	if t.reporting != "" || t.planning || t.noCalls { // a question without tools is for a report already
 		return nil
@@ -33,8 +41,8 @@ func (t *turn) reserve(ctx context.Context) error {
 		if t.cfg.Reserve <= 0 || t.journaled(kindModel, key) {
 			return nil
 		}
-		if stop, _ := t.mustStop(ctx); stop != "" && stop != IterCapped {
-			return nil // nothing is left at all
+		if ctx.Err() != nil {
+			return nil // no time is left at all
 		}
 		if n = t.nears(ctx); n.Outcome == "" {
 			return nil
@@ -44,7 +52,7 @@ func (t *turn) reserve(ctx context.Context) error {
 		}
 	}
 	t.reporting, t.nearness = n.Outcome, n.Reason
-	t.extra = max(0, t.end.Iterations+1-t.cap)
+	t.reportBy = t.end.Iterations + reportQuestions
 	if t.cfg.Submit != "" {
 		return t.say("reserve", fmt.Sprintf(sayHandIn, n.Reason, t.cfg.Submit))
 	}
@@ -55,22 +63,48 @@ func (t *turn) reserve(ctx context.Context) error {
 // nears says which limit is reached but for the reserve.
 func (t *turn) nears(ctx context.Context) nearing {
 	share := min(t.cfg.Reserve, 0.9)
+	if t.stuck != "" {
+		return nearing{NoProgress, t.stuck}
+	}
 	if t.end.Iterations >= t.cap {
 		return nearing{IterCapped, fmt.Sprintf("it asked the model %d times, which is its cap", t.end.Iterations)}
 	}
 	if reason := t.cfg.Budget.near(share); reason != "" {
 		return nearing{OverBudget, reason}
 	}
-	if most := t.cfg.OutputTokens; most > 0 && float64(t.end.Usage.Output) >= float64(most)*(1-share) {
-		return nearing{OverBudget, fmt.Sprintf("the limit of %d output tokens is %s (%d)", most, usedUp(share), t.end.Usage.Output)}
+	if t.outgrown() {
+		return nearing{OverBudget, fmt.Sprintf("the model's window of %d tokens is nearly full", t.window.tokens)}
 	}
-	if deadline, ok := ctx.Deadline(); ok {
-		all, left := deadline.Sub(t.started), deadline.Sub(t.cfg.Now())
-		if float64(left) <= float64(all)*share {
-			return nearing{TimedOut, "the time is " + usedUp(share)}
-		}
+	if most := t.cfg.OutputTokens; most > 0 && float64(t.end.Usage.Output) >= float64(most)*(1-share) {
+		return nearing{OverBudget, fmt.Sprintf("the limit of %d output tokens is %s (%d)", most, usedUp(t.end.Usage.Output < most), t.end.Usage.Output)}
+	}
+	if left, bounded := t.workTime(ctx); bounded && left <= 0 {
+		return nearing{TimedOut, "the time is " + usedUp(true)}
 	}
 	return nearing{}
+}
+
+// workTime is how long the agent may work until the time for its report begins.
+func (t *turn) workTime(ctx context.Context) (left time.Duration, bounded bool) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0, false
+	}
+	all := deadline.Sub(t.started)
+	return deadline.Sub(t.cfg.Now()) - time.Duration(float64(all)*min(t.cfg.Reserve, 0.9)), true
+}
+
+// errWorkTime is the cause with which a tool is stopped that would use the time for
+// the report.
+var errWorkTime = errors.New("the time for work is over, and what is left is for the report")
+
+// working bounds a tool's context by the time for work.
+func (t *turn) working(ctx context.Context) (context.Context, context.CancelFunc) {
+	left, bounded := t.workTime(ctx)
+	if !bounded || t.cfg.Reserve <= 0 || t.reporting != "" {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, max(left, 0), errWorkTime)
 }
 
 // listen puts what people said into the history, and tells whether there was

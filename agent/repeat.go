@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// repeatLimit is how often a call may give the same answer, with nothing new in between.
-const repeatLimit = 3
+// How often a call may give the same answer, with nothing new in between. A command
+// that is run once more is evidence of its own, such as that it is not flaky.
+const (
+	repeatLimit  = 3
+	commandLimit = 12
+)
 
 const (
 	repeatHint = "\n\n[This call has now given the same answer %d times and nothing new came in between. Asking again will not change it: try another way, or give your final reply with what you know.]"
@@ -122,12 +126,15 @@ func wordByte(c byte) bool {
 func wordEnds(text string, i int) bool { return i == len(text) || !wordByte(text[i]) }
 
 // note counts a call of answer n.
-func (r *repeats) note(n int, name, args, text string, errored bool) repeat {
-	found := repeat{count: r.times(name, args, text)}
-	if failed := r.failures(text, errored); found.count < repeatLimit && failed >= repeatLimit {
-		found = repeat{count: failed, errored: true}
+func (r *repeats) note(n int, name, args string, a answer) repeat {
+	found, limit := repeat{count: r.times(name, args, a.Text)}, repeatLimit
+	if len(a.Evidence) > 0 && a.Denied == nil {
+		limit = commandLimit
 	}
-	if found.count < repeatLimit {
+	if failed := r.failures(a.Text, a.Errored); found.count < limit && failed >= repeatLimit {
+		found, limit = repeat{count: failed, errored: true}, repeatLimit
+	}
+	if found.count < limit {
 		return found
 	}
 	found.stop = r.hinted != 0 && r.hinted < n

@@ -91,11 +91,14 @@ type Runner struct {
 	Most         int     // subagents that one agent starts in all; 0: 16
 	Limit        int     // subagents at a time; 0: 3, at most 8
 	Budget       *Budget // of all of them together
-	Reserve      float64 // share of each limit that is kept for the final report; see [Config]
-	Journal      *journal.Journal
-	Emit         Emit
-	Now          func() time.Time
-	Log          *slog.Logger
+	// Share is what an agent may use at most of what all of them have: a budget that
+	// charges Budget as well, and time, 0 for no limit of its own. nil: all of it.
+	Share   func(spec Spec) (*Budget, time.Duration)
+	Reserve float64 // share of each limit that is kept for the final report; see [Config]
+	Journal *journal.Journal
+	Emit    Emit
+	Now     func() time.Time
+	Log     *slog.Logger
 	// Lead is how long a subagent waits with its first question for the beginning of
 	// the first answer to another with the same system text and tools, which the
 	// provider then has in its cache; 0: it does not.

@@ -148,8 +148,57 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 	return res
 }
 
-// turn runs the loop, and once more where that may mend what ended it: with the
-// journal it goes on at the question that failed.
+// Bounds of how often and for how long a question is tried again that no provider
+// answered, after all the tries of its own.
+const (
+	triesMost  = 5
+	silentMost = 2 // of one whose answer brought nothing
+	triesFor   = 2 * time.Minute
+)
+
+// tries counts how often one question failed. Faults of several questions, each of
+// which was answered in the end, do not add up.
+type tries struct {
+	at    int // answers before the question that failed
+	count int
+	since time.Time
+}
+
+// spent counts a failure after so many answers, and says whether it was the last. What
+// starts over has not come further by coming as far.
+func (t *tries) spent(err error, answers int, now time.Time, goesOn bool) bool {
+	if t.count == 0 || goesOn && answers > t.at {
+		*t = tries{at: answers, since: now}
+	}
+	t.count++
+	most := triesMost
+	if errors.Is(err, model.ErrSilent) {
+		most = silentMost
+	}
+	return t.count >= most || now.Sub(t.since) > triesFor
+}
+
+// Work runs a turn about one message, and again where that may repair what ended it:
+// with the journal it goes on at the question that failed.
+func Work(ctx context.Context, cfg *Config, message string, emit Emit) (End, error) {
+	again := *cfg
+	var stuck tries
+	for {
+		history := []model.Message{{Role: model.User, Text: message}}
+		end, err := Turn(ctx, &again, &history, emit)
+		if end.Outcome.Category(err) != Retryable || ctx.Err() != nil || stuck.spent(err, end.Iterations, cfg.Now(), cfg.Journal != nil) {
+			return end, err
+		}
+		if cfg.Journal != nil {
+			again.Charged = max(again.Charged, end.Iterations)
+		}
+		if cfg.Log != nil {
+			cfg.Log.WarnContext(ctx, "agent is tried again", "agent", cfg.Name, "id", cfg.ID, "error", err)
+		}
+	}
+}
+
+// turn runs the loop of a task.
 func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, Provenance, error) {
 	cfg := r.config(spec, seat, t)
 	if r.Lead > 0 {
@@ -169,13 +218,7 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 		}
 		return nil
 	}
-	history := []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
-	end, err := Turn(ctx, cfg, &history, emit)
-	if end.Outcome.Category(err) == Retryable && ctx.Err() == nil {
-		r.logger().WarnContext(ctx, "subagent runs once more", "agent", spec.Name, "task", t.rec.ID, "error", err)
-		history = []model.Message{{Role: model.User, Text: spec.task(t.rec.Prompt) + seat.Place}}
-		end, err = Turn(ctx, cfg, &history, emit)
-	}
+	end, err := Work(ctx, cfg, spec.task(t.rec.Prompt)+seat.Place, emit)
 	return end, did.sum(), err
 }
 
@@ -223,7 +266,11 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 		cfg.MaxIterations = DefaultIterations
 	}
 	cfg.MaxIterations = lowest(MaxIterations, r.Caps.MaxIterations, cfg.MaxIterations, rec.MaxIterations)
-	cfg.Timeout = lowest(timeoutMost, r.Caps.Timeout, spec.Timeout)
+	budget, most := r.Budget, time.Duration(0)
+	if r.Share != nil {
+		budget, most = r.Share(spec)
+	}
+	cfg.Timeout = lowest(timeoutMost, r.Caps.Timeout, spec.Timeout, most)
 	cfg.OutputTokens = lowest(r.Caps.OutputTokens, spec.OutputTokens)
 	cfg.MaxOut, cfg.Mode = spec.MaxOut, spec.Mode
 	cfg.Reserve = r.Reserve
@@ -234,7 +281,7 @@ func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
 		t.inbox = nil
 		return said
 	}
-	cfg.Budget = &Budget{CostUSD: lowest(r.Caps.CostUSD, spec.CostUSD), Parent: r.Budget}
+	cfg.Budget = &Budget{CostUSD: lowest(r.Caps.CostUSD, spec.CostUSD), Parent: budget}
 	cfg.Journal, cfg.Now, cfg.Log = r.Journal, r.Now, r.Log
 	return &cfg
 }

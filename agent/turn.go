@@ -45,13 +45,16 @@ type turn struct {
 	cap     int      // questions that may be asked; the corrective one is granted on top
 	parts   []string // of a reply that the output limit cut
 	last    string   // the last thing the model said, for a partial result
+	draft   string   // a whole reply that was asked to be corrected
 	repeats repeats
+	window  window
 	noCalls bool  // for the next question
 	fault   error // emit's first error, which ends the turn
 
 	planning, reflected, corrected, reminded bool
 
-	extra     int     // questions beyond the cap: the one for the final report
+	stuck     string  // why the agent makes no progress
+	reportBy  int     // number of the last question that the final report may take
 	reporting Outcome // the limit that comes near: this question asks for the final report
 	nearness  string  // and why
 }
@@ -63,7 +66,7 @@ func newTurn(cfg *Config, history *[]model.Message, emit Emit) (*turn, error) {
 		t.cap = DefaultIterations
 	}
 	t.cap = min(t.cap, MaxIterations)
-	t.started = cfg.Now()
+	t.started, t.window.tokens = cfg.Now(), cfg.Window
 	for _, tl := range cfg.Tools {
 		if _, ok := t.tools[tl.Name]; ok {
 			return nil, fmt.Errorf("agent %s: tool %s is there twice", cfg.Name, tl.Name)
@@ -91,9 +94,20 @@ func (t *turn) run(parent context.Context) (End, error) {
 			if outcome == Canceled || outcome == TimedOut {
 				return t.broken(ctx, "", nil, context.Cause(ctx))
 			}
+			if t.draft != "" {
+				return t.stand()
+			}
 			return t.finish(outcome, reason, nil)
 		}
 		resp, err := t.ask(ctx)
+		if err != nil && t.draft != "" && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
+			t.log().WarnContext(ctx, "a reply was not corrected, and stands as it is", "agent", t.cfg.Name, "error", err)
+			return t.stand()
+		}
+		if err != nil && t.reporting != "" && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
+			t.log().WarnContext(ctx, "the report at a limit did not come", "agent", t.cfg.Name, "error", err)
+			return t.finish(t.reporting, t.nearness, nil)
+		}
 		if err != nil {
 			return t.broken(ctx, partial(resp), nil, err)
 		}
@@ -105,6 +119,12 @@ func (t *turn) run(parent context.Context) (End, error) {
 			return t.finish(done, t.end.Reason, nil)
 		}
 	}
+}
+
+// stand ends a turn with a reply that could not be corrected.
+func (t *turn) stand() (End, error) {
+	t.end.Text = t.draft
+	return t.finish(Completed, "", nil)
 }
 
 func (t *turn) bound(parent context.Context) (context.Context, context.CancelFunc) {
@@ -143,7 +163,13 @@ func (t *turn) mustStop(ctx context.Context) (Outcome, string) {
 	if ctx.Err() != nil {
 		return interruption(ctx)
 	}
-	if t.end.Iterations >= t.cap+t.extra {
+	if t.reporting != "" {
+		if t.end.Iterations >= t.reportBy {
+			return t.reporting, t.nearness
+		}
+		return "", ""
+	}
+	if t.end.Iterations >= t.cap {
 		return IterCapped, fmt.Sprintf("it asked the model %d times, which is its cap", t.end.Iterations)
 	}
 	if t.journaled(kindModel, t.key(t.end.Iterations+1)) {
@@ -240,7 +266,12 @@ func (t *turn) account(resp *model.Response) error {
 	}
 	t.end.CostUSD += usd
 	t.end.CostKnown = known && (t.end.CostKnown || t.end.Iterations == 1)
-	t.cfg.Budget.Charge(resp.Usage, usd, known)
+	if t.end.Iterations > t.cfg.Charged {
+		t.cfg.Budget.Charge(resp.Usage, usd, known)
+	}
+	if err := t.measure(resp); err != nil {
+		return err
+	}
 	e := Event{Type: transcript.Message, N: t.end.Iterations, Text: resp.Message.Text, Usage: usage(resp.Usage)}
 	if resp.Stop == model.StopLength || resp.Stop == model.StopFilter {
 		e.Reason = string(resp.Stop)
@@ -283,10 +314,13 @@ func (t *turn) reply(ctx context.Context, text string) (Outcome, error) {
 	}
 	if t.cfg.Corrective != nil && !t.corrected {
 		if prompt, ok := t.cfg.Corrective(text); ok {
-			t.corrected, t.noCalls = true, true
+			t.corrected, t.noCalls, t.draft = true, true, text
 			t.cap = max(t.cap, t.end.Iterations+1)
 			return "", t.say("corrective", prompt)
 		}
+	}
+	if t.draft != "" && t.cfg.Repaired != nil {
+		text = t.cfg.Repaired(t.draft, text)
 	}
 	if text == "" {
 		t.end.Reason = "the model stopped without a reply"

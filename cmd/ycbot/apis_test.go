@@ -70,3 +70,41 @@ func TestRunByEachAPI(t *testing.T) {
 		})
 	}
 }
+
+// A server that leaves out a part of the conversation without a word, as one does whose
+// window is smaller than what it is sent, is noticed by what it counted.
+func TestTruncatedContext(t *testing.T) {
+	t.Parallel()
+	api := modeltest.APIs()[slices.IndexFunc(modeltest.APIs(), func(a modeltest.API) bool { return a.Name == "chat" })]
+	answer := func(a modeltest.Answer) []modeltest.Event {
+		a.Usage = model.Usage{Input: 2048, Output: 10}
+		return api.Render(a)
+	}
+	d := modeltest.Serve(t, api,
+		modeltest.Stream(answer(modeltest.Answer{Text: []string{"ready"}})...),
+		modeltest.Stream(answer(modeltest.Answer{Calls: []model.Call{{ID: "call_1", Name: "run_bash", Args: `{"command": "sh sum.sh 2 3"}`}}})...),
+		modeltest.Stream(answer(modeltest.Answer{Text: []string{"I see no task.\n\nVERDICT: PARTIAL"}})...),
+	)
+	dir := t.TempDir()
+	repo, out := filepath.Join(dir, "repo"), filepath.Join(dir, "out")
+	makeChange(t, repo, sumBase, sumHead)
+	cmd := realProgram(t, filepath.Join(dir, "home"), "run", "-C", repo, "--provider", "ollama", "--model", "qwen3-coder", "--base-url", d.URL, "--sandbox", "none", "--out", out)
+	cmd.Env = append(cmd.Env, "YCBOT_API_KEY="+modeltest.Key)
+	said, _ := cmd.CombinedOutput() // it ends with 2, for PARTIAL
+	data, err := os.ReadFile(filepath.Join(out, "report.json"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	rep, err := report.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "what agent verification was not shown: the provider counted 2048 tokens where about "
+	if !slices.ContainsFunc(rep.NotCovered, func(s string) bool { return strings.HasPrefix(s, want) }) {
+		t.Errorf("not covered: %q\n%s", rep.NotCovered, said)
+	}
+	events, err := os.ReadFile(filepath.Join(out, "events.jsonl"))
+	if err != nil || !bytes.Contains(events, []byte("it left out a part of the conversation")) {
+		t.Errorf("events.jsonl does not say it: %v", err)
+	}
+}

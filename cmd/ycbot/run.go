@@ -127,7 +127,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.agentsDir, "agents-dir", "", "a folder `DIR` of agent files, which come before those of the base and your own")
 	f.BoolVar(&o.coordinator, "coordinator", false, "let a model plan the verification, which may send out read-only helpers")
 	f.BoolVar(&o.noBackground, "no-background", false, "wait for each agent that the coordinator starts, also for one that says background")
-	f.IntVar(&o.maxTokens, "max-tokens", 0, "token limit of all agents together, `N` (default 400000, or the configuration's)")
+	f.IntVar(&o.maxTokens, "max-tokens", 0, "token limit of all agents together, `N` that are not cached (default: the configuration's)")
 	f.Float64Var(&o.maxCost, "max-cost-usd", 0, "cost limit of all agents together, `X` (default 3, or the configuration's)")
 	f.IntVar(&o.maxIterations, "max-iterations", 0, "how often an agent may ask its model, at most `N` times (default what its definition says)")
 	f.Var(&o.mode, "mode", "what agents may do: verify, or plan to look around and run nothing")

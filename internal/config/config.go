@@ -157,7 +157,7 @@ type Agent struct {
 // of a file under the operator's with Under before using them.
 type Limits struct {
 	Timeout      time.Duration `json:"timeout"`
-	Tokens       int           `json:"tokens"`
+	Tokens       int           `json:"tokens"` // uncached input, and output; 0: the cost alone bounds them
 	CostUSD      float64       `json:"cost_usd"`
 	CostUSDPerPR float64       `json:"cost_usd_per_pr"` // App only
 	RunsPerDay   int           `json:"runs_per_day"`    // App only
@@ -165,7 +165,7 @@ type Limits struct {
 
 // DefaultLimits are the limits where neither operator nor repository names any.
 func DefaultLimits() Limits {
-	return Limits{Timeout: 20 * time.Minute, Tokens: 400_000, CostUSD: 3, CostUSDPerPR: 10, RunsPerDay: 50}
+	return Limits{Timeout: 20 * time.Minute, CostUSD: 3, CostUSDPerPR: 10, RunsPerDay: 50}
 }
 
 // Under returns the limits that hold when the operator sets some: for each the

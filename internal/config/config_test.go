@@ -134,9 +134,9 @@ func TestProblems(t *testing.T) {
 		{"duration without unit", "version: 1\nlimits: {timeout: 20}\n", "f:2:19: limits.timeout: want a duration greater than 0, such as 20m or 1h30m, found the number 20"},
 		{"duration", "version: 1\nlimits: {timeout: soon}\n", `f:2:19: limits.timeout: want a duration greater than 0, such as 20m or 1h30m, found "soon"`},
 		{"negative duration", "version: 1\nlimits: {timeout: -1m}\n", `f:2:19: limits.timeout: want a duration greater than 0, such as 20m or 1h30m, found "-1m"`},
-		{"negative number", "version: 1\nlimits: {tokens: -4}\n", "f:2:18: limits.tokens: want a whole number greater than 0, found the number -4"},
+		{"negative number", "version: 1\nlimits: {tokens: -4}\n", "f:2:18: limits.tokens: want a whole number of 0 or more, found the number -4"},
 		{"fraction", "version: 1\nlimits: {runs_per_day: 1.5}\n", "f:2:24: limits.runs_per_day: want a whole number greater than 0, found the number 1.5"},
-		{"number too large", "version: 1\nlimits: {tokens: 99999999999999999999}\n", "f:2:18: limits.tokens: want a whole number greater than 0, found the number 99999999999999999999"},
+		{"number too large", "version: 1\nlimits: {tokens: 99999999999999999999}\n", "f:2:18: limits.tokens: want a whole number of 0 or more, found the number 99999999999999999999"},
 		{"no amount", "version: 1\nlimits: {cost_usd: .nan}\n", "f:2:20: limits.cost_usd: want an amount greater than 0, found the number .nan"},
 		{"no money", "version: 1\nlimits: {cost_usd_per_pr: 0}\n", "f:2:27: limits.cost_usd_per_pr: want an amount greater than 0, found the number 0"},
 
@@ -197,7 +197,7 @@ env: {GH_TOKEN: x}
 allow: all
 `))
 	want := ".github/ycbot.yml:2:19: limits.timeout: want a duration greater than 0, such as 20m or 1h30m, found the number 20\n" +
-		".github/ycbot.yml:2:31: limits.tokens: want a whole number greater than 0, found the number -1\n" +
+		".github/ycbot.yml:2:31: limits.tokens: want a whole number of 0 or more, found the number -1\n" +
 		".github/ycbot.yml:4:3: commands.tset: unknown key; did you mean `commands.test`?\n" +
 		".github/ycbot.yml:5:8: allow: want one of write, maintain, admin; found \"all\"\n" +
 		".github/ycbot.yml:6:7: env.GH_TOKEN: looks like a credential; " + noSecrets + "\n" +

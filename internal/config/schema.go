@@ -72,7 +72,7 @@ func schema(c *Config) section {
 		{key: "agents", set: agents(&c.Agents)},
 		{key: "limits", sub: section{
 			{key: "timeout", set: duration(&c.Limits.Timeout)},
-			{key: "tokens", set: count(&c.Limits.Tokens)},
+			{key: "tokens", set: countOrNone(&c.Limits.Tokens)},
 			{key: "cost_usd", set: dollars(&c.Limits.CostUSD)},
 			{key: "cost_usd_per_pr", set: dollars(&c.Limits.CostUSDPerPR)},
 			{key: "runs_per_day", set: count(&c.Limits.RunsPerDay)},

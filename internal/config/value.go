@@ -50,6 +50,19 @@ func count(to *int) setter {
 	}
 }
 
+// countOrNone is count, and 0 for no bound of its own.
+func countOrNone(to *int) setter {
+	const want = "a whole number of 0 or more"
+	return func(d *document, n *yaml.Node, path string) {
+		v, err := strconv.Atoi(n.Value)
+		if !isScalar(n, "!!int") || err != nil || v < 0 {
+			d.wrongType(n, path, want)
+			return
+		}
+		*to = v
+	}
+}
+
 func dollars(to *float64) setter {
 	const want = "an amount greater than 0"
 	return func(d *document, n *yaml.Node, path string) {

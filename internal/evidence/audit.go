@@ -247,7 +247,7 @@ func short(command string) string {
 // doubt says what keeps a match from supporting a check fully.
 func (a Auditor) doubt(c report.AgentCheck, m match, p printed) (reason string, masked bool) {
 	r := m.record
-	end := ending{exit: r.Exit}
+	end := ending{exit: r.Status()}
 	if shape := maskOf(r); shape != "" {
 		if end.exit, end.quoted = statusEchoed(r, c, p); !end.quoted {
 			return fmt.Sprintf("%s hides its exit code: %s", r.ID, shape), true
@@ -287,7 +287,7 @@ func (a Auditor) doubtPass(c report.AgentCheck, r Record, end ending) string {
 	claim := readRecord(r)
 	for i := slices.IndexFunc(a.Log, func(x Record) bool { return x.ID == r.ID }) + 1; i < len(a.Log); i++ {
 		later := a.Log[i]
-		if later.Executed && a.mine(later) && later.Exit != r.Exit && a.like(claim, readRecord(later), false) == same {
+		if later.Executed && a.mine(later) && later.Status() != r.Status() && a.like(claim, readRecord(later), false) == same {
 			return fmt.Sprintf("%s ran the same command later and ended with exit %d", later.ID, later.Exit)
 		}
 	}

@@ -89,6 +89,7 @@ type Response struct {
 	Message Message `json:"message"`
 	Stop    Stop    `json:"stop"`
 	Usage   Usage   `json:"usage"`
+	Lost    int     `json:"lost,omitempty"` // about how many tokens of the request the provider left out without a word
 }
 
 // A Stop says why an answer ended. The strings are stored: do not change them.
@@ -111,6 +112,10 @@ type Usage struct {
 	Estimated bool `json:"estimated,omitempty"`
 }
 
+// Uncached counts the tokens that a provider had to work for: all but the input that it
+// had cached.
+func (u Usage) Uncached() int { return max(u.Input-u.Cached, 0) + u.Output }
+
 // Add returns u plus v.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
@@ -126,6 +131,9 @@ var (
 	ErrRequest  = errors.New("the provider refused the request")                // 400, 404, 422: no use in asking again
 	ErrOverflow = errors.New("the conversation is too long for the model")      // pruned, it may be asked once more
 	ErrDown     = errors.New("the provider did not answer after all its tries") // 429, 5xx, cut streams, time-outs
+	// ErrSilent is of an answer that brought nothing for as long as an operator allows,
+	// each time: asking once more costs that time again.
+	ErrSilent = errors.New("it stays silent")
 	// ErrUnasked is of a question that was not sent, because a question before it was
 	// refused for good.
 	ErrUnasked = errors.New("not asked any more")

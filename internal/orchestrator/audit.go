@@ -30,7 +30,7 @@ func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []evidence.Audite
 		Tripwire: tripped(a.Journal, kindChanged, res.ID), Moved: tripped(a.Journal, kindMoved, res.ID),
 	}
 	for _, r := range a.Records {
-		if r.Task == res.ID && r.Executed && r.Exit != 0 {
+		if r.Task == res.ID && r.Executed && r.Status() != 0 {
 			out.Failed++
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
-	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -26,6 +25,7 @@ const addedMost = 8
 // one; then the verification, which reads what all of them found; last, where it
 // was asked for, an attempt to refute what the verification says is broken.
 func (w *work) run(ctx context.Context) (*Judgement, error) {
+	w.beginShare(ctx)
 	if err := w.runner.Resume(ctx); err != nil {
 		return nil, err
 	}
@@ -140,15 +140,18 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 	cfg.Tools = append(pick(cfg.Tools, spec.Tools), delegate...)
 	cfg.Aliases = merged(cfg.Aliases, agent.SpawnAliases())
 	cfg.Wake, cfg.Inbox = w.runner.Wake(id), w.runner.Listen(id)
-	cfg.MaxIterations, cfg.Timeout, cfg.OutputTokens, cfg.Budget = spec.MaxIterations, spec.Timeout, spec.OutputTokens, w.runner.Budget
+	budget, most := w.shareOf(spec)
+	cfg.MaxIterations, cfg.Timeout, cfg.OutputTokens, cfg.Budget = spec.MaxIterations, spec.Timeout, spec.OutputTokens, budget
+	if most > 0 && (cfg.Timeout <= 0 || most < cfg.Timeout) {
+		cfg.Timeout = most
+	}
 	cfg.Reserve = reportReserve
 	if most := w.runner.Caps.MaxIterations; most > 0 {
 		cfg.MaxIterations = min(cfg.MaxIterations, most)
 	}
 	cfg.Journal, cfg.Now, cfg.Log = w.dir.Journal, w.now, w.log
-	history := []model.Message{{Role: model.User, Text: w.redacted(coordinatorPrompt(w.agents.briefing(), notes))}}
 	began := w.now()
-	res.End, res.Err = agent.Turn(ctx, &cfg, &history, w.emit)
+	res.End, res.Err = agent.Work(ctx, &cfg, w.redacted(coordinatorPrompt(w.agents.briefing(), notes)), w.emit)
 	w.runner.Drain()
 	res.Status, res.DurationMS = res.Outcome.Status(), w.now().Sub(began).Milliseconds()
 	w.planner = &res

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -19,7 +21,8 @@ import (
 // for and could not work. Without rerun nothing is run again.
 func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noRerun bool) (*Judgement, error) {
 	j := &Judgement{}
-	w.until = reproduce.Share(ctx, w.now())
+	w.until = reproduce.Share(ctx, w.now(), reproduce.ShareOfFailing)
+	held := reproduce.Share(ctx, w.now(), reproduce.ShareOfHeld)
 	for _, res := range helpers {
 		switch {
 		case res.Outcome == agent.Completed:
@@ -30,7 +33,7 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 		}
 	}
 	for _, res := range owing {
-		outcome, err := w.outcome(ctx, res, noRerun)
+		outcome, err := w.outcome(ctx, res, noRerun, held)
 		if err != nil {
 			return nil, err
 		}
@@ -41,6 +44,11 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 	}
 	if w.planner != nil {
 		j.add(*w.planner)
+	}
+	for _, res := range j.Results {
+		if res.Truncated != "" {
+			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s was not shown: %s", res.Agent, res.Truncated))
+		}
 	}
 	j.Usage, j.CostUSD, j.CostOK = w.runner.Budget.Used()
 	return j, nil
@@ -84,7 +92,7 @@ func reason(res agent.Result) string {
 }
 
 // outcome is what one agent's reply comes to.
-func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (report.AgentOutcome, error) {
+func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool, held time.Time) (report.AgentOutcome, error) {
 	a := Audit{Dir: w.dir.Path, Journal: w.dir.Journal, Tree: w.sides.Head.OID, Records: w.dir.Evidence.Records()}
 	out, audited, err := a.Outcome(res)
 	if err != nil || noRerun {
@@ -93,29 +101,45 @@ func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (rep
 	claims := report.ParseAgentReport(res.Text).Checks
 	for i := range out.Checks {
 		k := &out.Checks[i]
-		if k.Result != report.ResultFail || k.Support != report.Supported || w.timeIsOver() {
+		if k.Result != report.ResultFail || k.Support != report.Supported || w.after(w.until) {
 			continue
 		}
-		if k.Reproduction, err = w.reproduce(ctx, res, claims[i], audited[i]); err != nil {
+		found, err := w.reproduce(ctx, res, claims[i], audited[i])
+		if err != nil {
 			return out, fmt.Errorf("run check %q again: %w", k.Title, err)
 		}
+		k.Reproduction, k.Oracle = found.Reproduction, found.Oracle
 	}
-	return out, w.sample(ctx, res, audited, out.Checks)
+	return out, w.sample(ctx, res, audited, out.Checks, held)
 }
 
 // reproduce runs the command of a failing check again, in fresh copies of both
 // prepared snapshots and with the agent's scratch files, and says what that shows.
-func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCheck, a evidence.Audited) (report.Reproduction, error) {
+func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCheck, a evidence.Audited) (reproduce.Finding, error) {
+	none := reproduce.Finding{Reproduction: report.NotRun}
 	o, ok, err := w.original(ctx, res, a)
 	if !ok || err != nil {
-		return report.NotRun, err
+		return none, err
 	}
 	head, err := w.sides.Again(ctx, o, w.sides.Head, reproduce.OnHead)
 	if err != nil {
-		return report.NotRun, err
+		return none, err
 	}
-	return w.judge.Classify(c, o.Record, head, func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) })
+	return w.judge.Classify(reproduce.Trial{
+		Claim: c, First: o.Record, Head: head,
+		OnBase: func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) },
+		Grounds: func(base evidence.Record) (reproduce.Grounds, error) {
+			return journal.Once(w.dir.Journal, KindGrounds, head.ID, func() (reproduce.Grounds, error) {
+				return reproduce.Ground(ctx, w.mirror, w.source.Change, w.sides.Subject(w.judge, o, c, head, base))
+			})
+		},
+	})
 }
+
+// KindGrounds entries of the journal, with the id of a record as key, are what the
+// trees of both sides say of the check that was run again by it. They are stored: do
+// not change the name.
+const KindGrounds = "grounds"
 
 // original is the recorded command that a check rests on. There is none where the
 // command was not executed, or its agent had no worktree.
@@ -138,9 +162,8 @@ func (w *work) original(ctx context.Context, res agent.Result, a evidence.Audite
 const sampleMost = 3
 
 // sample runs some of an agent's passing checks again on the head, those that
-// attack first: a check that held once and not again holds up no PASS. It ends
-// with the time that running again may take.
-func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.Audited, checks []report.JudgedCheck) error {
+// attack first: a check that held once and not again holds up no PASS. It ends at until.
+func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.Audited, checks []report.JudgedCheck, until time.Time) error {
 	var order []int
 	for i, k := range checks {
 		if k.Result == report.ResultPass && k.Support == report.Supported && len(audited[i].Records) > 0 {
@@ -149,7 +172,7 @@ func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rank(checks[a]) - rank(checks[b]) })
 	for _, i := range order[:min(len(order), sampleMost)] {
-		if w.timeIsOver() {
+		if w.after(until) {
 			break
 		}
 		o, ok, err := w.original(ctx, res, audited[i])
@@ -176,8 +199,8 @@ func rank(k report.JudgedCheck) int {
 	return 1
 }
 
-// timeIsOver says whether the time for running checks again is over.
-func (w *work) timeIsOver() bool { return !w.until.IsZero() && w.now().After(w.until) }
+// after says whether a time is over; a zero one never is.
+func (w *work) after(until time.Time) bool { return !until.IsZero() && w.now().After(until) }
 
 // workspaceOf is what an agent worked with. One that had ended before the run was
 // continued is given it again.

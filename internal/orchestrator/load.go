@@ -63,6 +63,9 @@ func Load(ctx context.Context, l Loading) (*Agents, error) {
 		models: l.Models, config: l.Config, source: l.Source, dir: l.Dir, emit: l.Emit,
 		budget: &agent.Budget{Tokens: limits.Tokens, CostUSD: limits.CostUSD},
 	}
+	if limits.Tokens == 0 {
+		a.budget.Unpriced = unpricedTokens
+	}
 	var err error
 	if a.may, err = l.permissions(ctx, a.budget); err != nil {
 		return nil, err
@@ -88,6 +91,10 @@ func Load(ctx context.Context, l Loading) (*Agents, error) {
 	a.defs, err = a.set.definitions()
 	return a, err
 }
+
+// unpricedTokens bounds the uncached tokens of models whose price is not known, and
+// which no bound of the cost can end.
+const unpricedTokens = 2_000_000
 
 // openLog opens model.jsonl, once.
 func (a *Agents) openLog() error {

@@ -104,7 +104,8 @@ type work struct {
 	runner  *agent.Runner
 	breaker breaker
 	planner *agent.Result // the coordinator's, where there was one
-	until   time.Time     // when the time for running checks again is over; zero: never
+	helpers share
+	until   time.Time // when the time for running checks again is over; zero: never
 
 	mu         sync.Mutex
 	workspaces map[string]*Workspace
@@ -143,6 +144,7 @@ func (a *Agents) begin(t Task) (*work, error) {
 		Budget:  a.budget,
 		Journal: a.dir.Journal, Emit: a.emit, Now: t.Now, Log: t.Log, Lead: lead,
 	}
+	w.runner.Share = w.shareOf
 	w.chargePreflight(t.Preflight)
 	w.runner.Called = func(name string) string {
 		d, _ := agents.Find(a.defs, name)

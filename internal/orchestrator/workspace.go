@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -102,8 +103,8 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
-			Model:  chosen.Model, Tools: tools, Known: known(), Aliases: aliases(), Submit: submit,
-			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Corrective: corrective(spec.Name),
+			Model:  chosen.Model, Tools: tools, Known: known(), Window: model.Window(chosen.Model.Name()), Aliases: aliases(), Submit: submit,
+			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Corrective: w.corrective(spec.Name, rec.ID), Repaired: w.repaired(spec.Name, rec.ID),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: p.isolation,
@@ -315,22 +316,4 @@ func aliases() map[string]string {
 		}
 	}
 	return out
-}
-
-// corrective asks once for what a reply that owes a verdict lacks.
-func corrective(name string) func(string) (string, bool) {
-	if Helps(name) {
-		return nil
-	}
-	return func(final string) (string, bool) {
-		r := report.ParseAgentReport(final)
-		if r.Form == report.FormStrict || r.Form == report.FormDecorated && r.Verdict != report.Pass {
-			return "", false
-		}
-		text := "Your reply does not end in a verdict line that can be read. Write the whole report again, with its checks, and end it with one line that is exactly \"VERDICT: PASS\", \"VERDICT: FAIL\" or \"VERDICT: PARTIAL\"."
-		for _, p := range r.Problems {
-			text += fmt.Sprintf("\n- %s", p)
-		}
-		return text, true
-	}
 }

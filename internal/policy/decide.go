@@ -50,12 +50,12 @@ func Decide(c Call, grant Set) *Denial { return Explain(c, grant).Denial }
 
 // Explain decides a call. Refusals come in a fixed order: a tool that does not
 // exist, what nobody may do, a tool that this agent was not given, what its own
-// definition forbids, Deny rules, the mode, the grant, Ask rules, the hook, the
-// budget. Only what none of them refuses can be allowed, so that no Allow rule,
+// definition forbids, Deny rules, the mode, the grant, Ask rules, commands that change
+// or publish something, the hook, the budget. Only what none of them refuses can be allowed, so that no Allow rule,
 // however broad, gives back what one of them took.
 func Explain(c Call, grant Set) Verdict {
 	for _, link := range []func(Call, Set) *Denial{
-		stripped, floor, notOffered, vetoed, denied, gated, ungranted, levelled, asked, hooked, spent,
+		stripped, floor, notOffered, vetoed, denied, gated, ungranted, levelled, asked, mutating, hooked, spent,
 	} {
 		if d := link(c, grant); d != nil {
 			return Verdict{Denial: d}
@@ -73,16 +73,25 @@ func stripped(c Call, _ Set) *Denial {
 
 func floor(c Call, _ Set) *Denial {
 	if mutates(c.Class) {
-		return &Denial{
-			Code: CodeHardFloor, Rule: "class " + c.Class, Source: builtIn,
-			Reason: "agents change nothing in the project and publish nothing", Hint: "describe the change in the report instead",
-		}
+		return Mutation("class "+c.Class, "")
 	}
 	if c.Command == "" {
 		return nil
 	}
 	d, _ := CheckShell(c.Command)
 	return d
+}
+
+// testTool runs the project's test commands.
+const testTool = "run_tests"
+
+// mutating is what the words of a command would change or publish. A test command is
+// the project's own, as its base has it.
+func mutating(c Call, _ Set) *Denial {
+	if c.Command == "" || c.Tool == testTool {
+		return nil
+	}
+	return CheckMutation(c.Command)
 }
 
 func notOffered(c Call, _ Set) *Denial {

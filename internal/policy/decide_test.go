@@ -62,9 +62,9 @@ func TestChain(t *testing.T) {
 		want  string
 	}{
 		{"unknown tool", with(shellCall("sudo ls", everything...), func(c *Call) { c.Known = false }), full, CodeNotProvisioned},
-		{"class write", with(shellCall("sudo ls", everything...), func(c *Call) { c.Class = "write"; c.Agent = says(Deny) }), append(Set{"write"}, full...), CodeHardFloor},
+		{"class write", with(shellCall("sudo ls", everything...), func(c *Call) { c.Class = "write"; c.Agent = says(Deny) }), append(Set{"write"}, full...), CodeBackground},
 		{"command of the hard floor", with(shellCall("sudo ls", everything...), func(c *Call) { c.Agent = says(Deny) }), full, CodeHardFloor},
-		{"class write that was not offered", with(shellCall("ls", everything...), func(c *Call) { c.Class = "write"; c.Offered = false }), full, CodeHardFloor},
+		{"class write that was not offered", with(shellCall("ls", everything...), func(c *Call) { c.Class = "write"; c.Offered = false }), full, CodeBackground},
 		{"tool of another agent", with(shellCall("ls", everything...), func(c *Call) { c.Offered = false; c.Agent = says(Deny) }), full, CodeNotProvisioned},
 		{"the agent's own map", with(shellCall("curl x", everything...), func(c *Call) { c.Agent = says(Deny) }), full, CodeAgentVeto},
 		{"disallowed_tools", with(shellCall("curl x", everything...), func(c *Call) { c.Agent.Disallowed = []string{"run_bash"} }), full, CodeAgentVeto},

@@ -38,15 +38,16 @@ type checker struct {
 	denial *Denial
 	note   string
 
-	collect  bool // refuse nothing, keep the commands
-	segments []Segment
-	assigned bool   // the command that is looked at sets variables for itself
-	ambient  string // why the words of the commands do not say what they do
-	writes   bool   // output goes to a file
+	mutations bool // refuse only what changes or publishes something
+	collect   bool // refuse nothing, keep the commands
+	segments  []Segment
+	assigned  bool   // the command that is looked at sets variables for itself
+	ambient   string // why the words of the commands do not say what they do
+	writes    bool   // output goes to a file
 }
 
 func (c *checker) deny(rule, reason string) {
-	if c.denial == nil && !c.collect {
+	if c.denial == nil && !c.collect && !c.mutations {
 		c.denial = &Denial{
 			Code: CodeHardFloor, Rule: rule, Reason: reason, Source: builtIn,
 			Hint: "no check needs this; work inside the worktree and $TMPDIR",
@@ -87,7 +88,11 @@ func (c *checker) script(src string, depth int) {
 			}
 		case *syntax.CallExpr:
 			c.assigns(x)
-			c.argv(words(x.Args), depth)
+			if c.collect { // what braces hide is not clear, and said to be so
+				c.argv(words(x.Args), depth)
+			} else {
+				c.argv(expanded(x.Args), depth)
+			}
 		}
 		return c.denial == nil
 	})
@@ -110,6 +115,9 @@ func (c *checker) argv(args []string, depth int) {
 		c.keep(args)
 	}
 	name, rest := path.Base(args[0]), args[1:]
+	if c.mutations {
+		c.mutation(name, rest, depth)
+	}
 	switch name {
 	case "sudo", "doas", "pkexec", "su", "runuser":
 		c.deny("privilege", name+" asks for more privilege")

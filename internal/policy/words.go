@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -15,6 +17,26 @@ func words(ws []*syntax.Word) []string {
 	var out []string
 	for _, w := range ws {
 		out = append(out, value(w))
+	}
+	return out
+}
+
+// expanded is words after bash has expanded braces, as in {git,commit}.
+func expanded(ws []*syntax.Word) []string {
+	var out []string
+	for _, w := range ws {
+		split := *w // what is walked through stays as it was parsed
+		split.Parts = slices.Clone(w.Parts)
+		if !syntax.SplitBraces(&split) {
+			out = append(out, value(w))
+			continue
+		}
+		for one, err := range expand.BracesSeq(nil, &split) {
+			if err != nil { // too many
+				return append(out, dynamic)
+			}
+			out = append(out, value(one))
+		}
 	}
 	return out
 }

@@ -84,11 +84,8 @@ func remarks(rep *report.Report) []remark {
 		}
 		lines := report.Excerpt(c.Actual)
 		level := levelWarning
-		switch c.Reproduction {
-		case report.Introduced, report.HeadOnly, report.Unfulfilled:
-			if c.Kind != report.KindLint && c.Support == report.Supported {
-				level = levelFailure
-			}
+		if c.Blames() && c.Kind != report.KindLint && c.Support == report.Supported {
+			level = levelFailure
 		}
 		out = append(out, remark{
 			level: level, title: report.Line(c.Title, 200), message: message(c.Title, lines),

@@ -106,7 +106,9 @@ func (c *Checked) outcome(r *rundir.Recorded, have report.AgentOutcome, res agen
 		}
 		again := i < len(have.Checks) && have.Checks[i].Reproduction != report.NotRun
 		if again && k.Result == report.ResultFail {
-			k.Reproduction, tries = c.reproduced(r, judge, failing{res, claim, audited[i]}, tries)
+			var found reproduce.Finding
+			found, tries = c.reproduced(r, judge, failing{res, claim, audited[i]}, tries)
+			k.Reproduction, k.Oracle = found.Reproduction, found.Oracle
 		}
 		if k.Result == report.ResultPass {
 			k.Reproduction = resampled(r, judge, k.Evidence[len(k.Evidence)-1])
@@ -174,25 +176,35 @@ type failing struct {
 }
 
 // reproduced classifies a failing check by the records of what was run again.
-func (c *Checked) reproduced(r *rundir.Recorded, judge reproduce.Judge, f failing, tries [][]evidence.Record) (report.Reproduction, [][]evidence.Record) {
+func (c *Checked) reproduced(r *rundir.Recorded, judge reproduce.Judge, f failing, tries [][]evidence.Record) (reproduce.Finding, [][]evidence.Record) {
 	first, ok := recordOf(r.Records, f.audited.Records[len(f.audited.Records)-1])
 	if !ok || !first.Executed || f.result.Isolation != agents.Worktree || len(tries) == 0 {
-		return report.NotRun, tries
+		return reproduce.Finding{Reproduction: report.NotRun}, tries
 	}
 	now := tries[0]
 	if !evidence.SameCommand(first.Command, now[0].Command) {
 		c.problem("%s ran another command again than %s", now[0].ID, first.ID)
 	}
-	class, err := judge.Classify(f.claim, first, now[0], func() (evidence.Record, error) {
-		if len(now) < 2 {
-			return evidence.Record{}, errors.New("it was not run on the base")
-		}
-		return now[1], nil
+	found, err := judge.Classify(reproduce.Trial{
+		Claim: f.claim, First: first, Head: now[0],
+		OnBase: func() (evidence.Record, error) {
+			if len(now) < 2 {
+				return evidence.Record{}, errors.New("it was not run on the base")
+			}
+			return now[1], nil
+		},
+		Grounds: func(evidence.Record) (reproduce.Grounds, error) {
+			g, ok := rundir.Lookup[reproduce.Grounds](r.Journal, orchestrator.KindGrounds, now[0].ID)
+			if !ok {
+				return g, errors.New("what the trees say of it is not recorded")
+			}
+			return g, nil
+		},
 	})
 	if err != nil {
 		c.problem("check %q: %v", f.claim.Title, err)
 	}
-	return class, tries[1:]
+	return found, tries[1:]
 }
 
 // resampled is what running a passing check again showed, by the records of it.
@@ -225,7 +237,9 @@ func (c *Checked) result(r *rundir.Recorded, res agent.Result) {
 			}
 		}
 	}
-	if res.Outcome == agent.Completed && !strings.HasSuffix(text, res.Text) {
+	// What broke off in the middle of an answer has a part of one that is not kept.
+	whole := res.Outcome == agent.Completed || res.Outcome == agent.IterCapped || res.Outcome == agent.OverBudget || res.Outcome == agent.NoProgress
+	if whole && !strings.Contains(text, res.Text) {
 		c.problem("journal.jsonl: the reply of agent %s is not what its model answered", res.Agent)
 	}
 }

@@ -113,7 +113,7 @@ func (c *Checked) became(p *previous, check report.Check, was evidence.Record, r
 		delete(p.mine, id)
 		ran = append(ran, rec)
 	}
-	now, reproduction, err := p.last.Became(p.judge, check.Result, was, ran[0], func() (evidence.Record, error) {
+	now, reproduction, err := p.last.Became(p.judge, check, was, ran[0], func() (evidence.Record, error) {
 		if len(ran) < 2 {
 			return evidence.Record{}, errors.New("it was not run on the base")
 		}

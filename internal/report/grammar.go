@@ -67,11 +67,16 @@ func ParseAgentReport(text string) AgentReport {
 
 var (
 	headingLine = pattern.New(`^\s*(#{1,6})\s+\S`)
-	checkLine   = pattern.New(`(?i)^\s*(?:#{1,6}\s+[*_]{0,2}|[*_]{2})\s*(?:\d+[.)]\s*)?check\b\s*#?\d*[*_]*\s*[:.–—-]\s*(.*)$`)
+	checkLine   = pattern.New(`(?i)^\s*(?:(?:[-+*]|\d+[.)])\s+)?(#{1,6}\s+[*_]{0,3}|[*_]{2,3})\s*(?:\d+[.)]\s*)?((?:[\[(]?adversarial[\])]?\s+)?(?:check|probe)|adversarial(?:\s+(?:test|case|attack|input))?)\b\s*#?\d*\s*([\[(]\s*adversarial\s*[\])])?[*_]*\s*[:.–—-]+\s*(.*)$`)
+	titleLine   = pattern.New(`^\s*(?:(?:[-+*]|\d+[.)])\s+)?(?:#{1,6}\s+(.*)|[*_]{2}([^*_].*?)[*_]{2}:?\s*)$`)
+	titleNumber = pattern.New(`^[*_]*(?:#?\d+[.):]|\(\d+\))\s*`)
+	bareLabel   = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+[*_]{0,3}|[*_]{2,3})(commands?(?: run)?|outputs?(?: observed)?|expected(?: vs\.?| versus)? actual|result|evidence)[*_]{0,3}\s*$`)
+	kindLine    = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+)?[*_]{0,3}(?:type|kind|category)[*_]{0,3}\s*:[\s*_` + "`" + `]*adversarial\b|^[\s>]*(?:[-+*]\s+)?[*_]{0,3}adversarial[*_]{0,3}\s*:[\s*_]*yes\b`)
 	labelLine   = pattern.New(`(?i)^[\s>]*(?:[-+*]\s+|\d+[.)]\s+)?(?:#{2,6}\s+)?([*_]{0,3})(commands?(?: run)?|ran|outputs?(?: observed)?|observed(?: output)?|expected(?: vs\.?| versus)? actual|expected|actual|result|evidence)(?:\s*\([^)]*\))?[*_]{0,3}\s*:(.*)$`)
 	fenceLine   = pattern.New("^[\\s>]*(?:[-+*]\\s+)?(`{3,}|~{3,})([^`]*)$")
 	resultWord  = pattern.New(`(?i)^[\s*_` + "`" + `✅❌]*(pass|fail|skip|skipped|partial|passed|failed)\b`)
-	adversarial = pattern.New(`(?i)\s*[\[(]\s*adversarial\s*[\])]\s*`)
+	adversarial = pattern.New(`(?i)\s*[\[(]\s*adversarial(?:\s+\w+)?\s*[\])]\s*|^[*_]*adversarial(?:\s+(?:check|prob(?:e|ing)|test(?:ing)?|case|attack|input)s?)?[*_]*\s*[:–—-]+\s*|(?:\s[-–—|]+\s*|[–—:,]\s*)[*_]*adversarial(?:\s+(?:check|probe|test|case|attack|input))?[\s*_.]*$`)
+	hostilePart = pattern.New(`(?i)^\s*(#{1,6})\s+[*_]*(?:\d+[.)]\s*)?adversarial\b`)
 	citedID     = pattern.New(`\bE[1-9][0-9]*\b`)
 	headerID    = pattern.New(`(?m)^\s*\[(E[1-9][0-9]*)\] exit=`)
 )
@@ -85,6 +90,7 @@ type grammar struct {
 
 	cur    *AgentCheck
 	level  int // heading level of cur
+	part   int // level of the heading under which all checks are adversarial; 0: there is none
 	field  string
 	blocks map[string]*fieldText // what was collected for cur, by field
 }
@@ -135,14 +141,26 @@ func (p *grammar) fenced(content []string) {
 }
 
 func (p *grammar) line(i int, line string) {
-	if m := checkLine.FindStringSubmatch(line); m != nil {
-		p.openCheck(i+1, line, m[1])
+	if title, hostile, ok := p.title(i); ok {
+		p.openCheck(i+1, line, title)
+		p.cur.Adversarial = p.cur.Adversarial || hostile || p.part > 0 && p.level > p.part
 		return
 	}
+	p.section(line)
 	if p.cur == nil {
 		return
 	}
 	if m := labelLine.FindStringSubmatch(line); m != nil && p.label(strings.ToLower(m[2]), m[1] != "", m[3]) {
+		return
+	}
+	if m := bareLabel.FindStringSubmatch(line); m != nil {
+		if p.field = strings.ToLower(m[1]); p.field != "result" {
+			p.label(p.field, true, "")
+		}
+		return
+	}
+	if kindLine.MatchString(line) {
+		p.cur.Adversarial = true
 		return
 	}
 	if m := headingLine.FindStringSubmatch(line); m != nil {
@@ -152,9 +170,75 @@ func (p *grammar) line(i int, line string) {
 		}
 		return
 	}
+	if p.field == "result" {
+		if resultWord.MatchString(line) {
+			p.result(line)
+			p.field = ""
+		}
+		return
+	}
 	if p.field != "" && !isVerdictLine(line) {
 		p.block(p.field).plain = append(p.block(p.field).plain, line)
 	}
+}
+
+// section notes a heading that is no check: all checks below one may be adversarial.
+func (p *grammar) section(line string) {
+	m := headingLine.FindStringSubmatch(line)
+	if m == nil || isLabel(line) {
+		return
+	}
+	if h := hostilePart.FindStringSubmatch(line); h != nil {
+		p.part = len(h[1])
+	} else if len(m[1]) <= p.part {
+		p.part = 0
+	}
+}
+
+// isLabel says whether a line opens a field of a check.
+func isLabel(line string) bool { return labelLine.MatchString(line) || bareLabel.MatchString(line) }
+
+// title says whether a line opens a check, and whether it says that it is adversarial.
+// A heading that calls it a check does. One with words of its own does where a command
+// and a result follow, since models number and name their checks as they like.
+func (p *grammar) title(i int) (title string, hostile, ok bool) {
+	line := p.lines[i]
+	if m := checkLine.FindStringSubmatch(line); m != nil {
+		hostile = strings.Contains(strings.ToLower(m[2]+m[3]), "adversarial")
+		plain := !hostile && strings.EqualFold(m[2], "check") && strings.HasPrefix(strings.TrimSpace(line), m[1])
+		if plain || strings.HasPrefix(m[1], "#") || p.follows(i) {
+			return m[4], hostile, true
+		}
+	}
+	m := titleLine.FindStringSubmatch(line)
+	if m == nil || isLabel(line) || p.cur != nil && p.cur.Result == "" || !p.follows(i) {
+		return "", false, false
+	}
+	return titleNumber.ReplaceAllString(strings.Trim(m[1]+m[2], " *_"), ""), false, true
+}
+
+// follows says whether a command and a result stand below line i, before another
+// heading.
+func (p *grammar) follows(i int) bool {
+	command, result := false, false
+	for j := i + 1; j < len(p.lines) && (!command || !result); j++ {
+		line := p.lines[j]
+		if m := fenceLine.FindStringSubmatch(line); m != nil {
+			j = max(j, p.fenceEnd(j, m[1]))
+			continue
+		}
+		name := ""
+		if m := labelLine.FindStringSubmatch(line); m != nil {
+			name = strings.ToLower(m[2])
+		} else if m := bareLabel.FindStringSubmatch(line); m != nil {
+			name = strings.ToLower(m[1])
+		} else if checkLine.MatchString(line) || titleLine.MatchString(line) {
+			break
+		}
+		command = command || strings.HasPrefix(name, "command") || name == "ran"
+		result = result || name == "result"
+	}
+	return command && result
 }
 
 func (p *grammar) openCheck(line int, raw, title string) {
@@ -166,6 +250,7 @@ func (p *grammar) openCheck(line int, raw, title string) {
 	if h := headingLine.FindStringSubmatch(raw); h != nil {
 		p.level = len(h[1])
 	}
+	title = strings.Trim(title, " \t*_")
 	p.cur = &AgentCheck{Line: line, Adversarial: adversarial.MatchString(title)}
 	title = strings.Trim(adversarial.ReplaceAllString(title, " "), " \t*_")
 	p.cur.Title = strings.Join(strings.Fields(title), " ")

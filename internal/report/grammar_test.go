@@ -102,6 +102,12 @@ func TestCheckForms(t *testing.T) {
 		"reordered":        "### Check: suite\n**Result: PASS**\n**Output observed:** `ok  pkg 0.1s`\n**Command run:** `go test ./...`",
 		"tilde fence":      "### Check: suite\n**Command run:**\n~~~sh\ngo test ./...\n~~~\n**Output observed:**\n~~~\nok  pkg 0.1s\n~~~\n**Result: PASS**",
 		"labels as titles": "### Check: suite\n#### Command run:\n'''\ngo test ./...\n'''\n#### Output observed:\n'''\nok  pkg 0.1s\n'''\n**Result: PASS**",
+		"own words":        "### 3. suite\n**Command run:** `go test ./...`\n**Output observed:** `ok  pkg 0.1s`\n**Result: PASS**",
+		"own words, bold":  "**3. suite**\n**Command run:** `go test ./...`\n**Output observed:** `ok  pkg 0.1s`\n**Result: PASS**",
+		"probe":            "### Probe 2: suite\n**Command run:** `go test ./...`\n**Output observed:** `ok  pkg 0.1s`\n**Result: PASS**",
+		"in a list":        "1. **Check: suite**\n   - **Command run:** `go test ./...`\n   - **Output observed:** `ok  pkg 0.1s`\n   - **Result: PASS**",
+		"bold labels":      "### Check: suite\n**Command run**\n'''\ngo test ./...\n'''\n**Output observed**\n'''\nok  pkg 0.1s\n'''\n**Result**\nPASS",
+		"heads of labels":  "## Check: suite\n#### Command run\n'''\ngo test ./...\n'''\n#### Output observed\n'''\nok  pkg 0.1s\n'''\n#### Result\n\n✅ PASS",
 		"sign":             "### Check: suite\n**Command run:** `go test ./...`\n**Output observed:** `ok  pkg 0.1s`\n**Result:** ✅ PASS",
 	} {
 		for _, crlf := range []bool{false, true} {
@@ -119,6 +125,58 @@ func TestCheckForms(t *testing.T) {
 					t.Errorf("verdict %q %q, want PASS", r.Verdict, r.Form)
 				}
 			})
+		}
+	}
+}
+
+// An adversarial check is one in whatever way it says so; one that says otherwise is none.
+func TestAdversarialForms(t *testing.T) {
+	t.Parallel()
+	const body = "\n**Command run:** `./tool ''`\n**Result: PASS**\n"
+	for heading, want := range map[string]bool{
+		"### Check: empty input [adversarial]":                            true,
+		"### Check: empty input (adversarial)":                            true,
+		"### Check: empty input (Adversarial probe)":                      true,
+		"### Check: [adversarial] empty input":                            true,
+		"### Check [adversarial]: empty input":                            true,
+		"### [Adversarial] Check: empty input":                            true,
+		"### Adversarial check: empty input":                              true,
+		"### Adversarial probe: empty input":                              true,
+		"## Adversarial probe 2 — empty input":                            true,
+		"#### Adversarial: empty input":                                   true,
+		"**Adversarial probe: empty input**":                              true,
+		"**Adversarial probe:** empty input":                              true,
+		"1. **Adversarial probe: empty input**":                           true,
+		"### 4. Adversarial probe: empty input":                           true,
+		"### Check 4 — adversarial: empty input":                          true,
+		"### Check: empty input — adversarial":                            true,
+		"### Check: empty input - adversarial":                            true,
+		"### Check: **empty input** — *adversarial*":                      true,
+		"### Check: Adversarial – empty input":                            true,
+		"### Check: empty input, adversarial":                             true,
+		"### Adversarial probing: empty input":                            true,
+		"### Check: empty input\n**Type:** adversarial":                   true,
+		"### Check: empty input\n- Kind: `adversarial`":                   true,
+		"## Adversarial probes\n### Check: empty input":                   true,
+		"## 2. Adversarial checks\n\nWhat breaks it.\n### 1. empty input": true,
+		"### Check: empty input":                                          false,
+		"### Check: empty input, non-adversarial":                         false,
+		"### Check: empty input (not adversarial)":                        false,
+		"## Adversarial probes\nNone.\n## Others\n### Check: empty input": false,
+	} {
+		r := ParseAgentReport(heading + body + "\nVERDICT: PASS")
+		if len(r.Checks) != 1 || want && r.Checks[0].Title != "empty input" || r.Checks[0].Adversarial != want || r.Checks[0].Result != ResultPass {
+			t.Errorf("%s: %+v", heading, r.Checks)
+		}
+	}
+	for _, text := range []string{
+		"### Adversarial probes\nI tried none.\n",
+		"**Adversarial probe:** none was needed.\n",
+		"### Environment\nCommand run: `go version`\n",
+		"### Summary\n**Result: PASS**\n",
+	} {
+		if r := ParseAgentReport(text + "\nVERDICT: PASS"); len(r.Checks) != 0 {
+			t.Errorf("%s: %+v", text, r.Checks)
 		}
 	}
 }

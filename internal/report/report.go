@@ -144,7 +144,8 @@ type Check struct {
 	Support      Support      `json:"support"`
 	Reproduction Reproduction `json:"reproduction"`
 	Expected     string       `json:"expected"`
-	Actual       string       `json:"actual"` // for people: one line, or the cut output
+	Actual       string       `json:"actual"`           // for people: one line, or the cut output
+	Oracle       string       `json:"oracle,omitempty"` // of an agent's head-only failure: the crash, or the sentence that it contradicts
 }
 
 // A Kind is a sort of check. The strings are stored: do not change them.
@@ -190,10 +191,10 @@ type Reproduction string
 // What running a failing check again shows.
 const (
 	Introduced    Reproduction = "introduced"     // fails on head, passes on base
-	PreExisting   Reproduction = "pre-existing"   // fails on both
+	PreExisting   Reproduction = "pre-existing"   // fails on both in the same way
 	Unfulfilled   Reproduction = "unfulfilled"    // fails on both, and the task says that the change mends it
 	NotReproduced Reproduction = "not-reproduced" // passes on head when run again
-	HeadOnly      Reproduction = "head-only"      // base cannot run it
+	HeadOnly      Reproduction = "head-only"      // the check is about something that only the head has
 	Unclear       Reproduction = "unclear"        // fails on both in different ways
 	NotRun        Reproduction = "none"           // not run again
 )

@@ -30,7 +30,7 @@ func (c Check) standing() standing {
 		return passed
 	case c.Kind == KindLint, c.Kind == KindMutation:
 		return warned
-	case c.Reproduction.blames(), c.Reproduction == NotRun && c.Kind != KindAgent:
+	case c.Blames(), c.Reproduction == NotRun && c.Kind != KindAgent:
 		return failed
 	}
 	return warned

@@ -70,21 +70,24 @@ func (a AgentOutcome) name() string {
 // judge is the verdict that one agent's work carries. An agent that did not get
 // to one makes PARTIAL; where the gate did not conclude either, its ERROR is
 // the worse of the two.
+//
+// A failure that stands counts however the agent ended: at a limit, without a
+// verdict line, or beside a verdict that says otherwise. The harness saw it.
 func (a AgentOutcome) judge() (Verdict, []string) {
-	if a.Outcome != RunnerCompleted {
-		return Partial, []string{a.ending()}
-	}
-	if a.Helper {
-		return Partial, a.spoiled()
-	}
 	failing := a.standing()
 	switch {
+	case len(failing) > 0 && a.Outcome != RunnerCompleted:
+		return Fail, append(failing, a.ending())
+	case len(failing) > 0:
+		return Fail, failing
+	case a.Outcome != RunnerCompleted:
+		return Partial, []string{a.ending()}
+	case a.Helper:
+		return Partial, a.spoiled()
 	case a.Form == FormEcho:
 		return Partial, []string{"its last line repeats the alternatives instead of choosing a verdict"}
 	case a.Form != FormStrict && a.Form != FormDecorated, a.Verdict.Validate() != nil, a.Verdict == Error:
 		return Partial, []string{"no verdict line after one corrective turn"}
-	case len(failing) > 0:
-		return Fail, failing
 	case a.Verdict == Fail:
 		return Partial, a.fallen()
 	case a.Verdict == Partial:
@@ -110,7 +113,7 @@ func (a AgentOutcome) ending() string {
 // Stands tells whether the check fails, the log carries that, and the change is
 // answerable for it.
 func (c JudgedCheck) Stands() bool {
-	return c.Result == ResultFail && c.Support == Supported && c.Reproduction.blames()
+	return c.Result == ResultFail && c.Support == Supported && c.Blames()
 }
 
 // standing returns the failing checks that the log carries and that the change
@@ -125,12 +128,16 @@ func (a AgentOutcome) standing() []string {
 	return out
 }
 
-// blames tells whether a failure that reproduces like this is the change's.
-func (r Reproduction) blames() bool {
-	switch r {
-	case Introduced, HeadOnly, Unfulfilled:
+// Blames tells whether a failure that reproduces like this is the change's. What an
+// agent says of something that only the head has needs an oracle besides: the check
+// may be as wrong as the code.
+func (c Check) Blames() bool {
+	switch c.Reproduction {
+	case Introduced, Unfulfilled:
 		return true
-	case PreExisting, NotReproduced, NotRun:
+	case HeadOnly:
+		return c.Kind != KindAgent || c.Oracle != ""
+	case PreExisting, NotReproduced, Unclear, NotRun:
 	}
 	return false
 }
@@ -149,6 +156,10 @@ func (a AgentOutcome) fallen() []string {
 			out = append(out, fmt.Sprintf("check %q fails on the base as well", c.Title))
 		case c.Reproduction == NotReproduced:
 			out = append(out, fmt.Sprintf("check %q did not fail like that when it was run again", c.Title))
+		case c.Reproduction == Unclear:
+			out = append(out, fmt.Sprintf("check %q fails on the base as well, in another way", c.Title))
+		case c.Reproduction == HeadOnly:
+			out = append(out, fmt.Sprintf("check %q is about something that only the head has, and shows neither a crash of the project's code nor a quoted sentence of the task or the head's documentation that it contradicts", c.Title))
 		default:
 			out = append(out, fmt.Sprintf("check %q was not run again", c.Title))
 		}

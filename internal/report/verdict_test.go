@@ -6,7 +6,7 @@ import (
 )
 
 func judged(result Result, support Support, repro Reproduction, adversarial bool) JudgedCheck {
-	return JudgedCheck{Check: Check{Title: "c", Result: result, Support: support, Reproduction: repro}, Adversarial: adversarial}
+	return JudgedCheck{Check: Check{Title: "c", Kind: KindAgent, Result: result, Support: support, Reproduction: repro}, Adversarial: adversarial}
 }
 
 // The table reads like the rules: what the gate concluded, what the agent left
@@ -42,7 +42,12 @@ func TestCombine(t *testing.T) {
 		{"a gate FAIL stands beside an agent's PARTIAL", Fail, []AgentOutcome{ended("runner_timeout")}, Fail, "gate says"},
 
 		{"introduced stands", Pass, []AgentOutcome{failing(Supported, Introduced)}, Fail, "introduced"},
-		{"head-only stands", Pass, []AgentOutcome{failing(Supported, HeadOnly)}, Fail, "head-only"},
+		{"head-only with an oracle stands", Pass, []AgentOutcome{with(func(a *AgentOutcome) {
+			*a = failing(Supported, HeadOnly)
+			a.Checks[1].Oracle = "ended by SIGSEGV"
+		})}, Fail, "head-only"},
+		{"head-only without one does not", Pass, []AgentOutcome{failing(Supported, HeadOnly)}, Partial, "only the head has"},
+		{"another failure on the base blames nobody", Pass, []AgentOutcome{failing(Supported, Unclear)}, Partial, "in another way"},
 		{"unfulfilled stands", Pass, []AgentOutcome{failing(Supported, Unfulfilled)}, Fail, "unfulfilled"},
 		{"FAIL is worse than ERROR", Error, []AgentOutcome{failing(Supported, Introduced)}, Fail, "introduced"},
 		{"pre-existing blames nobody", Pass, []AgentOutcome{failing(Supported, PreExisting)}, Partial, "base as well"},
@@ -98,6 +103,14 @@ func TestCombine(t *testing.T) {
 		{"a cap where the gate did not conclude", Error, []AgentOutcome{ended("runner_timeout")}, Error, "runner_timeout"},
 		{"a cap where there was no gate", "", []AgentOutcome{ended("runner_timeout")}, Error, "no conclusion"},
 		{"a report after a cap does not count", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Outcome = "runner_iter_cap" })}, Partial, "runner_iter_cap"},
+		{"a proven failure stands after a cap", Pass, []AgentOutcome{with(func(a *AgentOutcome) {
+			*a = failing(Supported, Introduced)
+			a.Outcome, a.Cause = "runner_budget", "its budget is used"
+		})}, Fail, "did not complete (runner_budget)"},
+		{"a proven failure stands without a verdict line", Error, []AgentOutcome{with(func(a *AgentOutcome) {
+			*a = failing(Supported, Introduced)
+			a.Verdict, a.Form = "", FormNone
+		})}, Fail, "introduced"},
 		{"no verdict line", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Verdict, a.Form = "", FormNone })}, Partial, "no verdict line"},
 		{"alternatives echoed", Pass, []AgentOutcome{with(func(a *AgentOutcome) { a.Verdict, a.Form = "", FormEcho })}, Partial, "alternatives"},
 		{"no verdict line where the gate did not conclude", Error, []AgentOutcome{with(func(a *AgentOutcome) { a.Verdict, a.Form = "", FormNone })}, Error, "no verdict line"},

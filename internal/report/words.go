@@ -209,7 +209,12 @@ func (c Check) reproduced() string {
 	case NotReproduced:
 		return "not reproduced: passed on head when run again"
 	case HeadOnly:
-		return "head only: base cannot run it"
+		if c.Oracle != "" {
+			return "head only: the base does not have it; " + c.Oracle
+		}
+		return "head only: the base does not have it"
+	case Unclear:
+		return "unclear: fails on both, in different ways"
 	}
 	return "not run again"
 }

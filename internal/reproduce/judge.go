@@ -20,37 +20,110 @@ const (
 )
 
 // A Judge classifies what running the command of a check again showed, from the
-// records alone.
+// records and from what was recorded of the trees alone.
 type Judge struct {
 	Dir    string        // run directory with the outputs of the records
 	Source rundir.Source // the change
 }
 
-// Classify says what a failing check is whose command was run again on the head,
-// and, where it failed there, on the base: onBase gives that record.
-func (j Judge) Classify(c report.AgentCheck, first, head evidence.Record, onBase func() (evidence.Record, error)) (report.Reproduction, error) {
-	if !j.alike(first, head) || j.lacks(head, first, nil) {
-		return report.NotReproduced, nil
+// A Trial is a failing check whose command was run again.
+type Trial struct {
+	Claim  report.AgentCheck
+	First  evidence.Record                 // as the agent ran it
+	Head   evidence.Record                 // as it was run again on the head
+	OnBase func() (evidence.Record, error) // and on the base, where it failed on the head again
+	// Grounds are what the trees say of it, given the record on the base.
+	Grounds func(base evidence.Record) (Grounds, error)
+}
+
+// A Finding is what a failing check was found to be.
+type Finding struct {
+	Reproduction report.Reproduction
+	Oracle       string // of a head-only one: why it counts; empty: it does not
+}
+
+// Classify says what a failing check is. A failure is the change's where the same
+// command passes on the base. Where it fails there as well, the two must be the same
+// for the failure to be old; what the base cannot do because it lacks it is a failure
+// of its own kind, for which the probe may be as wrong as the code.
+func (j Judge) Classify(t Trial) (Finding, error) {
+	if !j.alike(t.First, t.Head) || j.lacks(t.Head, t.First, nil) {
+		return Finding{Reproduction: report.NotReproduced}, nil
 	}
-	base, err := onBase()
+	base, err := t.OnBase()
+	if err != nil {
+		return Finding{Reproduction: report.NotRun}, err
+	}
+	g, err := t.Grounds(base)
+	if err != nil {
+		return Finding{Reproduction: report.NotRun}, err
+	}
+	sameWay := j.sameWay(t.Head, base)
 	switch {
-	case err != nil:
-		return report.NotRun, err
-	case j.lacks(base, head, added(j.Source.Change.Files)):
-		return report.HeadOnly, nil
-	case !j.alike(first, base):
-		return report.Introduced, nil
-	case j.promised(c):
-		return report.Unfulfilled, nil
+	case sameWay && !(silent(t.Head, base) && len(g.HeadOnly) > 0), len(g.HeadOnly) == 0 && !j.lacks(base, t.Head, added(j.Source.Change.Files)):
 	default:
-		return report.PreExisting, nil
+		return Finding{Reproduction: report.HeadOnly, Oracle: j.oracle(t, base, g)}, nil
 	}
+	switch {
+	case !sameWay && j.passes(t, base):
+		return Finding{Reproduction: report.Introduced}, nil
+	case j.promised(t.Claim) && !brokenProbe(wrote(j.Dir, t.Head), t.Head):
+		return Finding{Reproduction: report.Unfulfilled}, nil
+	case sameWay:
+		return Finding{Reproduction: report.PreExisting}, nil
+	default:
+		return Finding{Reproduction: report.Unclear}, nil
+	}
+}
+
+// passes says whether a check that fails on the head passes on the base. One that
+// fails by its exit code does where the base ends with 0. One that fails by what it
+// prints does where the base prints what the check expects, and the head does not.
+func (j Judge) passes(t Trial, base evidence.Record) bool {
+	if base.TimedOut || base.Status() != 0 {
+		return false
+	}
+	if t.Head.TimedOut || t.Head.Status() != 0 {
+		return true
+	}
+	onHead, onBase := said(wrote(j.Dir, t.Head)), said(wrote(j.Dir, base))
+	return slices.ContainsFunc(said(t.Claim.Expected), func(word string) bool {
+		return slices.Contains(onBase, word) && !slices.Contains(onHead, word)
+	})
+}
+
+// said are the words of a text, without what is around them.
+func said(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`,;()[]{}<>“”‘’=", r) })
+	for i, w := range words {
+		words[i] = strings.TrimRight(w, ".:!?")
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}
+
+// oracle says why a failure of what only the head has counts: a crash that the probe
+// did not cause, or a sentence about the project that it contradicts.
+func (j Judge) oracle(t Trial, base evidence.Record, g Grounds) string {
+	text := wrote(j.Dir, t.Head)
+	if brokenProbe(text, t.Head) {
+		return ""
+	}
+	if what := crashed(crash{record: t.Head, text: text, command: CommandOf(t.Head), grounds: g}); what != "" && !j.sameWay(t.Head, base) {
+		return what
+	}
+	switch {
+	case g.Quote != "":
+		return "it contradicts " + g.QuoteAt + ": \"" + g.Quote + "\""
+	case j.promised(t.Claim):
+		return "it contradicts a sentence of the task"
+	}
+	return ""
 }
 
 // Sampled says what running a passing check again shows. What it prints may differ
 // from time to time; how it ends may not.
 func (j Judge) Sampled(first, now evidence.Record) report.Reproduction {
-	if (now.Exit != first.Exit || now.TimedOut != first.TimedOut) && !j.lacks(now, first, nil) {
+	if (now.Status() != first.Status() || now.TimedOut != first.TimedOut) && !j.lacks(now, first, nil) {
 		return report.NotReproduced
 	}
 	return report.NotRun
@@ -62,10 +135,43 @@ func (j Judge) alike(a, b evidence.Record) bool {
 	if a.TimedOut || b.TimedOut {
 		return a.TimedOut == b.TimedOut
 	}
-	if a.Exit != 0 {
-		return b.Exit != 0
+	if a.Status() != 0 {
+		return b.Status() != 0
 	}
-	return b.Exit == 0 && printed(j.Dir, a) == printed(j.Dir, b)
+	return b.Status() == 0 && printed(j.Dir, a) == printed(j.Dir, b)
+}
+
+// sameWay says whether two runs of a command ended in the same way and said the same.
+func (j Judge) sameWay(a, b evidence.Record) bool {
+	if a.TimedOut || b.TimedOut {
+		return a.TimedOut == b.TimedOut
+	}
+	return a.Status() == b.Status() && j.fault(a) == j.fault(b)
+}
+
+// fault is the error with which a command ended, without what differs from run to run
+// and from one version of a file to the next: where it went wrong in a file. Of one
+// that said nothing on stderr it is all that it said; of one that ended well, its output.
+func (j Judge) fault(r evidence.Record) string {
+	out := r.Stderr
+	if out.Bytes == 0 || r.Status() == 0 {
+		out = r.Stdout
+	}
+	text, err := evidence.ReadOutput(j.Dir, out)
+	if err != nil {
+		return out.SHA256
+	}
+	return place.ReplaceAllString(evidence.Comparable(anyCopy.ReplaceAllString(string(text), "_/")), "_")
+}
+
+var (
+	anyCopy = pattern.New(`/\S*/E\d+-(?:head|base)(?:-home)?/`)
+	place   = pattern.New(`:\d+(?::\d+)?\b|\bline \d+\b|\([0-9a-fx, ._?{}]*\)`)
+)
+
+// silent says whether neither of two commands said anything.
+func silent(a, b evidence.Record) bool {
+	return a.Stdout.Bytes+a.Stderr.Bytes+b.Stdout.Bytes+b.Stderr.Bytes == 0
 }
 
 func printed(dir string, r evidence.Record) string {
@@ -94,16 +200,26 @@ func (j Judge) promised(c report.AgentCheck) bool {
 	for _, k := range j.Source.Commits {
 		task += " " + fold(k.Subject+" "+k.Body)
 	}
-	text := fold(c.Expected + " " + c.Remark + " " + c.Title)
-	for _, q := range quotedText.FindAllStringSubmatch(text, -1) {
-		if quote := strings.TrimRight(strings.TrimSpace(q[1]+q[2]), ".,;:!?…"); len(strings.Fields(quote)) >= 3 && strings.Contains(task, quote) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(quotes(c), func(q string) bool { return strings.Contains(task, q) })
 }
 
-var quotedText = pattern.New("\"([^\"]+)\"|“([^”]+)”")
+// quotes are the sentences that a check quotes, folded: three words or more, since
+// fewer stand anywhere.
+func quotes(c report.AgentCheck) []string {
+	var out []string
+	for _, q := range quotedText.FindAllStringSubmatch(fold(c.Expected+" "+c.Remark+" "+c.Title), -1) {
+		quote := strings.TrimRight(strings.TrimSpace(q[1]+q[2]), ".,;:!?…")
+		if len(wholeWord.FindAllString(quote, 3)) == 3 {
+			out = append(out, quote)
+		}
+	}
+	return out
+}
+
+var (
+	quotedText = pattern.New("\"([^\"]+)\"|“([^”]+)”")
+	wholeWord  = pattern.New(`\p{L}{2,}|\b[ai]\b`)
+)
 
 // fold makes a text comparable: one case, single spaces.
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

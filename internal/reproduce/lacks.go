@@ -23,7 +23,7 @@ var (
 // Where names are given, words for what is not there count only in a line with
 // one of them.
 func (j Judge) lacks(r, had evidence.Record, names []string) bool {
-	if r.Exit == 0 || slices.Contains(unrunnable, had.Exit) {
+	if r.Status() == 0 || slices.Contains(unrunnable, had.Exit) {
 		return false
 	}
 	if slices.Contains(unrunnable, r.Exit) {

@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -112,7 +113,7 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 		}
 		head, err := on(s.Head, "head")
 		if err == nil {
-			v.Now, v.Reproduction, err = l.Became(j, c.Result, was, head, func() (evidence.Record, error) { return on(s.Base, "base") })
+			v.Now, v.Reproduction, err = l.Became(j, c, was, head, func() (evidence.Record, error) { return on(s.Base, "base") })
 		}
 		if err != nil {
 			return out, err
@@ -122,33 +123,40 @@ func (l *Last) Again(ctx context.Context, s *Sides, j Judge, until time.Time, no
 	return out, nil
 }
 
-// Became says what the command of a check that had this result does now. A failure
-// counts only where the base, for which onBase gives the record, does not have it.
-func (l *Last) Became(j Judge, had report.Result, was, head evidence.Record, onBase func() (evidence.Record, error)) (report.Became, report.Reproduction, error) {
+// Became says what the command of a check of the last run does now. A failure counts
+// only where the base, for which onBase gives the record, does not have it. One of what
+// only the head has counts where it is new, or counted before.
+func (l *Last) Became(j Judge, c report.Check, was, head evidence.Record, onBase func() (evidence.Record, error)) (report.Became, report.Reproduction, error) {
 	same := l.sameAs(j, was, head)
 	now := report.StillFails
 	switch {
-	case lacking(wrote(j.Dir, head), l.recorded(was), nil) || head.Exit == 126 || head.Exit == 127:
+	case lacking(wrote(j.Dir, head), l.recorded(was), nil) || slices.Contains(unrunnable, head.Exit):
 		return report.CannotRun, "", nil
-	case had == report.ResultPass && same:
+	case c.Result == report.ResultPass && same:
 		return report.Holds, "", nil
-	case had == report.ResultFail && !same:
+	case c.Result == report.ResultFail && !same:
 		return report.Fixed, "", nil
-	case had == report.ResultPass && head.Exit == 0:
+	case c.Result == report.ResultPass && head.Status() == 0:
 		return report.Differs, "", nil // it ends well and prints something else: for people to look at
-	case had == report.ResultPass:
+	case c.Result == report.ResultPass:
 		now = report.Broke
 	}
 	base, err := onBase()
+	counted := c.Result == report.ResultPass || c.Blames()
 	switch {
 	case err != nil:
 		return now, "", err
-	case lacking(wrote(j.Dir, base), wrote(j.Dir, head), added(j.Source.Change.Files)):
+	case lacking(wrote(j.Dir, base), wrote(j.Dir, head), added(j.Source.Change.Files)), c.Reproduction == report.HeadOnly && !j.sameWay(head, base):
+		if !counted {
+			return now, report.Unclear, nil
+		}
 		return now, report.HeadOnly, nil
-	case !j.alike(head, base):
+	case j.sameWay(head, base):
+		return now, report.PreExisting, nil
+	case base.Status() == 0 && !base.TimedOut && (counted || head.TimedOut || head.Status() != 0):
 		return now, report.Introduced, nil
 	}
-	return now, report.PreExisting, nil
+	return now, report.Unclear, nil
 }
 
 // sameAs compares a record with one of the last run.
@@ -156,11 +164,11 @@ func (l *Last) sameAs(j Judge, was, now evidence.Record) bool {
 	if was.TimedOut || now.TimedOut {
 		return was.TimedOut == now.TimedOut
 	}
-	if was.Exit != 0 {
-		return now.Exit != 0
+	if was.Status() != 0 {
+		return now.Status() != 0
 	}
 	out, err := evidence.ReadOutput(l.Dir, was.Stdout)
-	return err == nil && now.Exit == 0 && evidence.Comparable(string(out)) == printed(j.Dir, now)
+	return err == nil && now.Status() == 0 && evidence.Comparable(string(out)) == printed(j.Dir, now)
 }
 
 // recorded is all that a command of the last run wrote.

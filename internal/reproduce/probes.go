@@ -5,6 +5,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ycbot/ycbot/internal/evidence"
 )
 
 // Bounds for files that an agent added to its tree and that travel with a check.
@@ -56,6 +60,49 @@ func copyProbes(from, prepared, to string) error {
 		_, err = f.Write(data)
 		return errors.Join(err, f.Close())
 	})
+}
+
+// Bounds of the texts of a check's own files.
+const (
+	mostProbeTexts = 50
+	mostProbeText  = 64 << 10
+)
+
+// probeTexts are the texts of the files that an agent made for a check: those that it
+// added to its tree beside the prepared head, and those of its scratch folder that the
+// command names.
+func probeTexts(from evidence.Roots, prepared, command string) []string {
+	var out []string
+	for _, dir := range []string{from.Tree, from.Temp} {
+		if dir == "" {
+			continue
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			continue // it has none
+		}
+		_ = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || name == ".git" || len(out) == mostProbeTexts {
+				return skipped(d)
+			}
+			if !d.Type().IsRegular() || dir == from.Temp && !strings.Contains(command, filepath.Base(name)) {
+				return nil
+			}
+			if _, err := os.Lstat(filepath.Join(prepared, name)); dir == from.Tree && err == nil {
+				return nil
+			}
+			info, err := d.Info()
+			if err != nil || info.Size() > mostProbeText {
+				return nil //nolint:nilerr // what cannot be read, or is no text, says nothing
+			}
+			if data, err := root.ReadFile(name); err == nil && utf8.Valid(data) {
+				out = append(out, string(data))
+			}
+			return nil
+		})
+		_ = root.Close()
+	}
+	return out
 }
 
 // skipped leaves a folder out of a walk.

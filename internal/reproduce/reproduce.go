@@ -23,14 +23,20 @@ import (
 // longest is how long a command may take when it is run again.
 const longest = 5 * time.Minute
 
-// Share is when the time is over in which commands may be run again: a fourth of what
-// ctx has left. Zero: it has no end.
-func Share(ctx context.Context, now time.Time) time.Time {
+// Shares of the time that is left in which commands may be run again: checks that held,
+// or are of the last run; and what fails, on which a verdict hangs.
+const (
+	ShareOfHeld    = 0.25
+	ShareOfFailing = 0.75
+)
+
+// Share is when a share of the time is over that ctx has left. Zero: it has no end.
+func Share(ctx context.Context, now time.Time, part float64) time.Time {
 	end, ok := ctx.Deadline()
 	if !ok {
 		return time.Time{}
 	}
-	return now.Add(end.Sub(now) / 4)
+	return now.Add(time.Duration(float64(end.Sub(now)) * part))
 }
 
 // A Shell makes the command in which the shell commands of a project run in tree: its

@@ -124,6 +124,9 @@ func bashAnswer(rec evidence.Record, res sandbox.Result, changed []string) strin
 	if res.Signal != "" {
 		b.WriteString(" signal=" + res.Signal)
 	}
+	if res.Exit != 0 && rec.Status() == 0 {
+		b.WriteString(" (SIGPIPE: the reader had enough, which is no failure)")
+	}
 	b.WriteByte('\n')
 	if len(changed) > 0 {
 		fmt.Fprintf(&b, "note: this command changed tracked files or refs; they were restored, and a PASS is no longer possible: %s\n", names(changed))

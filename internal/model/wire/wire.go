@@ -117,6 +117,11 @@ func (c *Caller) Generate(ctx context.Context, req *model.Request, body []byte, 
 		a := &attempt{c: c, try: start(), on: on}
 		began := c.o.Now()
 		resp, err := a.run(ctx)
+		if err == nil {
+			if sent, cut := req.CutShort(resp.Usage); cut {
+				resp.Lost = sent - resp.Usage.Input
+			}
+		}
 		if recErr := c.record(ctx, req, body, try, began, a.status, resp, err); recErr != nil {
 			return nil, recErr
 		}
@@ -132,7 +137,9 @@ func (c *Caller) Generate(ctx context.Context, req *model.Request, body []byte, 
 			return resp, fmt.Errorf("model %s: %w", c.o.Model, context.Cause(ctx))
 		case !errors.As(err, &f) || !f.Again:
 			return resp, fmt.Errorf("model %s: %w", c.o.Model, err)
-		case try == c.o.Retry.Tries, silent == idles:
+		case silent == idles:
+			return resp, fmt.Errorf("model %s: %w: %w: %d tries, the last: %w", c.o.Model, model.ErrDown, model.ErrSilent, try, err)
+		case try == c.o.Retry.Tries:
 			if try == 1 {
 				return resp, fmt.Errorf("model %s: %w: %w", c.o.Model, model.ErrDown, err)
 			}

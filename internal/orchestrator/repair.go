@@ -1,0 +1,111 @@
+package orchestrator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// corrective asks once for what a reply that owes a verdict lacks: a verdict line that
+// can be read, and checks that the log carries.
+func (w *work) corrective(name, id string) func(string) (string, bool) {
+	if Helps(name) {
+		return nil
+	}
+	return func(final string) (string, bool) {
+		objections := w.objections(name, id, final)
+		if len(objections) == 0 {
+			return "", false
+		}
+		return "Your report was compared with the log of what was run. It does not count as it stands:\n- " + strings.Join(objections, "\n- ") +
+			"\n\nWrite the whole report again, without tools. Copy each command and each line of output as the log has it, and cite its id, such as " +
+			"\"**Evidence:** E12\". Leave out what nothing in the log shows, and do not change a result to make it fit. End with one line that is exactly " +
+			"\"VERDICT: PASS\", \"VERDICT: FAIL\" or \"VERDICT: PARTIAL\".", true
+	}
+}
+
+// objections are what keeps a reply from counting as its author means it.
+func (w *work) objections(name, id, final string) []string {
+	r := report.ParseAgentReport(final)
+	if !readable(r) {
+		return append([]string{"it does not end in a verdict line that can be read"}, r.Problems...)
+	}
+	if r.Verdict == report.Partial {
+		return nil
+	}
+	out, ok := w.audited(name, id, final)
+	if !ok {
+		return nil
+	}
+	objections := slices.Clone(r.Problems)
+	failing, attacks, passing := 0, 0, 0
+	for _, k := range out.Checks {
+		switch {
+		case k.Result == report.ResultSkip:
+		case k.Support != report.Supported:
+			objections = append(objections, fmt.Sprintf("check %q: %s", k.Title, k.Reason))
+		case k.Result == report.ResultFail:
+			failing++
+		default:
+			passing++
+			if k.Adversarial {
+				attacks++
+			}
+		}
+	}
+	switch {
+	case r.Verdict == report.Fail && failing == 0:
+		objections = append(objections, "VERDICT: FAIL needs a check with Result: FAIL that the log carries")
+	case r.Verdict == report.Pass && passing > 0 && attacks == 0:
+		objections = append(objections, "no check is marked as [adversarial]: mark the one that tried to break the change, if there is one")
+	}
+	return objections
+}
+
+// readable says whether a reply has a verdict that counts.
+func readable(r report.AgentReport) bool {
+	return r.Form == report.FormStrict || r.Form == report.FormDecorated && r.Verdict != report.Pass
+}
+
+// audited is what a reply comes to that was not handed in yet.
+func (w *work) audited(name, id, final string) (report.AgentOutcome, bool) {
+	a := Audit{Dir: w.dir.Path, Journal: w.dir.Journal, Tree: w.sides.Head.OID, Records: w.dir.Evidence.Records()}
+	out, _, err := a.Outcome(agent.Result{ID: id, Agent: name, End: agent.End{Outcome: agent.Completed, Text: final}})
+	return out, err == nil // an output that cannot be read ends the run where the reply is judged
+}
+
+// repaired says which of two replies counts: the corrected one, unless it is worse. One
+// that drops a failure which the log carries does not take it back.
+func (w *work) repaired(name, id string) func(before, after string) string {
+	if Helps(name) {
+		return nil
+	}
+	return func(before, after string) string {
+		if !readable(report.ParseAgentReport(before)) {
+			return after
+		}
+		if !readable(report.ParseAgentReport(after)) {
+			return before
+		}
+		was, ok := w.audited(name, id, before)
+		now, alsoOK := w.audited(name, id, after)
+		if ok && alsoOK && (carried(was, report.ResultFail) > carried(now, report.ResultFail) || carried(was, "") > 0 && carried(now, "") == 0) {
+			return before
+		}
+		return after
+	}
+}
+
+// carried counts the checks with a result, "" for any, that the log carries.
+func carried(out report.AgentOutcome, result report.Result) int {
+	n := 0
+	for _, k := range out.Checks {
+		if k.Support == report.Supported && (result == "" || k.Result == result) {
+			n++
+		}
+	}
+	return n
+}

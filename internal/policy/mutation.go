@@ -1,0 +1,209 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// MutationHint is what every refusal of a mutation says, whatever tool asked for it.
+const MutationHint = "nothing in the project may be changed or published; report what you found instead (git_log_file, git_diff_files and their kin read the history)"
+
+// Mutation is the refusal of what changes or publishes something: one code and one text
+// for all of them. rule names what was asked for.
+func Mutation(rule, target string) *Denial {
+	return &Denial{Code: CodeBackground, Target: target, Rule: rule, Source: builtIn, Reason: "agents change nothing in the project and publish nothing", Hint: MutationHint}
+}
+
+// CheckMutation refuses a command that changes git's history, refs, configuration or
+// index, or that publishes something, as far as its words tell. What an interpreter or
+// a script does is the sandbox's business.
+func CheckMutation(command string) *Denial {
+	c := checker{mutations: true}
+	c.script(command, 0)
+	return c.denial
+}
+
+// mutation looks at one simple command.
+func (c *checker) mutation(name string, rest []string, depth int) {
+	sub, isGit := strings.CutPrefix(name, "git-")
+	switch {
+	case name == "git":
+		c.git(rest, depth)
+		return
+	case isGit && gitMutates(sub, rest):
+		c.mutates("git "+sub, append([]string{name}, rest...))
+		return
+	}
+	if what := publishes(name, rest); what != "" {
+		c.mutates(what, append([]string{name}, rest...))
+	}
+}
+
+func (c *checker) mutates(rule string, args []string) {
+	if c.denial == nil {
+		c.denial = Mutation(rule, strings.ReplaceAll(strings.Join(args, " "), dynamic, computed))
+	}
+}
+
+// git skips git's own options to its command, and follows an alias that is defined on
+// the spot.
+func (c *checker) git(args []string, depth int) {
+	aliases := map[string]string{}
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "-c" && i+1 < len(args):
+			i++
+			if key, value, ok := strings.Cut(args[i], "="); ok && strings.HasPrefix(strings.ToLower(key), "alias.") {
+				aliases[key[len("alias."):]] = value
+			}
+		case slices.Contains([]string{"-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source", "--exec-path"}, a):
+			i++
+		case strings.HasPrefix(a, "-"):
+		default:
+			sub, rest := a, args[i+1:]
+			if alias, ok := aliases[sub]; ok {
+				if script, shell := strings.CutPrefix(alias, "!"); shell {
+					c.script(script+" "+strings.Join(rest, " "), depth+1)
+				} else {
+					c.git(append(strings.Fields(alias), rest...), depth+1)
+				}
+				return
+			}
+			if gitMutates(sub, rest) {
+				c.mutates("git "+sub, append([]string{"git"}, args...))
+			}
+			return
+		}
+	}
+}
+
+// gitMutates says whether a command of git changes history, refs, configuration or the
+// index, or sends something away.
+func gitMutates(sub string, rest []string) bool {
+	first, operands := "", 0
+	for _, a := range rest {
+		if !strings.HasPrefix(a, "-") {
+			if first == "" {
+				first = a
+			}
+			operands++
+		}
+	}
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(rest, func(a string) bool {
+			return slices.ContainsFunc(flags, func(f string) bool { return a == f || strings.HasPrefix(f, "--") && strings.HasPrefix(a, f+"=") })
+		})
+	}
+	switch sub {
+	case "add", "am", "checkout", "checkout-index", "cherry-pick", "commit", "commit-tree", "fast-import", "fetch", "fetch-pack", "filter-branch", "filter-repo", "gc", "merge",
+		"mktag", "mktree", "mv", "pack-refs", "prune", "pull", "push", "read-tree", "rebase", "repack", "replace", "reset", "revert", "rm", "send-email", "send-pack",
+		"stage", "subtree", "svn", "switch", "unpack-objects", "update-index", "update-ref", "write-tree", "lfs", "p4", "citool", "gui", "imap-send", "http-push", "update-server-info",
+		"quiltimport", "history", "refs":
+		return true
+	case "apply":
+		return has("--index", "--cached", "--intent-to-add", "-N", "--3way", "-3")
+	case "branch":
+		reads := has("-a", "--all", "-r", "--remotes", "-v", "-vv", "--verbose", "-l", "--list", "--show-current", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--format", "--sort", "--column", "-i")
+		changes := has("-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move", "--copy", "--force", "-u", "--set-upstream-to", "--unset-upstream", "--edit-description", "--track", "-t", "--no-track")
+		return changes || operands > 0 && !reads
+	case "config":
+		reads := has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "-l", "--list") || first == "get" || first == "list"
+		changes := has("--add", "--unset", "--unset-all", "--replace-all", "--rename-section", "--remove-section", "-e", "--edit")
+		return changes || !reads && (operands > 1 || slices.Contains([]string{"set", "unset", "edit"}, first))
+	case "hash-object":
+		return has("-w")
+	case "notes":
+		return first != "" && first != "list" && first != "show" && first != "get-ref"
+	case "reflog":
+		return first == "expire" || first == "delete" || first == "drop" || first == "write"
+	case "remote":
+		return first != "" && first != "show" && first != "get-url" && first != "-v"
+	case "rerere":
+		return first != "" && first != "status" && first != "diff"
+	case "restore":
+		return has("--staged", "-S", "--source", "-s")
+	case "sparse-checkout":
+		return first != "" && first != "list"
+	case "stash":
+		return first != "list" && first != "show"
+	case "submodule":
+		return first != "" && first != "status" && first != "summary"
+	case "symbolic-ref":
+		return operands > 1 || has("-d", "--delete")
+	case "tag":
+		reads := has("-l", "--list", "-n", "--contains", "--no-contains", "--points-at", "--merged", "--no-merged", "-v", "--verify", "--sort", "--format")
+		return has("-d", "--delete", "-f", "--force", "-a", "-s", "-u", "-m", "-F") || operands > 0 && !reads
+	case "worktree":
+		return first != "" && first != "list"
+	case "bisect":
+		return first != "" && first != "log" && first != "view" && first != "visualize"
+	case "maintenance":
+		return first != ""
+	case "credential", "credential-store":
+		return first != "fill" && first != "get"
+	}
+	return false
+}
+
+// publishes names what sends a package, an image or a word to others; "" for none.
+func publishes(name string, rest []string) string {
+	if slices.Contains(rest, "--dry-run") || slices.Contains(rest, "--help") {
+		return ""
+	}
+	words := slices.DeleteFunc(slices.Clone(rest), func(a string) bool { return strings.HasPrefix(a, "-") })
+	is := func(sequence ...string) bool {
+		return len(words) >= len(sequence) && slices.Equal(words[:len(sequence)], sequence)
+	}
+	sent := false
+	switch name {
+	case "npm", "pnpm", "bun", "lerna":
+		sent = is("publish") || is("unpublish") || is("deprecate") || is("dist-tag", "add")
+	case "yarn":
+		sent = is("publish") || is("npm", "publish")
+	case "cargo":
+		sent = is("publish") || is("yank") || is("owner")
+	case "poetry", "uv", "flit", "hatch", "pdm":
+		sent = is("publish")
+	case "twine":
+		sent = is("upload")
+	case "gem":
+		sent = is("push") || is("yank")
+	case "docker", "podman":
+		sent = is("push") || is("image", "push") || is("manifest", "push")
+	case "helm", "oras", "skopeo":
+		sent = is("push") || is("copy")
+	case "mvn", "mvnw":
+		sent = slices.Contains(words, "deploy")
+	case "gradle", "gradlew":
+		sent = slices.ContainsFunc(words, func(w string) bool {
+			return w == "publish" || strings.HasPrefix(w, "publish") && strings.Contains(w, "To") && !strings.HasSuffix(w, "ToMavenLocal")
+		})
+	case "dotnet":
+		sent = is("nuget", "push")
+	case "gh", "glab", "hub":
+		sent = ghMutates(words, rest)
+	}
+	if !sent {
+		return ""
+	}
+	return strings.TrimSpace(path.Base(name) + " " + strings.Join(words[:min(len(words), 2)], " "))
+}
+
+// ghMutates says whether a command of GitHub's or GitLab's program changes something
+// there.
+func ghMutates(words, rest []string) bool {
+	if len(words) == 0 {
+		return false
+	}
+	switch words[0] {
+	case "help", "version", "status", "search", "completion", "browse":
+		return false
+	case "api":
+		return slices.ContainsFunc(rest, func(a string) bool {
+			return strings.HasPrefix(a, "-X") && a != "-XGET" || strings.HasPrefix(a, "--method") || a == "-f" || a == "-F" || a == "--field" || a == "--raw-field" || a == "--input"
+		})
+	}
+	return len(words) < 2 || !slices.Contains([]string{"view", "list", "status", "diff", "checks", "download", "get", "watch", "ls"}, words[1])
+}

@@ -1,0 +1,104 @@
+package reproduce
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/rundir"
+)
+
+// A ran is how a command ended.
+type ran struct {
+	exit     int
+	out, err string
+	timedOut bool
+}
+
+// record keeps it as the log does.
+func (r ran) record(t *testing.T, dir, id string) evidence.Record {
+	t.Helper()
+	keep := func(name, text string) evidence.Output {
+		if err := os.WriteFile(filepath.Join(dir, "spill", id+"."+name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(text))
+		return evidence.Output{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(text)), Spill: "spill/" + id + "." + name}
+	}
+	return evidence.Record{ID: id, Command: "sh probe", Executed: true, Exit: r.exit, TimedOut: r.timedOut, Stdout: keep("stdout", r.out), Stderr: keep("stderr", r.err)}
+}
+
+// The table reads like the rules: how the command ended on the head and on the base,
+// what the check says and the trees, and what that makes of it.
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	const head, base = "/x/worktrees/r/again/E1-head/", "/x/worktrees/r/again/E1-base/"
+	failed := ran{exit: 1, err: "wrong: 5\n"}
+	for _, tc := range []struct {
+		name     string
+		head     ran
+		base     ran
+		expected string
+		grounds  Grounds
+		want     report.Reproduction
+		oracle   string // a part of it
+	}{
+		{"passes on base", failed, ran{out: "4\n"}, "", Grounds{}, report.Introduced, ""},
+		{"the same failure", failed, failed, "", Grounds{}, report.PreExisting, ""},
+		{"the same, in other lines of other folders", ran{exit: 1, err: head + "a.sh: line 7: no\n"}, ran{exit: 1, err: base + "a.sh: line 3: no\n"}, "", Grounds{}, report.PreExisting, ""},
+		{"the same error after other output", ran{exit: 1, out: "a\nb\n", err: "no\n"}, ran{exit: 1, out: "a\n", err: "no\n"}, "", Grounds{}, report.PreExisting, ""},
+		{"another error", failed, ran{exit: 1, err: "usage\n"}, "", Grounds{}, report.Unclear, ""},
+		{"another exit", failed, ran{exit: 2, err: "wrong: 5\n"}, "", Grounds{}, report.Unclear, ""},
+		{"another error, and the task promises", failed, ran{exit: 1, err: "usage\n"}, `"words are refused"`, Grounds{}, report.Unfulfilled, ""},
+		{"the same failure, and the task promises", failed, failed, `"words are refused"`, Grounds{}, report.Unfulfilled, ""},
+		{"silent on both, of what only the head has", ran{exit: 1}, ran{exit: 1}, "", Grounds{HeadOnly: []string{"--twice"}}, report.HeadOnly, ""},
+		{"silent on both", ran{exit: 1}, ran{exit: 1}, "", Grounds{}, report.PreExisting, ""},
+		{"the same words on both, whatever is named", failed, failed, "", Grounds{HeadOnly: []string{"--twice"}}, report.PreExisting, ""},
+		{"head only", failed, ran{exit: 2, err: "unknown option --twice\n"}, "12", Grounds{HeadOnly: []string{"--twice"}}, report.HeadOnly, ""},
+		{"head only, and the base lets it pass", failed, ran{out: "5\n"}, "12", Grounds{HeadOnly: []string{"--twice"}}, report.HeadOnly, ""},
+		{"head only, with a sentence", failed, ran{exit: 2, err: "unknown option\n"}, "", Grounds{HeadOnly: []string{"--twice"}, Quote: "it is doubled", QuoteAt: "README.md"}, report.HeadOnly, "README.md"},
+		{"head only, and the task promises", failed, ran{exit: 2, err: "unknown option\n"}, `"words are refused"`, Grounds{HeadOnly: []string{"--twice"}}, report.HeadOnly, "the task"},
+		{"head only, with a crash", ran{exit: 139}, ran{exit: 2, err: "unknown option\n"}, "", Grounds{HeadOnly: []string{"--twice"}}, report.HeadOnly, "SIGSEGV"},
+		{"head only, and the probe does not run", ran{exit: 1, err: "curl: (7) Failed to connect to localhost: Connection refused\n"}, ran{exit: 2, err: "unknown option\n"}, `"words are refused"`, Grounds{HeadOnly: []string{"--twice"}}, report.HeadOnly, ""},
+		{"by output: the base prints what is expected", ran{out: "5\n"}, ran{out: "12\n"}, "12 was expected, 5 came", Grounds{}, report.Introduced, ""},
+		{"by output: nor does the base", ran{out: "5\n"}, ran{out: "7\n"}, "12 was expected", Grounds{}, report.Unclear, ""},
+		{"by output: the base fails", ran{out: "5\n"}, ran{exit: 1, out: "12\n"}, "12 was expected", Grounds{}, report.Unclear, ""},
+		{"by output: the same", ran{out: "5\n"}, ran{out: "5\n"}, "12 was expected", Grounds{}, report.PreExisting, ""},
+		{"hangs on the head alone", ran{exit: 137, timedOut: true}, ran{out: "5\n"}, "", Grounds{}, report.Introduced, ""},
+		{"hangs on both", ran{exit: 137, timedOut: true}, ran{exit: 137, timedOut: true}, "", Grounds{}, report.PreExisting, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "spill"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			j := Judge{Dir: dir, Source: rundir.Source{Change: change.Change{Task: "Sum: words are refused."}}}
+			got, err := j.Classify(Trial{
+				Claim: report.AgentCheck{Expected: tc.expected}, First: tc.head.record(t, dir, "E1"), Head: tc.head.record(t, dir, "E2"),
+				OnBase:  func() (evidence.Record, error) { return tc.base.record(t, dir, "E3"), nil },
+				Grounds: func(evidence.Record) (Grounds, error) { return tc.grounds, nil },
+			})
+			if err != nil || got.Reproduction != tc.want || (got.Oracle == "") != (tc.oracle == "") || !strings.Contains(got.Oracle, tc.oracle) {
+				t.Errorf("%+v %v, want %s %q", got, err, tc.want, tc.oracle)
+			}
+		})
+	}
+	t.Run("passes when it is run again", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "spill"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Judge{Dir: dir}.Classify(Trial{First: failed.record(t, dir, "E1"), Head: ran{out: "4\n"}.record(t, dir, "E2")})
+		if err != nil || got.Reproduction != report.NotReproduced {
+			t.Errorf("%+v %v", got, err)
+		}
+	})
+}
