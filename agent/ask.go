@@ -67,7 +67,7 @@ func (t *turn) generate(ctx context.Context) (*model.Response, error) {
 	defer cancel()
 	req := &model.Request{
 		System: t.system, Messages: *t.history, Tools: t.specs, MaxOut: t.cfg.MaxOut, NoCalls: t.noCalls,
-		Agent: t.cfg.Name, ID: t.cfg.ID,
+		Effort: t.cfg.Effort, Agent: t.cfg.Name, ID: t.cfg.ID,
 	}
 	came, told := 0, 0
 	resp, err := t.cfg.Model.Generate(ctx, req, func(d model.Delta) {

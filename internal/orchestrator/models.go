@@ -34,6 +34,12 @@ type ModelConfig struct {
 	Price agent.Price
 	Rates model.Rates            // for an estimate; nil: none is made
 	Named func(AgentInfo) string // the model that Rates know an agent's by
+	// Effort is how long models may think, for all agents: low, medium or high; empty:
+	// the configuration's.
+	Effort string
+	// TakesEffort says why an agent's model cannot be asked with an effort, "" where it
+	// can; nil: all can.
+	TakesEffort func(AgentInfo) string
 
 	Agents      []string // that run besides verification, by name
 	Coordinator bool     // a model stands in front and may add read-only helpers

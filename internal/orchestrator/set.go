@@ -192,6 +192,7 @@ func Notes(j *journal.Journal) []string {
 			out = append(out, c.Warning)
 		}
 	}
+	out = append(out, effortNotes(j)...)
 	for _, text := range received(j) {
 		out = append(out, "said to the agents while the run went: "+agent.Cut(strings.Join(strings.Fields(text), " "), 400))
 	}

@@ -88,6 +88,10 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 	if err != nil {
 		return nil, err
 	}
+	effort, err := w.effort(d, rec.ID, chosen.Warning != "")
+	if err != nil {
+		return nil, err
+	}
 	roots, err := w.roots()
 	if err != nil {
 		return nil, err
@@ -103,7 +107,7 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
 			Model:  chosen.Model, Tools: tools, Known: known(), Aliases: aliases(), Submit: submit,
-			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Corrective: corrective(spec.Name),
+			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Effort: effort, Corrective: corrective(spec.Name),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: p.isolation,

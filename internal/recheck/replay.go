@@ -116,7 +116,7 @@ func (p *past) models(o ReplayOptions, moved func(string) string) *orchestrator.
 	c := &orchestrator.ModelConfig{Name: "replay", Price: o.Price, Recorded: &orchestrator.RecordedAgents{}}
 	if k := p.run.Begun.Settings.Agents; k != nil {
 		c.Agents, c.Coordinator, c.MaxTokens, c.MaxCostUSD, c.MaxIterations = k.Agents, k.Coordinator, k.MaxTokens, k.MaxCostUSD, k.MaxIterations
-		c.NoBackground, c.Exec = k.NoBackground, k.Exec
+		c.NoBackground, c.Exec, c.Effort = k.NoBackground, k.Exec, k.Effort
 	}
 	if set, ok := rundir.Lookup[orchestrator.Set](p.run.Journal, "run", "agents"); ok {
 		c.Recorded.Set = &set
