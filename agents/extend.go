@@ -12,37 +12,37 @@ import (
 func (p *parser) extend(d, b Definition) Definition {
 	d.Prompt = strings.TrimRight(b.Prompt, "\n") + "\n\n# What this project adds\n\n" + d.Prompt
 	d.Appends, d.Extends = false, true
-	set := func(names ...string) bool {
-		for _, name := range names {
-			if _, ok := p.fields[name]; ok {
-				return true
-			}
-		}
-		return false
-	}
-	if !set("tools", "tool_groups", "role") {
+	if !p.sets("tools", "tool_groups", "role") {
 		d.AllTools = false
 		d.Tools = slices.DeleteFunc(slices.Clone(b.Tools), func(t string) bool {
 			return slices.Contains(d.DisallowedTools, t) || !d.Permission.mayAllow(t)
 		})
 	}
-	if !set("max_iterations") {
+	if !p.sets("max_iterations") {
 		d.MaxIterations = b.MaxIterations
 	}
-	if !set("timeout") {
+	if !p.sets("timeout") {
 		d.Timeout = b.Timeout
 	}
-	if !set("max_output_tokens") {
+	if !p.sets("max_output_tokens") {
 		d.MaxOutputTokens = b.MaxOutputTokens
 	}
-	if !set("isolation") {
+	if !p.sets("isolation") {
 		d.Isolation = b.Isolation
 	}
-	if !set("background") {
+	if !p.sets("background") {
 		d.Background = b.Background
 	}
-	if !set("mode") {
+	if !p.sets("mode") {
 		d.Mode = b.Mode
 	}
 	return d
+}
+
+// sets says whether the file sets one of some fields.
+func (p *parser) sets(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, ok := p.fields[name]
+		return ok
+	})
 }

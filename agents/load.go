@@ -154,7 +154,7 @@ func (c *Cast) read(f Folder, names Names) {
 		switch b, ok := c.builtins[d.Name]; {
 		case f.Origin == Builtin:
 			c.builtins[d.Name] = d
-		case ok && d.Appends:
+		case ok && d.Appends && p.sets("prompt"): // files of other systems append to a general agent where they do not say
 			d = p.extend(d, b)
 		}
 		c.put(d, problems.Err())

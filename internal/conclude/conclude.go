@@ -168,6 +168,14 @@ func addJudged(rep *report.Report, j *Judged) {
 	rep.Notes = append(rep.Notes, j.Notes...)
 	for _, a := range j.Outcomes {
 		for _, k := range a.Checks {
+			if a.Helper && !k.Stands() {
+				continue // a finding says what became of it
+			}
+			if k.Stands() && slices.ContainsFunc(rep.Checks, func(c report.Check) bool {
+				return c.Kind == report.KindAgent && c.Result == k.Result && c.Command == k.Command && c.Reproduction == k.Reproduction
+			}) {
+				continue // another agent found the same
+			}
 			c := k.Check
 			c.ID = "C" + strconv.Itoa(len(rep.Checks)+1)
 			if c.Support == report.Absent {

@@ -90,7 +90,10 @@ func gateSteps(r *gate.Result) []string {
 			}
 		case gate.StageSetup, gate.StageBuild, gate.StageLint, gate.StageTest, gate.StageFailToPass, gate.StageKept:
 		}
-		line := fmt.Sprintf("[%s] exit=%d %s %s: %s", s.Evidence, s.Exit, s.Side, s.Stage, noted(s.Command))
+		line := fmt.Sprintf("[%s] exit=%d %s: %s", s.Evidence, s.Exit, s.Side, noted(s.Command))
+		if s.Stage != gate.StageTest {
+			line += " (" + string(s.Stage) + ")"
+		}
 		if s.Unit != "." && s.Unit != "" {
 			line += " (in " + s.Unit + ")"
 		}

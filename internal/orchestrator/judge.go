@@ -15,9 +15,9 @@ import (
 )
 
 // judgement holds what agents claim against the log, runs what they say fails again,
-// and collects what the report says of them. Helpers count where they were asked
-// for and could not work. Without rerun nothing is run again.
-func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noRerun bool) (*Judgement, error) {
+// and collects what the report says of them. Helpers that were asked for and could not
+// work count. With noRerun nothing is run again.
+func (w *work) judgement(ctx context.Context, helpers []agent.Result, noRerun bool) (*Judgement, error) {
 	j := &Judgement{}
 	w.until = reproduce.Share(ctx, w.now())
 	for _, res := range helpers {
@@ -29,21 +29,37 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s would have found: it did not complete: %s", res.Agent, reason(res)))
 		}
 	}
-	for _, res := range owing {
-		outcome, err := w.outcome(ctx, res, noRerun)
-		if err != nil {
-			return nil, err
-		}
-		j.Agents = append(j.Agents, outcome)
-	}
 	for _, rec := range inOrder(w.runner.List()) {
 		j.add(rec.Result)
 	}
 	if w.planner != nil {
 		j.add(*w.planner)
 	}
+	for _, helps := range []bool{false, true} { // time for running again goes first to those that owe a verdict
+		for _, res := range j.Results {
+			if Helps(res.Agent) != helps {
+				continue
+			}
+			if err := w.judged(ctx, j, res, noRerun); err != nil {
+				return nil, err
+			}
+		}
+	}
 	j.Usage, j.CostUSD, j.CostOK = w.runner.Budget.Used()
 	return j, nil
+}
+
+// judged adds what one agent's reply comes to.
+func (w *work) judged(ctx context.Context, j *Judgement, res agent.Result, noRerun bool) error {
+	out, err := w.outcome(ctx, res, noRerun)
+	if err != nil {
+		return err
+	}
+	if !out.Helper || Counts(out) {
+		j.Agents = append(j.Agents, out)
+	}
+	j.Findings = append(j.Findings, Audit{}.Findings(res, out)...)
+	return nil
 }
 
 // inOrder puts records in the order in which their work began. Those that a
@@ -86,27 +102,26 @@ func reason(res agent.Result) string {
 // outcome is what one agent's reply comes to.
 func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool) (report.AgentOutcome, error) {
 	a := Audit{Dir: w.dir.Path, Journal: w.dir.Journal, Tree: w.sides.Head.OID, Records: w.dir.Evidence.Records()}
-	out, audited, err := a.Outcome(res)
+	out, claims, err := a.Outcome(res)
 	if err != nil || noRerun {
 		return out, err
 	}
-	claims := report.ParseAgentReport(res.Text).Checks
 	for i := range out.Checks {
 		k := &out.Checks[i]
 		if k.Result != report.ResultFail || k.Support != report.Supported || w.timeIsOver() {
 			continue
 		}
-		if k.Reproduction, err = w.reproduce(ctx, res, claims[i], audited[i]); err != nil {
+		if k.Reproduction, err = w.reproduce(ctx, res, claims[i]); err != nil {
 			return out, fmt.Errorf("run check %q again: %w", k.Title, err)
 		}
 	}
-	return out, w.sample(ctx, res, audited, out.Checks)
+	return out, w.sample(ctx, res, claims, out.Checks)
 }
 
 // reproduce runs the command of a failing check again, in fresh copies of both
 // prepared snapshots and with the agent's scratch files, and says what that shows.
-func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCheck, a evidence.Audited) (report.Reproduction, error) {
-	o, ok, err := w.original(ctx, res, a)
+func (w *work) reproduce(ctx context.Context, res agent.Result, c Claim) (report.Reproduction, error) {
+	o, ok, err := w.original(ctx, res, c.Audited)
 	if !ok || err != nil {
 		return report.NotRun, err
 	}
@@ -114,7 +129,7 @@ func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCh
 	if err != nil {
 		return report.NotRun, err
 	}
-	return w.judge.Classify(c, o.Record, head, func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) })
+	return w.judge.Classify(c.AgentCheck, o.Record, head, func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) })
 }
 
 // original is the recorded command that a check rests on. There is none where the
@@ -140,10 +155,10 @@ const sampleMost = 3
 // sample runs some of an agent's passing checks again on the head, those that
 // attack first: a check that held once and not again holds up no PASS. It ends
 // with the time that running again may take.
-func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.Audited, checks []report.JudgedCheck) error {
+func (w *work) sample(ctx context.Context, res agent.Result, claims []Claim, checks []report.JudgedCheck) error {
 	var order []int
 	for i, k := range checks {
-		if k.Result == report.ResultPass && k.Support == report.Supported && len(audited[i].Records) > 0 {
+		if k.Result == report.ResultPass && k.Support == report.Supported && len(claims[i].Audited.Records) > 0 {
 			order = append(order, i)
 		}
 	}
@@ -152,7 +167,7 @@ func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.
 		if w.timeIsOver() {
 			break
 		}
-		o, ok, err := w.original(ctx, res, audited[i])
+		o, ok, err := w.original(ctx, res, claims[i].Audited)
 		if err != nil {
 			return err
 		}

@@ -184,9 +184,15 @@ func (a *Agents) estimate() string {
 		if a.models.MaxIterations > 0 {
 			turns = min(turns, a.models.MaxIterations)
 		}
-		plans = append(plans, model.Plan{
-			Model: a.models.Named(info), Turns: turns, Prompt: (brief+len(d.Prompt))/4 + toolTokens, Grow: growTokens, Out: outTokens,
-		})
+		n := 1
+		if d.Name == Verification {
+			n = a.verifiers()
+		}
+		for range n {
+			plans = append(plans, model.Plan{
+				Model: a.models.Named(info), Turns: turns, Prompt: (brief+len(d.Prompt))/4 + toolTokens, Grow: growTokens, Out: outTokens,
+			})
+		}
 	}
 	e := a.models.Rates.Estimate(plans...)
 	text := fmt.Sprintf("estimate for %d agents: about %d tokens in and %d out", len(plans), e.Usage.Input, e.Usage.Output)
