@@ -102,6 +102,14 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		fallback = &agent.Fallback{Wanted: chosen.Wanted, Why: chosen.Warning}
 	}
 	where := p.circumstances(w, tools)
+	var programs []string
+	if p.executes {
+		if programs, err = w.programs(ctx, p.ws.Command, p.ws.Tree.Dir); err != nil {
+			roots.close()
+			return nil, err
+		}
+	}
+	where.Facts = w.facts(p, programs)
 	return &agent.Seat{
 		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{

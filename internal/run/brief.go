@@ -66,6 +66,9 @@ func (p *prepared) brief(ctx context.Context) error {
 	b.commits(src.Commits)
 	b.files(c.Files)
 	if models := p.begun.job.Models; models != nil {
+		if err := b.guidance(ctx, p.mirror, c.BaseSHA, p.config.values.Guidance); err != nil {
+			return err
+		}
 		limit := briefDiff(p.config.values.Limits.Under(models.Limits()).Tokens)
 		if err := b.diff(ctx, p.mirror, src, limit); err != nil {
 			return err
