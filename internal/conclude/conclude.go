@@ -149,7 +149,7 @@ func byAgents(rep *report.Report, a Agents, gateVerdict report.Verdict) {
 	var outcomes []report.AgentOutcome
 	switch {
 	case a.Judged != nil:
-		outcomes = a.Judged.Outcomes
+		outcomes = failingFirst(a.Judged.Outcomes)
 	case a.Failure != "" && rep.Outcome == report.Errored:
 		outcomes = []report.AgentOutcome{{Agent: verifier, Outcome: report.RunnerErrored, Cause: a.Failure}}
 		rep.Outcome = report.Completed // the gate did conclude: the reason says what is missing
@@ -161,6 +161,20 @@ func byAgents(rep *report.Report, a Agents, gateVerdict report.Verdict) {
 	}
 	verdict, reasons := report.Combine(gateVerdict, rep.Reasons, outcomes...)
 	rep.Verdict, rep.Reasons = report.Worst(rep.Verdict, verdict), reasons
+}
+
+// failingFirst puts the outcomes before the others whose checks make the verdict, so that
+// people read their reasons first.
+func failingFirst(all []report.AgentOutcome) []report.AgentOutcome {
+	stands := func(a report.AgentOutcome) int {
+		if slices.ContainsFunc(a.Checks, report.JudgedCheck.Stands) {
+			return 0
+		}
+		return 1
+	}
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b report.AgentOutcome) int { return stands(a) - stands(b) })
+	return out
 }
 
 // addJudged adds the agents' checks, and what their commands changed.

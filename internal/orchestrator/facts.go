@@ -28,55 +28,53 @@ var browsers = []string{"chromium", "chromium-browser", "google-chrome"}
 // searchTime is how long looking for programs may take.
 const searchTime = 20 * time.Second
 
-// programs are the useful programs that commands of an agent find. What is found first
-// is in the journal, so that all agents of a run are told the same. A replay, which
-// executes nothing of its own, knows none.
-func (w *work) programs(ctx context.Context, c sandbox.Command, dir string) ([]string, error) {
-	if w.playback {
-		return nil, nil
+// machine says what an agent that runs commands must know of the machine, one sentence
+// each. It is found out once for a run and in the journal, so that all agents are told
+// the same, and those of a replay too, wherever that takes place.
+func (w *work) machine(ctx context.Context, c sandbox.Command, dir string) ([]string, error) {
+	if r := w.agents.models.Recorded; r != nil {
+		return r.Machine, nil
 	}
-	return journal.Once(w.dir.Journal, "run", "programs", func() ([]string, error) {
-		c.Argv = reproduce.Bash("for p in " + usefulPrograms + `; do if command -v "$p" >/dev/null; then echo "$p"; fi; done`)
-		c.Dir, c.Timeout = dir, searchTime
-		res, err := w.sides.Sandbox.Run(ctx, c)
-		if err != nil || res.Exit != 0 {
-			w.log.WarnContext(ctx, "look for programs", "exit", res.Exit, "error", err)
-			return nil, context.Cause(ctx) // an agent can find out by itself
+	return journal.Once(w.dir.Journal, "run", "machine", func() ([]string, error) {
+		programs, err := w.programs(ctx, c, dir)
+		if err != nil {
+			return nil, err
 		}
-		return strings.Fields(string(res.Stdout.Bytes)), nil
+		settings, _ := rundir.Lookup[rundir.Settings](w.dir.Journal, "run", "circumstances")
+		reach := "commands reach their own loopback interface and no other network."
+		if settings.Network == rundir.NetworkFull {
+			reach = "commands may use the network."
+		}
+		out := []string{fmt.Sprintf("Machine: %s/%s, %d processors; sandbox tier %s; %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), settings.Sandbox.Tier, reach)}
+		if v := w.gate.Toolchains; len(v) > 0 {
+			var known []string
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				known = append(known, name+" "+v[name])
+			}
+			out = append(out, "Toolchains: "+strings.Join(known, ", ")+".")
+		}
+		if len(programs) > 0 {
+			missing := slices.DeleteFunc(strings.Fields(usefulPrograms), func(name string) bool { return slices.Contains(programs, name) })
+			out = append(out, "Programs that are there, of those that probes often use: "+strings.Join(programs, " ")+".", "Not there: "+strings.Join(missing, " ")+".")
+		}
+		if d := durations(w.gate); d != "" {
+			out = append(out, "How long commands of the gate took here: "+d+".")
+		}
+		return append(out, page(programs)...), nil
 	})
 }
 
-// facts are what an agent must know of its limits and of the machine, one sentence each.
-func (w *work) facts(p *provisioning, programs []string) []string {
-	out := []string{w.limits(p)}
-	if !p.executes {
-		return out
+// programs are the useful programs that commands of an agent find. Where that cannot be
+// found out an agent can try.
+func (w *work) programs(ctx context.Context, c sandbox.Command, dir string) ([]string, error) {
+	c.Argv = reproduce.Bash("for p in " + usefulPrograms + `; do if command -v "$p" >/dev/null; then echo "$p"; fi; done`)
+	c.Dir, c.Timeout = dir, searchTime
+	res, err := w.sides.Sandbox.Run(ctx, c)
+	if err != nil || res.Exit != 0 {
+		w.log.WarnContext(ctx, "look for programs", "exit", res.Exit, "error", err)
+		return nil, context.Cause(ctx)
 	}
-	settings, _ := rundir.Lookup[rundir.Settings](w.dir.Journal, "run", "circumstances")
-	machine := fmt.Sprintf("Machine: %s/%s, %d processors; sandbox tier %s", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), settings.Sandbox.Tier)
-	if settings.Network == rundir.NetworkFull {
-		machine += "; commands may use the network."
-	} else {
-		machine += "; commands reach their own loopback interface and no other network."
-	}
-	out = append(out, machine)
-	if v := w.gate.Toolchains; len(v) > 0 {
-		var known []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			known = append(known, name+" "+v[name])
-		}
-		out = append(out, "Toolchains: "+strings.Join(known, ", ")+".")
-	}
-	if len(programs) > 0 {
-		out = append(out, "Programs that are there, of those that probes often use: "+strings.Join(programs, " ")+".")
-		missing := slices.DeleteFunc(strings.Fields(usefulPrograms), func(name string) bool { return slices.Contains(programs, name) })
-		out = append(out, "Not there: "+strings.Join(missing, " ")+".")
-	}
-	if d := durations(w.gate); d != "" {
-		out = append(out, "How long commands of the gate took here: "+d+".")
-	}
-	return append(out, page(programs)...)
+	return strings.Fields(string(res.Stdout.Bytes)), nil
 }
 
 // page says how a page is looked at where there is a browser.

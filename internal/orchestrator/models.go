@@ -56,8 +56,9 @@ type ModelConfig struct {
 
 // RecordedAgents are what a recorded run had.
 type RecordedAgents struct {
-	Set  *Set
-	Pull *tool.Pull
+	Set     *Set
+	Pull    *tool.Pull
+	Machine []string // what they were told of the machine
 }
 
 // Limits are the operator's limits for the agents.

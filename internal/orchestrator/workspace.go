@@ -102,14 +102,15 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		fallback = &agent.Fallback{Wanted: chosen.Wanted, Why: chosen.Warning}
 	}
 	where := p.circumstances(w, tools)
-	var programs []string
+	where.Facts = []string{w.limits(p)}
 	if p.executes {
-		if programs, err = w.programs(ctx, p.ws.Command, p.ws.Tree.Dir); err != nil {
+		machine, err := w.machine(ctx, p.ws.Command, p.ws.Tree.Dir)
+		if err != nil {
 			roots.close()
 			return nil, err
 		}
+		where.Facts = append(where.Facts, machine...)
 	}
-	where.Facts = w.facts(p, programs)
 	return &agent.Seat{
 		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{

@@ -121,6 +121,7 @@ func (p *past) models(o ReplayOptions, moved func(string) string) *orchestrator.
 	if set, ok := rundir.Lookup[orchestrator.Set](p.run.Journal, "run", "agents"); ok {
 		c.Recorded.Set = &set
 	}
+	c.Recorded.Machine, _ = rundir.Lookup[[]string](p.run.Journal, "run", "machine")
 	c.Recorded.Pull, _ = rundir.Lookup[*tool.Pull](p.run.Journal, "run", "pull")
 	if was, ok := rundir.Lookup[orchestrator.Preflight](p.run.Journal, "stage", "preflight"); ok {
 		c.Preflight = func(context.Context, orchestrator.Recorder) (model.Usage, *orchestrator.Trouble) {
