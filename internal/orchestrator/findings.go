@@ -74,6 +74,9 @@ func (a Audit) Findings(res agent.Result, out report.AgentOutcome) []report.Find
 func (a Audit) finding(res agent.Result, f report.AgentFinding, k *report.JudgedCheck) report.Finding {
 	out := report.Finding{Severity: f.Severity, Title: f.Title, Path: f.Path, Line: f.Line}
 	status := "not verified: no command shows it"
+	if f.Claim != nil {
+		status = "not verified: its command was not run again"
+	}
 	if k != nil {
 		status = standing(*k)
 		if k.Support != report.Absent {

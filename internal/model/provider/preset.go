@@ -224,5 +224,6 @@ func spoken(apis []API) string {
 	for _, a := range apis {
 		words = append(words, string(a))
 	}
+	slices.Sort(words)
 	return strings.Join(words, ", ")
 }
