@@ -16,12 +16,13 @@ import (
 // Bounds of what an agent is given of the gate's result: its request is sent with
 // every question.
 const (
-	notedSteps  = 40
-	notedCases  = 20  // of one kind
-	notedRunes  = 200 // of a command, a test's name or a line of code
-	notedSlow   = 15  // commands whose durations are given
-	notedLeast  = time.Second
-	notedFailed = 600 // runes of the output of a command that failed
+	notedSteps    = 40
+	notedCases    = 20  // of one kind
+	notedRunes    = 200 // of a command, a test's name or a line of code
+	notedSlow     = 15  // commands whose durations are given
+	notedSentence = 500 // runes of a reason
+	notedLeast    = time.Second
+	notedFailed   = 600 // runes of the output of a command that failed
 )
 
 // gateNotes say what the gate found and what it could not see, so that no agent repeats
@@ -30,7 +31,7 @@ const (
 func gateNotes(r *gate.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## What the gate found\n\nIts verdict: %s.\n", r.Verdict)
-	for _, reason := range r.Reasons {
+	for _, reason := range sentences(r.Reasons) {
 		b.WriteString("- " + reason + "\n")
 	}
 	b.WriteString("\nIts commands, which are in the log:\n\n" + fenced(gateSteps(r)))
@@ -45,11 +46,20 @@ func gateNotes(r *gate.Result) string {
 	}
 	if len(r.NotCovered) > 0 {
 		b.WriteString("\nIt did not cover:\n\n")
-		for _, n := range r.NotCovered {
+		for _, n := range sentences(r.NotCovered) {
 			b.WriteString("- " + n + "\n")
 		}
 	}
 	return b.String()
+}
+
+// sentences are texts of the gate, which may quote a command of any length.
+func sentences(all []string) []string {
+	var out []string
+	for _, text := range all {
+		out = append(out, evidence.Visible(shortened(text, notedSentence)))
+	}
+	return capped(out, notedCases)
 }
 
 // fenced quotes lines that hold text of the change.
@@ -58,10 +68,12 @@ func fenced(lines []string) string {
 }
 
 // noted shortens a text to one line.
-func noted(text string) string {
+func noted(text string) string { return shortened(text, notedRunes) }
+
+func shortened(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if r := []rune(text); len(r) > notedRunes {
-		return string(r[:notedRunes]) + " …"
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + " …"
 	}
 	return text
 }
