@@ -145,7 +145,7 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 		cfg.MaxIterations = min(cfg.MaxIterations, most)
 	}
 	cfg.Journal, cfg.Now, cfg.Log = w.dir.Journal, w.now, w.log
-	history := []model.Message{{Role: model.User, Text: w.redacted(coordinatorPrompt(w.agents.briefing(), notes))}}
+	history := []model.Message{{Role: model.User, Text: w.redacted(coordinatorPrompt(w.agents.briefing(), w.gate, notes))}}
 	began := w.now()
 	res.End, res.Err = agent.Turn(ctx, &cfg, &history, w.emit)
 	w.runner.Drain()

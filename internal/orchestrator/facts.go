@@ -17,8 +17,8 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// usefulPrograms are those that a probe may need; an agent is told which of them there
-// are, so that it does not find out by trying.
+// usefulPrograms are those that a probe may need; an agent is given the list of those that
+// there are, so that it does not find out by trying.
 const usefulPrograms = "bash curl wget jq git make gcc clang go gofmt node npm npx python3 pytest ruby java mvn cargo dotnet php " +
 	"sqlite3 psql redis-server nc socat strace openssl chromium chromium-browser google-chrome docker"
 
@@ -29,12 +29,14 @@ var browsers = []string{"chromium", "chromium-browser", "google-chrome"}
 const searchTime = 20 * time.Second
 
 // machine says what an agent that runs commands must know of the machine, one sentence
-// each. It is found out once for a run and in the journal, so that all agents are told
+// each. It is found out once for a run and in the journal, so that all agents are given
 // the same, and those of a replay too, wherever that takes place.
 func (w *work) machine(ctx context.Context, c sandbox.Command, dir string) ([]string, error) {
 	if r := w.agents.models.Recorded; r != nil {
 		return r.Machine, nil
 	}
+	w.looking.Lock()
+	defer w.looking.Unlock()
 	return journal.Once(w.dir.Journal, "run", "machine", func() ([]string, error) {
 		programs, err := w.programs(ctx, c, dir)
 		if err != nil {

@@ -27,8 +27,8 @@ func adviserPrompt(brief string, r *gate.Result) string {
 		brief + gateNotes(r)
 }
 
-func coordinatorPrompt(brief, notes string) string {
-	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + brief + notes
+func coordinatorPrompt(brief string, r *gate.Result, notes string) string {
+	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + brief + gateNotes(r) + notes
 }
 
 func verificationPrompt(brief string, r *gate.Result, p *reproduce.Previous, notes string) string {

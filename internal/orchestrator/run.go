@@ -110,6 +110,8 @@ type work struct {
 	planner *agent.Result // the coordinator's, where there was one
 	until   time.Time     // when the time for running checks again is over; zero: never
 
+	looking sync.Mutex // held while the machine is looked at
+
 	mu         sync.Mutex
 	workspaces map[string]*Workspace
 }

@@ -58,7 +58,7 @@ func (a *Agents) affords(n int) bool {
 }
 
 // verifications are the orders of the agents that owe a verdict. Where there are several
-// each has a concern of its own, which stands behind everything that they are all told,
+// each has a concern of its own, which stands behind what is the same for all of them,
 // so that a provider has that in its cache.
 func (w *work) verifications(notes string) []agent.Order {
 	prompt := verificationPrompt(w.agents.briefing(), w.gate, w.previous, notes)
