@@ -71,6 +71,7 @@ type Config struct {
 	Window        int           // input tokens that the model takes; 0: it is not known
 	OutputTokens  int           // output tokens of the whole turn; 0: no limit
 	Price         Price         // nil: the cost is not known
+	Effort        model.Effort  // how long the model may think; "": as its provider decides
 	// Reserve is the share of every limit (time, tokens, money) that is kept for the
 	// final report, such as 0.1: where no more is left, and where the cap of
 	// questions is reached, one last question asks for it. The outcome is the

@@ -71,7 +71,7 @@ const progressEvery = 2048
 func (t *turn) request() *model.Request {
 	return &model.Request{
 		System: t.system, Messages: *t.history, Tools: t.specs, MaxOut: t.cfg.MaxOut, NoCalls: t.noCalls,
-		Agent: t.cfg.Name, ID: t.cfg.ID,
+		Effort: t.cfg.Effort, Agent: t.cfg.Name, ID: t.cfg.ID,
 	}
 }
 

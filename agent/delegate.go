@@ -91,8 +91,8 @@ type delegation struct {
 	parent  string
 	offered []string
 
-	mu    sync.Mutex // one background start at a time, so that two of a kind cannot slip through
-	begun map[string]bool
+	mu    sync.Mutex
+	begun map[string]bool // ids of the tasks that the agent has started
 }
 
 func (d *delegation) spawn(ctx context.Context, raw json.RawMessage) (tool.Result, error) {
@@ -153,18 +153,15 @@ func (d *delegation) wait(ctx context.Context, o Order) (Result, error) {
 	return res, err
 }
 
-// background starts o, unless a task of the same agent is under way there.
+// background starts o. The same order given twice is one task; another order to the same
+// agent is a task of its own.
 func (d *delegation) background(o Order) (tool.Result, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, rec := range d.r.List() {
-		if rec.Agent == o.Agent && rec.Background && rec.Status == TaskRunning {
-			return tool.Result{Text: fmt.Sprintf("%s is already at work as task %s. Read its result with %s instead of starting another one.", o.Agent, rec.ID, ResultTool)}, nil
-		}
-	}
-	id, err := d.r.Start(d.run, o)
+	id, fresh, err := d.r.start(d.run, o)
 	if err != nil {
 		return tool.Result{}, err
+	}
+	if !fresh {
+		return tool.Result{Text: fmt.Sprintf("This order was given before: it is already at work as task %s. Read its result with %s instead of starting another one.", id, ResultTool)}, nil
 	}
 	return tool.Result{Text: fmt.Sprintf("%s works in the background as task %s. Read its result with %s.", o.Agent, id, ResultTool)}, nil
 }

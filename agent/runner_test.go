@@ -363,13 +363,15 @@ VERDICT: PASS
 	}
 }
 
-// While a background task is under way another one of its kind is not started.
-func TestBackgroundOnce(t *testing.T) {
+// What tells background tasks apart is what they are asked: the same order twice in one
+// message is one task, two different orders to one agent are two.
+func TestBackgroundByPrompt(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, `
 -- coordinator --
-> Agent {"subagent_type": "verification", "prompt": "check it"}
-> Agent {"subagent_type": "verification", "prompt": "check it again"}
+> Agent {"subagent_type": "verification", "prompt": "check the reader"}
+> Agent {"subagent_type": "verification", "prompt": "check the writer"}
+> Agent {"subagent_type": "verification", "prompt": "check the reader"}
 ---
 <* is already at work as task
 Done.
@@ -378,11 +380,13 @@ Done.
 `)
 	ctx, cancel := context.WithCancel(t.Context())
 	end, _ := c.coordinator(ctx, t, nil)
-	if end.Outcome != agent.Completed || len(c.List()) != 1 {
+	if end.Outcome != agent.Completed || len(c.List()) != 2 {
 		t.Errorf("%+v, tasks %+v", end, c.List())
 	}
-	if rec := c.List()[0]; rec.Status != agent.TaskRunning {
-		t.Errorf("the background task ended with the turn: %+v", rec)
+	for _, rec := range c.List() {
+		if rec.Status != agent.TaskRunning {
+			t.Errorf("the background task ended with the turn: %+v", rec)
+		}
 	}
 	cancel()
 	c.Drain()

@@ -32,7 +32,7 @@ func (w *wired) Generate(ctx context.Context, req *model.Request, on func(model.
 // open is a client of a server that gives one answer.
 func (w *wired) open(answer http.HandlerFunc) model.Model {
 	target := provider.Target{Preset: provider.Preset{Name: "test"}, API: provider.API(w.api.Name), BaseURL: modeltest.Serve(w.t, w.api, answer).URL, Key: modeltest.Key}
-	m, err := target.Open(provider.Options{Model: "test-model", Now: noon, Retry: model.Retry{Tries: 1}, Thinking: 1024})
+	m, err := target.Open(provider.Options{Model: "test-model", Now: noon, Retry: model.Retry{Tries: 1}})
 	if err != nil {
 		w.t.Error(err)
 	}

@@ -67,6 +67,7 @@ type Definition struct {
 
 	Prompt  string
 	Appends bool // Prompt goes behind the text of a general agent instead of taking its place
+	Extends bool // Prompt begins with that of the built-in agent of the same name, to which the file adds
 
 	Source   string // the file it came from
 	Origin   Origin // the kind of place where that lies

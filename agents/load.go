@@ -88,6 +88,7 @@ type Cast struct {
 	Definitions []Definition // by name
 	Problems    Problems     // of all files, in the order in which they were read
 	disabled    map[string]Problem
+	builtins    map[string]Definition // as they are without the files of anybody
 }
 
 // Load reads the built-in agents, and over them folders, the weakest first. What is wrong with a file is a
@@ -101,7 +102,7 @@ func Load(names Names, folders ...Folder) Cast {
 func builtinFolder() Folder { return Folder{Origin: Builtin, Dialect: Ycbot, FS: builtins} }
 
 func load(names Names, folders ...Folder) Cast {
-	c := Cast{disabled: map[string]Problem{}}
+	c := Cast{disabled: map[string]Problem{}, builtins: map[string]Definition{}}
 	for _, f := range folders {
 		if f.FS != nil {
 			c.read(f, names)
@@ -138,7 +139,8 @@ func (c *Cast) read(f Folder, names Names) {
 			c.Problems = append(c.Problems, Problem{File: file, Text: reason(err), Fatal: true})
 			continue
 		}
-		d, problems := Parse(file, data, f.Dialect, names)
+		p := parse(file, data, f.Dialect, names)
+		d, problems := p.d, p.problems
 		c.Problems = append(c.Problems, problems...)
 		if d.Name == "" { // says nothing of whose it is
 			continue
@@ -149,6 +151,12 @@ func (c *Cast) read(f Folder, names Names) {
 		}
 		here[d.Name] = file
 		d.Origin = f.Origin
+		switch b, ok := c.builtins[d.Name]; {
+		case f.Origin == Builtin:
+			c.builtins[d.Name] = d
+		case ok && d.Appends && p.sets("prompt"): // files of other systems append to a general agent where they do not say
+			d = p.extend(d, b)
+		}
 		c.put(d, problems.Err())
 	}
 }

@@ -19,12 +19,19 @@ var agentName = pattern.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 // nil. If not, the file is skipped, or, where Name is set, it is an agent that
 // is disabled, because it cannot be told what it may do.
 func Parse(file string, data []byte, dialect Dialect, names Names) (Definition, Problems) {
+	p := parse(file, data, dialect, names)
+	return p.d, p.problems
+}
+
+// parse reads an agent file and returns the parser, which knows the fields that the
+// file sets.
+func parse(file string, data []byte, dialect Dialect, names Names) *parser {
 	p := &parser{file: file, names: names, fields: map[string]setting{}, d: Definition{
 		Dialect: dialect, Source: file, MaxIterations: dialect.iterations(), Appends: dialect.appends(),
 	}}
 	p.read(data)
 	p.problems.sort()
-	return p.d, p.problems
+	return p
 }
 
 // A parser fills a definition.

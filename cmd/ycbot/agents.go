@@ -220,11 +220,15 @@ func effective(d agents.Definition) [][2]string {
 			never = append(never, t)
 		}
 	}
+	builtin := "replaces"
+	if d.Extends {
+		builtin = "extends"
+	}
 	out := [][2]string{
 		{"name", d.Name},
 		{"description", d.Description},
 		{"source", fmt.Sprintf("%s (%s)", d.Source, d.Origin)},
-		{"replaces", d.Replaces},
+		{builtin, d.Replaces},
 		{"role", d.Role},
 		{"tools", tools},
 		{"never granted", strings.Join(never, ", ")},

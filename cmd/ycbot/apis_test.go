@@ -40,7 +40,7 @@ func TestRunByEachAPI(t *testing.T) {
 			dir := t.TempDir()
 			repo, out, home := filepath.Join(dir, "repo"), filepath.Join(dir, "out"), filepath.Join(dir, "home")
 			makeChange(t, repo, sumBase, sumHead)
-			cmd := realProgram(t, home, "run", "-C", repo, "--provider", named[api.Name], "--model", "gpt-5", "--base-url", d.URL, "--sandbox", "none", "--out", out)
+			cmd := realProgram(t, home, "run", "-C", repo, "--provider", named[api.Name], "--model", "gpt-5", "--effort", "high", "--base-url", d.URL, "--sandbox", "none", "--out", out)
 			cmd.Env = append(cmd.Env, "YCBOT_API_KEY="+modeltest.Key)
 			said, err := cmd.CombinedOutput()
 			if err != nil || len(d.Bodies()) != 3 {
@@ -49,6 +49,17 @@ func TestRunByEachAPI(t *testing.T) {
 			log, err := os.ReadFile(filepath.Join(out, "model.jsonl"))
 			if err != nil || bytes.Contains(log, []byte(modeltest.Key)) || bytes.Count(log, []byte(`,"api":"`+api.Name+`","model":"gpt-5",`)) != 3 {
 				t.Errorf("model.jsonl, %v:\n%s", err, log)
+			}
+			// The effort goes out with each question of the agent, and what the model reasoned
+			// goes back where the API has a way to.
+			sent := map[string][]string{
+				"chat": {`"reasoning_effort":"high"`}, "responses": {`"reasoning":{"effort":"high"}`, `"encrypted_content":`},
+				"messages": {`"output_config":{"effort":"high"}`, `"signature":`},
+			}[api.Name]
+			for _, want := range sent {
+				if body := d.Bodies()[2]; !strings.Contains(body, want) {
+					t.Errorf("no %s in %s", want, body)
+				}
 			}
 			data, err := os.ReadFile(filepath.Join(out, "report.json"))
 			if err != nil {

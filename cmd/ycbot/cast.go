@@ -36,8 +36,12 @@ func (p *program) cast(o *runOptions) (*orchestrator.ModelConfig, error) {
 	if exec != "" && !slices.Contains(policy.Levels(), exec) {
 		return nil, fmt.Errorf("YCBOT_EXEC %q: want one of %s", exec, strings.Join(policy.Levels(), ", "))
 	}
+	effort := cmp.Or(o.effort.value, p.getenv("YCBOT_EFFORT"))
+	if effort != "" && !slices.Contains(model.Efforts(), effort) {
+		return nil, fmt.Errorf("YCBOT_EFFORT %q: want one of %s", effort, strings.Join(model.Efforts(), ", "))
+	}
 	c := &orchestrator.ModelConfig{
-		Exec: exec, Wanted: name,
+		Exec: exec, Wanted: name, Effort: effort,
 		Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator,
 		NoBackground: o.noBackground, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
 	}
@@ -93,7 +97,7 @@ func (p *program) asked(c *orchestrator.ModelConfig, o *runOptions, name, provid
 	}
 	c.Model = func(record orchestrator.Recorder) (model.Model, error) { return v.open(target, name, record) }
 	c.Price, c.Rates, c.Named = v.price(name), v.rates, v.named
-	c.Route, c.Preflight = v.voice, v.preflight
+	c.Route, c.Preflight, c.TakesEffort = v.voice, v.preflight, v.takesEffort
 	c.Name += fmt.Sprintf(" %s %q %q", v.route.Mode, v.route.Fast, v.route.Smart)
 	return c, nil
 }

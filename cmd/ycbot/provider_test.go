@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -228,5 +229,24 @@ func TestSecretsStayAway(t *testing.T) {
 	p.secretless(t, e, providerKey, plantedToken, fileToken, titleToken, taskToken, awsKey, pemBody, "correct-horse-battery")
 	if n := len(e.requests()); n != 2 {
 		t.Errorf("%d requests", n)
+	}
+}
+
+// A model that is not known to take an effort is asked without one, and the report says so.
+func TestEffortIgnored(t *testing.T) {
+	t.Parallel()
+	e := newEndpoint(t, providerKey, honestModel)
+	p := provide(t, e, sumBase, sumHead, nil, "--provider", "ollama", "--effort", "high")
+	const want = "agent verification: effort high is not used: model m of provider ollama is not known to take one"
+	if !slices.Contains(p.rep.Notes, want) || !strings.Contains(p.stderr, want) {
+		t.Errorf("notes %q\n%s", p.rep.Notes, p.stderr)
+	}
+	for _, body := range e.bodies {
+		if strings.Contains(body, "reasoning_effort") {
+			t.Errorf("it is sent all the same: %s", body[:min(len(body), 500)])
+		}
+	}
+	if p.rep.Verdict != report.Pass {
+		t.Errorf("verdict %s: %q", p.rep.Verdict, p.rep.Reasons)
 	}
 }

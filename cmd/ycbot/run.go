@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
@@ -44,6 +45,7 @@ type runOptions struct {
 	router           choice
 	fastModel        string
 	modelIdle        timeLimit
+	effort           choice
 	smartModel       string
 	agents           []string
 	coordinator      bool
@@ -75,6 +77,7 @@ func newRunOptions() *runOptions {
 		failOn:   choice{"", []string{"fail", "partial", "never"}},
 		until:    choice{"end", []string{"first", "end"}},
 		router:   choice{"", []string{"off", "manual", "auto"}},
+		effort:   choice{"", model.Efforts()},
 		mode:     choice{"verify", []string{"verify", "plan"}},
 		provider: choice{"", append(provider.Spellings(), scripted)},
 	}
@@ -122,6 +125,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.fastModel, "fast-model", "", "the `MODEL` of agents that only read ($YCBOT_FAST_MODEL)")
 	f.StringVar(&o.smartModel, "smart-model", "", "the `MODEL` of agents that run commands ($YCBOT_SMART_MODEL)")
 	f.Var(&o.modelIdle, "model-idle", "how long a model's answer may bring nothing until it is asked for again, once\n(default $YCBOT_MODEL_IDLE, else 2m)")
+	f.Var(&o.effort, "effort", "how long models may think: low, medium, high\n(default $YCBOT_EFFORT, else the configuration's, else the provider's own)")
 	f.BoolVar(&o.noModel, "no-model", false, "ask no model: the gate alone gives the verdict")
 	f.StringSliceVar(&o.agents, "agents", nil, "run these agents besides verification, as `A,B`")
 	f.StringVar(&o.agentsDir, "agents-dir", "", "a folder `DIR` of agent files, which come before those of the base and your own")

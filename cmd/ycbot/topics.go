@@ -16,6 +16,7 @@ The model:
   YCBOT_BASE_URL   the provider's address, of a proxy or a server of your own
   YCBOT_API_KEY    the key; else the provider's own variable counts, such as
                    OPENAI_API_KEY or ANTHROPIC_API_KEY
+  YCBOT_EFFORT     how long models may think: low, medium, high
 
 GitHub:
   GITHUB_TOKEN, GH_TOKEN   for run --pr and --publish

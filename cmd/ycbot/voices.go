@@ -149,6 +149,20 @@ func (v *voices) named(a orchestrator.AgentInfo) string {
 	return name
 }
 
+// takesEffort implements [orchestrator.ModelConfig.TakesEffort].
+func (v *voices) takesEffort(a orchestrator.AgentInfo) string {
+	target := v.target
+	if a.Provider != "" && a.Configured == "" && v.route.Mode != provider.RouteOff {
+		if own, why := v.provider(a); why == "" {
+			target = own
+		}
+	}
+	if name := v.named(a); !target.TakesEffort(name) {
+		return fmt.Sprintf("model %s of provider %s is not known to take one", name, target.Preset.Name)
+	}
+	return ""
+}
+
 // voice implements [orchestrator.ModelConfig.Route]. A model that the configuration of the base
 // names for an agent is asked whatever the router says; one that will not answer
 // is not used.

@@ -149,7 +149,7 @@ func byAgents(rep *report.Report, a Agents, gateVerdict report.Verdict) {
 	var outcomes []report.AgentOutcome
 	switch {
 	case a.Judged != nil:
-		outcomes = a.Judged.Outcomes
+		outcomes = failingFirst(a.Judged.Outcomes)
 	case a.Failure != "" && rep.Outcome == report.Errored:
 		outcomes = []report.AgentOutcome{{Agent: verifier, Outcome: report.RunnerErrored, Cause: a.Failure}}
 		rep.Outcome = report.Completed // the gate did conclude: the reason says what is missing
@@ -163,11 +163,33 @@ func byAgents(rep *report.Report, a Agents, gateVerdict report.Verdict) {
 	rep.Verdict, rep.Reasons = report.Worst(rep.Verdict, verdict), reasons
 }
 
+// failingFirst puts the outcomes before the others whose checks make the verdict, so that
+// people read their reasons first.
+func failingFirst(all []report.AgentOutcome) []report.AgentOutcome {
+	stands := func(a report.AgentOutcome) int {
+		if slices.ContainsFunc(a.Checks, report.JudgedCheck.Stands) {
+			return 0
+		}
+		return 1
+	}
+	out := slices.Clone(all)
+	slices.SortStableFunc(out, func(a, b report.AgentOutcome) int { return stands(a) - stands(b) })
+	return out
+}
+
 // addJudged adds the agents' checks, and what their commands changed.
 func addJudged(rep *report.Report, j *Judged) {
 	rep.Notes = append(rep.Notes, j.Notes...)
 	for _, a := range j.Outcomes {
 		for _, k := range a.Checks {
+			if a.Helper && !k.Stands() {
+				continue // a finding says what became of it
+			}
+			if k.Stands() && slices.ContainsFunc(rep.Checks, func(c report.Check) bool {
+				return c.Kind == report.KindAgent && c.Result == k.Result && c.Command == k.Command && c.Reproduction == k.Reproduction
+			}) {
+				continue // another agent found the same
+			}
 			c := k.Check
 			c.ID = "C" + strconv.Itoa(len(rep.Checks)+1)
 			if c.Support == report.Absent {

@@ -3,6 +3,7 @@ package conclude
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate"
@@ -29,5 +30,42 @@ func TestIncompleteIsSaidOnce(t *testing.T) {
 	}
 	if len(header.Notes) != 1 || header.Verdict != "" {
 		t.Errorf("the header was changed: %+v", header)
+	}
+}
+
+// A helper's check that stands makes FAIL and is shown; what it only claims is not a check
+// of the report, and a fault that two agents found is shown once.
+func TestHelpersChecks(t *testing.T) {
+	t.Parallel()
+	check := func(title, command string, r report.Reproduction) report.JudgedCheck {
+		return report.JudgedCheck{Check: report.Check{
+			Title: title, Kind: report.KindAgent, Command: command, Result: report.ResultFail, Support: report.Supported, Reproduction: r,
+		}}
+	}
+	passes := report.AgentOutcome{
+		Agent: "verification", Task: "v", Outcome: report.RunnerCompleted, Verdict: report.Pass, Form: report.FormStrict,
+		Checks: []report.JudgedCheck{{Adversarial: true, Check: report.Check{Title: "attack", Kind: report.KindAgent, Result: report.ResultPass, Support: report.Supported}}},
+	}
+	helper := func(task string, checks ...report.JudgedCheck) report.AgentOutcome {
+		return report.AgentOutcome{Agent: "prober", Task: task, Outcome: report.RunnerCompleted, Helper: true, Checks: checks}
+	}
+	for name, tt := range map[string]struct {
+		helpers []report.AgentOutcome
+		want    report.Verdict
+		checks  int
+	}{
+		"nothing that stands": {[]report.AgentOutcome{helper("a", check("old", "sh old", report.PreExisting), check("once", "sh once", report.NotReproduced))}, report.Pass, 1},
+		"one that stands":     {[]report.AgentOutcome{helper("a", check("new", "sh new", report.Introduced))}, report.Fail, 2},
+		"the same twice":      {[]report.AgentOutcome{helper("a", check("new", "sh new", report.Introduced)), helper("b", check("it breaks", "sh new", report.Introduced))}, report.Fail, 2},
+		"two faults":          {[]report.AgentOutcome{helper("a", check("new", "sh new", report.Introduced)), helper("b", check("other", "sh other", report.Introduced))}, report.Fail, 3},
+	} {
+		rep := &report.Report{Outcome: report.Completed, Verdict: report.Pass}
+		byAgents(rep, Agents{Judged: &Judged{Outcomes: append([]report.AgentOutcome{passes}, tt.helpers...)}}, report.Pass)
+		if rep.Verdict != tt.want || len(rep.Checks) != tt.checks {
+			t.Errorf("%s: %s, %d checks, reasons %q; want %s, %d", name, rep.Verdict, len(rep.Checks), rep.Reasons, tt.want, tt.checks)
+		}
+		if tt.want == report.Fail && !strings.HasPrefix(rep.Reasons[0], "prober: check \"new\" fails") {
+			t.Errorf("%s: the reason of the verdict does not come first: %q", name, rep.Reasons)
+		}
 	}
 }

@@ -35,6 +35,7 @@ type Config struct {
 	Env               map[string]string `json:"env"` // for commands; trusted heads only
 	Network           Network           `json:"network"`
 	Agents            Agents            `json:"agents"`
+	Guidance          []string          `json:"guidance"` // files of the base that agents are given before those that are looked for
 	Limits            Limits            `json:"limits"`
 	Machines          []string          `json:"machines"` // logins of authors that are treated as machines, beside accounts of type Bot
 	Expectations      Expectations      `json:"expectations"`
@@ -144,14 +145,37 @@ type Network struct {
 
 // Agents says which agents run and with what.
 type Agents struct {
-	Run      []string         `json:"run"` // verification runs whether it is named or not
-	Settings map[string]Agent `json:"-"`   // by agent name; in the file beside run
+	Run       []string         `json:"run"`       // verification runs whether it is named or not
+	Verifiers Verifiers        `json:"verifiers"` // how many verifications look at the change side by side
+	Settings  map[string]Agent `json:"-"`         // by agent name; in the file beside run and verifiers
 }
+
+// Verifiers is how many verifications look at a change, each with a concern of its own.
+// Zero is one; [VerifiersAuto] leaves it to the size of the change and to what there is
+// to spend.
+type Verifiers int
+
+// VerifiersAuto and MostVerifiers are the word auto, and how many there can be.
+const (
+	VerifiersAuto Verifiers = -1
+	MostVerifiers Verifiers = 4
+)
 
 // An Agent is the settings of one agent.
 type Agent struct {
-	Model string `json:"model"` // empty: the operator's
+	Model  string `json:"model"`  // empty: the operator's
+	Effort Effort `json:"effort"` // empty: what its definition says
 }
+
+// An Effort says how long an agent's model may think.
+type Effort string
+
+// The efforts.
+const (
+	EffortLow    Effort = "low"
+	EffortMedium Effort = "medium"
+	EffortHigh   Effort = "high"
+)
 
 // Limits bound a run. Zero means that nothing was asked for: bring the limits
 // of a file under the operator's with Under before using them.

@@ -24,7 +24,8 @@ commands:
   lint: []
 env: {TZ: UTC, CI: true, PORT: 8080, DATABASE_URL: "postgres://u:p@localhost:5432/db", MAX_TOKENS: "9"}
 network: {allow: ["localhost:5432", "redis.internal:6379", "[::1]:80"]}
-agents: {verification: {model: gpt-5/mini}, run: [verification, review]}
+agents: {verification: {model: gpt-5/mini, effort: high}, run: [verification, review], verifiers: auto}
+guidance: [docs/testing.md, CONTRIBUTING.md]
 limits: {timeout: 1h30m, tokens: 200000, cost_usd: 1.5, cost_usd_per_pr: 7, runs_per_day: 9}
 machines: [release-bot, "dependabot[bot]"]
 expectations: strict
@@ -55,8 +56,10 @@ func TestParseReadsEveryKey(t *testing.T) {
 		},
 		Network: Network{Allow: []string{"localhost:5432", "redis.internal:6379", "[::1]:80"}},
 		Agents: Agents{
-			Run: []string{"verification", "review"}, Settings: map[string]Agent{"verification": {Model: "gpt-5/mini"}},
+			Run: []string{"verification", "review"}, Verifiers: VerifiersAuto,
+			Settings: map[string]Agent{"verification": {Model: "gpt-5/mini", Effort: EffortHigh}},
 		},
+		Guidance: []string{"docs/testing.md", "CONTRIBUTING.md"},
 		Limits:   Limits{Timeout: 90 * time.Minute, Tokens: 200_000, CostUSD: 1.5, CostUSDPerPR: 7, RunsPerDay: 9},
 		Machines: []string{"release-bot", "dependabot[bot]"}, Expectations: ExpectationsStrict, API: APIOff,
 		FailOn:            FailOnPartial,

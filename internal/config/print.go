@@ -13,8 +13,21 @@ import (
 // are set. Steps of commands that are left to detection are left out.
 func (c *Config) YAML() ([]byte, error) {
 	agents := pairs{{"run", flow(c.Agents.Run)}}
+	switch v := c.Agents.Verifiers; {
+	case v == VerifiersAuto:
+		agents = append(agents, pair{"verifiers", "auto"})
+	case v > 1:
+		agents = append(agents, pair{"verifiers", int(v)})
+	}
 	for _, name := range sortedNames(c.Agents.Settings) {
-		agents = append(agents, pair{name, pairs{{"model", c.Agents.Settings[name].Model}}})
+		var own pairs
+		if set := c.Agents.Settings[name]; set.Model != "" || set.Effort == "" {
+			own = append(own, pair{"model", set.Model})
+		}
+		if set := c.Agents.Settings[name]; set.Effort != "" {
+			own = append(own, pair{"effort", set.Effort})
+		}
+		agents = append(agents, pair{name, own})
 	}
 	env := pairs{}
 	for _, name := range sortedNames(c.Env) {
@@ -46,6 +59,9 @@ func (c *Config) YAML() ([]byte, error) {
 	}
 	if len(c.Machines) > 0 {
 		all = append(all, pair{"machines", flow(c.Machines)})
+	}
+	if len(c.Guidance) > 0 {
+		all = append(all, pair{"guidance", flow(c.Guidance)})
 	}
 	if c.Expectations != "" { // else it depends on the author
 		all = append(all, pair{"expectations", c.Expectations})

@@ -45,7 +45,7 @@ const agentPath = "agents.<agent>"
 // Keys lists the path of every key that a file may have.
 func Keys() []string {
 	s := schema(&Config{})
-	return append(s.paths(""), agentSection(&Agent{}).paths(agentPath)...)
+	return append(s.paths(""), append([]string{"agents.run", "agents.verifiers"}, agentSection(&Agent{}).paths(agentPath)...)...)
 }
 
 // schema is the file format: what may stand where, and the field of c that it sets.
@@ -70,6 +70,7 @@ func schema(c *Config) section {
 			{key: "allow", set: list(&c.Network.Allow, hostPort)},
 		}},
 		{key: "agents", set: agents(&c.Agents)},
+		{key: "guidance", set: list(&c.Guidance, filePath)},
 		{key: "limits", sub: section{
 			{key: "timeout", set: duration(&c.Limits.Timeout)},
 			{key: "tokens", set: countOrNone(&c.Limits.Tokens)},
@@ -91,7 +92,10 @@ func schema(c *Config) section {
 }
 
 func agentSection(a *Agent) section {
-	return section{{key: "model", set: text(&a.Model, modelName)}}
+	return section{
+		{key: "model", set: text(&a.Model, modelName)},
+		{key: "effort", set: text(&a.Effort, among(EffortLow, EffortMedium, EffortHigh))},
+	}
 }
 
 // operatorOnly are keys that a file may not have, written without separators.

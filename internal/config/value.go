@@ -1,9 +1,12 @@
 package config
 
 import (
+	"fmt"
+	"io/fs"
 	"math"
 	"net"
 	"net/netip"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,14 +273,44 @@ func agentName(s string) string {
 	return ""
 }
 
+// verifiers reads a number of verifications, or auto.
+func verifiers(to *Verifiers) setter {
+	want := fmt.Sprintf("auto, or a number from 1 to %d", MostVerifiers)
+	return func(d *document, n *yaml.Node, path string) {
+		v, err := strconv.Atoi(n.Value)
+		switch {
+		case isScalar(n, "!!str") && n.Value == "auto":
+			*to = VerifiersAuto
+		case !isScalar(n, "!!int") || err != nil || v < 1 || Verifiers(v) > MostVerifiers:
+			d.wrongType(n, path, want)
+		default:
+			*to = Verifiers(v)
+		}
+	}
+}
+
+// filePath accepts the path of a file of the repository.
+func filePath(s string) string {
+	const longest = 256
+	switch {
+	case s == "", len(s) > longest, strings.ContainsAny(s, "\x00\\"), s != path.Clean(s), !fs.ValidPath(s):
+		return "not the path of a file from the top of the repository: " + strconv.Quote(shorten(s))
+	}
+	return ""
+}
+
 // agents reads the list of agents to run and, beside it, the settings of each
 // by its name.
 func agents(to *Agents) setter {
 	return func(d *document, n *yaml.Node, path string) {
 		d.mapping(n, path, func(key, value *yaml.Node) {
 			where := join(path, plain(key.Value))
-			if key.Value == "run" {
+			switch key.Value {
+			case "run":
 				list(&to.Run, agentName)(d, value, where)
+				return
+			case "verifiers":
+				verifiers(&to.Verifiers)(d, value, where)
 				return
 			}
 			if wrong := agentName(key.Value); wrong != "" {

@@ -28,11 +28,26 @@ type Request struct {
 	Tools    []ToolSpec `json:"tools,omitempty"`
 	MaxOut   int        `json:"max_out,omitempty"`  // output token limit; 0: the provider's own
 	NoCalls  bool       `json:"no_calls,omitempty"` // the tools stay listed (a provider caches them) but may not be called
+	Effort   Effort     `json:"effort,omitempty"`   // how long the model may think; "": as its provider decides
 
 	// Who asks, for records and scripts. Providers do not send it.
 	Agent string `json:"agent,omitempty"`    // the agent's name
 	ID    string `json:"agent_id,omitempty"` // the agent's id in the run
 }
+
+// An Effort says how much a model thinks before it answers: the more, the longer and the
+// dearer. Each API has its own form for it; models that cannot think ignore it.
+type Effort string
+
+// The efforts. The strings are what configurations say.
+const (
+	EffortLow    Effort = "low"
+	EffortMedium Effort = "medium"
+	EffortHigh   Effort = "high"
+)
+
+// Efforts returns all efforts, the least first.
+func Efforts() []string { return []string{string(EffortLow), string(EffortMedium), string(EffortHigh)} }
 
 // A Message is one turn of a conversation. Which fields may be set depends on
 // the role: an assistant has Text and Calls, a tool has the answer to one call.

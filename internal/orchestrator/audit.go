@@ -21,12 +21,20 @@ type Audit struct {
 	Records []evidence.Record // as they were when the agents had ended
 }
 
-// Outcome is what one agent's reply comes to before anything is run again, and what
-// was found in the log for each of its checks.
-func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []evidence.Audited, error) {
+// A Claim is a check that an agent claims, and what was found in the log for it.
+type Claim struct {
+	report.AgentCheck
+
+	Audited evidence.Audited
+}
+
+// Outcome is what one agent's reply comes to before anything is run again, and the claims
+// behind its checks, in their order. Of a helper, which owes no verdict, the checks are
+// what it says fails: its failing checks and the commands of its findings.
+func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []Claim, error) {
 	reply := report.ParseAgentReport(res.Text)
 	out := report.AgentOutcome{
-		Agent: res.Agent, Outcome: string(res.Outcome), Cause: reason(res), Verdict: reply.Verdict, Form: reply.Form, Denied: len(res.Denied),
+		Agent: res.Agent, Task: res.ID, Outcome: string(res.Outcome), Cause: reason(res), Verdict: reply.Verdict, Form: reply.Form, Denied: len(res.Denied),
 		Tripwire: tripped(a.Journal, kindChanged, res.ID), Moved: tripped(a.Journal, kindMoved, res.ID),
 	}
 	for _, r := range a.Records {
@@ -34,14 +42,21 @@ func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []evidence.Audite
 			out.Failed++
 		}
 	}
-	audited, err := a.auditor(res).Audit(reply.Checks)
+	checks := reply.Checks
+	if Helps(res.Agent) {
+		out.Helper, out.Outcome, out.Cause, out.Verdict, out.Form = true, report.RunnerCompleted, "", "", ""
+		checks = failing(res)
+	}
+	audited, err := a.auditor(res).Audit(checks)
 	if err != nil {
 		return out, nil, err
 	}
-	for i, c := range reply.Checks {
+	claims := make([]Claim, len(checks))
+	for i, c := range checks {
+		claims[i] = Claim{c, audited[i]}
 		out.Checks = append(out.Checks, audit(c, audited[i]))
 	}
-	return out, audited, nil
+	return out, claims, nil
 }
 
 // auditor matches the claims of one agent.
@@ -92,22 +107,6 @@ func tripped(j *journal.Journal, kind, id string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// Spoiled are the helpers whose commands changed what no agent may change, in the
-// order of their results. They owe no verdict; this counts all the same.
-func Spoiled(j *journal.Journal, results []agent.Result) []report.AgentOutcome {
-	var out []report.AgentOutcome
-	for _, res := range results {
-		a := report.AgentOutcome{
-			Agent: res.Agent, Outcome: report.RunnerCompleted, Helper: true,
-			Tripwire: tripped(j, kindChanged, res.ID), Moved: tripped(j, kindMoved, res.ID),
-		}
-		if Helps(res.Agent) && len(a.Tripwire)+len(a.Moved) > 0 {
-			out = append(out, a)
-		}
-	}
-	return out
 }
 
 // Helps says whether an agent's reply owes no verdict: that of all but the verification.

@@ -20,7 +20,7 @@ func Conclusion(j *journal.Journal, judged *Judgement, failure string) *conclude
 
 func (j *Judgement) concluded() *conclude.Judged {
 	out := &conclude.Judged{
-		Outcomes: j.Agents, Findings: j.disputed(), Denied: j.Denied, NotCovered: j.NotCovered, Notes: j.Notes,
+		Outcomes: j.Agents, Findings: append(distinct(j.Findings), j.disputed()...), Denied: j.Denied, NotCovered: j.NotCovered, Notes: j.Notes,
 		Usage: report.Usage{InputTokens: j.Usage.Input, OutputTokens: j.Usage.Output, CachedTokens: j.Usage.Cached, Estimated: j.Usage.Estimated},
 	}
 	if j.CostOK {

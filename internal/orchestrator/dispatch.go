@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -45,22 +46,21 @@ func (w *work) run(ctx context.Context) (*Judgement, error) {
 		helpers = append(helpers, res)
 		notes += section("What the coordinator wants looked at", res.Text)
 	}
-	owing, err := w.dispatch(ctx, agent.Order{Agent: Verification, Prompt: verificationPrompt(w.agents.briefing(), w.gate, w.previous, notes)})
-	if err != nil {
+	if _, err := w.dispatch(ctx, w.verifications(notes)...); err != nil {
 		return nil, err
 	}
 	w.runner.Drain()
 	if cause := context.Cause(ctx); cause != nil {
-		j, err := w.judgement(context.WithoutCancel(ctx), owing, helpers, true)
+		j, err := w.judgement(context.WithoutCancel(ctx), helpers, true)
 		if err == nil {
-			j.Agents, j.Notes = append(j.Agents, Spoiled(w.dir.Journal, j.Results)...), w.breaker.all()
+			j.Notes = w.breaker.all()
 		}
 		return j, errors.Join(cause, err, w.keepTrees(context.WithoutCancel(ctx)))
 	}
-	j, err := w.judgement(ctx, owing, helpers, false)
+	j, err := w.judgement(ctx, helpers, false)
 	if err == nil {
 		err = w.refute(ctx, j)
-		j.Agents, j.Notes = append(j.Agents, Spoiled(w.dir.Journal, j.Results)...), w.breaker.all()
+		j.Notes = w.breaker.all()
 	}
 	return j, errors.Join(err, w.keepTrees(ctx))
 }
@@ -151,7 +151,7 @@ func (w *work) coordinate(ctx context.Context, notes string) (agent.Result, erro
 	}
 	cfg.Journal, cfg.Now, cfg.Log = w.dir.Journal, w.now, w.log
 	began := w.now()
-	res.End, res.Err = agent.Work(ctx, &cfg, w.redacted(coordinatorPrompt(w.agents.briefing(), notes)), w.emit)
+	res.End, res.Err = agent.Work(ctx, &cfg, w.redacted(coordinatorPrompt(w.agents.briefing(), w.gate, notes)), w.emit)
 	w.runner.Drain()
 	res.Status, res.DurationMS = res.Outcome.Status(), w.now().Sub(began).Milliseconds()
 	w.planner = &res
@@ -242,6 +242,9 @@ func (w *work) refute(ctx context.Context, j *Judgement) error {
 	}
 	for i, res := range results {
 		j.add(res)
+		if err := w.judged(ctx, j, res, false, reproduce.Share(ctx, w.now(), reproduce.ShareOfHeld)); err != nil {
+			return err
+		}
 		j.Disputed = append(j.Disputed, dispute{res.ID, orders[i].Description})
 		if res.Outcome != agent.Completed {
 			j.NotCovered = append(j.NotCovered, fmt.Sprintf("whether check %q can be refuted by reading: agent %s did not complete: %s", orders[i].Description, res.Agent, reason(res)))

@@ -17,9 +17,9 @@ import (
 )
 
 // judgement holds what agents claim against the log, runs what they say fails again,
-// and collects what the report says of them. Helpers count where they were asked
-// for and could not work. Without rerun nothing is run again.
-func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noRerun bool) (*Judgement, error) {
+// and collects what the report says of them. Helpers that were asked for and could not
+// work count. With noRerun nothing is run again.
+func (w *work) judgement(ctx context.Context, helpers []agent.Result, noRerun bool) (*Judgement, error) {
 	j := &Judgement{}
 	w.until = reproduce.Share(ctx, w.now(), reproduce.ShareOfFailing)
 	held := reproduce.Share(ctx, w.now(), reproduce.ShareOfHeld)
@@ -32,13 +32,6 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s would have found: it did not complete: %s", res.Agent, reason(res)))
 		}
 	}
-	for _, res := range owing {
-		outcome, err := w.outcome(ctx, res, noRerun, held)
-		if err != nil {
-			return nil, err
-		}
-		j.Agents = append(j.Agents, outcome)
-	}
 	for _, rec := range inOrder(w.runner.List()) {
 		j.add(rec.Result)
 	}
@@ -50,8 +43,31 @@ func (w *work) judgement(ctx context.Context, owing, helpers []agent.Result, noR
 			j.NotCovered = append(j.NotCovered, fmt.Sprintf("what agent %s was not shown: %s", res.Agent, res.Truncated))
 		}
 	}
+	for _, helps := range []bool{false, true} { // time for running again goes first to those that owe a verdict
+		for _, res := range j.Results {
+			if Helps(res.Agent) != helps {
+				continue
+			}
+			if err := w.judged(ctx, j, res, noRerun, held); err != nil {
+				return nil, err
+			}
+		}
+	}
 	j.Usage, j.CostUSD, j.CostOK = w.runner.Budget.Used()
 	return j, nil
+}
+
+// judged adds what one agent's reply comes to.
+func (w *work) judged(ctx context.Context, j *Judgement, res agent.Result, noRerun bool, held time.Time) error {
+	out, err := w.outcome(ctx, res, noRerun, held)
+	if err != nil {
+		return err
+	}
+	if !out.Helper || Counts(out) {
+		j.Agents = append(j.Agents, out)
+	}
+	j.Findings = append(j.Findings, Audit{}.Findings(res, out)...)
+	return nil
 }
 
 // inOrder puts records in the order in which their work began. Those that a
@@ -94,30 +110,29 @@ func reason(res agent.Result) string {
 // outcome is what one agent's reply comes to.
 func (w *work) outcome(ctx context.Context, res agent.Result, noRerun bool, held time.Time) (report.AgentOutcome, error) {
 	a := Audit{Dir: w.dir.Path, Journal: w.dir.Journal, Tree: w.sides.Head.OID, Records: w.dir.Evidence.Records()}
-	out, audited, err := a.Outcome(res)
+	out, claims, err := a.Outcome(res)
 	if err != nil || noRerun {
 		return out, err
 	}
-	claims := report.ParseAgentReport(res.Text).Checks
 	for i := range out.Checks {
 		k := &out.Checks[i]
 		if k.Result != report.ResultFail || k.Support != report.Supported || w.after(w.until) {
 			continue
 		}
-		found, err := w.reproduce(ctx, res, claims[i], audited[i])
+		found, err := w.reproduce(ctx, res, claims[i])
 		if err != nil {
 			return out, fmt.Errorf("run check %q again: %w", k.Title, err)
 		}
 		k.Reproduction, k.Oracle = found.Reproduction, found.Oracle
 	}
-	return out, w.sample(ctx, res, audited, out.Checks, held)
+	return out, w.sample(ctx, res, claims, out.Checks, held)
 }
 
 // reproduce runs the command of a failing check again, in fresh copies of both
 // prepared snapshots and with the agent's scratch files, and says what that shows.
-func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCheck, a evidence.Audited) (reproduce.Finding, error) {
+func (w *work) reproduce(ctx context.Context, res agent.Result, c Claim) (reproduce.Finding, error) {
 	none := reproduce.Finding{Reproduction: report.NotRun}
-	o, ok, err := w.original(ctx, res, a)
+	o, ok, err := w.original(ctx, res, c.Audited)
 	if !ok || err != nil {
 		return none, err
 	}
@@ -126,11 +141,11 @@ func (w *work) reproduce(ctx context.Context, res agent.Result, c report.AgentCh
 		return none, err
 	}
 	return w.judge.Classify(reproduce.Trial{
-		Claim: c, First: o.Record, Head: head,
+		Claim: c.AgentCheck, First: o.Record, Head: head,
 		OnBase: func() (evidence.Record, error) { return w.sides.Again(ctx, o, w.sides.Base, reproduce.OnBase) },
 		Grounds: func(base evidence.Record) (reproduce.Grounds, error) {
 			return journal.Once(w.dir.Journal, KindGrounds, head.ID, func() (reproduce.Grounds, error) {
-				return reproduce.Ground(ctx, w.mirror, w.source.Change, w.sides.Subject(w.judge, o, c, head, base))
+				return reproduce.Ground(ctx, w.mirror, w.source.Change, w.sides.Subject(w.judge, o, c.AgentCheck, head, base))
 			})
 		},
 	})
@@ -163,10 +178,10 @@ const sampleMost = 3
 
 // sample runs some of an agent's passing checks again on the head, those that
 // attack first: a check that held once and not again holds up no PASS. It ends at until.
-func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.Audited, checks []report.JudgedCheck, until time.Time) error {
+func (w *work) sample(ctx context.Context, res agent.Result, claims []Claim, checks []report.JudgedCheck, until time.Time) error {
 	var order []int
 	for i, k := range checks {
-		if k.Result == report.ResultPass && k.Support == report.Supported && len(audited[i].Records) > 0 {
+		if k.Result == report.ResultPass && k.Support == report.Supported && len(claims[i].Audited.Records) > 0 {
 			order = append(order, i)
 		}
 	}
@@ -175,7 +190,7 @@ func (w *work) sample(ctx context.Context, res agent.Result, audited []evidence.
 		if w.after(until) {
 			break
 		}
-		o, ok, err := w.original(ctx, res, audited[i])
+		o, ok, err := w.original(ctx, res, claims[i].Audited)
 		if err != nil {
 			return err
 		}

@@ -34,6 +34,12 @@ type ModelConfig struct {
 	Price agent.Price
 	Rates model.Rates            // for an estimate; nil: none is made
 	Named func(AgentInfo) string // the model that Rates know an agent's by
+	// Effort is how long models may think, for all agents: low, medium or high; empty:
+	// the configuration's.
+	Effort string
+	// TakesEffort says why an agent's model cannot be asked with an effort, "" where it
+	// can; nil: all can.
+	TakesEffort func(AgentInfo) string
 
 	Agents      []string // that run besides verification, by name
 	Coordinator bool     // a model stands in front and may add read-only helpers
@@ -50,8 +56,9 @@ type ModelConfig struct {
 
 // RecordedAgents are what a recorded run had.
 type RecordedAgents struct {
-	Set  *Set
-	Pull *tool.Pull
+	Set     *Set
+	Pull    *tool.Pull
+	Machine []string // what they were told of the machine
 }
 
 // Limits are the operator's limits for the agents.
@@ -178,9 +185,15 @@ func (a *Agents) estimate() string {
 		if a.models.MaxIterations > 0 {
 			turns = min(turns, a.models.MaxIterations)
 		}
-		plans = append(plans, model.Plan{
-			Model: a.models.Named(info), Turns: turns, Prompt: (brief+len(d.Prompt))/4 + toolTokens, Grow: growTokens, Out: outTokens,
-		})
+		n := 1
+		if d.Name == Verification {
+			n = a.verifiers()
+		}
+		for range n {
+			plans = append(plans, model.Plan{
+				Model: a.models.Named(info), Turns: turns, Prompt: (brief+len(d.Prompt))/4 + toolTokens, Grow: growTokens, Out: outTokens,
+			})
+		}
 	}
 	e := a.models.Rates.Estimate(plans...)
 	text := fmt.Sprintf("estimate for %d agents: about %d tokens in and %d out", len(plans), e.Usage.Input, e.Usage.Output)

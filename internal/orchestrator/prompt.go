@@ -27,8 +27,8 @@ func adviserPrompt(brief string, r *gate.Result) string {
 		brief + gateNotes(r)
 }
 
-func coordinatorPrompt(brief, notes string) string {
-	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + brief + notes
+func coordinatorPrompt(brief string, r *gate.Result, notes string) string {
+	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + brief + gateNotes(r) + notes
 }
 
 func verificationPrompt(brief string, r *gate.Result, p *reproduce.Previous, notes string) string {
@@ -42,53 +42,6 @@ func (a *Agents) briefing() string {
 		return fmt.Sprintf("(the brief cannot be read: %v)\n", err)
 	}
 	return string(data)
-}
-
-// gateNotes say what the gate found, so that no agent repeats it.
-func gateNotes(r *gate.Result) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n## What the gate found\n\nIts verdict: %s.\n", r.Verdict)
-	for _, reason := range r.Reasons {
-		b.WriteString("- " + reason + "\n")
-	}
-	b.WriteString("\nIts commands, which are in the log:\n\n")
-	var steps strings.Builder
-	for _, s := range r.Steps {
-		if s.Stage != gate.StageList && s.Stage != gate.StageWarm {
-			fmt.Fprintf(&steps, "[%s] exit=%d %s: %s\n", s.Evidence, s.Exit, s.Side, s.Command)
-		}
-	}
-	b.WriteString(evidence.Fence(steps.String()))
-	var cases strings.Builder
-	for _, g := range []struct {
-		title string
-		cases []gate.Case
-	}{
-		{"passes on base, fails on head", r.Tests.Regressed},
-		{"new, fails on head", r.Tests.NewFailing},
-		{"fails on both", r.Tests.PreExisting},
-		{"flaky", r.Tests.Flaky},
-		{"fails without the change, passes with it", r.FailToPass.Proven},
-		{"passes without the change as well", r.FailToPass.PassOnBase},
-	} {
-		for i, k := range gate.Leaves(g.cases) {
-			if i == 20 {
-				fmt.Fprintf(&cases, "%s: and %d more\n", g.title, len(g.cases)-i)
-				break
-			}
-			fmt.Fprintf(&cases, "%s: %s\n", g.title, k.ID)
-		}
-	}
-	if cases.Len() > 0 {
-		b.WriteString("\nTests worth knowing:\n\n" + evidence.Fence(cases.String()))
-	}
-	if len(r.NotCovered) > 0 {
-		b.WriteString("\nIt did not cover:\n\n")
-		for _, n := range r.NotCovered {
-			b.WriteString("- " + n + "\n")
-		}
-	}
-	return b.String()
 }
 
 // previousNotes say what the last run found and what came since.

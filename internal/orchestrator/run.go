@@ -47,6 +47,9 @@ const (
 // reportReserve is the share of an agent's limits that is kept for its final report.
 const reportReserve = 0.1
 
+// sideBySide is how many agents work at a time, at least.
+const sideBySide = 3
+
 // lead is how long an agent waits for the beginning of another's first answer, that
 // it may use what the provider has cached: longer than most take, and no burden where
 // one takes very long.
@@ -71,16 +74,17 @@ type Task struct {
 // A Judgement is what the agents came to (stage "agents"). The names of its fields are
 // stored: do not change them.
 type Judgement struct {
-	Agents  []report.AgentOutcome `json:"agents"` // those that owe a verdict
+	Agents  []report.AgentOutcome `json:"agents"` // those that owe a verdict, and helpers whose work counts
 	Results []agent.Result        `json:"results"`
 	Denied  []report.Denial       `json:"denied"`
 	Usage   model.Usage           `json:"usage"`
 	CostUSD float64               `json:"cost_usd"`
 	CostOK  bool                  `json:"cost_known"`
 
-	NotCovered []string  `json:"not_covered"`
-	Notes      []string  `json:"notes,omitempty"`    // of what was not asked any more
-	Disputed   []dispute `json:"disputed,omitempty"` // failing checks that somebody tried to refute
+	NotCovered []string         `json:"not_covered"`
+	Notes      []string         `json:"notes,omitempty"`    // of what was not asked any more
+	Findings   []report.Finding `json:"findings,omitempty"` // that replies have beside their checks
+	Disputed   []dispute        `json:"disputed,omitempty"` // failing checks that somebody tried to refute
 }
 
 // work is the work of a run's agents.
@@ -106,6 +110,8 @@ type work struct {
 	planner *agent.Result // the coordinator's, where there was one
 	helpers share
 	until   time.Time // when the time for running checks again is over; zero: never
+
+	looking sync.Mutex // held while the machine is looked at
 
 	mu         sync.Mutex
 	workspaces map[string]*Workspace
@@ -145,6 +151,7 @@ func (a *Agents) begin(t Task) (*work, error) {
 		Journal: a.dir.Journal, Emit: a.emit, Now: t.Now, Log: t.Log, Lead: lead,
 	}
 	w.runner.Share = w.shareOf
+	w.runner.Limit = max(sideBySide, a.verifiers())
 	w.chargePreflight(t.Preflight)
 	w.runner.Called = func(name string) string {
 		d, _ := agents.Find(a.defs, name)
@@ -185,11 +192,7 @@ func (w *work) redacted(prompt string) string { return string(w.dir.Redact([]byt
 
 // large says whether a change is looked around in first.
 func (a *Agents) large() bool {
-	lines := 0
-	for _, f := range a.source.Change.Files {
-		lines += f.Added + f.Deleted
-	}
-	return len(a.source.Change.Files) >= largeFiles || lines >= largeLines
+	return len(a.source.Change.Files) >= largeFiles || a.lines() >= largeLines
 }
 
 // section is a part of a prompt that quotes what an agent wrote.

@@ -82,6 +82,11 @@ func (l Loading) read(ctx context.Context) (Set, error) {
 	for _, p := range append(problems, found.Problems...) {
 		c.Warnings = append(c.Warnings, p.String())
 	}
+	for _, d := range c.Own {
+		if d.Name == Verification && !d.Extends {
+			c.Warnings = append(c.Warnings, d.Source+": replaces the built-in agent verification with all of its rules; to add to them, write prompt: append")
+		}
+	}
 	for _, name := range slices.Concat([]string{Verification}, l.Config.Agents.Run, l.Models.Agents) {
 		d, err := found.Find(name)
 		if err != nil {
@@ -187,6 +192,7 @@ func Notes(j *journal.Journal) []string {
 			out = append(out, c.Warning)
 		}
 	}
+	out = append(out, effortNotes(j)...)
 	for _, text := range received(j) {
 		out = append(out, "said to the agents while the run went: "+agent.Cut(strings.Join(strings.Fields(text), " "), 400))
 	}

@@ -89,6 +89,10 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 	if err != nil {
 		return nil, err
 	}
+	effort, err := w.effort(d, rec.ID, chosen.Warning != "")
+	if err != nil {
+		return nil, err
+	}
 	roots, err := w.roots()
 	if err != nil {
 		return nil, err
@@ -99,12 +103,22 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		fallback = &agent.Fallback{Wanted: chosen.Wanted, Why: chosen.Warning}
 	}
 	where := p.circumstances(w, tools)
+	where.Facts = []string{w.limits(p)}
+	if p.executes {
+		machine, err := w.machine(ctx, p.ws.Command, p.ws.Tree.Dir)
+		if err != nil {
+			roots.close()
+			return nil, err
+		}
+		where.Facts = append(where.Facts, machine...)
+	}
 	return &agent.Seat{
 		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
 			Model:  chosen.Model, Tools: tools, Known: known(), Window: model.Window(chosen.Model.Name()), Aliases: aliases(), Submit: submit,
-			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Corrective: w.corrective(spec.Name, rec.ID), Repaired: w.repaired(spec.Name, rec.ID),
+			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Effort: effort,
+			Corrective: w.corrective(spec.Name, rec.ID), Repaired: w.repaired(spec.Name, rec.ID),
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: p.isolation,

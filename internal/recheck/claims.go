@@ -42,24 +42,15 @@ func (c *Checked) claims(r *rundir.Recorded, judged *orchestrator.Judgement) {
 	owed := map[string]bool{}
 	for _, res := range judged.Results {
 		c.result(r, res)
-		if orchestrator.Helps(res.Agent) {
-			continue
-		}
 		owed[res.Agent] = true
-		at := slices.IndexFunc(judged.Agents, func(a report.AgentOutcome) bool { return a.Agent == res.Agent })
-		if at < 0 {
-			c.problem("journal.jsonl: what agent %s concluded is left out", res.Agent)
-		}
+		c.leftOut(r, judged, res, tries)
 	}
-	var spoiled []report.AgentOutcome
+	var findings []report.Finding
 	for _, out := range judged.Agents {
-		if out.Helper {
-			spoiled = append(spoiled, out)
+		if !out.Helper && orchestrator.Helps(out.Agent) {
+			continue // it was asked for and could not work
 		}
-		if orchestrator.Helps(out.Agent) {
-			continue
-		}
-		at := slices.IndexFunc(judged.Results, func(r agent.Result) bool { return r.Agent == out.Agent })
+		at := slices.IndexFunc(judged.Results, func(r agent.Result) bool { return belongs(out, r) })
 		if at < 0 {
 			c.problem("journal.jsonl: agent %s has a verdict and no result", out.Agent)
 			continue
@@ -69,10 +60,42 @@ func (c *Checked) claims(r *rundir.Recorded, judged *orchestrator.Judgement) {
 	if !owed[orchestrator.Verification] {
 		c.problem("journal.jsonl: no agent %s looked at the change", orchestrator.Verification)
 	}
-	if !reflect.DeepEqual(through(spoiled), through(orchestrator.Spoiled(r.Journal, judged.Results))) {
-		c.problem("journal.jsonl: what commands of helpers changed is not what is concluded of them")
+	for _, owes := range []bool{true, false} {
+		for _, res := range judged.Results {
+			if orchestrator.Helps(res.Agent) == owes {
+				continue
+			}
+			out := report.AgentOutcome{Helper: !owes}
+			if at := slices.IndexFunc(judged.Agents, func(a report.AgentOutcome) bool { return a.Helper == !owes && belongs(a, res) }); at >= 0 {
+				out = judged.Agents[at]
+			}
+			findings = append(findings, orchestrator.Audit{}.Findings(res, out)...)
+		}
+	}
+	if !reflect.DeepEqual(through(findings), through(judged.Findings)) {
+		c.problem("journal.jsonl: the findings of the agents are not those of their replies")
 	}
 	c.refusals(r, judged)
+}
+
+// belongs says whether an outcome is that of a result.
+func belongs(out report.AgentOutcome, res agent.Result) bool {
+	return out.Agent == res.Agent && (out.Task == res.ID || out.Task == "")
+}
+
+// leftOut looks for what an agent concluded among what counts.
+func (c *Checked) leftOut(r *rundir.Recorded, judged *orchestrator.Judgement, res agent.Result, tries [][]evidence.Record) {
+	helps := orchestrator.Helps(res.Agent)
+	if slices.ContainsFunc(judged.Agents, func(a report.AgentOutcome) bool { return a.Helper == helps && belongs(a, res) }) {
+		return
+	}
+	if helps {
+		out, _, err := auditOf(r, tries).Outcome(res)
+		if err != nil || !orchestrator.Counts(out) {
+			return // an output that cannot be read is a problem of its own
+		}
+	}
+	c.problem("journal.jsonl: what agent %s concluded is left out", res.Agent)
 }
 
 // redacted begins what stands for a secret.
@@ -92,22 +115,25 @@ func attempts(a report.AgentOutcome) int {
 // outcome makes what one agent's reply comes to once more. It returns the tries that
 // are left.
 func (c *Checked) outcome(r *rundir.Recorded, have report.AgentOutcome, res agent.Result, tries [][]evidence.Record) [][]evidence.Record {
-	want, audited, err := auditOf(r, tries).Outcome(res)
+	want, claims, err := auditOf(r, tries).Outcome(res)
 	if err != nil {
 		c.problem("agent %s: %v", res.Agent, err)
 		return tries
 	}
 	want.Cause = have.Cause
+	if have.Task == "" {
+		want.Task = "" // of a run before there were several of an agent
+	}
 	judge := reproduce.Judge{Dir: r.Begun.Dir, Source: r.Begun.Source}
-	for i, claim := range report.ParseAgentReport(res.Text).Checks {
+	for i, claim := range claims {
 		k := &want.Checks[i]
-		if k.Support != report.Supported || len(audited[i].Records) == 0 {
+		if k.Support != report.Supported || len(claim.Audited.Records) == 0 {
 			continue
 		}
 		again := i < len(have.Checks) && have.Checks[i].Reproduction != report.NotRun
 		if again && k.Result == report.ResultFail {
 			var found reproduce.Finding
-			found, tries = c.reproduced(r, judge, failing{res, claim, audited[i]}, tries)
+			found, tries = c.reproduced(r, judge, failing{res, claim}, tries)
 			k.Reproduction, k.Oracle = found.Reproduction, found.Oracle
 		}
 		if k.Result == report.ResultPass {
@@ -170,14 +196,13 @@ func auditOf(r *rundir.Recorded, tries [][]evidence.Record) orchestrator.Audit {
 
 // failing is a check of an agent that says that something fails.
 type failing struct {
-	result  agent.Result
-	claim   report.AgentCheck
-	audited evidence.Audited
+	result agent.Result
+	claim  orchestrator.Claim
 }
 
 // reproduced classifies a failing check by the records of what was run again.
 func (c *Checked) reproduced(r *rundir.Recorded, judge reproduce.Judge, f failing, tries [][]evidence.Record) (reproduce.Finding, [][]evidence.Record) {
-	first, ok := recordOf(r.Records, f.audited.Records[len(f.audited.Records)-1])
+	first, ok := recordOf(r.Records, f.claim.Audited.Records[len(f.claim.Audited.Records)-1])
 	if !ok || !first.Executed || f.result.Isolation != agents.Worktree || len(tries) == 0 {
 		return reproduce.Finding{Reproduction: report.NotRun}, tries
 	}
@@ -186,7 +211,7 @@ func (c *Checked) reproduced(r *rundir.Recorded, judge reproduce.Judge, f failin
 		c.problem("%s ran another command again than %s", now[0].ID, first.ID)
 	}
 	found, err := judge.Classify(reproduce.Trial{
-		Claim: f.claim, First: first, Head: now[0],
+		Claim: f.claim.AgentCheck, First: first, Head: now[0],
 		OnBase: func() (evidence.Record, error) {
 			if len(now) < 2 {
 				return evidence.Record{}, errors.New("it was not run on the base")

@@ -70,16 +70,21 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 		like.Sandbox = recorded
 	}
 	moved := strings.NewReplacer()
+	records := func() []evidence.Record { return nil } // of this time
 	options := run.RepeatOptions{Repo: o.Repo, Previous: p.kept()}
 	if p.run.Begun.Settings.Model {
-		options.Models = p.models(o, func(text string) string { return moved.Replace(text) })
+		options.Models = p.models(o, func(text string) string { return moved.Replace(text) }, func(was, now string) numbers {
+			n := numbers{}
+			n.pair(p.run.Records, records(), was, now)
+			return n
+		})
 	}
 	repeat, err := like.Repeat(ctx, p.run, options)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, repeat.Close()) }()
-	moved = p.moved(repeat.Layout)
+	moved, records = p.moved(repeat.Layout), repeat.Dir.Evidence.Records
 	recorded.moved = moved
 	rep, err := repeat.Verify(ctx)
 	if err != nil {
@@ -89,7 +94,7 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 		return nil, cause
 	}
 	c := &comparison{
-		past: p, model: o.Model, moved: moved,
+		past: p, model: o.Model, moved: moved, ids: numbers{},
 		now: &past{
 			run:   &rundir.Recorded{Begun: rundir.Begun{Dir: repeat.Dir.Path}, Journal: repeat.Dir.Journal, Records: repeat.Dir.Evidence.Records()},
 			found: run.FoundIn(repeat.Dir.Journal),
@@ -112,15 +117,16 @@ func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ 
 }
 
 // models is the recorded model side, with the recorded model.
-func (p *past) models(o ReplayOptions, moved func(string) string) *orchestrator.ModelConfig {
+func (p *past) models(o ReplayOptions, moved func(string) string, ids func(was, now string) numbers) *orchestrator.ModelConfig {
 	c := &orchestrator.ModelConfig{Name: "replay", Price: o.Price, Recorded: &orchestrator.RecordedAgents{}}
 	if k := p.run.Begun.Settings.Agents; k != nil {
 		c.Agents, c.Coordinator, c.MaxTokens, c.MaxCostUSD, c.MaxIterations = k.Agents, k.Coordinator, k.MaxTokens, k.MaxCostUSD, k.MaxIterations
-		c.NoBackground, c.Exec = k.NoBackground, k.Exec
+		c.NoBackground, c.Exec, c.Effort = k.NoBackground, k.Exec, k.Effort
 	}
 	if set, ok := rundir.Lookup[orchestrator.Set](p.run.Journal, "run", "agents"); ok {
 		c.Recorded.Set = &set
 	}
+	c.Recorded.Machine, _ = rundir.Lookup[[]string](p.run.Journal, "run", "machine")
 	c.Recorded.Pull, _ = rundir.Lookup[*tool.Pull](p.run.Journal, "run", "pull")
 	if was, ok := rundir.Lookup[orchestrator.Preflight](p.run.Journal, "stage", "preflight"); ok {
 		c.Preflight = func(context.Context, orchestrator.Recorder) (model.Usage, *orchestrator.Trouble) {
@@ -128,25 +134,28 @@ func (p *past) models(o ReplayOptions, moved func(string) string) *orchestrator.
 		}
 	}
 	c.Model = func(record orchestrator.Recorder) (model.Model, error) {
-		return &relocated{Model: orchestrator.Recorded(o.Model, record), moved: moved, recorded: o.Model.Recorded}, nil
+		return &relocated{Model: orchestrator.Recorded(o.Model, record), moved: moved, ids: ids, recorded: o.Model.Recorded}, nil
 	}
 	return c
 }
 
-// relocated puts the folders and the ids that agents have now in the place of
-// those that recorded answers name.
+// relocated puts the folders and the ids that agents and their evidence have now in the
+// place of those that recorded answers name.
 type relocated struct {
 	model.Model
 	moved    func(string) string
+	ids      func(was, now string) numbers // of the evidence of an agent
 	recorded func(agent, id string) string
 }
 
 func (r *relocated) Generate(ctx context.Context, req *model.Request, on func(model.Delta)) (*model.Response, error) {
-	move := r.moved
 	resp, err := r.Model.Generate(ctx, req, nil)
-	if was := r.recorded(req.Agent, req.ID); was != req.ID && was != "" {
+	was := r.recorded(req.Agent, req.ID)
+	ids := r.ids(was, req.ID)
+	move := func(text string) string { return ids.replace(r.moved(text)) }
+	if was != req.ID && was != "" {
 		renamed := strings.NewReplacer(was, req.ID, "/"+rundir.Short(was), "/"+rundir.Short(req.ID))
-		move = func(text string) string { return renamed.Replace(r.moved(text)) }
+		move = func(text string) string { return renamed.Replace(ids.replace(r.moved(text))) }
 	}
 	if resp == nil {
 		return nil, err
@@ -167,8 +176,12 @@ type comparison struct {
 	past, now *past
 	model     RecordedModel
 	moved     *strings.Replacer
+	ids       numbers // of evidence, once the agents are known
 	way       []Departure
 }
+
+// here is a recorded text with the folders and ids of this time.
+func (c *comparison) here(text string) string { return c.ids.replace(c.moved.Replace(text)) }
 
 func (c *comparison) depart(where, what, d string) {
 	c.way = append(c.way, Departure{Where: where, What: what, Diff: d})
@@ -200,7 +213,7 @@ func (c *comparison) commands(who string, was, now []evidence.Record) error {
 		}
 		a, b := was[i], now[i]
 		where := fmt.Sprintf("%s, %s (%s)", who, a.ID, a.Task)
-		if a.Task != b.Task || !evidence.SameCommand(c.moved.Replace(a.Command), b.Command) || a.Cwd != b.Cwd {
+		if a.Task != b.Task || !evidence.SameCommand(c.here(a.Command), b.Command) || a.Cwd != b.Cwd {
 			c.depart(where, fmt.Sprintf("%q was %q", b.Command, a.Command), "")
 			return nil
 		}
@@ -230,7 +243,7 @@ func (c *comparison) outputs(was, now evidence.Record) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return unified("stdout", c.moved.Replace(string(stdout)), string(stdoutNow)) + unified("stderr", c.moved.Replace(string(stderr)), string(stderrNow)), nil
+	return unified("stdout", c.here(string(stdout)), string(stdoutNow)) + unified("stderr", c.here(string(stderr)), string(stderrNow)), nil
 }
 
 // agents finds the first turn of each agent that is another.
@@ -238,6 +251,9 @@ func (c *comparison) agents() {
 	now := map[string]string{} // ids of this time by those of the record
 	for _, e := range c.now.run.Journal.Entries("turn") {
 		now[c.model.Recorded(c.now.agentOf(e.Key), e.Key)] = e.Key
+	}
+	for was, id := range now {
+		c.ids.pair(c.past.run.Records, c.now.run.Records, was, id)
 	}
 	for _, e := range c.past.run.Journal.Entries("turn") {
 		name := c.past.agentOf(e.Key)
@@ -323,7 +339,7 @@ func (c *comparison) openings(was, now string) string {
 		}
 		return evidence.Untimed(text)
 	}
-	return unified("told", c.moved.Replace(read(c.past, was)), read(c.now, now))
+	return unified("told", c.here(read(c.past, was)), read(c.now, now))
 }
 
 // answers is the diff of the answers to two calls.
@@ -335,7 +351,7 @@ func (c *comparison) answers(was, now string) string {
 		a, _ := rundir.Lookup[answer](p.run.Journal, "tool", key)
 		return a.Text
 	}
-	return unified("answer", c.moved.Replace(read(c.past, was)), read(c.now, now))
+	return unified("answer", c.here(read(c.past, was)), read(c.now, now))
 }
 
 // report names the parts of the report that are another.
@@ -353,7 +369,7 @@ func (c *comparison) report(now *report.Report) []Departure {
 		{"not_covered", was.NotCovered, now.NotCovered},
 		{"denied", was.Denied, now.Denied},
 	} {
-		d := unified(part.name, c.moved.Replace(listed(part.was)), listed(part.now))
+		d := unified(part.name, c.here(listed(part.was)), listed(part.now))
 		if d != "" {
 			out = append(out, Departure{Where: "report", What: part.name + another(part.was, part.now), Diff: d})
 		}

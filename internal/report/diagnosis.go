@@ -57,7 +57,7 @@ func (r *Report) diagnosis() string {
 	}
 	more := 0
 	for _, o := range cs[1:] {
-		if o.Reproduction.blames() && o.weight() == 0 {
+		if o.Blames() && o.weight() == 0 {
 			more++
 		}
 	}
@@ -247,7 +247,7 @@ func (r *Report) todo(cs []Check) []string {
 	}
 	var out []string
 	item := func(format string, args ...any) { out = append(out, "- "+fmt.Sprintf(format, args...)) }
-	failing := slices.ContainsFunc(cs, func(c Check) bool { return c.Reproduction.blames() })
+	failing := slices.ContainsFunc(cs, func(c Check) bool { return c.Blames() })
 	switch {
 	case r.Outcome == Cancelled:
 	case r.Verdict == Fail && failing:

@@ -17,12 +17,13 @@ const (
 // audit of its claims and the re-execution of its failing checks.
 type AgentOutcome struct {
 	Agent    string        // name, for the reasons
+	Task     string        // id of its work, by which its result is known
 	Outcome  string        // runner_* of the subagent runner
 	Cause    string        // for people: what cap or fault ended it; empty for RunnerCompleted
 	Verdict  Verdict       // as ParseAgentReport read it
 	Form     VerdictForm   // likewise
 	Checks   []JudgedCheck // in the order of the reply
-	Helper   bool          // it owes no verdict: only what its commands changed counts
+	Helper   bool          // it owes no verdict: only its failing checks that stand, and what its commands changed, count
 	Tripwire []string      // tracked files that its commands changed
 	Moved    []string      // HEAD, the index or refs, by their names in git, likewise
 	Denied   int           // calls that were refused
@@ -75,6 +76,9 @@ func (a AgentOutcome) name() string {
 // verdict line, or beside a verdict that says otherwise. The harness saw it.
 func (a AgentOutcome) judge() (Verdict, []string) {
 	failing := a.standing()
+	if a.Helper {
+		return a.helped(failing)
+	}
 	switch {
 	case len(failing) > 0 && a.Outcome != RunnerCompleted:
 		return Fail, append(failing, a.ending())
@@ -82,8 +86,6 @@ func (a AgentOutcome) judge() (Verdict, []string) {
 		return Fail, failing
 	case a.Outcome != RunnerCompleted:
 		return Partial, []string{a.ending()}
-	case a.Helper:
-		return Partial, a.spoiled()
 	case a.Form == FormEcho:
 		return Partial, []string{"its last line repeats the alternatives instead of choosing a verdict"}
 	case a.Form != FormStrict && a.Form != FormDecorated, a.Verdict.Validate() != nil, a.Verdict == Error:
@@ -94,6 +96,19 @@ func (a AgentOutcome) judge() (Verdict, []string) {
 		return Partial, []string{a.limited()}
 	}
 	if why := a.shortOfPass(); len(why) > 0 {
+		return Partial, why
+	}
+	return Pass, nil
+}
+
+// helped is what a helper's work comes to. What it says decides nothing, what was seen to
+// fail by running it again does.
+func (a AgentOutcome) helped(failing []string) (Verdict, []string) {
+	why := append(failing, a.spoiled()...)
+	switch {
+	case len(failing) > 0:
+		return Fail, why
+	case len(why) > 0:
 		return Partial, why
 	}
 	return Pass, nil

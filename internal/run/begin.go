@@ -141,6 +141,9 @@ func (r *Runner) identity(b *begun) rundir.Identity {
 		if m.Exec != "" {
 			i.Model += " exec " + m.Exec
 		}
+		if m.Effort != "" {
+			i.Model += " effort " + m.Effort
+		}
 	}
 	return i
 }
@@ -165,7 +168,7 @@ func (r *Runner) settings(b *begun) rundir.Settings {
 	if m := job.Models; m != nil {
 		s.Agents = &rundir.AgentSettings{
 			Agents: m.Agents, Coordinator: m.Coordinator, MaxTokens: m.MaxTokens, MaxCostUSD: m.MaxCostUSD,
-			MaxIterations: m.MaxIterations, NoBackground: m.NoBackground, Mode: job.Mode, Exec: m.Exec,
+			MaxIterations: m.MaxIterations, NoBackground: m.NoBackground, Mode: job.Mode, Exec: m.Exec, Effort: m.Effort,
 		}
 	}
 	return s

@@ -26,7 +26,8 @@ const (
 	tokensHigh   = 1_000_000
 )
 
-// briefDiff is how much of the difference the brief holds for a limit of tokens. Every question has it in it, so that it is what most of them go to.
+// briefDiff is how much of the difference the brief holds for a limit of tokens, 0 for
+// none. Every question has it in it, so that it is what most of them go to.
 func briefDiff(tokens int) int64 {
 	switch {
 	case tokens == 0: // the cost alone bounds them
@@ -68,6 +69,9 @@ func (p *prepared) brief(ctx context.Context) error {
 	b.commits(src.Commits)
 	b.files(c.Files)
 	if models := p.begun.job.Models; models != nil {
+		if err := b.guidance(ctx, p.mirror, c.BaseSHA, p.config.values.Guidance); err != nil {
+			return err
+		}
 		limit := briefDiff(p.config.values.Limits.Under(models.Limits()).Tokens)
 		if err := b.diff(ctx, p.mirror, src, limit); err != nil {
 			return err

@@ -78,6 +78,8 @@ type AgentSettings struct {
 
 	Mode string `json:"mode,omitempty"`
 	Exec string `json:"exec,omitempty"`
+
+	Effort string `json:"effort,omitempty"`
 }
 
 // tiers from the weakest to the strongest.

@@ -72,6 +72,8 @@ type submitFinding struct {
 	Title    string   `json:"title"`
 	Evidence string   `json:"evidence,omitempty" jsonschema:"What shows it: evidence ids, output, lines of code; at most 2000 characters."`
 	Paths    []string `json:"paths,omitempty" jsonschema:"Files, with :LINE where it helps."`
+	Command  string   `json:"command,omitempty" jsonschema:"The command that shows it, as you ran it; it ends with another exit code than 0 while the fault is there."`
+	Patch    string   `json:"patch,omitempty" jsonschema:"How it could be repaired, as a diff; a hint for people, at most 4000 characters."`
 }
 
 type submitArtifact struct {
@@ -156,6 +158,7 @@ func (in *submitArgs) trim() {
 	}
 	for i := range in.Findings {
 		in.Findings[i].Evidence = cutRunes(in.Findings[i].Evidence, submitEvidence)
+		in.Findings[i].Patch = cutRunes(in.Findings[i].Patch, submitContent)
 	}
 	if n := len(in.Artifacts); n > submitArtifacts {
 		in.Artifacts = in.Artifacts[:submitArtifacts]
@@ -213,18 +216,25 @@ func (in submitArgs) text() string {
 		}
 		fmt.Fprintf(&b, "**Result: %s**\n", c.Result)
 	}
-	for i, f := range in.Findings {
-		if i == 0 {
-			b.WriteString("\nFindings:\n")
-		}
-		fmt.Fprintf(&b, "- %s: %s", f.Severity, oneLine(f.Title))
+	for _, f := range in.Findings {
+		fmt.Fprintf(&b, "\n### Finding: %s\n**Severity:** %s\n", oneLine(f.Title), f.Severity)
 		if len(f.Paths) > 0 {
-			fmt.Fprintf(&b, " (%s)", oneLine(strings.Join(f.Paths, ", ")))
+			fmt.Fprintf(&b, "**Where:** %s\n", oneLine(strings.Join(f.Paths, ", ")))
 		}
-		b.WriteString("\n")
+		part(&b, "Command run:", "bash", f.Command)
 		if f.Evidence != "" {
-			b.WriteString("  " + oneLine(f.Evidence) + "\n")
+			fmt.Fprintf(&b, "**Evidence:** %s\n", oneLine(f.Evidence))
 		}
+		part(&b, "Patch hint:", "diff", f.Patch)
+	}
+	for _, a := range in.Artifacts {
+		if a.Kind == "patch" {
+			fmt.Fprintf(&b, "\n### Finding: patch hint: %s\n**Severity:** info\n", oneLine(a.Title))
+			part(&b, "Patch hint:", "diff", a.Content)
+		}
+	}
+	if len(in.Findings)+len(in.Artifacts) > 0 && len(in.Next) > 0 {
+		b.WriteString("\n### Next\n")
 	}
 	for _, n := range in.Next {
 		b.WriteString("\nNext: " + oneLine(n) + "\n")

@@ -34,9 +34,6 @@ const Messages = "messages"
 // one, and this is one that all current models take.
 const defaultMaxOut = 8192
 
-// Adaptive as Options.Thinking leaves it to the model how long it thinks.
-const Adaptive = -1
-
 // Options says which model is asked, and how.
 type Options struct {
 	BaseURL    string            // "": DefaultBaseURL; a trailing /v1 is taken off
@@ -44,7 +41,6 @@ type Options struct {
 	KeyHeader  string            // "": x-api-key
 	Headers    map[string]string // sent with each request, such as anthropic-beta
 	Model      string
-	Thinking   int // tokens for thinking, which come on top of the output limit; 0: none; Adaptive
 	HTTPClient *http.Client
 	Retry      model.Retry
 	Now        func() time.Time

@@ -134,28 +134,37 @@ func question() *model.Request {
 func TestThinking(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		thinking int
-		noCalls  bool
-		want     []string
-		never    string
+		model   string
+		effort  model.Effort
+		noCalls bool
+		want    []string
+		never   string
 	}{
-		{0, false, []string{`"max_tokens":900}`}, "thinking"},
-		{2000, false, []string{`"thinking":{"budget_tokens":2000,"type":"enabled"}`, `"max_tokens":2900}`}, "tool_choice"},
-		{anthropic.Adaptive, true, []string{`"thinking":{"type":"adaptive"}`, `"tool_choice":{"type":"none"},"max_tokens":900}`, `"name":"f"`}, "budget"},
+		{"claude-opus-4-6", "", false, []string{`"max_tokens":900`}, "thinking"},
+		{"claude-sonnet-4-5-20250929", "low", false, []string{`"thinking":{"budget_tokens":4096,"type":"enabled"}`, `"max_tokens":4996`}, "output_config"},
+		{"claude-sonnet-4-20250514", "high", false, []string{`"budget_tokens":24576`, `"max_tokens":25476`}, "output_config"},
+		{"claude-3-7-sonnet-latest", "medium", false, []string{`"budget_tokens":12288`}, "output_config"},
+		{"claude-opus-4-6", "high", true, []string{`"thinking":{"type":"adaptive"}`, `"output_config":{"effort":"high"}`, `"tool_choice":{"type":"none"},"max_tokens":25476`, `"name":"f"`}, "budget"},
+		{"claude-opus-5-20270101", "low", false, []string{`"output_config":{"effort":"low"}`}, "budget"},
+		{"a-deployment", "medium", false, []string{`"output_config":{"effort":"medium"}`}, "budget"},
+		{"claude-3-5-sonnet-20241022", "high", false, []string{`"max_tokens":900`}, "thinking"},
 	} {
 		p := &provider{streams: []string{fine}}
 		req := question()
-		req.NoCalls = tc.noCalls
-		if _, err := p.model(t, func(o *anthropic.Options) { o.Thinking = tc.thinking }).Generate(t.Context(), req, nil); err != nil {
+		req.NoCalls, req.Effort = tc.noCalls, tc.effort
+		if _, err := p.model(t, func(o *anthropic.Options) { o.Model = tc.model }).Generate(t.Context(), req, nil); err != nil {
 			t.Fatal(err)
+		}
+		if takes := !strings.Contains(tc.model, "3-5"); anthropic.Thinks(tc.model) != takes {
+			t.Errorf("%s thinks: %v", tc.model, !takes)
 		}
 		for _, want := range tc.want {
 			if !strings.Contains(p.bodies[0], want) {
-				t.Errorf("thinking %d: no %s in %s", tc.thinking, want, p.bodies[0])
+				t.Errorf("%s, effort %q: no %s in %s", tc.model, tc.effort, want, p.bodies[0])
 			}
 		}
 		if strings.Contains(p.bodies[0], tc.never) {
-			t.Errorf("thinking %d: %s in %s", tc.thinking, tc.never, p.bodies[0])
+			t.Errorf("%s, effort %q: %s in %s", tc.model, tc.effort, tc.never, p.bodies[0])
 		}
 	}
 }

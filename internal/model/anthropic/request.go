@@ -16,13 +16,7 @@ func (m *Model) body(req *model.Request) ([]byte, error) {
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = defaultMaxOut
 	}
-	switch {
-	case m.o.Thinking == Adaptive:
-		p.Thinking = &thinking{Type: "adaptive"}
-	case m.o.Thinking > 0:
-		p.Thinking = &thinking{Budget: m.o.Thinking, Type: "enabled"}
-		p.MaxTokens += m.o.Thinking // the API counts thinking as output
-	}
+	p.think(req.Effort)
 	if req.System != "" {
 		system := textBlock(req.System)
 		system.CacheControl = ephemeral()

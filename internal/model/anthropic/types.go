@@ -1,6 +1,10 @@
 package anthropic
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/ycbot/ycbot/internal/model"
+)
 
 // The parts of the Messages API that are used here, as
 // https://docs.claude.com/en/api/messages and
@@ -12,6 +16,7 @@ type request struct {
 	Stream     bool      `json:"stream"`
 	System     []block   `json:"system,omitempty"`
 	Thinking   *thinking `json:"thinking,omitempty"`
+	Output     *output   `json:"output_config,omitempty"`
 	ToolChoice *kind     `json:"tool_choice,omitempty"`
 	MaxTokens  int       `json:"max_tokens"`
 }
@@ -24,6 +29,10 @@ type kind struct {
 type thinking struct {
 	Budget int    `json:"budget_tokens,omitempty"` // in tokens
 	Type   string `json:"type"`                    // enabled or adaptive
+}
+
+type output struct {
+	Effort model.Effort `json:"effort"`
 }
 
 // ephemeral marks a cache breakpoint: what stands up to there is cached.

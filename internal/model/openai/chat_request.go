@@ -39,8 +39,8 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 	} else if req.MaxOut > 0 {
 		p.MaxCompletionTokens = sdk.Int(int64(req.MaxOut))
 	}
-	if m.o.Effort != "" {
-		p.ReasoningEffort = shared.ReasoningEffort(m.o.Effort)
+	if req.Effort != "" && !m.o.NoEffort && Reasons(m.o.Model) {
+		p.ReasoningEffort = shared.ReasoningEffort(req.Effort)
 	}
 	if m.o.CacheKey != "" {
 		p.PromptCacheKey = sdk.String(m.o.CacheKey)

@@ -43,7 +43,7 @@ type Options struct {
 	Headers      map[string]string // sent with each request
 	Model        string
 	CacheKey     string       // prompt_cache_key, such as repository and head; "": not sent
-	Effort       string       // how long a reasoning model thinks, in the provider's words; "": not sent
+	NoEffort     bool         // chat completions: the server does not know reasoning_effort
 	OldMaxTokens bool         // chat completions: the server knows max_tokens, not max_completion_tokens
 	HTTPClient   *http.Client // nil: http.DefaultClient
 	Retry        model.Retry

@@ -17,11 +17,11 @@ import (
 // responsesBody is the request as it is sent, the same bytes for the same conversation.
 func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	p := responses.ResponseNewParams{Model: m.o.Model, Store: sdk.Bool(false)}
-	if reasons(m.o.Model) {
+	if Reasons(m.o.Model) {
 		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
-	}
-	if m.o.Effort != "" {
-		p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(m.o.Effort)}
+		if req.Effort != "" {
+			p.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(req.Effort)}
+		}
 	}
 	if req.System != "" {
 		p.Instructions = sdk.String(req.System)
@@ -51,9 +51,9 @@ func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	return wire.Order(raw, parts, "tools", "instructions", "input", "tool_choice", "max_output_tokens")
 }
 
-// reasons says whether a model may be asked for its encrypted reasoning: OpenAI
-// refuses that question for those of its models that do not reason.
-func reasons(name string) bool {
+// Reasons says whether a model may be asked with an effort, and for its encrypted
+// reasoning: OpenAI refuses both for those of its models that do not reason.
+func Reasons(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	for _, plain := range []string{"gpt-3", "gpt-4", "chatgpt-"} {
 		if strings.HasPrefix(name, plain) {

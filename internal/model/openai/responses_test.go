@@ -59,9 +59,9 @@ func incomplete(why string) string {
 // it came, where it stood; what other APIs gave is left out.
 func TestResponsesRequest(t *testing.T) {
 	t.Parallel()
-	m, bodies := responds(t, func(o *openai.Options) { o.CacheKey, o.Effort = "o/r@abc", "high" }, spoken, spokenAll, completed)
+	m, bodies := responds(t, func(o *openai.Options) { o.CacheKey = "o/r@abc" }, spoken, spokenAll, completed)
 	_, err := m.Generate(t.Context(), &model.Request{
-		System: "S", MaxOut: 900, NoCalls: true, Agent: "verification",
+		System: "S", MaxOut: 900, NoCalls: true, Effort: model.EffortHigh, Agent: "verification",
 		Messages: []model.Message{
 			{Role: model.User, Text: "Q"},
 			{
@@ -183,11 +183,37 @@ func TestResponsesErrors(t *testing.T) {
 func TestOldMaxTokens(t *testing.T) {
 	t.Parallel()
 	p := serve(t, fine)
-	m := p.model(func(o *openai.Options) { o.OldMaxTokens, o.Effort = true, "low" })
-	if _, err := m.Generate(t.Context(), conversation(), nil); err != nil {
+	m := p.model(func(o *openai.Options) { o.OldMaxTokens, o.Model = true, "o4-mini" })
+	req := conversation()
+	req.Effort = model.EffortLow
+	if _, err := m.Generate(t.Context(), req, nil); err != nil {
 		t.Fatal(err)
 	}
 	if b := p.bodies[0]; !strings.Contains(b, `"max_tokens":900}`) || strings.Contains(b, "max_completion") || !strings.Contains(b, `"reasoning_effort":"low"`) {
 		t.Errorf("request %s", b)
+	}
+}
+
+// An effort is sent to models that can think, by servers that know the word for it.
+func TestEffort(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(*openai.Options)
+		sent   bool
+	}{
+		"a model that reasons":  {func(o *openai.Options) { o.Model = "o4-mini" }, true},
+		"one that does not":     {func(o *openai.Options) { o.Model = "gpt-4.1" }, false},
+		"another chat server":   {func(o *openai.Options) { o.Model, o.NoEffort = "o4-mini", true }, false},
+		"a name of a publisher": {func(o *openai.Options) { o.Model = "openai/gpt-5-mini" }, true},
+	} {
+		p := serve(t, fine)
+		req := conversation()
+		req.Effort = model.EffortHigh
+		if _, err := p.model(tc.change).Generate(t.Context(), req, nil); err != nil {
+			t.Fatal(err)
+		}
+		if b := p.bodies[0]; strings.Contains(b, `"reasoning_effort":"high"`) != tc.sent {
+			t.Errorf("%s: request %s", name, b)
+		}
 	}
 }

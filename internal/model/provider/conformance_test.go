@@ -97,7 +97,7 @@ func open(t *testing.T, srv server, a modeltest.API, scenario string, change fun
 	url, client := srv.scenario(t, a, scenario)
 	s := &session{}
 	o := provider.Options{
-		Model: "test-model", CacheKey: "o/r@abc", HTTPClient: client, Thinking: 1024,
+		Model: "test-model", CacheKey: "o/r@abc", HTTPClient: client,
 		Retry:  model.Retry{Tries: 4, Base: time.Second, Max: 20 * time.Second, IdleFor: time.Minute},
 		Now:    clock,
 		Jitter: func() float64 { return 0.5 },

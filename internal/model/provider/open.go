@@ -16,8 +16,6 @@ import (
 type Options struct {
 	Model      string
 	CacheKey   string // such as repository and head; sent where the provider takes one
-	Effort     string // how long a model thinks, in OpenAI's words; "": the provider's own
-	Thinking   int    // tokens for thinking by the Messages API; 0: none; anthropic.Adaptive
 	HTTPClient *http.Client
 	Retry      model.Retry
 	Now        func() time.Time
@@ -27,6 +25,20 @@ type Options struct {
 	Record     func(ctx context.Context, e model.Exchange) error
 }
 
+// TakesEffort says whether a model of the target can be asked with an effort. One that
+// cannot is asked without.
+func (t Target) TakesEffort(name string) bool {
+	switch t.API {
+	case Messages:
+		return anthropic.Thinks(name)
+	case Chat:
+		return !t.Preset.NoEffort && openai.Reasons(name)
+	case Responses:
+		return openai.Reasons(name)
+	}
+	return false
+}
+
 // Open returns a model of the target.
 func (t Target) Open(o Options) (model.Model, error) {
 	if t.API == Messages {
@@ -34,7 +46,7 @@ func (t Target) Open(o Options) (model.Model, error) {
 	}
 	oo := openai.Options{
 		BaseURL: t.BaseURL, Key: t.Key, KeyHeader: t.Preset.KeyHeader, Headers: t.Preset.Headers,
-		Model: o.Model, Effort: o.Effort, OldMaxTokens: t.Preset.OldMax,
+		Model: o.Model, NoEffort: t.Preset.NoEffort, OldMaxTokens: t.Preset.OldMax,
 		HTTPClient: o.HTTPClient, Retry: o.Retry, Now: o.Now, Jitter: o.Jitter, Wait: o.Wait, Log: o.Log, Record: o.Record,
 	}
 	if t.Preset.CacheKey {
@@ -58,7 +70,7 @@ func (t Target) Open(o Options) (model.Model, error) {
 
 func (t Target) anthropic(o Options) (model.Model, error) {
 	m, err := anthropic.New(anthropic.Options{
-		BaseURL: t.BaseURL, Key: t.Key, KeyHeader: t.Preset.KeyHeader, Headers: t.Preset.Headers, Model: o.Model, Thinking: o.Thinking,
+		BaseURL: t.BaseURL, Key: t.Key, KeyHeader: t.Preset.KeyHeader, Headers: t.Preset.Headers, Model: o.Model,
 		HTTPClient: o.HTTPClient, Retry: o.Retry, Now: o.Now, Jitter: o.Jitter, Wait: o.Wait, Log: o.Log, Record: o.Record,
 	})
 	if err != nil {

@@ -98,3 +98,32 @@ func TestWebPage(t *testing.T) {
 		srv.Close()
 	}
 }
+
+// Which models are asked with an effort, by which API.
+func TestTakesEffort(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		preset, model string
+		takes         bool
+	}{
+		{"openai", "gpt-5", true},
+		{"openai", "gpt-4.1", false},
+		{"openai:chat", "o3", true},
+		{"azure", "my-deployment", true},
+		{"openrouter", "openai/gpt-5", true},
+		{"vllm", "gpt-oss-120b", true},
+		{"ollama", "qwen3", false},
+		{"github-models", "openai/o4-mini", false},
+		{"anthropic", "claude-opus-4-6", true},
+		{"anthropic", "claude-3-5-haiku-latest", false},
+	} {
+		p, err := provider.Find(tc.preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := p.Resolve(provider.Overrides{Key: "k"}, env("AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com"))
+		if err != nil || to.TakesEffort(tc.model) != tc.takes {
+			t.Errorf("%s, %s: takes an effort %v, error %v", tc.preset, tc.model, !tc.takes, err)
+		}
+	}
+}

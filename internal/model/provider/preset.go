@@ -27,6 +27,7 @@ const (
 type Preset struct {
 	Name       string
 	APIs       []API             // those that it speaks; the first is the one to use
+	Elsewhere  API               // the one to use at another address than BaseURL; "": the first
 	BaseURL    string            // "": there is none for everybody, the operator names it
 	BaseURLEnv []string          // environment variables that name another, the first that is set counts
 	BasePath   string            // put behind an address from BaseURLEnv that has no path of its own
@@ -36,6 +37,7 @@ type Preset struct {
 	Headers    map[string]string // sent with each request
 	OldMax     bool              // it knows max_tokens, not max_completion_tokens
 	CacheKey   bool              // it takes prompt_cache_key
+	NoEffort   bool              // by chat completions it does not take reasoning_effort
 	Hint       string            // what an operator must know of its key
 }
 
@@ -55,18 +57,19 @@ func Presets() []Preset {
 		},
 		{
 			Name: "github-models", APIs: []API{Chat},
-			BaseURL: "https://models.github.ai/inference", KeyEnv: []string{"GITHUB_TOKEN", "GH_TOKEN"}, OldMax: true,
+			BaseURL: "https://models.github.ai/inference", KeyEnv: []string{"GITHUB_TOKEN", "GH_TOKEN"}, OldMax: true, NoEffort: true,
 			Headers: map[string]string{"X-GitHub-Api-Version": "2022-11-28"},
 			Hint:    "the token needs the permission models: read; a model is named publisher/name, such as openai/gpt-4.1",
 		},
 		{
 			Name: "ollama", APIs: []API{Chat},
 			BaseURL: "http://127.0.0.1:11434/v1", BaseURLEnv: []string{"OLLAMA_HOST"}, BasePath: "/v1",
-			KeyEnv: []string{"OLLAMA_API_KEY"}, KeyFree: true, OldMax: true,
+			KeyEnv: []string{"OLLAMA_API_KEY"}, KeyFree: true, OldMax: true, NoEffort: true,
 			Hint: "start it with: ollama serve; fetch the model with: ollama pull NAME",
 		},
 		{
-			Name: "openai", APIs: []API{Chat, Responses},
+			// Most servers that stand in for OpenAI know chat completions alone.
+			Name: "openai", APIs: []API{Responses, Chat}, Elsewhere: Chat,
 			BaseURL: "https://api.openai.com/v1", BaseURLEnv: []string{"OPENAI_BASE_URL"},
 			KeyEnv: []string{"OPENAI_API_KEY"}, CacheKey: true, Hint: "make a key at platform.openai.com",
 		},
@@ -94,14 +97,16 @@ func Names() []string {
 	return names
 }
 
-// Spellings are the names of all presets, and those that also name an API which is
-// not the preset's first, such as openai:responses.
+// Spellings are the names of all presets, and those that also name an API which the
+// preset alone does not always choose, such as openai:responses.
 func Spellings() []string {
 	var all []string
 	for _, p := range Presets() {
 		all = append(all, p.Name)
-		for _, api := range p.APIs[1:] {
-			all = append(all, p.Name+":"+string(api))
+		for _, api := range p.APIs {
+			if api != p.APIs[0] || p.Elsewhere != "" {
+				all = append(all, p.Name+":"+string(api))
+			}
 		}
 	}
 	return all
@@ -121,7 +126,7 @@ func Find(name string) (Preset, error) {
 		if !slices.Contains(p.APIs, API(api)) {
 			return Preset{}, fmt.Errorf("provider %s: it does not speak %q; it speaks %s", p.Name, api, spoken(p.APIs))
 		}
-		p.APIs = []API{API(api)}
+		p.APIs, p.Elsewhere = []API{API(api)}, ""
 	}
 	return p, nil
 }
@@ -155,10 +160,7 @@ var (
 // may do without, and gets the key that there is.
 func (p Preset) Resolve(o Overrides, getenv func(string) string) (Target, error) {
 	t := Target{Preset: p, API: o.API, BaseURL: o.BaseURL, Key: o.Key}
-	if t.API == "" {
-		t.API = p.APIs[0]
-	}
-	if !slices.Contains(p.APIs, t.API) {
+	if t.API != "" && !slices.Contains(p.APIs, t.API) {
 		return t, fmt.Errorf("provider %s: it does not speak %q; it speaks %s", p.Name, t.API, spoken(p.APIs))
 	}
 	if t.BaseURL == "" {
@@ -179,6 +181,13 @@ func (p Preset) Resolve(o Overrides, getenv func(string) string) (Target, error)
 		t.KeyFrom, t.Key = firstSet(p.KeyEnv, getenv)
 	}
 	own := p.BaseURL == "" || t.BaseURL == p.BaseURL
+	switch {
+	case t.API != "":
+	case !own && p.Elsewhere != "":
+		t.API = p.Elsewhere
+	default:
+		t.API = p.APIs[0]
+	}
 	if t.Key == "" && !p.KeyFree && own {
 		return t, fmt.Errorf("provider %s: %w: set %s; %s", p.Name, ErrNoKey, strings.Join(p.KeyEnv, " or "), p.Hint)
 	}
@@ -215,5 +224,6 @@ func spoken(apis []API) string {
 	for _, a := range apis {
 		words = append(words, string(a))
 	}
+	slices.Sort(words)
 	return strings.Join(words, ", ")
 }

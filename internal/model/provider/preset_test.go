@@ -28,10 +28,10 @@ func TestPresets(t *testing.T) {
 	if diff := cmp.Diff([]string{"anthropic", "azure", "github-models", "ollama", "openai", "openrouter", "vllm"}, provider.Names()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"anthropic", "azure", "azure:responses", "github-models", "ollama", "openai", "openai:responses", "openrouter", "vllm", "vllm:responses"}, provider.Spellings()); diff != "" {
+	if diff := cmp.Diff([]string{"anthropic", "azure", "azure:responses", "github-models", "ollama", "openai", "openai:responses", "openai:chat", "openrouter", "vllm", "vllm:responses"}, provider.Spellings()); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]provider.API{"openai": provider.Chat, "openai:chat": provider.Chat, "openai:responses": provider.Responses, "anthropic:messages": provider.Messages} {
+	for name, want := range map[string]provider.API{"openai": provider.Responses, "openai:chat": provider.Chat, "openai:responses": provider.Responses, "anthropic:messages": provider.Messages} {
 		p, err := provider.Find(name)
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestPresets(t *testing.T) {
 			t.Errorf("%s: the APIs have addresses of different forms", p.Name)
 		}
 	}
-	if _, err := provider.Find("opnai"); err == nil || !strings.Contains(err.Error(), `"opnai"`) || !strings.Contains(err.Error(), "openai, openai:responses, openrouter") {
+	if _, err := provider.Find("opnai"); err == nil || !strings.Contains(err.Error(), `"opnai"`) || !strings.Contains(err.Error(), "openai, openai:responses, openai:chat, openrouter") {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestResolve(t *testing.T) {
 		url, key     string
 		api          provider.API
 	}{
-		{"as it is", "openai", provider.Overrides{}, env("OPENAI_API_KEY", "k"), "https://api.openai.com/v1", "k", provider.Chat},
+		{"as it is", "openai", provider.Overrides{}, env("OPENAI_API_KEY", "k"), "https://api.openai.com/v1", "k", provider.Responses},
 		{"another address", "openai", provider.Overrides{}, env("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "http://h/v1"), "http://h/v1", "k", provider.Chat},
 		{"by hand first", "openai", provider.Overrides{API: provider.Responses, BaseURL: "https://me/x", Key: "mine"}, env("OPENAI_API_KEY", "k", "OPENAI_BASE_URL", "http://h/v1"), "https://me/x", "mine", provider.Responses},
 		{"address by hand, no key", "openai", provider.Overrides{BaseURL: "http://localhost:1/v1"}, env(), "http://localhost:1/v1", "", provider.Chat},
