@@ -77,7 +77,7 @@ func (b *playback) next(c sandbox.Command) (evidence.Record, bool) {
 	defer b.mu.Unlock()
 	for _, r := range b.past.run.Records {
 		recorded := b.moved.Replace(r.Command)
-		if !r.Executed || b.used[r.ID] || !evidence.SameWords(recorded, given) && !wraps(given, recorded) || !ends(c.Dir, r.Cwd) {
+		if !r.Executed || b.used[r.ID] || !evidence.SameWords(recorded, given) && !wraps(given, recorded) && (r.Script == "" || b.moved.Replace(r.Script) != given) || !ends(c.Dir, r.Cwd) {
 			continue
 		}
 		b.used[r.ID] = true
