@@ -97,6 +97,13 @@ func (p Permissions) For(name, id string) Permissions {
 // Allow reports whether tools of a class are granted at all.
 func (p Permissions) Allow(c tool.Class) bool { return p.granted.Has(string(c)) }
 
+// Holds tells whether agents may hold processes over several calls. Where commands share
+// the network of the machine, those of a head that nobody answers for may not.
+func (p Permissions) Holds(shared bool) bool {
+	shell := p.terms.Exec == "" || p.terms.Exec == string(policy.LevelFull)
+	return p.Allow(tool.Exec) && shell && (!shared || p.terms.Trust != policy.Untrusted)
+}
+
 // Decide is a Config's Decide. Of a tool that runs commands it decides only
 // whether it may be called; which command it may run is decided by Shell and
 // Tests, so that a refused command stands in the evidence log.

@@ -7,7 +7,7 @@ import (
 
 // beyondReading are the tools that an agent under PhasePlan does without. What
 // changes the project is granted to nobody, and need not be named.
-func beyondReading() []string { return []string{bashTool, testsTool, "fetch_url"} }
+func beyondReading() []string { return append(executing(), "fetch_url") }
 
 // toolbox works out which tools are left: those named and those of the groups,
 // without the exceptions, and of those what permissions and phase allow.
@@ -76,6 +76,9 @@ func (p *parser) narrow() {
 		if !may.mayAllow(t) {
 			p.d.DisallowedTools = add(p.d.DisallowedTools, t)
 		}
+	}
+	if slices.Contains(p.d.DisallowedTools, bashTool) {
+		p.d.DisallowedTools = add(p.d.DisallowedTools, commandTools()...)
 	}
 	p.d.Tools = slices.DeleteFunc(p.d.Tools, func(t string) bool {
 		return slices.Contains(p.d.DisallowedTools, t) || !may.mayAllow(t)

@@ -39,18 +39,24 @@ const heldShown = 256 << 10
 const heldTime = 30 * time.Minute
 
 // Holding is x with a process to hold in the place of its command. Both streams of the
-// process are one, in the order in which it writes.
+// process are one, in the order in which it writes. Its standard input is the named pipe
+// [Beside.Input] in TMPDIR, which never ends.
 func (x Execution) Holding(b Beside, l *sandbox.Loopback) Execution {
 	x.Command, x.Script, x.Beside, x.Cwd = b.Command, "", nil, ""
 	x.Run.Loopback, x.Run.Timeout = l, heldTime
 	x.Run.Env = append(slices.Clone(x.Run.Env), "PORT="+strconv.Itoa(b.Port))
-	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", "exec 2>&1\n" + b.Command}
+	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c",
+		"exec 2>&1\nF=\"$TMPDIR/" + b.Input() + "\"; [ -p \"$F\" ] || mkfifo -m 600 \"$F\"; exec 0<>\"$F\"; unset F\n" + b.Command}
 	return x
 }
 
-// Hold starts x and returns at once. ctx bounds how long it runs.
+// Input is the name of the process's standard input in TMPDIR.
+func (b Beside) Input() string { return ".stdin-" + strconv.Itoa(b.Port) }
+
+// Hold starts x and returns at once. It goes on until it is stopped, also when ctx ends:
+// the call that starts a process is over before the process is.
 func (l *Log) Hold(ctx context.Context, sb sandbox.Sandbox, x Execution) *Held {
-	ctx, stop := context.WithCancelCause(ctx)
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	h := &Held{out: &window{}, stop: stop, last: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{})}
 	x.Run.Stdout, x.After, x.held = h.out, h.last, true
 	go func() {

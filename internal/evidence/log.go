@@ -104,7 +104,7 @@ type Execution struct {
 	// After, where it is not nil, is closed when what comes before in the log is
 	// recorded: what runs side by side has its order all the same.
 	After <-chan struct{}
-	held bool // see [Log.Hold]
+	held  bool // see [Log.Hold]
 	// Hosts, where it is not nil, is called once the command has ended, and returns the
 	// hosts that it asked for.
 	Hosts func() []Host

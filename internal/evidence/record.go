@@ -57,8 +57,8 @@ type Record struct {
 	Denied     *Denial   `json:"denied"` // why not executed, when it was refused
 	Stdout     Output    `json:"stdout"`
 	Stderr     Output    `json:"stderr"`
-	Sandbox    string    `json:"sandbox"`         // tier
-	Hosts      []Host    `json:"hosts,omitempty"` // that it asked the harness's proxy for, in the order in which it did
+	Sandbox    string    `json:"sandbox"`           // tier
+	Hosts      []Host    `json:"hosts,omitempty"`   // that it asked the harness's proxy for, in the order in which it did
 	Results    *Output   `json:"results,omitempty"` // what the harness read out of its output, test by test
 	Beside     []Beside  `json:"beside,omitempty"`  // processes that were held while it ran
 	Held       bool      `json:"held,omitempty"`    // it was such a process: it went on until it was stopped

@@ -107,7 +107,13 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: p.isolation,
-		Close:     func(context.Context) error { roots.close(); return nil },
+		Close: func(ctx context.Context) error {
+			defer roots.close()
+			if p.processes == nil {
+				return nil
+			}
+			return p.processes.Close(ctx)
+		},
 	}, nil
 }
 
@@ -119,6 +125,13 @@ type provisioning struct {
 	rec       agent.Record
 	executes  bool
 	isolation string
+	processes *tool.Processes // nil: it holds none
+}
+
+// sharedNetwork tells whether the commands of the run share the network of the machine.
+func (w *work) sharedNetwork() bool {
+	tier := w.sides.Sandbox.Status().Tier
+	return tier != sandbox.TierFull && tier != sandbox.TierStrong
 }
 
 // tools are those that an agent is given, the name of the one by which it hands in its
@@ -144,6 +157,10 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 	if p.executes {
 		shell := w.shell(p.ws, may, p.spec.Name, p.rec.ID)
 		tools = append(tools, tool.Bash(shell))
+		if w.agents.may.Holds(w.sharedNetwork()) {
+			p.processes = tool.NewProcesses(shell)
+			tools = append(tools, p.processes.Tools()...)
+		}
 		if suites := suites(w.gate); len(suites) > 0 {
 			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
 		}

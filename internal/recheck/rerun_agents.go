@@ -87,11 +87,13 @@ func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence
 	}
 	at.Base = s.Base.Dir
 	c.Dir, c.Timeout = filepath.Join(tree.Dir, filepath.FromSlash(rec.Cwd)), patience(rec)
-	company, err := s.Accompany(ctx, evidence.Execution{Agent: rec.Agent, Root: tree.Dir, Roots: at, Tree: tree.OID, Run: c}, rec.Beside, from)
+	x := evidence.Execution{Agent: rec.Agent, Root: tree.Dir, Roots: at, Tree: tree.OID, Run: c}
+	company, err := s.Accompany(ctx, x, rec.Beside, from)
 	if err != nil {
 		return err
 	}
-	c.Loopback = company.Loopback
+	company.Attend(&x)
+	c.Loopback, c.Env = x.Run.Loopback, x.Run.Env
 	c.Argv = reproduce.Bash(from.Move(cmp.Or(rec.Script, rec.Command), at))
 	res, err := a.box.Run(ctx, c)
 	err = errors.Join(err, company.Leave())
@@ -152,8 +154,9 @@ func (a *rerunner) own(ctx context.Context, s *reproduce.Sides, ws *orchestrator
 	if err != nil {
 		return sandbox.Result{Exit: -1}, err
 	}
-	c := ws.Command
-	c.Dir, c.Timeout, c.Loopback = filepath.Join(ws.Tree.Dir, filepath.FromSlash(rec.Cwd)), patience(rec), company.Loopback
+	company.Attend(&x)
+	c := x.Run
+	c.Dir, c.Timeout = filepath.Join(ws.Tree.Dir, filepath.FromSlash(rec.Cwd)), patience(rec)
 	c.Argv = reproduce.Bash(o.CommandAt(ws.Roots))
 	res, err := a.box.Run(ctx, c)
 	return res, errors.Join(err, company.Leave())

@@ -3,6 +3,8 @@ package reproduce
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -49,6 +51,14 @@ func (s *Sides) Accompany(ctx context.Context, x evidence.Execution, beside []ev
 		}
 	}
 	return c, nil
+}
+
+// Attend has x run beside the processes.
+func (c *Company) Attend(x *evidence.Execution) {
+	x.Run.Loopback, x.Beside = c.Loopback, c.processes
+	if n := len(c.processes); n > 0 {
+		x.Run.Env = append(slices.Clone(x.Run.Env), "PORT="+strconv.Itoa(c.processes[n-1].Port))
+	}
 }
 
 // Leave ends the processes.

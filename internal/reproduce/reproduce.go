@@ -145,7 +145,7 @@ func (s *Sides) execute(ctx context.Context, e execution, tree *workspace.Tree) 
 	if err != nil {
 		return evidence.Record{}, err
 	}
-	x.Run.Loopback, x.Beside = company.Loopback, company.processes
+	company.Attend(&x)
 	x.Run.Argv, x.Run.Timeout = Bash(cmp.Or(x.Script, x.Command)), longest
 	rec, _, err := s.Log.Run(ctx, s.Sandbox, x)
 	return rec, errors.Join(err, company.Leave())

@@ -42,6 +42,8 @@ type Shell struct {
 	// After is called after each command; it restores tracked files and refs that
 	// the command changed and names them. May be nil.
 	After func(ctx context.Context) (changed []string, err error)
+
+	beside func(*evidence.Execution) // has it run beside the processes that the agent holds; may be nil
 }
 
 type bashArgs struct {
@@ -74,8 +76,7 @@ func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, 
 	case seconds > 0:
 		timeout = min(time.Duration(seconds)*time.Second, bashLongest)
 	}
-	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: command, Root: s.Root, Roots: s.Roots, Tree: s.Tree, Run: s.Template}
-	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", command}
+	x := s.execution(command)
 	x.Run.Timeout = timeout
 	if refuse != nil {
 		if d := refuse(command); d != nil {
@@ -87,17 +88,34 @@ func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, 
 			x.Run.Argv = argv
 		}
 	}
-	rec, res, err := s.Log.Run(ctx, s.Sandbox, x)
+	rec, res, changed, err := s.record(ctx, tool, x)
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", tool, err)
-	}
-	var changed []string
-	if s.After != nil {
-		if changed, err = s.After(ctx); err != nil {
-			return Result{}, fmt.Errorf("%s: after %s: %w", tool, rec.ID, err)
-		}
+		return Result{}, err
 	}
 	return Result{Text: bashAnswer(rec, res, changed), Evidence: []string{rec.ID}}, nil
+}
+
+// execution is a command of the agent, as bash runs it.
+func (s *Shell) execution(command string) evidence.Execution {
+	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: command, Root: s.Root, Roots: s.Roots, Tree: s.Tree, Run: s.Template}
+	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", command}
+	return x
+}
+
+// record runs a command of a tool into the log and puts the tree right again.
+func (s *Shell) record(ctx context.Context, tool string, x evidence.Execution) (rec evidence.Record, res sandbox.Result, changed []string, err error) {
+	if s.beside != nil {
+		s.beside(&x)
+	}
+	if rec, res, err = s.Log.Run(ctx, s.Sandbox, x); err != nil {
+		return rec, res, nil, fmt.Errorf("%s: %w", tool, err)
+	}
+	if s.After != nil {
+		if changed, err = s.After(ctx); err != nil {
+			return rec, res, nil, fmt.Errorf("%s: after %s: %w", tool, rec.ID, err)
+		}
+	}
+	return rec, res, changed, nil
 }
 
 // refused records a refusal before it is answered.
