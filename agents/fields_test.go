@@ -39,7 +39,7 @@ func TestFields(t *testing.T) {
 	without := func(tools ...string) change { return func(d *Definition) { d.DisallowedTools = tools } }
 	all := func(*Definition) {}
 	plan := func(d *Definition) {
-		d.Phase, d.DisallowedTools = PhasePlan, []string{"run_bash", "run_tests", "fetch_url"}
+		d.Phase, d.DisallowedTools = PhasePlan, []string{"run_bash", "start_process", "process_output", "stop_process", "screenshot", "run_tests", "fetch_url"}
 	}
 	turns := func(n int) change { return func(d *Definition) { d.MaxIterations = n } }
 	lasts := func(t time.Duration) change { return func(d *Definition) { d.Timeout = t } }
@@ -63,8 +63,8 @@ func TestFields(t *testing.T) {
 		{"tools: pattern", []string{"tools: grep, Bash(git log:*)"}, listed("grep"), []string{
 			"3: tools: Bash(git log:*) has a pattern, which is not read here: name the tool, and the pattern under permission", "3: unknown tools: Bash(git log:*)",
 		}},
-		{"disallowed_tools", []string{"disallowed_tools: [Bash, Write]", "disallowedTools: Bash, Write", "disallowed-tools: bash write"}, without("run_bash", "write_file"), nil},
-		{"disallowed_tools: pattern", []string{"disallowedTools: Bash(rm *)"}, without("run_bash"), []string{"3: disallowedTools: Bash(rm *): the whole tool is taken away; patterns belong under permission"}},
+		{"disallowed_tools", []string{"disallowed_tools: [Bash, Write]", "disallowedTools: Bash, Write", "disallowed-tools: bash write"}, without("run_bash", "write_file", "start_process", "process_output", "stop_process", "screenshot"), nil},
+		{"disallowed_tools: pattern", []string{"disallowedTools: Bash(rm *)"}, without("run_bash", "start_process", "process_output", "stop_process", "screenshot"), []string{"3: disallowedTools: Bash(rm *): the whole tool is taken away; patterns belong under permission"}},
 		{"disallowed_tools: after tools", []string{"disallowedTools: Read\ntools: read, grep", "tools: read, grep\ndisallowed_tools: read"}, func(d *Definition) {
 			d.Tools, d.AllTools, d.DisallowedTools = []string{"grep"}, false, []string{"read_file"}
 		}, nil},

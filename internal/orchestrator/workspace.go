@@ -14,7 +14,6 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
-	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -161,7 +160,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 			p.processes = tool.NewProcesses(shell)
 			tools = append(tools, p.processes.Tools()...)
 		}
-		if suites := suites(w.gate); len(suites) > 0 {
+		if suites := suites(w.tests); len(suites) > 0 {
 			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
 		}
 	}
@@ -210,28 +209,6 @@ func (p *provisioning) circumstances(w *work, tools []tool.Tool) agents.Circumst
 
 // SubmitTool is the tool by which a structured result is handed in.
 const SubmitTool = "submit_result"
-
-// suites are the test commands of the head that the gate knows.
-func suites(r *gate.Result) []tool.Suite {
-	var out []tool.Suite
-	for _, s := range r.Steps {
-		if s.Stage != gate.StageTest || s.Side != gate.Head {
-			continue
-		}
-		command, name := s.Command, s.Unit
-		if s.Unit != "." {
-			command = "cd " + rundir.Quote(s.Unit) + " && " + s.Command
-		}
-		if slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Command == command }) {
-			continue
-		}
-		for n := 2; slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Name == name }); n++ {
-			name = fmt.Sprintf("%s#%d", s.Unit, n)
-		}
-		out = append(out, tool.Suite{Name: name, Command: command})
-	}
-	return out
-}
 
 // roots opens what file tools may read.
 type roots struct {

@@ -69,12 +69,9 @@ func (s *Shell) run(ctx context.Context, in bashArgs) (Result, error) {
 
 // execute runs one command in the name of a tool, unless refuse says why not.
 func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, refuse func(string) *Denied) (Result, error) {
-	timeout := bashTimeout
-	switch {
-	case seconds < 0:
-		return Result{}, Badf("%s: timeout_seconds is negative", tool)
-	case seconds > 0:
-		timeout = min(time.Duration(seconds)*time.Second, bashLongest)
+	timeout, err := timeLimit(tool, seconds)
+	if err != nil {
+		return Result{}, err
 	}
 	x := s.execution(command)
 	x.Run.Timeout = timeout
@@ -93,6 +90,17 @@ func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, 
 		return Result{}, err
 	}
 	return Result{Text: bashAnswer(rec, res, changed), Evidence: []string{rec.ID}}, nil
+}
+
+// timeLimit is the limit of a command, from what a call says.
+func timeLimit(tool string, seconds int) (time.Duration, error) {
+	switch {
+	case seconds < 0:
+		return 0, Badf("%s: timeout_seconds is negative", tool)
+	case seconds > 0:
+		return min(time.Duration(seconds)*time.Second, bashLongest), nil
+	}
+	return bashTimeout, nil
 }
 
 // execution is a command of the agent, as bash runs it.
