@@ -60,7 +60,7 @@ type Task struct {
 	Gate      *gate.Result
 	Previous  *reproduce.Previous // what became of the last run's checks; nil: there are none
 	Preflight Preflight           // what was found out before the gate
-	Tests     []gate.TestCommand // of the head
+	Tests     []gate.TestCommand  // of the head
 	Fetcher   tool.Fetcher
 	Admit     func(ctx context.Context, rec agent.Record, isolation string) error // refuses a subagent by its error; may be nil
 	Inbox     *Inbox

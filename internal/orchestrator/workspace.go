@@ -159,6 +159,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 		if w.agents.may.Holds(w.sharedNetwork()) {
 			p.processes = tool.NewProcesses(shell)
 			tools = append(tools, p.processes.Tools()...)
+			tools = append(tools, tool.Screenshot(tool.Screen{Shell: shell, Browser: tool.Browser(os.Stat), Keep: w.dir.Write}))
 		}
 		if suites := suites(w.tests); len(suites) > 0 {
 			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/tool"
 )
 
 // rules parses lines of "allow|ask|deny Rule(...)".
@@ -29,15 +31,72 @@ func rules(t *testing.T, operator bool, lines ...string) []Rule {
 
 // shellCall is a call of run_bash that nothing refuses.
 func shellCall(command string, rules ...Rule) Call {
-	args, _ := json.Marshal(map[string]string{"command": command})
 	return Call{
 		Known: true, Offered: true, Class: "exec", Mode: ModeVerify, Trust: Trusted, Tool: "run_bash", Command: command,
-		Targets: Targets("run_bash", args), Rules: rules,
+		Targets: Command(command), Rules: rules,
+	}
+}
+
+// about is what a call of a tool is about, as the tool declares it. A test command is the
+// harness's, which rules see as the argument "command".
+func about(name, args string, roots ...string) []Target {
+	if name == "run_tests" {
+		var a struct{ Command string }
+		_ = json.Unmarshal([]byte(args), &a)
+		return Tests(a.Command)
+	}
+	for _, t := range tool.Declared() {
+		if t.Name != name {
+			continue
+		}
+		var declared []Subject
+		for _, s := range t.About([]byte(args), func(p string) string { return Relative(p, roots...) }) {
+			declared = append(declared, Subject{s.Rule, s.Text, s.Aside})
+		}
+		return Targets(declared)
+	}
+	return nil
+}
+
+// A tool that was added without a word about rules is subject to those of its class: a rule
+// that forbids all of a kind forbids it, and one that allows some things does not let it
+// through.
+func TestUndeclared(t *testing.T) {
+	t.Parallel()
+	grant := Grant(ModeVerify, Trusted, true).WithNet()
+	for _, tt := range []struct{ class, args, rule, want string }{
+		{"git_read", `{}`, "deny Git(*)", CodePolicyDeny},
+		{"git_read", `{"path":"secrets/a"}`, "deny Read(secrets/**)", CodePolicyDeny},
+		{"git_read", `{"ref":"main"}`, "ask Git(git_new main)", CodeAsk},
+		{"git_read", `{"ref":"main"}`, "deny Git(log *)", ""},
+		{"read", `{"file":{"name":["x/../secrets/a"]}}`, "deny Read(secrets/**)", CodePolicyDeny},
+		{"read", `{}`, "deny Read(**)", CodePolicyDeny},
+		{"read", `{"dir":"private"}`, "deny List(private/**)", CodePolicyDeny},
+		{"read", `{}`, "deny Github(*)", CodePolicyDeny},
+		{"exec", `{"script":["curl x"]}`, "deny Bash(curl *)", CodePolicyDeny},
+		{"exec", `{}`, "deny Bash(*)", CodePolicyDeny},
+		{"net", `{"to":"https://evil.example/x"}`, "deny Fetch(https://evil.example/*)", CodePolicyDeny},
+		{"net", `{"to":"https://evil.example/x"}`, "allow Fetch(https://good.example/*)", CodeBackground},
+		{"net", `{}`, "deny Fetch(*)", CodePolicyDeny},
+		{"session", `{}`, "deny Git(*)", ""},
+		{"something", `{}`, "deny Edit(*)", CodePolicyDeny},
+	} {
+		c := Call{
+			Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Trust: Trusted, Tool: "git_new",
+			Targets: Undeclared("git_new", tt.class, []byte(tt.args)), Rules: rules(t, false, tt.rule),
+		}
+		got := ""
+		if d := Decide(c, append(grant, "something")); d != nil {
+			got = d.Code
+		}
+		if got != tt.want {
+			t.Errorf("%s %s under %s: %q, want %q", tt.class, tt.args, tt.rule, got, tt.want)
+		}
 	}
 }
 
 func toolCall(tool, class, args string, rules ...Rule) Call {
-	return Call{Known: true, Offered: true, Class: class, Mode: ModeVerify, Trust: Trusted, Tool: tool, Targets: Targets(tool, json.RawMessage(args)), Rules: rules}
+	return Call{Known: true, Offered: true, Class: class, Mode: ModeVerify, Trust: Trusted, Tool: tool, Targets: about(tool, args), Rules: rules}
 }
 
 // with changes a call.
@@ -231,7 +290,7 @@ func TestPathRules(t *testing.T) {
 		{"glob", "read", `{"pattern":"vendor/*.go"}`, CodePolicyDeny},
 		{"pr_read", "read", `{}`, CodePolicyDeny},
 	} {
-		c := Call{Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Tool: tt.tool, Targets: Targets(tt.tool, json.RawMessage(tt.args), "", "/work/head/"), Rules: set}
+		c := Call{Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Tool: tt.tool, Targets: about(tt.tool, tt.args, "", "/work/head/"), Rules: set}
 		got := ""
 		if d := Decide(c, Grant(ModeVerify, Trusted, true)); d != nil {
 			got = d.Code
@@ -241,7 +300,7 @@ func TestPathRules(t *testing.T) {
 		}
 	}
 	tests := shellCall("go test -run slow", set...)
-	tests.Tool, tests.Targets = "run_tests", Targets("run_tests", json.RawMessage(`{"command":"go test -run slow"}`))
+	tests.Tool, tests.Targets = "run_tests", Tests("go test -run slow")
 	if d := Decide(tests, Grant(ModeVerify, Trusted, true)); d == nil || d.Rule != "Tests(*slow*)" || d.Source != "permissions.json:1" {
 		t.Errorf("run_tests: %+v", d)
 	}

@@ -36,7 +36,9 @@ type chosen struct{ places, names []string }
 
 // has tells whether a test is among them.
 func (c chosen) has(t TestResult) bool {
-	in := func(list []string, match func(string) bool) bool { return len(list) == 0 || slices.ContainsFunc(list, match) }
+	in := func(list []string, match func(string) bool) bool {
+		return len(list) == 0 || slices.ContainsFunc(list, match)
+	}
 	return in(c.names, func(n string) bool { return strings.Contains(t.Name, n) }) &&
 		in(c.places, func(p string) bool { return within(t.Place, p) })
 }
