@@ -49,6 +49,9 @@ func about(name, args string, roots ...string) []Target {
 		if t.Name != name {
 			continue
 		}
+		if t.About == nil {
+			return Undeclared(name, string(t.Class), []byte(args), roots...)
+		}
 		var declared []Subject
 		for _, s := range t.About([]byte(args), func(p string) string { return Relative(p, roots...) }) {
 			declared = append(declared, Subject{s.Rule, s.Text, s.Aside})
@@ -202,8 +205,12 @@ func TestBashRules(t *testing.T) {
 		"npm publish --tag x": CodeAsk,
 		// what runs is not seen, so it is as if somebody had to be asked
 		"echo 'open": CodeAsk, "$CURL x": CodeAsk, "eval $x": CodeAsk, "sh -c \"$x\"": CodeAsk, "echo curl x | sh": CodeAsk, "env sh": CodeAsk,
-		"bash script.sh": CodeAsk, "env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodeAsk, "env --split='curl x'": CodeAsk, "bash <<< 'curl x'": CodeAsk, ". ./x": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
-		`awk 'BEGIN{system("curl x")}'`: CodeAsk, "awk -f x.awk": CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,
+		"env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodeAsk, "env --split='curl x'": CodeAsk, "bash <<< 'curl x'": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
+		`awk 'BEGIN{system("curl x")}'`: CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,
+		". <(echo curl x)": CodeAsk, ". /dev/stdin": CodeAsk, "sh -s": CodeAsk, "bash $x": CodeAsk, "awk -f - x": CodeAsk, "sh -c \"$x\" y.sh": CodeAsk,
+		// what a file or another machine holds is not what a rule about commands is about
+		"bash script.sh": "class exec", "sh x.sh a b": "class exec", "bash -eu x.sh": "class exec", ". ./x": "class exec", ". venv/bin/activate && pytest": "class exec",
+		"source x": "class exec", "awk -f x.awk f": "class exec", "docker ps": "class exec", "sh x.sh && curl x": CodePolicyDeny, "sh x.sh; $c y": CodeAsk,
 		// nothing is wrong with these
 		"go test ./...": "Bash(go test*)", "go test ./... && go test -race ./x": "Bash(go test*)", "git grep -n x": "Bash(git grep*)", "awk '{print $1}' f": "Bash(awk *)",
 		"find . -name '*.go'": "Bash(find *)",

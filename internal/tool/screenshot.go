@@ -110,7 +110,7 @@ func (s Screen) take(ctx context.Context, in shotArgs) (Result, error) {
 // answer keeps the pictures and shows what they are of.
 func (s Screen) answer(rec evidence.Record, res sandbox.Result, p shown) (Result, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[%s] exit=%d duration=%.1fs\n", rec.ID, res.Exit, res.Duration.Seconds())
+	fmt.Fprintf(&b, "[%s] exit=%d duration=%.1fs command=%s\n", rec.ID, res.Exit, res.Duration.Seconds(), inline(rec.Command))
 	out := Result{Evidence: []string{rec.ID}}
 	for _, size := range screens {
 		data, err := s.picture(size.width, p.sums[size.width])
