@@ -81,6 +81,9 @@ func NewPermissions(t Terms) (Permissions, error) {
 	return Permissions{granted: granted, terms: t, rules: rules}, nil
 }
 
+// Warnings say what is likely wrong with rules, each with its place.
+func (p Permissions) Warnings() []string { return policy.Lint(p.rules) }
+
 // Of returns the permissions of one agent. roots are the absolute paths of
 // folders that stand for the root of the project in what it calls.
 func (p Permissions) Of(own OwnRules, roots ...string) Permissions {

@@ -128,9 +128,9 @@ func words(text string) []string {
 			}
 			from = -1
 			continue
-		case r == '(':
+		case r == '(' || r == '{':
 			depth++
-		case r == ')' && depth > 0:
+		case (r == ')' || r == '}') && depth > 0:
 			depth--
 		}
 		if from < 0 {

@@ -395,3 +395,38 @@ func TestInspect(t *testing.T) {
 		}
 	}
 }
+
+// Braces and the home directory mean in rules what they mean in a shell, and a pattern that
+// can match nothing is named with its line.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	grant := Grant(ModeVerify, Trusted, true)
+	for _, tt := range []struct{ rule, command, want string }{
+		{"deny Bash({curl,wget} *)", "wget x", CodePolicyDeny},
+		{"deny Bash({curl,wget} *)", "grep x", ""},
+		{"deny Bash(cat ~/*)", "cat $HOME/.netrc", CodePolicyDeny},
+		{"deny Bash(cat $HOME/*)", "cat ~/.netrc", CodePolicyDeny},
+		{"deny Bash(cat ${HOME}/*)", "cat \"$HOME/.netrc\"", CodePolicyDeny},
+		{"deny Bash(xargs echo {})", "xargs echo {}", CodePolicyDeny},
+	} {
+		got := ""
+		if d := Decide(shellCall(tt.command, rules(t, false, tt.rule)...), grant); d != nil {
+			got = d.Code
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s: %q, want %q", tt.rule, tt.command, got, tt.want)
+		}
+	}
+	for rule, want := range map[string]string{
+		"deny Read(~/.ssh/**)":      "it matches nothing",
+		"deny Read($HOME/.ssh/**)":  "it matches nothing",
+		"deny Bash(cat [a-z]*)":     "brackets mean themselves here",
+		"deny Bash([ -f x ])":       "",
+		"deny Read(**/*.{env,key})": "",
+	} {
+		got := strings.Join(Lint(rules(t, false, rule)), "\n")
+		if want == "" && got != "" || !strings.Contains(got, want) || want != "" && !strings.HasPrefix(got, "permissions.json:1: ") {
+			t.Errorf("%s: %q, want %q", rule, got, want)
+		}
+	}
+}
