@@ -45,7 +45,7 @@ func TestBuiltins(t *testing.T) {
 		if d.Executes() != (d.Isolation == Worktree) || d.Isolation == "" {
 			t.Errorf("%s: isolation %q, runs commands %v", d.Name, d.Isolation, d.Executes())
 		}
-		if d.AllTools || d.Has("fetch_url") || d.Has("Agent") || d.Has("write_file") {
+		if d.AllTools || d.Has("Agent") || d.Has("write_file") {
 			t.Errorf("%s: has more than it needs: %v", d.Name, d.Tools)
 		}
 		if d.Executes() != slices.Contains([]string{"verification", "general-purpose"}, d.Name) {

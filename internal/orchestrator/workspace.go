@@ -251,7 +251,8 @@ func (w *work) shell(ws *Workspace, may agent.Permissions, name, id string) *too
 	return &tool.Shell{
 		Log: w.dir.Evidence, Sandbox: w.sides.Sandbox, Template: ws.Command, Root: ws.Tree.Dir, Tree: ws.Tree.OID, Roots: ws.Roots, Agent: name, Task: id,
 		Refuse: may.Shell, Argv: may.Argv,
-		After: func(ctx context.Context) ([]string, error) { return w.tripwire(ctx, ws.Tree, id) },
+		Before: func(ctx context.Context, x *evidence.Execution) error { return w.sides.LayScratch(ctx, ws.Roots, x) },
+		After:  func(ctx context.Context) ([]string, error) { return w.tripwire(ctx, ws.Tree, id) },
 	}
 }
 

@@ -155,9 +155,13 @@ func (a *rerunner) own(ctx context.Context, s *reproduce.Sides, ws *orchestrator
 		return sandbox.Result{Exit: -1}, err
 	}
 	company.Attend(&x)
+	x.Command = o.CommandAt(ws.Roots)
+	if err := s.LayScratch(ctx, ws.Roots, &x); err != nil {
+		return sandbox.Result{Exit: -1}, errors.Join(err, company.Leave())
+	}
 	c := x.Run
 	c.Dir, c.Timeout = filepath.Join(ws.Tree.Dir, filepath.FromSlash(rec.Cwd)), patience(rec)
-	c.Argv = reproduce.Bash(o.CommandAt(ws.Roots))
+	c.Argv = reproduce.Bash(x.Command)
 	res, err := a.box.Run(ctx, c)
 	return res, errors.Join(err, company.Leave())
 }

@@ -66,7 +66,7 @@ func (s *Sides) Command(ctx context.Context, at evidence.Roots) (sandbox.Command
 	}
 	c.Writable = append(c.Writable, at.Temp)
 	c.Env = append(c.Env, s.Env...)
-	c.Env = append(c.Env, "TMPDIR="+at.Temp, "YCBOT_BASE="+s.Base.Dir)
+	c.Env = append(c.Env, "TMPDIR="+at.Temp, "YCBOT_BASE="+s.Base.Dir, scratchVar+"="+scratch(at))
 	return c, nil
 }
 
@@ -146,6 +146,9 @@ func (s *Sides) execute(ctx context.Context, e execution, tree *workspace.Tree) 
 		return evidence.Record{}, err
 	}
 	company.Attend(&x)
+	if err := s.LayScratch(ctx, e.at, &x); err != nil {
+		return evidence.Record{}, errors.Join(err, company.Leave())
+	}
 	x.Run.Argv, x.Run.Timeout = Bash(cmp.Or(x.Script, x.Command)), longest
 	rec, _, err := s.Log.Run(ctx, s.Sandbox, x)
 	return rec, errors.Join(err, company.Leave())

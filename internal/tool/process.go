@@ -128,6 +128,11 @@ func (p *Processes) start(ctx context.Context, in startArgs) (Result, error) {
 	if running := p.running(); len(running) >= heldMost {
 		return Result{}, Badf("%s: %d processes are running (%s); stop one of them first", name, heldMost, ids(running))
 	}
+	if p.shell.Before != nil {
+		if err := p.shell.Before(ctx, &x); err != nil {
+			return Result{}, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	h, err := p.prepare(ctx, in)
 	if err != nil {
 		return Result{}, err

@@ -39,6 +39,9 @@ type Shell struct {
 	// Argv returns the words of a command that runs without a shell, nil for one
 	// that bash runs. May be nil.
 	Argv func(command string) []string
+	// Before is called before each command; it makes what the command names and lets it
+	// write there. May be nil.
+	Before func(ctx context.Context, x *evidence.Execution) error
 	// After is called after each command; it restores tracked files and refs that
 	// the command changed and names them. May be nil.
 	After func(ctx context.Context) (changed []string, err error)
@@ -112,6 +115,11 @@ func (s *Shell) execution(command string) evidence.Execution {
 
 // record runs a command of a tool into the log and puts the tree right again.
 func (s *Shell) record(ctx context.Context, tool string, x evidence.Execution) (rec evidence.Record, res sandbox.Result, changed []string, err error) {
+	if s.Before != nil {
+		if err := s.Before(ctx, &x); err != nil {
+			return rec, res, nil, fmt.Errorf("%s: %w", tool, err)
+		}
+	}
 	if s.beside != nil {
 		s.beside(&x)
 	}
