@@ -187,7 +187,11 @@ func pruneBefore(messages []model.Message, border int) []model.Message {
 	copy(out, messages)
 	for i := range out[:border] {
 		r := []rune(out[i].Text)
-		if out[i].Role != model.Tool || len(r) <= pruneOver {
+		if out[i].Role != model.Tool {
+			continue
+		}
+		out[i].Images = nil // Text says where they are kept
+		if len(r) <= pruneOver {
 			continue
 		}
 		out[i].Text = fmt.Sprintf("%s\n[… %d characters of this answer were dropped to make room; %s …]\n%s",
@@ -212,6 +216,9 @@ func size(messages []model.Message) int {
 	n := 0
 	for _, m := range messages {
 		n += len(m.Text)
+		for _, i := range m.Images {
+			n += len(i.Data)
+		}
 	}
 	return n
 }

@@ -39,6 +39,7 @@ type answer struct {
 	Evidence   []string        `json:"evidence,omitempty"`
 	Denied     *tool.Denied    `json:"denied,omitempty"`
 	Final      json.RawMessage `json:"final,omitempty"`
+	Images     []tool.Image    `json:"images,omitempty"`
 	Approved   string          `json:"approved,omitempty"`
 	DurationMS int64           `json:"duration_ms"`
 	err        error           // no answer: cancelled, or infrastructure
@@ -198,7 +199,11 @@ func (t *turn) tell(i int, c model.Call, a answer) (Outcome, error) {
 		done = NoProgress
 		t.end.Reason = r.reason(c.Name)
 	}
-	t.add(model.Message{Role: model.Tool, CallID: c.ID, Text: a.Text})
+	msg := model.Message{Role: model.Tool, CallID: c.ID, Text: a.Text}
+	for _, i := range a.Images {
+		msg.Images = append(msg.Images, model.Image(i))
+	}
+	t.add(msg)
 	if a.Denied != nil {
 		d := transcript.Denied(*a.Denied)
 		if err := t.send(Event{Type: transcript.CallDenied, N: n, Call: eventCall(i, c), Denied: &d}); err != nil {
@@ -269,7 +274,7 @@ func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 		a.Evidence, a.Approved = res.Evidence, approved
 		return a
 	}
-	return answer{Text: res.Text, Evidence: res.Evidence, Final: res.Final, Approved: approved}
+	return answer{Text: res.Text, Evidence: res.Evidence, Final: res.Final, Images: res.Images, Approved: approved}
 }
 
 // call runs a tool; a panic of it is an answer that did not work.

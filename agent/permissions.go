@@ -81,6 +81,9 @@ func NewPermissions(t Terms) (Permissions, error) {
 	return Permissions{granted: granted, terms: t, rules: rules}, nil
 }
 
+// Warnings say what is likely wrong with rules, each with its place.
+func (p Permissions) Warnings() []string { return policy.Lint(p.rules) }
+
 // Of returns the permissions of one agent. roots are the absolute paths of
 // folders that stand for the root of the project in what it calls.
 func (p Permissions) Of(own OwnRules, roots ...string) Permissions {
@@ -97,6 +100,13 @@ func (p Permissions) For(name, id string) Permissions {
 // Allow reports whether tools of a class are granted at all.
 func (p Permissions) Allow(c tool.Class) bool { return p.granted.Has(string(c)) }
 
+// Holds tells whether agents may hold processes over several calls. Where commands share
+// the network of the machine, those of a head that nobody answers for may not.
+func (p Permissions) Holds(shared bool) bool {
+	shell := p.terms.Exec == "" || p.terms.Exec == string(policy.LevelFull)
+	return p.Allow(tool.Exec) && shell && (!shared || p.terms.Trust != policy.Untrusted)
+}
+
 // Decide is a Config's Decide. Of a tool that runs commands it decides only
 // whether it may be called; which command it may run is decided by Shell and
 // Tests, so that a refused command stands in the evidence log.
@@ -111,7 +121,7 @@ func (p Permissions) Decide(_ context.Context, t tool.Tool, args json.RawMessage
 			c.Level = policy.LevelNone
 		}
 	} else {
-		c.Targets = policy.Targets(t.Name, args, p.roots...)
+		c.Targets = targets(t, args, p.roots)
 	}
 	return refusal(policy.Decide(c, p.granted))
 }
@@ -123,7 +133,7 @@ func (p Permissions) Approved(t tool.Tool, args json.RawMessage) string {
 		return ""
 	}
 	c := p.call(t.Name, t.Class)
-	c.Targets = policy.Targets(t.Name, args, p.roots...)
+	c.Targets = targets(t, args, p.roots)
 	c.Hook, c.Spent = nil, "" // they were asked already
 	v := policy.Explain(c, p.granted)
 	if v.Denial != nil {
@@ -133,20 +143,47 @@ func (p Permissions) Approved(t tool.Tool, args json.RawMessage) string {
 }
 
 // Shell refuses commands of run_bash.
-func (p Permissions) Shell(command string) *tool.Denied { return p.command("run_bash", command) }
+func (p Permissions) Shell(command string) *tool.Denied {
+	return p.command("run_bash", command, policy.Command(command))
+}
 
 // Tests refuses commands of run_tests: what is refused to run_bash, and what
 // rules about tests say.
-func (p Permissions) Tests(command string) *tool.Denied { return p.command("run_tests", command) }
+func (p Permissions) Tests(command string) *tool.Denied {
+	return p.command("run_tests", command, policy.Tests(command))
+}
 
-func (p Permissions) command(name, command string) *tool.Denied {
-	args, err := json.Marshal(map[string]string{"command": command})
-	if err != nil {
-		return &tool.Denied{Code: policy.CodeHardFloor, Rule: "unreadable command", Source: "ycbot", Hint: err.Error()} // a string always marshals
-	}
+func (p Permissions) command(name, command string, targets []policy.Target) *tool.Denied {
 	c := p.call(name, tool.Exec)
-	c.Command, c.Targets = command, policy.Targets(name, args, p.roots...)
+	c.Command, c.Targets = command, targets
 	return refusal(policy.Decide(c, p.granted))
+}
+
+// targets are what a call of t is about.
+func targets(t tool.Tool, args json.RawMessage, roots []string) []policy.Target {
+	if t.About == nil {
+		return policy.Undeclared(t.Name, string(t.Class), args, roots...)
+	}
+	var declared []policy.Subject
+	for _, s := range t.About(args, func(p string) string { return policy.Relative(p, roots...) }) {
+		declared = append(declared, policy.Subject{Name: s.Rule, Text: s.Text, Aside: s.Aside})
+	}
+	return policy.Targets(declared)
+}
+
+// Targets are what a call of a tool is about, by its name, for whoever explains rules.
+func Targets(name string, args json.RawMessage) []policy.Target {
+	if name == "run_tests" { // a rule is about the command, which the harness has
+		var a struct{ Command string }
+		_ = json.Unmarshal(args, &a) // without one there is none to look at
+		return policy.Tests(a.Command)
+	}
+	for _, t := range tool.Declared() {
+		if t.Name == name {
+			return targets(t, args, nil)
+		}
+	}
+	return nil
 }
 
 // Fetch refuses addresses, that of a call and those that it is led on to.

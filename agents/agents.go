@@ -75,11 +75,17 @@ type Definition struct {
 	Replaces string // Source of the definition whose place it took, or builtin
 }
 
-// Tools by which commands run, by ycbot's names.
-const (
-	bashTool  = "run_bash"
-	testsTool = "run_tests"
-)
+// bashTool is the tool that runs any command.
+const bashTool = "run_bash"
+
+// commandTools are those that run commands of an agent's choice: an agent without the
+// shell has none of them.
+func commandTools() []string {
+	return []string{bashTool, "start_process", "process_output", "stop_process", "screenshot"}
+}
+
+// executing are the tools by which commands run, by ycbot's names.
+func executing() []string { return append(commandTools(), "run_tests") }
 
 // Has reports whether the definition leaves an agent a tool, by ycbot's name.
 func (d Definition) Has(tool string) bool {
@@ -91,7 +97,7 @@ func (d Definition) Has(tool string) bool {
 
 // Executes reports whether the definition leaves an agent a tool that runs
 // commands; the run may still grant none.
-func (d Definition) Executes() bool { return d.Has(bashTool) || d.Has(testsTool) }
+func (d Definition) Executes() bool { return slices.ContainsFunc(executing(), d.Has) }
 
 // Task puts what the definition demands of every task in front of one.
 func (d Definition) Task(task string) string {

@@ -20,7 +20,7 @@ func names(name string) (string, bool) {
 		return c, true
 	}
 	known := "read_file read_many_files list_dir list_project_structure glob grep list_git_changed_files git_branch_status git_show_file_at_rev " +
-		"git_diff_files git_log_file git_blame_lines git_merge_base pr_read todo_write submit_result run_bash run_tests fetch_url Agent write_file edit_file git_commit git"
+		"git_diff_files git_log_file git_blame_lines git_merge_base pr_read todo_write submit_result run_bash run_tests start_process process_output stop_process screenshot fetch_url Agent write_file edit_file git_commit git"
 	return name, slices.Contains(strings.Fields(known), name)
 }
 
@@ -45,7 +45,7 @@ func TestBuiltins(t *testing.T) {
 		if d.Executes() != (d.Isolation == Worktree) || d.Isolation == "" {
 			t.Errorf("%s: isolation %q, runs commands %v", d.Name, d.Isolation, d.Executes())
 		}
-		if d.AllTools || d.Has("fetch_url") || d.Has("Agent") || d.Has("write_file") {
+		if d.AllTools || d.Has("Agent") || d.Has("write_file") {
 			t.Errorf("%s: has more than it needs: %v", d.Name, d.Tools)
 		}
 		if d.Executes() != slices.Contains([]string{"verification", "general-purpose"}, d.Name) {

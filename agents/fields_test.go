@@ -2,12 +2,15 @@ package agents
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/ycbot/ycbot/internal/tool"
 )
 
 // file makes an agent file of settings; it has a description in line 2.
@@ -39,7 +42,7 @@ func TestFields(t *testing.T) {
 	without := func(tools ...string) change { return func(d *Definition) { d.DisallowedTools = tools } }
 	all := func(*Definition) {}
 	plan := func(d *Definition) {
-		d.Phase, d.DisallowedTools = PhasePlan, []string{"run_bash", "run_tests", "fetch_url"}
+		d.Phase, d.DisallowedTools = PhasePlan, []string{"run_bash", "start_process", "process_output", "stop_process", "screenshot", "run_tests", "fetch_url"}
 	}
 	turns := func(n int) change { return func(d *Definition) { d.MaxIterations = n } }
 	lasts := func(t time.Duration) change { return func(d *Definition) { d.Timeout = t } }
@@ -63,8 +66,8 @@ func TestFields(t *testing.T) {
 		{"tools: pattern", []string{"tools: grep, Bash(git log:*)"}, listed("grep"), []string{
 			"3: tools: Bash(git log:*) has a pattern, which is not read here: name the tool, and the pattern under permission", "3: unknown tools: Bash(git log:*)",
 		}},
-		{"disallowed_tools", []string{"disallowed_tools: [Bash, Write]", "disallowedTools: Bash, Write", "disallowed-tools: bash write"}, without("run_bash", "write_file"), nil},
-		{"disallowed_tools: pattern", []string{"disallowedTools: Bash(rm *)"}, without("run_bash"), []string{"3: disallowedTools: Bash(rm *): the whole tool is taken away; patterns belong under permission"}},
+		{"disallowed_tools", []string{"disallowed_tools: [Bash, Write]", "disallowedTools: Bash, Write", "disallowed-tools: bash write"}, without("run_bash", "write_file", "start_process", "process_output", "stop_process", "screenshot"), nil},
+		{"disallowed_tools: pattern", []string{"disallowedTools: Bash(rm *)"}, without("run_bash", "start_process", "process_output", "stop_process", "screenshot"), []string{"3: disallowedTools: Bash(rm *): the whole tool is taken away; patterns belong under permission"}},
 		{"disallowed_tools: after tools", []string{"disallowedTools: Read\ntools: read, grep", "tools: read, grep\ndisallowed_tools: read"}, func(d *Definition) {
 			d.Tools, d.AllTools, d.DisallowedTools = []string{"grep"}, false, []string{"read_file"}
 		}, nil},
@@ -172,8 +175,8 @@ func TestRefuses(t *testing.T) {
 		{string(file("permission: {frobnicate: allow}")), "3: disabled: permission: no rule allows a tool"},
 		{string(file("permission: {read: yes}")), `3: disabled: permission: "yes" is none of allow, deny, ask !`},
 		{string(file("permission: {read: [allow]}")), "3: disabled: permission: read: want allow, deny or ask, or a map of patterns to them !"},
-		{string(file("permission: {'*': allow, 'git_*': deny}")), `3: disabled: permission: git_*: tools have no patterns, only "*" for all !`},
-		{string(file("permission: {'*': allow, read: {'*.{env,key}': deny}}")), `3: disabled: permission: pattern "*.{env,key}": only * and ? are read !`},
+		{string(file("permission: {'*': allow, 'gti_*': deny}")), `3: disabled: permission: gti_* matches no tool !`},
+		{string(file("permission: {'*': allow, read: {'@(a|b)': deny}}")), `3: disabled: permission: pattern "@(a|b)": only`},
 		{string(file("permission: {read: allow, '*': deny}")), "3: disabled: no tool is left of those that it names !"},
 		{string(file("description2: a: b\npermission:\n  read allow")), "4: disabled: permission: want a map"},
 		{string(file("isolation: vm")), `3: disabled: isolation: "vm" is neither in_process nor worktree, and the agent may run commands !`},
@@ -218,5 +221,62 @@ func TestManual(t *testing.T) {
 	d, problems := Parse("migrations.md", []byte(example), Ycbot, names)
 	if len(problems) > 0 || d.Name != "migrations" || d.Executes() || len(d.Tools) != 5 {
 		t.Errorf("example: %+v %v", d, problems)
+	}
+}
+
+// Patterns mean in agent files what they mean to whoever writes them: braces, brackets, the
+// home directory, and names of tools with stars.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		permission   string
+		tool, target string
+		want         Action
+	}{
+		{"{'*': allow, read: {'*.{env,key}': deny}}", "read_file", "a/prod.key", Deny},
+		{"{'*': allow, read: {'*.{env,key}': deny}}", "read_file", "x.env", Deny},
+		{"{'*': allow, read: {'*.{env,key}': deny}}", "read_file", "x.go", Allow},
+		{"{'*': allow, read: {'{a,b{c,d}}/x': deny}}", "read_file", "bd/x", Deny},
+		{"{'*': allow, read: {'[a-c]*': deny}}", "read_file", "config", Deny},
+		{"{'*': allow, read: {'[!a-c]*': deny}}", "read_file", "config", Allow},
+		{"{'*': allow, read: {'[': deny}}", "read_file", "[", Deny},
+		{"{'*': allow, bash: {'cat ~/*': deny}}", "run_bash", "cat ~/.netrc", Deny},
+		{"{'*': allow, bash: {'cat $HOME/*': deny}}", "run_bash", "cat ~/.netrc", Deny},
+		{"{'*': allow, bash: {'cat ${HOME}/*': deny}}", "run_bash", "cat ~/.netrc", Deny},
+		{"{'*': allow, bash: {'{curl,wget} *': deny}}", "run_bash", "wget x", Deny},
+		{"{'*': allow, bash: {'find * {} *': deny}}", "run_bash", "find . -exec ls {} ;", Deny},
+		{"{'*': allow, 'git_*': deny}", "git_log_file", "x", Deny},
+		{"{'*': allow, 'git_*': deny}", "read_file", "x", Allow},
+		{"{'*': allow, '{git,list}_*': deny}", "list_dir", "x", Deny},
+	} {
+		d, problems := Parse("dir/probe.md", file("permission: "+tt.permission), Ycbot, names)
+		if err := problems.Err(); err != nil {
+			t.Errorf("%s: %v", tt.permission, err)
+			continue
+		}
+		if got, _ := d.Permission.Decide(tt.tool, tt.target); got != tt.want {
+			t.Errorf("%s: %s %s: %s, want %s", tt.permission, tt.tool, tt.target, got, tt.want)
+		}
+	}
+	d, problems := Parse("dir/probe.md", file("permission: {'*': allow, read: {'~/x': deny}}"), Ycbot, names)
+	if got := said(problems); d.Name == "" || len(got) != 1 || !strings.HasPrefix(got[0], `3: permission: pattern "~/x" matches nothing but commands`) {
+		t.Errorf("a path of the home directory: %q", got)
+	}
+	d, problems = Parse("dir/probe.md", file("tools: ['git_*', read]\ndisallowed_tools: ['git_{blame,diff}_*']"), Ycbot, names)
+	want := []string{"git_branch_status", "git_log_file", "git_show_file_at_rev", "git_merge_base", "read_file"}
+	slices.Sort(want)
+	slices.Sort(d.Tools)
+	if diff := cmp.Diff(want, d.Tools); diff != "" || len(problems) > 0 {
+		t.Errorf("%q\n%s", said(problems), diff)
+	}
+}
+
+// Patterns of names know every tool that an agent can be given.
+func TestEveryTool(t *testing.T) {
+	t.Parallel()
+	for _, tl := range tool.Declared() {
+		if !slices.Contains(everyTool(), tl.Name) {
+			t.Errorf("%s is not among them", tl.Name)
+		}
 	}
 }

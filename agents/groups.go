@@ -28,6 +28,16 @@ func group(name string) (tools []string, known bool) {
 	return nil, false
 }
 
+// everyTool are all tools that an agent can be given, for patterns of names.
+func everyTool() []string {
+	out := []string{"todo_write", "pr_read", "pr_review_context"}
+	for _, name := range []string{"workspace_read", "diff_read", "git_read", "web_read", "subagent_submit"} {
+		tools, _ := group(name)
+		out = add(out, tools...)
+	}
+	return add(out, executing()...)
+}
+
 // roleGroups returns the groups of a role that names none itself.
 func roleGroups(role string) []string {
 	switch role {

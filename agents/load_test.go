@@ -30,7 +30,7 @@ func project(t *testing.T, dir string) Cast {
 func TestAcceptance01Files(t *testing.T) {
 	t.Parallel()
 	c := project(t, "testdata/tree")
-	plan := []string{"run_bash", "run_tests", "fetch_url"}
+	plan := []string{"run_bash", "start_process", "process_output", "stop_process", "screenshot", "run_tests", "fetch_url"}
 	want := []Definition{
 		{
 			Name: "Gatekeeper", Description: "Says what keeps a branch from being released: tests, flags, loose ends", Tools: []string{"read_file", "read_many_files", "grep", "glob", "list_dir", "git_branch_status", "git_diff_files"},
@@ -56,7 +56,7 @@ func TestAcceptance01Files(t *testing.T) {
 		},
 		{Name: "plain", Description: "no list, no map", AllTools: true, DisallowedTools: plan, Phase: PhasePlan, MaxIterations: 10, Prompt: "Read.", Appends: true, Source: ".agents/agents/plain.md", Dialect: Molf},
 		{
-			Name: "refactor", Description: "Plans first, then does", AllTools: true, DisallowedTools: []string{"run_bash", "write_file"}, Mode: PlanAndSolve, Isolation: Worktree, MaxIterations: 30, MaxBudgetUSD: 1.5,
+			Name: "refactor", Description: "Plans first, then does", AllTools: true, DisallowedTools: []string{"run_bash", "write_file", "start_process", "process_output", "stop_process", "screenshot"}, Mode: PlanAndSolve, Isolation: Worktree, MaxIterations: 30, MaxBudgetUSD: 1.5,
 			Prompt: "Two steps: a plan, then the work.", Appends: true, Source: ".exathena/agents/refactor.md", Dialect: ExAthena,
 		},
 		{

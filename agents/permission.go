@@ -41,7 +41,7 @@ func (p Permission) Decide(tool, target string) (Action, Rule) {
 	}
 	action, by := Ask, Rule{}
 	for _, r := range p {
-		if (r.Tool == every || r.Tool == tool) && pattern.Glob(r.Pattern, target) {
+		if (r.Tool == every || r.Tool == tool) && pattern.GlobClasses(r.Pattern, target) {
 			action, by = r.Action, r
 		}
 	}
@@ -78,11 +78,11 @@ func (p Permission) tools() []string {
 	return out
 }
 
-// matchable reports whether match understands a pattern. Braces, brackets and
-// the forms with parentheses that shells extend patterns with mean themselves
-// to match, so that a rule with them would not do what it says.
+// matchable reports whether match understands a pattern. The forms with parentheses that
+// shells extend patterns with, and a leading "!", mean themselves to match, so that a rule
+// with them would not do what it says.
 func matchable(pattern string) bool {
-	if strings.ContainsAny(pattern, "{}[]") || strings.HasPrefix(pattern, "!") {
+	if strings.HasPrefix(pattern, "!") {
 		return false
 	}
 	for _, form := range []string{"!(", "@(", "+(", "?(", "*("} {
@@ -92,3 +92,6 @@ func matchable(pattern string) bool {
 	}
 	return true
 }
+
+// atHome are the spellings of the home directory.
+var atHome = strings.NewReplacer("${HOME}", "~", "$HOME", "~")

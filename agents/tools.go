@@ -3,11 +3,13 @@ package agents
 import (
 	"slices"
 	"strings"
+
+	globs "github.com/ycbot/ycbot/internal/pattern"
 )
 
 // beyondReading are the tools that an agent under PhasePlan does without. What
 // changes the project is granted to nobody, and need not be named.
-func beyondReading() []string { return []string{bashTool, testsTool, "fetch_url"} }
+func beyondReading() []string { return append(executing(), "fetch_url") }
 
 // toolbox works out which tools are left: those named and those of the groups,
 // without the exceptions, and of those what permissions and phase allow.
@@ -77,6 +79,9 @@ func (p *parser) narrow() {
 			p.d.DisallowedTools = add(p.d.DisallowedTools, t)
 		}
 	}
+	if slices.Contains(p.d.DisallowedTools, bashTool) {
+		p.d.DisallowedTools = add(p.d.DisallowedTools, commandTools()...)
+	}
 	p.d.Tools = slices.DeleteFunc(p.d.Tools, func(t string) bool {
 		return slices.Contains(p.d.DisallowedTools, t) || !may.mayAllow(t)
 	})
@@ -123,9 +128,9 @@ func words(text string) []string {
 			}
 			from = -1
 			continue
-		case r == '(':
+		case r == '(' || r == '{':
 			depth++
-		case r == ')' && depth > 0:
+		case (r == ')' || r == '}') && depth > 0:
 			depth--
 		}
 		if from < 0 {
@@ -149,6 +154,8 @@ func (p *parser) named(s setting) (tools []string, all bool, unknown []string) {
 		switch {
 		case w == every:
 			all = true
+		case patterned(strings.TrimSuffix(w, "(*)")) && len(p.matching(strings.TrimSuffix(w, "(*)"))) > 0:
+			tools = add(tools, p.matching(strings.TrimSuffix(w, "(*)"))...)
 		case !known && strings.ContainsRune(w, '('):
 			p.warn(s.line, "%s: %s has a pattern, which is not read here: name the tool, and the pattern under permission", s.key, w)
 			unknown = add(unknown, w)
@@ -218,6 +225,8 @@ func (p *parser) disallowed() []string {
 		switch {
 		case w == every:
 			p.fail(s.line, "disabled: %s takes every tool away", s.key)
+		case patterned(word) && pattern == "" && len(p.matching(word)) > 0:
+			out = add(out, p.matching(word)...)
 		case !known:
 			p.warn(s.line, "%s: unknown tool %s", s.key, w)
 		default:
@@ -260,27 +269,48 @@ func (p *parser) permission() {
 		return
 	}
 	for _, f := range s.fields {
-		tool, known := every, true
-		if f.key != every {
-			tool, known = p.names(f.key)
-		}
+		tools, known := []string{every}, true
 		switch {
-		case !known && strings.ContainsAny(f.key, "*?"):
-			p.fail(f.line, "disabled: %s: %s: tools have no patterns, only \"*\" for all", s.key, f.key)
-		case !known:
-			p.warn(f.line, "%s: unknown tool %s", s.key, f.key)
-		case f.kind == scalar:
-			p.rule(tool, every, f)
-		case f.kind == mapping:
-			for _, g := range f.fields {
-				p.rule(tool, g.key, g)
-			}
-		default:
-			p.fail(f.line, "disabled: %s: %s: want allow, deny or ask, or a map of patterns to them", s.key, f.key)
+		case patterned(f.key):
+			tools = p.matching(f.key)
+			known = len(tools) > 0
+		case f.key != every:
+			tools[0], known = p.names(f.key)
+		}
+		if !known {
+			p.unknownRule(s.key, f)
+			continue
+		}
+		for _, tool := range tools {
+			p.rules(s.key, tool, f)
 		}
 	}
 	if !slices.ContainsFunc(p.d.Permission, func(r Rule) bool { return r.Action == Allow }) {
 		p.fail(s.line, "disabled: %s: no rule allows a tool; what is not allowed would be asked, and nobody is there", s.key)
+	}
+}
+
+// unknownRule is about a rule for a tool that there is not. One with a pattern that
+// matches no tool is a mistake, which ends the agent where the rule was to forbid.
+func (p *parser) unknownRule(key string, f setting) {
+	if patterned(f.key) && !(f.kind == scalar && Action(strings.ToLower(strings.TrimSpace(f.text))) == Allow) {
+		p.fail(f.line, "disabled: %s: %s matches no tool", key, f.key)
+		return
+	}
+	p.warn(f.line, "%s: unknown tool %s", key, f.key)
+}
+
+// rules reads what a permission map says of one tool.
+func (p *parser) rules(key, tool string, f setting) {
+	switch f.kind {
+	case scalar:
+		p.rule(tool, every, f)
+	case mapping:
+		for _, g := range f.fields {
+			p.rule(tool, g.key, g)
+		}
+	default:
+		p.fail(f.line, "disabled: %s: %s: want allow, deny or ask, or a map of patterns to them", key, f.key)
 	}
 }
 
@@ -292,6 +322,29 @@ func (p *parser) rule(tool, pattern string, s setting) {
 	case !matchable(pattern):
 		p.fail(s.line, "disabled: permission: pattern %q: only * and ? are read", pattern)
 	default:
-		p.d.Permission = append(p.d.Permission, Rule{Tool: tool, Pattern: pattern, Action: action, Line: s.line})
+		// In commands the home directory is "~" to a rule, however it is spelt.
+		pattern = atHome.Replace(pattern)
+		if strings.HasPrefix(pattern, "~") && !slices.Contains(executing(), tool) {
+			p.warn(s.line, "permission: pattern %q matches nothing but commands: agents read nothing of the home directory", pattern)
+		}
+		for _, one := range globs.Braces(pattern) {
+			p.d.Permission = append(p.d.Permission, Rule{Tool: tool, Pattern: one, Action: action, Line: s.line})
+		}
 	}
 }
+
+// matching are the tools that a name with stars stands for.
+func (p *parser) matching(name string) []string {
+	var out []string
+	for _, alternative := range globs.Braces(name) {
+		for _, t := range everyTool() {
+			if _, known := p.names(t); known && globs.GlobClasses(alternative, t) {
+				out = add(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// patterned tells whether the name of a tool is a pattern.
+func patterned(name string) bool { return name != every && strings.ContainsAny(name, "*?[{") }

@@ -86,9 +86,7 @@ func (st *stream) line(l store.Line) {
 	if l.Start < st.from {
 		return
 	}
-	var e struct {
-		Type transcript.Type `json:"type"`
-	}
+	var e transcript.Event
 	_ = json.Unmarshal(l.Body, &e) // it was read before
 	fmt.Fprintf(&st.raw, "id: %d\nevent: %s\ndata: %s\n\n", l.End, oneLine(string(e.Type)), l.Body)
 }

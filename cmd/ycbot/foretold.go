@@ -100,6 +100,19 @@ func (f *foretold) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, 
 	return f.box.Run(ctx, c)
 }
 
+// OpenLoopback makes a loopback interface as the sandbox does that was tried out.
+func (f *foretold) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) {
+	select {
+	case <-f.found:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	return sandbox.OpenLoopback(ctx, f.box, sandbox.NetworkNone)
+}
+
 // settled waits until a sandbox has been tried out, so that the trial leaves nothing
 // behind.
 func settled(box sandbox.Sandbox) {

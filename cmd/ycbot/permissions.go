@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/tool"
 )
@@ -146,7 +147,7 @@ func (o *permissionsOptions) call(name, args string, rules []policy.Rule) (polic
 	raw := arguments(name, args)
 	c := policy.Call{
 		Known: known, Offered: true, Class: string(class), Mode: o.mode.value, Tool: name, Trust: o.trust.value,
-		Level: policy.Level(o.exec.value), Hosts: o.hosts, Rules: rules, Targets: policy.Targets(name, raw),
+		Level: policy.Level(o.exec.value), Hosts: o.hosts, Rules: rules, Targets: agent.Targets(name, raw),
 	}
 	if class == tool.Exec {
 		var a struct{ Command string }
@@ -185,9 +186,9 @@ func arguments(name, args string) json.RawMessage {
 	}
 	key := "path"
 	switch name {
-	case "run_bash", "run_tests":
+	case "run_bash", "run_tests", "start_process":
 		key = "command"
-	case "fetch_url":
+	case "fetch_url", "screenshot":
 		key = "url"
 	case "glob":
 		key = "pattern"

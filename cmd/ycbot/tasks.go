@@ -290,7 +290,7 @@ func (p *program) taskEvents(t ranTask) error {
 		if e.ID != t.ID {
 			continue
 		}
-		line, err := e.Envelope()
+		line, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}

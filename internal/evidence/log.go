@@ -94,9 +94,17 @@ type Execution struct {
 	Tree    string          // oid of the tree that is checked out in Root
 	Roots   Roots           // folders that Command may name, by what they are; may be empty
 	Run     sandbox.Command // Dir is set from Root and Cwd
+	// Script is what bash is given in the place of Command; empty: Command itself.
+	Script string
+	// Beside are the processes that are held while it runs.
+	Beside []Beside
+	// Results, where it is not nil, is given what came of it and returns what it says of
+	// single tests.
+	Results func(sandbox.Result) []byte
 	// After, where it is not nil, is closed when what comes before in the log is
 	// recorded: what runs side by side has its order all the same.
 	After <-chan struct{}
+	held  bool // see [Log.Hold]
 	// Hosts, where it is not nil, is called once the command has ended, and returns the
 	// hosts that it asked for.
 	Hosts func() []Host
@@ -142,7 +150,13 @@ func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record,
 	}
 	r.Exit, r.Signal, r.TimedOut = res.Exit, res.Signal, res.TimedOut
 	r.Executed = res.Exit >= 0
-	r, err = l.append(r, res.Stdout.Bytes, res.Stderr.Bytes)
+	var results []byte
+	if x.Results != nil {
+		if results = l.o.Redact(x.Results(res)); results != nil {
+			r.Results = &Output{}
+		}
+	}
+	r, err = l.append(r, res.Stdout.Bytes, res.Stderr.Bytes, results)
 	if err != nil {
 		return Record{}, res, errors.Join(err, runErr)
 	}
@@ -157,7 +171,7 @@ func (l *Log) Refuse(x Execution, d Denial) (Record, error) {
 	}
 	r.Started, r.Exit = l.o.Now().UTC(), -1
 	r.Denied = &Denial{Code: d.Code, Rule: string(l.o.Redact([]byte(d.Rule)))}
-	return l.append(r, nil, nil)
+	return l.append(r, nil, nil, nil)
 }
 
 // Records returns all records, oldest first.
@@ -190,7 +204,7 @@ func (l *Log) Output(out Output) ([]byte, error) {
 
 // describe fills in what is known before the execution.
 func (l *Log) describe(x Execution) (Record, error) {
-	r := Record{Agent: x.Agent, Task: x.Task, Tree: x.Tree, Cwd: path.Clean(filepath.ToSlash(x.Cwd))}
+	r := Record{Agent: x.Agent, Task: x.Task, Tree: x.Tree, Held: x.held, Cwd: path.Clean(filepath.ToSlash(x.Cwd))}
 	if !filepath.IsAbs(x.Root) {
 		return Record{}, fmt.Errorf("evidence: worktree %q: not an absolute path", x.Root)
 	}
@@ -198,8 +212,14 @@ func (l *Log) describe(x Execution) (Record, error) {
 		return Record{}, fmt.Errorf("evidence: directory %q: outside the worktree", x.Cwd)
 	}
 	if x.Command != "" {
-		r.Command = string(l.o.Redact([]byte(x.Command)))
-		r.Roots = x.Roots.named(r.Command)
+		r.Command, r.Script = string(l.o.Redact([]byte(x.Command))), string(l.o.Redact([]byte(x.Script)))
+		text := r.Command + r.Script
+		for _, b := range x.Beside {
+			b.Command = string(l.o.Redact([]byte(b.Command)))
+			r.Beside = append(r.Beside, b)
+			text += "\n" + b.Command
+		}
+		r.Roots = x.Roots.named(text)
 		return r, nil
 	}
 	for _, arg := range x.Run.Argv {
@@ -224,7 +244,7 @@ func (l *Log) usable() error {
 
 // append gives r its id and its place in the chain and writes it: first what it
 // refers to, then the record itself.
-func (l *Log) append(r Record, stdout, stderr []byte) (Record, error) {
+func (l *Log) append(r Record, stdout, stderr, results []byte) (Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
@@ -238,7 +258,10 @@ func (l *Log) append(r Record, stdout, stderr []byte) (Record, error) {
 		name string
 		data []byte
 		to   *Output
-	}{{"stdout", stdout, &r.Stdout}, {"stderr", stderr, &r.Stderr}} {
+	}{{"stdout", stdout, &r.Stdout}, {"stderr", stderr, &r.Stderr}, {"results", results, r.Results}} {
+		if s.to == nil {
+			continue
+		}
 		*s.to = Output{SHA256: sum(s.data), Bytes: int64(len(s.data))}
 		if !r.Executed {
 			continue

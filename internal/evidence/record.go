@@ -45,6 +45,7 @@ type Record struct {
 	Task       string    `json:"task"`
 	Argv       []string  `json:"argv,omitempty"`    // what was executed; or
 	Command    string    `json:"command,omitempty"` // the shell text of it, where there is one
+	Script     string    `json:"script,omitempty"`  // what bash was given in the place of Command, to have it say more
 	Cwd        string    `json:"cwd"`               // relative to the worktree, "." for itself
 	Tree       string    `json:"tree"`              // oid of the tree that was checked out
 	Started    time.Time `json:"started"`
@@ -56,9 +57,12 @@ type Record struct {
 	Denied     *Denial   `json:"denied"` // why not executed, when it was refused
 	Stdout     Output    `json:"stdout"`
 	Stderr     Output    `json:"stderr"`
-	Sandbox    string    `json:"sandbox"`         // tier
-	Hosts      []Host    `json:"hosts,omitempty"` // that it asked the harness's proxy for, in the order in which it did
-	Roots      *Roots    `json:"roots,omitempty"` // folders that Command names; nil: it names none
+	Sandbox    string    `json:"sandbox"`           // tier
+	Hosts      []Host    `json:"hosts,omitempty"`   // that it asked the harness's proxy for, in the order in which it did
+	Results    *Output   `json:"results,omitempty"` // what the harness read out of its output, test by test
+	Beside     []Beside  `json:"beside,omitempty"`  // processes that were held while it ran
+	Held       bool      `json:"held,omitempty"`    // it was such a process: it went on until it was stopped
+	Roots      *Roots    `json:"roots,omitempty"`   // folders that Command and Beside name; nil: they name none
 	Prev       string    `json:"prev"`
 	Hash       string    `json:"-"` // always last in the line; written and read by hand
 }
@@ -76,6 +80,14 @@ type Host struct {
 	Up          int64  `json:"up"`                // bytes that were sent there
 	Down        int64  `json:"down"`              // bytes that came back
 	Refused     string `json:"refused,omitempty"` // why it was not led to; empty: it was reached
+}
+
+// Beside is a process that is held while commands run, such as a server.
+type Beside struct {
+	Command string `json:"command"`
+	Port    int    `json:"port"`                // its variable PORT
+	Await   int    `json:"await,omitempty"`     // the port on which it listens when it is ready; 0: not known
+	Text    string `json:"wait_text,omitempty"` // what it has written by then; empty: not known
 }
 
 // An Output is what a command wrote to one stream, redacted.
@@ -196,7 +208,11 @@ func ReadVerified(dir, runID string) ([]Record, error) {
 		return nil, fmt.Errorf("evidence %s: record E%d: cut off", filepath.Join(dir, logName), len(records)+1)
 	}
 	for _, r := range records {
-		for _, out := range []Output{r.Stdout, r.Stderr} {
+		outputs := []Output{r.Stdout, r.Stderr}
+		if r.Results != nil {
+			outputs = append(outputs, *r.Results)
+		}
+		for _, out := range outputs {
 			if out.Spill == "" && !r.Executed {
 				continue
 			}
@@ -250,6 +266,17 @@ func Outputs(dir string, r Record) (stdout, stderr []byte, err error) {
 	return stdout, stderr, err
 }
 
+// Shown returns what people and agents see of a record's outputs: the two streams, with
+// what the harness read out of them behind the first.
+func Shown(dir string, r Record) (stdout, stderr []byte, err error) {
+	stdout, stderr, err = Outputs(dir, r)
+	if err != nil || r.Results == nil {
+		return stdout, stderr, err
+	}
+	results, err := ReadOutput(dir, *r.Results)
+	return slices.Concat(stdout, []byte("\n"), results), stderr, err
+}
+
 // clone keeps callers from changing what the log holds.
 func (r Record) clone() Record {
 	r.Argv, r.Hosts = slices.Clone(r.Argv), slices.Clone(r.Hosts)
@@ -261,6 +288,11 @@ func (r Record) clone() Record {
 		roots := *r.Roots
 		r.Roots = &roots
 	}
+	if r.Results != nil {
+		results := *r.Results
+		r.Results = &results
+	}
+	r.Beside = slices.Clone(r.Beside)
 	return r
 }
 

@@ -56,7 +56,16 @@ type Message struct {
 	Text   string `json:"text,omitempty"`
 	Calls  []Call `json:"calls,omitempty"`   // assistant only
 	CallID string `json:"call_id,omitempty"` // tool only: the Call that Text answers
-	Kept   []Kept `json:"kept,omitempty"`    // assistant only: what its provider wants back as it gave it
+	// Images are pictures that belong to Text; tool only. An API that takes none in the
+	// place of an answer leaves them out: Text says what matters without them.
+	Images []Image `json:"images,omitempty"`
+	Kept   []Kept  `json:"kept,omitempty"` // assistant only: what its provider wants back as it gave it
+}
+
+// An Image is a picture.
+type Image struct {
+	MIME string `json:"mime"`
+	Data []byte `json:"data"`
 }
 
 // Kept is a part of an answer that means something to its provider alone, such as

@@ -63,8 +63,8 @@ func (a Audit) Outcome(res agent.Result) (report.AgentOutcome, []Claim, error) {
 func (a Audit) auditor(res agent.Result) evidence.Auditor {
 	return evidence.Auditor{
 		Log: a.Records, Agent: res.Agent, Task: res.ID, Tree: a.Tree,
-		Elsewhere: append(rundir.Bases(a.Journal, res.ID), "$YCBOT_BASE", "${YCBOT_BASE}"),
-		Output:    func(r evidence.Record) (stdout, stderr []byte, err error) { return evidence.Outputs(a.Dir, r) },
+		Elsewhere: append(rundir.Bases(a.Journal, res.ID), "$YCBOT_BASE", "${YCBOT_BASE}", "$YCBOT_SCRATCH", "${YCBOT_SCRATCH}"),
+		Output:    func(r evidence.Record) (stdout, stderr []byte, err error) { return evidence.Shown(a.Dir, r) },
 	}
 }
 

@@ -96,6 +96,9 @@ func (w *work) dispatch(ctx context.Context, orders ...agent.Order) ([]agent.Res
 	ids := make([]string, len(orders))
 	for i, o := range orders {
 		o.Prompt = w.redacted(o.Prompt)
+		if spec, ok := w.runner.Find(o.Agent); ok {
+			o.Background = spec.Background && !w.agents.models.NoBackground
+		}
 		id, err := w.runner.Start(ctx, o)
 		if err != nil {
 			return nil, fmt.Errorf("agent %s: %w", o.Agent, err)

@@ -74,7 +74,12 @@ func Load(ctx context.Context, l Loading) (*Agents, error) {
 		if r := l.Models.Recorded; r != nil && r.Set != nil {
 			return *r.Set, nil
 		}
-		return l.read(ctx)
+		set, err := l.read(ctx)
+		for _, warning := range a.may.Warnings() {
+			set.Warnings = append(set.Warnings, warning)
+			_ = l.Emit(agent.Event{Type: agent.EventNote, Text: warning})
+		}
+		return set, err
 	})
 	if err != nil {
 		return nil, err

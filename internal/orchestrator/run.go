@@ -63,6 +63,7 @@ type Task struct {
 	Gate      *gate.Result
 	Previous  *reproduce.Previous // what became of the last run's checks; nil: there are none
 	Preflight Preflight           // what was found out before the gate
+	Tests     []gate.TestCommand  // of the head
 	Fetcher   tool.Fetcher
 	Admit     func(ctx context.Context, rec agent.Record, isolation string) error // refuses a subagent by its error; may be nil
 	Inbox     *Inbox
@@ -98,6 +99,7 @@ type work struct {
 	judge    reproduce.Judge
 	gate     *gate.Result
 	previous *reproduce.Previous
+	tests    []gate.TestCommand
 	fetcher  tool.Fetcher
 	emit     agent.Emit
 	playback bool
@@ -140,7 +142,7 @@ func (a *Agents) begin(t Task) (*work, error) {
 	}
 	w := &work{
 		agents: a, source: a.source, dir: a.dir, layout: t.Layout, mirror: t.Mirror, sides: t.Sides,
-		judge: reproduce.Judge{Dir: a.dir.Path, Source: a.source}, gate: t.Gate, previous: t.Previous, fetcher: t.Fetcher,
+		judge: reproduce.Judge{Dir: a.dir.Path, Source: a.source}, gate: t.Gate, previous: t.Previous, fetcher: t.Fetcher, tests: t.Tests,
 		emit: a.emit, playback: t.Playback, now: t.Now, log: t.Log, workspaces: map[string]*Workspace{},
 	}
 	w.model = &redacting{Model: w.guard(m, ""), redact: w.dir.Redact}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/evidence"
-	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
@@ -122,7 +120,13 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		},
 		Verdict:   func(text string) string { return string(report.ParseAgentReport(text).Verdict) },
 		Isolation: p.isolation,
-		Close:     func(context.Context) error { roots.close(); return nil },
+		Close: func(ctx context.Context) error {
+			defer roots.close()
+			if p.processes == nil {
+				return nil
+			}
+			return p.processes.Close(ctx)
+		},
 	}, nil
 }
 
@@ -134,6 +138,13 @@ type provisioning struct {
 	rec       agent.Record
 	executes  bool
 	isolation string
+	processes *tool.Processes // nil: it holds none
+}
+
+// sharedNetwork tells whether the commands of the run share the network of the machine.
+func (w *work) sharedNetwork() bool {
+	tier := w.sides.Sandbox.Status().Tier
+	return tier != sandbox.TierFull && tier != sandbox.TierStrong
 }
 
 // tools are those that an agent is given, the name of the one by which it hands in its
@@ -159,7 +170,12 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 	if p.executes {
 		shell := w.shell(p.ws, may, p.spec.Name, p.rec.ID)
 		tools = append(tools, tool.Bash(shell))
-		if suites := suites(w.gate); len(suites) > 0 {
+		if w.agents.may.Holds(w.sharedNetwork()) {
+			p.processes = tool.NewProcesses(shell)
+			tools = append(tools, p.processes.Tools()...)
+			tools = append(tools, tool.Screenshot(tool.Screen{Shell: shell, Browser: tool.Browser(os.Stat), Keep: w.dir.Write}))
+		}
+		if suites := suites(w.tests); len(suites) > 0 {
 			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
 		}
 	}
@@ -209,28 +225,6 @@ func (p *provisioning) circumstances(w *work, tools []tool.Tool) agents.Circumst
 // SubmitTool is the tool by which a structured result is handed in.
 const SubmitTool = "submit_result"
 
-// suites are the test commands of the head that the gate knows.
-func suites(r *gate.Result) []tool.Suite {
-	var out []tool.Suite
-	for _, s := range r.Steps {
-		if s.Stage != gate.StageTest || s.Side != gate.Head {
-			continue
-		}
-		command, name := s.Command, s.Unit
-		if s.Unit != "." {
-			command = "cd " + rundir.Quote(s.Unit) + " && " + s.Command
-		}
-		if slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Command == command }) {
-			continue
-		}
-		for n := 2; slices.ContainsFunc(out, func(o tool.Suite) bool { return o.Name == name }); n++ {
-			name = fmt.Sprintf("%s#%d", s.Unit, n)
-		}
-		out = append(out, tool.Suite{Name: name, Command: command})
-	}
-	return out
-}
-
 // roots opens what file tools may read.
 type roots struct {
 	trees tool.Trees
@@ -271,7 +265,8 @@ func (w *work) shell(ws *Workspace, may agent.Permissions, name, id string) *too
 	return &tool.Shell{
 		Log: w.dir.Evidence, Sandbox: w.sides.Sandbox, Template: ws.Command, Root: ws.Tree.Dir, Tree: ws.Tree.OID, Roots: ws.Roots, Agent: name, Task: id,
 		Refuse: may.Shell, Argv: may.Argv,
-		After: func(ctx context.Context) ([]string, error) { return w.tripwire(ctx, ws.Tree, id) },
+		Before: func(ctx context.Context, x *evidence.Execution) error { return w.sides.LayScratch(ctx, ws.Roots, x) },
+		After:  func(ctx context.Context) ([]string, error) { return w.tripwire(ctx, ws.Tree, id) },
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/tool"
 )
 
 // rules parses lines of "allow|ask|deny Rule(...)".
@@ -29,15 +31,75 @@ func rules(t *testing.T, operator bool, lines ...string) []Rule {
 
 // shellCall is a call of run_bash that nothing refuses.
 func shellCall(command string, rules ...Rule) Call {
-	args, _ := json.Marshal(map[string]string{"command": command})
 	return Call{
 		Known: true, Offered: true, Class: "exec", Mode: ModeVerify, Trust: Trusted, Tool: "run_bash", Command: command,
-		Targets: Targets("run_bash", args), Rules: rules,
+		Targets: Command(command), Rules: rules,
+	}
+}
+
+// about is what a call of a tool is about, as the tool declares it. A test command is the
+// harness's, which rules see as the argument "command".
+func about(name, args string, roots ...string) []Target {
+	if name == "run_tests" {
+		var a struct{ Command string }
+		_ = json.Unmarshal([]byte(args), &a)
+		return Tests(a.Command)
+	}
+	for _, t := range tool.Declared() {
+		if t.Name != name {
+			continue
+		}
+		if t.About == nil {
+			return Undeclared(name, string(t.Class), []byte(args), roots...)
+		}
+		var declared []Subject
+		for _, s := range t.About([]byte(args), func(p string) string { return Relative(p, roots...) }) {
+			declared = append(declared, Subject{s.Rule, s.Text, s.Aside})
+		}
+		return Targets(declared)
+	}
+	return nil
+}
+
+// A tool that was added without a word about rules is subject to those of its class: a rule
+// that forbids all of a kind forbids it, and one that allows some things does not let it
+// through.
+func TestUndeclared(t *testing.T) {
+	t.Parallel()
+	grant := Grant(ModeVerify, Trusted, true).WithNet()
+	for _, tt := range []struct{ class, args, rule, want string }{
+		{"git_read", `{}`, "deny Git(*)", CodePolicyDeny},
+		{"git_read", `{"path":"secrets/a"}`, "deny Read(secrets/**)", CodePolicyDeny},
+		{"git_read", `{"ref":"main"}`, "ask Git(git_new main)", CodeAsk},
+		{"git_read", `{"ref":"main"}`, "deny Git(log *)", ""},
+		{"read", `{"file":{"name":["x/../secrets/a"]}}`, "deny Read(secrets/**)", CodePolicyDeny},
+		{"read", `{}`, "deny Read(**)", CodePolicyDeny},
+		{"read", `{"dir":"private"}`, "deny List(private/**)", CodePolicyDeny},
+		{"read", `{}`, "deny Github(*)", CodePolicyDeny},
+		{"exec", `{"script":["curl x"]}`, "deny Bash(curl *)", CodePolicyDeny},
+		{"exec", `{}`, "deny Bash(*)", CodePolicyDeny},
+		{"net", `{"to":"https://evil.example/x"}`, "deny Fetch(https://evil.example/*)", CodePolicyDeny},
+		{"net", `{"to":"https://evil.example/x"}`, "allow Fetch(https://good.example/*)", CodeBackground},
+		{"net", `{}`, "deny Fetch(*)", CodePolicyDeny},
+		{"session", `{}`, "deny Git(*)", ""},
+		{"something", `{}`, "deny Edit(*)", CodePolicyDeny},
+	} {
+		c := Call{
+			Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Trust: Trusted, Tool: "git_new",
+			Targets: Undeclared("git_new", tt.class, []byte(tt.args)), Rules: rules(t, false, tt.rule),
+		}
+		got := ""
+		if d := Decide(c, append(grant, "something")); d != nil {
+			got = d.Code
+		}
+		if got != tt.want {
+			t.Errorf("%s %s under %s: %q, want %q", tt.class, tt.args, tt.rule, got, tt.want)
+		}
 	}
 }
 
 func toolCall(tool, class, args string, rules ...Rule) Call {
-	return Call{Known: true, Offered: true, Class: class, Mode: ModeVerify, Trust: Trusted, Tool: tool, Targets: Targets(tool, json.RawMessage(args)), Rules: rules}
+	return Call{Known: true, Offered: true, Class: class, Mode: ModeVerify, Trust: Trusted, Tool: tool, Targets: about(tool, args), Rules: rules}
 }
 
 // with changes a call.
@@ -143,8 +205,12 @@ func TestBashRules(t *testing.T) {
 		"npm publish --tag x": CodeAsk,
 		// what runs is not seen, so it is as if somebody had to be asked
 		"echo 'open": CodeAsk, "$CURL x": CodeAsk, "eval $x": CodeAsk, "sh -c \"$x\"": CodeAsk, "echo curl x | sh": CodeAsk, "env sh": CodeAsk,
-		"bash script.sh": CodeAsk, "env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodeAsk, "env --split='curl x'": CodeAsk, "bash <<< 'curl x'": CodeAsk, ". ./x": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
-		`awk 'BEGIN{system("curl x")}'`: CodeAsk, "awk -f x.awk": CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,
+		"env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodeAsk, "env --split='curl x'": CodeAsk, "bash <<< 'curl x'": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
+		`awk 'BEGIN{system("curl x")}'`: CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,
+		". <(echo curl x)": CodeAsk, ". /dev/stdin": CodeAsk, "sh -s": CodeAsk, "bash $x": CodeAsk, "awk -f - x": CodeAsk, "sh -c \"$x\" y.sh": CodeAsk,
+		// what a file or another machine holds is not what a rule about commands is about
+		"bash script.sh": "class exec", "sh x.sh a b": "class exec", "bash -eu x.sh": "class exec", ". ./x": "class exec", ". venv/bin/activate && pytest": "class exec",
+		"source x": "class exec", "awk -f x.awk f": "class exec", "docker ps": "class exec", "sh x.sh && curl x": CodePolicyDeny, "sh x.sh; $c y": CodeAsk,
 		// nothing is wrong with these
 		"go test ./...": "Bash(go test*)", "go test ./... && go test -race ./x": "Bash(go test*)", "git grep -n x": "Bash(git grep*)", "awk '{print $1}' f": "Bash(awk *)",
 		"find . -name '*.go'": "Bash(find *)",
@@ -231,7 +297,7 @@ func TestPathRules(t *testing.T) {
 		{"glob", "read", `{"pattern":"vendor/*.go"}`, CodePolicyDeny},
 		{"pr_read", "read", `{}`, CodePolicyDeny},
 	} {
-		c := Call{Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Tool: tt.tool, Targets: Targets(tt.tool, json.RawMessage(tt.args), "", "/work/head/"), Rules: set}
+		c := Call{Known: true, Offered: true, Class: tt.class, Mode: ModeVerify, Tool: tt.tool, Targets: about(tt.tool, tt.args, "", "/work/head/"), Rules: set}
 		got := ""
 		if d := Decide(c, Grant(ModeVerify, Trusted, true)); d != nil {
 			got = d.Code
@@ -241,7 +307,7 @@ func TestPathRules(t *testing.T) {
 		}
 	}
 	tests := shellCall("go test -run slow", set...)
-	tests.Tool, tests.Targets = "run_tests", Targets("run_tests", json.RawMessage(`{"command":"go test -run slow"}`))
+	tests.Tool, tests.Targets = "run_tests", Tests("go test -run slow")
 	if d := Decide(tests, Grant(ModeVerify, Trusted, true)); d == nil || d.Rule != "Tests(*slow*)" || d.Source != "permissions.json:1" {
 		t.Errorf("run_tests: %+v", d)
 	}
@@ -326,6 +392,41 @@ func TestInspect(t *testing.T) {
 	} {
 		if argv, why := Inspect(command); why == "" {
 			t.Errorf("%s runs as %q", command, argv)
+		}
+	}
+}
+
+// Braces and the home directory mean in rules what they mean in a shell, and a pattern that
+// can match nothing is named with its line.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	grant := Grant(ModeVerify, Trusted, true)
+	for _, tt := range []struct{ rule, command, want string }{
+		{"deny Bash({curl,wget} *)", "wget x", CodePolicyDeny},
+		{"deny Bash({curl,wget} *)", "grep x", ""},
+		{"deny Bash(cat ~/*)", "cat $HOME/.netrc", CodePolicyDeny},
+		{"deny Bash(cat $HOME/*)", "cat ~/.netrc", CodePolicyDeny},
+		{"deny Bash(cat ${HOME}/*)", "cat \"$HOME/.netrc\"", CodePolicyDeny},
+		{"deny Bash(xargs echo {})", "xargs echo {}", CodePolicyDeny},
+	} {
+		got := ""
+		if d := Decide(shellCall(tt.command, rules(t, false, tt.rule)...), grant); d != nil {
+			got = d.Code
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s: %q, want %q", tt.rule, tt.command, got, tt.want)
+		}
+	}
+	for rule, want := range map[string]string{
+		"deny Read(~/.ssh/**)":      "it matches nothing",
+		"deny Read($HOME/.ssh/**)":  "it matches nothing",
+		"deny Bash(cat [a-z]*)":     "brackets mean themselves here",
+		"deny Bash([ -f x ])":       "",
+		"deny Read(**/*.{env,key})": "",
+	} {
+		got := strings.Join(Lint(rules(t, false, rule)), "\n")
+		if want == "" && got != "" || !strings.Contains(got, want) || want != "" && !strings.HasPrefix(got, "permissions.json:1: ") {
+			t.Errorf("%s: %q, want %q", rule, got, want)
 		}
 	}
 }

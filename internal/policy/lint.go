@@ -34,6 +34,12 @@ func lint(r Rule) []string {
 	if slices.Contains(pathNames, r.Name) && !strings.ContainsAny(r.Pattern, "/") && !everything(r.Pattern) && strings.ContainsAny(r.Pattern, "*?[{") {
 		out = append(out, "it matches in the root of the project alone; **/"+r.Pattern+" matches everywhere")
 	}
+	if home := atHome.Replace(r.Pattern); slices.Contains(pathNames, r.Name) && strings.HasPrefix(home, "~") {
+		out = append(out, "it matches nothing: paths are those of the project, and agents read nothing of the home directory")
+	}
+	if slices.Contains(textNames, r.Name) && class.MatchString(r.Pattern) {
+		out = append(out, "brackets mean themselves here; there are *, ? and {a,b}")
+	}
 	if r.Action != Allow {
 		return out
 	}
@@ -105,3 +111,6 @@ func covers(s, r Rule) bool {
 	// A * of s takes a * of r like any other text; a ? must not.
 	return !strings.Contains(s.Pattern, "?") && pattern.Glob(s.Pattern, r.Pattern)
 }
+
+// class is what would be a set of characters elsewhere.
+var class = pattern.New(`\[[!^]?(.-.|[^\] ]{2,})\]`)

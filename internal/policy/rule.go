@@ -97,11 +97,21 @@ func (r Rule) matches(t Target) bool {
 	if slices.Contains(pathNames, r.Name) {
 		return matchPath(r.Pattern, t.Text)
 	}
-	if r.Action == Allow {
-		return t.trap == "" && pattern.Glob(r.Pattern, t.Text)
+	for _, p := range pattern.Braces(atHome.Replace(r.Pattern)) {
+		switch {
+		case r.Action == Allow:
+			if t.trap == "" && pattern.Glob(p, t.Text) {
+				return true
+			}
+		case pattern.Glob(p, t.Text), t.base != "" && pattern.Glob(p, t.base):
+			return true
+		}
 	}
-	return pattern.Glob(r.Pattern, t.Text) || t.base != "" && pattern.Glob(r.Pattern, t.base)
+	return false
 }
+
+// atHome are the spellings of the home directory, which is "~" in the text of a command.
+var atHome = strings.NewReplacer("${HOME}", "~", "$HOME", "~")
 
 func everything(pattern string) bool { return strings.Trim(pattern, "*") == "" }
 

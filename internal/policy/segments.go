@@ -54,7 +54,10 @@ func (c *checker) keep(args []string) {
 	base := slices.Clone(shown)
 	base[0] = path.Base(base[0])
 	seg.Base = strings.Join(base, " ")
-	if seg.Trap = hidden(base[0], args); seg.Trap != "" {
+	if seg.Trap = elsewhere(base[0], args[1:]); seg.Trap != "" {
+		// Like a program that is built or installed, it runs what its file says: a rule
+		// about commands is not about that.
+	} else if seg.Trap = hidden(base[0], args); seg.Trap != "" {
 		seg.Hidden = true
 	} else if seg.Trap = indirect(base[0], args[1:]); seg.Trap == "" && c.assigned {
 		seg.Trap = "variables are set for " + base[0]
@@ -84,6 +87,43 @@ func (c *checker) candidates(name string, rest []string, operands, depth int) {
 			}
 		}
 	}
+}
+
+// elsewhere says of a command that it runs what a file or another machine holds, and
+// nothing else that its words do not show: no Allow rule covers it, but neither is it a
+// disguise of another command.
+func elsewhere(name string, rest []string) string {
+	if slices.ContainsFunc(rest, func(a string) bool { return strings.Contains(a, dynamic) }) {
+		return ""
+	}
+	file := func(options string) bool { // the first word that is no option is a file
+		for _, a := range rest {
+			if !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") {
+				return true
+			}
+			if strings.Trim(a, options) != "" {
+				return false
+			}
+		}
+		return false
+	}
+	switch name {
+	case "sh", "bash", "dash", "zsh", "ksh", "ash":
+		if file("-+euxvnf") {
+			return name + " runs a script that is not part of the command"
+		}
+	case ".", "source":
+		if len(rest) > 0 && !strings.HasPrefix(rest[0], "/dev/") && rest[0] != "-" {
+			return name + " runs a script that is not part of the command"
+		}
+	case "awk", "gawk", "mawk", "nawk":
+		if i := slices.Index(rest, "-f"); i >= 0 && i+1 < len(rest) && !slices.ContainsFunc(rest, func(a string) bool { return strings.HasPrefix(a, "/dev/") || a == "-" }) {
+			return name + " runs a program that is not part of the command"
+		}
+	case "ssh", "docker", "podman":
+		return name + " runs a command in a way of its own"
+	}
+	return ""
 }
 
 // hidden says why a command may run something that the script does not show.

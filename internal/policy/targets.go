@@ -2,94 +2,120 @@ package policy
 
 import (
 	"encoding/json"
+	"net/url"
 	"path"
+	"slices"
 	"strings"
 )
 
-// arguments are those of all tools that a rule can be about.
-type arguments struct {
-	Path    string   `json:"path"`
-	Paths   []string `json:"paths"`
-	Pattern string   `json:"pattern"`
-	Command string   `json:"command"`
-	URL     string   `json:"url"`
-	Rev     string   `json:"rev"`
-	From    string   `json:"from"`
-	To      string   `json:"to"`
-	A       string   `json:"a"`
-	B       string   `json:"b"`
+// A Subject is one thing that a call is about, as its tool declares it.
+type Subject struct {
+	Name  string // of the rules that apply
+	Text  string
+	Aside bool
 }
 
-// Targets says what a call is about, in the words of rules. roots are absolute
-// paths of folders that stand for the root of the project. A tool that rules
-// have no word for has no target.
-func Targets(tool string, args json.RawMessage, roots ...string) []Target {
-	var a arguments
-	_ = json.Unmarshal(args, &a) // what does not fit is the tool's to say
-	rel := func(p string) string { return relative(p, roots) }
-	var out []Target
-	aside := func(paths ...string) {
-		for _, p := range paths {
-			out = append(out, Target{Name: "Read", Text: rel(p), Aside: true})
+// Targets are the things that a call is about, in the words of rules, from what its tool
+// declares of it.
+func Targets(declared []Subject) []Target {
+	out := make([]Target, 0, len(declared))
+	for _, s := range declared {
+		if s.Name == "Bash" {
+			for _, t := range Command(s.Text) {
+				t.Aside = s.Aside
+				out = append(out, t)
+			}
+			continue
 		}
-	}
-	switch tool {
-	case "run_bash", "run_tests":
-		if tool == "run_tests" {
-			out = append(out, Target{Name: "Tests", Text: a.Command})
-		}
-		for _, t := range bash(a.Command) {
-			t.Aside = tool == "run_tests"
-			out = append(out, t)
-		}
-	case "read_file":
-		out = append(out, Target{Name: "Read", Text: rel(a.Path)})
-	case "read_many_files":
-		for _, p := range a.Paths {
-			out = append(out, Target{Name: "Read", Text: rel(p)})
-		}
-	case "list_dir", "list_project_structure":
-		out = append(out, Target{Name: "List", Text: rel(a.Path)})
-	case "glob":
-		out = append(out, Target{Name: "Glob", Text: path.Join(rel(a.Path), a.Pattern)})
-	case "grep":
-		out = append(out, Target{Name: "Grep", Text: rel(a.Path)})
-		aside(a.Path)
-	case "fetch_url":
-		out = append(out, Target{Name: "Fetch", Text: a.URL})
-	case "pr_read", "pr_review_context":
-		out = append(out, Target{Name: "Github", Text: tool})
-	case "list_git_changed_files":
-		out = append(out, git("diff-tree", a.From, a.To))
-	case "git_branch_status":
-		out = append(out, git("status"))
-	case "git_show_file_at_rev":
-		out = append(out, git("show", a.Rev+":"+rel(a.Path)))
-		aside(a.Path)
-	case "git_diff_files":
-		out = append(out, git("diff", append([]string{a.From, a.To}, a.Paths...)...))
-		aside(a.Paths...)
-	case "git_log_file", "git_blame_lines":
-		out = append(out, git(map[string]string{"git_log_file": "log", "git_blame_lines": "blame"}[tool], a.Rev, rel(a.Path)))
-		aside(a.Path)
-	case "git_merge_base":
-		out = append(out, git("merge-base", a.A, a.B))
+		out = append(out, Target{Name: s.Name, Text: s.Text, Aside: s.Aside})
 	}
 	return out
 }
 
-func git(verb string, words ...string) Target {
-	text := verb
-	for _, w := range words {
-		if w != "" {
-			text += " " + w
+// Undeclared are the targets of a call whose tool declares nothing: all that its arguments
+// name, in the words of every kind of rule that its class can be about. So a rule that is
+// meant for such tools holds for one that was added after it was written. roots are as in
+// [Relative].
+func Undeclared(tool, class string, args json.RawMessage, roots ...string) []Target {
+	named := texts(args)
+	text := strings.Join(append([]string{tool}, named...), " ")
+	paths := func(kinds ...string) (out []Target) {
+		for _, p := range append(slices.Clone(named), "") {
+			for i, kind := range kinds {
+				out = append(out, Target{Name: kind, Text: Relative(p, roots...), Aside: i > 0})
+			}
 		}
+		return out
 	}
-	return Target{Name: "Git", Text: text}
+	switch class {
+	case classSession, classDelegate:
+		return nil
+	case classRead:
+		return append(paths("Read", "List", "Glob", "Grep"), Target{Name: "Github", Text: text, Aside: true})
+	case classGitRead:
+		return append([]Target{{Name: "Git", Text: text}}, asides(paths("Read"))...)
+	case classNet:
+		out := []Target{{Name: "Fetch", Text: text, Aside: true}}
+		for _, n := range named {
+			if u, err := url.Parse(n); err == nil && u.Host != "" {
+				out = append(out, Target{Name: "Fetch", Text: n})
+			}
+		}
+		return out
+	case classExec:
+		out := []Target{{Name: "Bash", Text: text, trap: "what the tool " + tool + " runs is not known", Aside: true}}
+		for _, n := range named {
+			out = append(out, Command(n)...)
+		}
+		return out
+	}
+	var out []Target
+	for _, kind := range slices.Concat(pathNames, textNames) {
+		out = append(out, Target{Name: kind, Text: text})
+	}
+	return out
 }
 
-// bash makes a target of each command of a script.
-func bash(command string) []Target {
+func asides(targets []Target) []Target {
+	for i := range targets {
+		targets[i].Aside = true
+	}
+	return targets
+}
+
+// texts are all texts in a JSON document, in its order.
+func texts(raw json.RawMessage) []string {
+	var out []string
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	depth, key := []bool{}, false // of objects: whether a key comes next
+	for {
+		t, err := dec.Token()
+		if err != nil {
+			return out
+		}
+		switch v := t.(type) {
+		case json.Delim:
+			switch v {
+			case '{', '[':
+				depth = append(depth, v == '{')
+				key = v == '{'
+				continue
+			default:
+				depth = depth[:len(depth)-1]
+			}
+		case string:
+			if key {
+				key = false
+				continue
+			}
+			out = append(out, v)
+		}
+		key = len(depth) > 0 && depth[len(depth)-1]
+	}
+}
+
+// Command makes a target of each command of a script.
+func Command(command string) []Target {
 	s := Read(command)
 	var out []Target
 	for _, seg := range s.Segments {
@@ -106,9 +132,16 @@ func bash(command string) []Target {
 	return out
 }
 
-// relative is a path as rules have it: below the root of the project, clean, and
-// "." for the root itself. What is outside stays absolute.
-func relative(p string, roots []string) string {
+// Tests are the targets of running a test command of the project: it is a command of the
+// harness, which rules about commands can forbid and rules about tests allow.
+func Tests(command string) []Target {
+	return append([]Target{{Name: "Tests", Text: command}}, asides(Command(command))...)
+}
+
+// Relative is a path as rules have it: below the root of the project, clean, and
+// "." for the root itself. What is outside stays absolute. roots are absolute paths of
+// folders that stand for the root.
+func Relative(p string, roots ...string) string {
 	if p == "" {
 		return "."
 	}

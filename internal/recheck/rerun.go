@@ -88,7 +88,7 @@ func (p *past) wanted(check string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if check == "" {
 		for _, r := range p.run.Records {
-			out[r.ID] = r.Executed
+			out[r.ID] = r.Executed && !r.Held
 		}
 		if !anyWanted(out) {
 			return nil, errors.New("no command was executed in this run")
@@ -101,7 +101,7 @@ func (p *past) wanted(check string) (map[string]bool, error) {
 		return nil, fmt.Errorf("the report has no check %s; it has %s", check, ids(checks))
 	}
 	for _, r := range p.run.Records {
-		out[r.ID] = r.Executed && slices.Contains(checks[at].Evidence, r.ID)
+		out[r.ID] = r.Executed && !r.Held && slices.Contains(checks[at].Evidence, r.ID)
 	}
 	for _, t := range p.tries() {
 		if out[t.first.ID] {

@@ -87,8 +87,16 @@ func (a *rerunner) revisit(ctx context.Context, s *reproduce.Sides, rec evidence
 	}
 	at.Base = s.Base.Dir
 	c.Dir, c.Timeout = filepath.Join(tree.Dir, filepath.FromSlash(rec.Cwd)), patience(rec)
-	c.Argv = reproduce.Bash(from.Move(rec.Command, at))
+	x := evidence.Execution{Agent: rec.Agent, Root: tree.Dir, Roots: at, Tree: tree.OID, Run: c}
+	company, err := s.Accompany(ctx, x, rec.Beside, from)
+	if err != nil {
+		return err
+	}
+	company.Attend(&x)
+	c.Loopback, c.Env = x.Run.Loopback, x.Run.Env
+	c.Argv = reproduce.Bash(from.Move(cmp.Or(rec.Script, rec.Command), at))
 	res, err := a.box.Run(ctx, c)
+	err = errors.Join(err, company.Leave())
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -114,10 +122,10 @@ func (a *rerunner) agent(ctx context.Context, s *reproduce.Sides, task string, t
 		last-- // one of them is wanted
 	}
 	for _, rec := range records[:last+1] {
-		c := ws.Command
-		c.Dir, c.Timeout = ws.Tree.Dir, patience(rec)
-		c.Argv = reproduce.Bash(a.original(rec, ws).CommandAt(ws.Roots))
-		res, err := a.box.Run(ctx, c)
+		if rec.Held { // it is started again beside the commands that it served
+			continue
+		}
+		res, err := a.own(ctx, s, ws, rec)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -136,6 +144,26 @@ func (a *rerunner) agent(ctx context.Context, s *reproduce.Sides, task string, t
 		}
 	}
 	return nil
+}
+
+// own runs a command of an agent, with what was held while it ran.
+func (a *rerunner) own(ctx context.Context, s *reproduce.Sides, ws *orchestrator.Workspace, rec evidence.Record) (sandbox.Result, error) {
+	o := a.original(rec, ws)
+	x := evidence.Execution{Agent: rec.Agent, Task: rec.Task, Root: ws.Tree.Dir, Roots: ws.Roots, Tree: ws.Tree.OID, Run: ws.Command}
+	company, err := s.Accompany(ctx, x, rec.Beside, o.Roots)
+	if err != nil {
+		return sandbox.Result{Exit: -1}, err
+	}
+	company.Attend(&x)
+	x.Command = o.CommandAt(ws.Roots)
+	if err := s.LayScratch(ctx, ws.Roots, &x); err != nil {
+		return sandbox.Result{Exit: -1}, errors.Join(err, company.Leave())
+	}
+	c := x.Run
+	c.Dir, c.Timeout = filepath.Join(ws.Tree.Dir, filepath.FromSlash(rec.Cwd)), patience(rec)
+	c.Argv = reproduce.Bash(x.Command)
+	res, err := a.box.Run(ctx, c)
+	return res, errors.Join(err, company.Leave())
 }
 
 // try runs what was tried once more.

@@ -17,6 +17,7 @@ const (
 	OnHead = "rerun/head"  // task of a failing check on the head
 	OnBase = "rerun/base"  // the same on the base
 	Sample = "sample/head" // task of a passing check on the head
+	Beside = "rerun/held"  // task of a process that is held while one of these runs
 )
 
 // A Judge classifies what running the command of a check again showed, from the

@@ -8,10 +8,12 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -55,6 +57,8 @@ type Sides struct {
 	Sandbox    sandbox.Sandbox
 	Log        *evidence.Log
 	Pool       *workspace.Pool // of copies
+
+	ports sync.Mutex // held by whoever has processes that listen on ports of the host
 }
 
 // Command is what shell commands in a copy of a side have in common.
@@ -68,7 +72,7 @@ func (s *Sides) Command(ctx context.Context, at evidence.Roots) (sandbox.Command
 	}
 	c.Writable = append(c.Writable, at.Temp)
 	c.Env = append(c.Env, s.Env...)
-	c.Env = append(c.Env, "TMPDIR="+at.Temp, "YCBOT_BASE="+s.Base.Dir)
+	c.Env = append(c.Env, "TMPDIR="+at.Temp, "YCBOT_BASE="+s.Base.Dir, scratchVar+"="+scratch(at))
 	return c, nil
 }
 
@@ -85,7 +89,10 @@ type Original struct {
 }
 
 // CommandAt is the command with the folders of at in the place of those that it names.
-func (o Original) CommandAt(at evidence.Roots) string { return o.Roots.Move(CommandOf(o.Record), at) }
+func (o Original) CommandAt(at evidence.Roots) string { return o.Roots.Move(scriptOf(o.Record), at) }
+
+// scriptOf is the text that bash was given.
+func scriptOf(r evidence.Record) string { return cmp.Or(r.Script, CommandOf(r)) }
 
 // Again runs the command of o in a fresh copy of a side. The copy takes the place of
 // the folders that the command names.
@@ -135,12 +142,20 @@ func (s *Sides) execute(ctx context.Context, e execution, tree *workspace.Tree) 
 		return evidence.Record{}, err
 	}
 	e.at.Base = s.Base.Dir
-	command := e.roots.Move(CommandOf(e.record), e.at)
 	x := evidence.Execution{
-		Agent: Host, Task: e.task, Command: command, Roots: e.at, // what ran is what the log says
-		Root: tree.Dir, Cwd: e.record.Cwd, Tree: tree.OID, Run: run,
+		Agent: Host, Task: e.task, Command: e.roots.Move(CommandOf(e.record), e.at), Script: e.roots.Move(e.record.Script, e.at),
+		Roots: e.at, // what ran is what the log says
+		Root:  tree.Dir, Cwd: e.record.Cwd, Tree: tree.OID, Run: run,
 	}
-	x.Run.Argv, x.Run.Timeout = Bash(command), longest
+	company, err := s.Accompany(ctx, x, e.record.Beside, e.roots)
+	if err != nil {
+		return evidence.Record{}, err
+	}
+	company.Attend(&x)
+	if err := s.LayScratch(ctx, e.at, &x); err != nil {
+		return evidence.Record{}, errors.Join(err, company.Leave())
+	}
+	x.Run.Argv, x.Run.Timeout = Bash(cmp.Or(x.Script, x.Command)), longest
 	rec, _, err := s.Log.Run(ctx, s.Sandbox, x)
-	return rec, err
+	return rec, errors.Join(err, company.Leave())
 }

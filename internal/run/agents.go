@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/orchestrator"
 )
 
@@ -19,8 +20,14 @@ func (p *prepared) judge(ctx context.Context, f Found, first orchestrator.Prefli
 		return nil, err
 	}
 	r, b := p.runner, p.begun
+	tests, err := p.newGate(b.dir.Evidence).TestCommands(ctx, gate.Input{
+		Change: p.source.Change, Base: sides.Base, Head: sides.Head, Commands: gate.Commands(p.config.values.Commands), BaseCommands: b.job.Trust == untrusted,
+	})
+	if err != nil {
+		return nil, err
+	}
 	return p.agents.Run(ctx, orchestrator.Task{
 		Layout: b.layout, Mirror: p.mirror, Sides: sides, Gate: f.Gate, Previous: f.Previous, Preflight: first,
-		Fetcher: r.Fetcher, Admit: b.progress.hooks.subagentStart, Inbox: p.inbox, Playback: b.repeats != nil, Now: r.Now, Log: r.Log,
+		Tests: tests, Fetcher: r.Fetcher, Admit: b.progress.hooks.subagentStart, Inbox: p.inbox, Playback: b.repeats != nil, Now: r.Now, Log: r.Log,
 	})
 }

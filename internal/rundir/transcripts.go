@@ -3,7 +3,10 @@ package rundir
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/transcript"
 )
@@ -43,6 +46,7 @@ func (d *Dir) WriteTranscripts(all []report.Subagent) (notes []string, err error
 		return []string{fmt.Sprintf("the transcripts are missing: %v", err)}, nil
 	}
 	notes = MissingTranscripts(events, all)
+	events = Whole(d.Path, events)
 	names := map[string]string{}
 	for _, e := range events {
 		if e.ID != "" && names[e.ID] == "" {
@@ -67,4 +71,33 @@ func (d *Dir) WriteTranscripts(all []report.Subagent) (notes []string, err error
 		}
 	}
 	return notes, nil
+}
+
+// Whole returns events with all that commands wrote, as far as it is recorded, in the place
+// of answers that were cut for the model. What cannot be read stays as it is.
+func Whole(dir string, events []transcript.Event) []transcript.Event {
+	var records map[string]evidence.Record
+	out := slices.Clone(events)
+	for i, e := range out {
+		if e.Type != transcript.ToolResult || len(e.Evidence) != 1 || !strings.Contains(e.Text, "read_file reads all of it as spill:"+e.Evidence[0]+".") {
+			continue
+		}
+		if records == nil {
+			all, err := evidence.Read(dir)
+			if err != nil {
+				return events
+			}
+			records = map[string]evidence.Record{}
+			for _, r := range all {
+				records[r.ID] = r
+			}
+		}
+		stdout, stderr, err := evidence.Shown(dir, records[e.Evidence[0]])
+		if err != nil {
+			continue
+		}
+		head, _, _ := strings.Cut(e.Text, "\n")
+		out[i].Text = head + "\n--- stdout ---\n" + evidence.Visible(string(stdout)) + "\n--- stderr ---\n" + evidence.Visible(string(stderr))
+	}
+	return out
 }

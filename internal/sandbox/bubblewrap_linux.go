@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -85,15 +84,11 @@ func newBubblewrap(ctx context.Context, o Options, whole bool) (Sandbox, error) 
 // findBubblewrap looks for bwrap in the system directories of path: a program
 // from elsewhere may be the change's own.
 func findBubblewrap(path string) (string, error) {
-	for _, dir := range filepath.SplitList(path) {
-		if !slices.Contains(systemBin, filepath.Clean(dir)) {
-			continue
-		}
-		if file := filepath.Join(dir, "bwrap"); executable(file) == nil {
-			return file, nil
-		}
+	file, err := systemProgram(path, "bwrap")
+	if err != nil {
+		return "", fmt.Errorf("no bubblewrap: %w; install the package bubblewrap", err)
 	}
-	return "", errors.New("no bubblewrap (bwrap) in the system directories of PATH; install the package bubblewrap")
+	return file, nil
 }
 
 // trial runs a program that does nothing through the whole set-up.
@@ -203,7 +198,7 @@ func notExecuted(res *Result, program string) error {
 // is told.
 func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsFD string) ([]string, policy, error) {
 	args := slices.Clone(b.flags)
-	if c.Network != NetworkHost {
+	if c.Network != NetworkHost && c.Loopback.Shared() {
 		args = append(args, "--unshare-net")
 	}
 	size := strconv.FormatInt(b.means.scratchSize(), 10)
@@ -254,6 +249,7 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 		Argv: c.Argv, Env: env, Dir: workingDir(c, home),
 		Limits:  b.means.limits.kernel(c.Timeout, runtime.NumCPU(), 0),
 		Seccomp: filter{On: b.means.seccomp},
+		Net:     c.network(),
 		Landlock: grants{
 			ABI: b.means.abi, List: []string{"/"},
 			Read:  append([]string{"/proc", "/dev"}, systemDirs...),

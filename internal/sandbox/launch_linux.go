@@ -74,9 +74,15 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
 		argv = slices.Concat([]string{boxedShim}, b.means.shim[1:], []string{shimPolicyFD, shimStatusFD})
 	}
+	program, words := b.program, slices.Concat([]string{"bwrap", "--args", argsFD, "--"}, argv)
+	if c.network() != 0 {
+		enter, namespaces := c.Loopback.entering(3 + len(handed))
+		program, words = c.Loopback.enter, slices.Concat(enter, []string{b.program}, words[1:])
+		handed = append(slices.Clip(handed), namespaces...)
+	}
 	l.cmd = &exec.Cmd{
-		Path: b.program,
-		Args: slices.Concat([]string{"bwrap", "--args", argsFD, "--"}, argv),
+		Path: program,
+		Args: words,
 		// Not nil, which would be this program's own: the first process inside
 		// keeps the environment that bubblewrap was started with in its /proc.
 		Env:        []string{},

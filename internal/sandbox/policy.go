@@ -22,6 +22,7 @@ type policy struct {
 	Landlock grants   `json:"landlock"`
 	Seccomp  filter   `json:"seccomp"`
 	Services *handout `json:"services,omitempty"` // nil: none
+	Net      uint64   `json:"net,omitempty"`      // inode of the network namespace that it must be in; 0: any
 	Seen     []*seen  `json:"seen,omitempty"`     // what must be what it was
 }
 

@@ -206,6 +206,10 @@ func (h handout) open(service int, at netip.AddrPort) error {
 			return err
 		}
 	}
+	// Commands that share a loopback interface have a relay each.
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
+		return err
+	}
 	if err := unix.Bind(fd, to); err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ type Command struct {
 	ReadOnly []string      // directories outside the system ones that the command may read
 	Network  Network       // default NetworkNone
 	Services []Service     // what the command may reach with NetworkNone beside its own loopback
+	Loopback *Loopback     // with NetworkNone: the loopback interface that it shares with others; nil: it has one of its own
 	Timeout  time.Duration // wall clock; 0: only ctx limits it
 	Stdout   io.Writer     // sees the whole standard output as it comes, beside what Result keeps; may be nil
 	Recorded string        // the command as the evidence log has it, by which a recorded one is found again; it changes nothing that runs

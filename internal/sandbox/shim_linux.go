@@ -116,6 +116,9 @@ func (s *shim) confine() error {
 	} else if _, err := unix.Setsid(); err != nil { // one that stays gives the command a session itself
 		return fmt.Errorf("setsid: %w", err)
 	}
+	if err := s.p.confirmNetwork(); err != nil {
+		return err
+	}
 	if err := dropPrivileges(); err != nil {
 		return err
 	}

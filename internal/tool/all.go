@@ -16,3 +16,12 @@ func GitTools(r Repo) []Tool {
 // PullTools returns the tools that read what was said of the pull request. They
 // exist for a run of one alone.
 func PullTools(p Pull, r Repo) []Tool { return []Tool{PRRead(p), PRReviewContext(p, r)} }
+
+// Declared are all tools that can be called, without what it takes to run them: their
+// names, classes and what calls of them are about.
+func Declared() []Tool {
+	out := append(FileTools(Trees{}), GitTools(Repo{})...)
+	out = append(out, PullTools(Pull{}, Repo{})...)
+	out = append(out, (&Processes{}).Tools()...)
+	return append(out, TodoWrite(&Todos{}), Bash(&Shell{}), RunTests(Suites{Shell: &Shell{}}), Screenshot(Screen{}), FetchURL(Fetcher{}), SubmitResult(&Submission{}))
+}

@@ -40,7 +40,7 @@ func defineAs[T any](name string, class Class, parallel bool, s *jsonschema.Sche
 		panic(err)
 	}
 	return Tool{
-		Name: name, Description: strings.TrimSpace(string(doc)), Schema: schema, Class: class, Parallel: parallel,
+		Name: name, Description: strings.TrimSpace(string(doc)), Schema: schema, Class: class, Parallel: parallel, About: aboutOf[T](name),
 		Run: func(ctx context.Context, args json.RawMessage) (Result, error) {
 			var in T
 			dec := json.NewDecoder(bytes.NewReader(args))

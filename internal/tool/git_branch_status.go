@@ -6,9 +6,11 @@ import (
 	"strings"
 )
 
+type statusArgs struct{}
+
 // GitBranchStatus makes the tool git_branch_status.
 func GitBranchStatus(r Repo) Tool {
-	return define("git_branch_status", GitRead, true, func(ctx context.Context, _ struct{}) (Result, error) {
+	return define("git_branch_status", GitRead, true, func(ctx context.Context, _ statusArgs) (Result, error) {
 		out, err := r.Git(ctx, "rev-list", "--left-right", "--count", r.Base+"..."+r.Head, "--")
 		if err != nil {
 			if ctx.Err() != nil {

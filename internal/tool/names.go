@@ -15,7 +15,7 @@ func known() map[string]Class {
 		"git_log_file": GitRead, "git_blame_lines": GitRead, "git_merge_base": GitRead,
 		"todo_write": Session, "submit_result": Session,
 		"pr_read": Read, "pr_review_context": Read,
-		"run_bash": Exec, "run_tests": Exec,
+		"run_bash": Exec, "run_tests": Exec, "start_process": Exec, "process_output": Exec, "stop_process": Exec, "screenshot": Exec,
 		"fetch_url": Net,
 		"Agent":     Delegate, "subagents_run": Delegate, "get_subagent_result": Delegate,
 

@@ -39,9 +39,14 @@ type Shell struct {
 	// Argv returns the words of a command that runs without a shell, nil for one
 	// that bash runs. May be nil.
 	Argv func(command string) []string
+	// Before is called before each command; it makes what the command names and lets it
+	// write there. May be nil.
+	Before func(ctx context.Context, x *evidence.Execution) error
 	// After is called after each command; it restores tracked files and refs that
 	// the command changed and names them. May be nil.
 	After func(ctx context.Context) (changed []string, err error)
+
+	beside func(*evidence.Execution) // has it run beside the processes that the agent holds; may be nil
 }
 
 type bashArgs struct {
@@ -67,15 +72,11 @@ func (s *Shell) run(ctx context.Context, in bashArgs) (Result, error) {
 
 // execute runs one command in the name of a tool, unless refuse says why not.
 func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, refuse func(string) *Denied) (Result, error) {
-	timeout := bashTimeout
-	switch {
-	case seconds < 0:
-		return Result{}, Badf("%s: timeout_seconds is negative", tool)
-	case seconds > 0:
-		timeout = min(time.Duration(seconds)*time.Second, bashLongest)
+	timeout, err := timeLimit(tool, seconds)
+	if err != nil {
+		return Result{}, err
 	}
-	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: command, Root: s.Root, Roots: s.Roots, Tree: s.Tree, Run: s.Template}
-	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", command}
+	x := s.execution(command)
 	x.Run.Timeout = timeout
 	if refuse != nil {
 		if d := refuse(command); d != nil {
@@ -87,17 +88,50 @@ func (s *Shell) execute(ctx context.Context, tool, command string, seconds int, 
 			x.Run.Argv = argv
 		}
 	}
-	rec, res, err := s.Log.Run(ctx, s.Sandbox, x)
+	rec, res, changed, err := s.record(ctx, tool, x)
 	if err != nil {
-		return Result{}, fmt.Errorf("%s: %w", tool, err)
-	}
-	var changed []string
-	if s.After != nil {
-		if changed, err = s.After(ctx); err != nil {
-			return Result{}, fmt.Errorf("%s: after %s: %w", tool, rec.ID, err)
-		}
+		return Result{}, err
 	}
 	return Result{Text: bashAnswer(rec, res, changed), Evidence: []string{rec.ID}}, nil
+}
+
+// timeLimit is the limit of a command, from what a call says.
+func timeLimit(tool string, seconds int) (time.Duration, error) {
+	switch {
+	case seconds < 0:
+		return 0, Badf("%s: timeout_seconds is negative", tool)
+	case seconds > 0:
+		return min(time.Duration(seconds)*time.Second, bashLongest), nil
+	}
+	return bashTimeout, nil
+}
+
+// execution is a command of the agent, as bash runs it.
+func (s *Shell) execution(command string) evidence.Execution {
+	x := evidence.Execution{Agent: s.Agent, Task: s.Task, Command: command, Root: s.Root, Roots: s.Roots, Tree: s.Tree, Run: s.Template}
+	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", command}
+	return x
+}
+
+// record runs a command of a tool into the log and puts the tree right again.
+func (s *Shell) record(ctx context.Context, tool string, x evidence.Execution) (rec evidence.Record, res sandbox.Result, changed []string, err error) {
+	if s.Before != nil {
+		if err := s.Before(ctx, &x); err != nil {
+			return rec, res, nil, fmt.Errorf("%s: %w", tool, err)
+		}
+	}
+	if s.beside != nil {
+		s.beside(&x)
+	}
+	if rec, res, err = s.Log.Run(ctx, s.Sandbox, x); err != nil {
+		return rec, res, nil, fmt.Errorf("%s: %w", tool, err)
+	}
+	if s.After != nil {
+		if changed, err = s.After(ctx); err != nil {
+			return rec, res, nil, fmt.Errorf("%s: after %s: %w", tool, rec.ID, err)
+		}
+	}
+	return rec, res, changed, nil
 }
 
 // refused records a refusal before it is answered.

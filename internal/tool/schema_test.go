@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,11 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/schemas.json")
 
-func every() []Tool {
-	return slices.Concat(FileTools(Trees{}), GitTools(Repo{}), PullTools(Pull{}, Repo{}), []Tool{
-		TodoWrite(&Todos{}), Bash(&Shell{}), RunTests(Suites{Shell: &Shell{}}), FetchURL(Fetcher{}), SubmitResult(&Submission{}),
-	})
-}
+func every() []Tool { return Declared() }
 
 // What a model is told of the tools changes only on purpose: the snapshot is
 // part of what providers cache.

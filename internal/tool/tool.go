@@ -19,6 +19,10 @@ type Tool struct {
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
 	Class       Class           // what it is able to do, which decides who gets it
 	Parallel    bool            // safe beside other calls of the same message
+	// About says what a call is about, in the words of permission rules; rel makes a path of
+	// a call one below the root of the project. nil: rules are applied to all that its
+	// arguments name, by its class.
+	About func(args json.RawMessage, rel func(string) string) []Target
 	// Run does it. args is a JSON object that was checked for being one, no more.
 	// A BadCall goes back to the model; any other error is infrastructure and
 	// ends the turn, except ctx's own.
@@ -31,9 +35,16 @@ type Result struct {
 	Errored  bool     // the model is told that it did not work
 	Evidence []string // ids of the commands that ran for it
 	Denied   *Denied  // set when the call was refused
+	Images   []Image  // what the model sees besides, where its API takes pictures
 	// Final is set by the tool with which an agent hands in a structured
 	// result: the turn ends after the message's calls and this is its result.
 	Final json.RawMessage
+}
+
+// An Image is a picture for the model.
+type Image struct {
+	MIME string `json:"mime"`
+	Data []byte `json:"data"`
 }
 
 // Denied says why a call was refused; the model sees it as JSON.

@@ -9,6 +9,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -180,18 +181,69 @@ func (e Event) Key() string {
 	return key
 }
 
-// Envelope is the form in which consumers get the event of a subagent.
-func (e Event) Envelope() ([]byte, error) {
-	var inner any = e
-	if e.Type == SubagentDone && e.Done != nil {
-		inner = map[string]any{"type": e.Type, "kind": "subagent", "payload": map[string]any{
-			"subagent_id":     e.ID,
-			"iterations":      e.Done.Iterations,
-			"tool_calls_made": e.Done.ToolCalls,
-			"cost_usd":        e.Done.CostUSD,
-			"duration_ms":     e.Done.DurationMS,
-			"isolation":       e.Done.Isolation,
-		}}
+// envelopeType is the type of what an agent's event is sent in.
+const envelopeType = "subagent_event"
+
+// An envelope is an agent's event as it is stored and sent: consumers see at its top whose
+// it is.
+type envelope struct {
+	Agent   string          `json:"agentType"`
+	Event   json.RawMessage `json:"event"`
+	Session string          `json:"sessionId"`
+	Type    string          `json:"type"`
+}
+
+// A bare event is one without its envelope.
+type bare Event
+
+// An ended event is that of an agent that is done, with what interfaces show of it.
+type ended struct {
+	bare
+	Kind    string   `json:"kind"`
+	Payload *payload `json:"payload"`
+}
+
+type payload struct {
+	ID         string   `json:"subagent_id"`
+	Iterations int      `json:"iterations"`
+	ToolCalls  int      `json:"tool_calls_made"`
+	CostUSD    *float64 `json:"cost_usd"`
+	DurationMS int64    `json:"duration_ms"`
+	Isolation  string   `json:"isolation"`
+}
+
+// MarshalJSON puts the event of an agent into its envelope; those of the run have none.
+func (e Event) MarshalJSON() ([]byte, error) {
+	if e.ID == "" {
+		return plainJSON(bare(e))
 	}
-	return json.Marshal(map[string]any{"type": "subagent_event", "agentType": e.Agent, "sessionId": e.ID, "event": inner})
+	var inner any = bare(e)
+	if e.Type == SubagentDone && e.Done != nil {
+		inner = ended{bare(e), "subagent", &payload{e.ID, e.Done.Iterations, e.Done.ToolCalls, e.Done.CostUSD, e.Done.DurationMS, e.Done.Isolation}}
+	}
+	raw, err := plainJSON(inner)
+	if err != nil {
+		return nil, err
+	}
+	return plainJSON(envelope{e.Agent, raw, e.ID, envelopeType})
+}
+
+// UnmarshalJSON takes an event out of its envelope; those of older versions have none.
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var out envelope
+	if err := json.Unmarshal(data, &out); err == nil && out.Type == envelopeType && out.Event != nil {
+		data = out.Event
+	}
+	return json.Unmarshal(data, (*bare)(e))
+}
+
+// plainJSON is JSON with <, > and & as they are: whoever writes HTML encodes it again.
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

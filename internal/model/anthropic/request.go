@@ -149,7 +149,11 @@ func userBlock(msg model.Message) (block, error) {
 	case model.User:
 		return textBlock(msg.Text), nil
 	case model.Tool:
-		return block{ToolUseID: msg.CallID, Content: []block{textBlock(msg.Text)}, Type: "tool_result"}, nil
+		content := []block{textBlock(msg.Text)}
+		for _, i := range msg.Images {
+			content = append(content, imageBlock(i))
+		}
+		return block{ToolUseID: msg.CallID, Content: content, Type: "tool_result"}, nil
 	}
 	return block{}, fmt.Errorf("request: role %q", msg.Role)
 }

@@ -52,9 +52,21 @@ type block struct {
 	Name         string          `json:"name,omitempty"`  // the same
 	ToolUseID    string          `json:"tool_use_id,omitempty"`
 	Content      []block         `json:"content,omitempty"` // of tool_result
+	Source       *source         `json:"source,omitempty"`  // of image
 	Text         *string         `json:"text,omitempty"`
 	CacheControl *kind           `json:"cache_control,omitempty"`
 	Type         string          `json:"type"`
+}
+
+// A source is the data of a picture, which JSON has in base64.
+type source struct {
+	Data      []byte `json:"data"`
+	MediaType string `json:"media_type"`
+	Type      string `json:"type"`
+}
+
+func imageBlock(i model.Image) block {
+	return block{Source: &source{Data: i.Data, MediaType: i.MIME, Type: "base64"}, Type: "image"}
 }
 
 func textBlock(text string) block { return block{Text: &text, Type: "text"} }

@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go"
@@ -26,7 +28,7 @@ func (m *Model) responsesBody(req *model.Request) ([]byte, error) {
 	if req.System != "" {
 		p.Instructions = sdk.String(req.System)
 	}
-	tools, items, err := wire.Writer{Tools: responsesTools, Message: responsesItems}.Write(req.Tools, req.Messages)
+	tools, items, err := wire.Writer{Tools: responsesTools, Message: responsesItems}.Write(req.Tools, blind(m.o.Model, req.Messages))
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +92,42 @@ func responsesItems(msg model.Message) ([]byte, error) {
 	return raw[1 : len(raw)-1], nil
 }
 
+// sees are the beginnings of the names of OpenAI's models that take pictures.
+var sees = []string{"gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4"}
+
+// blind takes the pictures out of messages for a model that is not known to see.
+func blind(name string, messages []model.Message) []model.Message {
+	known := slices.ContainsFunc(sees, func(p string) bool { return strings.HasPrefix(name, p) }) && !strings.HasPrefix(name, "o3-mini")
+	if known || !slices.ContainsFunc(messages, func(m model.Message) bool { return len(m.Images) > 0 }) {
+		return messages
+	}
+	out := slices.Clone(messages)
+	for i := range out {
+		out[i].Images = nil
+	}
+	return out
+}
+
+// pictures are those of a tool's answer, as a message of their own: the answer is text.
+func pictures(msg model.Message) responses.ResponseInputItemUnionParam {
+	content := responses.ResponseInputMessageContentListParam{{OfInputText: &responses.ResponseInputTextParam{Text: "The pictures of " + msg.CallID + ":"}}}
+	for _, i := range msg.Images {
+		content = append(content, responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{
+			Detail: responses.ResponseInputImageDetailAuto, ImageURL: sdk.String("data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)),
+		}})
+	}
+	return responses.ResponseInputItemParamOfInputMessage(content, "user")
+}
+
 func input(msg model.Message) (items responses.ResponseInputParam, err error) {
 	switch msg.Role {
 	case model.User:
 		items = append(items, responses.ResponseInputItemParamOfMessage(msg.Text, responses.EasyInputMessageRoleUser))
 	case model.Tool:
 		items = append(items, responses.ResponseInputItemParamOfFunctionCallOutput(msg.CallID, msg.Text))
+		if len(msg.Images) > 0 {
+			items = append(items, pictures(msg))
+		}
 	case model.Assistant:
 		wire.Interleave(msg, Responses, func(raw json.RawMessage) {
 			items = append(items, param.Override[responses.ResponseInputItemUnionParam](raw))

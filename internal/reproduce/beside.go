@@ -1,0 +1,74 @@
+package reproduce
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// readyTime is how long a process that is started again may take until it is ready.
+const readyTime = time.Minute
+
+// A Company is the processes that are held while a command runs again, as they were the
+// first time.
+type Company struct {
+	Loopback  *sandbox.Loopback
+	processes []evidence.Beside
+	held      []*evidence.Held
+	unlock    func()
+}
+
+// Accompany starts what was held beside a recorded command, in the tree and with the
+// settings of x, and waits until each is ready; roots are the folders that the commands
+// name. One that does not become ready is no error: what comes of the command shows it.
+func (s *Sides) Accompany(ctx context.Context, x evidence.Execution, beside []evidence.Beside, roots evidence.Roots) (*Company, error) {
+	c := &Company{unlock: func() {}}
+	if len(beside) == 0 {
+		return c, nil
+	}
+	var err error
+	if c.Loopback, err = sandbox.OpenLoopback(ctx, s.Sandbox, x.Run.Network); err != nil {
+		return nil, err
+	}
+	if c.Loopback.Shared() { // the ports are the host's: one after another
+		s.ports.Lock()
+		c.unlock = s.ports.Unlock
+	}
+	for _, b := range beside {
+		b.Command = roots.Move(b.Command, x.Roots)
+		c.processes = append(c.processes, b)
+		held := x.Holding(b, c.Loopback)
+		held.Task = Beside
+		h := s.Log.Hold(ctx, s.Sandbox, held)
+		c.held = append(c.held, h)
+		if _, err := h.Await(ctx, evidence.Readiness{Loopback: c.Loopback, Port: b.Await, Text: b.Text}, readyTime); err != nil {
+			return nil, errors.Join(err, c.Leave())
+		}
+	}
+	return c, nil
+}
+
+// Attend has x run beside the processes.
+func (c *Company) Attend(x *evidence.Execution) {
+	x.Run.Loopback, x.Beside = c.Loopback, c.processes
+	if n := len(c.processes); n > 0 {
+		x.Run.Env = append(slices.Clone(x.Run.Env), "PORT="+strconv.Itoa(c.processes[n-1].Port))
+	}
+}
+
+// Leave ends the processes.
+func (c *Company) Leave() error {
+	var errs []error
+	for _, h := range c.held {
+		_, _, err := h.Stop()
+		errs = append(errs, err)
+	}
+	c.Loopback.Close()
+	c.unlock()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,25 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// CopyFiles copies the files of t to dir, which must not exist, for somebody to change them
+// as they like: it is no worktree, and nothing in it leads to the repository.
+func (t *Tree) CopyFiles(ctx context.Context, dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fmt.Errorf("copy files: %w", err)
+	}
+	// Under another name first: one that was broken off is no copy.
+	r := &Replica{From: t.Dir, To: dir + ".new", skip: gitFile}
+	if err := r.anew(ctx); err != nil {
+		return fmt.Errorf("copy files of %s: %w", t.Dir, err)
+	}
+	if err := os.Rename(r.To, dir); err != nil {
+		return fmt.Errorf("copy files: %w", err)
+	}
+	return nil
+}
