@@ -144,8 +144,8 @@ func goProgram(t *testing.T) string {
 // A part of the tests is run where the runner can choose it.
 func TestTestCommandsOnly(t *testing.T) {
 	t.Parallel()
-	c, _ := adoptGoTest(command{stage: StageTest, unit: "sub", eco: "Go"}, []string{"go", "test", "./..."})
-	c.eco = "Go"
+	c := ecosystem.ShellCommand(StageTest, "go test ./...")
+	c.Unit = "sub"
 	for _, x := range []struct {
 		places, names   []string
 		want            string
@@ -161,7 +161,7 @@ func TestTestCommandsOnly(t *testing.T) {
 			t.Errorf("%q %q: %q %v %v, want %q", x.places, x.names, some.Text, byPlace, byName, x.want)
 		}
 	}
-	plainly, _, _ := TestCommand{Unit: ".", c: command{text: "make check"}}.Only(nil, []string{"x"})
+	plainly, _, _ := TestCommand{Unit: ".", c: ecosystem.Command{Text: "make check"}}.Only(nil, []string{"x"})
 	if plainly.c.Text != "make check" {
 		t.Errorf("%q", plainly.c.Text)
 	}

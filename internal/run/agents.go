@@ -21,7 +21,7 @@ func (p *prepared) judge(ctx context.Context, f Found, first orchestrator.Prefli
 	}
 	r, b := p.runner, p.begun
 	tests, err := p.newGate(b.dir.Evidence).TestCommands(ctx, gate.Input{
-		Change: p.source.Change, Base: sides.Base, Head: sides.Head, Commands: gate.Commands(p.config.values.Commands), BaseCommands: b.job.Trust == untrusted,
+		Change: p.source.Change, Base: sides.Base, Head: sides.Head, Commands: gate.Commands(p.config.values.Commands), Untrusted: b.job.Trust == untrusted,
 	})
 	if err != nil {
 		return nil, err
