@@ -40,7 +40,8 @@ func TestFixedPrompt(t *testing.T) {
 	d := verifier(t)
 	var todos tool.Todos
 	all := slices.Concat(tool.FileTools(tool.Trees{}), tool.GitTools(tool.Repo{}), tool.PullTools(tool.Pull{}, tool.Repo{}),
-		[]tool.Tool{tool.TodoWrite(&todos), tool.Bash(&tool.Shell{}), tool.RunTests(tool.Suites{List: []tool.Suite{{Name: "."}}})})
+		[]tool.Tool{tool.TodoWrite(&todos), tool.Bash(&tool.Shell{}), tool.RunTests(tool.Suites{List: []tool.Suite{{Name: "."}}}), tool.Screenshot(tool.Screen{})},
+		new(tool.Processes).Tools())
 	var names []string
 	size := 0
 	for _, o := range all {
