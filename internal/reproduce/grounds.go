@@ -22,6 +22,7 @@ import (
 // same. The names of the fields are stored: do not change them.
 type Grounds struct {
 	HeadOnly []string `json:"head_only,omitempty"` // flags, commands, routes, files and symbols of the check that the head has and the base has not
+	Words    []string `json:"words,omitempty"`     // strings in the check's code that only the code of the head has: they tell something where the base fails
 	Probe    bool     `json:"probe,omitempty"`     // the command runs code of the check's own, which calls the project's
 	Files    []string `json:"files,omitempty"`     // files of the head that its output names
 	Quote    string   `json:"quote,omitempty"`     // a sentence of the head's documentation, help or comments that the check quotes
@@ -64,8 +65,16 @@ func Ground(ctx context.Context, o Objects, c change.Change, s Subject) (Grounds
 	slices.Sort(g.Files)
 	names := candidates(s)
 	names = append(names, newFiles(s, tracked, paths(onBase))...)
-	if g.HeadOnly, err = headOnly(ctx, o, c, names); err != nil {
+	only, err := headOnly(ctx, o, c, names)
+	if err != nil {
 		return g, err
+	}
+	for _, n := range only {
+		if n.word {
+			g.Words = append(g.Words, n.text)
+		} else {
+			g.HeadOnly = append(g.HeadOnly, n.text)
+		}
 	}
 	g.Quote, g.QuoteAt, err = quoted(ctx, o, c, files, s.Claim)
 	return g, err
@@ -77,6 +86,7 @@ type name struct {
 	text      string
 	spellings []string
 	code      bool // prose that has it does not count
+	word      bool // it is a string in a program, which may mean anything
 }
 
 // mostNames bounds how many names of a check are looked for.
@@ -86,7 +96,11 @@ const mostNames = 60
 func candidates(s Subject) []name {
 	var out []name
 	add := func(n name) {
-		if len(n.text) > 2 && len(out) < mostNames && !slices.ContainsFunc(out, func(o name) bool { return o.text == n.text }) {
+		i := slices.IndexFunc(out, func(o name) bool { return o.text == n.text })
+		switch {
+		case i >= 0:
+			out[i].word = out[i].word && n.word
+		case len(n.text) > 2 && len(out) < mostNames:
 			out = append(out, n)
 		}
 	}
@@ -122,7 +136,7 @@ func candidates(s Subject) []name {
 		}
 		for _, m := range usedName.FindAllStringSubmatch(text, 4*mostNames) {
 			word := cmp.Or(m[1], m[2], m[3], m[4])
-			add(name{text: word, spellings: []string{word}, code: true})
+			add(name{text: word, spellings: []string{word}, code: true, word: m[4] != ""})
 		}
 	}
 	for _, m := range missed.FindAllStringSubmatch(s.OnBase, mostNames) {
@@ -244,7 +258,7 @@ func paths(entries []workspace.Entry) []string {
 }
 
 // headOnly are the names that the head has and the base has not.
-func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]string, error) {
+func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]name, error) {
 	var spellings []string
 	for _, n := range names {
 		for _, s := range n.spellings {
@@ -265,7 +279,7 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 		}
 		sides[i] = found
 	}
-	var out []string
+	var out []name
 	for _, n := range names {
 		has := func(found map[string][]string) bool {
 			return slices.ContainsFunc(n.spellings, func(s string) bool {
@@ -273,11 +287,11 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 			})
 		}
 		if n.spellings == nil || has(sides[0]) && !has(sides[1]) && sides[1] != nil {
-			out = append(out, n.text)
+			out = append(out, n)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	slices.SortFunc(out, func(a, b name) int { return strings.Compare(a.text, b.text) })
+	return slices.CompactFunc(out, func(a, b name) bool { return a.text == b.text }), nil
 }
 
 // prose says whether a file is documentation.
