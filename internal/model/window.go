@@ -39,8 +39,8 @@ func (r *Request) Size() int {
 	return n
 }
 
-// What tells that a provider read less than it was sent: no tokenizer makes so few
-// tokens of a text. Short requests are not judged.
+// Signs that a provider read less than it was sent: no tokenizer makes so few tokens of
+// a text. Short requests are not judged.
 const (
 	cutBytes  = 7        // bytes of a text that are one token at least
 	cutLeast  = 16 << 10 // bytes of a request that is judged

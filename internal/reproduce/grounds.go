@@ -22,7 +22,7 @@ import (
 // same. The names of the fields are stored: do not change them.
 type Grounds struct {
 	HeadOnly []string `json:"head_only,omitempty"` // flags, commands, routes, files and symbols of the check that the head has and the base has not
-	Words    []string `json:"words,omitempty"`     // strings in the check's code that only the code of the head has: they tell something where the base fails
+	Words    []string `json:"words,omitempty"`     // strings in the check's code that only the code of the head has: they mean something where the base fails
 	Probe    bool     `json:"probe,omitempty"`     // the command runs code of the check's own, which calls the project's
 	Files    []string `json:"files,omitempty"`     // files of the head that its output names
 	Quote    string   `json:"quote,omitempty"`     // a sentence of the head's documentation, help or comments that the check quotes
@@ -271,7 +271,7 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 	for i, commit := range []string{c.HeadSHA, c.BaseSHA} {
 		found, err := o.Occurrences(ctx, commit, spellings...)
 		if errors.Is(err, workspace.ErrTooLarge) {
-			spellings = nil // too common to tell anything
+			spellings = nil // too common to mean anything
 			continue
 		}
 		if err != nil {

@@ -48,8 +48,8 @@ func (t trees) Occurrences(_ context.Context, commit string, texts ...string) (m
 	return found, nil
 }
 
-// What a check is about is found in its command and its code, and told from what the
-// base has as well, and from words that mean nothing.
+// What a check is about is found in its command and its code, and kept apart from
+// what the base has as well, and from words that mean nothing.
 func TestGround(t *testing.T) {
 	t.Parallel()
 	both := map[string]string{"app.py": "def total(a, b):\n    return a + b\n", "server.js": "app.get('/items', list)\n", "main.go": "flag.Bool(\"plain\", false, \"\")\n"}
