@@ -65,15 +65,17 @@ func TestGround(t *testing.T) {
 		s    Subject
 		want Grounds
 	}{
-		{"a function, called", Subject{Command: `python3 -c 'import app; assert app.doubled(1, 2) == 7'`}, Grounds{HeadOnly: []string{"doubled"}, Probe: true}},
+		{"a function, called", Subject{Command: `python3 -c 'import app; assert app.doubled(1, 2) == 7'`}, Grounds{Words: []string{"doubled"}, Probe: true}},
 		{"a function of both", Subject{Command: `python3 -c 'import app; assert app.total(1, 2) == 7'`}, Grounds{Probe: true}},
 		{"a word in the probe", Subject{Command: `python3 -c 'import app; print("negative", app.total(-1, 2)); exit(1)'`}, Grounds{Words: []string{"negative"}, Probe: true}},
-		{"in a file of the check", Subject{Command: "python3 $TMPDIR/p.py", Probes: []string{"from app import doubled\nassert doubled(1, 2) == 7\n"}}, Grounds{HeadOnly: []string{"doubled"}, Probe: true}},
-		{"as the base says", Subject{Command: "make probe", OnBase: "AttributeError: module 'app' has no attribute 'doubled'\n"}, Grounds{HeadOnly: []string{"doubled"}}},
+		{"in a file of the check", Subject{Command: "python3 $TMPDIR/p.py", Probes: []string{"from app import doubled\nassert doubled(1, 2) == 7\n"}}, Grounds{Words: []string{"doubled"}, Probe: true}},
+		{"as the base says", Subject{Command: "make probe", OnBase: "AttributeError: module 'app' has no attribute 'doubled'\n"}, Grounds{Words: []string{"doubled"}}},
 		{"a route", Subject{Command: "curl -sf http://127.0.0.1:8080/items/3/archive?x=1"}, Grounds{HeadOnly: []string{"/archive"}}},
 		{"a route of both", Subject{Command: "curl -sf http://127.0.0.1:8080/items/3"}, Grounds{}},
 		{"a flag", Subject{Command: "go run . -twice 3 1 2"}, Grounds{HeadOnly: []string{"--twice"}}},
 		{"a flag of both, and one of neither", Subject{Command: "go run . --plain --thrice 1 2"}, Grounds{}},
+		{"flags of other programs", Subject{Command: "go test -twice 1 -run double ./... && grep --twice x app.py"}, Grounds{}},
+		{"after a file", Subject{Command: "sh cmd/new.sh double"}, Grounds{HeadOnly: []string{"cmd/new.sh", "double"}}},
 		{"a command", Subject{Command: "./tool double 3"}, Grounds{HeadOnly: []string{"double"}}},
 		{"words that are printed", Subject{Command: "echo double archive doubled; ./tool 3"}, Grounds{}},
 		{"a file", Subject{Command: "sh cmd/new.sh 3"}, Grounds{HeadOnly: []string{"cmd/new.sh"}}},
