@@ -95,18 +95,14 @@ func (t *turn) run(parent context.Context) (End, error) {
 				return t.broken(ctx, "", nil, context.Cause(ctx))
 			}
 			if t.draft != "" {
-				return t.stand()
+				return t.without()
 			}
 			return t.finish(outcome, reason, nil)
 		}
 		resp, err := t.ask(ctx)
-		if err != nil && t.draft != "" && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
-			t.log().WarnContext(ctx, "a reply was not corrected, and stands as it is", "agent", t.cfg.Name, "error", err)
-			return t.stand()
-		}
-		if err != nil && t.reporting != "" && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
-			t.log().WarnContext(ctx, "the report at a limit did not come", "agent", t.cfg.Name, "error", err)
-			return t.finish(t.reporting, t.nearness, nil)
+		if err != nil && t.optional() && ctx.Err() == nil && t.fault == nil && !errors.Is(err, errRecord) {
+			t.log().WarnContext(ctx, "the last question was not answered, and the turn ends without it", "agent", t.cfg.Name, "error", err)
+			return t.without()
 		}
 		if err != nil {
 			return t.broken(ctx, partial(resp), nil, err)
@@ -119,12 +115,6 @@ func (t *turn) run(parent context.Context) (End, error) {
 			return t.finish(done, t.end.Reason, nil)
 		}
 	}
-}
-
-// stand ends a turn with a reply that could not be corrected.
-func (t *turn) stand() (End, error) {
-	t.end.Text = t.draft
-	return t.finish(Completed, "", nil)
 }
 
 func (t *turn) bound(parent context.Context) (context.Context, context.CancelFunc) {
@@ -343,54 +333,6 @@ func (t *turn) say(reason, text string) error {
 }
 
 func (t *turn) add(m model.Message) { *t.history = append(*t.history, m) }
-
-// broken ends a turn that ctx or err stopped in the middle. The history is valid
-// already but for what the model had said of its answer.
-func (t *turn) broken(ctx context.Context, said string, orphaned []string, err error) (End, error) {
-	if h := *t.history; strings.TrimSpace(said) != "" && len(h) > 0 && h[len(h)-1].Role != model.Assistant {
-		t.add(model.Message{Role: model.Assistant, Text: said})
-		t.last = said
-	}
-	if ctx.Err() == nil || t.fault != nil || errors.Is(err, errRecord) {
-		if t.fault != nil {
-			err = t.fault
-		}
-		return t.finish(Errored, err.Error(), err)
-	}
-	outcome, reason := interruption(ctx)
-	t.conclude(outcome, reason)
-	e := Event{Type: transcript.TurnInterrupted, N: t.end.Iterations, Reason: reason, Orphaned: orphaned, Text: said, Done: t.done()}
-	if err := t.send(e); err != nil {
-		t.end.Outcome, t.end.Reason = Errored, err.Error()
-		return t.end, err
-	}
-	return t.end, nil
-}
-
-// finish ends a turn between two questions.
-func (t *turn) finish(outcome Outcome, reason string, err error) (End, error) {
-	t.conclude(outcome, reason)
-	var events []Event
-	switch outcome {
-	case IterCapped:
-		events = append(events, Event{Type: transcript.IterCap, N: t.end.Iterations, Max: t.cap})
-	case Errored:
-		events = append(events, Event{Type: transcript.Failure, N: t.end.Iterations, Text: reason})
-	}
-	for _, e := range append(events, Event{Type: transcript.TurnDone, N: t.end.Iterations, Done: t.done(), Reason: reason}) {
-		if sendErr := t.send(e); sendErr != nil && err == nil {
-			t.end.Outcome, t.end.Reason, err = Errored, sendErr.Error(), sendErr
-		}
-	}
-	return t.end, err
-}
-
-func (t *turn) conclude(outcome Outcome, reason string) {
-	t.end.Outcome, t.end.Reason = outcome, reason
-	if outcome != Completed && t.end.Text == "" {
-		t.end.Text = t.last
-	}
-}
 
 func (t *turn) done() *transcript.Done {
 	d := &transcript.Done{

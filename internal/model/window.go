@@ -13,7 +13,9 @@ func Window(name string) int {
 		{"gpt-4.1", 1_047_576},
 		{"gpt-4o", 128_000},
 		{"gpt-5", 272_000},
-		{"o1", 200_000}, {"o3", 200_000}, {"o4-mini", 200_000},
+		{"o1", 200_000},
+		{"o3", 200_000},
+		{"o4-mini", 200_000},
 		{"claude-", 200_000},
 		{"gemini-", 1_048_576},
 	} {
@@ -39,8 +41,8 @@ func (r *Request) Size() int {
 	return n
 }
 
-// What tells that a provider read less than it was sent: no tokenizer makes so few
-// tokens of a text. Short requests are not judged.
+// Signs that a provider read less than it was sent: no tokenizer makes so few tokens of
+// a text. Short requests are not judged.
 const (
 	cutBytes  = 7        // bytes of a text that are one token at least
 	cutLeast  = 16 << 10 // bytes of a request that is judged

@@ -7,7 +7,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 )
 
-// A count that no tokenizer comes to tells that a part of the request was left out.
+// A count that no tokenizer comes to means that a part of the request was left out.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	long := &model.Request{System: strings.Repeat("word ", 8000)} // 40 000 bytes

@@ -7,7 +7,7 @@ import (
 )
 
 // MutationHint is what every refusal of a mutation says, whatever tool asked for it.
-const MutationHint = "nothing in the project may be changed or published; report what you found instead (git_log_file, git_diff_files and their kin read the history)"
+const MutationHint = "nothing in the project may be changed or published; report what you found instead (git_log_file, git_diff_files and similar tools read the history)"
 
 // Mutation is the refusal of what changes or publishes something: one code and one text
 // for all of them. rule names what was asked for.
@@ -16,7 +16,7 @@ func Mutation(rule, target string) *Denial {
 }
 
 // CheckMutation refuses a command that changes git's history, refs, configuration or
-// index, or that publishes something, as far as its words tell. What an interpreter or
+// index, or that publishes something, as far as its words show. What an interpreter or
 // a script does is the sandbox's business.
 func CheckMutation(command string) *Denial {
 	c := checker{mutations: true}

@@ -143,7 +143,7 @@ func (a AgentOutcome) standing() []string {
 	return out
 }
 
-// Blames tells whether a failure that reproduces like this is the change's. What an
+// Blames reports whether a failure that reproduces like this is the change's. What an
 // agent says of something that only the head has needs an oracle besides: the check
 // may be as wrong as the code.
 func (c Check) Blames() bool {

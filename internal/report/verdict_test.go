@@ -47,7 +47,7 @@ func TestCombine(t *testing.T) {
 			a.Checks[1].Oracle = "ended by SIGSEGV"
 		})}, Fail, "head-only"},
 		{"head-only without one does not", Pass, []AgentOutcome{failing(Supported, HeadOnly)}, Partial, "only the head has"},
-		{"another failure on the base blames nobody", Pass, []AgentOutcome{failing(Supported, Unclear)}, Partial, "in another way"},
+		{"another failure on the base does not count", Pass, []AgentOutcome{failing(Supported, Unclear)}, Partial, "in another way"},
 		{"unfulfilled stands", Pass, []AgentOutcome{failing(Supported, Unfulfilled)}, Fail, "unfulfilled"},
 		{"FAIL is worse than ERROR", Error, []AgentOutcome{failing(Supported, Introduced)}, Fail, "introduced"},
 		{"pre-existing blames nobody", Pass, []AgentOutcome{failing(Supported, PreExisting)}, Partial, "base as well"},

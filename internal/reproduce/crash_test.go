@@ -38,7 +38,7 @@ func TestCrashed(t *testing.T) {
 		{"go", 2, "panic: runtime error: index out of range [3]\n\ngoroutine 1 [running]:\nx/pkg.Sum(...)\n\t" + at + "pkg/sum.go:5 +0x1d\nmain.main()\n\t/tmp/p.go:3\n", true, "", "index out of range [3] in pkg/sum.go"},
 		{"go, in a probe's test", 1, "--- FAIL: TestP (0.00s)\npanic: runtime error: nil map [recovered]\n\npanic({0x1, 0x2})\n\t/usr/local/go/src/runtime/panic.go:770 +0x1\nx/pkg.TestP(0xc0)\n\t" + at + "pkg/probe_test.go:9 +0x1\n", true, "", ""},
 		{"go, on purpose", 2, "panic: n must be positive\n\ngoroutine 1 [running]:\nx/pkg.Sum(...)\n\t" + at + "pkg/sum.go:5 +0x1d\n", true, "", ""},
-		{"go, on purpose, but nobody's probe", 2, "panic: n must be positive\n\ngoroutine 1 [running]:\nx/pkg.Sum(...)\n\t" + at + "pkg/sum.go:5 +0x1d\n", false, "./tool", "panic: n must be positive in pkg/sum.go"},
+		{"go, on purpose, in a program of the project", 2, "panic: n must be positive\n\ngoroutine 1 [running]:\nx/pkg.Sum(...)\n\t" + at + "pkg/sum.go:5 +0x1d\n", false, "./tool", "panic: n must be positive in pkg/sum.go"},
 		{"node", 1, at + "lib/calc.js:3\n  return x.y.z\n\nReferenceError: y is not defined\n    at f (" + at + "lib/calc.js:3:9)\n    at [eval]:1:1\n", true, "", "ReferenceError in lib/calc.js"},
 		{"node, thrown on purpose", 1, at + "lib/calc.js:3\n  throw new Error('no')\n\nError: no\n    at f (" + at + "lib/calc.js:3:9)\n    at [eval]:1:1\n", true, "", ""},
 		{"rust", 101, "thread 'main' panicked at src/lib.rs:3:5:\nattempt to divide by zero\n", true, "", "panic in src/lib.rs"},

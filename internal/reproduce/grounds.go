@@ -21,7 +21,8 @@ import (
 // found when its command is run again, and recorded: a finished run is judged by the
 // same. The names of the fields are stored: do not change them.
 type Grounds struct {
-	HeadOnly []string `json:"head_only,omitempty"` // flags, commands, routes, files and symbols of the check that the head has and the base has not
+	HeadOnly []string `json:"head_only,omitempty"` // flags, commands, routes and files of the check that the head has and the base has not
+	Words    []string `json:"words,omitempty"`     // symbols and strings of the check's code, likewise: they mean something where the base fails
 	Probe    bool     `json:"probe,omitempty"`     // the command runs code of the check's own, which calls the project's
 	Files    []string `json:"files,omitempty"`     // files of the head that its output names
 	Quote    string   `json:"quote,omitempty"`     // a sentence of the head's documentation, help or comments that the check quotes
@@ -62,10 +63,18 @@ func Ground(ctx context.Context, o Objects, c change.Change, s Subject) (Grounds
 		}
 	}
 	slices.Sort(g.Files)
-	names := candidates(s)
+	names := candidates(s, tracked)
 	names = append(names, newFiles(s, tracked, paths(onBase))...)
-	if g.HeadOnly, err = headOnly(ctx, o, c, names); err != nil {
+	only, err := headOnly(ctx, o, c, names)
+	if err != nil {
 		return g, err
+	}
+	for _, n := range only {
+		if n.word {
+			g.Words = append(g.Words, n.text)
+		} else {
+			g.HeadOnly = append(g.HeadOnly, n.text)
+		}
 	}
 	g.Quote, g.QuoteAt, err = quoted(ctx, o, c, files, s.Claim)
 	return g, err
@@ -77,36 +86,45 @@ type name struct {
 	text      string
 	spellings []string
 	code      bool // prose that has it does not count
+	word      bool // it stands in a program, whose own names may be the same by chance
 }
 
 // mostNames bounds how many names of a check are looked for.
 const mostNames = 60
 
 // candidates are the names in a check's command and code.
-func candidates(s Subject) []name {
+func candidates(s Subject, tracked []string) []name {
 	var out []name
 	add := func(n name) {
-		if len(n.text) > 2 && len(out) < mostNames && !slices.ContainsFunc(out, func(o name) bool { return o.text == n.text }) {
+		i := slices.IndexFunc(out, func(o name) bool { return o.text == n.text })
+		switch {
+		case i >= 0:
+			out[i].word = out[i].word && n.word
+		case len(n.text) > 2 && len(out) < mostNames:
 			out = append(out, n)
 		}
 	}
-	for _, args := range simpleCommands(s.Command) {
-		for i, w := range args {
-			switch {
-			case flagWord.MatchString(w):
-				flag := strings.TrimLeft(flagWord.FindStringSubmatch(w)[1], "-")
-				add(name{text: "--" + flag, spellings: []string{"--" + flag, "'" + flag + "'", `"` + flag + `"`}})
-			case i > 0 && bareWord.MatchString(w):
-				add(name{text: w, spellings: []string{`"` + w + `"`, "'" + w + "'", w + ")", w + "|"}, code: true})
+	texts := append([]string{s.Command}, s.Probes...)
+	for _, text := range texts {
+		commands := simpleCommands(text)
+		for _, args := range commands {
+			for _, w := range ownArguments(args, tracked) {
+				switch {
+				case flagWord.MatchString(w):
+					flag := strings.TrimLeft(flagWord.FindStringSubmatch(w)[1], "-")
+					add(name{text: "--" + flag, spellings: []string{"--" + flag, "'" + flag + "'", `"` + flag + `"`}})
+				case bareWord.MatchString(w):
+					add(name{text: w, spellings: []string{`"` + w + `"`, "'" + w + "'", w + ")", w + "|"}, code: true})
+				}
 			}
 		}
-	}
-	for _, text := range s.Probes {
+		if len(commands) > 0 && !inlineCode.MatchString(text) {
+			continue
+		}
 		for _, m := range longFlag.FindAllStringSubmatch(text, mostNames) {
-			add(name{text: m[1], spellings: []string{m[1], "'" + m[1][2:] + "'", `"` + m[1][2:] + `"`}})
+			add(name{text: m[1], spellings: []string{m[1], "'" + m[1][2:] + "'", `"` + m[1][2:] + `"`}, word: true})
 		}
 	}
-	texts := append([]string{s.Command}, s.Probes...)
 	for _, text := range texts {
 		for _, m := range urlPath.FindAllStringSubmatch(text, mostNames) {
 			for _, seg := range strings.Split(m[1], "/") {
@@ -122,12 +140,12 @@ func candidates(s Subject) []name {
 		}
 		for _, m := range usedName.FindAllStringSubmatch(text, 4*mostNames) {
 			word := cmp.Or(m[1], m[2], m[3], m[4])
-			add(name{text: word, spellings: []string{word}, code: true})
+			add(name{text: word, spellings: []string{word}, code: true, word: true})
 		}
 	}
 	for _, m := range missed.FindAllStringSubmatch(s.OnBase, mostNames) {
 		word := strings.TrimLeft(m[1], "-")
-		add(name{text: word, spellings: []string{word}, code: true})
+		add(name{text: word, spellings: []string{word}, code: true, word: true})
 	}
 	return out
 }
@@ -144,11 +162,31 @@ var (
 	namedFiles = pattern.New(`[\w./@+-]*\w\.\w{1,5}\b`)
 )
 
+// ownArguments are the words that a command gives to a program of the project: those of
+// other programs, such as -run of go test, mean nothing in its files.
+func ownArguments(args, tracked []string) []string {
+	for i, w := range args {
+		switch {
+		case trackedAs(tracked, w) != "", strings.HasPrefix(w, "./") && w != "./...":
+			return args[i+1:]
+		case i > 0 && w == "." && args[i-1] == "run", i > 0 && w == "--" && slices.Contains(args[:i], "run"), i > 1 && args[i-1] == "-m" && strings.HasPrefix(args[0], "python"):
+			return args[i+1:]
+		}
+	}
+	if len(args) == 0 || commonPrograms.MatchString(path.Base(args[0])) {
+		return nil
+	}
+	return args[1:]
+}
+
+// commonPrograms are those that are not the project's.
+var commonPrograms = pattern.New(`^(?:\$.*|sh|bash|dash|zsh|env|test|\[|timeout|time|xargs|find|ls|rm|cp|mv|sed|awk|sort|uniq|wc|tr|cut|tee|diff|cmp|seq|jq|curl|wget|nc|git|make|cmake|ctest|go|gofmt|cargo|rustc|npm|npx|pnpm|yarn|bun|deno|node|tsc|jest|mocha|vitest|eslint|python[0-9.]*|pip[0-9.]*|pytest|tox|uv|poetry|ruby|rake|bundle|rspec|php|composer|java|javac|mvn|mvnw|gradle|gradlew|dotnet|docker|gcc|g\+\+|clang|ps|kill|trap|wait|set|exit|true|false|command|type|which|touch|chmod|ln|date|pwd|stat|dd|od|xxd|base64|sha256sum|md5sum|openssl|sqlite3|psql|redis-cli|chromium|nohup|nice|setsid|stdbuf|yes|read|source|\.|eval|exec)$`)
+
 // simpleCommands are the words of the commands of a script, as far as they are literal.
 func simpleCommands(script string) [][]string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil {
-		return [][]string{strings.Fields(script)}
+		return nil // it is a program in another language
 	}
 	var out [][]string
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -244,7 +282,7 @@ func paths(entries []workspace.Entry) []string {
 }
 
 // headOnly are the names that the head has and the base has not.
-func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]string, error) {
+func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]name, error) {
 	var spellings []string
 	for _, n := range names {
 		for _, s := range n.spellings {
@@ -257,7 +295,7 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 	for i, commit := range []string{c.HeadSHA, c.BaseSHA} {
 		found, err := o.Occurrences(ctx, commit, spellings...)
 		if errors.Is(err, workspace.ErrTooLarge) {
-			spellings = nil // too common to tell anything
+			spellings = nil // too common to mean anything
 			continue
 		}
 		if err != nil {
@@ -265,7 +303,7 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 		}
 		sides[i] = found
 	}
-	var out []string
+	var out []name
 	for _, n := range names {
 		has := func(found map[string][]string) bool {
 			return slices.ContainsFunc(n.spellings, func(s string) bool {
@@ -273,11 +311,11 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 			})
 		}
 		if n.spellings == nil || has(sides[0]) && !has(sides[1]) && sides[1] != nil {
-			out = append(out, n.text)
+			out = append(out, n)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	slices.SortFunc(out, func(a, b name) int { return strings.Compare(a.text, b.text) })
+	return slices.CompactFunc(out, func(a, b name) bool { return a.text == b.text }), nil
 }
 
 // prose says whether a file is documentation.
@@ -288,88 +326,6 @@ func prose(name string) bool {
 	}
 	base := strings.ToUpper(path.Base(name))
 	return strings.HasPrefix(base, "README") || strings.HasPrefix(base, "CHANGELOG")
-}
-
-// Bounds of the files in which a quoted sentence is looked for.
-const (
-	mostQuoteFiles = 300
-	mostQuoteBytes = 1 << 20
-)
-
-// quoted finds a sentence that a check quotes in the documentation of the head, and in
-// the comments, help texts and messages of the files that the change touches.
-func quoted(ctx context.Context, o Objects, c change.Change, files []workspace.Entry, claim report.AgentCheck) (quote, at string, err error) {
-	wanted := quotes(claim)
-	if len(wanted) == 0 {
-		return "", "", nil
-	}
-	looked := 0
-	for _, f := range files {
-		touched := slices.ContainsFunc(c.Files, func(d change.File) bool { return d.Path == f.Path })
-		if !touched && !prose(f.Path) || f.Size > mostQuoteBytes || strings.Contains(strings.ToLower(f.Path), "test") {
-			continue
-		}
-		if looked++; looked > mostQuoteFiles {
-			break
-		}
-		data, err := o.ReadFile(ctx, c.HeadSHA, f.Path)
-		if err != nil {
-			return "", "", err
-		}
-		text := string(data)
-		if !prose(f.Path) {
-			text = spoken(text)
-		}
-		text = fold(text)
-		for _, q := range wanted {
-			if strings.Contains(text, q) {
-				return q, f.Path, nil
-			}
-		}
-	}
-	return "", "", nil
-}
-
-var (
-	commentLine = pattern.New(`^\s*(?://+!?|#+|/\*+|\*+/?|--+|;+|%+|<!--|rem\b)\s?(.*)\n$`)
-	trailing    = pattern.New(`\s(?://|#|--)\s(.*)\n$`)
-	stringText  = pattern.New("\"([^\"\\n]{8,})\"|'([^'\\n]{8,})'|`([^`]{8,})`")
-)
-
-// spoken is what of a program's text speaks to people: comments and strings.
-func spoken(text string) string {
-	var b strings.Builder
-	inside := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line) + "\n"
-		if inside != "" {
-			b.WriteString(line)
-			if strings.Contains(line, inside) {
-				inside = ""
-			}
-			continue
-		}
-		for _, quote := range []string{`"""`, `'''`} {
-			if strings.Count(line, quote)%2 == 1 {
-				inside = quote
-			}
-		}
-		if inside != "" || strings.Contains(line, `"""`) {
-			b.WriteString(strings.Trim(strings.TrimSpace(line), `"'`) + "\n")
-			continue
-		}
-		if m := commentLine.FindStringSubmatch(line); m != nil {
-			b.WriteString(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), "*/")) + "\n")
-			continue
-		}
-		for _, m := range stringText.FindAllStringSubmatch(line, -1) {
-			b.WriteString(cmp.Or(m[1], m[2], m[3]) + "\n")
-		}
-		if m := trailing.FindStringSubmatch(line); m != nil {
-			b.WriteString(m[1] + "\n")
-		}
-	}
-	return b.String()
 }
 
 // Subject is what is asked of the trees about a check whose command was run again on

@@ -61,11 +61,9 @@ func (j Judge) Classify(t Trial) (Finding, error) {
 	}
 	sameWay := j.sameWay(t.Head, base)
 	switch {
-	case sameWay && !(silent(t.Head, base) && len(g.HeadOnly) > 0), len(g.HeadOnly) == 0 && !j.lacks(base, t.Head, added(j.Source.Change.Files)):
-	default:
+	case len(g.HeadOnly) > 0, len(g.Words) > 0 && (base.TimedOut || base.Status() != 0), !sameWay && j.lacks(base, t.Head, added(j.Source.Change.Files)):
+		// Whatever it says there: the base does not have what the check is about.
 		return Finding{Reproduction: report.HeadOnly, Oracle: j.oracle(t, base, g)}, nil
-	}
-	switch {
 	case !sameWay && j.passes(t, base):
 		return Finding{Reproduction: report.Introduced}, nil
 	case j.promised(t.Claim) && !brokenProbe(wrote(j.Dir, t.Head), t.Head):
@@ -106,13 +104,12 @@ func said(text string) []string {
 // did not cause, or a sentence about the project that it contradicts.
 func (j Judge) oracle(t Trial, base evidence.Record, g Grounds) string {
 	text := wrote(j.Dir, t.Head)
-	if brokenProbe(text, t.Head) {
-		return ""
-	}
 	if what := crashed(crash{record: t.Head, text: text, command: CommandOf(t.Head), grounds: g}); what != "" && !j.sameWay(t.Head, base) {
 		return what
 	}
 	switch {
+	case brokenProbe(text, t.Head):
+		return ""
 	case g.Quote != "":
 		return "it contradicts " + g.QuoteAt + ": \"" + g.Quote + "\""
 	case j.promised(t.Claim):
@@ -169,11 +166,6 @@ var (
 	anyCopy = pattern.New(`/\S*/E\d+-(?:head|base)(?:-home)?/`)
 	place   = pattern.New(`:\d+(?::\d+)?\b|\bline \d+\b|\([0-9a-fx, ._?{}]*\)`)
 )
-
-// silent says whether neither of two commands said anything.
-func silent(a, b evidence.Record) bool {
-	return a.Stdout.Bytes+a.Stderr.Bytes+b.Stdout.Bytes+b.Stderr.Bytes == 0
-}
 
 func printed(dir string, r evidence.Record) string {
 	out, err := evidence.ReadOutput(dir, r.Stdout)

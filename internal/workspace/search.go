@@ -14,7 +14,7 @@ const mostFound = 64 << 20
 
 // Occurrences returns in which files of a commit each of these literal texts stands as
 // a whole word, in git's order. Binary files are left out. It is an [ErrTooLarge] where
-// they stand in too many places to tell.
+// they stand in too many places.
 func (m *Mirror) Occurrences(ctx context.Context, commit string, texts ...string) (map[string][]string, error) {
 	found := map[string][]string{}
 	if len(texts) == 0 {
