@@ -101,7 +101,7 @@ func (p Permissions) For(name, id string) Permissions {
 func (p Permissions) Allow(c tool.Class) bool { return p.granted.Has(string(c)) }
 
 // Holds tells whether agents may hold processes over several calls. Where commands share
-// the network of the machine, those of a head that nobody answers for may not.
+// the network of the machine, those of an untrusted head may not.
 func (p Permissions) Holds(shared bool) bool {
 	shell := p.terms.Exec == "" || p.terms.Exec == string(policy.LevelFull)
 	return p.Allow(tool.Exec) && shell && (!shared || p.terms.Trust != policy.Untrusted)
@@ -171,7 +171,7 @@ func targets(t tool.Tool, args json.RawMessage, roots []string) []policy.Target 
 	return policy.Targets(declared)
 }
 
-// Targets are what a call of a tool is about, by its name, for whoever explains rules.
+// Targets are what a call of a tool is about, by its name, to explain rules.
 func Targets(name string, args json.RawMessage) []policy.Target {
 	if name == "run_tests" { // a rule is about the command, which the harness has
 		var a struct{ Command string }

@@ -224,7 +224,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// Patterns mean in agent files what they mean to whoever writes them: braces, brackets, the
+// Patterns in agent files have their usual meaning: braces, brackets, the
 // home directory, and names of tools with stars.
 func TestPatterns(t *testing.T) {
 	t.Parallel()

@@ -293,7 +293,7 @@ func (p *parser) permission() {
 // unknownRule is about a rule for a tool that there is not. One with a pattern that
 // matches no tool is a mistake, which ends the agent where the rule was to forbid.
 func (p *parser) unknownRule(key string, f setting) {
-	if patterned(f.key) && !(f.kind == scalar && Action(strings.ToLower(strings.TrimSpace(f.text))) == Allow) {
+	if patterned(f.key) && (f.kind != scalar || Action(strings.ToLower(strings.TrimSpace(f.text))) != Allow) {
 		p.fail(f.line, "disabled: %s: %s matches no tool", key, f.key)
 		return
 	}

@@ -45,8 +45,8 @@ func (x Execution) Holding(b Beside, l *sandbox.Loopback) Execution {
 	x.Command, x.Script, x.Beside, x.Cwd = b.Command, "", nil, ""
 	x.Run.Loopback, x.Run.Timeout = l, heldTime
 	x.Run.Env = append(slices.Clone(x.Run.Env), "PORT="+strconv.Itoa(b.Port))
-	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c",
-		"exec 2>&1\nF=\"$TMPDIR/" + b.Input() + "\"; [ -p \"$F\" ] || mkfifo -m 600 \"$F\"; exec 0<>\"$F\"; unset F\n" + b.Command}
+	input := `F="$TMPDIR/` + b.Input() + `"; [ -p "$F" ] || mkfifo -m 600 "$F"; exec 0<>"$F"; unset F`
+	x.Run.Argv = []string{"bash", "--noprofile", "--norc", "-o", "pipefail", "-c", "exec 2>&1\n" + input + "\n" + b.Command}
 	return x
 }
 

@@ -13,12 +13,12 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// A TestCommand is a test command of a change's head, for somebody other than the gate
-// to run: with the runner and the collector that the gate uses.
+// A TestCommand is a test command of a change's head that others than the gate can run,
+// with the runner and the collector that the gate uses.
 type TestCommand struct {
 	Unit    string // folder in the repository, "." for its top
 	Text    string // for people, without what asks the runner for its results
-	PerTest bool   // its output tells tests apart
+	PerTest bool   // its output has results of single tests
 
 	c ecosystem.Command
 }
@@ -116,7 +116,7 @@ func (t TestCommand) Script() string {
 type ResultStream struct {
 	io.Writer
 	t TestCommand
-	c ecosystem.Collector // nil: the output does not tell tests apart
+	c ecosystem.Collector // nil: the output has no results of single tests
 }
 
 // Stream is where the standard output of a run of t goes.

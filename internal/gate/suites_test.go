@@ -31,7 +31,7 @@ func goLanguage() language {
 }
 
 // In every language that this machine can run, the test commands that others are given
-// run as they stand, tell which test fails and what it wrote, and are shown to people
+// run as they stand, report which test fails and what it wrote, and are shown to people
 // without what asks for that.
 func TestTestCommands(t *testing.T) {
 	t.Parallel()
@@ -90,7 +90,7 @@ func run(t *testing.T, l language, c TestCommand, dir, path string) {
 	}
 	if !c.PerTest {
 		if !l.command {
-			t.Errorf("%q does not tell tests apart", c.Text)
+			t.Errorf("%q reports no single tests", c.Text)
 		}
 		return
 	}

@@ -197,6 +197,9 @@ func (a *rerunner) compare(rec evidence.Record, res sandbox.Result, runErr error
 		name     string
 		was, now []byte
 	}{{"stdout", stdout, res.Stdout.Bytes}, {"stderr", stderr, res.Stderr.Bytes}} {
+		if rec.Results != nil && s.name == "stdout" {
+			continue // for a machine to read, with times that differ each time
+		}
 		d := unified(s.name, a.moved.Replace(string(s.was)), string(a.clean(s.now)))
 		if d != "" {
 			what = append(what, s.name+" differs")

@@ -58,7 +58,7 @@ type Sides struct {
 	Log        *evidence.Log
 	Pool       *workspace.Pool // of copies
 
-	ports sync.Mutex // held by whoever has processes that listen on ports of the host
+	ports sync.Mutex // held while processes listen on ports of the host
 }
 
 // Command is what shell commands in a copy of a side have in common.

@@ -26,7 +26,7 @@ type networker interface {
 }
 
 // OpenLoopback makes a loopback interface for commands of sb that have this network.
-// Whoever opens one closes it when no command uses it any more.
+// The caller closes it when no command uses it any more.
 func OpenLoopback(ctx context.Context, sb Sandbox, n Network) (*Loopback, error) {
 	own, ok := sb.(networker)
 	if !ok || n == NetworkHost {

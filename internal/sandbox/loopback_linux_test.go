@@ -16,7 +16,9 @@ import (
 func serve(t *testing.T, sb sandbox.Sandbox, l *sandbox.Loopback, port int, text string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan sandbox.Result, 1)
+	ended := make(chan struct{})
+	var res sandbox.Result
+	var failed error
 	go func() {
 		const server = `import http.server, sys
 class H(http.server.BaseHTTPRequestHandler):
@@ -24,8 +26,8 @@ class H(http.server.BaseHTTPRequestHandler):
         self.send_response(200); self.end_headers(); self.wfile.write(sys.argv[2].encode())
     def log_message(self, *a): pass
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()`
-		res, _ := sb.Run(ctx, sandbox.Command{Argv: []string{"python3", "-c", server, fmt.Sprint(port), text}, Loopback: l})
-		ended <- res
+		defer close(ended)
+		res, failed = sb.Run(ctx, sandbox.Command{Argv: []string{"python3", "-c", server, fmt.Sprint(port), text}, Loopback: l})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -38,8 +40,8 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), H).serve_forever()`
 			return
 		}
 		select {
-		case res := <-ended:
-			t.Fatalf("the server ended: %+v", res)
+		case <-ended:
+			t.Fatalf("the server ended: %+v %v", res, failed)
 		default:
 		}
 	}

@@ -48,8 +48,8 @@ type heldProcess struct {
 	stopped bool
 }
 
-// NewProcesses makes the processes of an agent whose commands shell runs. Whoever made
-// them closes them when the agent has ended.
+// NewProcesses makes the processes of an agent whose commands shell runs. The
+// caller closes them when the agent has ended.
 func NewProcesses(shell *Shell) *Processes {
 	p := &Processes{shell: shell}
 	shell.beside = p.attend

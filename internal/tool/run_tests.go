@@ -25,7 +25,7 @@ type Suite struct {
 	// and the names; nil: it cannot be narrowed.
 	Only func(places, names []string) (some Suite, byPlace, byName bool)
 	// Collect returns where the standard output of one run goes, and what makes results of
-	// it; nil: the output does not tell tests apart.
+	// it; nil: the output has no results of single tests.
 	Collect func() (stdout io.Writer, results func(exit int, dir string) TestResults)
 }
 
@@ -136,7 +136,7 @@ func testAnswer(rec evidence.Record, res sandbox.Result, changed []string, suite
 	}
 	switch {
 	case found == nil:
-		return header + "\nnote: the output does not tell tests apart\n" + rest
+		return header + "\nnote: the output has no results of single tests\n" + rest
 	case len(found.Tests) == 0:
 		return header + "\nnote: no test reported a result" + because(found.Gap) + "\n" + rest
 	}

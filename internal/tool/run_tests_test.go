@@ -13,14 +13,14 @@ func TestRunTests(t *testing.T) {
 	s, box, _ := shell(t)
 	one := Suites{Shell: s, List: []Suite{{Name: "root", Command: "echo tested | cat"}}}
 	got := call(t, RunTests(one), m{"timeout_seconds": 5})
-	if got != "[E1] exit=0 duration=1.5s command=echo tested | cat\nnote: the output does not tell tests apart\n--- stdout ---\ntested\n--- stderr ---\n" || box.last.Timeout.Seconds() != 5 {
+	if got != "[E1] exit=0 duration=1.5s command=echo tested | cat\nnote: the output has no results of single tests\n--- stdout ---\ntested\n--- stderr ---\n" || box.last.Timeout.Seconds() != 5 {
 		t.Errorf("%s, timeout %s", got, box.last.Timeout)
 	}
 	if r := s.Log.Records()[0]; r.Command != "echo tested | cat" || r.Exit != 0 {
 		t.Errorf("record %+v", r)
 	}
 	two := Suites{Shell: s, List: []Suite{{Name: "a", Command: "echo a"}, {Name: "b", Command: "echo b"}}}
-	if got := call(t, RunTests(two), m{"suite": "b"}); !strings.Contains(got, "command=echo b\nnote: the output does not tell tests apart\n--- stdout ---\nb\n") {
+	if got := call(t, RunTests(two), m{"suite": "b"}); !strings.Contains(got, "command=echo b\nnote: the output has no results of single tests\n--- stdout ---\nb\n") {
 		t.Errorf("b: %s", got)
 	}
 	for _, args := range []string{`{}`, `{"suite":"c"}`, `{"suite":"a","timeout_seconds":-1}`, `{"command":"rm"}`} {

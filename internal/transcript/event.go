@@ -237,7 +237,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*bare)(e))
 }
 
-// plainJSON is JSON with <, > and & as they are: whoever writes HTML encodes it again.
+// plainJSON is JSON with <, > and & as they are: HTML is encoded where it is written.
 func plainJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

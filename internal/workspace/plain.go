@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// CopyFiles copies the files of t to dir, which must not exist, for somebody to change them
-// as they like: it is no worktree, and nothing in it leads to the repository.
+// CopyFiles copies the files of t to dir, which must not exist, to be changed freely: it is no
+// worktree, and nothing in it leads to the repository.
 func (t *Tree) CopyFiles(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("copy files: %w", err)
