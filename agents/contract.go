@@ -101,7 +101,7 @@ const (
 func recipes(c Circumstances) []string {
 	out := []string{serverInOne}
 	if slices.Contains(c.Tools, startTool) {
-		out = []string{fmt.Sprintf("A server: start it with `%s`, wait until its port answers, then probe it with as many commands as you need; `%s` shows its log, `%s` ends it. A check that fails is run again as one command, so write the failing probe once more in one command with its own server:\n\n%s", startTool, outputTool, stopTool, serverFence)}
+		out = []string{fmt.Sprintf(serverHeld, startTool, outputTool, stopTool)}
 	}
 	if slices.Contains(c.Tools, shotTool) {
 		out = append(out, "A page: `"+shotTool+"` renders it while its server runs.\n")
@@ -119,6 +119,13 @@ trap 'kill $pid 2>/dev/null' EXIT
 for i in $(seq 100); do (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null && break; kill -0 $pid || break; sleep 0.1; done
 got=$(curl -s -o "$TMPDIR/body" -w '%{http_code}' http://127.0.0.1:$port/items/0)
 echo "status $got"; head -c 2000 "$TMPDIR/body"; tail -n 20 "$log"
+test "$got" = 404
+` + "```\n"
+
+// serverHeld is for agents that can hold a server: its placeholders are the tools for
+// that.
+const serverHeld = "A server: start it with `%s`, which waits until its port answers; probe it with as many commands as you need; `%s` shows its log, `%s` ends it. A check is run again with the processes that it ran beside:\n\n```bash\n" + `got=$(curl -s -o "$TMPDIR/body" -w '%%{http_code}' http://127.0.0.1:$PORT/items/0)
+echo "status $got"; head -c 2000 "$TMPDIR/body"
 test "$got" = 404
 ` + "```\n"
 
