@@ -31,8 +31,8 @@ func coordinatorPrompt(brief string, r *gate.Result, notes string) string {
 	return "Plan the verification of the following change. Another agent will run it; you cannot.\n\n" + brief + gateNotes(r) + notes
 }
 
-func verificationPrompt(brief string, r *gate.Result, p *reproduce.Previous, notes string) string {
-	return "Verify the following change.\n\n" + brief + gateNotes(r) + previousNotes(p) + notes
+func verificationPrompt(c change.Change, brief string, r *gate.Result, p *reproduce.Previous, notes string) string {
+	return "Verify the following change.\n\n" + brief + gateNotes(r) + previousNotes(p) + notes + strategyNotes(c.Files, brief)
 }
 
 // briefing is brief.md.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/gate/compare"
@@ -18,7 +19,7 @@ import (
 
 // fixedMost is how large what each question of the verification begins with may be: tools
 // and system text.
-const fixedMost = 20 << 10
+const fixedMost = 20_000
 
 func verifier(t *testing.T) agents.Definition {
 	t.Helper()
@@ -33,7 +34,7 @@ func verifier(t *testing.T) agents.Definition {
 	return d
 }
 
-// The part of a question that is the same for each change is at most 20 KiB, with all
+// The part of a question that is the same for each change is at most 20 KB, with all
 // tools that the verification can have.
 func TestFixedPrompt(t *testing.T) {
 	t.Parallel()
@@ -124,6 +125,36 @@ func TestRecipesStand(t *testing.T) {
 	}
 	if place := agents.Place(agents.Circumstances{Tools: []string{"grep"}}); strings.Contains(place, "Recipes") {
 		t.Errorf("an agent that runs nothing is given recipes:\n%s", place)
+	}
+}
+
+// A change is given the strategies that its files and its difference speak for.
+func TestStrategies(t *testing.T) {
+	t.Parallel()
+	always := []string{"**New feature**", "**Bug fix**", "**Refactoring**", "**Concurrency**", "**Configuration**", "**Anything else**"}
+	for name, tc := range map[string]struct {
+		path, diff string
+		also       []string
+	}{
+		"a page":         {"web/Form.tsx", "+ return <form/>", []string{"**Page**"}},
+		"a server":       {"api/items.py", "+ @app.route('/items')", []string{"**Server or API**"}},
+		"a migration":    {"db/0007.sql", "+ ALTER TABLE items ADD x", []string{"**Database or migration**"}},
+		"a script":       {"tools/clean.sh", "+ rm -r out", []string{"**Command line**"}},
+		"a library":      {"sum/sum.go", "+func Sum(a, b int) int {", []string{"**Library**"}},
+		"a lockfile":     {"web/package-lock.json", "+ x", []string{"**Dependencies**"}},
+		"an image":       {"Dockerfile", "+RUN make", []string{"**Build and infrastructure**"}},
+		"nothing of all": {"src/a.c", "+ x = 1;", nil},
+	} {
+		got := strategyNotes([]change.File{{Path: tc.path}}, tc.diff)
+		want := append(slices.Clone(always), tc.also...)
+		for _, kind := range want {
+			if !strings.Contains(got, kind) {
+				t.Errorf("%s: lacks %s:\n%s", name, kind, got)
+			}
+		}
+		if n := strings.Count(got, "\n- **"); n != len(want) {
+			t.Errorf("%s: %d strategies, want %d:\n%s", name, n, len(want), got)
+		}
 	}
 }
 

@@ -61,7 +61,7 @@ func (a *Agents) affords(n int) bool {
 // each has a concern of its own, which stands behind what is the same for all of them,
 // so that a provider has that in its cache.
 func (w *work) verifications(notes string) []agent.Order {
-	prompt := verificationPrompt(w.agents.briefing(), w.gate, w.previous, notes)
+	prompt := verificationPrompt(w.source.Change, w.agents.briefing(), w.gate, w.previous, notes)
 	n := w.agents.verifiers()
 	if n == 1 {
 		return []agent.Order{{Agent: Verification, Prompt: prompt}}

@@ -26,8 +26,7 @@ const (
 	tokensHigh   = 1_000_000
 )
 
-// briefDiff is how much of the difference the brief holds for a limit of tokens, 0 for
-// none. Every question has it in it, so that it is what most of them go to.
+// briefDiff is how much of the difference the brief holds for a limit of tokens. Every question has it in it, so that it is what most of them go to.
 func briefDiff(tokens int) int64 {
 	switch {
 	case tokens == 0: // the cost alone bounds them
