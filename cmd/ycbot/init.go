@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // The files that "ycbot init" writes, with a mark for what depends on the repository.
@@ -170,7 +170,7 @@ func (p *program) public(ctx context.Context, top string) bool {
 }
 
 // githubURL is the repository in the address of a remote.
-var githubURL = regexp.MustCompile(`(?m)^\s*url\s*=\s*(?:https?://|ssh://git@|git@)([\w.-]+)(?::\d+)?[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?\s*$`)
+var githubURL = pattern.New(`(?m)^\s*url\s*=\s*(?:https?://|ssh://git@|git@)([\w.-]+)(?::\d+)?[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?\s*$`)
 
 // defaultBranch is the branch whose results pull requests read.
 func defaultBranch(top string) string {

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A setupStep is a step of the project's own workflows that installs a toolchain.
@@ -26,7 +27,7 @@ func (s setupStep) name() string {
 }
 
 // expression is one value in an expression of a workflow: ${{ matrix.go }}.
-var expression = regexp.MustCompile(`^\$\{\{\s*(matrix|env)\.([\w-]+)\s*\}\}$`)
+var expression = pattern.New(`^\$\{\{\s*(matrix|env)\.([\w-]+)\s*\}\}$`)
 
 // ciSteps are the steps that install toolchains in the workflows of the project, but for
 // ycbot's own. Of the values of a matrix the newest version is taken.
@@ -146,7 +147,7 @@ func rankOfVersion(v string) int {
 	return 1
 }
 
-var digits = regexp.MustCompile(`\d+`)
+var digits = pattern.New(`\d+`)
 
 // numbers are the numbers of a version.
 func numbers(v string) []int {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // The actions that a workflow of "ycbot init" uses, by commit.
@@ -95,7 +95,7 @@ func (t tooling) found(otherwise string, versions ...[2]string) (version, from s
 	return otherwise, ""
 }
 
-var plainVersion = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.*/_-]{0,40}$|^[<>=^~ 0-9.x|*-]{1,60}$`)
+var plainVersion = pattern.New(`^[A-Za-z0-9][A-Za-z0-9.*/_-]{0,40}$|^[<>=^~ 0-9.x|*-]{1,60}$`)
 
 // inCI is what the project's workflows give an action for a key.
 func (t tooling) inCI(action, key string) [2]string {
@@ -146,7 +146,7 @@ func (t tooling) tool(names ...string) [2]string {
 }
 
 // match is the first group of a pattern in a file.
-func (t tooling) match(name string, p *regexp.Regexp) [2]string {
+func (t tooling) match(name string, p *pattern.Pattern) [2]string {
 	text, file := t.read(name)
 	if m := p.FindStringSubmatch(text); m != nil {
 		return [2]string{m[1], file}
@@ -155,12 +155,12 @@ func (t tooling) match(name string, p *regexp.Regexp) [2]string {
 }
 
 var (
-	goToolchain    = regexp.MustCompile(`(?m)^toolchain go(\d[\w.]*)`)
-	requiresPython = regexp.MustCompile(`(?m)^\s*requires-python\s*=\s*["']([^"']+)["']`)
-	globalSDK      = regexp.MustCompile(`"version"\s*:\s*"([\d.]+)"`)
-	targetNet      = regexp.MustCompile(`<TargetFrameworks?>[^<]*\bnet(\d+\.\d)\b`)
-	mavenRelease   = regexp.MustCompile(`<(?:maven\.compiler\.release|java\.version|release)>(\d+)<`)
-	rustChannel    = regexp.MustCompile(`(?m)^\s*channel\s*=\s*"([\w.-]+)"`)
+	goToolchain    = pattern.New(`(?m)^toolchain go(\d[\w.]*)`)
+	requiresPython = pattern.New(`(?m)^\s*requires-python\s*=\s*["']([^"']+)["']`)
+	globalSDK      = pattern.New(`"version"\s*:\s*"([\d.]+)"`)
+	targetNet      = pattern.New(`<TargetFrameworks?>[^<]*\bnet(\d+\.\d)\b`)
+	mavenRelease   = pattern.New(`<(?:maven\.compiler\.release|java\.version|release)>(\d+)<`)
+	rustChannel    = pattern.New(`(?m)^\s*channel\s*=\s*"([\w.-]+)"`)
 )
 
 // golang: the go line of go.mod is the oldest version that will do, and no wish.
@@ -207,7 +207,7 @@ func (t tooling) node() []toolStep {
 }
 
 // atLeast is a range that has no end.
-var atLeast = regexp.MustCompile(`^\s*>=?\s*v?[\d.x]+\s*$|^\*$`)
+var atLeast = pattern.New(`^\s*>=?\s*v?[\d.x]+\s*$|^\*$`)
 
 func (t tooling) python() []toolStep {
 	wanted := t.match("pyproject.toml", requiresPython)
@@ -286,7 +286,7 @@ func (t tooling) dotnet() []toolStep {
 func (t tooling) php() []toolStep {
 	version, from := t.found(`"8.4"`, t.inCI("shivammathur/setup-php", "php-version"), t.tool("php"))
 	with := []string{"php-version: " + version, "coverage: none"}
-	if extensions := t.inCI("shivammathur/setup-php", "extensions"); regexp.MustCompile(`^[\w, -]+$`).MatchString(extensions[0]) {
+	if extensions := t.inCI("shivammathur/setup-php", "extensions"); pattern.New(`^[\w, -]+$`).MatchString(extensions[0]) {
 		with = append(with, "extensions: "+extensions[0])
 	}
 	return []toolStep{{uses: usePHP, with: with, from: from}}
@@ -303,7 +303,7 @@ func (t tooling) elixir() []toolStep {
 func (t tooling) rust() []toolStep {
 	version, from := t.found("stable", t.match("rust-toolchain.toml", rustChannel), t.line("rust-toolchain"), t.inCI("dtolnay/rust-toolchain", "toolchain"))
 	version = strings.Trim(version, `"`)
-	if from == "" || !regexp.MustCompile(`^[\w.-]+$`).MatchString(version) {
+	if from == "" || !pattern.New(`^[\w.-]+$`).MatchString(version) {
 		return nil
 	}
 	return []toolStep{{run: "rustup toolchain install " + version + " --profile minimal --component clippy,rustfmt && rustup default " + version, from: from}}
