@@ -758,4 +758,17 @@ func TestActionOnDependabot(t *testing.T) {
 	if n := strings.Count(s.log, "::warning"); n != 1 {
 		t.Errorf("%d warnings\n%s", n, s.log)
 	}
+
+	// What it finds is a claim to the workflow that posts it: what the update brings ran there.
+	h.Push(h.repo, githubtest.Commit{Branch: "dependabot/a", Message: "bump again", Files: good})
+	s = h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "dependabot[bot]", ""), nil)
+	if s.outputs["verdict"] != "PASS" {
+		t.Fatal(s.log)
+	}
+	h.token = h.Token("github-actions[bot]", mayPost, "actions")
+	event := h.WorkflowRunEvent(h.repo, h.pull, 77, "success", "dependabot[bot]")
+	if s = h.step(t, "workflow_run", event, map[string]string{"publish": s.outputs["report-dir"]}); s.code != 0 {
+		t.Fatal(s.log)
+	}
+	h.one(t, "neutral", "the PASS is an unverified claim")
 }
