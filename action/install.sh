@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-# Where the runner unpacked the action tells its repository, also when another composite
+# Where the runner unpacked the action names its repository, also when another composite
 # action uses this one: github.action_repository is that one's then.
 if [[ $GITHUB_ACTION_PATH =~ /_actions/([^/]+/[^/]+)/([^/]+)$ ]]; then
   ACTION_REPOSITORY=${BASH_REMATCH[1]}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -190,6 +191,11 @@ func TestInstallSpeaksFirst(t *testing.T) {
 func TestReleaseBuild(t *testing.T) {
 	t.Parallel()
 	r := readReleaser(t)
+	// Between releases the Action is built from its source.
+	named, err := os.ReadFile("release")
+	if err != nil || len(named) > 0 && !regexp.MustCompile(`^v\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?\n?$`).Match(named) {
+		t.Errorf("action/release is %q, %v: want the tag of the release that is made of this commit, or nothing", named, err)
+	}
 	if flags := strings.Join(r.Builds[0].Ldflags, " "); !strings.Contains(flags, "-X main.release=v{{ .Version }}") {
 		t.Errorf("the version is not set: %s", flags)
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -677,4 +678,97 @@ func zipped(t *testing.T, dir string) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// The merge queue's commit is verified against the group's base and gets a check run of
+// its own and no comment: a group that breaks a test is not merged.
+func TestActionOnMergeGroup(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change     map[string]string
+		conclusion string
+		code       int
+	}{"passes": {good, "success", 0}, "fails": {bad, "failure", 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHosted(t, good)
+			head := h.Push(h.repo, githubtest.Commit{Branch: "gh-readonly-queue/main/pr-1", Message: "merged", Files: c.change})
+			s := h.step(t, "merge_group", h.MergeGroupEvent(h.repo, "main", head, "alice"), nil)
+			checks := h.CheckRuns(h.repo)
+			if s.code != c.code || len(checks) != 1 || checks[0].HeadSHA != head || checks[0].Conclusion != c.conclusion || len(h.posted()) != 0 {
+				t.Errorf("exit %d, checks %+v, comments %q\n%s", s.code, checks, h.posted(), s.log)
+			}
+		})
+	}
+}
+
+// A dispatch names a pull request, or verifies its branch against the default one; who has
+// no permission starts nothing.
+func TestActionOnDispatch(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		branch, login string
+		inputs        func(*hosted) map[string]string
+		comments      int
+		code          string // in the log; empty: it runs
+	}{
+		"a pull request": {"main", "alice", func(h *hosted) map[string]string { return map[string]string{"pr": strconv.Itoa(h.pull)} }, 1, ""},
+		"a branch":       {"work", "alice", func(*hosted) map[string]string { return nil }, 0, ""},
+		"by a reader":    {"work", "bob", func(*hosted) map[string]string { return nil }, 0, "no-permission"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHosted(t, good)
+			s := h.step(t, "workflow_dispatch", h.DispatchEvent(h.repo, c.branch, c.login, c.inputs(h)), nil)
+			checks := h.CheckRuns(h.repo)
+			if c.code != "" {
+				if s.code != 0 || !strings.Contains(s.log, "("+c.code+")") || len(checks) != 0 {
+					t.Errorf("exit %d, checks %+v\n%s", s.code, checks, s.log)
+				}
+				return
+			}
+			if s.code != 0 || len(checks) != 1 || checks[0].HeadSHA != h.PullHead(h.repo, h.pull) || checks[0].Conclusion != "success" || len(h.posted()) != c.comments {
+				t.Errorf("exit %d, checks %+v, comments %q\n%s", s.code, checks, h.posted(), s.log)
+			}
+		})
+	}
+}
+
+// Dependabot's pull request has a token that only reads, in the repository itself: the step
+// ends by the verdict, and what could not be posted stands in the summary and in the log, at
+// the place of the failure.
+func TestActionOnDependabot(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, good)
+	h.AddUser("dependabot[bot]", 49699333, "Bot")
+	h.Push(h.repo, githubtest.Commit{Branch: "dependabot/a", Message: "bump", Files: map[string]string{
+		"sum.sh": bad["sum.sh"], ".github/workflows/ci.yml": "on: push\n",
+	}})
+	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Bump a", Author: "dependabot[bot]", Head: "dependabot/a"})
+	h.token = h.Token("github-actions[bot]", readOnly, "actions")
+	s := h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "dependabot[bot]", ""), nil)
+	if s.code == 0 || len(h.posted()) != 0 || len(h.CheckRuns(h.repo)) != 0 {
+		t.Errorf("exit %d, comments %q", s.code, h.posted())
+	}
+	for _, want := range []string{"Not posted", "may be the change's own"} {
+		if !strings.Contains(s.summary, want) {
+			t.Errorf("the summary lacks %q:\n%s", want, s.summary)
+		}
+	}
+	if n := strings.Count(s.log, "::warning"); n != 1 {
+		t.Errorf("%d warnings\n%s", n, s.log)
+	}
+
+	// What it finds is a claim to the workflow that posts it: what the update brings ran there.
+	h.Push(h.repo, githubtest.Commit{Branch: "dependabot/a", Message: "bump again", Files: good})
+	s = h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "dependabot[bot]", ""), nil)
+	if s.outputs["verdict"] != "PASS" {
+		t.Fatal(s.log)
+	}
+	h.token = h.Token("github-actions[bot]", mayPost, "actions")
+	event := h.WorkflowRunEvent(h.repo, h.pull, 77, "success", "dependabot[bot]")
+	if s = h.step(t, "workflow_run", event, map[string]string{"publish": s.outputs["report-dir"]}); s.code != 0 {
+		t.Fatal(s.log)
+	}
+	h.one(t, "neutral", "the PASS is an unverified claim")
 }

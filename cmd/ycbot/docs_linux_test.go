@@ -357,7 +357,12 @@ func TestReadmeWorkflow(t *testing.T) {
 		}
 	}
 	job, want := short.Jobs["verify"], whole.Jobs["verify"]
-	want.Steps = want.Steps[:1]
+	for _, step := range want.Steps {
+		if strings.HasPrefix(step.Uses, "ycbot/ycbot@") {
+			want.Steps = append(want.Steps[:0:0], step)
+			break
+		}
+	}
 	if diff := cmp.Diff(want, job); diff != "" || len(short.Permissions) != 0 {
 		t.Errorf("(-docs/action.md +README)\n%s", diff)
 	}

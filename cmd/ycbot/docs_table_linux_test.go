@@ -31,8 +31,6 @@ var shownInDocs = []inDocs{
 	{page: "docs/action.md", text: "name: ycbot gate on:", by: "TestClaims"},
 	{page: "docs/action.md", text: "name: ycbot publish on:", by: "TestClaims"},
 	{page: "docs/action.md", text: "name: ycbot on each project on:", cannot: "two jobs that TestTeamWorkflow runs one of; TestWorkflows holds its form, TestReadInputs its inputs"},
-	{page: "docs/action.md", text: "- uses: actions/cache/restore@0057852bfaa89a56745cba8c7296529d2fc39830 # v4.3.0 with:", cannot: "it needs GitHub's cache; TestBaseResultsAreKnown holds what the files are for"},
-	{page: "docs/action.md", text: "- uses: actions/cache/save@0057852bfaa89a56745cba8c7296529d2fc39830 # v4.3.0 if: ${{ !cancelled() && github.event.pull_request.head.repo.full_name == github.repository }}", cannot: "it needs GitHub's cache; TestBaseResultsAreKnown holds what the files are for"},
 	{page: "docs/action.md", text: "env: YCBOT_FAST_MODEL: gpt-5-mini # agents that only read", by: "TestModelsOfAgents"},
 
 	{page: "docs/agents.md", text: `permission: "*": deny`, by: "TestSnippets"},

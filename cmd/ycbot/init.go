@@ -18,7 +18,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/internal/gate"
-
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate"
-
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -288,7 +286,7 @@ func (t tooling) dotnet() []toolStep {
 func (t tooling) php() []toolStep {
 	version, from := t.found(`"8.4"`, t.inCI("shivammathur/setup-php", "php-version"), t.tool("php"))
 	with := []string{"php-version: " + version, "coverage: none"}
-	if extensions := t.inCI("shivammathur/setup-php", "extensions"); regexp.MustCompile(`^[\w, -]+$`).MatchString(extensions[0]) {
+	if extensions := t.inCI("shivammathur/setup-php", "extensions"); pattern.New(`^[\w, -]+$`).MatchString(extensions[0]) {
 		with = append(with, "extensions: "+extensions[0])
 	}
 	return []toolStep{{uses: usePHP, with: with, from: from}}
@@ -305,7 +303,7 @@ func (t tooling) elixir() []toolStep {
 func (t tooling) rust() []toolStep {
 	version, from := t.found("stable", t.match("rust-toolchain.toml", rustChannel), t.line("rust-toolchain"), t.inCI("dtolnay/rust-toolchain", "toolchain"))
 	version = strings.Trim(version, `"`)
-	if from == "" || !regexp.MustCompile(`^[\w.-]+$`).MatchString(version) {
+	if from == "" || !pattern.New(`^[\w.-]+$`).MatchString(version) {
 		return nil
 	}
 	return []toolStep{{run: "rustup toolchain install " + version + " --profile minimal --component clippy,rustfmt && rustup default " + version, from: from}}

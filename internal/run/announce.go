@@ -61,7 +61,7 @@ func isWorkflow(p string) bool {
 		slices.Contains([]string{"action.yml", "action.yaml"}, path.Base(p))
 }
 
-// isGuidance tells the files that tools for agents read by themselves.
+// isGuidance says whether p is a file that tools for agents read by themselves.
 func isGuidance(p string) bool {
 	return slices.Contains([]string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", "copilot-instructions.md"}, path.Base(p)) ||
 		strings.HasPrefix(p, ".cursor/rules/") || strings.HasPrefix(p, ".github/instructions/")
