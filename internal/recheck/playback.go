@@ -63,12 +63,41 @@ func (b *playback) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, 
 			return sandbox.Result{Exit: -1}, err
 		}
 	}
+	var ended error
+	if rec.Held && !b.comesNext(rec) { // it went on, and ended when it was stopped
+		<-ctx.Done()
+		ended = context.Cause(ctx)
+	}
 	return sandbox.Result{
 		Exit: rec.Exit, Signal: rec.Signal, TimedOut: rec.TimedOut, Started: rec.Started,
 		Duration: time.Duration(rec.DurationMS) * time.Millisecond,
 		Stdout:   sandbox.Output{Bytes: stdout, Total: int64(len(stdout))},
 		Stderr:   sandbox.Output{Bytes: stderr, Total: int64(len(stderr))},
-	}, nil
+	}, ended
+}
+
+// OpenLoopback is an interface on which whatever is waited for listens: the record has what
+// came of it.
+func (b *playback) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) {
+	if b.execute != nil {
+		return sandbox.OpenLoopback(ctx, b.real, sandbox.NetworkNone)
+	}
+	return sandbox.RecordedLoopback(), nil
+}
+
+// comesNext tells whether all that was executed and recorded before a record was played.
+func (b *playback) comesNext(rec evidence.Record) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.past.run.Records {
+		if r.ID == rec.ID {
+			return true
+		}
+		if r.Executed && !b.used[r.ID] {
+			return false
+		}
+	}
+	return true
 }
 
 // next finds the first record of a command that was not used yet.

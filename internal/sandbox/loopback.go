@@ -18,7 +18,11 @@ type Loopback struct {
 	inode     uint64   // of the network namespace
 	tables    []*os.File
 	enter     string // the program nsenter
+	recorded  bool   // what came of commands is known: nothing is waited for
 }
+
+// RecordedLoopback stands for an interface in a run that is played from its record.
+func RecordedLoopback() *Loopback { return &Loopback{recorded: true} }
 
 // A networker is a sandbox whose commands have networks of their own.
 type networker interface {
@@ -61,6 +65,17 @@ const dialTime = 500 * time.Millisecond
 
 // Listens tells whether something listens on a TCP port of l.
 func (l *Loopback) Listens(ctx context.Context, port int) (bool, error) {
+	if l.recorded {
+		return true, nil
+	}
+	return l.Taken(ctx, port)
+}
+
+// Taken tells whether a port is not free for a process that is to be started.
+func (l *Loopback) Taken(ctx context.Context, port int) (bool, error) {
+	if l.recorded {
+		return false, nil
+	}
 	if !l.Shared() {
 		return l.listed(port)
 	}
@@ -77,7 +92,11 @@ func (l *Loopback) Listens(ctx context.Context, port int) (bool, error) {
 
 // FreePort is a TCP port on which nothing listens.
 func (l *Loopback) FreePort(ctx context.Context) (int, error) {
-	if l.Shared() {
+	const first, last = 8080, 8999
+	switch {
+	case l.recorded:
+		return first, nil
+	case l.Shared():
 		var lc net.ListenConfig
 		at, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
@@ -86,7 +105,6 @@ func (l *Loopback) FreePort(ctx context.Context) (int, error) {
 		defer at.Close()
 		return at.Addr().(*net.TCPAddr).Port, nil
 	}
-	const first, last = 8080, 8999
 	for port := first; port <= last; port++ {
 		if busy, err := l.listed(port); err != nil || !busy {
 			return port, err

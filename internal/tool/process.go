@@ -169,7 +169,7 @@ func (p *Processes) prepare(ctx context.Context, in startArgs) (*heldProcess, er
 		}
 		return h, nil
 	}
-	busy, err := p.loopback.Listens(ctx, in.WaitPort)
+	busy, err := p.loopback.Taken(ctx, in.WaitPort)
 	if err != nil {
 		return nil, fmt.Errorf("start_process: %w", err)
 	}
