@@ -92,7 +92,8 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	if err != nil {
 		return err
 	}
-	v, why := report.Error, ""
+	var v report.Verdict
+	var why string
 	if app != 0 {
 		v, why = verdictOf(runs, sha, app)
 	} else if v, why, err = p.verdictOfAction(ctx, h, repo, sha, runs, o); err != nil {

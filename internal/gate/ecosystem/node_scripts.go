@@ -92,9 +92,10 @@ func (n nodeScript) names(words []string) (names, more []string) {
 	switch plain[0] {
 	case "npm", "yarn", "pnpm", "bun":
 		plain = plain[1:]
-		if plain[0] == "run" || plain[0] == "run-script" {
+		switch plain[0] {
+		case "run", "run-script":
 			plain = plain[1:]
-		} else if plain[0] == "t" {
+		case "t":
 			plain[0] = "test"
 		}
 		if len(plain) > 0 && n.scripts[plain[0]] != "" {

@@ -16,32 +16,50 @@ func TestNodeScripts(t *testing.T) {
 		name, manifest string
 		want           []string // of each command its text, and "after" each prelude
 	}{
-		{"options with values", `{"scripts": {"test": "mocha --require test/support/env --reporter dot test/*.js test/acceptance"}}`,
-			[]string{`npx mocha --require test/support/env --reporter json --reporter-option output="$RESULTS" test/*.js test/acceptance`}},
-		{"a configuration is no file of tests", `{"scripts": {"test": "jest --config jest.config.js --coverage"}}`,
-			[]string{`npx jest --config jest.config.js --coverage --ci --json --outputFile="$RESULTS"`}},
-		{"options of node", `{"scripts": {"test": "node --import ./x.mjs --test --test-reporter spec test/"}}`,
-			[]string{`node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS" --import ./x.mjs test/`}},
+		{
+			"options with values", `{"scripts": {"test": "mocha --require test/support/env --reporter dot test/*.js test/acceptance"}}`,
+			[]string{`npx mocha --require test/support/env --reporter json --reporter-option output="$RESULTS" test/*.js test/acceptance`},
+		},
+		{
+			"a configuration is no file of tests", `{"scripts": {"test": "jest --config jest.config.js --coverage"}}`,
+			[]string{`npx jest --config jest.config.js --coverage --ci --json --outputFile="$RESULTS"`},
+		},
+		{
+			"options of node", `{"scripts": {"test": "node --import ./x.mjs --test --test-reporter spec test/"}}`,
+			[]string{`node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS" --import ./x.mjs test/`},
+		},
 		{"node with a file is no test run of its own", `{"scripts": {"test": "node run.js --test"}}`, []string{"npm test"}},
-		{"a script of a runner's name", `{"scripts": {"test": "npm run mocha", "mocha": "nyc mocha -r ts-node/register src/**/*.spec.ts"}}`,
-			[]string{`nyc mocha -r ts-node/register --reporter json --reporter-option output="$RESULTS" src/**/*.spec.ts`}},
-		{"scripts before and after", `{"scripts": {"pretest": "tsc -p .", "test": "ava", "posttest": "tsd"}}`,
-			[]string{`npx ava --tap after tsc -p .`, `tsd`}},
+		{
+			"a script of a runner's name", `{"scripts": {"test": "npm run mocha", "mocha": "nyc mocha -r ts-node/register src/**/*.spec.ts"}}`,
+			[]string{`nyc mocha -r ts-node/register --reporter json --reporter-option output="$RESULTS" src/**/*.spec.ts`},
+		},
+		{
+			"scripts before and after", `{"scripts": {"pretest": "tsc -p .", "test": "ava", "posttest": "tsd"}}`,
+			[]string{`npx ava --tap after tsc -p .`, `tsd`},
+		},
 		{"style, tests and types", `{"scripts": {"test": "xo && c8 ava && tsd"}}`, []string{`c8 ava --tap`, `tsd`}},
-		{"a build that the package has", `{"scripts": {"build": "tsc", "test": "npm run build && npm run test:unit", "test:unit": "vitest run --coverage"}}`,
-			[]string{`npx vitest run --coverage --reporter=json --outputFile="$RESULTS" rebuilt`}},
-		{"several runs", `{"scripts": {"test": "run-s test:*", "test:a": "mocha a", "test:b": "NODE_ENV=test mocha b"}}`,
-			[]string{`npx mocha --reporter json --reporter-option output="$RESULTS" a`, `NODE_ENV=test mocha --reporter json --reporter-option output="$RESULTS" b`}},
+		{
+			"a build that the package has", `{"scripts": {"build": "tsc", "test": "npm run build && npm run test:unit", "test:unit": "vitest run --coverage"}}`,
+			[]string{`npx vitest run --coverage --reporter=json --outputFile="$RESULTS" rebuilt`},
+		},
+		{
+			"several runs", `{"scripts": {"test": "run-s test:*", "test:a": "mocha a", "test:b": "NODE_ENV=test mocha b"}}`,
+			[]string{`npx mocha --reporter json --reporter-option output="$RESULTS" a`, `NODE_ENV=test mocha --reporter json --reporter-option output="$RESULTS" b`},
+		},
 		{"words for the script", `{"scripts": {"test": "npm run unit -- --bail", "unit": "mocha"}}`, []string{`npx mocha --bail --reporter json --reporter-option output="$RESULTS"`}},
 		{"shown in another form", `{"scripts": {"test": "tape test/*.js | tap-spec"}}`, []string{`npx tape test/*.js`}},
 		{"reports behind the tests", `{"scripts": {"test": "nyc mocha && nyc report --reporter=html"}}`, []string{`nyc mocha --reporter json --reporter-option output="$RESULTS"`}},
-		{"by its file", `{"scripts": {"test": "node ./node_modules/mocha/bin/_mocha -t 5000 test"}}`,
-			[]string{`node ./node_modules/mocha/bin/_mocha -t 5000 --reporter json --reporter-option output="$RESULTS" test`}},
+		{
+			"by its file", `{"scripts": {"test": "node ./node_modules/mocha/bin/_mocha -t 5000 test"}}`,
+			[]string{`node ./node_modules/mocha/bin/_mocha -t 5000 --reporter json --reporter-option output="$RESULTS" test`},
+		},
 		{"scripts of other packages", `{"scripts": {"test": "npm test --workspaces"}}`, []string{"npm test"}},
 		{"a script that calls itself", `{"scripts": {"test": "npm run test"}}`, []string{"npm test"}},
 		{"another way to run it", `{"scripts": {"test": "mocha || true"}}`, []string{"npm test"}},
-		{"no script of its own", `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}, "devDependencies": {"vitest": "1"}}`,
-			[]string{`npx vitest run --reporter=json --outputFile="$RESULTS"`}},
+		{
+			"no script of its own", `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}, "devDependencies": {"vitest": "1"}}`,
+			[]string{`npx vitest run --reporter=json --outputFile="$RESULTS"`},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
