@@ -25,17 +25,6 @@ func phpClasses() classTable {
 	}
 }
 
-// composerData is what Composer needs to know which packages to fetch.
-func composerData(s *Survey, dir string) map[string][]byte {
-	out := map[string][]byte{path.Join(dir, "composer.json"): jsonKeys(s.read(dir, "composer.json"), composerKeys)}
-	if lock := s.read(dir, "composer.lock"); lock != nil {
-		out[path.Join(dir, "composer.lock")] = lock
-	}
-	return out
-}
-
-var composerKeys = strings.Fields("name type require require-dev conflict replace provide minimum-stability prefer-stable repositories")
-
 // phpEcosystem is PHP tested with PHPUnit.
 func phpEcosystem() *Ecosystem {
 	return &Ecosystem{

@@ -1,0 +1,95 @@
+package ecosystem
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+)
+
+// composerData is what Composer needs to know which packages to fetch, without what makes
+// it call hg, svn, fossil or p4: https://getcomposer.org/doc/05-repositories.md.
+func composerData(s *Survey, dir string) map[string][]byte {
+	manifest := jsonKeys(s.read(dir, "composer.json"), composerKeys)
+	out := map[string][]byte{path.Join(dir, "composer.json"): changedJSON(manifest, func(all map[string]any) {
+		switch list := all["repositories"].(type) {
+		case []any:
+			all["repositories"] = slices.DeleteFunc(list, func(r any) bool { return !composerRepository(r) })
+		case map[string]any:
+			for name, r := range list {
+				if !composerRepository(r) {
+					delete(list, name)
+				}
+			}
+		}
+	})}
+	if lock := s.read(dir, "composer.lock"); lock != nil {
+		out[path.Join(dir, "composer.lock")] = changedJSON(lock, func(all map[string]any) {
+			for _, key := range []string{"packages", "packages-dev"} {
+				list, _ := all[key].([]any)
+				for _, p := range list {
+					composerPackage(p)
+				}
+			}
+		})
+	}
+	return out
+}
+
+var composerKeys = strings.Fields("name type require require-dev conflict replace provide minimum-stability prefer-stable repositories")
+
+// composerRepository says whether a repository is one of archives, of git or of the tree,
+// and leaves it without another driver. What is found out by trying is tried by git alone.
+func composerRepository(r any) bool {
+	entry, ok := r.(map[string]any)
+	if !ok {
+		return r == false // {"packagist.org": false}
+	}
+	switch entry["type"] {
+	case nil, "composer", "path", "git", "github", "gitlab", "bitbucket":
+		return true
+	case "vcs":
+		entry["type"] = "git"
+		return true
+	case "package":
+		many, ok := entry["package"].([]any)
+		if !ok {
+			many = []any{entry["package"]}
+		}
+		for _, p := range many {
+			composerPackage(p)
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+// composerPackage leaves a package without a source that is not git's.
+func composerPackage(p any) {
+	entry, _ := p.(map[string]any)
+	source, _ := entry["source"].(map[string]any)
+	if source != nil && source["type"] != "git" {
+		delete(entry, "source")
+	}
+	dist, _ := entry["dist"].(map[string]any)
+	if dist != nil && !slices.Contains([]any{"zip", "tar", "gzip", "xz", "rar", "file", "path"}, dist["type"]) {
+		delete(entry, "dist")
+	}
+}
+
+// changedJSON is an object as change leaves it; as it was where it is none.
+func changedJSON(data []byte, change func(map[string]any)) []byte {
+	var all map[string]any
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.UseNumber()
+	if d.Decode(&all) != nil {
+		return data
+	}
+	change(all)
+	out, err := json.MarshalIndent(all, "", "    ")
+	if err != nil {
+		return data
+	}
+	return out
+}
