@@ -201,6 +201,16 @@ const nosyModel = `
 I found ` + titleToken + `.
 
 VERDICT: PASS
+---
+### Check: looked [adversarial]
+**Command run:** ` + "`sh show.sh`" + `
+**Output observed:**
+` + "```\n" + fileToken + "\n```" + `
+**Result: PASS**
+
+I found ` + titleToken + `.
+
+VERDICT: PASS
 `
 
 // The key, a token of the environment, and tokens in a file, a commit message,
@@ -227,7 +237,7 @@ func TestSecretsStayAway(t *testing.T) {
 		t.Errorf("exit %d\n%s\n%s", p.code, p.stdout, p.stderr)
 	}
 	p.secretless(t, e, providerKey, plantedToken, fileToken, titleToken, taskToken, awsKey, pemBody, "correct-horse-battery")
-	if n := len(e.requests()); n != 2 {
+	if n := len(e.requests()); n != 3 { // the last has the objections of the audit
 		t.Errorf("%d requests", n)
 	}
 }
