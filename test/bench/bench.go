@@ -56,11 +56,26 @@ func Root() (string, error) {
 func Node(ctx context.Context) (string, error) { return packages(ctx, "test") }
 
 // Runners does so with test/runners: test runners and package managers of Node.
-func Runners(ctx context.Context) (string, error) { return packages(ctx, "test/runners") }
+func Runners(ctx context.Context) (string, error) { return visible(ctx, "test/runners") }
 
 // Managers does so with test/managers: package managers that would stand in the way of
 // those of test/runners, or are programs of one platform.
-func Managers(ctx context.Context) (string, error) { return packages(ctx, "test/managers") }
+func Managers(ctx context.Context) (string, error) { return visible(ctx, "test/managers") }
+
+// visible does so for programs that commands in a sandbox are to find: they have a /tmp of
+// their own, so that there are none where the repository lies in it.
+func visible(ctx context.Context, folder string) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	for _, temp := range []string{"/tmp/", "/var/tmp/"} {
+		if strings.HasPrefix(root, temp) {
+			return "", fmt.Errorf("%s below %s, which commands in a sandbox do not see: %w", folder, temp, ErrMissing)
+		}
+	}
+	return packages(ctx, folder)
+}
 
 // packages installs what the lockfile in a folder of this repository names.
 func packages(ctx context.Context, folder string) (string, error) {
