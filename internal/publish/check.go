@@ -176,7 +176,7 @@ func (p *Publisher) First(ctx context.Context, t Target, rep *report.Report) err
 		_, _, err := p.finishCheck(ctx, t, end, url)
 		return wrap("first verdict", t, p.dropRefused("check run", err))
 	}
-	end.title = p.Redact.String("so far " + end.title)
+	end.title = p.Redact.String(soFar + end.title)
 	j := p.job(t)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -343,7 +343,7 @@ func (p *Publisher) output(t Target, e ending, commentURL string) github.Output 
 	if len(text) > checkLimit {
 		text = pointer(e)
 	}
-	out := github.Output{Title: e.title, Summary: strings.Join(summary, "\n\n"), Text: text}
+	out := github.Output{Title: p.Redact.String(checkTitle(e)), Summary: strings.Join(summary, "\n\n"), Text: text}
 	if p.Annotations {
 		out.Annotations = annotations(e.rep, t.Files, p.Redact)
 	}

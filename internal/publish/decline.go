@@ -46,7 +46,7 @@ func (p *Publisher) decline(ctx context.Context, t Target, text string, excluded
 	title, _, _ := strings.Cut(strings.ReplaceAll(text, "`", ""), ". ")
 	_, err = p.GitHub.UpdateCheckRun(ctx, t.Repo, github.CheckRun{
 		ID: run.ID, Name: CheckName, Status: completed, Conclusion: end.conclusion, Completed: p.Now(), DetailsURL: p.DetailsURL,
-		Output: &github.Output{Title: report.Line(title, titleLimit), Summary: strings.TrimSpace(forPull(t, end) + "\n\n" + text)},
+		Output: &github.Output{Title: fitted(report.Line(title, titleLimit), checkTitleLimit), Summary: strings.TrimSpace(forPull(t, end) + "\n\n" + text)},
 	})
 	return err
 }

@@ -66,7 +66,7 @@ func (p *Publisher) heedOthers(ctx context.Context, t Target, e *ending) error {
 			continue
 		}
 		e.other, e.conclusion = n, failure
-		e.title = fmt.Sprintf("PASS, which does not count: pull request %d has the same commit and no PASS", n)
+		e.title = fmt.Sprintf("PASS does not count: pull request %d has the same commit; it has no PASS", n)
 		return nil
 	}
 	return nil

@@ -15,7 +15,7 @@ func (p *Publisher) firstStatus(end ending, url string) github.Status {
 		end.title = p.Redact.String(end.title)
 		return finalStatus(end, url, p.DetailsURL)
 	}
-	end.title = p.Redact.String("so far " + end.title)
+	end.title = p.Redact.String(soFar + end.title)
 	s := finalStatus(end, url, p.DetailsURL)
 	s.State = "pending"
 	return s
