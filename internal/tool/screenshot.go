@@ -187,15 +187,16 @@ const mark = "==ycbot-page=="
 // output, so that it is in the log: the document, the console, the sums of the pictures.
 func shotScript(browser, address string, wait int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `D="$TMPDIR/%s"; rm -rf "$D" && mkdir -p "$D" && cd "$D" || exit 1`+"\nfailed=0\n", shotFolder)
+	fmt.Fprintf(&b, `D="$TMPDIR/%s"; rm -rf "$D" && mkdir -p "$D" && cd "$D" || exit 1`+"\n"+
+		`T=$(mktemp -d /tmp/XXXXXX 2>/dev/null) || T=$TMPDIR`+"\nfailed=0\n", shotFolder) // a socket's path has at most 107 bytes
 	for _, s := range screens {
-		fmt.Fprintf(&b, `timeout -k 5 60 %[1]s --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run --disable-extensions --disable-background-networking --user-data-dir="$D/profile" --enable-logging=stderr --virtual-time-budget=%[2]d --window-size=%[3]d,%[4]d --screenshot="$D/%[3]d.png" --dump-dom %[5]s >%[3]d.html 2>%[3]d.log || { failed=$?; tail -c 2000 %[3]d.log >&2; }
+		fmt.Fprintf(&b, `TMPDIR=$T timeout -k 5 60 %[1]s --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --no-first-run --disable-extensions --disable-background-networking --user-data-dir="$D/profile" --enable-logging=stderr --virtual-time-budget=%[2]d --window-size=%[3]d,%[4]d --screenshot="$D/%[3]d.png" --dump-dom %[5]s >%[3]d.html 2>%[3]d.log || { failed=$?; tail -c 2000 %[3]d.log >&2; }
 echo '%[6]s %[3]d document'; head -c %[7]d %[3]d.html; echo
 echo '%[6]s %[3]d console'; sed -n 's/^\[[^]]*:CONSOLE[^]]*\] //p' %[3]d.log | head -c %[8]d; echo
 echo '%[6]s %[3]d sum'; sha256sum %[3]d.png 2>/dev/null
 `, browser, wait, s.width, s.height, quoteWord(address), mark, shotDocument, shotConsole)
 	}
-	b.WriteString(`rm -rf "$D/profile"; exit $failed`)
+	b.WriteString(`rm -rf "$D/profile"; [ "$T" = "$TMPDIR" ] || rm -rf "$T"; exit $failed`)
 	return b.String()
 }
 
