@@ -16,9 +16,13 @@ import (
 // guardEvery is how often a running command is looked at.
 const guardEvery = 50 * time.Millisecond
 
-// measureEvery is after how many looks the directories are measured, whatever the
-// free space says: five seconds.
-const measureEvery = 100
+// How often the directories are measured, whatever the free space says, which others may
+// give back as fast as a command takes it: each second, and seldom enough that it takes at
+// most a twentieth of the time.
+const (
+	measureEvery = time.Second
+	measureShare = 20
+)
 
 // A guard watches what no limit of the kernel holds: how much a command writes
 // in all, how many files it makes, and how many processes it has, because RLIMIT_NPROC does not bind root
@@ -29,7 +33,6 @@ type guard struct {
 	procs   int   // 0: not watched
 	started time.Time
 	volumes []volume
-	looks   int
 }
 
 // A volume is one file system that a command may write to.
@@ -39,6 +42,7 @@ type volume struct {
 	free int64                         // the most that there was since the command started
 	left int64                         // inodes, the same; some file systems have no such number and always say 0
 	next struct{ bytes, inodes int64 } // how much of both may go before the directories are measured again
+	due  time.Time                     // when they are measured in any case
 }
 
 // reserve is the free space that must remain, whoever used it up.
@@ -80,7 +84,7 @@ func (g *guard) add(dir string) {
 		}
 	}
 	if free, left, ok := freeSpace(dir); ok {
-		v := volume{dirs: []string{dir}, dev: st.Dev, free: free, left: left}
+		v := volume{dirs: []string{dir}, dev: st.Dev, free: free, left: left, due: g.started.Add(measureEvery)}
 		v.next.bytes, v.next.inodes = g.disk, g.inodes
 		g.volumes = append(g.volumes, v)
 	}
@@ -100,7 +104,6 @@ func (g *guard) exceeded(m *member) string {
 	if g.procs > 0 && threads() > g.procs && family.threads(m) > g.procs {
 		return "processes"
 	}
-	g.looks++
 	for i := range g.volumes {
 		if limit := g.volumes[i].exceeded(g); limit != "" {
 			return limit
@@ -122,13 +125,15 @@ func (v *volume) exceeded(g *guard) string {
 		return "disk"
 	case g.inodes > 0 && left < min(reserveInodes, v.left/2) && made > reserveInodes/4:
 		return "inodes"
-	case g.looks%measureEvery == 0: // also what was freed between two looks hides nothing for long
+	case !time.Now().Before(v.due): // also what was freed between two looks hides nothing for long
 	case g.disk > 0 && gone >= v.next.bytes, g.inodes > 0 && made >= v.next.inodes:
 		// Others write there, too: what counts is what changed since the start.
 	default:
 		return ""
 	}
+	began := time.Now()
 	bytes, entries := g.measure(*v)
+	v.due = time.Now().Add(max(measureEvery, measureShare*time.Since(began)))
 	v.next.bytes, v.next.inodes = gone+max(g.disk-bytes, 1<<20), made+max(g.inodes-entries, 1000)
 	switch {
 	case g.inodes > 0 && entries >= g.inodes:
