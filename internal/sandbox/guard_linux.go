@@ -31,6 +31,7 @@ type guard struct {
 	disk    int64 // 0: not watched
 	inodes  int64 // 0: not watched
 	procs   int   // 0: not watched
+	now     func() time.Time
 	started time.Time
 	volumes []volume
 }
@@ -49,8 +50,8 @@ type volume struct {
 const reserve = 256 << 20
 
 // newGuard watches a command in c that may write to dirs.
-func newGuard(l Limits, c *cgroup, started time.Time, dirs []string) *guard {
-	g := &guard{started: started, procs: max(l.Processes, 0)}
+func newGuard(l Limits, c *cgroup, now func() time.Time, dirs []string) *guard {
+	g := &guard{now: now, started: now(), procs: max(l.Processes, 0)}
 	if c != nil && c.pids {
 		g.procs = 0 // the kernel refuses more, which a command can see and survive
 	}
@@ -125,15 +126,16 @@ func (v *volume) exceeded(g *guard) string {
 		return "disk"
 	case g.inodes > 0 && left < min(reserveInodes, v.left/2) && made > reserveInodes/4:
 		return "inodes"
-	case !time.Now().Before(v.due): // also what was freed between two looks hides nothing for long
+	case !g.now().Before(v.due): // also what was freed between two looks hides nothing for long
 	case g.disk > 0 && gone >= v.next.bytes, g.inodes > 0 && made >= v.next.inodes:
 		// Others write there, too: what counts is what changed since the start.
 	default:
 		return ""
 	}
-	began := time.Now()
+	began := g.now()
 	bytes, entries := g.measure(*v)
-	v.due = time.Now().Add(max(measureEvery, measureShare*time.Since(began)))
+	ended := g.now()
+	v.due = ended.Add(max(measureEvery, measureShare*ended.Sub(began)))
 	v.next.bytes, v.next.inodes = gone+max(g.disk-bytes, 1<<20), made+max(g.inodes-entries, 1000)
 	switch {
 	case g.inodes > 0 && entries >= g.inodes:
