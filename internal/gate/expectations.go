@@ -102,7 +102,7 @@ func ran(s compare.Status) bool { return s == compare.Passed || s == compare.Fai
 func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation {
 	o := compare.Observation{
 		Kept: e.kept, Head: e.head, Made: e.made,
-		NotApplied: e.why != "", NamesRemoved: e.why != "" && k.namesRemoved(e.id, e.why),
+		NotApplied: e.why != "", NamesRemoved: e.why != "" && k.namesRemoved(e, e.why),
 		OverBase: compare.Absent,
 	}
 	if ran(e.kept) && k.affects(e) {

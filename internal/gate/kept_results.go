@@ -159,29 +159,32 @@ func (k *keeper) observe() {
 // wantsRemoved says whether a test fails for want of a name that the change takes
 // out of the sources, which languages without a compiler say at run time.
 func (k *keeper) wantsRemoved(e *examined) bool {
-	eco := ecosystem.Named(e.eco)
-	if eco == nil || eco.Absent == nil {
-		return false
+	name := wanted(e.eco, e.output)
+	return name != "" && k.namesRemoved(e, name)
+}
+
+// wanted is the name that a message says is not there, "" where it says of none.
+func wanted(eco, message string) string {
+	by := ecosystem.Named(eco)
+	if by == nil || by.Absent == nil {
+		return ""
 	}
-	name, _ := eco.Absent(e.output)
-	return name != "" && k.namesRemoved(e.id, name)
+	name, _ := by.Absent(message)
+	return name
 }
 
 // namesRemoved says whether a message names what the change removed or renamed.
-func (k *keeper) namesRemoved(id ID, message string) bool {
-	removed, said := k.r.removedNames(id), ecosystem.Words([]byte(message))
-	for w := range said {
+func (k *keeper) namesRemoved(e *examined, message string) bool {
+	removed := k.r.removedNames(e.id)
+	for w := range ecosystem.Words([]byte(message)) {
 		if removed[w] {
 			return true
 		}
 	}
-	for name, v := range k.r.texts { // a file that the message names has lost the name, and another one has it
-		if v.Base == nil || !ecosystem.IsSource(name) || ecosystem.IsTestFile(name) || !strings.Contains(message, "/"+path.Base(name)) {
-			continue
-		}
-		left := ecosystem.Words(v.Head)
-		for w := range ecosystem.Words(v.Base) {
-			if said[w] && !left[w] {
+	if want := wanted(e.eco, message); want != "" {
+		for name, v := range k.r.texts { // a file that the message names has lost the name, and another one has it
+			if ecosystem.IsSource(name) && !ecosystem.IsTestFile(name) && strings.Contains(message, "/"+path.Base(name)) &&
+				ecosystem.Words(v.Base)[want] && !ecosystem.Words(v.Head)[want] {
 				return true
 			}
 		}

@@ -75,15 +75,17 @@ const maxRead = 4000
 // list of tests.
 func (r *runner) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		by, v := ecosystem.ImportsScript, both[name]
-		switch {
-		case ecosystem.IsCode(name, v.Base, v.Head): // a library that a script of tests loads is what it tests
-		case r.plan[Base] != nil && ecosystem.ListsTests(string(v.Base), r.plan[Base].files):
-			by = ecosystem.Reads
-		default:
-			by = ecosystem.Includes
+		v := both[name]
+		if ecosystem.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests
+			return r.onlySteering(name, both, steering, ecosystem.ImportsScript)
 		}
-		return r.onlySteering(name, both, steering, by)
+		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Includes); ok {
+			return eco, true
+		}
+		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Reads); ok && r.plan[Base] != nil && ecosystem.ListsTests(string(v.Base), r.plan[Base].files) {
+			return eco, true
+		}
+		return "", false
 	}
 }
 

@@ -99,7 +99,7 @@ func nodeWords(words []string) (nodeCall, *nodeRunner) {
 			rest := words[i+1:]
 			if len(r.words) == 2 {
 				at := slices.Index(rest, r.words[1])
-				if at < 0 || r.words[0] == "node" && slices.ContainsFunc(r.split(rest[:at]).files, func(string) bool { return true }) {
+				if at < 0 || r.words[0] == "node" && len(r.split(rest[:at]).files) > 0 {
 					continue
 				}
 				rest = slices.Delete(slices.Clone(rest), at, at+1)

@@ -51,7 +51,7 @@ func (n nodeScript) parts(text string, depth int) []nodePart {
 	var out []nodePart
 	for _, st := range list {
 		words := stmtWords(st)
-		if call, r := nodeWords(words); r != nil {
+		if call, r := nodeWords(words); r != nil && !n.calls(words) {
 			out = append(out, nodePart{call: call, runner: r})
 			continue
 		}
@@ -64,6 +64,13 @@ func (n nodeScript) parts(text string, depth int) []nodePart {
 		out = append(out, part)
 	}
 	return out
+}
+
+// calls says whether words run a script of the package, which goes before a program of
+// the same name.
+func (n nodeScript) calls(words []string) bool {
+	names, _ := n.names(words)
+	return len(names) > 0
 }
 
 // called returns what the scripts run that a command calls by their names.

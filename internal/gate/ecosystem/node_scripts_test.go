@@ -34,9 +34,19 @@ func TestNodeScripts(t *testing.T) {
 			[]string{`nyc mocha -r ts-node/register --reporter json --reporter-option output="$RESULTS" src/**/*.spec.ts`},
 		},
 		{
+			"a script before a program of its name", `{"scripts": {"test": "yarn jest", "jest": "jest --selectProjects unit"}}`,
+			[]string{`npx jest --selectProjects unit --ci --json --outputFile="$RESULTS"`},
+		},
+		{"a program where no script has its name", `{"scripts": {"test": "yarn jest"}}`, []string{`yarn jest --ci --json --outputFile="$RESULTS"`}},
+		{
 			"scripts before and after", `{"scripts": {"pretest": "tsc -p .", "test": "ava", "posttest": "tsd"}}`,
 			[]string{`npx ava --tap after tsc -p .`, `tsd`},
 		},
+		{
+			"scripts that yarn 4 does not run", `{"packageManager": "yarn@4.0.2", "scripts": {"pretest": "tsc -p .", "test": "ava", "posttest": "tsd"}}`,
+			[]string{`npx ava --tap`},
+		},
+		{"style by the name of a script", `{"scripts": {"test": "npm run lint:js && ava", "lint:js": "node check.js"}}`, []string{`npx ava --tap`}},
 		{"style, tests and types", `{"scripts": {"test": "xo && c8 ava && tsd"}}`, []string{`c8 ava --tap`, `tsd`}},
 		{
 			"a build that the package has", `{"scripts": {"build": "tsc", "test": "npm run build && npm run test:unit", "test:unit": "vitest run --coverage"}}`,
@@ -48,14 +58,25 @@ func TestNodeScripts(t *testing.T) {
 		},
 		{"words for the script", `{"scripts": {"test": "npm run unit -- --bail", "unit": "mocha"}}`, []string{`npx mocha --bail --reporter json --reporter-option output="$RESULTS"`}},
 		{"shown in another form", `{"scripts": {"test": "tape test/*.js | tap-spec"}}`, []string{`npx tape test/*.js`}},
-		{"reports behind the tests", `{"scripts": {"test": "nyc mocha && nyc report --reporter=html"}}`, []string{`nyc mocha --reporter json --reporter-option output="$RESULTS"`}},
+		{"shown by npx", `{"scripts": {"test": "tape test/*.js | npx tap-spec"}}`, []string{`npx tape test/*.js`}},
+		{"output for another program", `{"scripts": {"test": "tape test/*.js | tee log"}}`, []string{"npm test"}},
+		{
+			"reports behind the tests", `{"scripts": {"test": "nyc mocha && nyc merge a b && yarn coverage && rimraf tmp"}}`,
+			[]string{`nyc mocha --reporter json --reporter-option output="$RESULTS"`},
+		},
+		{"options of what measures", `{"scripts": {"test": "c8 --reporter lcov ava"}}`, []string{`c8 --reporter lcov ava --tap`}},
 		{
 			"by its file", `{"scripts": {"test": "node ./node_modules/mocha/bin/_mocha -t 5000 test"}}`,
 			[]string{`node ./node_modules/mocha/bin/_mocha -t 5000 --reporter json --reporter-option output="$RESULTS" test`},
 		},
-		{"scripts of other packages", `{"scripts": {"test": "npm test --workspaces"}}`, []string{"npm test"}},
+		{"scripts of other packages", `{"scripts": {"test": "npm run unit --workspaces", "unit": "mocha"}}`, []string{"npm test"}},
+		{"scripts of another package", `{"scripts": {"test": "npm run unit --workspace=a", "unit": "mocha"}}`, []string{"npm test"}},
 		{"a script that calls itself", `{"scripts": {"test": "npm run test"}}`, []string{"npm test"}},
 		{"another way to run it", `{"scripts": {"test": "mocha || true"}}`, []string{"npm test"}},
+		{"in the background", `{"scripts": {"test": "ava && mocha &"}}`, []string{"npm test"}},
+		{"negated", `{"scripts": {"test": "! mocha"}}`, []string{"npm test"}},
+		{"whatever the tests say", `{"scripts": {"test": "mocha; true"}}`, []string{"npm test"}},
+		{"output elsewhere", `{"scripts": {"test": "mocha > log"}}`, []string{"npm test"}},
 		{
 			"no script of its own", `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}, "devDependencies": {"vitest": "1"}}`,
 			[]string{`npx vitest run --reporter=json --outputFile="$RESULTS"`},

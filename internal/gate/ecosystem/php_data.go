@@ -78,18 +78,19 @@ func composerPackage(p any) {
 	}
 }
 
-// changedJSON is an object as change leaves it; as it was where it is none.
+// changedJSON is an object as change leaves it, empty where data is none: what cannot be
+// read cannot be cleaned.
 func changedJSON(data []byte, change func(map[string]any)) []byte {
 	var all map[string]any
 	d := json.NewDecoder(strings.NewReader(string(data)))
 	d.UseNumber()
 	if d.Decode(&all) != nil {
-		return data
+		return []byte("{}")
 	}
 	change(all)
 	out, err := json.MarshalIndent(all, "", "    ")
 	if err != nil {
-		return data
+		return []byte("{}")
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package ecosystem
 
 import (
 	"bytes"
-	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -248,29 +247,8 @@ func (p *Project) installPython(s *Survey, f pyFacts) bool {
 		return false
 	}
 	add("python3 -m venv .venv")
-	pip := ".venv/bin/python -m pip install --quiet --disable-pip-version-check "
-	add(pip + strings.Join(args, " "))
-	last := &p.Setup[len(p.Setup)-1]
-	last.Argv = last.offline(pip, args).Argv
+	add(".venv/bin/python -m pip install --quiet --disable-pip-version-check " + strings.Join(args, " "))
 	return true
-}
-
-// offline returns c so that, where no index can be reached, what the system has of all that
-// is asked for will do; at the least what is not the project itself, whose sources are on
-// the path of modules.
-func (c Command) offline(pip string, args []string) Command {
-	own := slices.Clone(args)
-	if i := slices.Index(own, "-e"); i >= 0 {
-		own = slices.Delete(own, i, i+2)
-	}
-	c.Argv = slices.Clone(c.Argv)
-	ways := []string{ShellWords(c), "python3 -m venv --clear --system-site-packages .venv", pip + "--no-index --no-build-isolation " + strings.Join(args, " ")}
-	script := fmt.Sprintf("%s || { echo 'packages of the system are tried' >&2; %s && { %s", ways[0], ways[1], ways[2])
-	if len(own) > 0 && len(own) < len(args) {
-		script += " || { echo 'the project is not installed: its sources are on the path of modules' >&2; " + pip + "--no-index " + strings.Join(own, " ") + "; }"
-	}
-	c.Argv[len(c.Argv)-1] = script + "; }; }"
-	return c
 }
 
 var (
