@@ -1,10 +1,8 @@
 package conclude
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate"
@@ -44,7 +42,7 @@ func (b *builder) mutation() {
 		}
 		b.findings = append(b.findings, report.Finding{
 			Severity: report.SeverityInfo, Path: name, Line: m.Unrun[name][0], Evidence: m.Evidence[:1],
-			Title: "no test runs these changed lines: " + ranges(m.Unrun[name]),
+			Title: "no test runs these changed lines: " + strings.Join(report.LineRanges(m.Unrun[name]), ", "),
 		})
 	}
 }
@@ -60,22 +58,4 @@ func survivor(s gate.Survivor) report.Finding {
 		f.Severity = report.SeverityInfo
 	}
 	return f
-}
-
-// ranges writes sorted numbers as people do: "3, 5-7".
-func ranges(lines []int) string {
-	var out []string
-	for i := 0; i < len(lines); {
-		j := i
-		for j+1 < len(lines) && lines[j+1] == lines[j]+1 {
-			j++
-		}
-		if j == i {
-			out = append(out, strconv.Itoa(lines[i]))
-		} else {
-			out = append(out, fmt.Sprintf("%d-%d", lines[i], lines[j]))
-		}
-		i = j + 1
-	}
-	return strings.Join(out, ", ")
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -56,10 +54,8 @@ func (t TestCommand) Only(places, names []string) (some TestCommand, byPlace, by
 		return t, false, false
 	}
 	p := ecosystem.Part{Packages: places}
-	if ecosystem.ByPackage(t.c.Eco) {
-		if p.Packages = goPlaces(places, t.Unit); p.Packages == nil {
-			p.Packages = []string{"./..."}
-		}
+	if pkgs := ecosystem.PackagesOf(t.c.Eco); pkgs != nil {
+		p.Packages = pkgs.At(places, t.Unit)
 		if len(names) > 0 {
 			p.Tests = map[string]bool{}
 			for _, n := range names {
@@ -77,28 +73,6 @@ func (t TestCommand) Only(places, names []string) (some TestCommand, byPlace, by
 	}
 	t.c, t.Text = c, plain(c)
 	return t, len(places) > 0, p.Tests != nil
-}
-
-// goPlaces are packages of a module, from folders and files of the repository or import
-// paths.
-func goPlaces(places []string, unit string) []string {
-	var out []string
-	for _, p := range places {
-		first, _, _ := strings.Cut(p, "/")
-		if strings.Contains(first, ".") && first != "." && first != ".." && !strings.HasSuffix(p, ".go") { // an import path
-			out = append(out, p)
-			continue
-		}
-		p = path.Clean(p)
-		if strings.HasSuffix(p, ".go") {
-			p = path.Dir(p)
-		}
-		if unit != "." {
-			p = strings.TrimPrefix(strings.TrimPrefix(p, unit), "/")
-		}
-		out = append(out, "./"+strings.TrimPrefix(cmp.Or(p, "."), "./"))
-	}
-	return out
 }
 
 // Script is the text with which bash runs t in its folder.
@@ -145,8 +119,7 @@ func (s *ResultStream) Results(exit int, dir string) (suite Suite, rest, gap str
 
 // machinery are the words that ask runners for results that a machine reads.
 var machinery = pattern.New(strings.Join([]string{
-	` --ci --json\b`, ` run --reporter=json\b`, ` --reporter json --reporter-option`, ` --reporter=json\b`, ` --test-reporter=\S+`, ` -json\b`,
-	` -o junit_family=xunit1`, ` --tap\b`, ` --format json\b`, ` --message-format=json\b`, ` (-\S+ )?\S*"?\$\{?(RESULTS|REPORTER)\S*`,
+	` -json\b`, ` -o junit_family=xunit1`, ` --format json\b`, ` --message-format=json\b`, ` (-\S+ )?\S*"?\$\{?(RESULTS|REPORTER)\S*`,
 }, "|"))
 
 // plain is a command as a person would write it.
@@ -160,9 +133,5 @@ func plain(c ecosystem.Command) string {
 	}
 	text, _, _ = strings.Cut(text, "; status=$?")
 	text = machinery.ReplaceAllString(" "+strings.TrimPrefix(text, `RESULTS="$RESULTS" `), "")
-	text = strings.TrimSuffix(strings.TrimSpace(text), " 2>&1")
-	if fields := strings.Fields(text); slices.Equal(fields, []string{"npx", "vitest"}) {
-		return "npx vitest run"
-	}
-	return text
+	return strings.TrimSuffix(strings.TrimSpace(text), " 2>&1")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/report"
 )
 
 // Bounds of what an agent is given of the gate's result: its request is sent with
@@ -186,7 +187,7 @@ func unwatched(m *gate.Mutation) []string {
 		survived = append(survived, line)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Unrun)) {
-		unrun = append(unrun, "no test runs: "+name+":"+spans(m.Unrun[name]))
+		unrun = append(unrun, "no test runs: "+name+":"+strings.Join(capped(report.LineRanges(m.Unrun[name]), notedCases), ","))
 	}
 	return append(capped(survived, notedCases), capped(unrun, notedCases)...)
 }
@@ -198,26 +199,8 @@ func place(path string, line int) string {
 	return path + ":" + strconv.Itoa(line)
 }
 
-// spans writes sorted line numbers in short: 3,5-7.
-func spans(lines []int) string {
-	var out []string
-	for i := 0; i < len(lines); {
-		j := i
-		for j+1 < len(lines) && lines[j+1] == lines[j]+1 {
-			j++
-		}
-		if j == i {
-			out = append(out, strconv.Itoa(lines[i]))
-		} else {
-			out = append(out, fmt.Sprintf("%d-%d", lines[i], lines[j]))
-		}
-		i = j + 1
-	}
-	return strings.Join(capped(out, notedCases), ",")
-}
-
-// durations says how long the gate's slower commands took on this machine, for whoever
-// plans what there is time for. They differ from run to run, so that they are no part of
+// durations says how long the gate's slower commands took on this machine, so that what there is
+// time for can be planned. They differ from run to run, so that they are no part of
 // an agent's order, by which its work is known again.
 func durations(r *gate.Result) string {
 	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s gate.Step) bool {

@@ -38,6 +38,10 @@ type Packages struct {
 	// and for all but these.
 	Only, But func(c Command, pkgs []string) Command
 
+	// At names packages, as Only takes them, by their import paths, or by folders and
+	// files of the repository; all of the project in the folder unit for none.
+	At func(places []string, unit string) []string
+
 	// Again is a test command that runs packages several times in a random order.
 	Again func(c Command, p Probing) Command
 

@@ -41,6 +41,7 @@ func goPackages() *Packages {
 		Affected: affected,
 		Tests:    testFuncs,
 		Only:     Command.forPackages,
+		At:       goAt,
 		But:      Command.butPackages,
 		Again: func(c Command, p Probing) Command {
 			args := []string{fmt.Sprintf("-count=%d", p.Times), fmt.Sprintf("-shuffle=%d", p.Seed)}
@@ -189,4 +190,32 @@ func steersGo(name string) bool {
 func hasGo(root, dir string) bool {
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
 	return err == nil && len(files) > 0
+}
+
+// goAt names packages for the go command. What begins with the name of a host is an import
+// path.
+func goAt(places []string, unit string) []string {
+	if len(places) == 0 {
+		return []string{"./..."}
+	}
+	var out []string
+	for _, p := range places {
+		first, _, _ := strings.Cut(p, "/")
+		if strings.Contains(first, ".") && first != "." && first != ".." && !strings.HasSuffix(p, ".go") {
+			out = append(out, p)
+			continue
+		}
+		p = path.Clean(p)
+		if strings.HasSuffix(p, ".go") {
+			p = path.Dir(p)
+		}
+		if p == unit {
+			p = "."
+		}
+		if in, ok := strings.CutPrefix(p, unit+"/"); ok && unit != "." {
+			p = in
+		}
+		out = append(out, "./"+strings.TrimPrefix(p, "./"))
+	}
+	return out
 }

@@ -77,3 +77,21 @@ func TestTags(t *testing.T) {
 		}
 	}
 }
+
+func TestGoAt(t *testing.T) {
+	for _, c := range []struct {
+		places []string
+		unit   string
+		want   []string
+	}{
+		{nil, ".", []string{"./..."}},
+		{[]string{"."}, ".", []string{"./."}},
+		{[]string{"a/b", "./c/", "a/x_test.go", "x.go"}, ".", []string{"./a/b", "./c", "./a", "./."}},
+		{[]string{"example.com/m/a"}, ".", []string{"example.com/m/a"}},
+		{[]string{"sub", "sub/a", "sub/x_test.go", "subject"}, "sub", []string{"./.", "./a", "./.", "./subject"}},
+	} {
+		if got := goAt(c.places, c.unit); !slices.Equal(got, c.want) {
+			t.Errorf("At(%q, %q) = %q, want %q", c.places, c.unit, got, c.want)
+		}
+	}
+}
