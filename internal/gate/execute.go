@@ -89,6 +89,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 		run.Env = append(run.Env, r.in.Env...)
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
+		if run.Network == sandbox.NetworkNone {
+			run.Env = append(ecosystem.UnconnectedEnv(), run.Env...)
+		}
 	}
 	proxied, err := r.restrain(ctx, side, c, &run)
 	if err != nil {

@@ -97,3 +97,12 @@ func OfflineEnv(home string) []string {
 		"COMPOSER_DISABLE_NETWORK=1", "HEX_OFFLINE=1", "MAVEN_ARGS=-o",
 	}
 }
+
+// UnconnectedEnv has package managers that a project's own scripts call fail at once where
+// there is no network, and not after minutes of trying again.
+func UnconnectedEnv() []string {
+	return []string{
+		"npm_config_fetch_retries=0", "pnpm_config_fetch_retries=0", "YARN_HTTP_RETRY=0",
+		"PIP_RETRIES=0", "UV_HTTP_RETRIES=0", "CARGO_NET_RETRY=0",
+	}
+}
