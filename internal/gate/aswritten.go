@@ -8,12 +8,9 @@ import (
 
 // silentCall says whether a call that was asked for results failed or kept silent without
 // a result, and is to be run as the project wrote it: at the head only where the base has
-// none either. A runner that reports no test and ends well had none to run.
+// none either. A runner that reports that it ran no test had none to run.
 func (r *runner) silentCall(side Side, c ecosystem.Command, suite Suite, step Step) bool {
-	if _, wanting := suite[ID{Unit: c.Unit, Command: c.Label()}]; !wanting {
-		return false
-	}
-	if c.Plain == nil || step.TimedOut || step.Lacks != "" || ecosystem.AnyRan(suite) {
+	if c.Plain == nil || step.Empty || step.TimedOut || step.Lacks != "" || ecosystem.AnyRan(suite) {
 		return false
 	}
 	for id, t := range r.suites[Base] {

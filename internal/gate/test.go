@@ -131,6 +131,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 // command count as one test.
 func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Collector, step Step, wd string) Step {
 	why, much := stream.Gap()
+	step.Empty = stream.None()
 	if why == "" && (!step.Failed() || !step.TimedOut && ecosystem.AnyFailed(suite)) {
 		return step
 	}

@@ -100,6 +100,8 @@ func (d *document) Gap() (why string, much bool) {
 	return "", false
 }
 
+func (d *document) None() bool { return d.none && d.err == nil }
+
 // relative names a file from the top of the repository.
 func relative(unit, wd, name string) string {
 	if rest, ok := strings.CutPrefix(name, wd+"/"); ok && wd != "" {

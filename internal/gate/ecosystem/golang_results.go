@@ -181,6 +181,9 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 func (g *goStream) Rest() string { return g.other.String() }
 
+// None is false: the go command reports each package, and one without tests as that.
+func (g *goStream) None() bool { return false }
+
 func (g *goStream) Gap() (why string, much bool) {
 	if len(g.packages) == 0 {
 		return noTests, false

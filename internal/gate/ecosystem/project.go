@@ -115,6 +115,8 @@ type Collector interface {
 	// cannot be read, or they contradict themselves. It is called after suite; much
 	// says that there is more output than is kept.
 	Gap() (why string, much bool)
+	// None says whether the runner reported a whole run that has no test.
+	None() bool
 }
 
 // Choose splits projects into those that the changed paths can affect and those

@@ -17,6 +17,7 @@ type Step struct {
 	Output      string        `json:"output"`                // for people, cut; only of steps that failed
 	PerTest     bool          `json:"per_test"`              // its output told each test apart
 	NoTests     bool          `json:"no_tests,omitempty"`    // its runner reported no test
+	Empty       bool          `json:"-"`                     // it reported a whole run that has no test
 	Lacks       string        `json:"lacks,omitempty"`       // the program for want of which it failed
 	Environment string        `json:"environment,omitempty"` // why the failure says nothing about the change, such as a registry out of reach
 }
