@@ -125,7 +125,8 @@ func (r *runner) answer(ctx context.Context, q checks.Question) (checks.Answer, 
 		excused = r.excused
 		var more []ID
 		d.cases.each(func(k Case, l disputed) {
-			if d.stand(k, l) == compare.Conflict && (l == isNew || !r.excused(k.ID)) {
+			despite := l == isRegressed && compare.Despite(d.runs.count(Head, k.ID), d.runs.count(Base, k.ID)) == compare.Open
+			if despite || d.stand(k, l) == compare.Conflict && (l == isNew || !r.excused(k.ID)) {
 				more = append(more, k.ID)
 			}
 		})

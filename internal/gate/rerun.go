@@ -216,8 +216,9 @@ func (r *runner) round(ctx context.Context, d *dispute, ids []ID) error {
 // moreRounds bounds how often tests are run again that fail on the head at random.
 const moreRounds = 20
 
-// moreRounds runs tests that failed on the head once and not each time again, until
-// it is known that the base fails them too, or there were enough runs.
+// moreRounds runs tests again that failed on the head once and not each time, until it is
+// known that the base fails them too, and those that failed there each time and on the base
+// once, until it is known whether that differs; or until there were enough runs.
 func (r *runner) moreRounds(ctx context.Context, d *dispute, ids []ID) error {
 	began := r.logged()
 	for range moreRounds {

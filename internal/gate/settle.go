@@ -128,6 +128,9 @@ func (d *dispute) first(side Side, id ID) Status {
 // enough says whether more runs of a test would show nothing new.
 func (d *dispute) enough(id ID) bool {
 	head, base := d.runs.count(Head, id), d.runs.count(Base, id)
+	if compare.Despite(head, base) == compare.Open {
+		return min(head.Runs, base.Runs) >= compare.Contested.Runs
+	}
 	return base.Failed > 0 || base.Runs == 0 && (head.Failed > 0 && head.Passed() > 0 || head.Runs >= compare.Usual.Runs)
 }
 
@@ -158,12 +161,14 @@ func (d *dispute) take(w *dispute, ids []ID, rule compare.Rule) {
 }
 
 // unsteady are the tests of the base that failed on the head at least once, not each
-// time, and never on the base, without an excuse.
+// time, and never on the base, without an excuse, and those that failed on the head each
+// time and on the base at least once, not each time.
 func (d *dispute) unsteady(excused func(ID) bool) []ID {
 	var out []ID
 	d.cases.each(func(k Case, l disputed) {
 		head, base := d.runs.count(Head, k.ID), d.runs.count(Base, k.ID)
-		if _, elsewhere := d.rules[k.ID]; !elsewhere && l == isRegressed && d.decides(k.ID) && head.Failed > 0 && head.Passed() > 0 && base.Failed == 0 && !excused(k.ID) {
+		random := head.Failed > 0 && head.Passed() > 0 && base.Failed == 0 && !excused(k.ID)
+		if _, elsewhere := d.rules[k.ID]; !elsewhere && l == isRegressed && d.decides(k.ID) && (random || compare.Despite(head, base) == compare.Open) {
 			out = append(out, k.ID)
 		}
 	})
@@ -174,7 +179,9 @@ func (d *dispute) unsteady(excused func(ID) bool) []ID {
 //
 //   - Settled: it stays what it was. In slow suites, where three runs settle it, that
 //     takes the same failure each time and no excuse.
-//   - It passed once on the head, or failed once on the base: flaky; of a test that
+//   - It failed on the head each time, and on the base not each time: a regression
+//     where it failed there once in many runs, not settled where that is no accident.
+//   - Else, where it passed once on the head, or failed once on the base: flaky; of a test that
 //     only the head has, flaky new; new flakiness where it failed at least twice on
 //     the head, never on the base, and without an excuse.
 //   - It did not turn up again: where it is part of another test, its name is made
@@ -218,6 +225,10 @@ func (d *dispute) conflict(out *Comparison, k Case, l disputed, excused func(ID)
 	switch {
 	case l == isNew && head.Failed > 0 && head.Passed() > 0:
 		out.FlakyNew = append(out.FlakyNew, k)
+	case l == isRegressed && compare.Despite(head, base) == compare.Settled:
+		out.Regressed = append(out.Regressed, k)
+	case l == isRegressed && compare.Despite(head, base) == compare.Open:
+		out.Unsettled = append(out.Unsettled, k)
 	case l == isNew && base.Failed > 0 && base.Passed() == 0 && d.first(Base, k.ID) != Skipped:
 		out.PreExisting = append(out.PreExisting, k) // the base did not say so at first
 	case l == isRegressed && compare.Flaking(head, base) && !excused(k.ID):

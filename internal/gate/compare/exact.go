@@ -62,6 +62,9 @@ var (
 	// Whole is for tests that failed in the whole suite and passed in a part of it:
 	// they had one chance more to disagree by accident.
 	Whole = Rule{7}
+	// Contested is for tests that the better side fails, too, but not each time: it may
+	// have failed once.
+	Contested = Rule{12}
 	// Slow is for tests of which one round takes over a tenth of the time limit.
 	Slow = Rule{3}
 )
@@ -84,6 +87,20 @@ func (r Rule) Stand(worse, better Count, alone bool) Standing {
 	case worse.Passed() > 0 || better.Failed > 0:
 		return Conflict
 	case worse.Runs >= r.Runs && (alone || better.Runs >= r.Runs):
+		return Settled
+	}
+	return Open
+}
+
+// Despite says what the runs come to of a test that the better side failed as well: more
+// are needed where the worse side fails each time and the better one passes, too. What is
+// open when there is no time for more is not settled.
+func Despite(worse, better Count) Standing {
+	enough := worse.Runs >= Contested.Runs && better.Runs >= Contested.Runs
+	switch {
+	case worse.Failed == 0 || worse.Passed() > 0 || better.Passed() == 0 || better.Failed == 0, enough && P(worse, better) > Weak:
+		return Conflict
+	case enough && better.Failed == 1:
 		return Settled
 	}
 	return Open
