@@ -172,7 +172,7 @@ func cTests(names []string) string {
 
 func cmakeLanguage() language {
 	return language{
-		name: "cmake", noticed: 1, tools: []string{"cmake", "gcc", "make"}, src: "math.c", test: "tests/CMakeLists.txt",
+		name: "cmake", noticed: 1, unplanted: true, tools: []string{"cmake", "gcc", "make"}, src: "math.c", test: "tests/CMakeLists.txt",
 		files: map[string]string{
 			"CMakeLists.txt":   "cmake_minimum_required(VERSION 3.10)\nproject(m C)\nenable_testing()\nadd_library(m math.c)\nadd_subdirectory(tests)\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),
@@ -190,7 +190,7 @@ func cmakeLanguage() language {
 
 func mesonLanguage() language {
 	return language{
-		name: "meson", noticed: 1, tries: 2, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
+		name: "meson", noticed: 1, unplanted: true, tries: 2, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
 		files: map[string]string{
 			"meson.build":      "project('m', 'c')\nm = static_library('m', 'math.c')\nsubdir('tests')\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),

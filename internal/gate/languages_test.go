@@ -37,8 +37,10 @@ type language struct {
 	fresh   string
 	input   map[string][]string // commands of the configuration: setup, test
 	command bool                // its tests are not reported one by one
-	tries   int                 // where its tools take long to start: see TestLanguages; 0: all
-	noticed int                 // of the good change's mutants by its tests
+	// unplanted says that no test can be planted among them.
+	unplanted bool
+	tries     int // where its tools take long to start: see TestLanguages; 0: all
+	noticed   int // of the good change's mutants by its tests
 }
 
 // A variant is one change to the library.
@@ -175,6 +177,9 @@ func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 	})
 	if m := res.Mutation; good && (l.noticed > 0) != (m != nil) || m != nil && m.Killed != l.noticed {
 		t.Errorf("mutants: %+v, want %d that are noticed", m, l.noticed)
+	}
+	if b := res.Believed; good && !l.command && (b != nil && b.Planted > 0 && len(b.Missed) == 0) == l.unplanted {
+		t.Errorf("planted: %+v, %q", b, res.NotCovered)
 	}
 	if l.command {
 		l.commandLevel(t, v, res)

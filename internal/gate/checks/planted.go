@@ -16,12 +16,6 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// Bounds for planted tests: packages with changed lines, and others.
-const (
-	maxPlanted      = 20
-	maxPlantedOther = 5
-)
-
 // A Believed is what became of the tests that were planted to see whether the suite
 // reports a failure.
 type Believed struct {
@@ -46,12 +40,12 @@ func (r *check) plant(ctx context.Context) error {
 	name := r.plantName()
 	done := &Believed{}
 	for _, c := range r.in.Tests[Head] {
-		files, why := r.plantsFor(c, name)
+		run, files, why := r.plantsFor(c, name)
 		if len(files) == 0 {
 			r.in.NotCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.Label(), why)
 			continue
 		}
-		if err := r.runPlanted(ctx, c, name, files, done); err != nil {
+		if err := r.runPlanted(ctx, c, run, name, files, done); err != nil {
 			return err
 		}
 	}
@@ -79,48 +73,29 @@ func (r *check) plantName() string {
 	return b.String()
 }
 
-// A planted is a file to lay into the head: a test that must fail, with what is
-// before it.
-type planted struct {
-	path string // in the repository
-	pkg  string // as in ID.Package
-	text string
-}
-
-// plantsFor are the files for a test command, or why there are none.
-func (r *check) plantsFor(c ecosystem.Command, name string) ([]planted, string) {
+// plantsFor are the files for a test command and the command that runs them, or why there
+// are none.
+func (r *check) plantsFor(c ecosystem.Command, name string) (run ecosystem.Command, files []ecosystem.Planted, why string) {
 	switch {
-	case c.Results == nil || c.Results.Narrow == nil:
-		return nil, "its output does not tell tests apart"
+	case c.Results == nil:
+		return c, nil, "its output does not tell tests apart"
 	case ecosystem.ByPackage(c.Eco):
 		return r.plantsInPackages(c, name)
+	case c.Results.Plant == nil:
+		return c, nil, "its files cannot be run by themselves"
 	}
-	var out []planted
-	others := 0
-	for _, file := range r.plantable(c) {
-		near := slices.ContainsFunc(r.in.Change.Paths(), func(p string) bool { return p == file || path.Dir(p) == path.Dir(file) })
-		if !near {
-			if others++; others > maxPlantedOther {
-				continue
-			}
-		}
-		if len(out) == maxPlanted+maxPlantedOther {
-			break
-		}
-		src, err := ecosystem.ReadInTree(r.in.Head.Dir, file)
-		if err != nil {
-			continue
-		}
-		if text := ecosystem.FailingTest(file, string(src), c.Results.Name, name); text != "" {
-			at := ecosystem.PlantPath(file, name)
-			out = append(out, planted{path: at, pkg: at, text: string(src) + text})
-		}
-	}
-	return out, "none of its test files is of a known style"
+	run, files = c.Results.Plant(c, ecosystem.Planting{
+		Tree: r.in.Head.Dir, Passing: r.passing(c), Name: name, IsTest: ecosystem.IsTestSource,
+		Near: func(file string) bool {
+			return slices.ContainsFunc(r.in.Change.Paths(), func(p string) bool { return p == file || path.Dir(p) == path.Dir(file) })
+		},
+	})
+	return run, files, "none of its test files is of a known style"
 }
 
-// plantable are the test files of a command all of whose tests pass on the head.
-func (r *check) plantable(c ecosystem.Command) []string {
+// passing are the packages, as in [ID].Package, of a command all of whose tests pass on
+// the head.
+func (r *check) passing(c ecosystem.Command) []string {
 	ok := map[string]bool{}
 	for id, t := range r.in.Suites[Head] {
 		if id.Unit != c.Unit || t.Eco != c.Eco || id.Test == "" {
@@ -129,19 +104,13 @@ func (r *check) plantable(c ecosystem.Command) []string {
 		pass, seen := ok[id.Package]
 		ok[id.Package] = (pass || !seen) && t.Status != Failed && t.Status != NotRun
 	}
-	var out []string
-	for _, file := range slices.Sorted(maps.Keys(ok)) {
-		if ok[file] && path.Ext(file) != "" && !path.IsAbs(file) {
-			out = append(out, file)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(ok)), func(pkg string) bool { return !ok[pkg] })
 }
 
 // plantsInPackages makes a test file for each package.
-func (r *check) plantsInPackages(c ecosystem.Command, name string) ([]planted, string) {
+func (r *check) plantsInPackages(c ecosystem.Command, name string) (run ecosystem.Command, files []ecosystem.Planted, why string) {
 	changed := ecosystem.Touched(r.in.Packages, r.in.Change.Paths())
-	var out []planted
+	var pkgs []string
 	near, others := 0, 0
 	for _, p := range r.in.Packages {
 		ran := r.in.Suites[Head][ID{Unit: p.Unit, Package: p.ImportPath}]
@@ -149,10 +118,10 @@ func (r *check) plantsInPackages(c ecosystem.Command, name string) ([]planted, s
 			continue
 		}
 		if changed[p.ImportPath] {
-			if near++; near > maxPlanted {
+			if near++; near > ecosystem.MaxPlanted {
 				continue
 			}
-		} else if others++; others > maxPlantedOther {
+		} else if others++; others > ecosystem.MaxPlantedOther {
 			continue
 		}
 		beside := slices.Concat(p.TestGoFiles, p.XTestGoFiles)[0]
@@ -164,39 +133,44 @@ func (r *check) plantsInPackages(c ecosystem.Command, name string) ([]planted, s
 		if text == "" {
 			continue
 		}
-		out = append(out, planted{path: path.Join(p.Dir, file), pkg: p.ImportPath, text: text})
+		files, pkgs = append(files, ecosystem.Planted{Path: path.Join(p.Dir, file), Package: p.ImportPath, Text: text}), append(pkgs, p.ImportPath)
 	}
-	return out, "no package with tests is fast enough and passes"
+	if len(files) == 0 {
+		return c, nil, "no package with tests is fast enough and passes"
+	}
+	run, ok := c.Results.Narrow(c, ecosystem.Part{Packages: pkgs})
+	if !ok {
+		return c, nil, "its packages cannot be run by themselves"
+	}
+	return run, files, ""
 }
 
 // runPlanted lays the files into the prepared head, runs their tests and looks for
 // the planted ones. The head is as it was prepared afterwards.
-func (r *check) runPlanted(ctx context.Context, c ecosystem.Command, name string, files []planted, done *Believed) error {
+func (r *check) runPlanted(ctx context.Context, c, n ecosystem.Command, name string, files []ecosystem.Planted, done *Believed) error {
 	if err := r.in.Reset(ctx, Head); err != nil {
 		return err
 	}
-	var pkgs []string
-	for _, f := range files {
-		pkgs = append(pkgs, f.pkg)
-	}
-	n, ok := c.Results.Narrow(c, ecosystem.Part{Packages: pkgs})
-	if !ok {
-		r.in.NotCoveredOnce("whether the suite reports failures: no test can be planted for %q (its files cannot be run by themselves)", c.Label())
-		return nil
-	}
 	n.Stage, n.Name, n.Timeout = StageMutation, c.Label(), r.in.StepLimit
-	if err := r.layPlanted(files); err != nil {
-		return err
-	}
-	defer func() {
-		if err := r.takePlanted(files); err != nil {
-			r.in.Note("planted tests could not be removed: %v", err)
-		}
-	}()
-	suite, step, err := r.in.Run(ctx, Head, n)
+	before, err := r.layPlanted(files)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err := r.takePlanted(files, before); err != nil {
+			r.in.Note("planted tests could not be removed: %v", err)
+		}
+	}()
+	// Not by Run, which would put back what was laid into files of the head.
+	at, stream := r.in.InHead(), n.Results.Collect(n.Unit)
+	r.in.Begin(n.Stage, n.Unit, n.Text)
+	step, err := r.in.At(ctx, at, n, stream)
+	if err != nil {
+		return err
+	}
+	r.in.Record(step)
+	r.in.End(n.Stage, n.Unit, n.Text, step)
+	suite := r.in.Collect(Head, at.Tree, n, stream, step)
 	done.Evidence = append(done.Evidence, step.Evidence)
 	r.judgePlanted(c, name, files, suite, done)
 	return nil
@@ -204,27 +178,27 @@ func (r *check) runPlanted(ctx context.Context, c ecosystem.Command, name string
 
 // judgePlanted finds the files in which the planted test was not reported as failing,
 // although others of the same file or package were reported.
-func (r *check) judgePlanted(c ecosystem.Command, name string, files []planted, suite Suite, done *Believed) {
+func (r *check) judgePlanted(c ecosystem.Command, name string, files []ecosystem.Planted, suite Suite, done *Believed) {
 	var unseen []string
 	for _, f := range files {
 		ran, failed := false, false
 		for id, t := range suite {
-			if id.Package != f.pkg {
+			if id.Package != f.Package {
 				continue
 			}
 			mine := strings.Contains(strings.ToLower(id.Test), name)
 			failed = failed || mine && t.Status == Failed
 			ran = ran || mine || id.Test != "" && t.Status == Passed
 		}
-		whole := suite[ID{Unit: c.Unit, Package: f.pkg}]
+		whole := suite[ID{Unit: c.Unit, Package: f.Package}]
 		switch {
 		case failed:
 			done.Planted++
 		case ran && !whole.Broken:
 			done.Planted++
-			done.Missed = append(done.Missed, f.pkg)
+			done.Missed = append(done.Missed, f.Package)
 		default:
-			unseen = append(unseen, f.path)
+			unseen = append(unseen, f.Path)
 		}
 	}
 	if len(unseen) > 0 {
@@ -232,28 +206,40 @@ func (r *check) judgePlanted(c ecosystem.Command, name string, files []planted, 
 	}
 }
 
-func (r *check) layPlanted(files []planted) error {
+// layPlanted writes the files and returns what those had that were there before.
+func (r *check) layPlanted(files []ecosystem.Planted) (before map[string][]byte, err error) {
 	root, err := os.OpenRoot(r.in.Head.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
+	before = map[string][]byte{}
 	for _, f := range files {
-		if err := root.WriteFile(filepath.FromSlash(f.path), []byte(f.text), 0o644); err != nil {
-			return fmt.Errorf("planted test: %w", err)
+		name := filepath.FromSlash(f.Path)
+		if src, err := root.ReadFile(name); err == nil {
+			before[f.Path] = src
+		}
+		if err := root.WriteFile(name, []byte(f.Text), 0o644); err != nil {
+			return nil, fmt.Errorf("planted test: %w", err)
 		}
 	}
-	return nil
+	return before, nil
 }
 
-func (r *check) takePlanted(files []planted) error {
+func (r *check) takePlanted(files []ecosystem.Planted, before map[string][]byte) error {
 	root, err := os.OpenRoot(r.in.Head.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	for _, f := range files {
-		if err := root.Remove(filepath.FromSlash(f.path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		name := filepath.FromSlash(f.Path)
+		if src, ok := before[f.Path]; ok {
+			err = root.WriteFile(name, src, 0o644)
+		} else if err = root.Remove(name); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		if err != nil {
 			return err
 		}
 	}

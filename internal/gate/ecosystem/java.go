@@ -154,5 +154,34 @@ func javaTests(dir, text, where, name string, only func(class string) string) Co
 			return build(c, t), true
 		},
 	}
+	c.Results.into(planter{
+		file: func(p Planting, unit, class string) string {
+			return p.sourceEnding(unit, strings.ReplaceAll(class, ".", "/")+".java")
+		},
+		plant: func(_ Command, file, src, name string) Planted {
+			at, class, text := classCopy(file, src, name, failingJava(src, name))
+			if pkg := javaPackage.FindStringSubmatch(src); pkg != nil {
+				class = pkg[1] + "." + class
+			}
+			return Planted{Path: at, Package: class, Text: text}
+		},
+	})
 	return c
+}
+
+var javaPackage = pattern.New(`(?m)^\s*package\s+([\w.]+)\s*;`)
+
+// failingJava is a test method that must fail, by the library of a test class.
+func failingJava(src, name string) string {
+	switch {
+	case strings.Contains(src, "org.junit.jupiter"):
+		return "\n    @org.junit.jupiter.api.Test\n    void " + name + "() {\n        org.junit.jupiter.api.Assertions.assertEquals(1, 2);\n    }\n"
+	case strings.Contains(src, "org.testng"):
+		return "\n    @org.testng.annotations.Test\n    public void " + name + "() {\n        org.testng.Assert.assertEquals(1, 2);\n    }\n"
+	case strings.Contains(src, "org.junit."):
+		return "\n    @org.junit.Test\n    public void " + name + "() {\n        org.junit.Assert.assertEquals(1, 2);\n    }\n"
+	case strings.Contains(src, "junit.framework"):
+		return "\n    public void test" + capital(name) + "() {\n        assertEquals(1, 2);\n    }\n"
+	}
+	return ""
 }

@@ -21,6 +21,7 @@ type nodeRunner struct {
 	// collect is nil for those whose output has no files to run alone.
 	collect func(string) Collector
 	nofiles bool
+	failing func(src, name string, modern bool) string // a test that must fail, for a file; modern: of ECMAScript's modules
 	shuffle func(seed uint32) []string
 }
 
@@ -28,7 +29,7 @@ func nodeRunners() []nodeRunner {
 	toFile := func(flag string) string { return flag + "=" + resultsVar }
 	jest := nodeRunner{
 		name: "JSON of jest", flags: []string{"--ci", "--json", toFile("--outputFile")}, only: []string{"--runTestsByPath"},
-		drop: []string{"--watch", "--watchAll", "--silent"}, collect: Documented(ParseJest),
+		drop: []string{"--watch", "--watchAll", "--silent"}, collect: Documented(ParseJest), failing: failingJest,
 		valued: strings.Fields(`-c --config -t --testNamePattern -w --maxWorkers --testTimeout --rootDir --roots --env --selectProjects --ignoreProjects --projects
 			--setupFilesAfterEnv --coverageDirectory --coverageReporters --coverageProvider --collectCoverageFrom --reporters --globals --transform --shard --seed -o
 			--testPathIgnorePatterns --testEnvironment --testRunner --cacheDirectory --moduleNameMapper --preset --maxConcurrency`),
@@ -41,7 +42,7 @@ func nodeRunners() []nodeRunner {
 		own:     []string{"--test-reporter", "--test-reporter-destination"},
 		flags:   []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
 		line:    "REPORTER='" + escapeReporter(nodeReporter) + "'",
-		collect: Documented(parseNodeTest),
+		collect: Documented(parseNodeTest), failing: failingNodeTest,
 		valued: strings.Fields(`-r --require --import --loader --experimental-loader -C --conditions --env-file --test-name-pattern --test-skip-pattern --test-timeout
 			--test-concurrency --test-coverage-include --test-coverage-exclude --test-global-setup --tsconfig`),
 	}
@@ -51,7 +52,7 @@ func nodeRunners() []nodeRunner {
 		jest, scripts,
 		{
 			words: []string{"vitest"}, name: "JSON of vitest", drop: []string{"--watch", "-w"}, first: "run",
-			flags: []string{"--reporter=json", toFile("--outputFile")}, collect: Documented(ParseJest),
+			flags: []string{"--reporter=json", toFile("--outputFile")}, collect: Documented(ParseJest), failing: failingVitest,
 			own: []string{"--reporter", "--outputFile"},
 			valued: strings.Fields(`-c --config -r --root --dir -t --testNamePattern --project --environment --mode --pool --testTimeout --hookTimeout
 				--maxWorkers --minWorkers --shard --exclude --retry --bail --changed`),
@@ -61,18 +62,18 @@ func nodeRunners() []nodeRunner {
 		},
 		{
 			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"},
-			flags: []string{"--reporter", "json", "--reporter-option", "output=" + resultsVar}, collect: Documented(parseMocha),
+			flags: []string{"--reporter", "json", "--reporter-option", "output=" + resultsVar}, collect: Documented(parseMocha), failing: failingMocha,
 			own: []string{"--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
 			valued: strings.Fields(`-r --require --config --package --opts -t --timeout -s --slow -u --ui -g --grep -f --fgrep --file --spec --ignore --exclude
 				--extension --loader --experimental-loader --import --node-option -n --retries -j --jobs --watch-files --watch-ignore --compilers --globals`),
 		},
 		node, tsx,
 		{
-			words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch", "-w"}, collect: grouped(parseTAP), nofiles: true,
+			words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch", "-w"}, collect: grouped(parseTAP), nofiles: true, failing: failingAva,
 			valued: strings.Fields("-m --match -T --timeout --config -c --concurrency --node-arguments"),
 		},
-		{words: []string{"tape"}, name: "TAP of tape", collect: grouped(parseTAP), nofiles: true, valued: strings.Fields("-r --require -i --ignore --import")},
-		{words: []string{"tap"}, name: "TAP of tap", flags: []string{"--reporter=tap"}, own: []string{"--reporter", "-R"}, drop: []string{"--watch"}, collect: grouped(parseTAP), nofiles: true},
+		{words: []string{"tape"}, name: "TAP of tape", collect: grouped(parseTAP), nofiles: true, failing: failingTape, valued: strings.Fields("-r --require -i --ignore --import")},
+		{words: []string{"tap"}, name: "TAP of tap", flags: []string{"--reporter=tap"}, own: []string{"--reporter", "-R"}, drop: []string{"--watch"}, collect: grouped(parseTAP), nofiles: true, failing: failingTap},
 	}
 }
 
@@ -218,6 +219,7 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 		}
 		return build(c, fromUnit(c.Unit, p.Packages), r.only...), true
 	}}
+	c.Results.into(r.planter())
 	if r.shuffle != nil {
 		c.Results.Probe = func(c Command, p Probing) (Command, string) {
 			files, more := call.files, r.shuffle(p.Seed)

@@ -1,63 +1,178 @@
 package ecosystem
 
 import (
+	"cmp"
+	"io/fs"
+	"os"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// PlantPath is where a copy of a test file is found by the same runner.
-func PlantPath(file, name string) string {
+// Bounds for planted tests: packages or files with changed lines, and others.
+const (
+	MaxPlanted      = 20
+	MaxPlantedOther = 5
+)
+
+// A Planting is what is known when a test that must fail is laid beside those of a
+// command.
+type Planting struct {
+	Tree    string                 // folder of the head
+	Passing []string               // all of their tests pass there: as in [ID].Package
+	IsTest  func(file string) bool // whether a file has tests, by its name
+	Near    func(file string) bool // whether the change touches a file or one beside it
+	Name    string                 // what the test is called: lower-case letters that nobody can foresee
+}
+
+// A Planted is a file to write into the head, with a test that must fail.
+type Planted struct {
+	Path    string // in the repository
+	Package string // of its results, as in [ID].Package
+	Text    string // the whole file
+}
+
+// A planter makes tests that must fail from test files of one style.
+type planter struct {
+	// file finds the file with the tests that results name as pkg; nil: they name files.
+	file func(p Planting, unit, pkg string) string
+	// plant has the file in which the test is; no text where the style is not known.
+	plant func(c Command, file, src, name string) Planted
+	// most is how many the command can run at once; 0: MaxPlanted and MaxPlantedOther.
+	most int
+	// run returns c for what was planted; nil: [Results].Narrow does.
+	run func(c Command, pkgs []string) Command
+}
+
+// into lets a command have tests planted among its own.
+func (r *Results) into(l planter) *Results {
+	r.Plant = func(c Command, p Planting) (Command, []Planted) {
+		out := l.files(c, p)
+		if len(out) == 0 {
+			return c, nil
+		}
+		var pkgs []string
+		for _, f := range out {
+			pkgs = append(pkgs, f.Package)
+		}
+		if l.run != nil {
+			return l.run(c, pkgs), out
+		}
+		narrow, ok := c.Results.Narrow(c, Part{Packages: pkgs})
+		if !ok {
+			return c, nil
+		}
+		return narrow, out
+	}
+	return r
+}
+
+func (l planter) files(c Command, p Planting) []Planted {
+	var near, others []Planted
+	for _, pkg := range p.Passing {
+		file := pkg
+		if l.file != nil {
+			file = l.file(p, c.Unit, pkg)
+		}
+		if file == "" || path.IsAbs(file) || path.Ext(file) == "" {
+			continue
+		}
+		touched := p.Near(file)
+		if touched && len(near) == MaxPlanted || !touched && len(others) == MaxPlantedOther {
+			continue
+		}
+		src, err := ReadInTree(p.Tree, file)
+		if err != nil {
+			continue
+		}
+		f := l.plant(c, file, string(src), p.Name)
+		switch {
+		case f.Text == "":
+		case touched:
+			near = append(near, f)
+		default:
+			others = append(others, f)
+		}
+	}
+	all := append(near, others...)
+	return all[:min(len(all), cmp.Or(l.most, len(all)))]
+}
+
+// copied plants in a copy of a test file, behind what it has.
+func copied(test func(file, src, name string) string) planter {
+	return planter{plant: func(_ Command, file, src, name string) Planted {
+		text := test(file, src, name)
+		if text == "" {
+			return Planted{}
+		}
+		at := copyPath(file, name)
+		return Planted{Path: at, Package: at, Text: src + text}
+	}}
+}
+
+// copyPath is where a copy of a test file is found by the same runner.
+func copyPath(file, name string) string {
 	dir, base := path.Split(file)
 	stem, ext, _ := strings.Cut(base, ".")
+	words := slices.Contains([]string{".py", ".rb", ".exs"}, path.Ext(file))
 	switch {
 	case strings.HasPrefix(base, "test"):
 		sep := "-"
-		if path.Ext(file) == ".py" || path.Ext(file) == ".rb" {
+		if words {
 			sep = "_"
 		}
 		return dir + stem + sep + name + "." + ext
-	case path.Ext(file) == ".py" || path.Ext(file) == ".rb":
+	case words:
 		return dir + name + "_" + base
 	}
 	return dir + name + base
 }
 
-var (
-	esModule   = pattern.New(`(?m)^\s*import\s|^export\s`)
-	chaiExpect = pattern.New(`chai`)
-	ownAssert  = pattern.New(`(?m)\bassert\b[^\n]*(require\(|from\s)`)
-)
+// capital is a name as classes have it.
+func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
-// FailingTest is a test that must fail in the style of a test file; empty where that
-// is not known.
-func FailingTest(file, src, results, name string) string {
-	modern := esModule.MatchString(src) || path.Ext(file) == ".mjs" || path.Ext(file) == ".mts"
-	class := strings.ToUpper(name[:1]) + name[1:]
-	switch {
-	case results == "results of unittest":
-		return "\n\nimport unittest as " + name + "_unittest\n\n\nclass Test" + class + "(" + name + "_unittest.TestCase):\n    def test_" + name + "(self):\n        self.assertEqual(1, 2)\n"
-	case results == "JUnit XML of pytest":
-		return "\n\ndef test_" + name + "():\n    assert 1 == 2\n"
-	case results == "events of node --test" && modern:
-		return "\n;\nimport { test as " + name + "Test } from \"node:test\";\nimport " + name + "Assert from \"node:assert\";\n" + name + "Test(\"" + name + "\", () => { " + name + "Assert.strictEqual(1, 2) });\n"
-	case results == "events of node --test":
-		return "\n;\nrequire(\"node:test\").test(\"" + name + "\", () => { require(\"node:assert\").strictEqual(1, 2) });\n"
-	case results == "JSON of vitest":
-		return "\n;\nimport { test as " + name + "Test, expect as " + name + "Expect } from \"vitest\";\n" + name + "Test(\"" + name + "\", () => { " + name + "Expect(1).toBe(2) });\n"
-	case results == "JSON of jest":
-		return "\n;\ntest(\"" + name + "\", () => { expect(1).toBe(2) });\n"
-	case results == "JSON of mocha" && ownAssert.MatchString(src):
-		return "\n;\nit(\"" + name + "\", () => { assert.equal(1, 2) });\n"
-	case results == "JSON of mocha" && chaiExpect.MatchString(src) && strings.Contains(src, "expect"):
-		return "\n;\nit(\"" + name + "\", () => { expect(1).to.equal(2) });\n"
-	case results == "JSON of mocha":
-		return "\n;\nit(\"" + name + "\", () => { throw new Error(\"1 is not 2\") });\n"
-	case strings.Contains(src, "Minitest::Test"):
-		return "\n\nclass Test" + class + " < Minitest::Test\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
-	case strings.HasSuffix(file, "_spec.rb"):
-		return "\n\nRSpec.describe(\"" + name + "\") { it(\"" + name + "\") { expect(1).to eq(2) } }\n"
+// classCopy plants in a copy of a file with one class of the name of the file: a method
+// at its end, and the class called after both. It is no copy where there is no such class.
+func classCopy(file, src, name, method string) (at, class, text string) {
+	dir, base := path.Split(file)
+	stem, ext, _ := strings.Cut(base, ".")
+	end := strings.LastIndexByte(src, '}')
+	if end < 0 || !strings.Contains(src, "class "+stem) || method == "" {
+		return "", "", ""
 	}
-	return ""
+	class = capital(name) + stem
+	if rest, ok := strings.CutPrefix(stem, "Test"); ok {
+		class = "Test" + capital(name) + rest
+	}
+	return dir + class + "." + ext, class, regexp.MustCompile(`\b`+regexp.QuoteMeta(stem)+`\b`).ReplaceAllLiteralString(src[:end], class) + method + src[end:]
+}
+
+// sources are the files below a folder of the planting's tree that are wanted, those that
+// the change touches first. Hidden folders and those of packages and build output are left
+// out.
+func (p Planting) sources(unit string, want func(file string) bool) []string {
+	var near, others []string
+	_ = fs.WalkDir(os.DirFS(p.Tree), unit, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not found
+		switch {
+		case err != nil, d.IsDir() && name != unit && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"target", "build", "node_modules", "vendor"}, d.Name())):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !want(name):
+		case p.Near(name):
+			near = append(near, name)
+		default:
+			others = append(others, name)
+		}
+		return nil
+	})
+	return append(near, others...)
+}
+
+// sourceEnding finds the file below a folder whose path ends so; empty for none.
+func (p Planting) sourceEnding(unit, end string) string {
+	all := p.sources(unit, func(file string) bool { return file == end || strings.HasSuffix(file, "/"+end) })
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
 }

@@ -71,6 +71,10 @@ type Results struct {
 	// so that all of them have to be run. Nil is never.
 	Narrow func(c Command, p Part) (Command, bool)
 
+	// Plant makes files with a test that must fail, and the command that runs them; nil:
+	// it cannot, and no file: none of the tests that pass is of a style that is known.
+	Plant func(c Command, p Planting) (Command, []Planted)
+
 	// Apart says that its packages are run in processes of their own, so that a part
 	// of them does what it does among the others.
 	Apart bool

@@ -194,6 +194,7 @@ func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), 
 			return build(c, fromUnit(c.Unit, p.Packages)), true
 		},
 	}
+	c.Results.into(copied(failingRuby))
 	if strings.Contains(text, "rspec") {
 		c.Results.Probe = func(c Command, p Probing) (Command, string) {
 			d := c.reporting(fmt.Sprintf("%s --order rand:%d", c.Text, p.Seed))
@@ -202,6 +203,17 @@ func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), 
 		}
 	}
 	return c
+}
+
+// failingRuby is a test that must fail, in the style of a file.
+func failingRuby(file, src, name string) string {
+	switch class := capital(name); {
+	case strings.Contains(src, "Minitest::Test"):
+		return "\n\nclass Test" + class + " < Minitest::Test\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
+	case strings.HasSuffix(file, "_spec.rb"):
+		return "\n\nRSpec.describe(\"" + name + "\") { it(\"" + name + "\") { expect(1).to eq(2) } }\n"
+	}
+	return ""
 }
 
 // parseRSpec reads the JSON of rspec. Files that cannot be loaded are only counted

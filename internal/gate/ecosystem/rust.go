@@ -144,6 +144,21 @@ func cargoTests(c Command, text string) Command {
 			return d, "repeated, one after the other"
 		},
 	}
+	c.Results.into(planter{
+		// A program's tests begin in the file of its root. Those of several members of a
+		// workspace that have one name are reported as one.
+		file:  func(p Planting, unit, pkg string) string { return p.sourceEnding(unit, pkg) },
+		plant: plantCargo,
+		most:  3,
+		run: func(c Command, pkgs []string) Command {
+			if targets := cargoTargets(pkgs); targets != "" && !strings.Contains(text, " -- ") {
+				d := cargoTests(c, text+targets)
+				d.Name = c.Label()
+				return d
+			}
+			return c
+		},
+	})
 	return c
 }
 
@@ -203,6 +218,37 @@ func parseCargo(data []byte) ([]outcome, error) {
 		}
 	}
 	return out, nil
+}
+
+// plantCargo plants behind what a file has: Rust finds no test in a file that no other
+// one names.
+func plantCargo(c Command, file, src, name string) Planted {
+	pkg := file
+	if c.Unit != "." {
+		pkg = strings.TrimPrefix(file, c.Unit+"/")
+	}
+	if i := strings.LastIndex(pkg, "/src/"); i >= 0 {
+		pkg = pkg[i+1:]
+	}
+	return Planted{Path: file, Package: pkg, Text: src + "\n#[cfg(test)]\nmod " + name + " {\n    #[test]\n    fn " + name + "() {\n        assert_eq!(1, 2);\n    }\n}\n"}
+}
+
+// cargoTargets are the options for programs; empty where one has no option of its own.
+func cargoTargets(pkgs []string) string {
+	out := ""
+	for _, p := range pkgs {
+		switch {
+		case p == "src/lib.rs":
+			out += " --lib"
+		case p == "src/main.rs":
+			out += " --bins"
+		case path.Dir(p) == "tests":
+			out += " --test " + strings.TrimSuffix(path.Base(p), ".rs")
+		default:
+			return ""
+		}
+	}
+	return out
 }
 
 func cargoPkg(program string) string {

@@ -19,6 +19,9 @@ var tapPlan = pattern.New(`^1\.\.(\d+)\b`)
 // tapName is a line above results that names what they are of, as tape writes.
 var tapName = pattern.New(`^# (.+)$`)
 
+// tapPackage groups the tests of TAP, which names no files.
+const tapPackage = "TAP"
+
 // parseTAP reads the results of the outermost level, each with the lines that
 // follow it. Results of which several have one name are one test.
 func parseTAP(data []byte) ([]outcome, error) {
@@ -28,7 +31,7 @@ func parseTAP(data []byte) ([]outcome, error) {
 		line = strings.TrimRight(line, "\r\n")
 		switch m := tapLine.FindStringSubmatch(line); {
 		case m != nil:
-			o := outcome{pkg: "TAP", name: m[2], status: Passed}
+			o := outcome{pkg: tapPackage, name: m[2], status: Passed}
 			if group != "" {
 				o.name = group + NameSep + m[2]
 			}
@@ -48,7 +51,7 @@ func parseTAP(data []byte) ([]outcome, error) {
 		case tapName.MatchString(line) && !tapCount.MatchString(line):
 			group = tapName.FindStringSubmatch(line)[1]
 		case strings.HasPrefix(line, "Bail out!"):
-			out = append(out, outcome{pkg: "TAP", status: Failed, output: line})
+			out = append(out, outcome{pkg: tapPackage, status: Failed, output: line})
 		case len(out) > 0 && out[len(out)-1].status == Failed && strings.HasPrefix(line, " ") && strings.TrimSpace(line) != "---" && strings.TrimSpace(line) != "...":
 			out[len(out)-1].output = Short(JoinOutput(out[len(out)-1].output, strings.TrimSpace(line)))
 		}
