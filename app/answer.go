@@ -135,16 +135,24 @@ func (w *Worker) say(ctx context.Context, h Host, j job.Job) error {
 	if err := h.Seen(ctx, j); err != nil {
 		return err
 	}
-	text := ""
-	if j.Verb == event.VerbStop {
-		text, err = w.stop(ctx, j, about)
-	} else {
-		text, err = w.status(ctx, j)
+	answer, ok := w.answers()[j.Verb]
+	if !ok {
+		return &Permanent{Err: fmt.Errorf("there is no answer to the command %q", j.Verb)}
 	}
+	text, err := answer(ctx, j, about)
 	if err != nil || j.Comment == 0 { // a button is seen to work
 		return err
 	}
 	return h.Reply(ctx, j, job.Skip{Code: job.Code(j.Verb), Text: text, Notify: job.NotifyComment, Number: j.Number})
+}
+
+// answers are how questions are answered, by what they ask for; about is the job that a
+// button belongs to, nil for none.
+func (w *Worker) answers() map[event.Verb]func(ctx context.Context, j job.Job, about *job.Job) (string, error) {
+	return map[event.Verb]func(context.Context, job.Job, *job.Job) (string, error){
+		event.VerbStop:   w.stop,
+		event.VerbStatus: w.status,
+	}
 }
 
 // reply tells a person why nothing is done, where that is to be told on GitHub.
@@ -270,7 +278,7 @@ func (w *Worker) active(ctx context.Context, j job.Job) ([]queue.Entry, error) {
 }
 
 // status says what is done and what waits.
-func (w *Worker) status(ctx context.Context, j job.Job) (string, error) {
+func (w *Worker) status(ctx context.Context, j job.Job, _ *job.Job) (string, error) {
 	active, err := w.active(ctx, j)
 	if err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -107,13 +108,8 @@ func arguments(rest string) Command {
 		case word == "--":
 			c.Words, c.Cut = words(rest)
 			return c
-		case first && word == string(VerbAccept):
-			return acceptance(rest)
-		case first && (word == string(VerbStop) || word == string(VerbStatus) || word == string(VerbHelp)):
-			if more, _ := next(rest); more != "" {
-				return help("`/verify " + word + "` takes nothing more")
-			}
-			return Command{Verb: Verb(word)}
+		case first && isVerb(word):
+			return verb(word, rest)
 		case word == "full" && !c.Full && c.SHA == "":
 			c.Full = true
 		case IsSHA(strings.ToLower(word)) && c.SHA == "":
@@ -122,6 +118,41 @@ func arguments(rest string) Command {
 			return help(misfit(word))
 		}
 	}
+}
+
+// A form is a command with a word of its own after "/verify".
+type form struct {
+	verb  Verb   // the word
+	after string // what may follow it, for people
+	does  string // for people, in Markdown
+	// read reads what follows the word; nil: nothing may.
+	read func(rest string) Command
+}
+
+// forms are the commands with a word of their own, in the order of the help.
+func forms() []form {
+	return []form{
+		{VerbAccept, "SHA reason", "the changed or removed expectations that the report of this commit lists are meant: the verdict is concluded again from the recorded run, without running anything; a broken test cannot be accepted", acceptance},
+		{VerbStatus, "", "says what runs (GitHub App only)", nil},
+		{VerbStop, "", "stops what runs (GitHub App only)", nil},
+		{VerbHelp, "", "this text", nil},
+	}
+}
+
+func isVerb(word string) bool {
+	return slices.ContainsFunc(forms(), func(f form) bool { return string(f.verb) == word })
+}
+
+// verb reads what follows a verb's word.
+func verb(word, rest string) Command {
+	f := forms()[slices.IndexFunc(forms(), func(f form) bool { return string(f.verb) == word })]
+	if f.read != nil {
+		return f.read(rest)
+	}
+	if more, _ := next(rest); more != "" {
+		return help("`/verify " + word + "` takes nothing more")
+	}
+	return Command{Verb: f.verb}
 }
 
 // acceptance reads what follows "/verify accept": a commit, then a reason in free
@@ -187,16 +218,17 @@ func words(s string) (text string, cut bool) {
 
 // Help is the text that explains the commands, in Markdown.
 func Help() string {
-	return "A new comment that begins with `/verify`, by someone who may start a run, is a command:\n\n" +
+	var b strings.Builder
+	b.WriteString("A new comment that begins with `/verify`, by someone who may start a run, is a command:\n\n" +
 		"| Comment | What happens |\n" +
 		"| --- | --- |\n" +
 		"| `/verify` | the head of this pull request is verified |\n" +
 		"| `/verify full` | the same, taking nothing over from earlier runs |\n" +
 		"| `/verify SHA` | the same, if the head is this commit (7 or more hex digits; 12 or more, and required, where the pull request comes from a fork or its author has no write permission) |\n" +
-		"| `/verify -- words` | the same, with words about what to look at; may follow `full` and a commit |\n" +
-		"| `/verify accept SHA reason` | the changed or removed expectations that the report of this commit lists are meant: the verdict is concluded again from the recorded run, without running anything; a broken test cannot be accepted |\n" +
-		"| `/verify status` | says what runs (GitHub App only) |\n" +
-		"| `/verify stop` | stops what runs (GitHub App only) |\n" +
-		"| `/verify help` | this text |\n\n" +
-		"Edited comments are not read: write a new one.\n"
+		"| `/verify -- words` | the same, with words about what to look at; may follow `full` and a commit |\n")
+	for _, f := range forms() {
+		b.WriteString("| `" + strings.TrimSpace("/verify "+string(f.verb)+" "+f.after) + "` | " + f.does + " |\n")
+	}
+	b.WriteString("\nEdited comments are not read: write a new one.\n")
+	return b.String()
 }

@@ -3,21 +3,15 @@ package tool
 import (
 	"maps"
 	"slices"
+	"sync"
 )
 
-// known is every tool name that means something, whether it exists or not.
-// Tools that change the project are here so that a call of one is told apart
-// from a call of nothing.
-func known() map[string]Class {
-	return map[string]Class{
-		"read_file": Read, "read_many_files": Read, "list_dir": Read, "list_project_structure": Read, "glob": Read, "grep": Read,
-		"list_git_changed_files": GitRead, "git_branch_status": GitRead, "git_show_file_at_rev": GitRead, "git_diff_files": GitRead,
-		"git_log_file": GitRead, "git_blame_lines": GitRead, "git_merge_base": GitRead,
-		"todo_write": Session, "submit_result": Session,
-		"pr_read": Read, "pr_review_context": Read,
-		"run_bash": Exec, "run_tests": Exec, "start_process": Exec, "process_output": Exec, "stop_process": Exec, "screenshot": Exec,
-		"fetch_url": Net,
-		"Agent":     Delegate, "subagents_run": Delegate, "get_subagent_result": Delegate,
+// known is every tool name that means something, whether it exists or not: those of
+// [Declared], and these. Tools that change the project are among them so that a call of
+// one gets another answer than a call of nothing.
+var known = sync.OnceValue(func() map[string]Class {
+	out := map[string]Class{
+		"Agent": Delegate, "subagents_run": Delegate, "get_subagent_result": Delegate,
 
 		"write_file": Write, "edit_file": Write, "apply_diff": Write, "mkdir": Write, "copy_file": Write, "move_file": Write, "delete_file": Write,
 		"git_commit": GitWrite, "git_checkpoint": GitWrite, "rollback": GitWrite, "git_stage_files": GitWrite, "git_unstage_files": GitWrite,
@@ -25,7 +19,11 @@ func known() map[string]Class {
 		"enter_worktree": GitWrite, "exit_worktree": GitWrite,
 		"pr_add_comment": Publish,
 	}
-}
+	for _, t := range Declared() {
+		out[t.Name] = t.Class
+	}
+	return out
+})
 
 // aliases are other systems' spellings.
 func aliases() map[string]string {

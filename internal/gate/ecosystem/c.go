@@ -35,6 +35,7 @@ func cClasses() classTable {
 func cEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "C/C++", Units: "C/C++ projects", Bound: true,
+		Programs: strings.Fields("gcc cc clang cmake ctest meson ninja"),
 		find:     findCProjects,
 		classes:  cClasses(),
 		IsTest:   isCTest,

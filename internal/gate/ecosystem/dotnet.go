@@ -25,10 +25,11 @@ func dotnetClasses() classTable {
 func dotnetEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: ".NET", Units: ".NET projects", Bound: true,
-		Hosts:   strings.Fields("api.nuget.org www.nuget.org globalcdn.nuget.org"),
-		Fetched: []string{".nuget/packages"},
-		find:    findDotnetProjects,
-		classes: dotnetClasses(),
+		Programs: strings.Fields("dotnet"),
+		Hosts:    strings.Fields("api.nuget.org www.nuget.org globalcdn.nuget.org"),
+		Fetched:  []string{".nuget/packages"},
+		find:     findDotnetProjects,
+		classes:  dotnetClasses(),
 		IsTest: func(name string) bool {
 			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
 		},

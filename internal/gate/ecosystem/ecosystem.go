@@ -18,6 +18,9 @@ type Ecosystem struct {
 	// them, which setup is given; registryFiles such that name files or folders.
 	registries, registryFiles []string
 
+	// Programs are those whose version can decide how its tests end.
+	Programs []string
+
 	// Hosts are the public registries, by name: what setup of a head that is not
 	// trusted may reach.
 	Hosts []string

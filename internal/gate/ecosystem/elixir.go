@@ -24,11 +24,12 @@ func elixirClasses() classTable {
 func elixirEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Elixir", Units: "Elixir projects",
-		Hosts:   strings.Fields("hex.pm repo.hex.pm builds.hex.pm"),
-		Fetched: []string{".hex", ".mix", ".cache/rebar3"},
-		find:    findElixirProjects,
-		classes: elixirClasses(),
-		IsTest:  func(name string) bool { return path.Ext(name) == ".exs" && InFolder(name, "test") },
+		Programs: strings.Fields("elixir mix"),
+		Hosts:    strings.Fields("hex.pm repo.hex.pm builds.hex.pm"),
+		Fetched:  []string{".hex", ".mix", ".cache/rebar3"},
+		find:     findElixirProjects,
+		classes:  elixirClasses(),
+		IsTest:   func(name string) bool { return path.Ext(name) == ".exs" && InFolder(name, "test") },
 		IsSource: func(name string) bool {
 			return slices.Contains([]string{".ex", ".exs", ".eex", ".heex"}, path.Ext(name))
 		},

@@ -67,6 +67,7 @@ func raceArch(goos, arch string) bool {
 func goEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Go", byGit: true, Units: "Go modules",
+		Programs: strings.Fields("go"),
 		Hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		find:     findGoProjects,
 		classes:  goClasses(),

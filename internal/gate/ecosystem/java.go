@@ -30,10 +30,11 @@ var javaNamed = pattern.New(`^Test.*|(Test|Tests|TestCase|IT|Spec)\.\w+$`)
 func javaEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Java", Units: "Java projects",
-		Hosts:   strings.Fields("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org"),
-		Fetched: []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
-		find:    findJavaProjects,
-		classes: javaClasses(),
+		Programs: strings.Fields("java javac mvn gradle kotlinc"),
+		Hosts:    strings.Fields("repo.maven.apache.org repo1.maven.org plugins.gradle.org plugins-artifacts.gradle.org services.gradle.org downloads.gradle.org"),
+		Fetched:  []string{".m2/repository", ".m2/wrapper", ".gradle/caches/modules-2", ".gradle/wrapper"},
+		find:     findJavaProjects,
+		classes:  javaClasses(),
 		IsTest: func(name string) bool {
 			return path.Ext(name) != ".go" && (strings.Contains("/"+name, "/src/test/") || strings.Contains("/"+name, "/src/integrationTest/"))
 		},

@@ -27,7 +27,10 @@ var (
 // makeEcosystem is what people type where no other ecosystem has tests: targets
 // of a Makefile, a justfile or a Taskfile.
 func makeEcosystem() *Ecosystem {
-	return &Ecosystem{Name: "Make", Units: "Makefiles", find: findMakeProjects, Calls: true, classes: makeClasses()}
+	return &Ecosystem{
+		Name: "Make", Units: "Makefiles", find: findMakeProjects, Calls: true, classes: makeClasses(),
+		Programs: []string{"make", "just", "task"},
+	}
 }
 
 // A maker is a tool with named targets.

@@ -17,8 +17,9 @@ import (
 func nodeEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Node.js", Units: "Node.js packages",
-		Hosts:   strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),
-		Fetched: []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache", ".cache/node/corepack"},
+		Programs: strings.Fields("node npm pnpm yarn bun deno"),
+		Hosts:    strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),
+		Fetched:  []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache", ".cache/node/corepack"},
 		registries: []string{
 			"npm_config_registry", "NPM_CONFIG_REGISTRY", "npm_config_@*:registry", "npm_config_proxy", "npm_config_https_proxy", "npm_config_noproxy",
 			"YARN_REGISTRY", "YARN_NPM_REGISTRY_SERVER", "YARN_HTTP_PROXY", "YARN_HTTPS_PROXY", "YARN_UNSAFE_HTTP_WHITELIST", "BUN_CONFIG_REGISTRY", "COREPACK_NPM_REGISTRY",

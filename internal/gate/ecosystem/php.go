@@ -29,10 +29,11 @@ func phpClasses() classTable {
 func phpEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "PHP", byGit: true, Units: "PHP projects",
-		Hosts:   strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
-		Fetched: []string{".cache/composer"},
-		find:    findPHPProjects,
-		classes: phpClasses(),
+		Programs: strings.Fields("php composer"),
+		Hosts:    strings.Fields("packagist.org repo.packagist.org api.github.com codeload.github.com"), // which packagist.org sends to for the archives
+		Fetched:  []string{".cache/composer"},
+		find:     findPHPProjects,
+		classes:  phpClasses(),
 		IsTest: func(name string) bool {
 			return path.Ext(name) == ".php" && (strings.HasSuffix(name, "Test.php") || InFolder(name, "tests", "test", "Tests"))
 		},

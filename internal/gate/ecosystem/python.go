@@ -15,8 +15,9 @@ import (
 func pythonEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Python", Units: "Python projects",
-		Hosts:   strings.Fields("pypi.org files.pythonhosted.org"),
-		Fetched: []string{".cache/pip", wheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
+		Programs: strings.Fields("python python3 uv poetry pytest"),
+		Hosts:    strings.Fields("pypi.org files.pythonhosted.org"),
+		Fetched:  []string{".cache/pip", wheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
 		registries: []string{
 			"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "PIP_PROXY", "PIP_NO_INDEX", "PIP_DEFAULT_TIMEOUT", "PIP_RETRIES",
 			"UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_HTTP_TIMEOUT", "PIPENV_PYPI_MIRROR",

@@ -28,10 +28,11 @@ func rubyClasses() classTable {
 func rubyEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Ruby", Units: "Ruby projects",
-		Hosts:   strings.Fields("rubygems.org index.rubygems.org"),
-		Fetched: []string{".bundle/cache"},
-		find:    findRubyProjects,
-		classes: rubyClasses(),
+		Programs: strings.Fields("ruby bundle"),
+		Hosts:    strings.Fields("rubygems.org index.rubygems.org"),
+		Fetched:  []string{".bundle/cache"},
+		find:     findRubyProjects,
+		classes:  rubyClasses(),
 		IsTest: func(name string) bool {
 			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || InFolder(name, "spec", "test"))
 		},

@@ -29,6 +29,7 @@ func cargoData(s *Survey, _ string) map[string][]byte {
 func rustEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Rust", Units: "Rust packages",
+		Programs:      strings.Fields("cargo rustc"),
 		Hosts:         strings.Fields("index.crates.io static.crates.io crates.io"),
 		Fetched:       []string{".cargo/registry", ".cargo/git"},
 		registries:    []string{"CARGO_REGISTRIES_*_INDEX", "CARGO_REGISTRIES_*_PROTOCOL", "CARGO_REGISTRY_DEFAULT", "CARGO_HTTP_PROXY", "CARGO_HTTP_MULTIPLEXING", "CARGO_NET_RETRY", "CARGO_NET_GIT_FETCH_WITH_CLI"},

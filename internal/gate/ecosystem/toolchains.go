@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// interpreters are the programs whose version can decide how tests end.
-var interpreters = strings.Fields("bash go node npm pnpm yarn bun deno python python3 uv poetry pytest cargo rustc java javac mvn gradle kotlinc gcc cc clang cmake ctest meson ninja make just task ruby bundle php composer elixir mix dotnet git")
-
 // Fingerprint distinguishes the programs by place, size and time, which an update
 // changes.
 func (t *Toolchains) Fingerprint() []string {
@@ -22,7 +19,11 @@ func (t *Toolchains) Fingerprint() []string {
 	if t.Go != nil {
 		out = append(out, t.Go.Version)
 	}
-	for _, name := range interpreters {
+	names := []string{"bash", "git"}
+	for _, e := range All() {
+		names = append(names, e.Programs...)
+	}
+	for _, name := range names {
 		file, err := filepath.EvalSymlinks(t.LookPath(name))
 		if err != nil || t.LookPath(name) == "" {
 			continue
