@@ -21,8 +21,8 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 	@# spared, and a test of other programs cannot tell when those have changed.
 	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
 
-variants: ## every sort of change in languages whose tools start slowly
-	@go run ./test/summary -vet=off -timeout=45m ./internal/gate -run '^TestLanguages$$' -full
+variants: ## every sort of change in languages whose tools start slowly, and the changes of CONTRIBUTING.md
+	@go run ./test/summary -vet=off -timeout=45m ./internal/gate ./test/contributing -run '^(TestLanguages|TestWalks)$$' -full
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }

@@ -280,3 +280,43 @@ func TestEveryTool(t *testing.T) {
 		}
 	}
 }
+
+// docs/agents.md names the tools of each group, as they are or as those of another one.
+func TestGroupsAreDocumented(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| group | tools |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := map[string]string{}
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		if len(cells) < 3 {
+			t.Fatalf("docs/agents.md: %q is no row of the groups", row)
+		}
+		rows[strings.Trim(cells[1], " `")] = cells[2]
+	}
+	for name, row := range rows {
+		for other, tools := range rows {
+			if strings.Contains(row, "those of `"+other+"`") {
+				row += tools
+			}
+		}
+		tools, known := group(name)
+		if !known {
+			t.Errorf("docs/agents.md has the group %s, which there is not", name)
+		}
+		for _, tl := range tools {
+			if !strings.Contains(row, "`"+tl+"`") {
+				t.Errorf("docs/agents.md: the row of %s lacks %s", name, tl)
+			}
+		}
+	}
+	for _, name := range []string{"environment_read", "workspace_read", "diff_read", "git_read", "web_read", "subagent_submit"} {
+		if rows[name] == "" {
+			t.Errorf("docs/agents.md has no row for the group %s", name)
+		}
+	}
+}

@@ -497,3 +497,14 @@ func TestOrphans(t *testing.T) {
 		}
 	}
 }
+
+// Each command of a comment is answered, but for those that become another job or need
+// no worker.
+func TestEveryCommandIsAnswered(t *testing.T) {
+	answers := (&Worker{}).answers()
+	for _, v := range event.Verbs() {
+		if _, ok := answers[v]; !ok && v != event.VerbAccept && v != event.VerbHelp {
+			t.Errorf("nothing answers `/verify %s`: add it to answers", v)
+		}
+	}
+}

@@ -139,8 +139,17 @@ func forms() []form {
 	}
 }
 
+// Verbs are the words that commands may begin with after "/verify".
+func Verbs() []Verb {
+	var out []Verb
+	for _, f := range forms() {
+		out = append(out, f.verb)
+	}
+	return out
+}
+
 func isVerb(word string) bool {
-	return slices.ContainsFunc(forms(), func(f form) bool { return string(f.verb) == word })
+	return slices.Contains(Verbs(), Verb(word))
 }
 
 // verb reads what follows a verb's word.
