@@ -15,7 +15,7 @@ import (
 
 // topLevel is everything that stands at the top of the repository, beside
 // files whose names begin with a dot. What does not exist yet may be missing.
-const topLevel = "cmd action app agent agents internal docs test action.yml Dockerfile Makefile go.mod go.sum README.md LICENSE SECURITY.md"
+const topLevel = "cmd action app agent agents internal docs test action.yml Dockerfile Makefile go.mod go.sum README.md LICENSE SECURITY.md CONTRIBUTING.md"
 
 // TestTopLevel holds that nothing else stands at the top, except what git
 // ignores there: a built program, a profile.
