@@ -226,9 +226,9 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 		}
 		rj.Accepted = append(rj.Accepted, before...)
 	}
-	show := h.p.telling(h.p.stdout)
-	defer show.close()
-	runner.Observe, runner.First = observers(show.event, h.poster.observe), h.poster.first
+	show := h.p.progress(h.p.stdout)
+	defer show.Close()
+	runner.Observe, runner.First = observers(show.Event, h.poster.observe), h.poster.first
 	rep, err := h.p.perform(ctx, "action", runner, rj)
 	if err == nil && j.Trigger == job.TriggerPush {
 		if err := h.warm(ctx, rj); err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/agents"
@@ -139,7 +141,7 @@ func (p *program) userFolders() []agents.Folder {
 	return agents.UserFolders(func(dir string) fs.FS { return os.DirFS(dir) }, home, yottacode, ycbot)
 }
 
-// dialectOf tells for which system a file of the disk was written.
+// dialectOf says for which system a file of the disk was written.
 func dialectOf(file string) agents.Dialect {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
@@ -159,7 +161,7 @@ func (p *program) agentsList(o *agentsOptions) error {
 		if d.Origin == agents.Builtin {
 			source = string(d.Origin)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, printable(source), toolsOf(d), yesNo(d.Background), cmp.Or(d.Isolation, "-"), printable(cmp.Or(d.Model, "-")))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", d.Name, terminal.Printable(source), toolsOf(d), yesNo(d.Background), cmp.Or(d.Isolation, "-"), terminal.Printable(cmp.Or(d.Model, "-")))
 	}
 	return w.Flush()
 }
@@ -198,11 +200,11 @@ func (p *program) agentsShow(o *agentsOptions, name string) error {
 	var b strings.Builder
 	for _, f := range effective(d) {
 		if f[1] != "" {
-			fmt.Fprintf(&b, "%s: %s\n", f[0], printable(f[1]))
+			fmt.Fprintf(&b, "%s: %s\n", f[0], terminal.Printable(f[1]))
 		}
 	}
 	for line := range strings.SplitSeq("\n"+d.Prompt, "\n") {
-		b.WriteString(printable(line) + "\n")
+		b.WriteString(terminal.Printable(line) + "\n")
 	}
 	_, err = io.WriteString(p.stdout, b.String())
 	return err
@@ -289,7 +291,7 @@ func (p *program) agentsCheck(files []string) error {
 				warnings++
 			}
 			problem.Text = kind + ": " + problem.Text
-			fmt.Fprintln(p.stdout, printable(problem.String()))
+			fmt.Fprintln(p.stdout, terminal.Printable(problem.String()))
 		}
 		if problems.Err() != nil {
 			wrong++

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/recheck"
@@ -54,13 +56,13 @@ func (p *program) check(dir, expect string) error {
 		c.Rendered(dir) // another version may write the same in another way
 	}
 	for _, problem := range c.Problems {
-		fmt.Fprintln(p.stdout, "not intact: "+printable(problem))
+		fmt.Fprintln(p.stdout, "not intact: "+terminal.Printable(problem))
 	}
 	if len(c.Problems) > 0 {
 		p.code = report.ExitError
 		return nil
 	}
-	fmt.Fprintf(p.stdout, "intact: run %s of %s, %d commands in the log\n", printable(c.Report.RunID), printable(c.Report.Repo), c.Records)
+	fmt.Fprintf(p.stdout, "intact: run %s of %s, %d commands in the log\n", terminal.Printable(c.Report.RunID), terminal.Printable(c.Report.Repo), c.Records)
 	fmt.Fprintf(p.stdout, "digest: %s\nVERDICT: %s\n", c.Digest, c.Report.Verdict)
 	return nil
 }

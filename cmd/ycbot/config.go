@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/config"
@@ -82,7 +84,7 @@ func (p *program) configCheck(dir string, args []string) error {
 		return err
 	}
 	p.code = report.ExitError
-	_, err = fmt.Fprintln(p.stdout, printableLines(err.Error()))
+	_, err = fmt.Fprintln(p.stdout, terminal.PrintableLines(err.Error()))
 	return err
 }
 

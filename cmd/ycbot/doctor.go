@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/redact"
@@ -139,7 +141,7 @@ func (p *program) examine(ctx context.Context, o *doctorOptions) error {
 
 // clean is text on one line, without secrets and without what would move a cursor.
 func clean(hide *redact.Redactor, text string) string {
-	return printable(strings.Join(strings.Fields(string(hide.Bytes([]byte(text)))), " "))
+	return terminal.Printable(strings.Join(strings.Fields(string(hide.Bytes([]byte(text)))), " "))
 }
 
 func (p *program) examinedJSON(found []symptom) error {

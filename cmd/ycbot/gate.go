@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 )
 
@@ -56,6 +58,6 @@ func (p *program) explain(ctx context.Context, o *runOptions, asJSON bool) error
 		enc.SetEscapeHTML(false)
 		return enc.Encode(found)
 	}
-	_, err = p.stdout.WriteString(printableLines(found.Text()))
+	_, err = p.stdout.WriteString(terminal.PrintableLines(found.Text()))
 	return err
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 
@@ -122,10 +124,10 @@ func (p *program) init(ctx context.Context, dir string, force bool, forks string
 		fmt.Fprintf(p.stdout, "wrote %s\n", f.name)
 	}
 	for _, e := range found.Projects {
-		fmt.Fprintf(p.stdout, "found %s (%s)\n", printable(e.What), printable(strings.Join(e.Why, ", ")))
+		fmt.Fprintf(p.stdout, "found %s (%s)\n", terminal.Printable(e.What), terminal.Printable(strings.Join(e.Why, ", ")))
 	}
 	for _, s := range from {
-		fmt.Fprintln(p.stdout, printable(s))
+		fmt.Fprintln(p.stdout, terminal.Printable(s))
 	}
 	if len(found.Projects) == 0 {
 		fmt.Fprintf(p.stdout, "found nothing that can be built or tested: name the commands under \"commands:\" in %s\n", configPath)
@@ -219,7 +221,7 @@ func (p *program) found(ctx context.Context, top string) (*gate.Explanation, err
 	}
 	e, err := runner.Explain(ctx, job)
 	if err != nil {
-		fmt.Fprintln(p.stderr, printable("ycbot: the repository was not looked at: "+oneLine(err)))
+		fmt.Fprintln(p.stderr, terminal.Printable("ycbot: the repository was not looked at: "+oneLine(err)))
 		return &gate.Explanation{}, nil
 	}
 	return e, nil

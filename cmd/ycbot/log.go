@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+
+	"github.com/ycbot/ycbot/internal/terminal"
 )
 
 // A spoken log tells people in a terminal what they should know: a line in the words
@@ -39,7 +41,7 @@ func (s *spoken) Handle(_ context.Context, r slog.Record) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := io.WriteString(s.w, word+printable(r.Message+reason+rest)+"\n")
+	_, err := io.WriteString(s.w, word+terminal.Printable(r.Message+reason+rest)+"\n")
 	return err
 }
 
@@ -56,5 +58,19 @@ func (s *spoken) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &c
 }
 
-// WithGroup is part of slog.Handler; nobody here groups.
+// WithGroup is part of slog.Handler; no one here groups.
 func (s *spoken) WithGroup(string) slog.Handler { return s }
+
+// progress begins to show a run on out. The log of a CI job is no screen, even where its
+// runner gives it a terminal.
+func (p *program) progress(out *terminal.Console) *terminal.Progress {
+	plain := p.getenv("TERM") == "dumb" || p.getenv("CI") != ""
+	detail := terminal.Normal
+	switch {
+	case p.quiet:
+		detail = terminal.Quiet
+	case p.verbose:
+		detail = terminal.Verbose
+	}
+	return terminal.NewProgress(out, p.now, detail, !plain && p.getenv("NO_COLOR") == "", plain)
+}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/terminal"
 )
 
 // Warnings are lines that people can read; with --verbose they are log records.
@@ -23,7 +25,7 @@ func TestLogIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &program{stderr: newConsole(stderr, nil), quiet: c.quiet, verbose: c.verbose}
+		p := &program{stderr: terminal.NewConsole(stderr, nil), quiet: c.quiet, verbose: c.verbose}
 		log := p.log()
 		log.Info("begins")
 		log.Warn("tier not available", "error", errors.New("no bwrap; install it"))

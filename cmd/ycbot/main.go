@@ -35,6 +35,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/report"
@@ -52,7 +54,7 @@ func main() {
 		os.Exit(report.ExitError)
 	}
 	os.Exit(ycbot(os.Args[1:], program{
-		env: env, stdin: os.Stdin, stdout: newConsole(os.Stdout, env), stderr: newConsole(os.Stderr, env), now: time.Now, client: newClient(), platform: runtime.GOOS + "/" + runtime.GOARCH, shim: shim(),
+		env: env, stdin: os.Stdin, stdout: terminal.NewConsole(os.Stdout, env), stderr: terminal.NewConsole(os.Stderr, env), now: time.Now, client: newClient(), platform: runtime.GOOS + "/" + runtime.GOARCH, shim: shim(),
 	}))
 }
 
@@ -74,7 +76,7 @@ func newClient() *http.Client {
 type program struct {
 	env            []string // as os.Environ has it
 	stdin          io.Reader
-	stdout, stderr *console
+	stdout, stderr *terminal.Console
 	now            func() time.Time
 	platform       string
 	client         *http.Client
@@ -82,7 +84,7 @@ type program struct {
 	quiet, verbose bool               // how much is told on standard error
 	code           int                // exit code of a command that did its work
 	logger         *slog.Logger       // of the App; nil: see log
-	traces         *telemetry.Tracing // nil: nobody asked for them
+	traces         *telemetry.Tracing // nil: no one asked for them
 }
 
 // getenv returns the value of a variable, and "" where it is not set.
@@ -107,7 +109,7 @@ func (p *program) log() *slog.Logger {
 	return slog.New(&spoken{w: p.stderr, level: level, mu: &sync.Mutex{}})
 }
 
-// logLevel is usual, or lower where somebody looks for a fault.
+// logLevel is usual, or lower where someone looks for a fault.
 func (p *program) logLevel(usual slog.Level) slog.Level {
 	switch {
 	case p.getenv("YCBOT_DEBUG") != "":
@@ -158,7 +160,7 @@ func ycbot(args []string, p program) int {
 	if err == nil {
 		return p.code
 	}
-	fmt.Fprintln(p.stderr, "ycbot: "+printableLines(oneLine(err)))
+	fmt.Fprintln(p.stderr, "ycbot: "+terminal.PrintableLines(oneLine(err)))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintf(p.stderr, "See %q.\n", cmd.CommandPath()+" --help")

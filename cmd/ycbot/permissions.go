@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/agent"
@@ -99,7 +101,7 @@ func (p *program) permissionsTest(o *permissionsOptions, name, args string) erro
 		p.code = 1
 	}
 	for _, warning := range policy.Lint(rules) {
-		fmt.Fprintln(p.stderr, "warning: "+printable(warning))
+		fmt.Fprintln(p.stderr, "warning: "+terminal.Printable(warning))
 	}
 	return nil
 }
@@ -208,7 +210,7 @@ func (p *program) printVerdict(v policy.Verdict) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	line := func(key, value string) {
 		if value != "" {
-			fmt.Fprintf(w, "%s:\t%s\n", key, printable(value))
+			fmt.Fprintf(w, "%s:\t%s\n", key, terminal.Printable(value))
 		}
 	}
 	if d := v.Denial; d == nil {

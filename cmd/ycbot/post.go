@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/ycbot/ycbot/action"
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/change"
@@ -99,7 +101,7 @@ func (s *poster) first(rep *report.Report) {
 // observe passes on what a run does now. It never waits: a line that could not
 // be shown in time gives way to the next.
 func (s *poster) observe(e agent.Event) {
-	line := newsOf(e)
+	line := terminal.News(e)
 	if line == "" || s.news == nil {
 		return
 	}
@@ -113,23 +115,6 @@ func (s *poster) observe(e agent.Event) {
 	}
 }
 
-// newsOf is what is said of an event while the run goes; "" for nothing.
-func newsOf(e agent.Event) string {
-	switch e.Type {
-	case agent.EventStageStart:
-		return "stage: " + e.Step.Stage
-	case agent.EventCommandStart:
-		if text := label(e.Step); !housekeeping(text) {
-			return "running: " + text
-		}
-	case agent.EventSubagentStart:
-		return "agent " + e.Agent + " works"
-	case agent.EventToolStart:
-		return "agent " + e.Agent + ": " + call(e.Call)
-	}
-	return ""
-}
-
 // stop ends the goroutine.
 func (s *poster) stop() {
 	if s.news != nil {
@@ -139,7 +124,7 @@ func (s *poster) stop() {
 	}
 }
 
-// finish tells how the run in dir ended.
+// finish says how the run in dir ended.
 func (s *poster) finish(ctx context.Context, dir string, rep *report.Report, e publish.Ending) (publish.Posted, error) {
 	s.stop()
 	t := s.posting.Target
@@ -159,7 +144,7 @@ func (s *poster) close() error {
 	return s.effects.Close()
 }
 
-// posted is what the action's step tells of it. What stands in the check run
+// posted is what the action's step reports it. What stands in the check run
 // anyway is not repeated in the log.
 func (p *program) posted(rep *report.Report, e publish.Ending, in publish.Posted, files []change.File) action.Posted {
 	out := action.Posted{CommentURL: in.CommentURL, CheckURL: in.CheckURL, Left: in.Left}
@@ -223,7 +208,7 @@ func observers(fs ...func(agent.Event)) func(agent.Event) {
 }
 
 // say writes a line of operation to standard error.
-func (p *program) say(text string) { fmt.Fprintln(p.stderr, "ycbot: "+printable(text)) }
+func (p *program) say(text string) { fmt.Fprintln(p.stderr, "ycbot: "+terminal.Printable(text)) }
 
 // makeParent makes the folder in which a run directory and its effects file lie.
 func makeParent(dir string) error { return os.MkdirAll(filepath.Dir(dir), 0o700) }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/action"
@@ -153,7 +155,7 @@ func (p *program) post(ctx context.Context, h *hub, in action.Inputs, e *event.E
 		return nil, end, posted, err
 	}
 	if len(c.Problems) > 0 {
-		return nil, end, posted, fmt.Errorf("%s is not intact, so nothing of it is posted: %s", dir, printable(strings.Join(c.Problems, "; ")))
+		return nil, end, posted, fmt.Errorf("%s is not intact, so nothing of it is posted: %s", dir, terminal.Printable(strings.Join(c.Problems, "; ")))
 	}
 	rep = c.Report
 	owner, name, ok := strings.Cut(rep.Repo, "/")
@@ -219,10 +221,10 @@ func (p *program) provenance(ctx context.Context, h *hub, e *event.Event, rep *r
 func (p *program) sayPosted(posted publish.Posted) {
 	for _, line := range []string{posted.CommentURL, posted.CheckURL} {
 		if line != "" {
-			fmt.Fprintln(p.stdout, "posted: "+printable(line))
+			fmt.Fprintln(p.stdout, "posted: "+terminal.Printable(line))
 		}
 	}
 	for _, left := range posted.Left {
-		fmt.Fprintln(p.stderr, "ycbot: not posted: "+printable(left))
+		fmt.Fprintln(p.stderr, "ycbot: not posted: "+terminal.Printable(left))
 	}
 }

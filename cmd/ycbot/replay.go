@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/model"
@@ -58,9 +60,9 @@ func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry
 	if err != nil {
 		return err
 	}
-	show := p.telling(p.stderr)
-	defer show.close()
-	runner.Observe = show.event
+	show := p.progress(p.stderr)
+	defer show.Close()
+	runner.Observe = show.Event
 	r, err := recheck.Replay(ctx, runner, dir, o)
 	if p.notIntact(err) {
 		return nil
@@ -69,7 +71,7 @@ func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry
 		return err
 	}
 	for _, d := range append(r.Way, r.Result...) {
-		fmt.Fprintln(p.stdout, printable("departs: "+d.Where+": "+d.What))
+		fmt.Fprintln(p.stdout, terminal.Printable("departs: "+d.Where+": "+d.What))
 		p.indented(d.Diff)
 	}
 	switch {
@@ -90,7 +92,7 @@ func (p *program) replay(ctx context.Context, dir string, flags *runOptions, dry
 func (p *program) origin(dir string) string {
 	from := rundir.Origin(dir)
 	if from != dir {
-		fmt.Fprintln(p.stderr, printable("ycbot: "+dir+" took its verdict over from the run in "+from+": that one is looked at"))
+		fmt.Fprintln(p.stderr, terminal.Printable("ycbot: "+dir+" took its verdict over from the run in "+from+": that one is looked at"))
 	}
 	return from
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/recheck"
@@ -52,8 +54,8 @@ func (p *program) rerun(ctx context.Context, dir string, box *runOptions, o rech
 	if err != nil {
 		return err
 	}
-	show := p.telling(p.stderr)
-	defer show.close()
+	show := p.progress(p.stderr)
+	defer show.Close()
 	o.Repo, o.Each = box.dir, p.reran
 	count, err := recheck.Rerun(ctx, runner, p.origin(dir), o)
 	if p.notIntact(err) {
@@ -94,14 +96,14 @@ func (p *program) reran(r recheck.RerunResult) {
 	if why := r.Why + r.What; why != "" {
 		text += ": " + why
 	}
-	fmt.Fprintln(p.stdout, printable(text))
+	fmt.Fprintln(p.stdout, terminal.Printable(text))
 	p.indented(r.Diff)
 }
 
 // indented prints a diff below the line that it belongs to.
 func (p *program) indented(text string) {
 	for line := range strings.Lines(text) {
-		fmt.Fprintln(p.stdout, "    "+printable(strings.TrimRight(line, "\n")))
+		fmt.Fprintln(p.stdout, "    "+terminal.Printable(strings.TrimRight(line, "\n")))
 	}
 }
 
@@ -112,7 +114,7 @@ func (p *program) notIntact(err error) bool {
 		return false
 	}
 	for _, problem := range bad.Problems {
-		fmt.Fprintln(p.stdout, "not intact: "+printable(problem))
+		fmt.Fprintln(p.stdout, "not intact: "+terminal.Printable(problem))
 	}
 	p.code = report.ExitError
 	return true

@@ -186,12 +186,12 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 	if job.Dir == o.dir {
 		job.Repo = o.found
 	}
-	show := p.telling(p.stderr)
-	defer show.close()
+	show := p.progress(p.stderr)
+	defer show.Close()
 	if job.Models != nil {
-		show.price = job.Models.Price
+		show.Price = job.Models.Price
 	}
-	runner.Observe, runner.First = show.event, o.first
+	runner.Observe, runner.First = show.Event, o.first
 	return p.perform(ctx, "run", runner, job)
 }
 
@@ -263,7 +263,7 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	var box sandbox.Sandbox
 	group, groupCtx := errgroup.WithContext(ctx)
 	if !o.remote {
-		group.Go(func() (err error) { // where there is no repository, nobody waits for the sandbox to be tried out
+		group.Go(func() (err error) { // where there is no repository, no one waits for the sandbox to be tried out
 			o.found, err = git.Discover(groupCtx, o.dir)
 			return err
 		})

@@ -14,6 +14,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/agent"
@@ -226,8 +228,8 @@ func (p *program) tasksList(ctx context.Context, o *tasksOptions) error {
 	w := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tAGENT\tSTATUS\tOUTCOME\tVERDICT\tSTARTED\tTOOK\tCALLS\tTOKENS\tRUN")
 	for _, t := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", printable(t.ID), printable(t.Agent), t.Status, cmp.Or(string(t.Result.Outcome), "-"),
-			cmp.Or(t.Result.Verdict, "-"), t.Started.UTC().Format(time.RFC3339), worked(t.Record, p.now()), t.ToolCalls, t.Tokens, printable(t.Run))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\n", terminal.Printable(t.ID), terminal.Printable(t.Agent), t.Status, cmp.Or(string(t.Result.Outcome), "-"),
+			cmp.Or(t.Result.Verdict, "-"), t.Started.UTC().Format(time.RFC3339), worked(t.Record, p.now()), t.ToolCalls, t.Tokens, terminal.Printable(t.Run))
 	}
 	return w.Flush()
 }
@@ -305,7 +307,7 @@ func (p *program) taskEvents(t ranTask) error {
 func (p *program) lines(text string) error {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		b.WriteString(printable(line) + "\n")
+		b.WriteString(terminal.Printable(line) + "\n")
 	}
 	_, err := p.stdout.WriteString(b.String())
 	return err

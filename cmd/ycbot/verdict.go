@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/terminal"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/github"
@@ -99,7 +101,7 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	} else if v, why, err = p.verdictOfAction(ctx, h, repo, sha, runs, o); err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stdout, printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))
+	fmt.Fprintln(p.stdout, terminal.Printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))
 	p.code = report.Exit(v, "", report.Completed)
 	return nil
 }

@@ -289,6 +289,26 @@ func (l *Line) judged(rep *report.Report) {
 			l.Names = t.FailToPass
 		}
 	}
+	if rep.Expectations == nil {
+		return
+	}
+	var gone []string
+	for class, tests := range rep.Expectations.ByClass() {
+		if l.Given == nil {
+			l.Given = map[string]int{}
+		}
+		l.Given[class] = len(tests)
+		for _, e := range tests {
+			gone = append(gone, e.Test)
+		}
+	}
+	// What decides may be a package, or a test with subtests.
+	named := func(test string) bool {
+		return slices.ContainsFunc(gone, func(g string) bool {
+			return g == test || strings.HasPrefix(g, test+" ") || strings.HasPrefix(g, test+"/")
+		})
+	}
+	l.Named = len(l.Tests) > 0 && !slices.ContainsFunc(l.Tests, func(test string) bool { return !named(test) })
 }
 
 func seconds(d time.Duration) float64 { return math.Round(d.Seconds()*10) / 10 }

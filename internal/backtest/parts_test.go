@@ -43,6 +43,7 @@ func TestLineFits(t *testing.T) {
 			Case: caseID(text(80), fmt.Sprintf("%040x", r.Uint64()), Tampered), Repo: text(60), Change: "0123456789ab", Base: "0123456789ab", Head: "0123456789ab",
 			Arm: Tampered, Operator: text(200), Excluded: text(200), Verdict: "PARTIAL", Seconds: 1e5, CPU: 123456.7, Plain: 12345.6, PlainCPU: 12345.6, Part: true,
 			Digest: "0123456789abcdef", Ycbot: "v1.2.3-0.20261122000000-0123456789ab+dirty", Tests: list(), Names: list(), Reasons: list(),
+			Given: map[string]int{"regressed": 1000, "silenced": 1000, "silent": 1000, "steering": 1000, "weakened": 1000, "support": 1000, "dropped": 1000, "cannot_apply": 1000, "needs_api": 1000, "rewritten": 1000, "data": 1000},
 		}
 		data, err := l.encode()
 		if err != nil {
@@ -241,6 +242,9 @@ func TestTable(t *testing.T) {
 		{Case: "a-1-undone", Repo: "ann/a", Arm: Undone, Operator: "sources-back", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1"},
 		{Case: "a-1-undone", Repo: "ann/a", Arm: Undone, Operator: "sources-back", Verdict: "FAIL", Seconds: 30, Plain: 10, Ycbot: "v1"},
 		{Case: "a-2-undone", Repo: "ann/a", Arm: Undone, Excluded: whyUnseen, Ycbot: "v1"},
+		{Case: "a-4-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Given: map[string]int{"rewritten": 2}},
+		{Case: "a-1-tampered", Repo: "ann/a", Arm: Tampered, Operator: "drop", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Given: map[string]int{"dropped": 1}, Named: true},
+		{Case: "a-2-tampered", Repo: "ann/a", Arm: Tampered, Operator: "skip", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1"},
 	}
 	notes := map[string]Note{"a-2-good": {Case: "a-2-good", Cause: "its test needs a network", Exclude: true}}
 	s := Summarize(plan, lines, notes)

@@ -42,10 +42,14 @@ type Line struct {
 	Tests    []string `json:"tests,omitempty"`   // deciding tests: pass on the good head, fail on the bad one
 	Names    []string `json:"names,omitempty"`   // tests that the verdict names
 	Reasons  []string `json:"reasons,omitempty"` // of the report
+	// Given counts the expectations that no longer hold, by class as in report.json, and
+	// Named says that each deciding test is among them.
+	Given map[string]int `json:"given,omitempty"`
+	Named bool           `json:"named,omitempty"`
 }
 
 // encode is the line as it is stored. Lists and then texts are cut, the longest first,
-// until it fits; "…" stands for what is missing.
+// until it fits, and the classes are left out last; "…" stands for what is missing.
 func (l Line) encode() ([]byte, error) {
 	l.Tests, l.Names, l.Reasons = clip(l.Tests), clip(l.Names), clip(l.Reasons)
 	texts := []*string{&l.Excluded, &l.Operator, &l.Ycbot, &l.Repo} // what names the case is never cut
@@ -67,6 +71,10 @@ func (l Line) encode() ([]byte, error) {
 			if len(*t) > len(*longest) {
 				longest = t
 			}
+		}
+		if *longest == "" && l.Given != nil {
+			l.Given = nil
+			continue
 		}
 		if *longest == "" {
 			return nil, fmt.Errorf("the result of %s does not fit into %d bytes", l.Case, MaxLine)

@@ -38,6 +38,7 @@ type Summary struct {
 	Operators  []ArmSummary   `json:"operators"` // the same of each operator of the bad arms
 	Wrong      []WrongCase    `json:"wrong"`
 	Cost       Cost           `json:"cost"`
+	Given      []ClassCount   `json:"given"`    // good and honest changes that give up expectations, by class
 	Excluded   []CauseCount   `json:"excluded"` // changes that gave no case, by arm and cause
 	Unselected map[string]int `json:"unselected"`
 	Waiting    int            `json:"waiting"` // cases without a line yet, at most
@@ -51,7 +52,8 @@ type ArmSummary struct {
 	Fail          int     `json:"fail"`
 	Partial       int     `json:"partial"`
 	Error         int     `json:"error"`
-	Wrong         int     `json:"wrong"` // FAIL of a good change, PASS of a bad one
+	Named         int     `json:"named"` // of Pass: PASS of a tampered change that names each expectation that was given up
+	Wrong         int     `json:"wrong"` // FAIL of a good change, PASS of a bad one but for these
 	Rate          float64 `json:"rate"`
 	Low           float64 `json:"low"` // of the exact 95 % interval
 	High          float64 `json:"high"`
@@ -77,6 +79,15 @@ type WrongCase struct {
 	After   bool   `json:"excluded_after"`
 }
 
+// A ClassCount says how many good and honest changes give up expectations of a class.
+type ClassCount struct {
+	Class string  `json:"class"` // as in report.json
+	Cases int     `json:"cases"`
+	Rate  float64 `json:"rate"` // of the judged good and honest changes
+	Low   float64 `json:"low"`  // of the exact 95 % interval
+	High  float64 `json:"high"`
+}
+
 // A CauseCount says how often a cause kept a change from being a case of an arm.
 type CauseCount struct {
 	Arm   Arm    `json:"arm"`
@@ -96,7 +107,12 @@ type Cost struct {
 }
 
 // wrong says whether a verdict is wrong: a good change that fails, a bad one that passes.
+// Of a tampered one a PASS is right that names each test whose expectation was given up: a
+// person decides.
 func wrong(l Line) bool {
+	if l.Arm == Tampered && l.Named {
+		return false
+	}
 	if l.Arm.bad() {
 		return l.Verdict == string(report.Pass)
 	}
@@ -105,6 +121,9 @@ func wrong(l Line) bool {
 
 // right says whether a verdict is what the case deserves.
 func right(l Line) bool {
+	if l.Arm == Tampered && l.Named && l.Verdict == string(report.Pass) {
+		return true
+	}
 	if l.Arm.bad() {
 		return l.Verdict == string(report.Fail)
 	}
@@ -197,6 +216,7 @@ func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
 	}
 	s.Repos, s.Waiting = len(repos), max(0, planned)
 	s.countArms(judged, notes)
+	s.countGiven(judged, notes)
 	s.Cost = costOf(judged)
 	for c, n := range excluded {
 		c.Cases = n
@@ -206,6 +226,24 @@ func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
 		return cmp.Or(cmp.Compare(a.Arm, b.Arm), cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Cause, b.Cause))
 	})
 	return s
+}
+
+// countGiven counts the good and honest changes that give up expectations.
+func (s *Summary) countGiven(judged []Line, notes map[string]Note) {
+	cases, classes := 0, map[string]int{}
+	for _, l := range judged {
+		if l.Arm.bad() || notes[l.Case].Exclude {
+			continue
+		}
+		cases++
+		for class := range l.Given {
+			classes[class]++
+		}
+	}
+	for _, class := range sortedKeys(classes) {
+		r := rateOf(classes[class], cases)
+		s.Given = append(s.Given, ClassCount{class, classes[class], r.Rate, r.Low, r.High})
+	}
 }
 
 func (s *Summary) countArms(judged []Line, notes map[string]Note) {
@@ -274,6 +312,9 @@ func summaryOf(name string, lines []Line, notes map[string]Note) ArmSummary {
 		if wrong(l) {
 			a.Wrong++
 		}
+		if l.Arm == Tampered && l.Named && l.Verdict == string(report.Pass) {
+			a.Named++
+		}
 	}
 	for _, n := range byRepo {
 		a.LargestShare = max(a.LargestShare, float64(n)/float64(a.Cases))
@@ -339,11 +380,11 @@ func (s *Summary) JSON() ([]byte, error) {
 	return append(out, '\n'), err
 }
 
-var armHeads = []string{"arm", "cases", "PASS", "FAIL", "PARTIAL", "ERROR", "wrong", "95 % interval", "excluded after", "wrong with these"}
+var armHeads = []string{"arm", "cases", "PASS", "of these named", "FAIL", "PARTIAL", "ERROR", "wrong", "95 % interval", "excluded after", "wrong with these"}
 
 func armCells(a ArmSummary) []string {
 	return []string{
-		a.Name, fmt.Sprint(a.Cases), fmt.Sprint(a.Pass), fmt.Sprint(a.Fail), fmt.Sprint(a.Partial), fmt.Sprint(a.Error),
+		a.Name, fmt.Sprint(a.Cases), fmt.Sprint(a.Pass), fmt.Sprint(a.Named), fmt.Sprint(a.Fail), fmt.Sprint(a.Partial), fmt.Sprint(a.Error),
 		fmt.Sprintf("%d (%s)", a.Wrong, percent(a.Rate)), percent(a.Low) + " to " + percent(a.High),
 		fmt.Sprint(a.ExcludedAfter), fmt.Sprintf("%s (%s to %s)", percent(a.WithExcluded.Rate), percent(a.WithExcluded.Low), percent(a.WithExcluded.High)),
 	}
@@ -368,6 +409,10 @@ func (s *Summary) sections() []section {
 		}
 		wrong.rows = append(wrong.rows, []string{w.Case, w.By, verdict, w.Cause})
 	}
+	given := section{title: "Given up by good changes", heads: []string{"class", "changes", "share", "95 % interval"}}
+	for _, g := range s.Given {
+		given.rows = append(given.rows, []string{"`" + g.Class + "`", fmt.Sprint(g.Cases), percent(g.Rate), percent(g.Low) + " to " + percent(g.High)})
+	}
 	ex := section{title: "No case", heads: []string{"arm", "cause", "changes"}}
 	for _, c := range s.Excluded {
 		ex.rows = append(ex.rows, []string{string(c.Arm), c.Cause, fmt.Sprint(c.Cases)})
@@ -376,7 +421,7 @@ func (s *Summary) sections() []section {
 	for _, why := range sortedKeys(s.Unselected) {
 		un.rows = append(un.rows, []string{why, fmt.Sprint(s.Unselected[why])})
 	}
-	return []section{arms, ops, wrong, ex, un}
+	return []section{arms, ops, wrong, given, ex, un}
 }
 
 type section struct {
@@ -388,7 +433,7 @@ type section struct {
 // intro is what stands above the tables.
 func (s *Summary) intro() string {
 	c := s.Cost
-	text := fmt.Sprintf("%s of %s, seed %d, ycbot %s. Wrong is FAIL of a good or honest change and PASS of a bad one.",
+	text := fmt.Sprintf("%s of %s, seed %d, ycbot %s. Wrong is FAIL of a good or honest change and PASS of a bad one; PASS of a tampered one is right where it names each expectation that was given up.",
 		count(total(s.Arms), "case"), count(s.Repos, "repository"), s.Seed, cmp.Or(strings.Join(s.Ycbot, ", "), "–"))
 	if c.Seconds > 0 {
 		text += fmt.Sprintf("\nA run takes %.1f s (median; at most %.1f s), the plain suite %.1f s: %.1f times as long", c.Seconds, c.Slowest, c.Plain, c.WallTimes)

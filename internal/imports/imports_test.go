@@ -52,6 +52,8 @@ var table = []row{
 	{"internal/report", ""},
 	{"internal/publish", "internal/report internal/github internal/store"},
 
+	{"internal/terminal", "agent internal/gate internal/model internal/report"}, // it shows their events
+
 	{"internal/policy", ""},
 	{"internal/hook", ""},
 	{"internal/sandbox", "internal/sandbox/..."},
@@ -169,7 +171,7 @@ func (r row) allows(pkg string) bool {
 		r.imports != "-" && slices.Contains(strings.Fields(everywhere), pkg)
 }
 
-// says tells what a row allows, for people.
+// says says what a row allows, for people.
 func (r row) says() string {
 	switch r.imports {
 	case "-":

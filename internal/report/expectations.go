@@ -47,6 +47,17 @@ type expectationClass struct {
 	tests []Expectation
 }
 
+// ByClass are the expectations that no longer hold, by the names of their classes.
+func (e *Expectations) ByClass() map[string][]Expectation {
+	out := map[string][]Expectation{}
+	for _, c := range e.classes() {
+		if len(c.tests) > 0 {
+			out[c.name] = c.tests
+		}
+	}
+	return out
+}
+
 func (e *Expectations) classes() []expectationClass {
 	return []expectationClass{
 		{"regressed", "broken by the change", e.Regressed},

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// A console is standard output or standard error. Inside of a job of GitHub Actions
+// A Console is standard output or standard error. Inside of a job of GitHub Actions
 // the runner reads both and takes some lines for commands of its own: none that is
 // written here is one, whoever wrote its text. What must be a command goes to File.
-type console struct {
+type Console struct {
 	*os.File
-	guard *commandGuard // nil: nobody looks for commands
+	guard *commandGuard // nil: no one looks for commands
 }
 
-func newConsole(f *os.File, env []string) *console {
-	c := &console{File: f}
+func NewConsole(f *os.File, env []string) *Console {
+	c := &Console{File: f}
 	for _, kv := range env {
 		if value, ok := strings.CutPrefix(kv, "GITHUB_ACTIONS="); ok && value != "" && value != "false" {
 			c.guard = &commandGuard{start: true}
@@ -26,7 +26,7 @@ func newConsole(f *os.File, env []string) *console {
 }
 
 // Write implements io.Writer.
-func (c *console) Write(b []byte) (int, error) {
+func (c *Console) Write(b []byte) (int, error) {
 	if c.guard == nil {
 		return c.File.Write(b)
 	}
@@ -37,7 +37,7 @@ func (c *console) Write(b []byte) (int, error) {
 }
 
 // WriteString implements io.StringWriter.
-func (c *console) WriteString(s string) (int, error) { return c.Write([]byte(s)) }
+func (c *Console) WriteString(s string) (int, error) { return c.Write([]byte(s)) }
 
 // A commandGuard breaks what the runner takes for a command: "::" as the first thing
 // in a line that is no white space, and "##[" anywhere. A line ends with a line feed

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"cmp"
@@ -16,26 +16,26 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// A detail says how much is told while a run goes.
-type detail int
+// A Detail says how much is shown while a run goes.
+type Detail int
 
-// How much is told. The zero value is what nobody asked for.
+// How much is told. The zero value is what no one asked for.
 const (
-	normal  detail = iota
-	quiet          // nothing but errors
-	verbose        // also what agents say and each of their calls
+	Normal  Detail = iota
+	Quiet          // nothing but errors
+	Verbose        // also what agents say and each of their calls
 )
 
-// A progress tells of a run while it goes. On a terminal the last lines live: the
+// A Progress shows a run while it goes. On a terminal the last lines live: the
 // stage, and side by side what each side of the gate and each agent is doing.
 // What has ended is written above them and stays. Elsewhere, as in the log of a CI
 // job, there are only lines that stay, and one for a command that takes long. It
 // owns the goroutine that keeps the clocks going, until close.
-type progress struct {
-	out    *console
+type Progress struct {
+	out    *Console
 	now    func() time.Time
-	price  agent.Price // may be nil
-	detail detail
+	Price  agent.Price // of models; nil: costs are not shown. Set it before the first event
+	detail Detail
 	paint  bool // with colours
 
 	mu      sync.Mutex
@@ -71,30 +71,12 @@ type running struct {
 	said  bool
 }
 
-// telling begins to tell of a run on out. The log of a CI job is no screen, even
-// where its runner gives it a terminal.
-func (p *program) telling(out *console) *progress {
-	plain := p.getenv("TERM") == "dumb" || p.getenv("CI") != ""
-	return newProgress(out, p.now, p.detail(), !plain && p.getenv("NO_COLOR") == "", plain)
-}
-
-// detail is what --quiet and --verbose ask for.
-func (p *program) detail() detail {
-	switch {
-	case p.quiet:
-		return quiet
-	case p.verbose:
-		return verbose
-	}
-	return normal
-}
-
-// newProgress begins to tell on out, in colours where it is to paint, and line by
+// NewProgress begins to tell on out, in colours where it is to paint, and line by
 // line where out is plain, or no terminal.
-func newProgress(out *console, now func() time.Time, d detail, paint, plain bool) *progress {
-	p := &progress{out: out, now: now, detail: d, paint: paint, began: now(), doing: map[string]*activity{}, stop: make(chan struct{}), done: make(chan struct{})}
+func NewProgress(out *Console, now func() time.Time, d Detail, paint, plain bool) *Progress {
+	p := &Progress{out: out, now: now, detail: d, paint: paint, began: now(), doing: map[string]*activity{}, stop: make(chan struct{}), done: make(chan struct{})}
 	fd := int(out.Fd())
-	if d == quiet {
+	if d == Quiet {
 		close(p.done)
 		return p
 	}
@@ -111,9 +93,9 @@ func newProgress(out *console, now func() time.Time, d detail, paint, plain bool
 	return p
 }
 
-// keepTime draws once in a while, and tells where there is no terminal what takes
+// keepTime draws once in a while, and says where there is no terminal what takes
 // long.
-func (p *progress) keepTime() {
+func (p *Progress) keepTime() {
 	defer close(p.done)
 	every := time.Second
 	if p.screen != nil {
@@ -139,7 +121,7 @@ func (p *progress) keepTime() {
 const long = 3 * time.Second
 
 // announce writes a line for what has been running long, once. p.mu is held.
-func (p *progress) announce() {
+func (p *Progress) announce() {
 	if p.screen != nil || p.closed {
 		return
 	}
@@ -167,11 +149,11 @@ func (a *activity) usually() string {
 }
 
 // line writes a line that stays. p.mu is held.
-func (p *progress) line(text string) { p.put("ycbot: " + printable(text)) }
+func (p *Progress) line(text string) { p.put("ycbot: " + Printable(text)) }
 
 // put writes text as it is. p.mu is held.
-func (p *progress) put(text string) {
-	if p.detail == quiet {
+func (p *Progress) put(text string) {
+	if p.detail == Quiet {
 		return
 	}
 	if p.screen == nil {
@@ -185,7 +167,7 @@ func (p *progress) put(text string) {
 const liveMost = 8
 
 // draw shows what goes on. p.mu is held.
-func (p *progress) draw() {
+func (p *Progress) draw() {
 	if p.screen == nil || p.closed {
 		return
 	}
@@ -215,7 +197,7 @@ func (p *progress) draw() {
 var wheel = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 
 // head is the first live line: the stage, how long the run goes, what it cost.
-func (p *progress) head() string {
+func (p *Progress) head() string {
 	parts := []string{p.colour(cyan, wheel[p.tick%len(wheel)]) + " " + p.colour(bold, cmp.Or(p.stage, "ycbot")), clock(p.now().Sub(p.began))}
 	usage, usd, known := p.spent, p.usd, !p.unknown
 	for _, a := range p.doing {
@@ -224,8 +206,8 @@ func (p *progress) head() string {
 			continue
 		}
 		more, ok := 0.0, false
-		if p.price != nil {
-			more, ok = p.price(a.usage)
+		if p.Price != nil {
+			more, ok = p.Price(a.usage)
 		}
 		usd, known = usd+more, known && ok
 	}
@@ -239,9 +221,9 @@ func (p *progress) head() string {
 }
 
 // row is the live line of one activity.
-func (p *progress) row(a *activity) string {
+func (p *Progress) row(a *activity) string {
 	if a.name == "" {
-		return printable(a.text) + "  " + p.colour(faint, clock(p.now().Sub(a.since))+a.usually())
+		return Printable(a.text) + "  " + p.colour(faint, clock(p.now().Sub(a.since))+a.usually())
 	}
 	what, since := "asks its model", a.since
 	if len(a.calls) > 0 {
@@ -257,7 +239,7 @@ func (p *progress) row(a *activity) string {
 			what += fmt.Sprintf("  and %d more", n)
 		}
 	}
-	return p.colour(bold, printable(a.name)) + "  " + printable(what) + "  " +
+	return p.colour(bold, Printable(a.name)) + "  " + Printable(what) + "  " +
 		p.colour(faint, fmt.Sprintf("%s · answer %d · %s tokens", clock(p.now().Sub(since)), a.turns+1, thousands(a.usage.Input+a.usage.Output)))
 }
 
@@ -270,7 +252,7 @@ const (
 	red   = "\x1b[31m"
 )
 
-func (p *progress) colour(code, text string) string {
+func (p *Progress) colour(code, text string) string {
 	if !p.paint || p.screen == nil {
 		return text
 	}
@@ -298,10 +280,10 @@ func thousands(n int) string {
 	return text
 }
 
-// printable makes one line of text of others that cannot steer the terminal, hides
+// Printable makes one line of text of others that cannot steer the terminal, hides
 // nothing, and is no command to the runner of a job, which takes "##[" for one of
 // its own anywhere in a line.
-func printable(s string) string {
+func Printable(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return ' '
@@ -311,17 +293,17 @@ func printable(s string) string {
 	return strings.ReplaceAll(report.Visible(s), "##[", "## [")
 }
 
-// printableLines is printable for a text of several lines.
-func printableLines(s string) string {
+// PrintableLines is Printable for a text of several lines.
+func PrintableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		lines[i] = printable(line)
+		lines[i] = Printable(line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// close ends the telling. It may be called twice.
-func (p *progress) close() {
+// Close ends the telling. It may be called twice.
+func (p *Progress) Close() {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()

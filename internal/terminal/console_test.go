@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"encoding/json"
@@ -82,7 +82,7 @@ func written(t *testing.T, env []string, text string, size int) string {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	c := newConsole(w, env)
+	c := NewConsole(w, env)
 	for len(text) > 0 {
 		n := min(size, len(text))
 		if m, err := c.WriteString(text[:n]); err != nil || m != n {

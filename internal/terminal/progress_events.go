@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"encoding/json"
@@ -12,11 +12,11 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// event tells one event of the run.
-func (p *progress) event(e agent.Event) {
+// Event tells one event of the run.
+func (p *Progress) Event(e agent.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.detail == quiet {
+	if p.closed || p.detail == Quiet {
 		return
 	}
 	if e.ID != "" {
@@ -27,8 +27,8 @@ func (p *progress) event(e agent.Event) {
 	p.draw()
 }
 
-// runEvent tells what happened to the run itself.
-func (p *progress) runEvent(e agent.Event) {
+// runEvent says what happened to the run itself.
+func (p *Progress) runEvent(e agent.Event) {
 	switch e.Type {
 	case agent.EventRunStart:
 		p.line("run " + e.Text)
@@ -57,14 +57,14 @@ func (p *progress) runEvent(e agent.Event) {
 }
 
 // begin shows that a command of the gate runs.
-func (p *progress) begin(text string) {
+func (p *Progress) begin(text string) {
 	if !housekeeping(text) {
 		p.doing[text] = &activity{text: text, since: p.now()}
 	}
 }
 
-// end tells how it ended.
-func (p *progress) end(text string, good bool, how string) {
+// end says how it ended.
+func (p *Progress) end(text string, good bool, how string) {
 	if housekeeping(text) {
 		return
 	}
@@ -73,7 +73,7 @@ func (p *progress) end(text string, good bool, how string) {
 }
 
 // ended writes how something ended.
-func (p *progress) ended(good bool, text, how string) {
+func (p *Progress) ended(good bool, text, how string) {
 	if p.screen == nil {
 		p.line(text + "  " + how)
 		return
@@ -82,11 +82,11 @@ func (p *progress) ended(good bool, text, how string) {
 	if !good {
 		mark = p.colour(red, "✗")
 	}
-	p.put(mark + " " + printable(text) + "  " + p.colour(faint, how))
+	p.put(mark + " " + Printable(text) + "  " + p.colour(faint, how))
 }
 
-// agentEvent tells what happened to an agent.
-func (p *progress) agentEvent(e agent.Event) {
+// agentEvent says what happened to an agent.
+func (p *Progress) agentEvent(e agent.Event) {
 	a := p.doing[e.ID]
 	switch {
 	case e.Type == agent.EventSubagentStart:
@@ -99,7 +99,7 @@ func (p *progress) agentEvent(e agent.Event) {
 		p.leave(e)
 		return
 	case a == nil:
-		a = &activity{name: e.Agent, since: p.now(), calls: map[int]running{}} // one that nobody sent out, such as the coordinator
+		a = &activity{name: e.Agent, since: p.now(), calls: map[int]running{}} // one that no one sent out, such as the coordinator
 		p.doing[e.ID] = a
 	}
 	switch e.Type {
@@ -108,14 +108,14 @@ func (p *progress) agentEvent(e agent.Event) {
 		if e.Usage != nil {
 			a.usage = a.usage.Add(model.Usage{Input: e.Usage.Input, Output: e.Usage.Output, Cached: e.Usage.Cached, Written: e.Usage.Written})
 		}
-		if p.detail == verbose && strings.TrimSpace(e.Text) != "" {
+		if p.detail == Verbose && strings.TrimSpace(e.Text) != "" {
 			p.line("agent " + e.Agent + " says: " + agent.Cut(strings.TrimSpace(e.Text), 400))
 		}
 	case agent.EventToolStart:
 		a.calls[e.Call.Index] = running{text: call(e.Call), since: p.now()}
 	case agent.EventToolResult:
 		delete(a.calls, e.Call.Index)
-		if how := answer(e); p.screen == nil || p.detail == verbose || how == refused {
+		if how := answer(e); p.screen == nil || p.detail == Verbose || how == refused {
 			p.ended(how == "ok", "agent "+e.Agent+" "+call(e.Call), how+" "+took(e.DurationMS))
 		}
 	case agent.EventTurnDone, agent.EventTurnInterrupted:
@@ -124,7 +124,7 @@ func (p *progress) agentEvent(e agent.Event) {
 }
 
 // leave takes an agent that has ended from what is shown.
-func (p *progress) leave(e agent.Event) {
+func (p *Progress) leave(e agent.Event) {
 	if a := p.doing[e.ID]; a != nil {
 		p.spent = p.spent.Add(a.usage)
 		delete(p.doing, e.ID)
@@ -142,7 +142,7 @@ func (p *progress) leave(e agent.Event) {
 	p.ended(e.Done.Status == "completed", "agent "+e.Agent, how)
 }
 
-// housekeeping tells commands of the gate that nobody need see.
+// housekeeping tells commands of the gate that no one need see.
 func housekeeping(text string) bool {
 	words := strings.Fields(text) // side, stage, command
 	return len(words) > 1 && strings.Contains(text, "go list") && (words[1] == string(gate.StageList) || words[1] == string(gate.StageWarm))
@@ -202,4 +202,21 @@ func took(ms int64) string {
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	}
 	return d.Round(time.Second).String()
+}
+
+// News is what is said of an event while the run goes; "" for nothing.
+func News(e agent.Event) string {
+	switch e.Type {
+	case agent.EventStageStart:
+		return "stage: " + e.Step.Stage
+	case agent.EventCommandStart:
+		if text := label(e.Step); !housekeeping(text) {
+			return "running: " + text
+		}
+	case agent.EventSubagentStart:
+		return "agent " + e.Agent + " works"
+	case agent.EventToolStart:
+		return "agent " + e.Agent + ": " + call(e.Call)
+	}
+	return ""
 }

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import "testing"
 
@@ -14,7 +14,7 @@ func TestPrintable(t *testing.T) {
 		"a\u202etxt.exe \u2800x":          "a<U+202E>txt.exe <U+2800>x",
 		"a\r\n::error::b\x07\u009b2J":     "a  ::error::b  2J",
 	} {
-		if got := printable(text); got != want {
+		if got := Printable(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
