@@ -176,7 +176,7 @@ func TestCannotBegin(t *testing.T) {
 		{nil, nil, "eval: no model is named: make eval MODEL=NAME, or go run ./test/eval -model NAME\n"},
 		{[]string{"-model", ""}, []string{"YCBOT_API_KEY=k"}, "eval: no model is named: make eval MODEL=NAME, or go run ./test/eval -model NAME\n"},
 		{[]string{"-model", "m"}, nil, "eval: there is no key for m: set YCBOT_API_KEY or OPENAI_API_KEY, or name an endpoint that needs none with -base-url\n"},
-		{[]string{"-provider", "script"}, nil, "eval: -provider script plays a scenario: name its file with -base-url FILE\n"},
+		{[]string{"-provider", "script", "-pairs"}, nil, "eval: -pairs: releases have no scripted verifiers; leave it out, or name a model\n"},
 		{[]string{"-model", "m", "-jobs", "0"}, []string{"OPENAI_API_KEY=k"}, "eval: -jobs and -max-cost-usd: want numbers above zero\n"},
 		{[]string{"-model", "m", "-base-url", "http://127.0.0.1:1"}, nil, "eval: neither YCBOT_HOME nor HOME is an absolute path: say where results go with -out DIR\n"},
 	} {
