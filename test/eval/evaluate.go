@@ -41,6 +41,13 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 	if err := os.MkdirAll(o.out, 0o700); err != nil {
 		return nil, err
 	}
+	if o.scripted() { // costs nothing: always all of it again
+		for _, name := range []string{"results.json", "runs"} {
+			if err := os.RemoveAll(filepath.Join(o.out, name)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if o.ycbot == "" {
 		o.ycbot = filepath.Join(o.out, "ycbot")
 		if err := build(ctx, o.env, o.ycbot); err != nil {
@@ -194,6 +201,9 @@ func (e *evaluation) judge(ctx context.Context, c Case, repo string, r *Result) 
 	}
 	cmd := exec.CommandContext(ctx, e.ycbot, args...)
 	cmd.Env = append(e.env[:len(e.env):len(e.env)], "YCBOT_HOME="+e.home)
+	if e.scripted() {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0") // the race detector would double the time, and is not what this is about
+	}
 	// A group of its own: ycbot ends in order at the first signal and at once at
 	// the second, and the terminal would send one more.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
