@@ -128,8 +128,10 @@ func TestScriptProofs(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			proof := []string{"python3", "-B", "proof.py"}
-			if s.file("proof/proof.py") == "" {
+			proof := []string{"sh", "proof.sh"}
+			if s.file("proof/proof.py") != "" {
+				proof = []string{"python3", "-B", "proof.py"}
+			} else if s.file("proof/proof.js") != "" {
 				proof = []string{"node", "proof.js"}
 			}
 			if _, err := exec.LookPath(proof[0]); err != nil {

@@ -51,6 +51,23 @@ const lazy = `-- verification --
 VERDICT: PASS
 `
 
+// liar is a model that reports what it did not run, also when it is asked again.
+const liar = `-- verification --
+> run_bash {"command": "go run ./cmd/pages 25 10", "description": "some pages"}
+---
+` + lie + `---
+<* It does not count as it stands
+` + lie
+
+const lie = `### Check: a whole number of pages has no empty page [adversarial]
+**Command run:** ` + "`go run ./cmd/pages 30 10`" + `
+**Output observed:**
+` + "```\n3\n```" + `
+**Result: PASS**
+
+VERDICT: PASS
+`
+
 // down is an endpoint that refuses the key.
 const down = "-- verification --\n! 401\n"
 
@@ -125,6 +142,12 @@ func TestYcbot(t *testing.T) {
 	if diff := cmp.Diff(Score{Cases: 1, Bad: 1, Recall: new(0.0)}, numbers(res.Total)); code != exitOK || diff != "" {
 		t.Errorf("lazy: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
+	// What the log has nothing of is struck out, and the turn that could have put it right is counted.
+	code, res, stdout, stderr = with(t, liar, "paging/bad", filepath.Join(shared, "liar"))
+	want = Score{Cases: 1, Bad: 1, Partial: 1, Struck: 1, Repairs: 1, Recall: new(0.0)}
+	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" || !strings.Contains(stdout, "checks struck out        1 of 1") {
+		t.Errorf("liar: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
+	}
 	t.Run("gate", func(t *testing.T) {
 		gateAlone(t, program, append(env, "YCBOT_HOME="+home))
 	})
@@ -132,7 +155,7 @@ func TestYcbot(t *testing.T) {
 
 // numbers leaves out what differs from run to run.
 func numbers(s Score) Score {
-	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Precision: s.Precision, Recall: s.Recall}
+	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Struck: s.Struck, Repairs: s.Repairs, Precision: s.Precision, Recall: s.Recall}
 }
 
 // gateAlone holds that the gate passes the made cases, the bad ones too, so that

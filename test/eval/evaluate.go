@@ -79,6 +79,10 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 	}
 	e.results.forget(all)
 	chosen = e.possible(chosen)
+	if o.scripted() && o.cases == "" {
+		chosen = slices.DeleteFunc(chosen, func(c Case) bool { return slices.Contains(c.needs, "go") })
+		fmt.Fprintln(stderr, "eval: the cases in Go are left out, because the gate compiles a lot for them; -cases / takes all")
+	}
 	for _, c := range chosen {
 		if _, ok := e.results.of(c); !ok {
 			e.todo = append(e.todo, c)
