@@ -12,8 +12,10 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// readyTime is how long a process that is started again may take until it is ready.
-const readyTime = time.Minute
+const (
+	readyTime  = time.Minute     // until a process that is started again is ready
+	answerTime = 5 * time.Second // until it answers an input; on the other side it may answer something else
+)
 
 // A Company is the processes that are held while a command runs again, as they were the
 // first time.
@@ -68,7 +70,7 @@ func feed(ctx context.Context, h *evidence.Held, b evidence.Beside, at, roots ev
 		if in.Await == "" {
 			continue
 		}
-		if ready, err := h.Await(ctx, evidence.Readiness{Text: in.Await, From: from}, readyTime); err != nil || !ready {
+		if _, err := h.Await(ctx, evidence.Readiness{Text: in.Await, From: from}, answerTime); err != nil {
 			return err
 		}
 	}
