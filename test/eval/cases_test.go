@@ -70,8 +70,8 @@ func TestParseSeed(t *testing.T) {
 	}
 }
 
-// TestProofs holds that each made case is what it says: its own tests and those
-// of the change pass in both attempts, and the proof, which nobody is shown,
+// TestProofs holds that each made case in Go is what it says: its own tests and those
+// of the change pass in both attempts, and the proof, which no model sees,
 // passes on base and in the good attempt and fails in the bad one. All trees are
 // packages of one module here, so that one go command can run them.
 func TestProofs(t *testing.T) {

@@ -148,9 +148,45 @@ func TestYcbot(t *testing.T) {
 	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" || !strings.Contains(stdout, "checks struck out        1 of 1") {
 		t.Errorf("liar: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
+	t.Run("own scripts", func(t *testing.T) { ownScripts(t, program, env) })
 	t.Run("gate", func(t *testing.T) {
 		gateAlone(t, program, append(env, "YCBOT_HOME="+home))
 	})
+}
+
+// ownScripts holds that a case is judged with its own scripted verifier, beside a
+// server too, and that a case that is judged in another way than it should be is no success.
+func ownScripts(t *testing.T, program string, env []string) {
+	words := "checkall,rotate"
+	want := Score{Cases: 4, Good: 2, Bad: 2, TrueFails: 2, Precision: new(1.0), Recall: new(1.0)}
+	if _, err := exec.LookPath("python3"); err == nil {
+		words += ",slash"
+		want.Cases, want.Good, want.Bad, want.TrueFails = 6, 3, 3, 3
+	}
+	dir := t.TempDir()
+	args := []string{"-provider", "script", "-cases", words, "-ycbot", program, "-out", filepath.Join(dir, "out"), "-jobs", "2"}
+	var stdout, stderr bytes.Buffer
+	code := eval(t.Context(), args, env, &stdout, &stderr)
+	res, err := readResults(filepath.Join(dir, "out", "results.json"), Setup{Model: "script", Provider: "script", Ycbot: digestOf(t, program)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" {
+		t.Fatalf("exit %d (-want +got):\n%s\n%s%s", code, diff, stderr.String(), stdout.String())
+	}
+	res.put(Result{Case: "other/bad", Group: Seeded, Bad: true, Verdict: report.Partial})
+	if n := res.wrong(); n != 1 {
+		t.Errorf("%d results are wrong, want 1", n)
+	}
+}
+
+func digestOf(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest(data)
 }
 
 // numbers leaves out what differs from run to run.
