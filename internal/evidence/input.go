@@ -55,8 +55,11 @@ func (h *Held) Feed(temp string, b Beside, text string) error {
 		n, failed = syscall.Write(int(fd), []byte(text))
 		return true
 	})
-	if err = errors.Join(err, failed); err != nil || n < len(text) {
-		return fmt.Errorf("it does not read its input: %d of %d bytes were written (%v)", max(n, 0), len(text), err)
+	switch err = errors.Join(err, failed); {
+	case err != nil:
+		return fmt.Errorf("it does not read its input: %w", err)
+	case n < len(text):
+		return fmt.Errorf("it does not read its input: %d of %d bytes were written", n, len(text))
 	}
 	return nil
 }

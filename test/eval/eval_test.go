@@ -157,6 +157,7 @@ func TestYcbot(t *testing.T) {
 // ownScripts holds that a case is judged with its own scripted verifier, beside a
 // server too, and that a case that is judged in another way than it should be is no success.
 func ownScripts(t *testing.T, program string, env []string) {
+	t.Helper()
 	words := "checkall,rotate"
 	want := Score{Cases: 4, Good: 2, Bad: 2, TrueFails: 2, Precision: new(1.0), Recall: new(1.0)}
 	if _, err := exec.LookPath("python3"); err == nil {
