@@ -51,8 +51,8 @@ peers: ## ycbot beside other agents, which npm gets; writes its section of docs/
 vm: ## cgroups of version 2, for real, in a small virtual machine: test/vm/run.sh tells what it needs
 	@test/vm/run.sh '$(RUN)'
 
-eval: ## agents against a real endpoint: MODEL=NAME and a key in the environment; costs money, see docs/eval.md
-	@go run ./test/eval -pairs -model "$(MODEL)" $(ARGS)
+eval: ## seeded changes with scripted verifiers, offline; with MODEL=NAME and a key in the environment a real one, which costs money: docs/eval.md
+	@go run ./test/eval $(if $(MODEL),-pairs -model "$(MODEL)",-provider script -base-url '' -jobs $(AT_ONCE)) $(ARGS)
 
 clean:
 	rm -rf bin dist

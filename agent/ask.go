@@ -212,13 +212,15 @@ func whole(text string) string {
 	return "the same call brings it again"
 }
 
+// imageSize is what a picture takes of a model's window, in characters: providers count
+// it by its pixels, some 1600 tokens for the larger of a screenshot's two.
+const imageSize = 6400
+
+// size is about how much of a model's window messages take, in characters.
 func size(messages []model.Message) int {
 	n := 0
 	for _, m := range messages {
-		n += len(m.Text)
-		for _, i := range m.Images {
-			n += len(i.Data)
-		}
+		n += len(m.Text) + imageSize*len(m.Images)
 	}
 	return n
 }

@@ -88,7 +88,7 @@ type Cast struct {
 	Definitions []Definition // by name
 	Problems    Problems     // of all files, in the order in which they were read
 	disabled    map[string]Problem
-	builtins    map[string]Definition // as they are without the files of anybody
+	builtins    map[string]Definition // before files of users and projects changed them
 }
 
 // Load reads the built-in agents, and over them folders, the weakest first. What is wrong with a file is a

@@ -320,7 +320,7 @@ func (p *parser) rule(tool, pattern string, s setting) {
 	case s.kind != scalar || action != Allow && action != Deny && action != Ask:
 		p.fail(s.line, "disabled: permission: %q is none of allow, deny, ask", s.text)
 	case !matchable(pattern):
-		p.fail(s.line, "disabled: permission: pattern %q: only * and ? are read", pattern)
+		p.fail(s.line, "disabled: permission: pattern %q: only *, ?, [a-z] and {a,b} are read", pattern)
 	default:
 		// In commands the home directory is "~" to a rule, however it is spelt.
 		pattern = atHome.Replace(pattern)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -251,7 +252,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What a run does is seen while it does it, without asking again.
+// What a run does is seen while it does it, without asking again; events of agents come
+// in their envelope.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -273,6 +275,7 @@ func TestLive(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	const envelope = `{"agentType":"verification","event":{"type":"tool_start","time":"2026-01-01T00:00:02Z","agent":"verification","id":"a","n":1,"call":{"id":"c","index":0,"name":"grep","args":"{}"}},"sessionId":"a","type":"subagent_event"}`
 	say(`{"type":"stage_start","time":"2026-01-01T00:00:00Z","step":{"stage":"gate"}}`)
 	end := func() {
 		run.State, run.Verdict, run.Ended = store.Finished, "PASS", w.clock()
@@ -285,6 +288,8 @@ func TestLive(t *testing.T) {
 		case "stage_start":
 			go say(`{"type":"stage_done","time":"2026-01-01T00:00:01Z","duration_ms":1000,"step":{"stage":"gate"}}`)
 		case "stage_done":
+			go say(envelope)
+		case "tool_start":
 			go end()
 		}
 		return m.event == "end"
@@ -292,6 +297,9 @@ func TestLive(t *testing.T) {
 	last := got[len(got)-2]
 	if names(got)["end"] != 1 || last.event != "put" || !strings.Contains(last.data, "PASS") && !strings.Contains(got[len(got)-3].data, "PASS") {
 		t.Errorf("got %v", got)
+	}
+	if !slices.ContainsFunc(got, func(m message) bool { return m.event == "tool_start" && m.data == envelope }) {
+		t.Errorf("the event of an agent came without its envelope: %v", got)
 	}
 }
 

@@ -38,6 +38,7 @@ var shownInDocs = []inDocs{
 	{page: "docs/agents.md", text: "ycbot tasks show ID what it took, and its result or what it did last", by: "TestScript/tasks"},
 	{page: "docs/agents.md", text: "ycbot tasks transcript ID all that happened, as Markdown", by: "TestScript/tasks"},
 	{page: "docs/agents.md", text: "ycbot tasks stop ID a task; with the id of a run, all of it", by: "TestScript/tasks"},
+	{page: "docs/agents.md", text: `YCBOT_API_KEY=… make eval MODEL=NAME ARGS="-max-cost-usd 0.5"`, cannot: "a paid key; TestYcbot runs it with a scripted model"},
 
 	{page: "docs/backtest.md", text: "ycbot backtest --last 20", by: "TestScript/backtest"},
 	{page: "docs/backtest.md", text: "ycbot backtest --last 20 --resume ~/.ycbot/backtests/…/results.jsonl", by: "TestScript/backtest"},
@@ -50,7 +51,9 @@ var shownInDocs = []inDocs{
 	{page: "docs/eval.md", text: "go run ./test/eval -model gpt-5 -cases paging -max-cost-usd 0.5", cannot: "a paid key; TestYcbot runs it with a scripted model"},
 	{page: "docs/eval.md", text: "make eval MODEL=gpt-5", cannot: "a paid key; TestYcbot runs it with a scripted model"},
 	{page: "docs/eval.md", text: `make eval MODEL=qwen3-coder ARGS="-base-url http://127.0.0.1:11434/v1 -jobs 2"`, cannot: "a model on the machine; TestYcbot runs it with a scripted one"},
-	{page: "docs/eval.md", text: "go test ./test/eval -run TestProofs", by: "TestProofs"},
+	{page: "docs/eval.md", text: `make eval MODEL=claude-sonnet-4-5 ARGS="-provider anthropic"`, cannot: "a paid key; TestYcbot runs it with a scripted model"},
+	{page: "docs/eval.md", text: "go test ./test/eval -run Proofs", by: "TestScriptProofs"},
+	{page: "docs/eval.md", text: `make eval ARGS="-cases NAME"`, by: "TestYcbot"},
 	{page: "docs/eval.md", text: "go test ./test/eval -run TestYcbot -full", by: "TestYcbot"},
 
 	{page: "docs/formats.md", text: "permissions: security-events: write # beside what ycbot itself needs", cannot: "it uploads to github.com; TestSARIFSchema holds the file"},

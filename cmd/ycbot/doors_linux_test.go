@@ -2,15 +2,23 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/githubtest"
+	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/tool"
 )
 
 // The same scripted model gives the same verdict, reasons, checks, findings,
@@ -61,6 +69,111 @@ func TestAcceptance26ThreeDoors(t *testing.T) {
 	}
 }
 
+// A verifier holds a server over several calls, looks at its page, finds what only the
+// head gets wrong and is cut off by a limit: the verdict is FAIL with the reproduction,
+// and the same through each door. "ycbot run" has the machine's best sandbox.
+func TestServerThreeDoors(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"python3", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is missing", program)
+		}
+	}
+	files, err := txtar.ParseFile("testdata/doors/server.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sides, script := map[string]map[string]string{"base": {}, "head": {}}, ""
+	for _, f := range files.Files {
+		if side, name, ok := strings.Cut(f.Name, "/"); ok {
+			sides[side][name] = string(f.Data)
+		} else {
+			script = "-- " + f.Name + " --\n" + string(f.Data)
+		}
+	}
+	looks := tool.Browser(os.Stat) != ""
+	t.Run("screenshot", func(t *testing.T) {
+		if !looks {
+			t.Skip("Chromium is missing: the verifier does not look at the page")
+		}
+	})
+	if !looks {
+		script = pattern.New(`(?ms)^> screenshot [^\n]*\n|^### Check: the page is shown\n.*?^\*\*Result: PASS\*\*\n`).ReplaceAllString(script, "")
+	}
+
+	h := newInstalled(t)
+	h.script = filepath.Join(t.TempDir(), "scenario")
+	write(t, h.script, script)
+	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "a shop", Files: sides["base"]})
+	h.Push(h.repo, githubtest.Commit{Branch: "doors", Message: "prices", Files: sides["head"]})
+	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Prices", Body: "The shop has prices.", Author: "alice", Head: "doors"})
+	h.start(t)
+	event := h.PullEvent(h.repo, h.pull, "opened", "alice", "")
+	h.deliver(t, "pull_request", event)
+	h.wait(t, "run has ended", "state=finished")
+	found, err := filepath.Glob(filepath.Join(h.data, "runs/acme/sums/*/*/report.json"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("reports of the App: %q, %v", found, err)
+	}
+	s := h.step(t, "pull_request", event, map[string]string{"provider": "script", "base_url": h.script})
+	out := filepath.Join(t.TempDir(), "out")
+	cmd := realProgram(t, t.TempDir(), "run", "--repo", h.repo.String(), "--pr", "3", "--provider", "script", "--base-url", h.script, "--out", out)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(cmd.Env, "GITHUB_API_URL="+h.URL, "GH_TOKEN="+h.Token("alice", nil, "personal"))
+	if log, _ := cmd.CombinedOutput(); !strings.Contains(string(log), "\nVERDICT: FAIL\n") {
+		t.Errorf("run:\n%s", log)
+	}
+	var first doorsWords
+	for door, file := range []string{found[0], s.outputs["report-json"], filepath.Join(out, "report.json")} {
+		judged(t, file, looks)
+		words := alike(t, file)
+		if door == 0 {
+			first = words
+		} else if diff := cmp.Diff(first, words); diff != "" {
+			t.Errorf("the App and %s differ (-app +other):\n%s", file, diff)
+		}
+	}
+}
+
+// judged checks what a report says of the verifier that was cut off.
+func judged(t *testing.T, file string, looks bool) {
+	t.Helper()
+	var rep report.Report
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &rep)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, c := range rep.Checks {
+		if c.Kind == report.KindAgent {
+			got[c.Title] = fmt.Sprintf("%s %s %s", c.Result, c.Support, c.Reproduction)
+		}
+	}
+	want := map[string]string{
+		"adds":                    "PASS supported none",
+		"refunds are still added": "FAIL supported introduced",
+		"a price that is not there [adversarial]": "FAIL supported head-only",
+	}
+	if looks {
+		want["the page is shown"] = "PASS supported none"
+	}
+	if diff := cmp.Diff(want, got); diff != "" || rep.Verdict != report.Fail {
+		t.Errorf("%s: %s, checks (-want +got):\n%s", file, rep.Verdict, diff)
+	}
+	if i := slices.IndexFunc(rep.Subagents, func(s report.Subagent) bool { return s.Agent == "verification" }); i < 0 || rep.Subagents[i].Outcome != string(agent.OverBudget) {
+		t.Errorf("%s: the limit did not end the verifier: %+v", file, rep.Subagents)
+	}
+	if pictures, err := filepath.Glob(filepath.Join(filepath.Dir(file), "spill", "*.png")); err != nil || looks != (len(pictures) == 2) {
+		t.Errorf("%s: pictures %q, %v", file, pictures, err)
+	}
+}
+
+// loopback is an address of a server, whose port is one that was free.
+var loopback = pattern.New(`127\.0\.0\.1:[0-9]+`)
+
 // doorsWords are what every door must say alike.
 type doorsWords struct {
 	Verdict    string `json:"verdict"`
@@ -75,7 +188,7 @@ func alike(t *testing.T, file string) (c doorsWords) {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err == nil {
-		err = json.Unmarshal(data, &c)
+		err = json.Unmarshal(loopback.ReplaceAll(data, []byte("127.0.0.1:PORT")), &c)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,9 @@ type Held struct {
 	rec Record
 	res sandbox.Result
 	err error
+
+	mu     sync.Mutex
+	inputs []Input
 }
 
 // errStopped is the cause with which a held command ends.
@@ -58,7 +61,7 @@ func (b Beside) Input() string { return ".stdin-" + strconv.Itoa(b.Port) }
 func (l *Log) Hold(ctx context.Context, sb sandbox.Sandbox, x Execution) *Held {
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	h := &Held{out: &window{}, stop: stop, last: make(chan struct{}), ended: make(chan struct{}), over: make(chan struct{})}
-	x.Run.Stdout, x.After, x.held = h.out, h.last, true
+	x.Run.Stdout, x.After, x.held = h.out, h.last, h
 	go func() {
 		defer close(h.over)
 		h.rec, h.res, h.err = l.Run(ctx, noting{sb, h.ended}, x)

@@ -104,7 +104,7 @@ type Execution struct {
 	// After, where it is not nil, is closed when what comes before in the log is
 	// recorded: what runs side by side has its order all the same.
 	After <-chan struct{}
-	held  bool // see [Log.Hold]
+	held  *Held // see [Log.Hold]
 	// Hosts, where it is not nil, is called once the command has ended, and returns the
 	// hosts that it asked for.
 	Hosts func() []Host
@@ -142,6 +142,9 @@ func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record,
 		case <-x.After:
 		case <-ctx.Done():
 		}
+	}
+	if x.held != nil {
+		r.Inputs = l.inputs(x.held.Inputs())
 	}
 	r.Sandbox = string(sb.Status().Tier)
 	r.Started, r.DurationMS = res.Started.UTC(), res.Duration.Milliseconds()
@@ -204,7 +207,7 @@ func (l *Log) Output(out Output) ([]byte, error) {
 
 // describe fills in what is known before the execution.
 func (l *Log) describe(x Execution) (Record, error) {
-	r := Record{Agent: x.Agent, Task: x.Task, Tree: x.Tree, Held: x.held, Cwd: path.Clean(filepath.ToSlash(x.Cwd))}
+	r := Record{Agent: x.Agent, Task: x.Task, Tree: x.Tree, Held: x.held != nil, Cwd: path.Clean(filepath.ToSlash(x.Cwd))}
 	if !filepath.IsAbs(x.Root) {
 		return Record{}, fmt.Errorf("evidence: worktree %q: not an absolute path", x.Root)
 	}
@@ -215,9 +218,12 @@ func (l *Log) describe(x Execution) (Record, error) {
 		r.Command, r.Script = string(l.o.Redact([]byte(x.Command))), string(l.o.Redact([]byte(x.Script)))
 		text := r.Command + r.Script
 		for _, b := range x.Beside {
-			b.Command = string(l.o.Redact([]byte(b.Command)))
+			b.Command, b.Inputs = string(l.o.Redact([]byte(b.Command))), l.inputs(b.Inputs)
 			r.Beside = append(r.Beside, b)
 			text += "\n" + b.Command
+			for _, in := range b.Inputs {
+				text += "\n" + in.Text
+			}
 		}
 		r.Roots = x.Roots.named(text)
 		return r, nil
@@ -226,6 +232,15 @@ func (l *Log) describe(x Execution) (Record, error) {
 		r.Argv = append(r.Argv, string(l.o.Redact([]byte(arg))))
 	}
 	return r, nil
+}
+
+// inputs are what is recorded of inputs.
+func (l *Log) inputs(all []Input) []Input {
+	var out []Input
+	for _, in := range all {
+		out = append(out, Input{Text: string(l.o.Redact([]byte(in.Text))), Await: string(l.o.Redact([]byte(in.Await)))})
+	}
+	return out
 }
 
 // name is what an error calls an execution.

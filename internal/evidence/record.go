@@ -62,6 +62,7 @@ type Record struct {
 	Results    *Output   `json:"results,omitempty"` // what the harness read out of its output, test by test
 	Beside     []Beside  `json:"beside,omitempty"`  // processes that were held while it ran
 	Held       bool      `json:"held,omitempty"`    // it was such a process: it went on until it was stopped
+	Inputs     []Input   `json:"inputs,omitempty"`  // what was written to the standard input of a held one
 	Roots      *Roots    `json:"roots,omitempty"`   // folders that Command and Beside name; nil: they name none
 	Prev       string    `json:"prev"`
 	Hash       string    `json:"-"` // always last in the line; written and read by hand
@@ -84,10 +85,17 @@ type Host struct {
 
 // Beside is a process that is held while commands run, such as a server.
 type Beside struct {
-	Command string `json:"command"`
-	Port    int    `json:"port"`                // its variable PORT
-	Await   int    `json:"await,omitempty"`     // the port on which it listens when it is ready; 0: not known
-	Text    string `json:"wait_text,omitempty"` // what it has written by then; empty: not known
+	Command string  `json:"command"`
+	Port    int     `json:"port"`                // its variable PORT
+	Await   int     `json:"await,omitempty"`     // the port on which it listens when it is ready; 0: not known
+	Text    string  `json:"wait_text,omitempty"` // what it has written by then; empty: not known
+	Inputs  []Input `json:"inputs,omitempty"`    // what was written to its standard input so far
+}
+
+// An Input is a text that was written to the standard input of a held process.
+type Input struct {
+	Text  string `json:"text"`
+	Await string `json:"wait_text,omitempty"` // what the process wrote then; empty: not known
 }
 
 // An Output is what a command wrote to one stream, redacted.
@@ -292,7 +300,10 @@ func (r Record) clone() Record {
 		results := *r.Results
 		r.Results = &results
 	}
-	r.Beside = slices.Clone(r.Beside)
+	r.Beside, r.Inputs = slices.Clone(r.Beside), slices.Clone(r.Inputs)
+	for i, b := range r.Beside {
+		r.Beside[i].Inputs = slices.Clone(b.Inputs)
+	}
 	return r
 }
 

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// readyTime is how long a process that is started again may take until it is ready.
-const readyTime = time.Minute
+const (
+	readyTime  = time.Minute     // until a process that is started again is ready
+	answerTime = 5 * time.Second // until it answers an input; on the other side it may answer something else
+)
 
 // A Company is the processes that are held while a command runs again, as they were the
 // first time.
@@ -24,8 +27,9 @@ type Company struct {
 }
 
 // Accompany starts what was held beside a recorded command, in the tree and with the
-// settings of x, and waits until each is ready; roots are the folders that the commands
-// name. One that does not become ready is no error: what comes of the command shows it.
+// settings of x, waits until each is ready and gives it the same input; roots are the
+// folders that the commands name. One that does not become ready is no error: what comes
+// of the command shows it.
 func (s *Sides) Accompany(ctx context.Context, x evidence.Execution, beside []evidence.Beside, roots evidence.Roots) (*Company, error) {
 	c := &Company{unlock: func() {}}
 	if len(beside) == 0 {
@@ -49,8 +53,44 @@ func (s *Sides) Accompany(ctx context.Context, x evidence.Execution, beside []ev
 		if _, err := h.Await(ctx, evidence.Readiness{Loopback: c.Loopback, Port: b.Await, Text: b.Text}, readyTime); err != nil {
 			return nil, errors.Join(err, c.Leave())
 		}
+		if err := feed(ctx, h, b, x.Roots, roots); err != nil {
+			return nil, errors.Join(err, c.Leave())
+		}
 	}
 	return c, nil
+}
+
+// feed gives a process the input that it had, and waits for each answer that was waited for.
+func feed(ctx context.Context, h *evidence.Held, b evidence.Beside, at, roots evidence.Roots) error {
+	for _, in := range b.Inputs {
+		_, from := h.Output(0)
+		if h.Feed(at.Temp, b, roots.Move(in.Text, at)) != nil {
+			return nil // what comes of the command shows it
+		}
+		if in.Await == "" {
+			continue
+		}
+		if _, err := h.Await(ctx, evidence.Readiness{Text: in.Await, From: from}, answerTime); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// given is a held command with all of its input at once, which then ends, and with both
+// streams in one as it had them.
+func given(r evidence.Record) string {
+	if !r.Held || len(r.Inputs) == 0 {
+		return r.Script
+	}
+	text, end := "", "INPUT"
+	for _, in := range r.Inputs {
+		text += in.Text
+	}
+	for strings.Contains(text, end) {
+		end += "_"
+	}
+	return "{ " + CommandOf(r) + "\n} 2>&1 <<'" + end + "'\n" + strings.TrimSuffix(text, "\n") + "\n" + end
 }
 
 // Attend has x run beside the processes.

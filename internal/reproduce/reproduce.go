@@ -92,7 +92,7 @@ type Original struct {
 func (o Original) CommandAt(at evidence.Roots) string { return o.Roots.Move(scriptOf(o.Record), at) }
 
 // scriptOf is the text that bash was given.
-func scriptOf(r evidence.Record) string { return cmp.Or(r.Script, CommandOf(r)) }
+func scriptOf(r evidence.Record) string { return cmp.Or(given(r), CommandOf(r)) }
 
 // Again runs the command of o in a fresh copy of a side. The copy takes the place of
 // the folders that the command names.
@@ -143,7 +143,7 @@ func (s *Sides) execute(ctx context.Context, e execution, tree *workspace.Tree) 
 	}
 	e.at.Base = s.Base.Dir
 	x := evidence.Execution{
-		Agent: Host, Task: e.task, Command: e.roots.Move(CommandOf(e.record), e.at), Script: e.roots.Move(e.record.Script, e.at),
+		Agent: Host, Task: e.task, Command: e.roots.Move(CommandOf(e.record), e.at), Script: e.roots.Move(given(e.record), e.at),
 		Roots: e.at, // what ran is what the log says
 		Root:  tree.Dir, Cwd: e.record.Cwd, Tree: tree.OID, Run: run,
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,8 +24,6 @@ const (
 	heldBytes     = 20_000
 	heldLines     = 400
 	heldInputMost = 16 << 10
-	feedTime      = 10 * time.Second // until a process that was just started has its input open
-	feedPoll      = 10 * time.Millisecond
 )
 
 // Processes are what one agent holds over several calls, such as a server. While it
@@ -83,7 +80,9 @@ func (p *Processes) attend(x *evidence.Execution) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, h := range p.running() {
-		x.Beside = append(x.Beside, h.beside)
+		b := h.beside
+		b.Inputs = h.held.Inputs()
+		x.Beside = append(x.Beside, b)
 		x.Run.Env = append(slices.Clone(x.Run.Env), fmt.Sprintf("PORT=%d", h.beside.Port)) // the newest wins
 	}
 	if len(x.Beside) > 0 {
@@ -240,8 +239,11 @@ func (p *Processes) output(ctx context.Context, in outputArgs) (Result, error) {
 		return Result{}, err
 	}
 	if in.Input != "" {
-		if err := p.feed(h, in.Input); err != nil {
-			return Result{}, err
+		if len(in.Input) > heldInputMost {
+			return Result{}, Badf("%s: input: %d bytes are too many; at most %d", name, len(in.Input), heldInputMost)
+		}
+		if err := h.held.Feed(p.shell.Roots.Temp, h.beside, in.Input); err != nil {
+			return Result{}, Badf("%s: %s: %v", name, h.id, err)
 		}
 	}
 	missed := ""
@@ -252,6 +254,8 @@ func (p *Processes) output(ctx context.Context, in outputArgs) (Result, error) {
 		}
 		if !ready {
 			missed = fmt.Sprintf(", no %q in its output", in.WaitText)
+		} else if in.Input != "" {
+			h.held.Answered(in.WaitText)
 		}
 	}
 	var b strings.Builder
@@ -262,59 +266,6 @@ func (p *Processes) output(ctx context.Context, in outputArgs) (Result, error) {
 	fmt.Fprintf(&b, "%s: %s%s\n", h.id, state, missed)
 	h.show(&b)
 	return Result{Text: b.String(), Errored: missed != ""}, nil
-}
-
-// feed writes to the standard input of a process.
-func (p *Processes) feed(h *heldProcess, text string) error {
-	if len(text) > heldInputMost {
-		return Badf("process_output: input: %d bytes are too many; at most %d", len(text), heldInputMost)
-	}
-	root, err := os.OpenRoot(p.shell.Roots.Temp)
-	if err != nil {
-		return fmt.Errorf("process_output: %w", err)
-	}
-	defer root.Close()
-	pipe, err := h.pipe(root)
-	if err != nil {
-		return Badf("process_output: %s takes no input", h.id)
-	}
-	defer pipe.Close()
-	if info, err := pipe.Stat(); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
-		return Badf("process_output: %s takes no input", h.id)
-	}
-	raw, err := pipe.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("process_output: %w", err)
-	}
-	var n int
-	var failed error
-	err = raw.Write(func(fd uintptr) bool { // once: a pipe that is full is the process's fault
-		n, failed = syscall.Write(int(fd), []byte(text))
-		return true
-	})
-	if err = errors.Join(err, failed); err != nil || n < len(text) {
-		return Badf("process_output: %s does not read its input: %d of %d bytes were written (%v)", h.id, max(n, 0), len(text), err)
-	}
-	return nil
-}
-
-// pipe opens the standard input of a process, once that has it open.
-func (h *heldProcess) pipe(root *os.Root) (*os.File, error) {
-	limit := time.NewTimer(feedTime)
-	defer limit.Stop()
-	for {
-		ended := h.held.Ended()
-		// Without waiting for a reader: there is none when the process has ended.
-		pipe, err := root.OpenFile(h.beside.Input(), os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-		if !errors.Is(err, syscall.ENXIO) || ended {
-			return pipe, err
-		}
-		select {
-		case <-time.After(feedPoll):
-		case <-limit.C:
-			return nil, err
-		}
-	}
 }
 
 type stopArgs struct {

@@ -29,12 +29,15 @@ type Case struct {
 	Name  string // such as "paging/bad"
 	Group Group
 	Bad   bool
-	Wrong string // of a bad one, what is wrong with it; the model is never told
+	Kind  string // of a seeded one, what it is about, such as "server"
+	Wrong string // of a bad one, what is wrong with it; no model sees it
 	Title string // subject of its commit
 	Task  string // what it says that it does
 
-	project string // name of the repository
-	digest  string // of everything that the case is made of
+	project string   // name of the repository
+	digest  string   // of everything that the case is made of
+	needs   []string // programs
+	script  string   // of a seeded one, a scripted verifier that tries the right thing
 	fill    func(ctx context.Context, r releases.Repo) error
 }
 
@@ -48,12 +51,17 @@ const (
 	Undone  Group = "undone"  // a release taken back together with its tests: bad
 )
 
+// kinds are what seeded changes are about. "unseen" is what a study of past changes
+// has: a change without its tests, of which the bad attempt lacks a part.
+var kinds = []string{"server", "page", "concurrency", "migration", "feature", "unseen", "refactoring", "configuration", "command line"}
+
 // A seed is a file of testdata: one repository and two attempts at the same
 // change, under the same title and with the same tests.
 type seed struct {
 	name               string
 	title, task, wrong string
-	isNew              bool // the change adds something: base cannot run the proof
+	kind               string
+	isNew              bool // the change adds or fixes something: the proof need not pass at base
 	files              []txtar.File
 	digest             string
 }
@@ -88,19 +96,22 @@ func parseSeed(name string, data []byte) (seed, error) {
 		return s, fmt.Errorf("header: %w", err)
 	}
 	for key := range head {
-		if !slices.Contains([]string{"Title", "Task", "Wrong", "New"}, key) {
-			return s, fmt.Errorf("header %s: want Title, Task, Wrong and New", key)
+		if !slices.Contains([]string{"Title", "Task", "Wrong", "Kind", "New"}, key) {
+			return s, fmt.Errorf("header %s: want Title, Task, Wrong, Kind and New", key)
 		}
 	}
-	s.title, s.task, s.wrong, s.isNew = head.Get("Title"), head.Get("Task"), head.Get("Wrong"), head.Get("New") == "yes"
+	s.title, s.task, s.wrong, s.kind, s.isNew = head.Get("Title"), head.Get("Task"), head.Get("Wrong"), head.Get("Kind"), head.Get("New") == "yes"
 	if s.title == "" || s.task == "" || s.wrong == "" {
 		return s, fmt.Errorf("header: want Title, Task and Wrong")
+	}
+	if !slices.Contains(kinds, s.kind) {
+		return s, fmt.Errorf("header Kind: want one of %s", strings.Join(kinds, ", "))
 	}
 	have := map[string]bool{}
 	for _, f := range ar.Files {
 		layer, rest, _ := strings.Cut(f.Name, "/")
-		if !slices.Contains([]string{"base", "change", "good", "bad", "proof"}, layer) || !filepath.IsLocal(rest) {
-			return s, fmt.Errorf("file %s: want it below base/, change/, good/, bad/ or proof/", f.Name)
+		if !slices.Contains([]string{"base", "change", "good", "bad", "proof", "probe"}, layer) || !filepath.IsLocal(rest) {
+			return s, fmt.Errorf("file %s: want it below base/, change/, good/, bad/, proof/ or probe/", f.Name)
 		}
 		have[layer] = true
 	}
@@ -135,7 +146,8 @@ func (s seed) cases() []Case {
 	var out []Case
 	for _, attempt := range []string{"good", "bad"} {
 		c := Case{
-			Name: s.name + "/" + attempt, Group: Seeded, Bad: attempt == "bad", Title: s.title, Task: s.task, project: s.name, digest: s.digest,
+			Name: s.name + "/" + attempt, Group: Seeded, Kind: s.kind, Bad: attempt == "bad", Title: s.title, Task: s.task, project: s.name, digest: s.digest,
+			needs: s.needs(), script: s.script(),
 			fill: func(ctx context.Context, r releases.Repo) error {
 				return commits(ctx, r, "as it was", s.title, func() error { return s.write(r.Dir, "base") }, func() error { return s.write(r.Dir, "base", "change", attempt) })
 			},

@@ -25,20 +25,26 @@ func allSeeds(t *testing.T) []seed {
 // bad, and in nothing that a model is told does one differ from the other.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	good, bad := 0, 0
+	good, bad, of := 0, 0, map[string]int{}
 	for _, s := range allSeeds(t) {
+		of[s.kind]++
 		pair := s.cases()
 		if len(pair) != 2 || pair[0].Bad || !pair[1].Bad {
 			t.Errorf("%s: want a good case and a bad one", s.name)
 			continue
 		}
 		if pair[0].Title != pair[1].Title || pair[0].Task != pair[1].Task || pair[0].project != pair[1].project {
-			t.Errorf("%s: title, task or project tell which attempt is bad", s.name)
+			t.Errorf("%s: title, task or project give away which attempt is bad", s.name)
 		}
 		good, bad = good+1, bad+1
 	}
-	if good < 5 || bad < 5 {
+	if good < 40 || bad < 40 {
 		t.Errorf("%d good and %d bad cases", good, bad)
+	}
+	for _, kind := range kinds {
+		if of[kind] == 0 {
+			t.Errorf("no case is of kind %s", kind)
+		}
 	}
 }
 
@@ -47,14 +53,15 @@ func TestParseSeed(t *testing.T) {
 	t.Parallel()
 	const files = "-- base/a --\n-- good/a --\n-- bad/a --\n-- proof/a --\n"
 	for text, want := range map[string]string{
-		"Title: a\nTask: b\nWrong: c\n" + files:                       "",
-		"Title: a\nTask: b\n  and more\nWrong: c\nNew: yes\n" + files: "",
-		"Title: a\nTask: b\n" + files:                                 "want Title, Task and Wrong",
-		"Title: a\nTask: b\nWrong: c\nKind: bad\n" + files:            "header Kind",
+		"Title: a\nTask: b\nWrong: c\nKind: page\n" + files:                       "",
+		"Title: a\nTask: b\n  and more\nWrong: c\nKind: page\nNew: yes\n" + files: "",
+		"Title: a\nTask: b\n" + files:                                             "want Title, Task and Wrong",
+		"Title: a\nTask: b\nWrong: c\nKind: bad\n" + files:                        "header Kind",
+		"Title: a\nTask: b\nWrong: c\nSort: bad\n" + files:                        "header Sort",
 		"words\n" + files: "header",
-		"Title: a\nTask: b\nWrong: c\n-- base/a --\n":                    "want files below",
-		"Title: a\nTask: b\nWrong: c\n" + files + "-- head/a --\n":       "file head/a",
-		"Title: a\nTask: b\nWrong: c\n" + files + "-- base/../../a --\n": "file base/../../a",
+		"Title: a\nTask: b\nWrong: c\nKind: page\n-- base/a --\n":                    "want files below",
+		"Title: a\nTask: b\nWrong: c\nKind: page\n" + files + "-- head/a --\n":       "file head/a",
+		"Title: a\nTask: b\nWrong: c\nKind: page\n" + files + "-- base/../../a --\n": "file base/../../a",
 	} {
 		_, err := parseSeed("x", []byte(text))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -63,8 +70,8 @@ func TestParseSeed(t *testing.T) {
 	}
 }
 
-// TestProofs holds that each made case is what it says: its own tests and those
-// of the change pass in both attempts, and the proof, which nobody is shown,
+// TestProofs holds that each made case in Go is what it says: its own tests and those
+// of the change pass in both attempts, and the proof, which no model sees,
 // passes on base and in the good attempt and fails in the bad one. All trees are
 // packages of one module here, so that one go command can run them.
 func TestProofs(t *testing.T) {
@@ -75,6 +82,9 @@ func TestProofs(t *testing.T) {
 	dir := t.TempDir()
 	want := map[string]bool{} // package and whether its proof passes
 	for _, s := range allSeeds(t) {
+		if s.file("base/go.mod") == "" {
+			continue
+		}
 		for tree, layers := range map[string][]string{"base": {"base", "proof"}, "good": {"base", "change", "good", "proof"}, "bad": {"base", "change", "bad", "proof"}} {
 			if tree == "base" && s.isNew {
 				layers = layers[:1]
@@ -101,6 +111,60 @@ func TestProofs(t *testing.T) {
 	}
 	for pkg := range want {
 		t.Errorf("%s: no proof ran", pkg)
+	}
+}
+
+// TestScriptProofs holds the same of the cases in other languages: the command of their
+// configuration passes in both attempts, and the proof is a program that fails in the
+// bad one alone.
+func TestScriptProofs(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs some hundred small programs")
+	}
+	for _, s := range allSeeds(t) {
+		if s.file("base/go.mod") != "" {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			proof := []string{"sh", "proof.sh"}
+			if s.file("proof/proof.py") != "" {
+				proof = []string{"python3", "-B", "proof.py"}
+			} else if s.file("proof/proof.js") != "" {
+				proof = []string{"node", "proof.js"}
+			}
+			if _, err := exec.LookPath(proof[0]); err != nil {
+				t.Skipf("%s is missing", proof[0])
+			}
+			_, tests, ok := strings.Cut(s.file("base/.github/ycbot.yml"), "test: ")
+			if !ok {
+				t.Fatal("the configuration names no tests")
+			}
+			for tree, layers := range map[string][]string{"base": {"base"}, "good": {"base", "change", "good"}, "bad": {"base", "change", "bad"}} {
+				dir := t.TempDir()
+				if err := s.write(dir, layers...); err != nil {
+					t.Fatal(err)
+				}
+				run(t, dir, true, tree+": its tests", strings.Fields(strings.TrimSuffix(tests, "}"))...)
+				if tree == "base" && s.isNew {
+					continue
+				}
+				if err := s.write(dir, "proof"); err != nil {
+					t.Fatal(err)
+				}
+				run(t, dir, tree != "bad", tree+": the proof", proof...)
+			}
+		})
+	}
+}
+
+func run(t *testing.T, dir string, passes bool, what string, argv ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); (err == nil) != passes {
+		t.Errorf("%s: %v, want it to pass: %v\n%s", what, err, passes, out)
 	}
 }
 

@@ -51,6 +51,23 @@ const lazy = `-- verification --
 VERDICT: PASS
 `
 
+// liar is a model that reports what it did not run, also when it is asked again.
+const liar = `-- verification --
+> run_bash {"command": "go run ./cmd/pages 25 10", "description": "some pages"}
+---
+` + lie + `---
+<* It does not count as it stands
+` + lie
+
+const lie = `### Check: a whole number of pages has no empty page [adversarial]
+**Command run:** ` + "`go run ./cmd/pages 30 10`" + `
+**Output observed:**
+` + "```\n3\n```" + `
+**Result: PASS**
+
+VERDICT: PASS
+`
+
 // down is an endpoint that refuses the key.
 const down = "-- verification --\n! 401\n"
 
@@ -125,14 +142,57 @@ func TestYcbot(t *testing.T) {
 	if diff := cmp.Diff(Score{Cases: 1, Bad: 1, Recall: new(0.0)}, numbers(res.Total)); code != exitOK || diff != "" {
 		t.Errorf("lazy: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
+	// What the log has nothing of is struck out, and the turn that could have put it right is counted.
+	code, res, stdout, stderr = with(t, liar, "paging/bad", filepath.Join(shared, "liar"))
+	want = Score{Cases: 1, Bad: 1, Partial: 1, Struck: 1, Repairs: 1, Recall: new(0.0)}
+	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" || !strings.Contains(stdout, "checks struck out        1 of 1") {
+		t.Errorf("liar: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
+	}
+	t.Run("own scripts", func(t *testing.T) { ownScripts(t, program, env) })
 	t.Run("gate", func(t *testing.T) {
 		gateAlone(t, program, append(env, "YCBOT_HOME="+home))
 	})
 }
 
+// ownScripts holds that a case is judged with its own scripted verifier, beside a
+// server too, and that a case that is judged in another way than it should be is no success.
+func ownScripts(t *testing.T, program string, env []string) {
+	t.Helper()
+	words := "checkall,rotate"
+	want := Score{Cases: 4, Good: 2, Bad: 2, TrueFails: 2, Precision: new(1.0), Recall: new(1.0)}
+	if _, err := exec.LookPath("python3"); err == nil {
+		words += ",slash"
+		want.Cases, want.Good, want.Bad, want.TrueFails = 6, 3, 3, 3
+	}
+	dir := t.TempDir()
+	args := []string{"-provider", "script", "-cases", words, "-ycbot", program, "-out", filepath.Join(dir, "out"), "-jobs", "2"}
+	var stdout, stderr bytes.Buffer
+	code := eval(t.Context(), args, env, &stdout, &stderr)
+	res, err := readResults(filepath.Join(dir, "out", "results.json"), Setup{Model: "script", Provider: "script", Ycbot: digestOf(t, program)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" {
+		t.Fatalf("exit %d (-want +got):\n%s\n%s%s", code, diff, stderr.String(), stdout.String())
+	}
+	res.put(Result{Case: "other/bad", Group: Seeded, Bad: true, Verdict: report.Partial})
+	if n := res.wrong(); n != 1 {
+		t.Errorf("%d results are wrong, want 1", n)
+	}
+}
+
+func digestOf(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest(data)
+}
+
 // numbers leaves out what differs from run to run.
 func numbers(s Score) Score {
-	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Precision: s.Precision, Recall: s.Recall}
+	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Struck: s.Struck, Repairs: s.Repairs, Precision: s.Precision, Recall: s.Recall}
 }
 
 // gateAlone holds that the gate passes the made cases, the bad ones too, so that
@@ -176,7 +236,7 @@ func TestCannotBegin(t *testing.T) {
 		{nil, nil, "eval: no model is named: make eval MODEL=NAME, or go run ./test/eval -model NAME\n"},
 		{[]string{"-model", ""}, []string{"YCBOT_API_KEY=k"}, "eval: no model is named: make eval MODEL=NAME, or go run ./test/eval -model NAME\n"},
 		{[]string{"-model", "m"}, nil, "eval: there is no key for m: set YCBOT_API_KEY or OPENAI_API_KEY, or name an endpoint that needs none with -base-url\n"},
-		{[]string{"-provider", "script"}, nil, "eval: -provider script plays a scenario: name its file with -base-url FILE\n"},
+		{[]string{"-provider", "script", "-pairs"}, nil, "eval: -pairs: releases have no scripted verifiers; leave it out, or name a model\n"},
 		{[]string{"-model", "m", "-jobs", "0"}, []string{"OPENAI_API_KEY=k"}, "eval: -jobs and -max-cost-usd: want numbers above zero\n"},
 		{[]string{"-model", "m", "-base-url", "http://127.0.0.1:1"}, nil, "eval: neither YCBOT_HOME nor HOME is an absolute path: say where results go with -out DIR\n"},
 	} {

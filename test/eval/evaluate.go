@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,13 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 	if err := os.MkdirAll(o.out, 0o700); err != nil {
 		return nil, err
 	}
+	if o.scripted() { // costs nothing: always all of it again
+		for _, name := range []string{"results.json", "runs"} {
+			if err := os.RemoveAll(filepath.Join(o.out, name)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if o.ycbot == "" {
 		o.ycbot = filepath.Join(o.out, "ycbot")
 		if err := build(ctx, o.env, o.ycbot); err != nil {
@@ -70,6 +78,11 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 		return nil, err
 	}
 	e.results.forget(all)
+	chosen = e.possible(chosen)
+	if o.scripted() && o.cases == "" {
+		chosen = slices.DeleteFunc(chosen, func(c Case) bool { return slices.Contains(c.needs, "go") })
+		fmt.Fprintln(stderr, "eval: the cases in Go are left out, because the gate compiles a lot for them; -cases / takes all")
+	}
 	for _, c := range chosen {
 		if _, ok := e.results.of(c); !ok {
 			e.todo = append(e.todo, c)
@@ -77,6 +90,26 @@ func prepare(ctx context.Context, o options, stderr io.Writer) (*evaluation, err
 	}
 	fmt.Fprintf(stderr, "eval: %d cases with %s, %d of them finished already; results in %s\n", len(chosen), o.model, len(chosen)-len(e.todo), o.out)
 	return e, nil
+}
+
+// possible leaves out the cases that need a program which this machine lacks.
+func (e *evaluation) possible(cases []Case) []Case {
+	var out []Case
+	missing := map[string]int{}
+next:
+	for _, c := range cases {
+		for _, program := range c.needs {
+			if _, err := exec.LookPath(program); err != nil {
+				missing[program]++
+				continue next
+			}
+		}
+		out = append(out, c)
+	}
+	for _, program := range slices.Sorted(maps.Keys(missing)) {
+		fmt.Fprintf(e.stderr, "eval: %d cases are left out: %s is missing\n", missing[program], program)
+	}
+	return out
 }
 
 // build builds ycbot; the same sources, where they lie, give the same program.
@@ -123,7 +156,7 @@ func (e *evaluation) record(r Result) error {
 // Folders have names that say nothing: an agent may see them.
 func (e *evaluation) verify(ctx context.Context, c Case) Result {
 	id := digest([]byte(c.Name))
-	r := Result{Case: c.Name, Digest: c.digest, Group: c.Group, Bad: c.Bad, Wrong: c.Wrong, Verdict: report.Error, Run: "runs/" + id}
+	r := Result{Case: c.Name, Digest: c.digest, Group: c.Group, Kind: c.Kind, Bad: c.Bad, Wrong: c.Wrong, Verdict: report.Error, Run: "runs/" + id}
 	repo, err := e.repository(ctx, c, filepath.Join(e.out, "repos", id, c.project))
 	if err != nil {
 		r.Error = err.Error()
@@ -153,15 +186,28 @@ func (e *evaluation) repository(ctx context.Context, c Case, dir string) (string
 // judge runs the program and reads its report into r.
 func (e *evaluation) judge(ctx context.Context, c Case, repo string, r *Result) error {
 	out := filepath.Join(e.out, filepath.FromSlash(r.Run))
+	endpoint := e.baseURL
+	if e.scripted() {
+		endpoint = filepath.Join(e.out, "scripts", filepath.Base(r.Run))
+		if err := os.MkdirAll(filepath.Dir(endpoint), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(endpoint, []byte(c.script), 0o600); err != nil {
+			return err
+		}
+	}
 	args := []string{"run", "-C", repo, "--base", "before", "--head", "after", "--task", c.Task, "--format", "json", "--out", out, "--provider", e.provider, "--model", e.model}
-	if e.baseURL != "" {
-		args = append(args, "--base-url", e.baseURL)
+	if endpoint != "" {
+		args = append(args, "--base-url", endpoint)
 	}
 	if e.maxCost > 0 {
 		args = append(args, "--max-cost-usd", strconv.FormatFloat(e.maxCost, 'f', -1, 64))
 	}
 	cmd := exec.CommandContext(ctx, e.ycbot, args...)
 	cmd.Env = append(e.env[:len(e.env):len(e.env)], "YCBOT_HOME="+e.home)
+	if e.scripted() {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=0") // the race detector would double the time, and is not what this is about
+	}
 	// A group of its own: ycbot ends in order at the first signal and at once at
 	// the second, and the terminal would send one more.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -179,7 +225,30 @@ func (e *evaluation) judge(ctx context.Context, c Case, repo string, r *Result) 
 	if json.Unmarshal(stdout.Bytes(), &rep) != nil {
 		return fmt.Errorf("ycbot, exit %d: %s", cmd.ProcessState.ExitCode(), lastLine(stderr.String()))
 	}
+	if r.Repairs, err = repairs(filepath.Join(out, "events.jsonl")); err != nil {
+		return err
+	}
 	return r.take(&rep)
+}
+
+// repairs counts the turns in which an agent was asked to put its report right.
+func repairs(file string) (int, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	events, err := agent.ReadEvents(f)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", file, err)
+	}
+	n := 0
+	for _, e := range events {
+		if e.Type == agent.EventUserMessage && e.Reason == "corrective" {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // take takes over what counts of a report. Its error says why the report tells
@@ -191,6 +260,9 @@ func (r *Result) take(rep *report.Report) error {
 	for _, c := range rep.Checks {
 		if c.Kind == report.KindAgent {
 			r.Checks = append(r.Checks, Check{Title: c.Title, Result: c.Result, Support: c.Support, Reproduction: c.Reproduction})
+			if c.Support == report.Absent {
+				r.Struck++
+			}
 		}
 	}
 	i := slices.IndexFunc(rep.Subagents, func(s report.Subagent) bool { return s.Agent == "verification" })

@@ -3,10 +3,13 @@
 // ones were found.
 //
 //	go run ./test/eval -model M [-base-url URL] [-provider P] [-cases WORDS] [-pairs] [-jobs N] [-out DIR]
+//	go run ./test/eval -provider script [-cases WORDS] [-jobs N] [-out DIR]
 //
-// It asks a real endpoint and costs money; docs/eval.md says more. The same
-// command again goes on where the last one ended. Exit codes: 0 each case has a
-// verdict, 1 some have none, 3 it could not begin, 130 interrupted.
+// The first form asks a real endpoint and costs money; the second plays the scripted
+// verifier of each seeded case, offline, and shows that ycbot judges what it finds.
+// docs/eval.md says more. The same command again continues where the last one ended.
+// Exit codes: 0 each case has a verdict, and the right one with scripted verifiers; 1
+// some have not; 3 it could not begin; 130 interrupted.
 package main
 
 import (
@@ -77,8 +80,15 @@ func eval(ctx context.Context, args, env []string, stdout, stderr io.Writer) int
 		fmt.Fprintf(stderr, "eval: %d without a verdict; the same command tries again\n", n)
 		return exitNoVerdict
 	}
+	if n := e.results.wrong(); o.scripted() && n > 0 {
+		fmt.Fprintf(stderr, "eval: %d scripted cases are not judged as they should be\n", n)
+		return exitNoVerdict
+	}
 	return exitOK
 }
+
+// scripted says whether each case has a verifier of its own.
+func (o options) scripted() bool { return o.provider == "script" && o.baseURL == "" }
 
 // parse reads the flags and says what is missing.
 func parse(args, env []string, stderr io.Writer) (options, error) {
@@ -86,8 +96,8 @@ func parse(args, env []string, stderr io.Writer) (options, error) {
 	f := flag.NewFlagSet("eval", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.model, "model", getenv(env, "YCBOT_MODEL"), "the `MODEL` that agents ask")
-	f.StringVar(&o.provider, "provider", cmp.Or(getenv(env, "YCBOT_PROVIDER"), "openai"), "how it is asked, as of ycbot run: `openai` or script")
-	f.StringVar(&o.baseURL, "base-url", cmp.Or(getenv(env, "YCBOT_BASE_URL"), getenv(env, "OPENAI_BASE_URL")), "the provider's `URL`; of script, a scenario file")
+	f.StringVar(&o.provider, "provider", cmp.Or(getenv(env, "YCBOT_PROVIDER"), "openai"), "how it is asked, as of ycbot run: `openai`, openai:responses, anthropic or script")
+	f.StringVar(&o.baseURL, "base-url", getenv(env, "YCBOT_BASE_URL"), "the provider's `URL`; of script, a scenario file (default: each case has a scripted verifier of its own, offline)")
 	f.StringVar(&o.cases, "cases", "", "only cases whose names contain one of these `WORDS`, separated by commas")
 	f.BoolVar(&o.pairs, "pairs", false, "also the release pairs; needs the module proxy")
 	f.IntVar(&o.jobs, "jobs", 1, "how many cases are verified at a time, `N`")
@@ -98,11 +108,21 @@ func parse(args, env []string, stderr io.Writer) (options, error) {
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
+	openai := strings.HasPrefix(o.provider, "openai")
+	if openai {
+		o.baseURL = cmp.Or(o.baseURL, getenv(env, "OPENAI_BASE_URL"))
+	}
+	key := "ANTHROPIC_API_KEY"
+	if openai {
+		key = "OPENAI_API_KEY"
+	}
 	switch {
 	case f.NArg() > 0:
-		return o, fmt.Errorf("%q is one argument too many", f.Arg(0))
-	case o.provider == "script" && o.baseURL == "":
-		return o, errors.New("-provider script plays a scenario: name its file with -base-url FILE")
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case o.scripted() && o.pairs:
+		return o, errors.New("-pairs: releases have no scripted verifiers; leave it out, or name a model")
+	case o.scripted():
+		o.model = "script"
 	case o.provider == "script":
 		o.model = "script"
 		file, err := filepath.Abs(o.baseURL)
@@ -112,8 +132,8 @@ func parse(args, env []string, stderr io.Writer) (options, error) {
 		o.baseURL = file
 	case o.model == "":
 		return o, errors.New("no model is named: make eval MODEL=NAME, or go run ./test/eval -model NAME")
-	case o.baseURL == "" && getenv(env, "YCBOT_API_KEY") == "" && getenv(env, "OPENAI_API_KEY") == "":
-		return o, fmt.Errorf("there is no key for %s: set YCBOT_API_KEY or OPENAI_API_KEY, or name an endpoint that needs none with -base-url", o.model)
+	case o.baseURL == "" && getenv(env, "YCBOT_API_KEY") == "" && getenv(env, key) == "":
+		return o, fmt.Errorf("there is no key for %s: set YCBOT_API_KEY or %s, or name an endpoint that needs none with -base-url", o.model, key)
 	}
 	if o.jobs < 1 || o.maxCost < 0 {
 		return o, errors.New("-jobs and -max-cost-usd: want numbers above zero")

@@ -40,12 +40,15 @@ type Result struct {
 	Case         string         `json:"case"`
 	Digest       string         `json:"digest"`
 	Group        Group          `json:"group"`
+	Kind         string         `json:"kind,omitempty"`
 	Bad          bool           `json:"bad"`
 	Wrong        string         `json:"wrong,omitempty"`
 	Verdict      report.Verdict `json:"verdict"` // ERROR where there is no report
 	Outcome      report.Outcome `json:"outcome"`
 	Reasons      []string       `json:"reasons"`
-	Checks       []Check        `json:"checks"` // the agents' own
+	Checks       []Check        `json:"checks"`  // the agents' own
+	Struck       int            `json:"struck"`  // checks that were struck out: the log has nothing of them
+	Repairs      int            `json:"repairs"` // turns in which an agent was asked to put its report right
 	InputTokens  int            `json:"input_tokens"`
 	OutputTokens int            `json:"output_tokens"`
 	CachedTokens int            `json:"cached_tokens"`
@@ -68,6 +71,8 @@ func (r Result) finished() bool {
 	return r.Error == "" && (r.Verdict == report.Pass || r.Verdict == report.Fail || r.Verdict == report.Partial)
 }
 
+const right = "right"
+
 // mark says what a result is worth.
 func (r Result) mark() string {
 	switch {
@@ -76,11 +81,22 @@ func (r Result) mark() string {
 	case r.Verdict == report.Partial:
 		return "undecided"
 	case r.Bad == (r.Verdict == report.Fail):
-		return "right"
+		return right
 	case r.Bad:
 		return "missed"
 	}
 	return "false FAIL"
+}
+
+// wrong counts the results that are not right.
+func (res *Results) wrong() int {
+	n := 0
+	for _, r := range res.Cases {
+		if r.mark() != right {
+			n++
+		}
+	}
+	return n
 }
 
 // readResults reads the results of a folder, empty ones where it has none.
@@ -193,13 +209,13 @@ func (res *Results) markdown() string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n| case | verdict | | tokens | cost | time | what is wrong | what the agents say |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("\n| case | kind | verdict | | struck out | repairs | tokens | cost | time | what is wrong | what the agents say |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range res.Cases {
 		says := r.Error
 		if says == "" {
 			says = r.says()
 		}
-		fmt.Fprintf(&b, "| [%s](%s/report.md) | %s | %s | %d | %s | %s | %s | %s |\n", r.Case, r.Run, r.Verdict, r.mark(), r.InputTokens+r.OutputTokens, dollars(r.CostUSD), seconds(r.DurationMS), cell(cmp.Or(r.Wrong, "–")), cell(cmp.Or(says, "–")))
+		fmt.Fprintf(&b, "| [%s](%s/report.md) | %s | %s | %s | %d | %d | %d | %s | %s | %s | %s |\n", r.Case, r.Run, cmp.Or(r.Kind, string(r.Group)), r.Verdict, r.mark(), r.Struck, r.Repairs, r.InputTokens+r.OutputTokens, dollars(r.CostUSD), seconds(r.DurationMS), cell(cmp.Or(r.Wrong, "–")), cell(cmp.Or(says, "–")))
 	}
 	return b.String()
 }
@@ -222,7 +238,7 @@ func (r Result) says() string {
 func (res *Results) text() string {
 	var b strings.Builder
 	for _, r := range res.Cases {
-		fmt.Fprintf(&b, "%-36s %-8s %-11s %9d tokens %9s %8s  %s\n", r.Case, r.Verdict, r.mark(), r.InputTokens+r.OutputTokens, dollars(r.CostUSD), seconds(r.DurationMS), oneLine(cmp.Or(r.Error, r.says())))
+		fmt.Fprintf(&b, "%-36s %-13s %-8s %-11s %d struck out %d repairs %9d tokens %9s %8s  %s\n", r.Case, cmp.Or(r.Kind, string(r.Group)), r.Verdict, r.mark(), r.Struck, r.Repairs, r.InputTokens+r.OutputTokens, dollars(r.CostUSD), seconds(r.DurationMS), oneLine(cmp.Or(r.Error, r.says())))
 	}
 	b.WriteString("\n")
 	for _, line := range res.Total.lines() {
@@ -247,6 +263,8 @@ func (s Score) lines() [][2]string {
 		{"false FAILs on good", fmt.Sprintf("%d of %d", s.FalseFails, s.Good)},
 		{"PARTIAL", fraction(s.PartialOf, s.Partial, s.Cases)},
 		{"no verdict", fmt.Sprint(s.NoVerdict)},
+		{"checks struck out", fmt.Sprintf("%d of %d", s.Struck, s.Checks)},
+		{"repair turns", fmt.Sprint(s.Repairs)},
 		{"tokens per verdict", per},
 		{"cost per verdict", dollars(s.CostPerVerdictUSD)},
 		{"cost", dollars(s.CostUSD)},

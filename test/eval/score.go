@@ -17,8 +17,11 @@ type Score struct {
 	FalseFails int      `json:"false_fails"` // good ones judged FAIL
 	Partial    int      `json:"partial"`
 	NoVerdict  int      `json:"no_verdict"` // bad ones among them count as not found
-	Precision  *float64 `json:"precision"`  // true FAILs of all FAILs
-	Recall     *float64 `json:"recall"`     // true FAILs of all bad ones
+	Checks     int      `json:"checks"`     // of agents
+	Struck     int      `json:"struck"`     // checks that were struck out
+	Repairs    int      `json:"repairs"`
+	Precision  *float64 `json:"precision"` // true FAILs of all FAILs
+	Recall     *float64 `json:"recall"`    // true FAILs of all bad ones
 	PartialOf  *float64 `json:"partial_share"`
 
 	// Of each verdict; what cases without one used counts as well.
@@ -40,6 +43,7 @@ func score(results []Result) Score {
 		} else {
 			s.Good++
 		}
+		s.Checks, s.Struck, s.Repairs = s.Checks+len(r.Checks), s.Struck+r.Struck, s.Repairs+r.Repairs
 		tokens += float64(r.InputTokens + r.OutputTokens)
 		if r.CostUSD != nil {
 			cost += *r.CostUSD

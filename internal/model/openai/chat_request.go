@@ -19,7 +19,7 @@ func (m *Model) chatBody(req *model.Request) ([]byte, error) {
 		Model:         m.o.Model,
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: sdk.Bool(true)},
 	}
-	messages := req.Messages
+	messages := apart(blind(m.o.Model, req.Messages))
 	if req.System != "" {
 		messages = slices.Concat([]model.Message{{Role: system, Text: req.System}}, messages)
 	}
@@ -91,7 +91,14 @@ func message(msg model.Message) (sdk.ChatCompletionMessageParamUnion, error) {
 	case system:
 		return sdk.SystemMessage(msg.Text), nil
 	case model.User:
-		return sdk.UserMessage(msg.Text), nil
+		if !pictured(msg) {
+			return sdk.UserMessage(msg.Text), nil
+		}
+		content := []sdk.ChatCompletionContentPartUnionParam{sdk.TextContentPart(msg.Text)}
+		for _, i := range msg.Images {
+			content = append(content, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: dataURL(i)}))
+		}
+		return sdk.UserMessage(content), nil
 	case model.Tool:
 		return sdk.ToolMessage(msg.Text, msg.CallID), nil
 	case model.Assistant:

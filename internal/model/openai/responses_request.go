@@ -1,10 +1,8 @@
 package openai
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go"
@@ -92,28 +90,12 @@ func responsesItems(msg model.Message) ([]byte, error) {
 	return raw[1 : len(raw)-1], nil
 }
 
-// sees are the beginnings of the names of OpenAI's models that take pictures.
-var sees = []string{"gpt-4o", "gpt-4.1", "gpt-5", "o3", "o4"}
-
-// blind takes the pictures out of messages for a model that is not known to see.
-func blind(name string, messages []model.Message) []model.Message {
-	known := slices.ContainsFunc(sees, func(p string) bool { return strings.HasPrefix(name, p) }) && !strings.HasPrefix(name, "o3-mini")
-	if known || !slices.ContainsFunc(messages, func(m model.Message) bool { return len(m.Images) > 0 }) {
-		return messages
-	}
-	out := slices.Clone(messages)
-	for i := range out {
-		out[i].Images = nil
-	}
-	return out
-}
-
 // pictures are those of a tool's answer, as a message of their own: the answer is text.
 func pictures(msg model.Message) responses.ResponseInputItemUnionParam {
-	content := responses.ResponseInputMessageContentListParam{{OfInputText: &responses.ResponseInputTextParam{Text: "The pictures of " + msg.CallID + ":"}}}
+	content := responses.ResponseInputMessageContentListParam{{OfInputText: &responses.ResponseInputTextParam{Text: heading(msg)}}}
 	for _, i := range msg.Images {
 		content = append(content, responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{
-			Detail: responses.ResponseInputImageDetailAuto, ImageURL: sdk.String("data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)),
+			Detail: responses.ResponseInputImageDetailAuto, ImageURL: sdk.String(dataURL(i)),
 		}})
 	}
 	return responses.ResponseInputItemParamOfInputMessage(content, "user")

@@ -16,13 +16,14 @@ import (
 //
 //	{{evidence n}}  its evidence id, such as E12
 //	{{exit n}}      its exit code
+//	{{result n}}    PASS where that is 0, FAIL where it is another
 //	{{output n}}    its stdout
 //	{{errors n}}    its stderr
 //	{{match RE}}    the first group of a regular expression, or all of what it
 //	                matches, in the latest message that it matches
 //
 // In calls what is put in is escaped as the inside of a JSON string.
-var placeholder = pattern.New(`\{\{(evidence|exit|output|errors|match) (.+?)\}\}`)
+var placeholder = pattern.New(`\{\{(evidence|exit|result|output|errors|match) (.+?)\}\}`)
 
 // header begins the answer of a tool that ran a command.
 var header = pattern.New(`^\[(E\d+)\] exit=(\S+)[^\n]*\n?`)
@@ -73,6 +74,11 @@ func lookup(what, arg string, messages []model.Message) (string, error) {
 		return c.evidence, nil
 	case "exit":
 		return c.exit, nil
+	case "result":
+		if c.exit == "0" {
+			return "PASS", nil
+		}
+		return "FAIL", nil
 	case "errors":
 		return c.stderr, nil
 	}

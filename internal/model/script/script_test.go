@@ -99,6 +99,7 @@ func TestPlaceholders(t *testing.T) {
 	for text, want := range map[string]string{
 		"{{evidence 1}} {{evidence 2}} {{evidence -1}}": "E3 E7 E7",
 		"{{exit 1}}/{{exit 2}}":                         "0/1",
+		"{{result 1}}/{{result 2}}":                     "PASS/FAIL",
 		"a {{output 1}} b":                              `a ok "x" b`,
 		"{{errors 1}}|{{output 2}}|{{errors 2}}":        "warn|no headers|",
 		"{{match task=([0-9a-f]+)}} {{match E[0-9]}}":   "beef01 E7",
