@@ -308,15 +308,15 @@ func hostilePacks() map[string][]entry {
 	ten := blobOf("0123456789")
 	second := uint64(12 + len(ten.bytes()))
 	far, odd, negative := uint64(1<<40), uint64(13), uint64(1<<63+12)
-	chain := []entry{{}, blobOf("x")}
+	chain := []entry{{}, blobOf("y")}
 	for i := range 600 {
 		chain = append(chain, entry{id: fmt.Sprintf("%040x", i+1), kind: 6, size: 4, base: back(len(chain[len(chain)-1].bytes())), content: deltaOf(1, 1, "\x01x")})
 	}
-	chain[0] = entry{id: anyID, kind: 7, size: 4, base: rawID(fmt.Sprintf("%040x", 600)), content: deltaOf(1, 1, "\x01x")}
+	chain[0] = entry{id: idOf("blob", "x"), kind: 7, size: 4, base: rawID(fmt.Sprintf("%040x", 600)), content: deltaOf(1, 1, "\x01x")}
 	grow := strings.Repeat("\xf0\xff\xff\xff", 200) // each copies 16 MB of its base
 	return map[string][]entry{
 		"a head that says ten bytes of a gigabyte": {{id: anyID, kind: 3, size: 10, content: bomb(1024, ""), raw: true}},
-		"a head that says more than there is":      {{id: anyID, kind: 3, size: 100, content: []byte("short")}},
+		"a head that says more than there is":      {{id: idOf("blob", "short"), kind: 3, size: 100, content: []byte("short")}},
 		"a gigabyte":                               {{id: anyID, kind: 3, size: 1 << 30, content: bomb(1024, ""), raw: true}},
 		"a head of 2^60 bytes":                     {{id: anyID, kind: 3, size: 1 << 59, content: []byte("x")}},
 		"a tree of a gigabyte":                     {{id: anyID, kind: 2, size: 1 << 30, content: bomb(1024, ""), raw: true}},
@@ -434,6 +434,17 @@ func TestHostileObjects(t *testing.T) {
 	}
 }
 
+func TestObjectsThatPanic(t *testing.T) {
+	t.Parallel()
+	o := &objectStore{dir: t.TempDir()}
+	if err := o.guard(anyID, func(oid) error { panic("in the library") }); !errors.Is(err, errAskGit) {
+		t.Error(err)
+	}
+	if err := o.guard(anyID, func(oid) error { return nil }); err != nil { // no lock is left behind
+		t.Error(err)
+	}
+}
+
 // Trees that are made to exhaust or to mislead a reader are listed as git lists them, or
 // not at all.
 func TestHostileTrees(t *testing.T) {
@@ -472,6 +483,9 @@ func TestHostileTrees(t *testing.T) {
 			// As git has it in the repository, whatever an import would say of it.
 			m.objects.dir, m.Dir = filepath.Join(dir, ".git", "objects"), filepath.Join(dir, ".git")
 			g := withoutObjects(m)
+			if _, err := m.objects.files(c); !errors.Is(err, errAskGit) && name != "a file and a folder of a name" && name != "a file that is a folder" {
+				t.Errorf("not left to git: %v", err)
+			}
 			here, err := m.Files(t.Context(), c)
 			want, errGit := g.Files(t.Context(), c)
 			if d := cmp.Diff(want, here); d != "" || (err == nil) != (errGit == nil) {
