@@ -501,3 +501,30 @@ func TestHostileTrees(t *testing.T) {
 		})
 	}
 }
+
+// A commit of a few objects can name any number of files of any size. It is refused
+// before anything is laid out.
+func TestWorktreeOfTooMuch(t *testing.T) {
+	t.Parallel()
+	dir := newRepo(t)
+	write(t, dir, map[string]string{"zeros": strings.Repeat("\x00", 8<<20)})
+	commit(t, dir, "zeros")
+	tree := rawTree(t, dir, "100644 x", user(t, dir, "rev-parse", "HEAD:zeros"))
+	for range 4 {
+		var ten []string
+		for i := range 10 {
+			ten = append(ten, fmt.Sprint("40000 ", i), tree)
+		}
+		tree = rawTree(t, dir, ten...)
+	}
+	user(t, dir, "reset", "-q", "--hard", user(t, dir, "commit-tree", "-m", "80 GB", rawTree(t, dir)))
+	user(t, dir, "update-ref", "HEAD", user(t, dir, "commit-tree", "-m", "80 GB", tree))
+	_, m, head := imported(t, dir)
+	out := filepath.Join(runDir(m, "run1"), "t")
+	if _, err := m.Worktree(t.Context(), out, head); !errors.Is(err, ErrCopyLimit) {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something was laid out: %v", err)
+	}
+}
