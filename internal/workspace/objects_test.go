@@ -352,16 +352,19 @@ func hostilePacks() map[string][]entry {
 func hostileFiles() map[string]func(t *testing.T, dir string) {
 	loose := func(data []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
+			t.Helper()
 			write(t, dir, map[string]string{anyID[:2] + "/" + anyID[2:]: string(data)})
 		}
 	}
 	pack := func(name, data string) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
+			t.Helper()
 			write(t, filepath.Join(dir, "pack"), map[string]string{"pack-" + anyID + name: data, "pack-" + anyID + ".pack": "PACK"})
 		}
 	}
 	pipe := func(name string) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
+			t.Helper()
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 				t.Fatal(err)
 			}

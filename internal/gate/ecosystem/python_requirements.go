@@ -208,6 +208,4 @@ func localRequirements(s *Survey, dir string, files []string) []string {
 	return out
 }
 
-var (
-	localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)
-)
+var localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)
