@@ -40,7 +40,7 @@ lint-tool: ## get the linter ready; fails where it cannot be had
 	@$(LINT) version --short
 
 build: ## bin/ycbot
-	go build -trimpath -ldflags="-s -w" -o bin/ycbot ./cmd/ycbot
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/ycbot ./cmd/ycbot
 
 bench: ## what ycbot itself costs, beside its goals; writes docs/performance.md; wants a quiet machine
 	@go run ./test/perf -o docs/performance.md

@@ -1,8 +1,6 @@
 package orchestrator
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,49 +131,28 @@ func (l Loading) folders(tree fs.FS) (user, operator []agents.Folder, err error)
 
 // agentTree is what the base commit has of agent files. Links are not followed.
 func (l Loading) agentTree(ctx context.Context) (fs.FS, agents.Problems, error) {
-	entries, err := l.Mirror.Files(ctx, l.Source.Change.BaseSHA)
-	if err != nil {
-		return nil, nil, err
-	}
 	dirs := projectAgents
 	if l.AgentsDir != "" {
 		dirs = append(slices.Clone(dirs), l.AgentsDir)
 	}
 	var problems agents.Problems
-	var buf bytes.Buffer
-	z := zip.NewWriter(&buf)
 	n := 0
-	for _, e := range entries {
+	tree, err := l.Mirror.FS(ctx, l.Source.Change.BaseSHA, func(e workspace.Entry) bool {
 		if !agentFile(e, dirs) {
-			continue
+			return false
 		}
 		switch n++; {
 		case n > mostAgentFiles:
 			problems = append(problems, agents.Problem{File: e.Path, Text: fmt.Sprintf("not read: there are more than %d agent files", mostAgentFiles), Fatal: true})
-			continue
 		case e.Mode == linkMode:
 			problems = append(problems, agents.Problem{File: e.Path, Text: "a symbolic link, which is not followed"})
-			continue
 		case e.Size > agents.MaxSize:
 			problems = append(problems, agents.Problem{File: e.Path, Text: fmt.Sprintf("not read: larger than %d KiB", agents.MaxSize>>10), Fatal: true})
-			continue
+		default:
+			return true
 		}
-		data, err := l.Mirror.ReadFile(ctx, l.Source.Change.BaseSHA, e.Path)
-		if err != nil {
-			return nil, nil, err
-		}
-		w, err := z.Create(e.Path)
-		if err == nil {
-			_, err = w.Write(data)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return nil, nil, err
-	}
-	tree, err := zip.NewReader(bytes.NewReader(buf.Bytes()), int64(buf.Len())) // a tree of files in memory
+		return false
+	})
 	return tree, problems, err
 }
 

@@ -257,7 +257,7 @@ func (r *roots) close() {
 // history is what the git tools read.
 func (w *work) history() tool.Repo {
 	c := w.source.Change
-	return tool.Repo{Git: w.mirror.Git, Head: c.HeadSHA, Base: c.BaseSHA, MergeBase: c.MergeBase}
+	return tool.Repo{Git: w.mirror.Git, Resolve: w.mirror.Resolve, ReadFile: w.mirror.ReadFile, Head: c.HeadSHA, Base: c.BaseSHA, MergeBase: c.MergeBase}
 }
 
 // shell runs an agent's commands.

@@ -34,7 +34,8 @@ type Checked struct {
 // Check looks whether a finished run directory is what a run left there, and
 // whether its report follows from what is recorded. It needs neither model nor
 // network and writes nothing. expect is the digest that is known from elsewhere,
-// "" for none: without it, a directory that was made up as a whole passes.
+// "" for none: without it, a directory that was made up as a whole passes. The error is a
+// [rundir.FormatError] where another version of ycbot recorded what this one does not read.
 func Check(dir, expect string) (Checked, error) {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		problems, err := rundir.Bounded(dir)
@@ -55,6 +56,13 @@ func Check(dir, expect string) (Checked, error) {
 	}
 	c.Problems = append(c.Problems, problems...)
 	slices.Sort(c.Problems)
+	if len(c.Problems) == 0 { // else the journal may not be what the run wrote
+		if r, err := rundir.Read(dir, nil); err == nil {
+			if err := r.Begun.Readable(); err != nil {
+				return Checked{}, err
+			}
+		}
+	}
 	if c.Report, err = rundir.ReadReport(dir); err != nil {
 		c.problem("report.json: %v", err)
 		return c, nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rivo/uniseg"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // TextOptions says how the terminal is.
@@ -110,7 +110,7 @@ func words(s string) []string {
 func (p *page) wrap(indent int, st style, s string) {
 	at, cur, used := indent, "", indent
 	for _, w := range words(s) {
-		n := uniseg.StringWidth(w)
+		n := displaywidth.String(w)
 		switch {
 		case cur == "":
 			cur, used = w, at+n
@@ -152,14 +152,14 @@ func fold(s string, width int) []string {
 	var rows []string
 	var row strings.Builder
 	used := 0
-	for g := uniseg.NewGraphemes(s); g.Next(); {
+	for g := displaywidth.StringGraphemes(s); g.Next(); {
 		w := g.Width()
 		if used+w > width && used > 0 {
 			rows = append(rows, row.String())
 			row.Reset()
 			used = 0
 		}
-		row.WriteString(g.Str())
+		row.WriteString(g.Value())
 		used += w
 	}
 	return append(rows, row.String())

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rivo/uniseg"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // top writes what was verified, the verdict and why it is that.
@@ -84,13 +84,13 @@ func (p *page) checks(r *Report) {
 	shown := cs[:min(len(cs), textChecks)]
 	column := 0
 	for _, c := range shown {
-		if w := uniseg.StringWidth(plain(c.Title)); w <= p.width/2 { // a longer one stands out alone
+		if w := displaywidth.String(plain(c.Title)); w <= p.width/2 { // a longer one stands out alone
 			column = max(column, w)
 		}
 	}
 	for _, c := range shown {
 		title := plain(c.Title)
-		pad := strings.Repeat(" ", max(0, column-uniseg.StringWidth(title)))
+		pad := strings.Repeat(" ", max(0, column-displaywidth.String(title)))
 		p.line(2, none, p.mark(c)+"  "+title+pad+"  "+p.paint(dim, remark(c)))
 	}
 	p.more(2, len(cs)-textChecks)

@@ -154,8 +154,8 @@ func (r *Runner) settings(b *begun) rundir.Settings {
 		Began: b.began.UTC(), Trigger: job.Trigger, Actor: job.Actor, Trust: job.Trust, Require: job.Require,
 		Sandbox: r.Sandbox.Status(), Network: r.Network, Model: job.Models != nil && !job.UntilFirst,
 		First: job.UntilFirst, Machine: job.Machine, Accepted: slices.Clone(job.Accepted),
-		Versions: report.Versions{Ycbot: r.Version, Git: r.Git.Version(), OS: r.OS},
-		Timeout:  job.Timeout, NoRace: r.Tools.NoRace(),
+		Versions: report.Versions{Ycbot: r.Version, Git: r.Git.Version(), OS: r.OS}, Format: rundir.Format,
+		Timeout: job.Timeout, NoRace: r.Tools.NoRace(),
 	}
 	for i := range s.Accepted {
 		if s.Accepted[i].At == "" { // by a trailer: it holds from the run on

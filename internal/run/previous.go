@@ -93,14 +93,14 @@ func sameTree(ctx context.Context, m *workspace.Mirror, a, b string) (bool, erro
 	if a == b {
 		return true, nil
 	}
-	var trees [2][]byte
+	var trees [2]string
 	for i, oid := range []string{a, b} {
 		var err error
-		if trees[i], err = m.Git(ctx, "rev-parse", "--verify", oid+"^{tree}"); err != nil {
+		if trees[i], err = m.TreeOf(ctx, oid); err != nil {
 			return false, err
 		}
 	}
-	return bytes.Equal(trees[0], trees[1]), nil
+	return trees[0] == trees[1], nil
 }
 
 // reused is the report of a run that reuses the verdict of the last one.

@@ -88,16 +88,7 @@ func Layouts(j *journal.Journal) []Layout {
 			out = append(out, l)
 		}
 	}
-	if len(out) > 0 {
-		return out
-	}
-	// A run of a version that recorded no layout recorded where its worktrees lay.
-	id, ok := Lookup[Identity](j, "run", "identity")
-	if !ok || !filepath.IsAbs(id.Trees) {
-		return nil
-	}
-	home := filepath.Join(id.Trees, "..", "..", "..", "..")
-	return []Layout{{Home: home, Trees: id.Trees, Temp: filepath.Join(home, "tmp", "y-"+Short(id.Run))}}
+	return out
 }
 
 // RecordWorkspace records where the commands of an agent work, unless that is known.
@@ -125,12 +116,6 @@ func Bases(j *journal.Journal, id string) []string {
 	var out []string
 	for _, roots := range workspaces(j, id) {
 		out = append(out, roots.Base)
-	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, l := range Layouts(j) { // of a version that recorded no workspaces
-		out = append(out, filepath.Join(l.Trees, "prepared-base"))
 	}
 	return out
 }

@@ -16,6 +16,34 @@ import (
 // reported on.
 var ErrNothing = errors.New("no run was begun here")
 
+// Format counts what a run directory holds and how its report follows from that. It grows
+// when a report that an earlier version recorded would follow no longer: the directories in
+// internal/recheck/testdata show it.
+//
+//   - 1 (not written down): until 2026-11-22
+//   - 2: what the trees say of a check is recorded, and a check names its test
+const Format = 2
+
+// A FormatError is a run directory that is whole, and was recorded in another format.
+type FormatError struct {
+	Ycbot  string // the version that recorded it
+	Format int
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("the run was recorded by ycbot %q in format %d of run directories, and this version reads format %d: use the version that recorded it",
+		e.Ycbot, e.Format, Format)
+}
+
+// Readable says whether a run directory has the format that this version reads; else the
+// error is a [FormatError].
+func (b Begun) Readable() error {
+	if b.Settings.Format == Format {
+		return nil
+	}
+	return &FormatError{Ycbot: b.Settings.Versions.Ycbot, Format: max(b.Settings.Format, 1)}
+}
+
 // Begun is what a run is, from its beginning and its checkout stage.
 type Begun struct {
 	Dir      string // run directory

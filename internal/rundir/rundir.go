@@ -170,8 +170,8 @@ func (d *Dir) claim(identity Identity, o Options) error {
 	return nil
 }
 
-// continues says whether the directory holds this same job, broken off, and takes
-// over its run's name.
+// continues says whether the directory holds this same job, broken off by a version with
+// the same format, and takes over its run's name.
 func (d *Dir) continues(identity Identity, o Options) bool {
 	j, err := journal.Open(filepath.Join(d.Path, "journal.jsonl"), o.Now)
 	if err != nil {
@@ -180,6 +180,9 @@ func (d *Dir) continues(identity Identity, o Options) bool {
 	defer j.Close()
 	was, ok := Lookup[Identity](j, "run", "identity")
 	if !ok || !was.same(identity) {
+		return false
+	}
+	if begun, err := Recall(d.Path, j); err == nil && begun.Readable() != nil {
 		return false
 	}
 	d.ID = was.Run

@@ -59,6 +59,7 @@ type Settings struct {
 	Model    bool                `json:"model"`              // agents were asked for
 	Config   string              `json:"config"`             // the file that was named in place of the repository's
 	Versions report.Versions     `json:"versions"`
+	Format   int                 `json:"format,omitempty"` // of the directory: see [Format]
 
 	// What it takes besides to do the same again.
 	Timeout time.Duration  `json:"timeout,omitempty"` // 0: the configuration's

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rivo/uniseg"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // A screen keeps a few lines at the end of a terminal that are written over while
@@ -75,21 +75,21 @@ func cutTo(line string, width int) string {
 		return line
 	}
 	var b strings.Builder
-	used, state, coloured := 0, -1, false
+	used, coloured := 0, false
 	for rest := line; rest != ""; {
 		if seq := colourSequence(rest); seq != "" {
 			b.WriteString(seq)
-			rest, coloured, state = rest[len(seq):], seq != colourEnd, -1
+			rest, coloured = rest[len(seq):], seq != colourEnd
 			continue
 		}
-		var cluster string
-		var w int
-		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if used+w > width-1 {
+		g := displaywidth.StringGraphemes(rest)
+		g.Next()
+		if used+g.Width() > width-1 {
 			break
 		}
-		used += w
-		b.WriteString(cluster)
+		used += g.Width()
+		b.WriteString(g.Value())
+		rest = rest[len(g.Value()):]
 	}
 	b.WriteString("…")
 	if coloured {
@@ -114,7 +114,7 @@ func visible(line string) int {
 		}
 		rest = rest[len(seq):]
 	}
-	return uniseg.StringWidth(b.String())
+	return displaywidth.String(b.String())
 }
 
 // colourEnd ends what a colour sequence began.

@@ -22,6 +22,10 @@ type Repo struct {
 	// Git runs one git command on the mirror with a hardened configuration and
 	// literal pathspecs, and returns its standard output.
 	Git func(ctx context.Context, args ...string) ([]byte, error)
+	// Resolve returns the full id of the commit that an id with a suffix of ~N and ^N
+	// names, and ReadFile a file's content at a commit.
+	Resolve  func(ctx context.Context, rev string) (string, error)
+	ReadFile func(ctx context.Context, commit, path string) ([]byte, error)
 
 	Head, Base, MergeBase string // full commit ids
 }
@@ -43,12 +47,11 @@ func (r Repo) commit(ctx context.Context, rev string) (string, error) {
 	case "merge_base", "merge-base":
 		name = r.MergeBase
 	}
-	out, err := r.Git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+m[2]+"^{commit}")
+	oid, err := r.Resolve(ctx, strings.ToLower(name)+m[2])
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	oid := strings.TrimSpace(string(out))
-	if err != nil || oid == "" {
+	if err != nil {
 		return "", Badf("revision %s is not known here", show(rev))
 	}
 	return oid, nil

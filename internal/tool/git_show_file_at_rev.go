@@ -1,8 +1,11 @@
 package tool
 
 import (
+	"bytes"
 	"context"
-	"strings"
+	"errors"
+
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 type showArgs struct {
@@ -24,14 +27,17 @@ func GitShowFileAtRev(r Repo) Tool {
 		if err != nil {
 			return Result{}, err
 		}
-		out, err := r.Git(ctx, "cat-file", "blob", rev+":"+name)
+		data, err := r.ReadFile(ctx, rev, name)
 		if ctx.Err() != nil {
 			return Result{}, ctx.Err()
+		}
+		if errors.Is(err, workspace.ErrTooLarge) {
+			return Result{}, Badf("%s at %s is too large to be read", show(in.Path), in.Rev)
 		}
 		if err != nil {
 			return Result{}, Badf("%s is no file at %s", show(in.Path), in.Rev)
 		}
-		text, err := readLinesOf(strings.NewReader(string(out)), in.Path, readFileArgs{Offset: in.Offset, Limit: in.Limit, LineNumbers: in.LineNumbers})
+		text, err := readLinesOf(bytes.NewReader(data), in.Path, readFileArgs{Offset: in.Offset, Limit: in.Limit, LineNumbers: in.LineNumbers})
 		return Result{Text: text}, err
 	})
 }

@@ -1,12 +1,13 @@
 package tool
 
 import (
-	"context"
-	"errors"
+	"log/slog"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // repo makes a history of a base commit, a commit on the base side and two on
@@ -14,26 +15,22 @@ import (
 func repo(t *testing.T) Repo {
 	t.Helper()
 	dir := t.TempDir()
-	git := func(ctx context.Context, args ...string) ([]byte, error) {
-		cmd := exec.CommandContext(ctx, "git", append([]string{"--literal-pathspecs", "-C", dir}, args...)...)
+	git := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...)
 		cmd.Env = []string{
 			"PATH=/usr/bin:/bin", "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=a@b",
 			"GIT_AUTHOR_DATE=2024-05-06T07:08:09Z", "GIT_COMMITTER_DATE=2024-05-06T07:08:09Z",
 		}
-		out, err := cmd.Output()
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
-		}
-		return out, err
+		out, err := cmd.CombinedOutput()
+		return strings.TrimSpace(string(out)), err
 	}
 	must := func(args ...string) string {
 		t.Helper()
-		out, err := git(t.Context(), args...)
+		out, err := git(args...)
 		if err != nil {
-			t.Fatalf("git %q: %v", args, err)
+			t.Fatalf("git %q: %v: %s", args, err, out)
 		}
-		return strings.TrimSpace(string(out))
+		return out
 	}
 	commit := func(message string) string {
 		must("add", "-A")
@@ -46,7 +43,7 @@ func repo(t *testing.T) Repo {
 	must("init", "-q", "-b", "main")
 	write(t, dir, "a.go", "package a\n\nfunc A() int { return 0 }\n")
 	write(t, dir, ".env", "TOKEN=x\n")
-	r := Repo{Git: git, MergeBase: commit("first")}
+	r := Repo{MergeBase: commit("first")}
 	write(t, dir, "other.go", "package a\n")
 	r.Base = commit("on the base")
 	must("checkout", "-q", "-b", "topic", r.MergeBase)
@@ -55,7 +52,30 @@ func repo(t *testing.T) Repo {
 	write(t, dir, "b.go", "package a\n")
 	write(t, dir, "-x", "dash\n")
 	r.Head = commit("third")
+	m := mirror(t, dir, r.Head, r.Base)
+	r.Git, r.Resolve, r.ReadFile = m.Git, m.Resolve, m.ReadFile
 	return r
+}
+
+func mirror(t *testing.T, dir string, commits ...string) *workspace.Mirror {
+	t.Helper()
+	g, err := workspace.NewGit("git", []string{"PATH=/usr/bin:/bin"}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Temp = t.TempDir()
+	m, err := g.OpenMirror(t.Context(), filepath.Join(t.TempDir(), "mirror.git"), "sha1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := g.Discover(t.Context(), dir)
+	if err == nil {
+		err = m.Import(t.Context(), from, commits...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // Agents read history by fixed commands; what they write is never an option, a

@@ -31,7 +31,7 @@ const minMajor, minMinor = 2, 36
 
 // maxOutput bounds what one git command may answer: a repository of a million
 // files is listed in less.
-const maxOutput = 1 << 30
+const maxOutput = 1 << 28
 
 // A Git runs the git command with fixed settings and an environment of its own.
 // It is safe for concurrent use.

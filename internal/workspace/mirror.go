@@ -23,14 +23,14 @@ type Mirror struct {
 	Dir    string
 	Format string // object format, "sha1" or "sha256"
 
-	git *Git
+	git     *Git
+	objects *objectStore
 
 	mu       sync.Mutex
-	source   source            // where what a partial mirror lacks comes from; nil: nobody brought anything yet
-	complete map[string]bool   // commits whose whole tree is known to be here, in a partial mirror
-	trees    map[string]string // of commits, as they were asked for
-	listed   []listing         // the last that were made
-	shown    *shown            // what commands see; nil: the mirror itself
+	source   source          // where what a partial mirror lacks comes from; nil: nobody brought anything yet
+	complete map[string]bool // commits whose whole tree is known to be here, in a partial mirror
+	listed   []listing       // the last that were made
+	shown    *shown          // what commands see; nil: the mirror itself
 }
 
 // Files of ours in a mirror.
@@ -39,6 +39,9 @@ const (
 	partialFile = "ycbot-partial" // exists: some history has no file contents
 	pinsDir     = "refs/ycbot/pins"
 )
+
+// noHead is the file HEAD of a mirror: a branch that there never is.
+const noHead = "ref: refs/heads/none\n"
 
 // errDamaged means that a mirror lacks what it should have; it is made anew.
 var errDamaged = errors.New("mirror is damaged")
@@ -53,7 +56,10 @@ func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror
 	if objectFormat == "" {
 		objectFormat = "sha1"
 	}
-	m := &Mirror{Dir: abs, Format: objectFormat, git: g, complete: map[string]bool{}, trees: map[string]string{}}
+	m := &Mirror{Dir: abs, Format: objectFormat, git: g, objects: &objectStore{}, complete: map[string]bool{}}
+	if objectFormat == "sha1" { // what go-git v5 can read
+		m.objects.dir = m.path("objects")
+	}
 	if err := os.MkdirAll(filepath.Dir(abs), 0o700); err != nil {
 		return nil, err
 	}
@@ -107,6 +113,9 @@ func (m *Mirror) check(ctx context.Context) error {
 	}
 	m.removeStale()
 	pins := m.pins()
+	if m.holds(pins) {
+		return nil
+	}
 	if len(pins) == 0 { // else git says with the pins whether this is a repository
 		if _, err := m.run(ctx, "rev-parse", "--is-bare-repository"); err != nil {
 			return fmt.Errorf("%w: %w", errDamaged, err)
@@ -122,6 +131,29 @@ func (m *Mirror) check(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// mostPins is how many pins are looked for in the process; git is faster with more.
+const mostPins = 64
+
+// holds reports whether the mirror is seen to be a repository that has all its pins.
+// Where it does not, git says what is wrong.
+func (m *Mirror) holds(pins []string) bool {
+	head, err := os.ReadFile(m.path("HEAD"))
+	if err != nil || string(head) != noHead || len(pins) == 0 || len(pins) > mostPins {
+		return false
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Lstat(m.path(name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	for _, pin := range pins {
+		if _, err := m.objects.commit(pin); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // removeStale removes what a git command that was killed has left. The lock is
@@ -154,7 +186,7 @@ func (m *Mirror) create(ctx context.Context) error {
 	if _, err := m.git.run(ctx, call{args: []string{"init", "-q", "--bare", "--template=", "--object-format=" + m.Format, made}}); err != nil {
 		return fmt.Errorf("make mirror: %w", err)
 	}
-	for name, text := range map[string]string{"config": configText(m.Format, true), stampFile: m.stamp(), "HEAD": "ref: refs/heads/none\n"} {
+	for name, text := range map[string]string{"config": configText(m.Format, true), stampFile: m.stamp(), "HEAD": noHead} {
 		if err := os.WriteFile(filepath.Join(made, name), []byte(text), 0o600); err != nil {
 			return err
 		}
@@ -162,8 +194,10 @@ func (m *Mirror) create(ctx context.Context) error {
 	if err := os.Rename(m.Dir, filepath.Join(tmp, "old")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
+	m.objects.reopen()
 	m.mu.Lock()
 	clear(m.complete)
+	m.listed = nil
 	m.mu.Unlock()
 	if err := os.Rename(made, m.Dir); err != nil {
 		return err

@@ -1,268 +1,220 @@
 package workspace
 
 import (
-	"context"
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"slices"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
+	"sync"
+	"syscall"
 
-	"github.com/ycbot/ycbot/internal/change"
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Why two commits have no merge base, or one has nothing that it could be compared
-// with.
-var (
-	ErrNoCommonHistory = errors.New("no common history")
-	ErrShallow         = errors.New("history is cut off")
-	ErrFirstCommit     = errors.New("has nothing before it")
-)
+// An objectStore reads the objects of a mirror in the process, which takes microseconds
+// where a git command takes milliseconds. It answers a question only where the answer is
+// beyond doubt: each object is checked against its id, and what is too large, cannot be
+// read or is not as git writes it is left to the git command (errAskGit). So it never
+// finds anything else than git would. It is safe for concurrent use.
+type objectStore struct {
+	dir string // the folder objects of a repository of the format sha1; empty: all is left to git
 
-// maxFile bounds what ReadFile returns.
-const maxFile = 64 << 20
-
-// Modes of a tree's entries, as git writes them.
-const (
-	modeFile    = "100644"
-	modeExec    = "100755"
-	modeLink    = "120000"
-	modeGitlink = "160000"
-)
-
-// An Entry is one file, symbolic link or submodule of a commit.
-type Entry struct {
-	Path string
-	Mode string // "100644", "100755" (executable), "120000" (symbolic link) or "160000" (submodule)
-	OID  string
-	Size int64 // bytes of content; 0 for submodules
+	mu    sync.Mutex
+	packs map[string]*pack // by the name of their index
 }
 
-// A Commit is what a commit object says. All its text is the author's.
-type Commit struct {
-	OID     string
-	Tree    string
-	Parents []string
-	Author  string
-	Email   string
-	Date    time.Time // the author's
-	Subject string
-	Body    string
+// reopen forgets what was opened, after a fetch or an import. That somebody else has
+// changed the mirror is noticed where an object is missing.
+func (o *objectStore) reopen() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, p := range o.packs {
+		_ = p.close()
+	}
+	o.packs = nil
 }
 
-// MergeBase returns the best common ancestor of two commits.
-func (m *Mirror) MergeBase(ctx context.Context, a, b string) (string, error) {
-	if err := checkOIDs(a, b); err != nil {
-		return "", err
-	}
-	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"merge-base", a, b}})
-	switch {
-	case err == nil:
-		return oid, nil
-	case exitCode(err) != 1:
-		return "", fmt.Errorf("merge base of %s and %s: %w", change.Short(a), change.Short(b), err)
-	case len(readLines(m.path("shallow"))) > 0:
-		return "", fmt.Errorf("merge base of %s and %s: %w: the clone is shallow; git fetch --unshallow (in Actions: fetch-depth: 0) brings the rest",
-			change.Short(a), change.Short(b), ErrShallow)
-	}
-	return "", fmt.Errorf("merge base of %s and %s: %w: name a base that the change started from, --base REF", change.Short(a), change.Short(b), ErrNoCommonHistory)
-}
-
-// Diff returns what differs from a to b, with renames found.
-func (m *Mirror) Diff(ctx context.Context, a, b string) ([]change.File, error) {
-	if err := m.needBetween(ctx, a, b); err != nil {
-		return nil, fmt.Errorf("diff: %w", err)
-	}
-	out, err := m.run(ctx, "diff-tree", "-r", "-z", "--raw", "--numstat", "-M", "--no-abbrev", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", a, b)
+// scan opens the packs that are there now.
+func (o *objectStore) scan() error {
+	found, err := os.ReadDir(filepath.Join(o.dir, "pack"))
 	if err != nil {
-		return nil, fmt.Errorf("diff %s %s: %w", change.Short(a), change.Short(b), err)
+		return err
 	}
-	files, err := parseDiff(out)
-	if err != nil {
-		return nil, fmt.Errorf("diff %s %s: %w", change.Short(a), change.Short(b), err)
-	}
-	return files, nil
-}
-
-// Patch returns the difference as text, of some paths only when any are named.
-// A patch of more than limit bytes is cut at the end of a line and returned
-// together with ErrTooLarge.
-func (m *Mirror) Patch(ctx context.Context, a, b string, limit int64, paths ...string) ([]byte, error) {
-	if err := m.needBetween(ctx, a, b); err != nil {
-		return nil, fmt.Errorf("patch: %w", err)
-	}
-	args := []string{"diff-tree", "-r", "-p", "-M", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short", a, b, "--"}
-	out, err := m.git.run(ctx, call{gitDir: m.Dir, max: max(limit, 1), args: append(args, paths...)})
-	if errors.Is(err, ErrTooLarge) {
-		out = out[:strings.LastIndexByte(string(out), '\n')+1]
-	}
-	if err != nil {
-		return out, fmt.Errorf("patch %s %s: %w", change.Short(a), change.Short(b), err)
-	}
-	return out, nil
-}
-
-// ReadFile returns a file's content as it is stored; of a symbolic link, where
-// it points. The error wraps fs.ErrNotExist when the commit has no such file.
-func (m *Mirror) ReadFile(ctx context.Context, commit, path string) ([]byte, error) {
-	fail := func(err error) ([]byte, error) {
-		return nil, fmt.Errorf("read %s:%q: %w", change.Short(commit), path, err)
-	}
-	if !validPath(path) {
-		return fail(fs.ErrInvalid)
-	}
-	if err := m.need(ctx, commit); err != nil {
-		return fail(err)
-	}
-	entries, err := m.Files(ctx, commit)
-	if err != nil {
-		return fail(err)
-	}
-	i, ok := slices.BinarySearchFunc(entries, path, func(e Entry, path string) int { return strings.Compare(e.Path, path) })
-	switch {
-	case ok && entries[i].Mode == modeGitlink:
-		return fail(fmt.Errorf("it is a submodule: %w", fs.ErrInvalid))
-	case !ok && slices.ContainsFunc(entries, func(e Entry) bool { return strings.HasPrefix(e.Path, path+"/") }):
-		return fail(fmt.Errorf("it is a folder: %w", fs.ErrInvalid))
-	case !ok:
-		return fail(fs.ErrNotExist)
-	}
-	data, err := m.git.run(ctx, call{gitDir: m.Dir, max: maxFile, args: []string{"cat-file", "blob", entries[i].OID}})
-	if err != nil {
-		return fail(err)
-	}
-	return data, nil
-}
-
-// validPath reports whether path is one that a tree can hold.
-func validPath(path string) bool {
-	for elem := range strings.SplitSeq(path, "/") {
-		if elem == "" || elem == "." || elem == ".." {
-			return false
-		}
-	}
-	return !strings.Contains(path, "\x00")
-}
-
-// Files returns all files of a commit, in git's order. They are not to be changed.
-func (m *Mirror) Files(ctx context.Context, commit string) ([]Entry, error) {
-	if err := m.need(ctx, commit); err != nil {
-		return nil, fmt.Errorf("files: %w", err)
-	}
-	if entries, ok := m.known(commit); ok {
-		return entries, nil
-	}
-	out, err := m.run(ctx, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-	if err != nil {
-		return nil, fmt.Errorf("files of %s: %w", change.Short(commit), err)
-	}
-	entries, err := parseEntries(out)
-	if err == nil {
-		m.remember(listing{commit, entries})
-	}
-	return entries, err
-}
-
-// A listing is the files of a commit. A run asks for those of its base and of its
-// head again and again; they may be many thousands.
-type listing struct {
-	commit  string
-	entries []Entry
-}
-
-const mostListings = 3
-
-func (m *Mirror) known(commit string) ([]Entry, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, l := range m.listed {
-		if l.commit == commit {
-			return l.entries, true
-		}
-	}
-	return nil, false
-}
-
-func (m *Mirror) remember(l listing) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.listed = append(m.listed[max(0, len(m.listed)+1-mostListings):len(m.listed):len(m.listed)], l)
-}
-
-// parseEntries reads "mode type oid size\tpath" records.
-func parseEntries(out []byte) ([]Entry, error) {
-	var entries []Entry
-	for rec := range strings.SplitSeq(string(out), "\x00") {
-		if rec == "" {
+	before := o.packs
+	o.packs = map[string]*pack{}
+	for _, e := range found {
+		name := e.Name()
+		if filepath.Ext(name) != ".idx" {
 			continue
 		}
-		head, path, ok := strings.Cut(rec, "\t")
-		f := strings.Fields(head)
-		if !ok || len(f) != 4 {
-			return nil, fmt.Errorf("git ls-tree: unexpected record %q", rec)
+		p := before[name]
+		if p == nil {
+			if p, err = openPack(filepath.Join(o.dir, "pack", name)); err != nil {
+				continue // what it has is not found here, and left to git
+			}
 		}
-		e := Entry{Path: path, Mode: f[0], OID: f[2]}
-		if e.Mode == "100664" { // written by very old versions of git
-			e.Mode = modeFile
-		}
-		e.Size, _ = strconv.ParseInt(f[3], 10, 64)
-		entries = append(entries, e)
+		o.packs[name] = p
+		delete(before, name)
 	}
-	return entries, nil
+	for _, p := range before {
+		_ = p.close()
+	}
+	return nil
 }
 
-// commitFormat holds the fields of Commit, each ended by NUL.
-const commitFormat = "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%b%x00"
+// find returns the pack that has an object, and where.
+func (o *objectStore) find(id oid) (*pack, int64, error) {
+	for again := range 2 {
+		if o.packs == nil || again > 0 {
+			if err := o.scan(); err != nil {
+				return nil, 0, err
+			}
+		}
+		for _, p := range o.packs {
+			if offset, ok, err := p.find(id); ok || err != nil {
+				return p, offset, err
+			}
+		}
+	}
+	return nil, 0, fmt.Errorf("%w: object %x: %w", errAskGit, id, fs.ErrNotExist)
+}
 
-// Describe returns what a commit says.
-func (m *Mirror) Describe(ctx context.Context, commit string) (Commit, error) {
-	if err := checkOIDs(commit); err != nil {
-		return Commit{}, err
+// read returns an object. What it costs is taken from work, in bytes.
+func (o *objectStore) read(name string, work *int64) (object, error) {
+	var out object
+	err := o.guard(name, func(id oid) error {
+		loose, err := o.openLoose(id)
+		if err == nil {
+			defer loose.Close()
+			out, err = readLoose(loose, work)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			var p *pack
+			var offset int64
+			if p, offset, err = o.find(id); err == nil {
+				out, err = p.read(offset, work)
+			}
+		}
+		if err == nil && sumOf(out) != id {
+			err = fmt.Errorf("its content is another's")
+		}
+		return err
+	})
+	return out, err
+}
+
+// size returns how many bytes an object has, as its head says.
+func (o *objectStore) size(name string) (size int64, err error) {
+	err = o.guard(name, func(id oid) error {
+		loose, err := o.openLoose(id)
+		if err == nil {
+			defer loose.Close()
+			_, _, size, err = looseHead(loose)
+			return err
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		p, offset, err := o.find(id)
+		if err == nil {
+			size, err = p.size(offset)
+		}
+		return err
+	})
+	return size, err
+}
+
+// guard calls f for an object that is named in full. Whatever goes wrong, also in the
+// library, is left to git.
+func (o *objectStore) guard(name string, f func(id oid) error) (err error) {
+	var id oid
+	if n, err := hex.Decode(id[:], []byte(name[:min(len(name), 2*len(id))])); o.dir == "" || err != nil || n != len(id) || len(name) != 2*n {
+		return errAskGit
 	}
-	commits, err := m.log(ctx, "-1", commit)
-	if err == nil && len(commits) != 1 {
-		err = fs.ErrNotExist
-	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("reading it panicked: %v", r)
+		}
+		if err != nil && !errors.Is(err, errAskGit) {
+			err = fmt.Errorf("%w: object %s: %w", errAskGit, name, err)
+		}
+	}()
+	return f(id)
+}
+
+// sumOf is the id of what an object holds.
+func sumOf(o object) oid {
+	h := sha1.New() //nolint:gosec // git's object ids
+	fmt.Fprintf(h, "%s %d\x00", o.kind, len(o.data))
+	h.Write(o.data)
+	return oid(h.Sum(nil))
+}
+
+func (o *objectStore) openLoose(id oid) (*os.File, error) {
+	name := hex.EncodeToString(id[:])
+	return openRegular(filepath.Join(o.dir, name[:2], name[2:]))
+}
+
+// openRegular opens a file and never waits for the other end of a pipe.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return Commit{}, fmt.Errorf("describe %s: %w", change.Short(commit), err)
-	}
-	return commits[0], nil
-}
-
-// Log returns the commits that head has and base has not, newest first, at most
-// limit of them.
-func (m *Mirror) Log(ctx context.Context, base, head string, limit int) ([]Commit, error) {
-	if err := checkOIDs(base, head); err != nil {
 		return nil, err
 	}
-	commits, err := m.log(ctx, "--max-count="+strconv.Itoa(limit), base+".."+head)
-	if err != nil {
-		return nil, fmt.Errorf("log %s..%s: %w", change.Short(base), change.Short(head), err)
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: path, Err: fs.ErrInvalid}
 	}
-	return commits, nil
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
-func (m *Mirror) log(ctx context.Context, args ...string) ([]Commit, error) {
-	out, err := m.run(ctx, append([]string{"log", "-z", "--no-color", "--no-show-signature", "--no-notes", "--no-mailmap", commitFormat}, args...)...)
+func readLoose(f io.Reader, work *int64) (object, error) {
+	kind, content, size, err := looseHead(f)
 	if err != nil {
-		return nil, err
+		return object{}, err
 	}
-	const fields = 8
-	parts := strings.Split(string(out), "\x00")
-	var commits []Commit
-	for len(parts) > fields {
-		p := parts[:fields]
-		seconds, _ := strconv.ParseInt(p[5], 10, 64)
-		commits = append(commits, Commit{
-			OID: p[0], Tree: p[1], Parents: strings.Fields(p[2]), Author: p[3], Email: p[4],
-			Date: time.Unix(seconds, 0).UTC(), Subject: p[6], Body: strings.TrimRight(p[7], "\n"),
-		})
-		parts = parts[fields:]
-		if parts[0] == "" { // -z ends each record with one more
-			parts = parts[1:]
-		}
+	if err := spend(work, size); err != nil {
+		return object{}, err
 	}
-	return commits, nil
+	var buf bytes.Buffer
+	if n, err := buf.ReadFrom(io.LimitReader(content, size+1)); err != nil {
+		return object{}, err
+	} else if n != size {
+		return object{}, fmt.Errorf("an object of %d bytes has %d or more", size, n)
+	}
+	return object{kind, buf.Bytes()}, nil
+}
+
+// looseHead reads the head of an object in a file of its own: the type, a space, the
+// size in bytes and a NUL. The content follows.
+func looseHead(f io.Reader) (plumbing.ObjectType, io.Reader, int64, error) {
+	z, err := zlib.NewReader(f)
+	if err != nil {
+		return 0, nil, 0, err
+	}
+	content := bufio.NewReaderSize(z, 64) // more no head has
+	head, err := content.ReadSlice(0)
+	if err != nil {
+		return 0, nil, 0, err
+	}
+	typ, digits, _ := strings.Cut(string(head[:len(head)-1]), " ")
+	kind, err := plumbing.ParseObjectType(typ)
+	if err != nil {
+		return 0, nil, 0, err
+	}
+	size, err := strconv.ParseUint(digits, 10, 62)
+	return kind, content, int64(size), err //nolint:gosec // of 62 bits
 }

@@ -157,6 +157,9 @@ func (m *Mirror) missingBetween(ctx context.Context, a, b string) ([]string, err
 
 // fill makes sure that the trees of commits are here whole.
 func (m *Mirror) fill(ctx context.Context, from source, commits []string) error {
+	if !slices.ContainsFunc(commits, func(c string) bool { _, err := m.list(c); return err != nil }) {
+		return nil
+	}
 	for before := []string(nil); ; {
 		missing, err := m.missing(ctx, commits, "--no-walk=unsorted")
 		if err != nil {

@@ -134,6 +134,7 @@ func (m *Mirror) alter(ctx context.Context) (done func() error, err error) {
 	}
 	return func() error {
 		defer lock.Release()
+		m.objects.reopen()
 		return record()
 	}, nil
 }

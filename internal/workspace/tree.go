@@ -67,7 +67,7 @@ func (m *Mirror) register(ctx context.Context, dir, commit string) (*Tree, error
 	if filepath.Base(abs) == lockName {
 		return nil, fmt.Errorf("%s: %w", abs, fs.ErrInvalid)
 	}
-	oid, err := m.treeOf(ctx, commit)
+	oid, err := m.TreeOf(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -89,24 +89,6 @@ func (m *Mirror) register(ctx context.Context, dir, commit string) (*Tree, error
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
-}
-
-// treeOf is the tree object of a commit.
-func (m *Mirror) treeOf(ctx context.Context, commit string) (string, error) {
-	m.mu.Lock()
-	oid := m.trees[commit]
-	m.mu.Unlock()
-	if oid != "" {
-		return oid, nil
-	}
-	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{tree}"}})
-	if err != nil {
-		return "", fmt.Errorf("the mirror does not have it: %w", fs.ErrNotExist)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.trees[commit] = oid
-	return oid, nil
 }
 
 // add tells the mirror of the tree. It writes what "git worktree add" does
@@ -170,15 +152,21 @@ func (t *Tree) forget(ctx context.Context) error {
 // checkout writes the files. It is the only time that git runs in a tree, and
 // nothing has run there before.
 func (t *Tree) checkout(ctx context.Context) error {
-	_, err := t.mirror.git.run(ctx, call{
+	entries, err := t.mirror.Files(ctx, t.Commit)
+	if err != nil {
+		return err
+	}
+	room := budget{limit: copyLimit{maxCopyBytes, maxCopyEntries}} // one small object can be a million files
+	for _, e := range entries {
+		if err := errors.Join(room.entry(), room.take(e.Size)); err != nil {
+			return err
+		}
+	}
+	_, err = t.mirror.git.run(ctx, call{
 		dir: t.Dir, gitDir: t.mirror.Dir,
 		env:  []string{"GIT_WORK_TREE=" + t.Dir, "GIT_INDEX_FILE=" + t.indexPath()},
 		args: []string{"-c", "core.bare=false", "read-tree", "--reset", "-u", t.Commit},
 	})
-	if err != nil {
-		return err
-	}
-	entries, err := t.mirror.Files(ctx, t.Commit)
 	if err != nil {
 		return err
 	}

@@ -96,16 +96,19 @@ type pyFacts struct {
 	why              string // for pytest
 	deps             []string
 	lock             string
-	pyproject        string
+	pyproject        tomlDoc
+	broken           bool // pyproject.toml is no TOML
 }
 
 func pythonFacts(s *Survey, dir string, all []string) pyFacts {
-	f := pyFacts{pyproject: string(s.read(dir, "pyproject.toml")), lock: s.first(dir, "uv.lock", "poetry.lock", "Pipfile.lock", "Pipfile")}
+	text := s.read(dir, "pyproject.toml")
+	f := pyFacts{lock: s.first(dir, "uv.lock", "poetry.lock", "Pipfile.lock", "Pipfile")}
+	f.pyproject, f.broken = parseTOML(text)
 	config := string(s.read(dir, "setup.cfg")) + string(s.read(dir, "tox.ini"))
 	switch {
 	case s.has(dir, "pytest.ini"):
 		f.pytest, f.why = true, "pytest.ini"
-	case strings.Contains(f.pyproject, "[tool.pytest"):
+	case f.pyproject.table("tool").hasPrefix("pytest"), f.broken && bytes.Contains(text, []byte("[tool.pytest")):
 		f.pytest, f.why = true, "[tool.pytest] in pyproject.toml"
 	case strings.Contains(config, "[tool:pytest]") || strings.Contains(config, "[pytest]"):
 		f.pytest, f.why = true, "settings of pytest in setup.cfg or tox.ini"
@@ -209,16 +212,16 @@ func unittestArgs(s *Survey, dir string) []string {
 // environment in the project, and says whether there is one. What needs nothing
 // that the machine has not gets none.
 func (p *Project) installPython(s *Survey, f pyFacts) bool {
-	installable := strings.Contains(f.pyproject, "[build-system]") || strings.Contains(f.pyproject, "[project]") || s.has(p.Dir, "setup.py")
+	installable := f.broken || f.pyproject.has("build-system", "project") || s.has(p.Dir, "setup.py")
 	add := func(text string) {
 		c := Command{Stage: StageSetup, Unit: p.Dir, Network: sandbox.NetworkHost}.reporting(text)
 		c.Untrusted = func(Side) []Command { return nil }
 		if len(p.Setup) == 0 { // in place of all of them
-			c.Untrusted = p.pythonOfStranger(s, c, f, installable && !notAPackage.MatchString(f.pyproject))
+			c.Untrusted = p.pythonOfStranger(s, c, f, installable && f.pyproject.table("tool", "poetry")["package-mode"] != false)
 		}
 		p.Setup = append(p.Setup, c)
 	}
-	needs := len(f.deps) > 0 || f.lock != "" || pyDependencies.MatchString(f.pyproject) ||
+	needs := len(f.deps) > 0 || f.lock != "" || f.broken || needsPython(f.pyproject) ||
 		strings.Contains(string(s.read(p.Dir, "setup.py")), "install_requires") || strings.Contains(string(s.read(p.Dir, "setup.cfg")), "install_requires")
 	if !needs && (!f.pytest || s.tools.Has("pytest")) {
 		return false
@@ -252,22 +255,20 @@ func (p *Project) installPython(s *Survey, f pyFacts) bool {
 	return true
 }
 
-var (
-	pyDependencies = pattern.New(`(?m)^dependencies\s*=\s*\[\s*(?:[^\]\s#]|#)|\[tool\.poetry\.dependencies\]|\[dependency-groups\]|\[project\.optional-dependencies\]`)
-	pyExtra        = pattern.New(`(?m)^"?(tests?|testing|dev|all)"?\s*=\s*\[`)
-)
+// needsPython says whether a manifest names distributions.
+func needsPython(d tomlDoc) bool {
+	return len(d.table("project").texts("dependencies")) > 0 || d.table("project").has("optional-dependencies") ||
+		d.table("tool", "poetry").has("dependencies") || d.has("dependency-groups")
+}
 
-// extras are the optional dependencies that tests usually need.
-func extras(pyproject string) string {
-	_, section, ok := strings.Cut(pyproject, "[project.optional-dependencies]")
-	if !ok {
-		return ""
-	}
-	section, _, _ = strings.Cut(section, "\n[")
-	var names []string
-	for _, m := range pyExtra.FindAllStringSubmatch(section, -1) {
-		names = append(names, m[1])
-	}
+// usualExtras are the optional dependencies that tests usually need.
+var usualExtras = []string{"test", "tests", "testing", "dev", "all"}
+
+// extras are those of usualExtras that a manifest has, for pip.
+func extras(pyproject tomlDoc) string {
+	names := slices.DeleteFunc(pyproject.table("project", "optional-dependencies").keys(), func(key string) bool {
+		return !slices.Contains(usualExtras, key)
+	})
 	if len(names) == 0 {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -37,27 +38,36 @@ func pythonRequirements(s *Survey, dir string) []string {
 	}
 	locked := f.lock != "" // then all extras and groups are installed
 	selected := strings.Split(strings.Trim(extras(f.pyproject), "[]"), ",")
-	for _, t := range tomlTables(f.pyproject) {
-		for _, e := range t.entries {
-			group := t.name == "dependency-groups" || strings.HasPrefix(t.name, "tool.poetry.") && strings.HasSuffix(t.name, "dependencies")
-			switch {
-			case t.name == "project" && e.key == "dependencies", t.name == "build-system" && e.key == "requires",
-				t.name == "project.optional-dependencies" && (locked || slices.Contains(selected, e.key)), t.name == "dependency-groups" && locked:
-				found = append(found, tomlStrings(e.value)...)
-			case group && t.name != "dependency-groups" && e.key != "python" && !elsewhere.MatchString(e.value):
-				found = append(found, e.key)
-			}
+	project := f.pyproject.table("project")
+	found = append(found, project.texts("dependencies")...)
+	found = append(found, f.pyproject.table("build-system").texts("requires")...)
+	optional := project.table("optional-dependencies")
+	for _, key := range optional.keys() {
+		if locked || slices.Contains(selected, key) {
+			found = append(found, optional.texts(key)...)
 		}
 	}
-	for _, t := range tomlTables(string(s.read(dir, "Pipfile"))) {
-		for _, e := range t.entries {
-			if (t.name == "packages" || t.name == "dev-packages") && !elsewhere.MatchString(e.value) {
-				found = append(found, e.key)
+	if groups := f.pyproject.table("dependency-groups"); locked {
+		for _, key := range groups.keys() {
+			found = append(found, groups.texts(key)...)
+		}
+	}
+	poetry := f.pyproject.table("tool", "poetry")
+	tables := []tomlDoc{poetry.table("dependencies"), poetry.table("dev-dependencies")}
+	for _, group := range poetry.tables("group") {
+		tables = append(tables, group.table("dependencies"))
+	}
+	pipfile, _ := parseTOML(s.read(dir, "Pipfile"))
+	for _, t := range append(tables, pipfile.table("packages"), pipfile.table("dev-packages")) {
+		for _, key := range t.keys() {
+			if key != "python" && !slices.ContainsFunc(append(t.tables(key), t.table(key)), fromElsewhere) {
+				found = append(found, key)
 			}
 		}
 	}
 	for _, m := range installRequires.FindAllStringSubmatch(string(s.read(dir, "setup.py")), -1) {
-		found = append(found, tomlStrings(m[1])...)
+		list, _ := parseTOML([]byte("list = " + m[1])) // strings in a list are written alike
+		found = append(found, list.texts("list")...)
 	}
 	if m := cfgRequires.FindStringSubmatch(string(s.read(dir, "setup.cfg"))); m != nil {
 		found = append(found, strings.Split(m[1], "\n")...)
@@ -65,15 +75,10 @@ func pythonRequirements(s *Survey, dir string) []string {
 	if f.pytest {
 		found = append(found, "pytest")
 	}
-	if s.has(dir, "setup.py") || strings.Contains(f.pyproject, "[project]") {
-		if !strings.Contains(f.pyproject, "[build-system]") { // what pip takes to build it with
-			found = append(found, "setuptools", "wheel")
-		}
+	if (s.has(dir, "setup.py") || f.pyproject.has("project")) && !f.pyproject.has("build-system") { // what pip takes to build it with
+		found = append(found, "setuptools", "wheel")
 	}
-	own := ""
-	if m := projectName.FindStringSubmatch(f.pyproject); m != nil {
-		own = m[1]
-	}
+	own := cmp.Or(project.text("name"), poetry.text("name"))
 	var out []string
 	for _, line := range found {
 		m := requirement.FindStringSubmatch(strings.TrimSpace(line))
@@ -86,12 +91,15 @@ func pythonRequirements(s *Survey, dir string) []string {
 }
 
 var (
-	elsewhere       = pattern.New(`\b(path|git|url|file|hg|svn)\s*=`)
 	installRequires = pattern.New(`(?s)\b(?:install_requires|setup_requires|tests_require)\s*=\s*(\[[^\]]*\])`)
 	cfgRequires     = pattern.New(`(?m)^install_requires\s*=(.*(?:\n[ \t]+.*)*)`)
-	projectName     = pattern.New(`(?m)^name\s*=\s*["']([^"']+)["']`)
 	nameParts       = pattern.New(`[-_.]+`)
 )
+
+// fromElsewhere says whether a requirement names a place that is no registry.
+func fromElsewhere(requirement tomlDoc) bool {
+	return requirement.has("path", "git", "url", "file", "hg", "svn")
+}
 
 // sameDistribution compares names as PEP 503 does.
 func sameDistribution(a, b string) bool {
@@ -126,8 +134,9 @@ var otherRequirements = pattern.New(`^(?:-r|--requirement)[\s=]*(\S+)$`)
 func lockedVersions(s *Survey, dir string) []string {
 	versions := map[string][]string{}
 	for _, lock := range []string{"uv.lock", "poetry.lock"} {
-		for _, m := range lockedPackage.FindAllStringSubmatch(string(s.read(dir, lock)), -1) {
-			versions[m[1]] = append(versions[m[1]], m[2])
+		locked, _ := parseTOML(s.read(dir, lock))
+		for _, p := range locked.tables("package") {
+			versions[p.text("name")] = append(versions[p.text("name")], p.text("version"))
 		}
 	}
 	var pipfile map[string]map[string]struct{ Version string }
@@ -157,66 +166,6 @@ func lockedVersions(s *Survey, dir string) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
-}
-
-var lockedPackage = pattern.New(`(?m)^name = "([^"]+)"\nversion = "([^"]+)"$`)
-
-// A tomlTable is what is read of one: keys with the text of their values.
-type tomlTable struct {
-	name    string
-	entries []struct{ key, value string }
-}
-
-var (
-	tomlHeading = pattern.New(`^\[\s*([A-Za-z0-9_."' -]+?)\s*\]`)
-	tomlKey     = pattern.New(`^["']?([A-Za-z0-9_.-]+)["']?\s*=\s*(.*)$`)
-)
-
-// tomlTables splits a document into its tables, as far as manifests need that: a value goes
-// on to the next line that begins with a key or a heading.
-func tomlTables(text string) []tomlTable {
-	out := []tomlTable{{}}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		last := &out[len(out)-1]
-		if m := tomlHeading.FindStringSubmatch(line); m != nil {
-			out = append(out, tomlTable{name: m[1]})
-			continue
-		}
-		if m := tomlKey.FindStringSubmatch(line); m != nil {
-			last.entries = append(last.entries, struct{ key, value string }{m[1], m[2]})
-			continue
-		}
-		if n := len(last.entries); n > 0 {
-			last.entries[n-1].value += "\n" + line
-		}
-	}
-	return out
-}
-
-// tomlStrings are the strings of an array, which begins with its bracket.
-func tomlStrings(text string) []string {
-	var out []string
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; c {
-		case '"', '\'':
-			end := strings.IndexByte(text[i+1:], c)
-			if end < 0 {
-				return out
-			}
-			out = append(out, text[i+1:i+1+end])
-			i += end + 1
-		case '#':
-			end := strings.IndexByte(text[i:], '\n')
-			if end < 0 {
-				return out
-			}
-			i += end
-		case ']':
-			return out
-		}
-	}
 	return out
 }
 
@@ -259,7 +208,4 @@ func localRequirements(s *Survey, dir string, files []string) []string {
 	return out
 }
 
-var (
-	localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)
-	notAPackage      = pattern.New(`(?m)^package-mode\s*=\s*false`)
-)
+var localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)

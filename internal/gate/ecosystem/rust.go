@@ -57,47 +57,45 @@ func rustEcosystem() *Ecosystem {
 	}
 }
 
-var (
-	rustMissing    = pattern.New("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|cannot find [\\w, ]+ `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
-	cargoWorkspace = pattern.New(`(?m)^\[workspace[.\]]`)
-	cargoPackage   = pattern.New(`(?m)^\[package\]`)
-	cargoName      = pattern.New(`(?m)^name\s*=\s*"([^"]+)"`)
-	cargoPath      = pattern.New(`\bpath\s*=\s*"([^"]+)"`)
-	cargoDeps      = pattern.New(`(?m)^\[(.*\.)?(dev-|build-)?dependencies[\].]`)
-)
+var rustMissing = pattern.New("(?m)no (?:method|function or associated item|variant|field|associated item) (?:named )?`(\\w+)`|cannot find [\\w, ]+ `(\\w+)` in|unresolved import `[^`]*?(\\w+)`|use of (?:undeclared|unresolved) (?:crate or module|module or unlinked crate) `(\\w+)`")
 
 // findRustProjects makes a project of each workspace, and of each package in none.
 func findRustProjects(s *Survey) []Project {
 	dirs := s.dirs("Cargo.toml")
 	var roots []string
 	for _, dir := range dirs {
-		if cargoWorkspace.Match(s.read(dir, "Cargo.toml")) {
+		if manifest, _ := parseTOML(s.read(dir, "Cargo.toml")); manifest.has("workspace") {
 			roots = append(roots, dir)
 		}
 	}
 	var out []Project
 	for _, dir := range dirs {
-		text := s.read(dir, "Cargo.toml")
+		manifest, broken := parseTOML(s.read(dir, "Cargo.toml"))
 		root := slices.Contains(roots, dir)
-		if !root && (!cargoPackage.Match(text) || slices.ContainsFunc(roots, func(r string) bool { return Inside(r, dir) })) {
+		if !root && (!broken && !manifest.has("package") || slices.ContainsFunc(roots, func(r string) bool { return Inside(r, dir) })) {
 			continue
 		}
-		out = append(out, rustProject(s, dir, text, root))
+		out = append(out, rustProject(s, dir, manifest, root))
 	}
 	return out
 }
 
-func rustProject(s *Survey, dir string, text []byte, workspace bool) Project {
+func rustProject(s *Survey, dir string, manifest tomlDoc, workspace bool) Project {
 	p := Project{Dir: dir, What: "Rust package", Why: []string{path.Join(dir, "Cargo.toml")}}
-	if m := cargoName.FindSubmatch(text); m != nil {
-		p.What += " " + string(m[1])
+	if name := manifest.table("package").text("name"); name != "" {
+		p.What += " " + name
 	}
 	all := ""
 	if workspace {
 		p.What, all = "Cargo workspace in "+dir, " --workspace"
 	}
-	for _, m := range cargoPath.FindAllSubmatch(text, -1) {
-		p.uses = append(p.uses, path.Join(dir, string(m[1])))
+	needs := cargoDependencies(manifest)
+	for _, t := range needs {
+		for _, key := range t.keys() {
+			if at := t.table(key).text("path"); at != "" {
+				p.uses = append(p.uses, path.Join(dir, at))
+			}
+		}
 	}
 	if !s.tools.Has("cargo") {
 		p.Missing = "no cargo on this machine"
@@ -109,7 +107,7 @@ func rustProject(s *Survey, dir string, text []byte, workspace bool) Project {
 		return &(*list)[len(*list)-1]
 	}
 	words := func(s string) []string { return strings.Fields(s) }
-	if cargoDeps.Match(text) || workspace || s.has(dir, "Cargo.lock") {
+	if len(needs) > 0 || workspace || s.has(dir, "Cargo.lock") {
 		locked := ""
 		if s.has(dir, "Cargo.lock") {
 			locked = " --locked"
@@ -125,6 +123,19 @@ func rustProject(s *Survey, dir string, text []byte, workspace bool) Project {
 	p.Test = []Command{cargoTests(Command{Stage: StageTest, Unit: dir}, "cargo test --offline --no-fail-fast"+all)}
 	p.Notes = append(p.Notes, "tests inside of sources cannot be laid over the base, as only files of their own can")
 	return p
+}
+
+// cargoDependencies are the tables of a manifest that name crates.
+func cargoDependencies(manifest tomlDoc) []tomlDoc {
+	out := manifest.tables("patch")
+	for _, d := range append(manifest.tables("target"), manifest, manifest.table("workspace")) {
+		for _, name := range []string{"dependencies", "dev-dependencies", "build-dependencies"} {
+			if t := d.table(name); t != nil {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
 }
 
 // cargoTests runs text, a "cargo test". What its programs print and which of
