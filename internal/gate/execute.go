@@ -110,7 +110,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 		Root: dir, Cwd: c.Unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: proxied.hosts,
 	})
 	step := Step{
-		Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Evidence: rec.ID,
+		Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Shown: plain(c), Evidence: rec.ID,
 		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.Results != nil,
 	}
 	if err != nil {

@@ -2,9 +2,11 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -72,6 +74,51 @@ func (r *runner) leaveOut() {
 			r.lack(StageTest, id.Unit, id.Command, h.Lacks)
 		}
 	}
+}
+
+// refused takes runners out of the comparison that on both sides end without a test: what
+// they say themselves is all that is known of their tests. Other commands that fail as a
+// whole on both sides stay what they are, failures of both.
+func (r *runner) refused() {
+	base, head := r.suites[Base], r.suites[Head]
+	for _, id := range slices.SortedFunc(maps.Keys(head), ID.Compare) {
+		h, b := head[id], base[id]
+		if id.Command == "" || h.Status != Failed || b.Status != Failed {
+			continue
+		}
+		what := "fails"
+		if h.NoTests && b.NoTests {
+			what = "runs no test"
+			h.Status, b.Status = NotRun, NotRun
+			head[id], base[id] = h, b
+		}
+		r.facts.Refused = append(r.facts.Refused, fmt.Sprintf("%s %s with and without the change: %s", r.inWords(id), what, ecosystem.Telling(h.Output)))
+	}
+}
+
+// crashed words the commands that fail as a whole on the head alone.
+func (r *runner) crashed() []string {
+	var out []string
+	for _, k := range r.res.Tests.NewFailing {
+		if k.ID.Command != "" {
+			out = append(out, fmt.Sprintf("%s fails with the change, and not on base: %s", r.inWords(k.ID), ecosystem.Telling(k.Output)))
+		}
+	}
+	return out
+}
+
+// inWords names a command as a person would type it.
+func (r *runner) inWords(id ID) string {
+	text := id.Command
+	for _, s := range r.res.Steps {
+		if s.Unit == id.Unit && s.Command == id.Command && s.Shown != "" {
+			text = s.Shown
+		}
+	}
+	if id.Unit != "." && id.Unit != "" {
+		return fmt.Sprintf("%q in %s", text, id.Unit)
+	}
+	return fmt.Sprintf("%q", text)
 }
 
 // lackingBoth are the steps of a stage that fail on both sides for want of the same
