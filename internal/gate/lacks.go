@@ -27,10 +27,34 @@ var codeNotFound = pattern.New(`(?i)\bError 127\b|\bexit (?:status|code):? 127\b
 // exitNotFound is the exit code of a shell that finds no program.
 const exitNotFound = 127
 
+// unchosen are the words in which version managers, and macOS, say that they have nothing
+// of the sort that a project asks for, and what it is that is missing.
+var unchosen = []struct {
+	says  *pattern.Pattern
+	lacks string
+}{
+	{pattern.New(`(?m)^error: (?:rustup could not choose a version of|no override and no default toolchain|no default toolchain|toolchain '[^'\n]+' is not installed)`), "Rust toolchain"},
+	{pattern.New(`(?m)^(\w+env): version [\x60'‘"]?([\w.+-]+)['’"]? is not installed`), "$2 of $1"},
+	{pattern.New(`(?m)^(\w+env): ([\w.+-]+): command not found`), "$2 of $1"},
+	{pattern.New(`(?m)^No (?:preset )?version (?:is )?(?:set|installed) for command ([\w.+-]+)`), "$1 of asdf"},
+	{pattern.New(`(?m)^mise ERROR No version is set for shim: ([\w.+-]+)`), "$1 of mise"},
+	{pattern.New(`(?m)^Volta error: (\S+) is not available`), "$1 of Volta"},
+	{pattern.New(`(?m)^The operation couldn.t be completed\. Unable to locate a Java Runtime`), "Java runtime"},
+}
+
 // lacking names the program for want of which a command failed: its shell or its
 // runner says so, and this machine really has none. "" for any other failure.
 func (r *runner) lacking(s Step) string {
-	if s.Exit == 0 || s.TimedOut || s.Exit != exitNotFound && !codeNotFound.MatchString(s.Output) {
+	if s.Exit == 0 || s.TimedOut {
+		return ""
+	}
+	for _, u := range unchosen {
+		if m := u.says.FindStringSubmatch(s.Output); m != nil {
+			m = append(m, "", "")
+			return strings.NewReplacer("$1", m[1], "$2", m[2]).Replace(u.lacks)
+		}
+	}
+	if s.Exit != exitNotFound && !codeNotFound.MatchString(s.Output) {
 		return ""
 	}
 	found := notFound.FindAllStringSubmatch(s.Output, -1)

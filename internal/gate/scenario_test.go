@@ -478,14 +478,14 @@ func (w *world) skip(t *testing.T, s *scenario) {
 	if s.has("race") && !w.tools.Go.Race {
 		t.Skip("the race detector needs cgo and a C compiler")
 	}
-	if _, err := exec.LookPath("python3"); s.has("python") && err != nil {
+	if s.has("python") && !w.tools.Has("python3") {
 		t.Skip("python3 is needed")
 	}
-	if _, err := exec.LookPath("node"); s.has("node") && err != nil {
+	if s.has("node") && !w.tools.Has("node") {
 		t.Skip("node is needed")
 	}
 	for _, tool := range s.input["tool"] {
-		if _, err := exec.LookPath(tool); err != nil {
+		if !w.tools.Has(tool) {
 			t.Skipf("%s is needed", tool)
 		}
 	}

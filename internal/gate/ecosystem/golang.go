@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/version"
 	"os"
@@ -40,6 +41,9 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 	cmd.Env = append(slices.Clone(env), "GOTOOLCHAIN=local")
 	out, err := cmd.Output()
 	if err != nil {
+		if ended := new(exec.ExitError); errors.As(err, &ended) {
+			err = fmt.Errorf("%w: %s", err, Telling(string(ended.Stderr)))
+		}
 		return nil, fmt.Errorf("%s env: %w", bin, err)
 	}
 	v := map[string]string{}
@@ -118,7 +122,7 @@ func findGoProjects(s *Survey) []Project {
 			Dir: m.Dir, What: goWhat + m.Path, Why: []string{path.Join(m.Dir, "go.mod")}, uses: m.replaces, always: m.workspace,
 		}
 		if s.tools.Go == nil {
-			p.Missing = "no go command on this machine"
+			p.Missing = cmp.Or(s.tools.goFault, "no go command on this machine")
 		} else {
 			m.version = s.tools.Go.Version
 			p.addGo(m, s.tools.Go.Race)

@@ -99,7 +99,7 @@ func rustProject(s *Survey, dir string, text []byte, workspace bool) Project {
 		p.uses = append(p.uses, path.Join(dir, string(m[1])))
 	}
 	if !s.tools.Has("cargo") {
-		p.Missing = "no cargo on this machine"
+		p.Missing = s.tools.lack("cargo")
 		return p
 	}
 	add := func(list *[]Command, stage Stage, words ...string) *Command {
