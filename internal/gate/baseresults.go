@@ -91,6 +91,10 @@ func (r *runner) baseKey() string {
 	for _, s := range r.Services {
 		line(fmt.Sprint(s))
 	}
+	for _, s := range r.beside.services {
+		line(fmt.Sprint(s))
+	}
+	line(r.beside.env...)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -35,6 +35,7 @@ func (r *runner) detect(ctx context.Context) error {
 		r.plan[side] = p
 	}
 	r.keepCommands()
+	r.findServices()
 	r.describe()
 	p := r.plan[Head]
 	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {

@@ -90,6 +90,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 	}
+	r.beside.start(c.Stage, &run)
 	proxied, err := r.restrain(ctx, side, c, &run)
 	if err != nil {
 		return Step{}, fmt.Errorf("%s %s: %w", side, c.Text, err)
