@@ -44,8 +44,8 @@ var table = []row{
 	{"internal/gate/ecosystem", "internal/gate/compare internal/sandbox"},                       // it describes commands, and runs none
 	{"internal/gate/checks", "internal/gate/ecosystem internal/gate/mutate internal/workspace"}, // what they may have run is given to them
 	{"internal/gate/databases", "-"}, // files in, a command out: it starts nothing
-	{"internal/gate/mutate", "-"},  // text in, text out: it starts nothing and reads no file
-	{"internal/gate/compare", "-"}, // results in, classes out
+	{"internal/gate/mutate", "-"},    // text in, text out: it starts nothing and reads no file
+	{"internal/gate/compare", "-"},   // results in, classes out
 	{"agents", ""},
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
 	{"internal/tool", "internal/sandbox internal/workspace internal/evidence internal/report"},
