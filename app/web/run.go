@@ -123,7 +123,7 @@ func (p *runPage) checks(failing bool) []report.Check {
 	var out []report.Check
 	if p.Report != nil {
 		for _, c := range p.Report.Checks {
-			if (c.Result == report.ResultFail && !c.Advises()) == failing {
+			if (c.Result == report.ResultFail && c.Reproduction != report.PreExisting && !c.Advises()) == failing {
 				out = append(out, c)
 			}
 		}

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"os/exec"
+	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
@@ -31,7 +32,7 @@ func TestRerunOtherRunners(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath(tt.program); err != nil {
+			if tools, _ := gate.FindToolchains(t.Context(), os.Environ()); !tools.Has(tt.program) {
 				t.Skip(tt.program + " is not installed")
 			}
 			dir := t.TempDir()

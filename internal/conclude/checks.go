@@ -75,12 +75,11 @@ func (b *builder) stage(stage gate.Stage) {
 		switch {
 		case !head.Failed():
 		case stage == gate.StageTest && head.PerTest && head.NoTests && head.Environment == "":
-			c.Result, c.Actual = report.ResultFail, joinLines("it ran no test", head.Output)
+			c.Result, c.Actual = report.ResultFail, because("it ran no test", head.Output)
 			c.Reproduction = against(base, onBase)
 		case stage == gate.StageTest && head.PerTest && !head.NoTests:
-			c.Result, c.Actual = b.testsResult(), b.testsLine()
 			c.Expected = "what passes on base passes with the change"
-			c.Reproduction = report.NotRun
+			b.tested(&c, head)
 		case stage == gate.StageLint:
 			c.Result, c.Actual = report.ResultPass, "no complaint that base does not have"
 			if len(b.result.Lint) > 0 {
@@ -89,6 +88,9 @@ func (b *builder) stage(stage gate.Stage) {
 			}
 		case head.Environment != "" && (stage == gate.StageSetup || onBase && base.Failed()):
 			c.Result, c.Actual = report.ResultSkip, "environment: "+head.Environment
+		case stage == gate.StageTest:
+			c.Result, c.Actual = report.ResultFail, because(fmt.Sprintf("exit %d", head.Exit), head.Output)
+			c.Reproduction = against(base, onBase)
 		default:
 			c.Result, c.Actual = report.ResultFail, head.Output
 			c.Reproduction = against(base, onBase)
@@ -101,6 +103,17 @@ func (b *builder) stage(stage gate.Stage) {
 		}
 		b.add(c)
 	}
+}
+
+// because says first why a command ended badly, in its own words, and then all that it
+// wrote, where that is more.
+func because(what, output string) string {
+	text := strings.TrimSpace(output)
+	what += ": " + gate.Telling(text)
+	if !strings.Contains(text, "\n") {
+		return what
+	}
+	return what + "\n" + text
 }
 
 // repeated says whether the head has the same command of a stage once more behind
@@ -144,45 +157,71 @@ func (b *builder) other(head gate.Step) (gate.Step, bool) {
 func sameCommand(a, b string) bool { return evidence.Untimed(a) == evidence.Untimed(b) }
 
 func titled(s gate.Step) string {
-	title := string(s.Stage) + ": " + evidence.Untimed(s.Command)
+	title := string(s.Stage) + ": " + evidence.Untimed(s.Label())
 	if s.Unit != "." {
 		title += " in " + s.Unit
 	}
 	return title
 }
 
-// testsResult is that of the suite as a whole: tests that fail on both sides
-// are no fault of the change.
-func (b *builder) testsResult() report.Result {
-	if len(b.result.Tests.Regressed)+len(b.result.Tests.NewFailing) > 0 {
+// tested says what a test command came to that ended badly and told its tests apart. It
+// did not pass; where all that fails fails on base too, that is no fault of the change.
+func (b *builder) tested(c *report.Check, s gate.Step) {
+	c.Result, c.Actual, c.Reproduction = b.testsResult(s), b.testsLine(s), report.NotRun
+	switch {
+	case c.Result != report.ResultPass:
+	case of(s, b.result.Tests.PreExisting) > 0:
+		c.Result, c.Reproduction = report.ResultFail, report.PreExisting
+	default:
+		c.Result, c.Actual = report.ResultSkip, joinLines(fmt.Sprintf("exit %d, and nothing that it reports differs from base", s.Exit), c.Actual, s.Output)
+	}
+}
+
+// testsResult is that of a command as a whole: tests that fail on both sides are no
+// fault of the change.
+func (b *builder) testsResult(s gate.Step) report.Result {
+	t := b.result.Tests
+	if of(s, t.Regressed)+of(s, t.NewFailing) > 0 {
 		return report.ResultFail
 	}
-	if t := b.result.Tests; len(t.Unknown)+len(t.Unsettled)+len(t.NewFlakiness) > 0 {
+	if of(s, t.Unknown)+of(s, t.Unsettled)+of(s, t.NewFlakiness) > 0 {
 		return report.ResultSkip
 	}
 	return report.ResultPass
 }
 
-func (b *builder) testsLine() string {
+// testsLine counts what of a command's tests is not as on base, or fails there as well.
+func (b *builder) testsLine(s gate.Step) string {
 	t := b.result.Tests
 	var parts []string
 	for _, g := range []struct {
 		n    int
 		what string
 	}{
-		{len(t.Regressed), "regressed"},
-		{len(t.NewFailing), "new and failing"},
-		{len(t.PreExisting), "failing on both sides"},
-		{len(t.NewFlakiness), "failing at random with the change alone"},
-		{len(t.Unsettled), "failing in too few runs to decide"},
-		{len(t.Flaky) + len(t.FlakyNew), "flaky"},
-		{len(t.Unknown), "failing with no base to compare"},
+		{of(s, t.Regressed), "regressed"},
+		{of(s, t.NewFailing), "failing that do not run on base"},
+		{of(s, t.PreExisting), "failing on both sides"},
+		{of(s, t.NewFlakiness), "failing at random with the change alone"},
+		{of(s, t.Unsettled), "failing in too few runs to decide"},
+		{of(s, t.Flaky) + of(s, t.FlakyNew), "flaky"},
+		{of(s, t.Unknown), "failing with no base to compare"},
 	} {
 		if g.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", g.n, g.what))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// of counts the cases that a command's run reported.
+func of(s gate.Step, cases []gate.Case) int {
+	n := 0
+	for _, k := range cases {
+		if slices.Contains(k.Evidence, s.Evidence) {
+			n++
+		}
+	}
+	return n
 }
 
 // cases makes a check of each test that fails because of the change.
@@ -195,7 +234,7 @@ func (b *builder) cases() {
 		want  string
 	}{
 		{t.Regressed, "regressed", report.Introduced, "passes, as it does on base"},
-		{t.NewFailing, "new and failing", report.HeadOnly, "passes; base does not have it"},
+		{t.NewFailing, "fails, and does not run on base", report.HeadOnly, "passes; it does not run on base"},
 	} {
 		for i, k := range g.cases {
 			if i == maxCases {
@@ -209,12 +248,22 @@ func (b *builder) cases() {
 				}
 			}
 			b.add(report.Check{
-				Title: k.ID.String() + ": " + what, Test: k.ID.String(), Kind: report.KindTest, Result: report.ResultFail,
+				Title: b.named(k) + ": " + what, Test: k.ID.String(), Kind: report.KindTest, Result: report.ResultFail,
 				Command: b.commandOf(k.Evidence), Evidence: k.Evidence, Reproduction: g.repro,
 				Expected: g.want, Actual: joinLines(b.counts(k.ID), k.Output),
 			})
 		}
 	}
+}
+
+// named is a test for people. A command is as they would type it.
+func (b *builder) named(k gate.Case) string {
+	for _, s := range b.result.Steps {
+		if k.ID.Command != "" && s.Unit == k.ID.Unit && s.Command == k.ID.Command {
+			k.ID.Command = evidence.Untimed(s.Label())
+		}
+	}
+	return k.ID.String()
 }
 
 // counts says how often a test failed in how many runs; nothing where it was not run

@@ -67,7 +67,7 @@ func TestBuilder(t *testing.T) {
 			}},
 			checks: []string{
 				"build PASS none supported: build: do build | exit 0",
-				"test FAIL pre-existing supported: test: do test | out of E8",
+				"test FAIL pre-existing supported: test: do test | exit 1: out of E8",
 			},
 		},
 		{
@@ -77,9 +77,9 @@ func TestBuilder(t *testing.T) {
 				Tests: gate.Comparison{Regressed: []gate.Case{test("TestA")}, NewFailing: []gate.Case{test("TestB")}, PreExisting: []gate.Case{test("TestC")}},
 			},
 			checks: []string{
-				"test FAIL none supported: test: do test | 1 regressed, 1 new and failing, 1 failing on both sides",
+				"test FAIL none supported: test: do test | 1 regressed, 1 failing that do not run on base, 1 failing on both sides",
 				"test FAIL introduced supported: p TestA: regressed | TestA said",
-				"test FAIL head-only supported: p TestB: new and failing | TestB said",
+				"test FAIL head-only supported: p TestB: fails, and does not run on base | TestB said",
 			},
 		},
 		{
@@ -88,7 +88,36 @@ func TestBuilder(t *testing.T) {
 				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
 				Tests: gate.Comparison{PreExisting: []gate.Case{test("TestC")}},
 			},
-			checks: []string{"test PASS none supported: test: do test | 1 failing on both sides"},
+			checks: []string{"test FAIL pre-existing supported: test: do test | 1 failing on both sides"},
+		},
+		{
+			name: "a command answers for its own tests only",
+			result: gate.Result{
+				Steps: []gate.Step{
+					perTest(step(gate.StageTest, gate.Head, "E9", 1)),
+					perTest(gate.Step{Stage: gate.StageTest, Side: gate.Head, Unit: ".", Command: "other", Evidence: "E10", Exit: 1, Output: "odd end"}),
+				},
+				Tests: gate.Comparison{Regressed: []gate.Case{test("TestA")}},
+			},
+			checks: []string{
+				"test FAIL none supported: test: do test | 1 regressed",
+				"test SKIP none supported: test: other | exit 1, and nothing that it reports differs from base\nodd end",
+				"test FAIL introduced supported: p TestA: regressed | TestA said",
+			},
+		},
+		{
+			name: "what ran no test did not pass, however it ended",
+			result: gate.Result{Steps: []gate.Step{
+				perTest(gate.Step{Stage: gate.StageTest, Side: gate.Head, Unit: ".", Command: "a", Evidence: "E1", NoTests: true}),
+				perTest(gate.Step{Stage: gate.StageTest, Side: gate.Base, Unit: ".", Command: "b", Evidence: "E2", NoTests: true, Exit: 3}),
+				perTest(gate.Step{Stage: gate.StageTest, Side: gate.Head, Unit: ".", Command: "b", Shown: "pytest", Evidence: "E3", NoTests: true, Exit: 3, Output: "INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"c.py\", line 2\nINTERNALERROR> RuntimeError: no database\n"}),
+				{Stage: gate.StageTest, Side: gate.Head, Unit: ".", Command: "c", Evidence: "E4", Exit: 127, Output: "c: not found"},
+			}},
+			checks: []string{
+				"test SKIP none supported: test: a | it ran no test",
+				"test FAIL pre-existing supported: test: pytest | it ran no test: RuntimeError: no database\nINTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"c.py\", line 2\nINTERNALERROR> RuntimeError: no database",
+				"test FAIL head-only supported: test: c | exit 127: c: not found",
+			},
 		},
 		{
 			name: "lint",

@@ -79,6 +79,7 @@ func (r *runner) baseKey() string {
 	h := sha256.New()
 	line := func(parts ...string) { fmt.Fprintf(h, "%q\n", parts) }
 	line(baseForm, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
+	line(r.in.Base.Notes...) // such as submodules that could not be fetched
 	line(r.in.Env...)
 	line(r.Tools.Fingerprint()...)
 	for _, list := range [][]ecosystem.Command{r.plan[Base].setup, r.plan[Base].build, r.plan[Base].test} {
@@ -91,6 +92,10 @@ func (r *runner) baseKey() string {
 	for _, s := range r.Services {
 		line(fmt.Sprint(s))
 	}
+	for _, s := range r.beside.services {
+		line(fmt.Sprint(s))
+	}
+	line(r.beside.env...)
 	return hex.EncodeToString(h.Sum(nil))
 }
 

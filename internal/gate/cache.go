@@ -24,7 +24,7 @@ import (
 //     fetches, and is read-only afterwards.
 //   - The build cache of a project is written by compiling its base, which runs
 //     no code either. It begins as a copy of a seed: what the first project
-//     needed, the standard library above all.
+//     needed, the standard library above all, plain and for the race detector.
 //   - Each side has a cache that begins with what is in that one, and is written by
 //     compiling the side alone, which runs no code.
 //   - Each command that may run code has a cache of its own that begins with what is
@@ -108,14 +108,72 @@ func (g *Gate) splitRest(since time.Time) error {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
-	return g.keepSeed()
+	return g.keepSeed(since.Add(-time.Second))
 }
 
-func (g *Gate) keepSeed() error {
-	if exists(g.seed()) || size(g.projectCache()) > maxSeed {
+// keepSeed keeps what the first project of a go command compiled.
+func (g *Gate) keepSeed(since time.Time) error {
+	if exists(g.seed()) {
+		return g.growSeed("plain", since)
+	}
+	if size(g.projectCache()) > maxSeed {
 		return nil
 	}
-	return copyWhole(g.projectCache(), g.seed())
+	if err := copyWhole(g.projectCache(), g.seed()); err != nil {
+		return err
+	}
+	return g.growSeed("plain", g.Now().Add(time.Hour))
+}
+
+// growSeed adds to the seed what has come into the project's cache since, once for each go
+// command and way of compiling ("plain", "race"): the standard library is compiled in each
+// of them by the first project that needs it, and by no other.
+func (g *Gate) growSeed(way string, since time.Time) error {
+	tools := g.goTools()
+	if tools == nil || !exists(g.seed()) {
+		return nil
+	}
+	done := g.seed() + "." + way + "." + strings.ReplaceAll(tools.Version, string(filepath.Separator), "_")
+	if exists(done) || size(g.seed()) > maxSeed {
+		return nil
+	}
+	if err := copySince(g.projectCache(), g.seed(), since); err != nil {
+		return fmt.Errorf("seed of build caches: %w", err)
+	}
+	return os.WriteFile(done, nil, 0o600)
+}
+
+// copySince copies to a cache what another has got since, each file whole or not at all.
+func copySince(from, to string, since time.Time) error {
+	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return gone(err)
+		}
+		at := filepath.Join(to, strings.TrimPrefix(name, from))
+		info, err := d.Info()
+		if err != nil || info.ModTime().Before(since) || exists(at) {
+			return gone(err)
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return gone(err)
+		}
+		if err := mkdirs(filepath.Dir(at)); err != nil {
+			return err
+		}
+		part, err := os.CreateTemp(filepath.Dir(at), "part-")
+		if err != nil {
+			return err
+		}
+		_, err = part.Write(data)
+		if err = errors.Join(err, part.Close()); err == nil {
+			err = os.Rename(part.Name(), at)
+		}
+		if err != nil {
+			err = errors.Join(err, os.Remove(part.Name()))
+		}
+		return err
+	})
 }
 
 // linked is what the caches of sides and agents lead to.

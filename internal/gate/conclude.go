@@ -11,7 +11,8 @@ func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
 	f.Lacks = strings.Join(r.lacks, "; ")
 	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
-	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))
+	f.Crashed = r.crashed()
+	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))-len(f.Crashed)
 	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
 	f.NewFlakiness, f.Unsettled = r.counted(t.NewFlakiness), r.counted(t.Unsettled)
 	for _, c := range Leaves(t.PreExisting) {
@@ -56,6 +57,11 @@ func (r *runner) conclude() {
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
 	if f.Policy == "" {
 		f.Policy = r.in.Expectations
+	}
+	if f.AffectedPassed > 0 { // else it is a reason of the verdict
+		for _, what := range f.Refused {
+			r.notCoveredOnce("%s", what)
+		}
 	}
 	r.noteRetried()
 	r.res.Phantoms = r.phantoms.cases()

@@ -35,6 +35,7 @@ func (r *runner) detect(ctx context.Context) error {
 		r.plan[side] = p
 	}
 	r.keepCommands()
+	r.findServices()
 	r.describe()
 	p := r.plan[Head]
 	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
@@ -117,9 +118,14 @@ func (p *plan) override(c Commands) {
 		if texts == nil {
 			return
 		}
+		was := *list
 		*list = nil
 		for _, t := range texts {
-			*list = append(*list, ecosystem.ShellCommand(stage, t))
+			c := ecosystem.ShellCommand(stage, t)
+			for _, d := range was {
+				c.Go = cmp.Or(c.Go, d.Go) // there is one go command
+			}
+			*list = append(*list, c)
 		}
 	}
 	if len(c.Setup) > 0 {

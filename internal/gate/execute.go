@@ -93,6 +93,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 			run.Env = append(ecosystem.UnconnectedEnv(), run.Env...)
 		}
 	}
+	r.beside.start(c.Stage, &run)
 	proxied, err := r.restrain(ctx, side, c, &run)
 	if err != nil {
 		return Step{}, fmt.Errorf("%s %s: %w", side, c.Text, err)
@@ -113,7 +114,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 		Root: dir, Cwd: c.Unit, Tree: at.tree.OID, Run: run, After: at.after, Hosts: proxied.hosts,
 	})
 	step := Step{
-		Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Evidence: rec.ID,
+		Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Shown: plain(c), Evidence: rec.ID,
 		Exit: res.Exit, TimedOut: res.TimedOut, Duration: res.Duration, PerTest: c.Results != nil,
 	}
 	if err != nil {

@@ -2,9 +2,11 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -25,10 +27,34 @@ var codeNotFound = pattern.New(`(?i)\bError 127\b|\bexit (?:status|code):? 127\b
 // exitNotFound is the exit code of a shell that finds no program.
 const exitNotFound = 127
 
+// unchosen are the words in which version managers, and macOS, say that they have nothing
+// of the sort that a project asks for, and what it is that is missing.
+var unchosen = []struct {
+	says  *pattern.Pattern
+	lacks string
+}{
+	{pattern.New(`(?m)^error: (?:rustup could not choose a version of|no override and no default toolchain|no default toolchain|toolchain '[^'\n]+' is not installed)`), "Rust toolchain"},
+	{pattern.New(`(?m)^(\w+env): version [\x60'‘"]?([\w.+-]+)['’"]? is not installed`), "$2 of $1"},
+	{pattern.New(`(?m)^(\w+env): ([\w.+-]+): command not found`), "$2 of $1"},
+	{pattern.New(`(?m)^No (?:preset )?version (?:is )?(?:set|installed) for command ([\w.+-]+)`), "$1 of asdf"},
+	{pattern.New(`(?m)^mise ERROR No version is set for shim: ([\w.+-]+)`), "$1 of mise"},
+	{pattern.New(`(?m)^Volta error: (\S+) is not available`), "$1 of Volta"},
+	{pattern.New(`(?m)^The operation couldn.t be completed\. Unable to locate a Java Runtime`), "Java runtime"},
+}
+
 // lacking names the program for want of which a command failed: its shell or its
 // runner says so, and this machine really has none. "" for any other failure.
 func (r *runner) lacking(s Step) string {
-	if s.Exit == 0 || s.TimedOut || s.Exit != exitNotFound && !codeNotFound.MatchString(s.Output) {
+	if s.Exit == 0 || s.TimedOut {
+		return ""
+	}
+	for _, u := range unchosen {
+		if m := u.says.FindStringSubmatch(s.Output); m != nil {
+			m = append(m, "", "")
+			return strings.NewReplacer("$1", m[1], "$2", m[2]).Replace(u.lacks)
+		}
+	}
+	if s.Exit != exitNotFound && !codeNotFound.MatchString(s.Output) {
 		return ""
 	}
 	found := notFound.FindAllStringSubmatch(s.Output, -1)
@@ -72,6 +98,51 @@ func (r *runner) leaveOut() {
 			r.lack(StageTest, id.Unit, id.Command, h.Lacks)
 		}
 	}
+}
+
+// refused takes runners out of the comparison that on both sides end without a test: what
+// they say themselves is all that is known of their tests. Other commands that fail as a
+// whole on both sides stay what they are, failures of both.
+func (r *runner) refused() {
+	base, head := r.suites[Base], r.suites[Head]
+	for _, id := range slices.SortedFunc(maps.Keys(head), ID.Compare) {
+		h, b := head[id], base[id]
+		if id.Command == "" || h.Status != Failed || b.Status != Failed {
+			continue
+		}
+		what := "fails"
+		if h.NoTests && b.NoTests {
+			what = "runs no test"
+			h.Status, b.Status = NotRun, NotRun
+			head[id], base[id] = h, b
+		}
+		r.facts.Refused = append(r.facts.Refused, fmt.Sprintf("%s %s with and without the change: %s", r.inWords(id), what, ecosystem.Telling(h.Output)))
+	}
+}
+
+// crashed words the commands that fail as a whole on the head alone.
+func (r *runner) crashed() []string {
+	var out []string
+	for _, k := range r.res.Tests.NewFailing {
+		if k.ID.Command != "" {
+			out = append(out, fmt.Sprintf("%s fails with the change, and not on base: %s", r.inWords(k.ID), ecosystem.Telling(k.Output)))
+		}
+	}
+	return out
+}
+
+// inWords names a command as a person would type it.
+func (r *runner) inWords(id ID) string {
+	text := id.Command
+	for _, s := range r.res.Steps {
+		if s.Unit == id.Unit && s.Command == id.Command && s.Shown != "" {
+			text = s.Shown
+		}
+	}
+	if id.Unit != "." && id.Unit != "" {
+		return fmt.Sprintf("%q in %s", text, id.Unit)
+	}
+	return fmt.Sprintf("%q", text)
 }
 
 // lackingBoth are the steps of a stage that fail on both sides for want of the same

@@ -30,6 +30,16 @@ func TestLacking(t *testing.T) {
 		{2, "nosuch -x\nmake: nosuch: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n", "nosuch"},
 		{2, "cd . && nosuch -x\n/bin/sh: 1: nosuch: not found\nmake: *** [Makefile:4: shell] Error 127\n", "nosuch"},
 		{201, "task: [test] nosuch\n\"nosuch\": executable file not found in $PATH\ntask: Failed to run task \"test\": exit status 127\n", "nosuch"},
+		{1, "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\n", "Rust toolchain"},
+		{1, "error: toolchain 'nightly-2023-01-01' is not installed\n", "Rust toolchain"},
+		{1, "pyenv: version `3.6.1' is not installed (set by /r/.python-version)\n", "3.6.1 of pyenv"},
+		{127, "pyenv: python3.9: command not found\n\nThe `python3.9' command exists in these Python versions:\n  3.9.1\n", "python3.9 of pyenv"},
+		{1, "rbenv: version `2.7.0' is not installed (set by /r/.ruby-version)\n", "2.7.0 of rbenv"},
+		{126, "No version is set for command node\nConsider adding one of the following versions\n", "node of asdf"},
+		{1, "mise ERROR No version is set for shim: node\n", "node of mise"},
+		{126, "Volta error: Node is not available.\n", "Node of Volta"},
+		{1, "The operation couldn’t be completed. Unable to locate a Java Runtime.\n", "Java runtime"},
+		{1, "FAIL: got \"error: toolchain 'x' is not installed\"\n", ""},       // a test speaks of it
 		{127, "sh: 1: other: not found\nsh: 1: nosuch: not found\n", "nosuch"}, // the last one ended it
 
 		{0, "sh: 1: nosuch: not found\n", ""},                                         // it did without

@@ -104,6 +104,7 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 	in := r.in
 	in.Base, in.Head, in.Prepared = tip, both, nil
 	inner := newRunner(r.aside(filepath.Join(r.Scratch, "merge")), in, task{
+		beside:  r.beside,
 		as:      map[Side]Side{Base: Tip, Head: Merged},
 		longest: r.longest, limit: r.limit - r.logged(), flakes: r.flakes,
 	})

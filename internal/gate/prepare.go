@@ -75,6 +75,11 @@ func (r *runner) warmLate(ctx context.Context, commands []ecosystem.Command) err
 	if err := r.warm(ctx, commands); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(commands, func(c ecosystem.Command) bool { return c.Race }) {
+		if err := r.growSeed("race", since.Add(-time.Second)); err != nil { // time stamps are coarser than the clock
+			return err
+		}
+	}
 	return r.linkSince(since)
 }
 

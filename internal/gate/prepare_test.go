@@ -233,6 +233,15 @@ func TestCaches(t *testing.T) {
 	if err := second.splitCache(); err != nil || exists(filepath.Join(second.seed(), "cc")) {
 		t.Errorf("the seed changed: %v", err)
 	}
+	since = g.Now()
+	lay(t, second.projectCache(), map[string][]byte{"ee/r-a": []byte("race"), "ee/r-d": []byte("output")})
+	if err := second.growSeed("race", since.Add(-time.Second)); err != nil || !exists(filepath.Join(g.seed(), "ee/r-d")) {
+		t.Errorf("what the race detector needs of the standard library is compiled by each project: %v", err)
+	}
+	lay(t, second.projectCache(), map[string][]byte{"ff/s-a": []byte("two")})
+	if err := second.growSeed("race", since.Add(-time.Second)); err != nil || exists(filepath.Join(g.seed(), "ff")) {
+		t.Errorf("the seed changed: %v", err)
+	}
 	for _, where := range []string{dir, g.Shared, g.CacheDir, g.Scratch, filepath.Join(g.Scratch, "head")} {
 		if left, err := filepath.Glob(filepath.Join(where, "*.part-*")); err != nil || len(left) > 0 {
 			t.Errorf("left over: %v %v", left, err)

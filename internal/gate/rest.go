@@ -185,7 +185,8 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 		plans[side] = &p
 	}
 	g := newRunner(r.aside(r.Scratch), in, task{
-		plan: plans, copies: "rest", rest: true, limit: r.limit - r.logged(), longest: r.longest,
+		beside: r.beside,
+		plan:   plans, copies: "rest", rest: true, limit: r.limit - r.logged(), longest: r.longest,
 		packages: r.packages, affected: r.affected, flakes: r.flakes, phantoms: r.phantoms,
 	})
 	defer func() { r.takeRest(u, g, seen) }()

@@ -27,6 +27,7 @@ type runner struct {
 	known    *baseRecord         // of base's tests, from earlier runs; nil: nothing
 	saving   *baseRecord         // what this run adds to it; nil: nothing
 	doubted  bool                // runs of base's tests disagreed
+	beside   beside              // what is started with each command that runs tests
 	resting  bool                // it is at what the change cannot affect
 	rested   Suite               // what the head's tests said that the change cannot affect
 	flakes   *flakeLedger
@@ -53,6 +54,7 @@ type task struct {
 	as       map[Side]Side  // the names of the sides in the log; nil: their own
 	copies   string         // what the names of its prepared snapshots begin with
 	rest     bool           // the change cannot affect it
+	beside   beside         // what is started with each command that runs tests
 	limit    time.Duration
 	longest  time.Duration // the slowest package of the base's tests
 	packages []ecosystem.Package
@@ -86,6 +88,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		fetches:  map[string]bool{},
 		copies:   cmp.Or(t.copies, "prepared"),
 		limit:    cmp.Or(t.limit, time.Hour),
+		beside:   t.beside,
 		longest:  t.longest,
 		share:    decidesFirst,
 		packages: t.packages, affected: t.affected,

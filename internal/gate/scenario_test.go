@@ -180,7 +180,7 @@ func (w *world) cacheOf(t *testing.T, s *scenario) string {
 	t.Helper()
 	dir, modes := w.cache, []string(nil)
 	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}, {"lines", gotest.Cover}} {
-		if s.has(way.key) {
+		if s.has(way.key) && !s.has("until") { // until the first verdict none of these is compiled
 			dir, modes = dir+"-"+way.key, append(modes, way.mode)
 		}
 	}
@@ -254,7 +254,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -398,7 +398,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	dir := t.TempDir()
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{
-		Change: ch, RequireRepro: s.has("require_fail_to_pass"), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
+		Change: ch, UntilFirst: s.has("until"), RequireRepro: s.has("require_fail_to_pass"), Env: append(s.input["env"], "GOGC=400"), // compiling takes a fourth less
 		Expectations: compare.Policy(strings.Join(s.input["expectations"], "")), Untrusted: s.has("untrusted"),
 		Commands: Commands{Setup: s.input["setup"], Build: s.input["build"], Lint: s.input["lint"], Test: s.input["test"]},
 	}
@@ -478,14 +478,14 @@ func (w *world) skip(t *testing.T, s *scenario) {
 	if s.has("race") && !w.tools.Go.Race {
 		t.Skip("the race detector needs cgo and a C compiler")
 	}
-	if _, err := exec.LookPath("python3"); s.has("python") && err != nil {
+	if s.has("python") && !w.tools.Has("python3") {
 		t.Skip("python3 is needed")
 	}
-	if _, err := exec.LookPath("node"); s.has("node") && err != nil {
+	if s.has("node") && !w.tools.Has("node") {
 		t.Skip("node is needed")
 	}
 	for _, tool := range s.input["tool"] {
-		if _, err := exec.LookPath(tool); err != nil {
+		if !w.tools.Has(tool) {
 			t.Skipf("%s is needed", tool)
 		}
 	}

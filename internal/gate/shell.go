@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -44,8 +43,12 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 	if err := mkdirs(cache, g.modCache()); err != nil {
 		return sandbox.Command{}, err
 	}
+	env := g.goEnv(cache, ecosystem.Command{})
+	if g.goTools().Since("go1.18") {
+		env = append(env, "GOFLAGS=-buildvcs=false")
+	}
 	return sandbox.Command{
-		Env: slices.Concat(g.goEnv(cache, ecosystem.Command{}), []string{"GOFLAGS=-buildvcs=false"}), Home: home,
+		Env: env, Home: home,
 		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.linked()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil

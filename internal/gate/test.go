@@ -72,7 +72,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 		return nil
 	}
 	for _, c := range r.plan[Head].test {
-		if c.Results == nil {
+		if t := r.suites[Head][ID{Unit: c.Unit, Command: c.Text}]; c.Results == nil && t.Status != Failed {
 			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.Text)
 		}
 	}
@@ -132,10 +132,20 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Collector, step Step, wd string) Step {
 	why, much := stream.Gap()
 	step.Empty = stream.None()
-	if why == "" && (!step.Failed() || !step.TimedOut && ecosystem.AnyFailed(suite)) {
+	failed := ecosystem.AnyFailed(suite)
+	if !much && !failed && !ecosystem.AnyRan(suite) {
+		step.NoTests = true
+		for i := range r.res.Steps {
+			if r.res.Steps[i].Evidence == step.Evidence {
+				r.res.Steps[i].NoTests = true
+			}
+		}
+	}
+	if why == "" && (!step.Failed() || failed && !step.TimedOut) {
 		return step
 	}
 	t := commandTest(step)
+	t.NoTests = step.NoTests
 	t.Output, t.Cut = ecosystem.Clean(ecosystem.JoinOutput(stream.Rest(), step.Output), wd), true
 	if step.TimedOut || why != "" && !much && !step.Failed() {
 		t.Status = NotRun
@@ -143,14 +153,6 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 	if much {
 		clear(suite)
 		r.notCoveredOnce("the tests of %q one by one: %s, so that it counts as one test", c.Label(), why)
-	}
-	if !ecosystem.AnyRan(suite) && !much {
-		step.NoTests = true
-		for i := range r.res.Steps {
-			if r.res.Steps[i].Evidence == step.Evidence {
-				r.res.Steps[i].NoTests = true
-			}
-		}
 	}
 	suite[ID{Unit: c.Unit, Command: c.Label()}] = t
 	return step
@@ -167,6 +169,7 @@ func commandTest(step Step) Test {
 // compare compares the sides and runs again what they disagree about.
 func (r *runner) compare(ctx context.Context) error {
 	r.leaveOut()
+	r.refused()
 	base, head := r.suites[Base], r.suites[Head]
 	r.res.Tests = compareSuites(base, head)
 	if len(base) == 0 && len(head) > 0 {

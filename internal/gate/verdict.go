@@ -27,6 +27,8 @@ type Facts struct {
 	Nothing        string         // why nothing could be run; empty where something ran
 	Incomplete     string         // why the gate stopped before its end, such as its time limit
 	Lacks          string         // what could not be run on either side for want of a program; empty: nothing
+	Refused        []string       // commands that fail as a whole on both sides, with what they say
+	Crashed        []string       // commands that fail as a whole on the head alone, with what they say
 	Unprepared     string         // why a side could not be set up for reasons that are not the change's
 	BaseTouched    string         // the command of the change that reached the base's files; empty: none
 	Unbelieved     []string       // why results of the tests are not believed
@@ -84,7 +86,8 @@ func Decide(f Facts) (Verdict, []string) {
 	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", ecosystem.Count(f.BrokenHead, "package or command", "packages or commands"))
 	given := f.given()
 	failIf(f.Regressed > 0, "%s on base and fail%s with the change", ecosystem.Count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
-	failIf(f.NewFailing > 0, "%s of the change fail%s", ecosystem.Count(f.NewFailing, "new test", "new tests"), s(f.NewFailing))
+	fail = append(fail, f.Crashed...)
+	failIf(f.NewFailing > 0, "%s on base and fail%s with the change", ecosystem.Count(f.NewFailing, "test does not run", "tests do not run"), s(f.NewFailing))
 	fail = append(fail, given[compare.Fail]...)
 	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", ecosystem.Count(f.ProbeRegressed, "test fails", "tests fail"))
 	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", ecosystem.Count(f.MergeBroken, "package or command", "packages or commands"))
@@ -94,13 +97,15 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
 	partialIf(f.Incomplete != "", "not finished: %s", f.Incomplete)
 	partialIf(f.Unprepared != "", "environment: %s", f.Unprepared)
+	refused := len(f.Refused) > 0 && f.AffectedPassed == 0 && len(fail) == 0
+	partialIf(refused, "environment: %s", listedFew(f.Refused))
 	partialIf(f.BaseTouched != "", "a command of the change reached the base's files: %s", f.BaseTouched)
 	for _, why := range f.Unbelieved {
 		partialIf(true, "the results of the tests are not believed: %s", why)
 	}
 	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can tell a test run from use", ecosystem.Count(f.Marks, "line", "lines"))
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", ecosystem.Count(f.BrokenBoth, "package or command", "packages or commands"))
-	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
+	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", ecosystem.Count(f.Unknown, "test fails", "tests fail"))
 	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
 	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "too few runs to decide: %s", listedFew(f.Unsettled))
@@ -108,11 +113,11 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"the change comes from outside, and no test of the base reaches what it changes")
-	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "new test of the change is", "new tests of the change are"))
-	partialIf(f.ProbeNew > 0, "%s of the change fail%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "new test", "new tests"), s(f.ProbeNew))
+	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "test that does not run on base is", "tests that do not run on base are"))
+	partialIf(f.ProbeNew > 0, "%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "test that does not run on base fails", "tests that do not run on base fail"))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
 	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
-	if f.Nothing == "" && len(fail) == 0 && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS adds nothing to FAIL
+	if f.Nothing == "" && len(fail) == 0 && !refused && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS adds nothing to FAIL
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
 		partialIf(f.AffectedRan == 0 && f.Passed == 0, "no test passes on the head")

@@ -26,11 +26,17 @@ func TestDecide(t *testing.T) {
 		{"a build that only the head breaks", func(f *Facts) { f.BrokenHead = 1 }, Fail, "breaks the build"},
 		{"a regression", func(f *Facts) { f.Regressed = 1 }, Fail, "1 test passes on base and fails with the change"},
 		{"two regressions", func(f *Facts) { f.Regressed = 2 }, Fail, "2 tests pass on base and fail with the change"},
-		{"a new failing test", func(f *Facts) { f.NewFailing = 1 }, Fail, "1 new test of the change fails"},
+		{"a new failing test", func(f *Facts) { f.NewFailing = 1 }, Fail, "1 test does not run on base and fails with the change"},
 		{"a regression that only the probe shows", func(f *Facts) { f.ProbeRegressed = 1 }, Fail, "probes: 1 test fails with the change and not on base"},
 		{"a regression beside an environment that fails most tests", func(f *Facts) { f.Regressed, f.FailBoth, f.Passed = 1, 6, 3 }, Fail, "passes on base"},
 		{"a regression found before the time was up", func(f *Facts) { f.Regressed, f.Incomplete = 1, "time limit" }, Fail, "passes on base"},
 
+		{"a runner that fails as a whole with the change alone", func(f *Facts) { f.Crashed = []string{`"pytest" fails with the change, and not on base: no plugin`} }, Fail, `"pytest" fails with the change`},
+		{"a runner that fails as a whole on both sides", func(f *Facts) {
+			f.Refused, f.Ran, f.Passed, f.AffectedRan, f.AffectedPassed, f.Probes = []string{`"pytest" runs no test: no plugin`}, 0, 0, 0, 0, 0
+		}, Partial, `environment: "pytest" runs no test: no plugin`},
+		{"the same, and other tests of what the change affects pass", func(f *Facts) { f.Refused = []string{"x"} }, Pass, ""},
+		{"the same, and other tests pass that the change does not affect", func(f *Facts) { f.Refused, f.AffectedRan, f.AffectedPassed = []string{"x"}, 0, 0 }, Partial, "environment: x"},
 		{"pre-existing failures, at most half", func(f *Facts) { f.FailBoth, f.Passed = 5, 5 }, Pass, ""},
 		{"more than half of the tests fail on both sides", func(f *Facts) { f.FailBoth, f.Passed = 6, 4 }, Partial, "environment: 6 of 10"},
 		{"the build is broken on both sides", func(f *Facts) { f.BrokenBoth = 1 }, Partial, "with and without the change"},
@@ -39,8 +45,8 @@ func TestDecide(t *testing.T) {
 		{"dependencies that cannot be had", func(f *Facts) { f.Unprepared = "head: no route to the registry" }, Partial, "environment"},
 		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, which could not be compared"},
 		{"tests that are there and did not run", func(f *Facts) { f.Changed = []Changed{{Class: compare.Silent, Count: 2}} }, Partial, "2 old expectations were not checked"},
-		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 new test of the change is flaky"},
-		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "1 new test of the change fails at random"},
+		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 test that does not run on base is flaky"},
+		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "1 test that does not run on base fails at random"},
 		{"new flakiness", func(f *Facts) { f.NewFlakiness = []string{"m TestA failed 3 of 22 on head, 0 of 22 on base"} }, Partial, "new flakiness: m TestA failed 3 of 22 on head, 0 of 22 on base"},
 		{"too few runs", func(f *Facts) { f.Unsettled = []string{"a", "b", "c", "d", "e"} }, Partial, "too few runs to decide: a; b; c; and 2 more"},
 

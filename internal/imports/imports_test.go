@@ -40,11 +40,12 @@ var table = []row{
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace"},
-	{"internal/gate", "internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/sandbox internal/workspace internal/evidence internal/proxy"},
+	{"internal/gate", "internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy"},
 	{"internal/gate/ecosystem", "internal/gate/compare internal/sandbox"},                       // it describes commands, and runs none
 	{"internal/gate/checks", "internal/gate/ecosystem internal/gate/mutate internal/workspace"}, // what they may have run is given to them
-	{"internal/gate/mutate", "-"},  // text in, text out: it starts nothing and reads no file
-	{"internal/gate/compare", "-"}, // results in, classes out
+	{"internal/gate/databases", "-"}, // files in, a command out: it starts nothing
+	{"internal/gate/mutate", "-"},    // text in, text out: it starts nothing and reads no file
+	{"internal/gate/compare", "-"},   // results in, classes out
 	{"agents", ""},
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
 	{"internal/tool", "internal/sandbox internal/workspace internal/evidence internal/report"},

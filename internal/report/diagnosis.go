@@ -51,7 +51,7 @@ func (r *Report) diagnosis() string {
 	case Introduced:
 		s += " passes without this change and fails with it"
 	case HeadOnly:
-		s += " is new in this change and fails"
+		s += " does not run without this change and fails with it"
 	default:
 		return ""
 	}
@@ -96,7 +96,7 @@ func (r *Report) sides(c Check) (without, with string) {
 	case Introduced:
 		without = "✅ passes"
 	case HeadOnly:
-		without = "not there"
+		without = "does not run"
 	case PreExisting, Unfulfilled:
 		without = "❌ fails"
 	case NotReproduced:

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -47,16 +48,32 @@ func (x Expectation) hunk() string {
 // changed says whether an expectation does not hold.
 func (e *Expectations) changed() bool { return e != nil && e.total() > e.Held }
 
+// unsaid returns the classes of expectations that do not hold, without those regressed
+// that the failing checks name.
+func (r *Report) unsaid() []expectationClass {
+	if !r.Expectations.changed() {
+		return nil
+	}
+	named := r.named()
+	var out []expectationClass
+	for _, c := range r.Expectations.classes() {
+		if c.name == "regressed" {
+			c.tests = slices.DeleteFunc(slices.Clone(c.tests), func(x Expectation) bool { return named[x.Test] })
+		}
+		if len(c.tests) > 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 func (p *page) expectations(r *Report) {
-	e := r.Expectations
-	if !e.changed() {
+	e, classes := r.Expectations, r.unsaid()
+	if len(classes) == 0 {
 		return
 	}
 	p.heading("Old expectations: " + e.line())
-	for _, c := range e.classes() {
-		if len(c.tests) == 0 {
-			continue
-		}
+	for _, c := range classes {
 		p.wrap(2, bold, fmt.Sprintf("%s (%d)", c.words, len(c.tests)))
 		for _, x := range c.tests[:min(len(c.tests), textList)] {
 			p.line(4, none, dotted(plain(x.Test), x.place(), ids(x.Evidence)))
@@ -67,15 +84,12 @@ func (p *page) expectations(r *Report) {
 }
 
 func (r *Report) mdExpectations() *section {
-	e := r.Expectations
-	if !e.changed() {
+	e, classes := r.Expectations, r.unsaid()
+	if len(classes) == 0 {
 		return nil
 	}
 	var b strings.Builder
-	for _, c := range e.classes() {
-		if len(c.tests) == 0 {
-			continue
-		}
+	for _, c := range classes {
 		if b.Len() > 0 {
 			b.WriteString("\n")
 		}

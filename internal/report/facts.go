@@ -53,14 +53,12 @@ func (r *Report) tier() string {
 	return r.Sandbox.Tier
 }
 
-// contained tells how commands were contained.
+// contained says on one line how commands were contained. The layers are in report.json
+// and in "ycbot sandbox doctor".
 func (r *Report) contained() string {
 	line := r.tier()
 	if r.Sandbox.Tier == "none" && r.Usage.Commands == 0 {
 		line += ", nothing was run"
-	}
-	if len(r.Sandbox.Layers) > 0 {
-		line += " (" + joinPlain(r.Sandbox.Layers) + ")"
 	}
 	held := 0
 	for _, c := range r.Sandbox.SelfTest {
@@ -69,9 +67,23 @@ func (r *Report) contained() string {
 		}
 	}
 	if n := len(r.Sandbox.SelfTest); n > 0 {
-		line += fmt.Sprintf(", self-test: %d of %d held", held, n)
+		line += fmt.Sprintf(", self-test %d of %d held", held, n)
+	}
+	if r.Sandbox.Tier == "full" { // what it lacks opens nothing by itself
+		for _, m := range r.Sandbox.Missing {
+			line += "; " + lackOf(m)
+		}
 	}
 	return line
+}
+
+// lackOf is in few words what a sandbox of tier full lacks, of "layer: why".
+func lackOf(missing string) string {
+	name, _, _ := strings.Cut(plain(missing), ":")
+	if name == "cgroup" {
+		return "memory is limited for each process (no cgroup)"
+	}
+	return "no " + name
 }
 
 // warning is what a reader must know before trusting the machine that ran this.
@@ -82,11 +94,12 @@ func (r *Report) warning() string {
 	return ""
 }
 
-// uncontained tells what the sandbox lacks, one thing each.
+// uncontained says what the sandbox lacks beside what [Report.contained] says, one thing
+// each.
 func (r *Report) uncontained() []string {
 	var out []string
-	for _, m := range r.Sandbox.Missing {
-		out = append(out, "missing: "+plain(m))
+	if r.Sandbox.Tier != "full" {
+		out = mapped(r.Sandbox.Missing, func(m string) string { return "missing: " + plain(m) })
 	}
 	for _, c := range r.Sandbox.SelfTest {
 		if c.Held {
@@ -104,7 +117,7 @@ func (r *Report) uncontained() []string {
 // used says what the run used.
 func (r *Report) used() string {
 	u := r.Usage
-	parts := []string{plural(u.Commands, "command"), r.modelWords()}
+	parts := []string{plural(u.Commands, "command")}
 	if r.Model != "" {
 		about := ""
 		if u.Estimated {

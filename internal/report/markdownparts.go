@@ -77,8 +77,8 @@ func (r *Report) mdTests() *section {
 		return nil
 	}
 	var b strings.Builder
-	for i, g := range r.Tests.groups() {
-		if i > 0 {
+	for _, g := range r.unshown() {
+		if b.Len() > 0 {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "**%s** (%d)\n\n", mdText(g.name, mdLine), len(g.tests))
@@ -89,27 +89,26 @@ func (r *Report) mdTests() *section {
 			b.WriteString("\n" + mdMore(left))
 		}
 	}
-	if b.Len() == 0 {
+	if b.Len() == 0 && len(r.Tests.groups()) == 0 {
 		b.WriteString("Both sides agree.\n")
+	} else if b.Len() == 0 {
+		b.WriteString("What differs stands above.\n")
 	}
 	return &section{rank: rankTests, folded: "Tests: " + r.Tests.line(), body: b.String()}
 }
 
+// mdSandbox folds what the sandbox lacks, nil where the line about the run says it all.
 func (r *Report) mdSandbox() *section {
 	missing := r.uncontained()
-	var b strings.Builder
-	b.WriteString(mdText(r.contained(), mdLong) + "\n")
-	if len(missing) > 0 {
-		b.WriteString("\n")
+	if len(missing) == 0 {
+		return nil
 	}
+	var b strings.Builder
+	b.WriteString(mdText(r.contained(), mdLong) + "\n\n")
 	for _, m := range missing[:min(len(missing), mdList)] {
 		b.WriteString("- " + mdText(m, mdLong) + "\n")
 	}
-	name := "Sandbox: " + r.tier()
-	if n := len(missing); n > 0 {
-		name += fmt.Sprintf(", %d missing", n)
-	}
-	return &section{rank: rankSandbox, folded: name, body: b.String()}
+	return &section{rank: rankSandbox, folded: fmt.Sprintf("Sandbox: %s, %d missing", r.tier(), len(missing)), body: b.String()}
 }
 
 func (r *Report) mdAgents() *section {
@@ -139,7 +138,7 @@ func (r *Report) mdAgents() *section {
 func (r *Report) mdRun() *section {
 	var b strings.Builder
 	for _, s := range []string{
-		dotted(r.subject(), r.Subject), dotted(r.compared(), r.size()), r.origin(),
+		dotted(r.subject(), r.Subject), dotted(r.compared(), r.size()), r.origin(), "sandbox: " + r.contained(),
 		"used: " + r.used(), "time: " + r.took(), "with: " + r.provenance(), "run: " + r.RunID,
 	} {
 		b.WriteString("- " + mdText(s, mdLong) + "\n")

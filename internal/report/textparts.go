@@ -119,6 +119,11 @@ func remark(c Check) string {
 		state = plain(clip(c.Actual, 200))
 	} else if c.Result == ResultFail {
 		state = c.reproduced()
+		if ls := outputLines(c.Actual); c.Kind == KindTest && len(ls) > 0 {
+			state += ": " + clip(ls[0], 200)
+		}
+	} else if c.Kind == KindTest && c.Actual != "exit 0" {
+		state = plain(clip(c.Actual, 200))
 	} else if c.Support != Supported {
 		state = c.support()
 	}
@@ -132,7 +137,7 @@ func (p *page) tests(r *Report) {
 	}
 	p.blank()
 	p.wrap(0, bold, "tests: "+r.Tests.line())
-	for _, g := range r.Tests.groups() {
+	for _, g := range r.unshown() {
 		p.line(2, none, g.name+":")
 		for _, name := range g.tests[:min(len(g.tests), textList)] {
 			p.line(4, none, plain(name))

@@ -86,7 +86,7 @@ func (r *Report) proof() string {
 	if t := r.Tests; t != nil {
 		parts = append(parts, plural(t.HeadPassed, "test")+verb(t.HeadPassed, " passes", " pass")+" and nothing regressed")
 		if n := len(t.FailToPass); n > 0 {
-			parts = append(parts, fmt.Sprintf("%s of the change %s without it", plural(n, "test"), verb(n, "fails", "fail")))
+			parts = append(parts, fmt.Sprintf("%s without the change", plural(n, "test")+verb(n, " fails", " fail")))
 		}
 	}
 	if n := r.passed(KindProbe); n > 0 {
@@ -209,6 +209,9 @@ func (c Check) reproduced() string {
 	case NotReproduced:
 		return "not reproduced: passed on head when run again"
 	case HeadOnly:
+		if c.Test != "" {
+			return "head only: fails on head, does not run on base"
+		}
 		if c.Oracle != "" {
 			return "head only: the base does not have it; " + c.Oracle
 		}
@@ -293,16 +296,39 @@ type group struct {
 func (t *Tests) groups() []group {
 	all := []group{
 		{"regressed (passed on base)", t.Regressed},
-		{"new failing", t.NewFailing},
+		{"fail, and do not run on base", t.NewFailing},
 		{"not run on head", t.NotRun},
 		{"fail-to-pass (fail without the change, pass with it)", t.FailToPass},
 		{"of the change, pass on base too", t.PassOnBase},
-		{"fixed", t.Fixed},
+		{"fixed", t.OtherFixed()},
 		{"pre-existing failures (not counted)", t.PreExisting},
 		{"flaky (not counted)", t.Flaky},
 		{"only on base", t.Removed},
 	}
 	return slices.DeleteFunc(all, func(g group) bool { return len(g.tests) == 0 })
+}
+
+// OtherFixed are the fixed tests that are no fail-to-pass tests: those are said once.
+func (t *Tests) OtherFixed() []string {
+	return slices.DeleteFunc(slices.Clone(t.Fixed), func(name string) bool { return slices.Contains(t.FailToPass, name) })
+}
+
+// named are the tests that the failing checks name.
+func (r *Report) named() map[string]bool {
+	named := map[string]bool{}
+	for _, c := range r.blamed() {
+		named[c.Test] = c.Test != ""
+	}
+	return named
+}
+
+// unshown returns the groups of the comparison whose tests are not named by the failing
+// checks.
+func (r *Report) unshown() []group {
+	named := r.named()
+	return slices.DeleteFunc(r.Tests.groups(), func(g group) bool {
+		return !slices.ContainsFunc(g.tests, func(name string) bool { return !named[name] })
+	})
 }
 
 // line is the comparison in numbers. What speaks for or against the change is
@@ -320,7 +346,7 @@ func (t *Tests) line() string {
 		name string
 	}{
 		{len(t.FailToPass), "fail-to-pass"},
-		{len(t.Fixed), "fixed"},
+		{len(t.OtherFixed()), "fixed"},
 		{len(t.NotRun), "not run"},
 		{len(t.Removed), "only on base"},
 		{t.HeadSkipped, "skipped"},

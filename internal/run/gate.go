@@ -128,6 +128,9 @@ func (p *prepared) worktree(ctx context.Context, name, commit string) (*workspac
 		return nil, err
 	}
 	p.keepTree(t)
+	if err := p.bringSubmodules(ctx, t, commit); err != nil {
+		return nil, err
+	}
 	return t, nil
 }
 

@@ -34,6 +34,8 @@ type Tree struct {
 
 	mu    sync.Mutex
 	wants []want   // what tracked files must be, by path
+	empty []string // submodules that are empty folders, by path
+	why   string   // they are, for people
 	twin  *Replica // beside the tree that it was copied from or to; nil: none
 }
 
@@ -184,19 +186,17 @@ func (t *Tree) checkout(ctx context.Context) error {
 
 // note says what a reader of the folder might miss.
 func (t *Tree) note() {
-	var modules, pointers []string
+	var pointers []string
 	lfs := t.usesLFS()
 	for _, w := range t.wants {
 		switch {
 		case w.Mode == modeGitlink:
-			modules = append(modules, w.Path)
+			t.empty = append(t.empty, w.Path)
 		case lfs && w.Mode != modeLink && w.Size < 1024 && w.Size > int64(len(pointerHead)) && t.beginsWith(w.Path, pointerHead):
 			pointers = append(pointers, w.Path)
 		}
 	}
-	if len(modules) > 0 {
-		t.Notes = append(t.Notes, "submodules are empty folders: "+some(modules))
-	}
+	t.said()
 	if len(pointers) > 0 {
 		t.Notes = append(t.Notes, "files under Git LFS are pointers without their content: "+some(pointers))
 	}

@@ -41,6 +41,9 @@ func (r *check) plant(ctx context.Context) error {
 	done := &Believed{}
 	for _, c := range r.in.Tests[Head] {
 		run, files, why := r.plantsFor(c, name)
+		if len(files) == 0 && c.Results == nil {
+			continue // that it counts as one test is said already
+		}
 		if len(files) == 0 {
 			r.in.NotCoveredOnce("whether the suite reports failures: no test can be planted for %q (%s)", c.Label(), why)
 			continue

@@ -297,7 +297,7 @@ func probeNote(p *Probe, random int) string {
 	add(len(p.Races), "data race in changed code that base does not have", "data races in changed code that base does not have")
 	add(len(ecosystem.Leaves(p.Regressed))-len(p.Races), "test by itself fails only with the change", "tests by themselves fail only with the change")
 	add(random, "test by itself fails at random, only with the change", "tests by themselves fail at random, only with the change")
-	add(len(ecosystem.Leaves(p.NewFlaky)), "new test of the change fails at random", "new tests of the change fail at random")
+	add(len(ecosystem.Leaves(p.NewFlaky)), "test that does not run on base fails at random", "tests that do not run on base fail at random")
 	add(len(ecosystem.Leaves(p.Flaky)), "test failed only when repeated, shuffled or raced, which is not held against the change", "tests failed only when repeated, shuffled or raced, which is not held against the change")
 	return cmp.Or(strings.Join(parts, "; "), "nothing failed that does not fail without it")
 }

@@ -109,7 +109,7 @@ func cmakeProject(s *Survey, dir string) Project {
 	}
 	switch {
 	case !s.tools.Has("cmake"):
-		p.Missing = "no cmake on this machine"
+		p.Missing = s.tools.lack("cmake")
 		return p
 	case compiler(s) != "":
 		p.Missing = compiler(s)
@@ -156,10 +156,10 @@ func mesonProject(s *Survey, dir string) Project {
 	}
 	switch {
 	case !s.tools.Has("meson"):
-		p.Missing = "no meson on this machine"
+		p.Missing = s.tools.lack("meson")
 		return p
 	case !s.tools.Has("ninja"):
-		p.Missing = "no ninja on this machine"
+		p.Missing = s.tools.lack("ninja")
 		return p
 	case compiler(s) != "":
 		p.Missing = compiler(s)

@@ -22,10 +22,7 @@ func NewCase(id ID, t Test) Case {
 
 // SortCases sorts cases by their names.
 func SortCases(cases []Case) {
-	slices.SortFunc(cases, func(a, b Case) int {
-		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package),
-			cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
-	})
+	slices.SortFunc(cases, func(a, b Case) int { return a.ID.Compare(b.ID) })
 }
 
 // Leaves drops tests that fail only because a subtest of theirs, also in the

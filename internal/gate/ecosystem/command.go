@@ -93,6 +93,7 @@ type Command struct {
 	Plain    *Command // as the project wrote it, without asking for results; nil: there is none
 	Flags    []string // of the test runner, which also hold when tests are run again
 	Needed   bool     // is run beside setup commands of the configuration
+	Go       string   // version of the go command that it calls; empty: none, or not known
 	Race     bool     // is of use for the race detector only
 	Timeout  time.Duration
 	Installs string // the folder in unit that a setup command fills and that depends on manifests alone; empty: not known
@@ -173,13 +174,21 @@ func (c Command) FillsModCache() bool {
 
 // Command is one call of the go command in a module.
 func (m goModule) Command(stage Stage, args ...string) Command {
-	c := Command{Stage: stage, Unit: m.Dir, Text: "go " + strings.Join(args, " "), Argv: append([]string{"go"}, args...)}
+	c := Command{Stage: stage, Unit: m.Dir, Text: "go " + strings.Join(args, " "), Argv: append([]string{"go"}, args...), Go: m.version}
+	var flags []string
+	if m.modVendor && args[0] != "mod" {
+		flags = append(flags, "-mod=vendor")
+		c.Text = "GOFLAGS=-mod=vendor " + c.Text
+	}
 	if m.NoWork {
 		c.Env = append(c.Env, "GOWORK=off")
 		c.Text = "GOWORK=off " + c.Text
 	}
-	if slices.Contains([]string{"build", "vet", "list"}, args[0]) {
-		c.Env = append(c.Env, "GOFLAGS=-buildvcs=false") // a stamp of the harness's own clone is of no use
+	if slices.Contains([]string{"build", "vet", "list"}, args[0]) && goSince(m.version, "go1.18") {
+		flags = append(flags, "-buildvcs=false") // a stamp of the harness's own clone is of no use
+	}
+	if len(flags) > 0 {
+		c.Env = append(c.Env, "GOFLAGS="+strings.Join(flags, " "))
 	}
 	return c
 }

@@ -75,7 +75,7 @@ func findDotnetProjects(s *Survey) []Project {
 		}
 		p := Project{Dir: dir, What: ".NET solution " + path.Base(f), Why: []string{f}}
 		if !s.tools.Has("dotnet") {
-			p.Missing = "no dotnet on this machine"
+			p.Missing = s.tools.lack("dotnet")
 			out = append(out, p)
 			continue
 		}

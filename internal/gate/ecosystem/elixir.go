@@ -58,7 +58,7 @@ func findElixirProjects(s *Survey) []Project {
 			p.What += " in " + dir
 		}
 		if !s.tools.Has("mix") {
-			p.Missing = "no mix on this machine"
+			p.Missing = s.tools.lack("mix")
 			out = append(out, p)
 			continue
 		}

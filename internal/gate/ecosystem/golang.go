@@ -1,9 +1,12 @@
 package ecosystem
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"go/version"
 	"os"
 	"os/exec"
 	"path"
@@ -38,6 +41,9 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 	cmd.Env = append(slices.Clone(env), "GOTOOLCHAIN=local")
 	out, err := cmd.Output()
 	if err != nil {
+		if ended := new(exec.ExitError); errors.As(err, &ended) {
+			err = fmt.Errorf("%w: %s", err, Telling(string(ended.Stderr)))
+		}
 		return nil, fmt.Errorf("%s env: %w", bin, err)
 	}
 	v := map[string]string{}
@@ -46,7 +52,7 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 	}
 	cc, _, _ := strings.Cut(v["CC"], " ")
 	found := &GoToolchain{
-		Root: v["GOROOT"], Version: v["GOVERSION"],
+		Root: v["GOROOT"], Version: cmp.Or(v["GOVERSION"], "go1.15"), // it is known from 1.16 on
 		Race:     v["CGO_ENABLED"] == "1" && lookPath(env, cc) != "" && raceArch(v["GOOS"], v["GOARCH"]),
 		ModCache: v["GOMODCACHE"], Proxy: v["GOPROXY"], SumDB: v["GOSUMDB"],
 		NoSumDB: v["GONOSUMDB"], NoProxy: v["GONOPROXY"], Private: v["GOPRIVATE"],
@@ -55,6 +61,14 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 		found.NoRace = "the race detector needs cgo and a C compiler"
 	}
 	return found, nil
+}
+
+// Since says whether the go command is one of a version such as "go1.18" or newer, which
+// one that is not known is taken for.
+func (t *GoToolchain) Since(first string) bool { return t == nil || goSince(t.Version, first) }
+
+func goSince(have, first string) bool {
+	return !version.IsValid(have) || version.Compare(have, first) >= 0
 }
 
 // raceArch follows the list in https://go.dev/doc/articles/race_detector.
@@ -108,12 +122,10 @@ func findGoProjects(s *Survey) []Project {
 		p := Project{
 			Dir: m.Dir, What: goWhat + m.Path, Why: []string{path.Join(m.Dir, "go.mod")}, uses: m.replaces, always: m.workspace,
 		}
-		if m.NoWork {
-			p.env = []string{"GOWORK=off"}
-		}
 		if s.tools.Go == nil {
-			p.Missing = "no go command on this machine"
+			p.Missing = cmp.Or(s.tools.goFault, "no go command on this machine")
 		} else {
+			m.version = s.tools.Go.Version
 			p.addGo(m, s.tools.Go.Race)
 		}
 		out = append(out, p)
@@ -123,6 +135,7 @@ func findGoProjects(s *Survey) []Project {
 
 // addGo appends the commands that every Go module gets.
 func (p *Project) addGo(m goModule, race bool) {
+	p.goModule = m
 	if !m.Vendored {
 		c := m.Command(StageSetup, "mod", "download")
 		c.Network, c.Needed = sandbox.NetworkHost, m.needs
@@ -147,17 +160,13 @@ func (p *Project) addGo(m goModule, race bool) {
 	p.Test = append(p.Test, t)
 }
 
-// module is the module that a project of Go was made from, as far as its
-// commands depend on it.
-func (p Project) module() goModule {
-	return goModule{Dir: p.Dir, Path: strings.TrimPrefix(p.What, goWhat), NoWork: slices.Contains(p.env, "GOWORK=off")}
-}
-
 // A goModule is one go.mod of a tree.
 type goModule struct {
-	Dir       string // in the repository, "." for its top
-	Path      string // module path
-	Vendored  bool
+	Dir       string   // in the repository, "." for its top
+	Path      string   // module path
+	Vendored  bool     // what it is built with lies in a vendor folder
+	modVendor bool     // the go command uses that folder only where it is asked to
+	version   string   // of the go command, such as "go1.16.15"; empty: not known
 	workspace bool     // named by the go.work at the top
 	replaces  []string // folders in the repository that it is built with
 	NoWork    bool     // there is a go.work that does not name it
@@ -186,12 +195,30 @@ func findModules(read func(string) ([]byte, error), files []string) (mods []goMo
 				}
 			}
 		}
-		m.Vendored = slices.Contains(files, path.Join(m.Dir, "vendor/modules.txt"))
 		m.workspace = slices.Contains(work, m.Dir)
+		switch vendored := slices.Contains(files, path.Join(m.Dir, "vendor/modules.txt")); {
+		case m.workspace: // whose modules' own vendor folders the go command leaves out
+			m.Vendored = workVendored(read)
+		case vendored:
+			m.Vendored, m.modVendor = true, before114(data)
+		}
 		m.NoWork = work != nil && !m.workspace
 		mods = append(mods, m)
 	}
 	return mods, problems
+}
+
+// before114 says whether a go.mod is one for which the go command uses a vendor folder only
+// under -mod=vendor (https://go.dev/ref/mod#vendoring).
+func before114(mod []byte) bool {
+	f, err := modfile.ParseLax("go.mod", mod, nil)
+	return err == nil && (f.Go == nil || version.Compare("go"+f.Go.Version, "go1.14") < 0)
+}
+
+// workVendored says whether the folder at the top is that of "go work vendor".
+func workVendored(read func(string) ([]byte, error)) bool {
+	data, err := read("vendor/modules.txt")
+	return err == nil && strings.HasPrefix(string(data), "## workspace\n")
 }
 
 // workUses returns the folders that the go.work at the top names; nil for none.

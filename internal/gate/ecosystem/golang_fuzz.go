@@ -18,7 +18,7 @@ func goFuzz() *Fuzz {
 		Prefix: "Fuzz",
 		In:     fuzzed,
 		Compile: func(p Project, dir string) Command {
-			m := p.module()
+			m := p.goModule
 			return m.Command(StageWarm, "test", "-c", "-vet=off", "-fuzz=^$", "-o", "/dev/null", fromModule(FuzzTarget{ID: ID{Unit: m.Dir}, Dir: dir}))
 		},
 		Search: func(c Command, t FuzzTarget, each time.Duration) Command {

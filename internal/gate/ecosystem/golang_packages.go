@@ -34,7 +34,7 @@ const listFields = "Dir,ImportPath,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,Emb
 func goPackages() *Packages {
 	return &Packages{
 		One: "Go package", Many: "Go packages",
-		Root:     func(p Project) string { return p.module().Path },
+		Root:     func(p Project) string { return strings.TrimPrefix(p.What, goWhat) },
 		Has:      hasGo,
 		List:     listGo,
 		Parse:    parseList,
@@ -44,7 +44,10 @@ func goPackages() *Packages {
 		At:       goAt,
 		But:      Command.butPackages,
 		Again: func(c Command, p Probing) Command {
-			args := []string{fmt.Sprintf("-count=%d", p.Times), fmt.Sprintf("-shuffle=%d", p.Seed)}
+			args := []string{fmt.Sprintf("-count=%d", p.Times)}
+			if goSince(c.Go, "go1.17") {
+				args = append(args, fmt.Sprintf("-shuffle=%d", p.Seed))
+			}
 			if p.Race {
 				args = append(args, "-race")
 			}
@@ -54,7 +57,7 @@ func goPackages() *Packages {
 		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`),
 		Heading:   pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
 		Installed: func(c Command) (Command, bool) {
-			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off")}
+			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off"), version: c.Go}
 			return m.Command(StageList, "list", "-deps", "-test", "./..."), c.FillsModCache()
 		},
 	}
@@ -63,7 +66,11 @@ func goPackages() *Packages {
 // listGo is the command that lists the packages of a module, by the build tags that
 // its test commands set.
 func listGo(p Project, tests []Command) Command {
-	return p.module().Command(StageList, slices.Concat([]string{"list", "-e", "-json=" + listFields}, goTags(tests), []string{"./..."})...)
+	fields := "-json=" + listFields
+	if !goSince(p.goModule.version, "go1.19") {
+		fields = "-json"
+	}
+	return p.goModule.Command(StageList, slices.Concat([]string{"list", "-e", fields}, goTags(tests), []string{"./..."})...)
 }
 
 // goTags are the build tags that test commands set, as a flag.

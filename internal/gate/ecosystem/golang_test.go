@@ -109,10 +109,72 @@ func TestModuleCommand(t *testing.T) {
 	if strings.Join(c.Env, " ") != "GOFLAGS=-buildvcs=false" || strings.Join(c.Argv, " ") != "go build ./..." {
 		t.Errorf("%+v", c)
 	}
+	c = goModule{Dir: ".", modVendor: true}.Command(StageBuild, "build", "./...")
+	if c.Text != "GOFLAGS=-mod=vendor go build ./..." || strings.Join(c.Env, " ") != "GOFLAGS=-mod=vendor -buildvcs=false" {
+		t.Errorf("%+v", c)
+	}
+	c = goModule{Dir: ".", version: "go1.16.15"}.Command(StageBuild, "build", "./...")
+	if len(c.Env) > 0 || c.Go != "go1.16.15" {
+		t.Errorf("%+v", c)
+	}
 	var p Project
 	p.addGo(goModule{Dir: "alone", NoWork: true}, false)
 	again := p.Test[0].goTest("-count=1", "m")
 	if again.Text != "GOWORK=off go test -json -count=1 m" || strings.Join(again.Env, " ") != "GOWORK=off" {
 		t.Errorf("%+v", again)
+	}
+}
+
+// TestOldGo holds that a go command is not asked for what it does not know.
+func TestOldGo(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]string{
+		"go1.16.15":        "go test -json -count=2 m",
+		"go1.17":           "go test -json -count=2 -shuffle=7 m",
+		"go1.26.8":         "go test -json -count=2 -shuffle=7 m",
+		"devel go1.27-abc": "go test -json -count=2 -shuffle=7 m",
+		"":                 "go test -json -count=2 -shuffle=7 m",
+	} {
+		var p Project
+		p.addGo(goModule{Dir: ".", version: version}, false)
+		if got := goPackages().Again(p.Test[0], Probing{Packages: []string{"m"}, Times: 2, Seed: 7}).Text; got != want {
+			t.Errorf("%s: %q, want %q", version, got, want)
+		}
+		fields := strings.Contains(listGo(p, nil).Text, "-json=Dir")
+		if fields != (version != "go1.16.15" && version != "go1.17") {
+			t.Errorf("%s: %s", version, listGo(p, nil).Text)
+		}
+	}
+}
+
+// TestVendored holds which vendor folders the go command uses by itself, and of which it
+// has to be asked.
+func TestVendored(t *testing.T) {
+	t.Parallel()
+	const own, work = "# a v1.0.0\n", "## workspace\n# a v1.0.0\n"
+	for what, c := range map[string]struct {
+		files           map[string]string
+		vendored, asked bool
+	}{
+		"new":                        {map[string]string{"go.mod": "module m\ngo 1.14\n", "vendor/modules.txt": own}, true, false},
+		"old":                        {map[string]string{"go.mod": "module m\ngo 1.13\n", "vendor/modules.txt": own}, true, true},
+		"no go line":                 {map[string]string{"go.mod": "module m\n", "vendor/modules.txt": own}, true, true},
+		"none":                       {map[string]string{"go.mod": "module m\ngo 1.13\n"}, false, false},
+		"of a module in a workspace": {map[string]string{"go.work": "go 1.22\nuse .\n", "go.mod": "module m\ngo 1.22\n", "vendor/modules.txt": own}, false, false},
+		"of a workspace":             {map[string]string{"go.work": "go 1.22\nuse .\n", "go.mod": "module m\ngo 1.22\n", "vendor/modules.txt": work}, true, false},
+	} {
+		var names []string
+		for name := range c.files {
+			names = append(names, name)
+		}
+		mods, problems := findModules(func(name string) ([]byte, error) {
+			if data, ok := c.files[name]; ok {
+				return []byte(data), nil
+			}
+			return nil, os.ErrNotExist
+		}, names)
+		if len(problems) > 0 || len(mods) != 1 || mods[0].Vendored != c.vendored || mods[0].modVendor != c.asked {
+			t.Errorf("%s: %+v %v", what, mods, problems)
+		}
 	}
 }

@@ -85,11 +85,11 @@ func javaBuild(s *Survey, dir, what, file, wrapper, program string) (Project, st
 	tool := program
 	switch {
 	case !s.tools.Has("java"):
-		p.Missing = "no java on this machine"
+		p.Missing = s.tools.lack("java")
 	case s.has(dir, wrapper) && !s.tools.Has(program):
 		tool = "sh ./" + wrapper
 	case !s.tools.Has(program):
-		p.Missing = "no " + program + " on this machine"
+		p.Missing = s.tools.lack(program)
 	}
 	return p, tool
 }

@@ -74,7 +74,7 @@ func findMakeProjects(s *Survey) []Project {
 			}
 			p := Project{Dir: dir, What: file + " with a target for tests", Why: []string{path.Join(dir, file)}}
 			if !s.tools.Has(m.tool) {
-				p.Missing = "no " + m.tool + " on this machine"
+				p.Missing = s.tools.lack(m.tool)
 				out = append(out, p)
 				continue
 			}

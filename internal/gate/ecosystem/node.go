@@ -2,7 +2,6 @@ package ecosystem
 
 import (
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -197,9 +196,9 @@ func nodeProject(s *Survey, dir string, manifests map[string]Manifest) Project {
 	p.What = strings.TrimSpace("Node.js package " + m.Name)
 	switch {
 	case !s.tools.Has("node"):
-		p.Missing = "no node on this machine"
+		p.Missing = s.tools.lack("node")
 	case !s.tools.Has("npm"):
-		p.Missing = "no npm on this machine"
+		p.Missing = s.tools.lack("npm")
 	default:
 		p.Missing = missing
 	}
@@ -263,7 +262,7 @@ func hasTestingMembers(s *Survey, root string, manifests map[string]Manifest) bo
 func (p *Project) installNode(s *Survey, m Manifest, workspace bool) {
 	add := func(tool, text string) {
 		if !s.tools.Has(tool) {
-			p.Missing = fmt.Sprintf("no %s on this machine", tool)
+			p.Missing = s.tools.lack(tool)
 		}
 		c := Command{Stage: StageSetup, Unit: p.Dir, Network: sandbox.NetworkHost}
 		if !workspace && m.InstallsAlone() && !strings.HasPrefix(text, "yarn install --immutable") {

@@ -77,16 +77,16 @@ func findPHPProjects(s *Survey) []Project {
 		runner := "phpunit"
 		switch {
 		case !s.tools.Has("php"):
-			p.Missing = "no php on this machine"
+			p.Missing = s.tools.lack("php")
 		case s.has(dir, "composer.json") && strings.Contains(string(s.read(dir, "composer.json")), "phpunit"):
 			runner = "vendor/bin/phpunit"
 			if !s.tools.Has("composer") {
-				p.Missing = "no composer on this machine"
+				p.Missing = s.tools.lack("composer")
 			}
 			c := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
 			p.Setup = append(p.Setup, c.reporting(composer).strangers(composer+untouched, composerData, composer+untouched))
 		case !s.tools.Has("phpunit"):
-			p.Missing = "no phpunit on this machine"
+			p.Missing = s.tools.lack("phpunit")
 		}
 		if p.Missing != "" {
 			p.Setup = nil

@@ -42,15 +42,16 @@ func FindProjects(s *Survey) []Project {
 
 // A Project is a folder that the tools of an ecosystem work in.
 type Project struct {
-	Eco     *Ecosystem
-	Dir     string   // in the repository, "." for its top
-	What    string   // for people: "Go module example.com/m"
-	Why     []string // the files that it was found by, in the repository
-	uses    []string // folders of other projects that it is built with
-	always  bool     // whatever the change touches
-	Missing string   // what this machine lacks to run its commands, for people; it has none then
-	Notes   []string // what cannot be known of its tests, and why
-	env     []string // for all of its commands
+	Eco      *Ecosystem
+	Dir      string   // in the repository, "." for its top
+	What     string   // for people: "Go module example.com/m"
+	Why      []string // the files that it was found by, in the repository
+	uses     []string // folders of other projects that it is built with
+	always   bool     // whatever the change touches
+	Missing  string   // what this machine lacks to run its commands, for people; it has none then
+	Notes    []string // what cannot be known of its tests, and why
+	env      []string // for all of its commands
+	goModule goModule // of a project of Go
 
 	Setup, Warm, Build, Lint, Test []Command
 }

@@ -166,7 +166,7 @@ func pythonProject(s *Survey, dir string, all []string) Project {
 		p.Why = append(p.Why, "tests for unittest")
 	}
 	if !s.tools.Has("python3") {
-		p.Missing = "no python3 on this machine"
+		p.Missing = s.tools.lack("python3")
 		return p
 	}
 	python := "python3"

@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -57,6 +58,12 @@ func (id ID) String() string {
 	}
 }
 
+// Compare orders tests by folder, package and name.
+func (id ID) Compare(other ID) int {
+	return cmp.Or(cmp.Compare(id.Unit, other.Unit), cmp.Compare(id.Package, other.Package),
+		cmp.Compare(id.Test, other.Test), cmp.Compare(id.Command, other.Command))
+}
+
 // Top returns the top-level test that id belongs to.
 func (id ID) Top() string {
 	top, _, _ := strings.Cut(id.Test, "/")
@@ -90,13 +97,14 @@ type Test struct {
 	Output   string        `json:"output,omitempty"` // of failed tests, cut
 	Evidence string        `json:"evidence"`
 	Elapsed  time.Duration `json:"elapsed"`
-	Eco      string        `json:"-"`                 // name of the ecosystem of its command
-	Leaf     bool          `json:"leaf"`              // has no subtests, so that it counts as one test
-	Broken   bool          `json:"broken,omitempty"`  // package level: it did not compile
-	Lacks    string        `json:"lacks,omitempty"`   // a command: the program for want of which it failed
-	Cut      bool          `json:"cut,omitempty"`     // package level: its program ended before it had run all tests
-	Masked   bool          `json:"masked,omitempty"`  // failed, or began and did not end, inside a package that passes
-	Retried  bool          `json:"retried,omitempty"` // its runner ran it again after a failure, as it was asked to
+	Eco      string        `json:"-"`                  // name of the ecosystem of its command
+	Leaf     bool          `json:"leaf"`               // has no subtests, so that it counts as one test
+	Broken   bool          `json:"broken,omitempty"`   // package level: it did not compile
+	Lacks    string        `json:"lacks,omitempty"`    // a command: the program for want of which it failed
+	NoTests  bool          `json:"no_tests,omitempty"` // a command: its runner reported no test
+	Cut      bool          `json:"cut,omitempty"`      // package level: its program ended before it had run all tests
+	Masked   bool          `json:"masked,omitempty"`   // failed, or began and did not end, inside a package that passes
+	Retried  bool          `json:"retried,omitempty"`  // its runner ran it again after a failure, as it was asked to
 
 	Ended Status `json:"-"` // package level: what its program itself ended with
 }

@@ -94,13 +94,13 @@ func rubyProject(s *Survey, dir string, spec, test bool) Project {
 		}
 	}
 	if !s.tools.Has("ruby") {
-		p.Missing = "no ruby on this machine"
+		p.Missing = s.tools.lack("ruby")
 		return p
 	}
 	before := ""
 	if s.has(dir, "Gemfile") {
 		if !s.tools.Has("bundle") {
-			p.Missing = "no bundler on this machine"
+			p.Missing = s.tools.lack("bundler")
 			return p
 		}
 		before = "bundle exec "
@@ -120,7 +120,7 @@ func rubyProject(s *Survey, dir string, spec, test bool) Project {
 	}
 	if spec {
 		if before == "" && !s.tools.Has("rspec") {
-			p.Missing = "no rspec on this machine"
+			p.Missing = s.tools.lack("rspec")
 			return p
 		}
 		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json --out "+resultsVar, "JSON of rspec", parseRSpec, func(files []string) string {

@@ -98,7 +98,7 @@ func rustProject(s *Survey, dir string, manifest tomlDoc, workspace bool) Projec
 		}
 	}
 	if !s.tools.Has("cargo") {
-		p.Missing = "no cargo on this machine"
+		p.Missing = s.tools.lack("cargo")
 		return p
 	}
 	add := func(list *[]Command, stage Stage, words ...string) *Command {

@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"cmp"
 	"time"
 )
 
@@ -9,7 +10,8 @@ type Step struct {
 	Stage       Stage         `json:"stage"`
 	Side        Side          `json:"side"`
 	Unit        string        `json:"unit"`    // folder in the repository, "." for its top
-	Command     string        `json:"command"` // as a person would type it
+	Command     string        `json:"command"` // as it was run
+	Shown       string        `json:"shown"`   // as a person would type it: without what asks for results
 	Evidence    string        `json:"evidence"`
 	Exit        int           `json:"exit"`
 	TimedOut    bool          `json:"timed_out"`
@@ -21,6 +23,9 @@ type Step struct {
 	Lacks       string        `json:"lacks,omitempty"`       // the program for want of which it failed
 	Environment string        `json:"environment,omitempty"` // why the failure says nothing about the change, such as a registry out of reach
 }
+
+// Label is the command for people.
+func (s Step) Label() string { return cmp.Or(s.Shown, s.Command) }
 
 // Failed says whether the command ended badly.
 func (s Step) Failed() bool { return s.Exit != 0 || s.TimedOut }

@@ -47,6 +47,9 @@ func (t *Toolchains) Anywhere(name string, env []string) bool {
 type Toolchains struct {
 	Go  *GoToolchain // nil: none
 	Env []string     // of this program, in the form of os.Environ
+
+	goFault string // why the go command that is there is of no use
+	shims   *shims // nil: every program is taken for one that runs
 }
 
 // FindToolchains looks for programs in the search path of env, which is a
@@ -54,7 +57,11 @@ type Toolchains struct {
 // there and not usable; the others are found all the same.
 func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 	found, err := findGo(ctx, env)
-	return &Toolchains{Go: found, Env: slices.Clone(env)}, err
+	t := &Toolchains{Go: found, Env: slices.Clone(env), shims: &shims{env: slices.Clone(env)}}
+	if err != nil {
+		t.goFault = "the go command of this machine does not run: " + err.Error()
+	}
+	return t, err
 }
 
 // Versions are those of the programs that are known, by name.
@@ -85,8 +92,25 @@ func (t *Toolchains) WithoutRace(why string) *Toolchains {
 	return &out
 }
 
-// Has says whether there is a program of this name. Nothing has any.
-func (t *Toolchains) Has(name string) bool { return t.LookPath(name) != "" }
+// Has says whether there is a program of this name, and it runs: one that a version
+// manager has put in place of another may have nothing to call. Nothing has any.
+func (t *Toolchains) Has(name string) bool {
+	file := t.LookPath(name)
+	return file != "" && t.shims.fault(file) == ""
+}
+
+// lack words that a program is missing.
+func (t *Toolchains) lack(name string) string {
+	if file := t.LookPath(name); file != "" {
+		if why := t.shims.fault(file); why != "" {
+			return name + " of this machine does not run: " + why
+		}
+	}
+	if name == "bundle" {
+		name = "bundler"
+	}
+	return "no " + name + " on this machine"
+}
 
 // LookPath finds a program, or returns "".
 func (t *Toolchains) LookPath(name string) string {

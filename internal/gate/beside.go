@@ -1,0 +1,100 @@
+package gate
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/databases"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// beside is what is started with each command that runs tests, and the variables by which
+// tests find it. Both come from the base's files.
+type beside struct {
+	services []databases.Started
+	env      []string
+}
+
+// findServices finds the services that the project's own CI has beside its tests, and
+// which of them can be started. Those that the operator allows commands to reach are not.
+func (r *runner) findServices() {
+	p := r.plan[Base]
+	if len(p.test)+len(p.left) == 0 {
+		return
+	}
+	found, env := databases.Find(func(name string) ([]byte, error) { return ecosystem.ReadInTree(r.in.Base.Dir, name) }, p.files)
+	for _, s := range found {
+		if s.Kind != "" && r.allows(s.Port) {
+			continue
+		}
+		why := ""
+		var programs map[string]string
+		switch {
+		case s.Kind == "":
+			why = "ycbot starts PostgreSQL, Redis and MySQL alone"
+		case !slices.Contains(r.Sandbox.Status().Layers, "network namespace"):
+			why = "it is started where commands have a loopback interface of their own alone"
+		default:
+			var missing string
+			if programs, missing = s.Kind.Programs(r.serverProgram); missing != "" {
+				why = "no " + missing + " on this machine"
+			}
+		}
+		if why != "" {
+			r.notCovered("what needs the service %s (%s) of %s: %s", s.Name, s.Image, s.From, why)
+			continue
+		}
+		r.beside.services = append(r.beside.services, databases.Started{Service: s, Programs: programs})
+		r.note("%s of this machine is started for each test command, on port %d, as %s has %s", s.Kind, s.Port, s.From, s.Image)
+	}
+	if len(r.beside.services) > 0 {
+		r.beside.env = env
+	}
+}
+
+// allows says whether the operator lets commands reach a service at this port.
+func (r *runner) allows(port int) bool {
+	return slices.ContainsFunc(r.Services, func(s sandbox.Service) bool { return int(s.Port) == port })
+}
+
+// serverProgram finds a program of a server, also where distributions put it outside of the
+// search path.
+func (r *runner) serverProgram(name string) string {
+	if at := r.Tools.LookPath(name); at != "" {
+		return at
+	}
+	at := "" // the newest version
+	for _, pattern := range []string{"/usr/sbin", "/usr/lib/postgresql/*/bin", "/usr/libexec"} {
+		found, _ := filepath.Glob(filepath.Join(pattern, name)) // the patterns are well-formed
+		slices.SortFunc(found, func(a, b string) int { return version(a) - version(b) })
+		if len(found) > 0 && at == "" {
+			at = found[len(found)-1]
+		}
+	}
+	return at
+}
+
+// version is the number that a folder of a path is.
+func version(name string) int {
+	for part := range strings.SplitSeq(name, "/") {
+		if n, err := strconv.Atoi(part); err == nil {
+			return n
+		}
+	}
+	return 0
+}
+
+// start puts the services beside a command that runs tests, where its loopback interface
+// is its own.
+func (b beside) start(stage Stage, run *sandbox.Command) {
+	switch stage {
+	case StageTest, StageRerun, StageFailToPass, StageKept, StageProbe, StageMutation:
+		if len(b.services) > 0 && run.Network == sandbox.NetworkNone {
+			run.Argv, run.Env = databases.Beside(run.Argv, b.services), slices.Concat(b.env, run.Env)
+		}
+	case StageSetup, StageBuild, StageLint, StageWarm, StageList:
+	}
+}

@@ -1,0 +1,26 @@
+package ecosystem
+
+import "testing"
+
+// TestTelling holds which line of a failed command's output says why it failed.
+func TestTelling(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct{ output, want string }{
+		"nothing":     {"", "it prints nothing"},
+		"pytest":      {"INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"c.py\", line 2\nINTERNALERROR> KeyError: 'a'\nINTERNALERROR> \nINTERNALERROR> RuntimeError: no database\n", "RuntimeError: no database"},
+		"conftest":    {"ImportError while loading conftest '/x/conftest.py'.\nconftest.py:1: in <module>\n    import nope\nE   ModuleNotFoundError: No module named 'nope'\n", "E   ModuleNotFoundError: No module named 'nope'"},
+		"python":      {"Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import nope\nModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
+		"node":        {"node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module './x'\nRequire stack:\n- /a.js\n    at Module._resolve (node:internal:1140:15)\n\nNode.js v20.1.0\n", "Error: Cannot find module './x'"},
+		"node's code": {"TypeError [ERR_INVALID_ARG]: bad flag\n    at x (y:1:2)\n", "TypeError [ERR_INVALID_ARG]: bad flag"},
+		"npm":         {"npm error code ENOENT\nnpm error path /package.json\n", "npm error code ENOENT"},
+		"shell":       {"run.sh: line 3: cargo: command not found\n", "run.sh: line 3: cargo: command not found"},
+		"make":        {"cc: fatal error: no input files\nmake: *** [Makefile:2: test] Error 1\n", "cc: fatal error: no input files"},
+		"rustup":      {"error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\nhelp: run 'rustup default stable'\n", "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured."},
+		"Java":        {"[ERROR] Failed to execute goal x\n[ERROR] -> [Help 1]\n", "[ERROR] Failed to execute goal x"},
+		"plain words": {"starting\nNo tests found, exiting with code 1\n", "No tests found, exiting with code 1"},
+	} {
+		if got := Telling(c.output); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Submodule is a commit of another repository that stands at a path of a tree.
+type Submodule struct{ Path, OID string }
+
+// Submodules are those of the tree's commit that are empty folders.
+func (t *Tree) Submodules() []Submodule {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []Submodule
+	for _, w := range t.wants {
+		if w.Mode == modeGitlink && slices.Contains(t.empty, w.Path) {
+			out = append(out, Submodule{Path: w.Path, OID: w.OID})
+		}
+	}
+	return out
+}
+
+// LaySubmodule puts the files of a submodule, which from has, into its empty folder. They
+// are no tracked files of the tree: commands may change them. It returns the submodules
+// inside of it, which stay empty.
+func (t *Tree) LaySubmodule(ctx context.Context, from *Mirror, s Submodule) ([]Submodule, error) {
+	fail := func(err error) ([]Submodule, error) { return nil, fmt.Errorf("submodule %s: %w", s.Path, err) }
+	root, err := os.OpenRoot(t.Dir)
+	if err != nil {
+		return fail(err)
+	}
+	defer root.Close()
+	info, err := root.Lstat(filepath.FromSlash(s.Path)) // not through a link of the tree
+	if err == nil && !info.IsDir() {
+		err = errors.New("its place is no folder")
+	}
+	if err != nil {
+		return fail(err)
+	}
+	own, err := from.Worktree(ctx, t.Dir+"-submodule-"+s.OID[:min(12, len(s.OID))], s.OID)
+	if err != nil {
+		return fail(err)
+	}
+	err = os.Remove(filepath.Join(own.Dir, ".git"))
+	if err == nil {
+		err = CopyFolder(ctx, own.Dir, filepath.Join(t.Dir, filepath.FromSlash(s.Path)))
+	}
+	inner := own.Submodules()
+	if err = errors.Join(err, own.Close()); err != nil {
+		return fail(err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.empty = slices.DeleteFunc(t.empty, func(path string) bool { return path == s.Path })
+	for i := range inner {
+		inner[i].Path = s.Path + "/" + inner[i].Path
+		t.empty = append(t.empty, inner[i].Path)
+	}
+	t.said()
+	return inner, nil
+}
+
+// Unlaid says why submodules are empty folders.
+func (t *Tree) Unlaid(why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.why = why
+	t.said()
+}
+
+// emptyModules begins the note about submodules.
+const emptyModules = "submodules are empty folders"
+
+// said renews the note about submodules.
+func (t *Tree) said() {
+	t.Notes = slices.DeleteFunc(t.Notes, func(n string) bool { return strings.HasPrefix(n, emptyModules) })
+	if len(t.empty) == 0 {
+		return
+	}
+	note := emptyModules + ": " + some(t.empty)
+	if t.why != "" {
+		note += " (" + t.why + ")"
+	}
+	t.Notes = append(t.Notes, note)
+}
