@@ -119,10 +119,16 @@ func unpack(archive *os.File, to string) error {
 	}
 	z, err := zip.NewReader(archive, size)
 	if err != nil {
-		return fmt.Errorf("unpack the last run: %w", err)
+		return fmt.Errorf("unpack the artifact: %w", err)
 	}
 	if len(z.File) > archiveFiles {
-		return fmt.Errorf("unpack the last run: %d files", len(z.File))
+		return fmt.Errorf("unpack the artifact: %d files, and no run leaves more than %d", len(z.File), archiveFiles)
+	}
+	declared := uint64(0)
+	for _, f := range z.File {
+		if declared += min(f.UncompressedSize64, archiveBytes+1); declared > archiveBytes {
+			return fmt.Errorf("unpack the artifact: more than %d bytes", int64(archiveBytes))
+		}
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
@@ -134,11 +140,14 @@ func unpack(archive *os.File, to string) error {
 	defer root.Close()
 	left := int64(archiveBytes)
 	for _, f := range z.File {
-		if !f.Mode().IsRegular() {
+		if f.Mode().IsDir() {
 			continue
 		}
+		if !f.Mode().IsRegular() {
+			return fmt.Errorf("unpack the artifact: %q is no regular file", f.Name)
+		}
 		if err := unpackFile(root, f, &left); err != nil {
-			return fmt.Errorf("unpack the last run: %q: %w", f.Name, err)
+			return fmt.Errorf("unpack the artifact: %q: %w", f.Name, err)
 		}
 	}
 	return nil
