@@ -1,9 +1,11 @@
 package githubtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/ycbot/ycbot/internal/github"
 )
@@ -80,6 +82,30 @@ func (s *Server) listRules(r *request) reply {
 		})
 	}
 	return list(out)
+}
+
+// Merge tries to merge a pull request as somebody does with a token of their own, and
+// returns the status and the message of the answer.
+func (s *Server) Merge(repo github.Repo, n int, login string) (status int, message string) {
+	s.t.Helper()
+	url := fmt.Sprintf("%s/repos/%s/pulls/%d/merge", s.URL, repo, n)
+	body := fmt.Sprintf(`{"sha": %q}`, s.PullHead(repo, n))
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPut, url, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatalf("githubtest: %v", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+s.Token(login, nil, "personal"))
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatalf("githubtest: %v", err)
+	}
+	defer resp.Body.Close()
+	var said struct{ Message string }
+	if err := json.NewDecoder(resp.Body).Decode(&said); err != nil {
+		s.t.Fatalf("githubtest: answer of a merge: %v", err)
+	}
+	return resp.StatusCode, strings.TrimSpace(said.Message)
 }
 
 // mergePull merges a pull request, or says as GitHub does what keeps it from that.
