@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -138,5 +139,25 @@ func TestMergeByApp(t *testing.T) {
 			}
 			h.merges(t, c.status, c.merged)
 		})
+	}
+}
+
+// A pull request that is led to another base is verified against that: what its check says
+// is about the base before. An edit of its title starts nothing.
+func TestRetargeted(t *testing.T) {
+	t.Parallel()
+	h := newHosted(t, bad)
+	h.Push(h.repo, githubtest.Commit{Branch: "lax", Message: "lax", Files: map[string]string{".github/ycbot.yml": "version: 1\ncommands: {test: 'true'}\n"}})
+	h.SetBase(h.repo, h.pull, "lax")
+	if s := h.step(t, "pull_request", h.opened(), nil); s.code != 0 || h.last() != "success" {
+		t.Fatalf("exit %d, %s\n%s", s.code, h.last(), s.log)
+	}
+	h.SetBase(h.repo, h.pull, "main")
+	event := h.PullEvent(h.repo, h.pull, "edited", "alice", "")
+	if s := h.step(t, "pull_request", bytes.Replace(event, []byte(`"changes"`), []byte(`"others"`), 1), nil); s.code != 0 || h.last() != "success" {
+		t.Errorf("an edit of the title: exit %d, %s\n%s", s.code, h.last(), s.log)
+	}
+	if s := h.step(t, "pull_request", event, nil); s.code != 1 || h.last() != "failure" {
+		t.Errorf("exit %d, %s\n%s", s.code, h.last(), s.log)
 	}
 }

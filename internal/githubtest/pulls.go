@@ -54,6 +54,7 @@ type pull struct {
 	headSHA  string
 	mergeSHA string
 	before   string // the head before it moved
+	was      string // the base before it was led to another one
 	merged   bool
 	draft    bool
 }
@@ -149,7 +150,7 @@ func (s *Server) SetBase(repo github.Repo, n int, branch string) {
 	r := s.repo(repo)
 	s.mu.Lock()
 	in := r.issue(s, n)
-	in.pull.base, in.updated = branch, s.tick()
+	in.pull.was, in.pull.base, in.updated = in.pull.base, branch, s.tick()
 	in.events = append(in.events, event{"base_ref_changed", in.updated})
 	s.mu.Unlock()
 	s.Sync()
