@@ -36,7 +36,7 @@ type WorkflowRun struct {
 	Branch     string    // of the head; empty: that of a pull request with this head, else main
 	Status     string    // empty: completed
 	Conclusion string    // empty: success, where it is completed
-	Actor      string    // login; empty: nobody is named
+	Actor      string    // login; empty: none is named
 	Created    time.Time // zero: when its artifact was made
 	Expired    bool      // its artifact
 }

@@ -109,7 +109,7 @@ func (s *Server) Merge(repo github.Repo, n int, login string) (status int, messa
 }
 
 // mergePull merges a pull request, or says as GitHub does what keeps it from that.
-// Nobody may bypass a rule here.
+// No one may bypass a rule here.
 func (s *Server) mergePull(r *request) reply {
 	in := decode[struct {
 		SHA *string `json:"sha"`
