@@ -142,3 +142,33 @@ func TestPublishTampered(t *testing.T) {
 		})
 	}
 }
+
+// What another workflow left under the artifact's name is neither the record that an
+// acceptance is concluded from, nor the last run, whose acceptances stay in force and whose
+// verdict is taken over where nothing has changed since.
+func TestForgedRecord(t *testing.T) {
+	t.Parallel()
+	l := newLeft(t, workflowText, verified(t))
+	l.token = l.Token("github-actions[bot]", map[string]string{"contents": "read", "checks": "write", "pull_requests": "write", "issues": "write", "actions": "read"}, "actions")
+	step := func(name string, event []byte) step {
+		cmd := l.command(t, name, event, map[string]string{"sandbox": "none"}, "action")
+		cmd.Env = append(cmd.Env, "GITHUB_WORKFLOW_REF=acme/sums/"+verdictWorkflow+"@refs/heads/main")
+		return ended(t, cmd)
+	}
+	pushed := l.PullEvent(l.repo, l.pull, "synchronize", "alice", "")
+	_, accepts := l.says("alice", "/verify accept "+l.head)
+	l.leave(t, l.with(func(r *githubtest.WorkflowRun) { r.Path = ".github/workflows/forge.yml" }), nil)
+	if s := step("issue_comment", accepts); !strings.Contains(s.log, "(no-record)") || !strings.Contains(s.log, "of another workflow") || len(l.CheckRuns(l.repo)) != 0 {
+		t.Errorf("an acceptance: exit %d\n%s", s.code, s.log)
+	}
+	if s := step("pull_request", pushed); s.outputs["verdict"] != "PASS" || strings.Contains(s.log, "verified the same files") || !strings.Contains(s.log, "of another workflow") {
+		t.Errorf("a push: %q\n%s", s.outputs, s.log)
+	}
+	l.leave(t, l.run, nil)
+	if s := step("issue_comment", accepts); s.code != 0 || strings.Contains(s.log, "(no-record)") {
+		t.Errorf("an honest record: exit %d\n%s", s.code, s.log)
+	}
+	if s := step("pull_request", pushed); s.outputs["verdict"] != "PASS" || !strings.Contains(s.log, "verified the same files") {
+		t.Errorf("an honest last run: %q\n%s", s.outputs, s.log)
+	}
+}

@@ -146,14 +146,14 @@ func readWorkflow(ctx context.Context, h *hub, repo github.Repo, o verdictOption
 	}
 	text, err := h.client.File(ctx, repo, tip, o.workflow)
 	if github.IsNotFound(err) {
-		return nil, fmt.Errorf("--workflow %s: the default branch %s of %s has no such file", o.workflow, branch, repo)
+		return nil, fmt.Errorf("workflow %s: the default branch %s of %s has no such file", o.workflow, branch, repo)
 	}
 	if err != nil {
 		return nil, err
 	}
 	local, err := localAction(text)
 	if err != nil {
-		return nil, fmt.Errorf("--workflow %s of %s: %w", o.workflow, branch, err)
+		return nil, fmt.Errorf("workflow %s of %s: %w", o.workflow, branch, err)
 	}
 	return &workflowFile{
 		hub: h, repo: repo, path: o.workflow, text: text, base: cmp.Or(o.base, branch), local: local, same: map[string]bool{tip: true},
