@@ -57,7 +57,10 @@ prepare() {
     echo "::notice title=ycbot sandbox::bubblewrap does not work here and there is no sudo without a password to change that; a lower tier is used"
     return
   fi
-  command -v bwrap >/dev/null || install_bwrap || true
+  if ! command -v bwrap >/dev/null; then
+    echo "sandbox: installing bubblewrap"
+    install_bwrap || true
+  fi
   if command -v bwrap >/dev/null && { sandbox_works || { allow_bwrap && sandbox_works; }; }; then
     echo "sandbox: bubblewrap was made to work"
     return

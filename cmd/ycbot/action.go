@@ -81,6 +81,8 @@ type host struct {
 	record string      // directory of the recorded run of a job that accepts
 	begun  *runOptions // of which the machine is looked at already
 	stop   func()
+
+	workflow *workflowFile // whose artifacts count; nil: not read yet
 }
 
 // Rules implements [action.Host].

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/report"
 )
@@ -21,8 +23,8 @@ const (
 )
 
 // lastRun fetches the run directory that an earlier workflow run left for the same
-// branch, and returns it, or why there is none. Only what a run in this repository
-// left is taken: a fork's workflow could have written anything.
+// branch, and returns it, or why there is none. Only what this workflow left in this
+// repository is taken: any other could have written anything, such as an acceptance.
 func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, error) {
 	if h.hub.pull == nil || j.Full || j.Trust != job.Trusted {
 		return "", nil
@@ -32,8 +34,19 @@ func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, erro
 	if err != nil {
 		return "", err
 	}
+	looked := 0
 	for _, a := range all {
 		if a.Expired || a.Name != name || a.HeadBranch != h.hub.pull.Head.Name || a.HeadRepoID != h.hub.pull.Base.RepoID {
+			continue
+		}
+		if looked++; looked > maxRecords {
+			break
+		}
+		ours, err := h.ours(ctx, a, a.HeadSHA)
+		if err != nil {
+			return "", err
+		}
+		if !ours {
 			continue
 		}
 		to := dir + ".last"
@@ -42,12 +55,34 @@ func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, erro
 	return "", nil
 }
 
+// ours reports whether an artifact is what this very workflow, as the default branch has
+// it, left of a commit. Outside of a workflow there is none to compare with.
+func (h *host) ours(ctx context.Context, a github.Artifact, sha string) (bool, error) {
+	ref := strings.SplitN(h.p.getenv("GITHUB_WORKFLOW_REF"), "/", 3) // OWNER/NAME/PATH@REF
+	if len(ref) < 3 {
+		return true, nil
+	}
+	path, _, _ := strings.Cut(ref[2], "@")
+	if h.workflow == nil {
+		w, err := readWorkflow(ctx, h.hub, h.hub.repo, verdictOptions{workflow: path, base: h.hub.pull.Base.Name})
+		if err != nil {
+			return false, err
+		}
+		h.workflow = w
+	}
+	_, why, err := h.workflow.left(ctx, a, sha)
+	if why != "" {
+		h.p.say(fmt.Sprintf("artifact %d does not count: workflow run %d: %s", a.ID, a.RunID, why))
+	}
+	return why == "", err
+}
+
 // maxRecords is how many artifacts are looked into for the run of a commit.
 const maxRecords = 10
 
-// Recorded implements [action.Host]. Only what a workflow of this repository left is
+// Recorded implements [action.Host]. Only what this workflow left in this repository is
 // taken, on the pull request's own branch or on the default branch, whose workflow
-// comments start: a fork's workflow could have written anything.
+// comments start: any other could have written anything.
 func (h *host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error) {
 	pull := h.hub.pull
 	if pull == nil {
@@ -72,6 +107,11 @@ func (h *host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 			continue
 		}
 		looked++
+		if ours, err := h.ours(ctx, a, j.HeadSHA); err != nil {
+			return false, err
+		} else if !ours {
+			continue
+		}
 		to := fmt.Sprintf("%s.record%d", dir, looked)
 		if err := h.download(ctx, a.ID, dir, to); err != nil {
 			return false, err
@@ -119,10 +159,16 @@ func unpack(archive *os.File, to string) error {
 	}
 	z, err := zip.NewReader(archive, size)
 	if err != nil {
-		return fmt.Errorf("unpack the last run: %w", err)
+		return fmt.Errorf("unpack the artifact: %w", err)
 	}
 	if len(z.File) > archiveFiles {
-		return fmt.Errorf("unpack the last run: %d files", len(z.File))
+		return fmt.Errorf("unpack the artifact: %d files, and no run leaves more than %d", len(z.File), archiveFiles)
+	}
+	declared := uint64(0)
+	for _, f := range z.File {
+		if declared += min(f.UncompressedSize64, archiveBytes+1); declared > archiveBytes {
+			return fmt.Errorf("unpack the artifact: more than %d bytes", int64(archiveBytes))
+		}
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
@@ -134,11 +180,14 @@ func unpack(archive *os.File, to string) error {
 	defer root.Close()
 	left := int64(archiveBytes)
 	for _, f := range z.File {
-		if !f.Mode().IsRegular() {
+		if f.Mode().IsDir() {
 			continue
 		}
+		if !f.Mode().IsRegular() {
+			return fmt.Errorf("unpack the artifact: %q is no regular file", f.Name)
+		}
 		if err := unpackFile(root, f, &left); err != nil {
-			return fmt.Errorf("unpack the last run: %q: %w", f.Name, err)
+			return fmt.Errorf("unpack the artifact: %q: %w", f.Name, err)
 		}
 	}
 	return nil

@@ -34,9 +34,8 @@ that is not intact. Posting again changes nothing.
 The token comes from GITHUB_TOKEN or GH_TOKEN. A person's token posts a comment and
 a commit status; the token of a workflow posts a comment and a check run.
 
-In a workflow that was started by workflow_run, a directory that the run of a fork
-left is a claim: the fork could have written it by hand. It is posted as such, and
-never as a success.
+In a workflow that was started by workflow_run, the directory is a claim: the change
+could have written it by hand. It is posted as such, and never as a success.
 
 With --finalize the run that "ycbot action" began in DIR is brought to its end on
 GitHub if that process could not do it: what it found until then is posted. Where
@@ -185,9 +184,9 @@ func (p *program) post(ctx context.Context, h *hub, in action.Inputs, e *event.E
 }
 
 // provenance holds what a report says it is about against the event, and says
-// whether whoever wrote the report is to be believed. What a fork's run left may
-// name any pull request: only that which has the very commit as its head is
-// written to.
+// whether the report is only a claim. It is in a workflow that another one's end
+// started: that one's file may be the change's, and what it left may name any pull
+// request: only one from the very repository that it ran for is written to.
 func (p *program) provenance(ctx context.Context, h *hub, e *event.Event, rep *report.Report) (claims bool, err error) {
 	if e == nil {
 		return false, nil
@@ -201,21 +200,21 @@ func (p *program) provenance(ctx context.Context, h *hub, e *event.Event, rep *r
 		}
 		return false, nil
 	}
-	claims = e.WorkflowRun.HeadRepo.ID != e.Repo.ID || e.Sender.Bot() || strings.HasSuffix(e.Sender.Login, "[bot]") // such as Dependabot, whose dependencies ran
 	if rep.HeadSHA != e.WorkflowRun.HeadSHA {
-		return claims, fmt.Errorf("the run is of commit %s, and the workflow that left it of %s", rep.HeadSHA, e.WorkflowRun.HeadSHA)
+		return true, fmt.Errorf("the run is of commit %s, and the workflow that left it of %s", rep.HeadSHA, e.WorkflowRun.HeadSHA)
 	}
 	if rep.PR == 0 {
-		return claims, nil
+		return true, nil
 	}
 	pull, err := h.client.Pull(ctx, h.repo, rep.PR)
 	if err != nil {
-		return claims, err
+		return true, err
 	}
-	if pull.Head.SHA != rep.HeadSHA || pull.Head.RepoID != e.WorkflowRun.HeadRepo.ID {
-		return claims, fmt.Errorf("commit %s is not the head of pull request %d (any more)", rep.HeadSHA, rep.PR)
+	from, ran := pull.Head.RepoID, e.WorkflowRun.HeadRepo.ID
+	if from != ran || pull.Head.SHA != rep.HeadSHA && from == 0 { // else the head has moved, and what is posted says so
+		return true, fmt.Errorf("commit %s is not of the repository that pull request %d is from", rep.HeadSHA, rep.PR)
 	}
-	return claims, nil
+	return true, nil
 }
 
 func (p *program) sayPosted(posted publish.Posted) {

@@ -25,6 +25,7 @@ type verdictOptions struct {
 	appID     string
 	workflow  string
 	artifact  string
+	base      string
 }
 
 func verdictCommand(p *program) *cobra.Command {
@@ -42,12 +43,13 @@ Without either it is the Action's. Check runs of Actions prove nothing, as every
 of the repository writes them as one App. What decides is the newest run directory for
 this commit that a run of the workflow --workflow left as an artifact: the file of the
 workflow must be, at the head and the base of that run, the very one that the default
-branch has now; the run must be of this repository and not of a fork; and the verdict is
-computed again from its evidence log. While a check run ycbot of the commit is under way
-there is no verdict.
+branch has now; the run must be of this repository, not of a fork, and must have ended,
+for a PASS with success; the change must have been verified against the branch --base;
+and the verdict is computed again from its evidence log. While a check run ycbot of the
+commit is under way there is no verdict.
 
 The token comes from GITHUB_TOKEN or GH_TOKEN and needs to read checks, and without an
-App contents and actions.
+App contents, actions and pull requests.
 
 Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not be read.`,
 		Example: `  ycbot verdict --repo acme/widget --sha "$(git rev-parse HEAD)" && gh pr merge 7 --squash`,
@@ -60,6 +62,7 @@ Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not
 	f.Var(&o.require, "require", "the verdict for exit code 0")
 	f.StringVar(&o.workflow, "workflow", workflowPath, "the `FILE` of the workflow that runs the Action")
 	f.StringVar(&o.artifact, "artifact", "ycbot", "the `NAME` of the artifact that it leaves")
+	f.StringVar(&o.base, "base", "", "the `BRANCH` that the commit is to go into (default: the default branch)")
 	f.StringVar(&o.appID, "app-id", "", "the `NUMBER` of the GitHub App whose check run counts")
 	return cmd
 }

@@ -2,12 +2,18 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/publish"
@@ -23,7 +29,7 @@ func (p *program) verdictOfAction(ctx context.Context, h *hub, repo github.Repo,
 			return report.Error, fmt.Sprintf("check run %d is not completed (%s)", c.ID, c.Status), nil
 		}
 	}
-	w, err := readWorkflow(ctx, h, repo, o.workflow)
+	w, err := readWorkflow(ctx, h, repo, o)
 	if err != nil {
 		return report.Error, "", err
 	}
@@ -31,6 +37,9 @@ func (p *program) verdictOfAction(ctx context.Context, h *hub, repo github.Repo,
 	if err != nil {
 		return report.Error, "", err
 	}
+	slices.SortStableFunc(all, func(a, b github.Artifact) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
+	})
 	dir, err := os.MkdirTemp("", "ycbot-verdict-")
 	if err != nil {
 		return report.Error, "", err
@@ -38,53 +47,95 @@ func (p *program) verdictOfAction(ctx context.Context, h *hub, repo github.Repo,
 	defer os.RemoveAll(dir)
 	h.repo = repo
 	x := &host{p: p, hub: h}
-	others, looked := 0, 0
+	why, others, looked := "", 0, 0
 	for _, a := range all {
-		if a.Expired || a.Name != o.artifact || looked == maxRecords {
+		if a.Name != o.artifact {
 			continue
 		}
-		why, err := w.left(ctx, a, sha)
-		if err != nil {
+		run, other, err := w.left(ctx, a, sha)
+		switch {
+		case err != nil:
 			return report.Error, "", err
-		}
-		if why != "" {
-			others++
+		case other != "":
+			why, others = cmp.Or(why, fmt.Sprintf("workflow run %d: %s", a.RunID, other)), others+1
 			continue
+		case a.Expired:
+			return report.Error, fmt.Sprintf("the artifact of workflow run %d has expired: verify the commit again", a.RunID), nil
+		case looked == maxRecords:
+			return report.Error, fmt.Sprintf("none of the newest %d artifacts %q is of this commit: verify it again", looked, o.artifact), nil
 		}
 		looked++
 		to := filepath.Join(dir, fmt.Sprint(looked))
 		if err := x.download(ctx, a.ID, to, to); err != nil {
-			return report.Error, "", err
-		}
-		rep, err := readReport(to)
-		if err != nil || rep.HeadSHA != sha || !strings.EqualFold(rep.Repo, repo.String()) {
-			continue // a run on another commit
+			return report.Error, "", fmt.Errorf("the artifact of workflow run %d: %w", a.RunID, err)
 		}
 		c, err := recheck.Check(to, "")
 		if err != nil {
+			return report.Error, "", fmt.Errorf("the artifact of workflow run %d: %w", a.RunID, err)
+		}
+		if rep := c.Report; rep != nil && rep.HeadSHA != sha && !ofHead(run) {
+			others++ // such as what a comment on another pull request asked for
+			continue
+		}
+		v, says, err := w.counts(ctx, run, c, sha)
+		return v, fmt.Sprintf("workflow run %d: %s", a.RunID, says), err
+	}
+	says := fmt.Sprintf("no artifact %q of %s as the default branch has it (%d others do not count)", o.artifact, o.workflow, others)
+	if why != "" {
+		says += "; the newest of them, " + why
+	}
+	return report.Error, says, nil
+}
+
+// ofHead reports whether what a run verifies is its own head, as left has found it to be
+// the commit. A comment and a dispatch run on a branch and verify what they name.
+func ofHead(run github.WorkflowRun) bool {
+	return run.Event != "issue_comment" && run.Event != "workflow_dispatch"
+}
+
+// counts is the verdict of the run directory that a run of the workflow left of a commit,
+// and how it was found; ERROR and the reason where it is none.
+func (w *workflowFile) counts(ctx context.Context, run github.WorkflowRun, c recheck.Checked, sha string) (report.Verdict, string, error) {
+	rep := c.Report
+	switch {
+	case len(c.Problems) > 0:
+		return report.Error, "its artifact is not intact: " + strings.Join(c.Problems, "; "), nil
+	case rep.HeadSHA != sha:
+		return report.Error, "its artifact is about commit " + rep.HeadSHA, nil
+	case !strings.EqualFold(rep.Repo, w.repo.String()):
+		return report.Error, "its artifact is about the repository " + rep.Repo, nil
+	case run.Status != "completed":
+		return report.Error, fmt.Sprintf("it has not ended (%s): ask again when it has", run.Status), nil
+	case rep.Outcome != report.Completed:
+		return report.Error, fmt.Sprintf("it ended as %s", rep.Outcome), nil
+	case rep.Verdict == report.Pass && run.Conclusion != "success":
+		return report.Error, fmt.Sprintf("its artifact says PASS, and the workflow run ended as %s", run.Conclusion), nil
+	}
+	queued := run.Event == "merge_group" && strings.HasPrefix(run.HeadBranch, "gh-readonly-queue/"+w.base+"/")
+	if !queued { // a queue's base may be the group before
+		in, err := w.hub.client.Contains(ctx, w.repo, w.base, rep.BaseSHA)
+		if err != nil {
 			return report.Error, "", err
 		}
-		if len(c.Problems) > 0 {
-			return report.Error, fmt.Sprintf("the artifact of workflow run %d is not intact: %s", a.RunID, strings.Join(c.Problems, "; ")), nil
+		if !in {
+			return report.Error, fmt.Sprintf("it verified the change against %s, which is not in the history of %s", rep.BaseSHA, w.base), nil
 		}
-		if c.Report.Outcome != report.Completed {
-			return report.Error, fmt.Sprintf("workflow run %d: the run ended as %s", a.RunID, c.Report.Outcome), nil
-		}
-		return c.Report.Verdict, fmt.Sprintf("artifact of workflow run %d, computed again, %q", a.RunID, c.Report.Title), nil
 	}
-	return report.Error, fmt.Sprintf("no artifact %q of %s as the default branch has it (%d others do not count)", o.artifact, o.workflow, others), nil
+	return rep.Verdict, fmt.Sprintf("artifact computed again, %q", rep.Title), nil
 }
 
 // A workflowFile is the workflow whose runs count, as the default branch has it.
 type workflowFile struct {
-	hub  *hub
-	repo github.Repo
-	path string
-	text []byte
-	same map[string]bool // by commit: it has this very text
+	hub   *hub
+	repo  github.Repo
+	path  string
+	text  []byte
+	base  string          // branch that the commit is to go into
+	local string          // an action or a workflow that the file names by a path; "": none
+	same  map[string]bool // by commit: it has this very text
 }
 
-func readWorkflow(ctx context.Context, h *hub, repo github.Repo, path string) (*workflowFile, error) {
+func readWorkflow(ctx context.Context, h *hub, repo github.Repo, o verdictOptions) (*workflowFile, error) {
 	branch, err := h.client.DefaultBranch(ctx, repo)
 	if err != nil {
 		return nil, err
@@ -93,35 +144,76 @@ func readWorkflow(ctx context.Context, h *hub, repo github.Repo, path string) (*
 	if err != nil {
 		return nil, err
 	}
-	text, err := h.client.File(ctx, repo, tip, path)
+	text, err := h.client.File(ctx, repo, tip, o.workflow)
 	if github.IsNotFound(err) {
-		return nil, fmt.Errorf("--workflow %s: the default branch %s of %s has no such file", path, branch, repo)
+		return nil, fmt.Errorf("workflow %s: the default branch %s of %s has no such file", o.workflow, branch, repo)
 	}
-	return &workflowFile{hub: h, repo: repo, path: path, text: text, same: map[string]bool{tip: true}}, err
+	if err != nil {
+		return nil, err
+	}
+	local, err := localAction(text)
+	if err != nil {
+		return nil, fmt.Errorf("workflow %s of %s: %w", o.workflow, branch, err)
+	}
+	return &workflowFile{
+		hub: h, repo: repo, path: o.workflow, text: text, base: cmp.Or(o.base, branch), local: local, same: map[string]bool{tip: true},
+	}, nil
+}
+
+// localAction is the first action or workflow that a workflow names by a path of the
+// repository, "" where it names none.
+func localAction(workflow []byte) (string, error) {
+	type step struct {
+		Uses string `yaml:"uses"`
+	}
+	var w struct {
+		Jobs map[string]struct {
+			Uses  string `yaml:"uses"`
+			Steps []step `yaml:"steps"`
+		} `yaml:"jobs"`
+	}
+	if err := yaml.Unmarshal(workflow, &w); err != nil {
+		return "", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
+		j := w.Jobs[name]
+		for _, s := range append([]step{{j.Uses}}, j.Steps...) {
+			if strings.HasPrefix(s.Uses, ".") {
+				return s.Uses, nil
+			}
+		}
+	}
+	return "", nil
 }
 
 // left says why an artifact is not what this workflow left of a commit, "" where it may be.
-func (w *workflowFile) left(ctx context.Context, a github.Artifact, sha string) (string, error) {
+func (w *workflowFile) left(ctx context.Context, a github.Artifact, sha string) (github.WorkflowRun, string, error) {
 	if a.RunID == 0 {
-		return "its workflow run is not known", nil
+		return github.WorkflowRun{}, "it is not known", nil
 	}
 	run, err := w.hub.client.WorkflowRun(ctx, w.repo, a.RunID)
 	if github.IsNotFound(err) {
-		return "its workflow run is gone", nil
+		return run, "it is gone", nil
 	}
 	if err != nil {
-		return "", err
+		return run, "", err
 	}
 	byPull := run.Event == "pull_request"
 	switch {
-	case run.Path != w.path:
-		return "of another workflow", nil
+	case run.ID != a.RunID || run.Path != w.path:
+		return run, "of another workflow, " + run.Path, nil
 	case !slices.Contains([]string{"pull_request", "issue_comment", "merge_group", "push", "workflow_dispatch"}, run.Event):
-		return "started by " + run.Event, nil
+		return run, "started by " + run.Event, nil
 	case run.RepoID == 0 || run.HeadRepoID != run.RepoID:
-		return "of a fork", nil
-	case byPull && (run.HeadSHA != sha || len(run.Bases) == 0):
-		return "of another commit", nil
+		return run, "of a fork", nil
+	case (byPull || run.Event == "merge_group" || run.Event == "push") && run.HeadSHA != sha:
+		return run, "of another commit, " + run.HeadSHA, nil
+	case byPull && len(run.Bases) == 0:
+		return run, "of no pull request that is open", nil
+	case byPull && (run.Actor.Type == "Bot" || strings.HasSuffix(run.Actor.Login, "[bot]")):
+		return run, fmt.Sprintf("started by %s: what it left is a claim, comment /verify %s", run.Actor.Login, sha), nil
+	case w.local != "" && run.Event != "issue_comment":
+		return run, fmt.Sprintf("the workflow uses %s, which a change can replace: name it by repository and commit", w.local), nil
 	}
 	// What ran is the file at the head; for a pull request that of the head merged into
 	// its base, which is this text where both have it.
@@ -130,14 +222,54 @@ func (w *workflowFile) left(ctx context.Context, a github.Artifact, sha string) 
 		if !known {
 			text, err := w.hub.client.File(ctx, w.repo, commit, w.path)
 			if err != nil && !github.IsNotFound(err) {
-				return "", err
+				return run, "", err
 			}
 			same = err == nil && bytes.Equal(text, w.text)
 			w.same[commit] = same
 		}
 		if !same {
-			return "the workflow's file is another one there", nil
+			return run, "the workflow's file is another one at " + commit, nil
 		}
+	}
+	if !byPull {
+		return run, "", nil
+	}
+	why, err := w.elsewhere(ctx, run)
+	return run, why, err
+}
+
+// settling is how long after its event a workflow run may be made.
+const settling = 10 * time.Minute
+
+// elsewhere says which pull request of the branch went into another base when the
+// run was made, "" where none did. GitHub names the bases that the pull requests of a run
+// have now, and the file that ran was that of the base of then.
+func (w *workflowFile) elsewhere(ctx context.Context, run github.WorkflowRun) (string, error) {
+	pulls, err := w.hub.client.PastPulls(ctx, w.repo, run.HeadBranch)
+	if errors.Is(err, github.ErrCut) {
+		return "its branch has too many pull requests to know their bases", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	then := run.Created.Add(-settling)
+	some := false
+	for _, p := range pulls {
+		if p.Created.After(run.Created) || !p.Closed.IsZero() && p.Closed.Before(then) {
+			continue
+		}
+		some = true
+		if p.Base != w.base {
+			return fmt.Sprintf("pull request %d of its branch goes into %s, not %s", p.Number, p.Base, w.base), nil
+		}
+		for _, moved := range p.Moved {
+			if moved.After(then) {
+				return fmt.Sprintf("pull request %d of its branch went into another base then: verify the commit again", p.Number), nil
+			}
+		}
+	}
+	if !some {
+		return "there was no pull request of its branch", nil
 	}
 	return "", nil
 }

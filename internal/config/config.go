@@ -75,7 +75,7 @@ type PullRequestAction string
 // The actions that may start a run.
 const (
 	Opened         PullRequestAction = "opened"
-	Synchronize    PullRequestAction = "synchronize" // new commits
+	Synchronize    PullRequestAction = "synchronize" // new commits, or another base
 	Reopened       PullRequestAction = "reopened"
 	ReadyForReview PullRequestAction = "ready_for_review"
 	Labeled        PullRequestAction = "labeled" // only the labels that ask for a run or accept something

@@ -36,7 +36,7 @@ const (
 
 // interests says which events and actions become an Event.
 func interests() map[string]interest {
-	pull := interest{actions: []string{"opened", "synchronize", "reopened", "ready_for_review", "labeled"}, read: readPull}
+	pull := interest{actions: []string{"opened", "synchronize", "reopened", "ready_for_review", "labeled", "edited"}, read: readPull}
 	return map[string]interest{
 		"pull_request":              pull,
 		"pull_request_target":       pull,
@@ -148,6 +148,12 @@ func readPull(p *payload, e *Event) error {
 		return err
 	}
 	e.Pull = out
+	if e.Action == "edited" {
+		if p.Changes.Base == nil {
+			return fmt.Errorf("%w: an edit that leaves the base as it is", ErrIgnored)
+		}
+		e.Action = "synchronize" // what was verified is another change now
+	}
 	if e.Action == "labeled" {
 		if p.Label == nil || p.Label.Name == "" {
 			return missing("label.name")

@@ -70,6 +70,7 @@ func TestParse(t *testing.T) {
 		"pull_request.fork":         {Kind: PullRequest, Action: "opened", At: at("10:00"), Number: 7, Pull: pull(mallory, fork), Sender: mallory, Installation: 5},
 		"pull_request.deleted-fork": {Kind: PullRequest, Action: "synchronize", At: at("10:00"), Number: 7, Pull: gone, Sender: alice},
 		"pull_request.labeled":      {Kind: PullRequest, Action: "labeled", At: at("10:00"), Number: 7, Pull: labeled, Label: "ycbot", Sender: alice},
+		"pull_request.retargeted":   {Kind: PullRequest, Action: "synchronize", At: at("10:00"), Number: 7, Pull: pull(mallory, fork), Sender: mallory, Installation: 5},
 		"pull_request_target.fork":  {Kind: PullRequest, Action: "opened", At: at("10:00"), Number: 7, Pull: pull(mallory, fork), Sender: mallory},
 		"issue_comment.pull": {
 			Kind: Commented, Action: "created", At: at("10:05"), Number: 7, Sender: alice,
@@ -164,6 +165,7 @@ func TestParseRefuses(t *testing.T) {
 		"push that makes a branch":  {"push", `{"ref":"refs/heads/main","before":"0000000000000000000000000000000000000000","after":"aaaaaaaa0123456789abcdef0123456789abcdef","repository":{"id":1,"name":"a","default_branch":"main","owner":{"login":"b"}},"sender":{"id":1,"login":"c"}}`, ErrIgnored, "made or deleted"},
 		"its types do not matter":   {"star", `{"action":1}`, ErrIgnored, "this event"},
 		"action of no interest":     {"pull_request", `{"action":"locked","number":"x"}`, ErrIgnored, `"locked"`},
+		"edited title":              {"pull_request", strings.Replace(string(fixture(t, "pull_request.retargeted")), `"base": {"ref": {"from": "lax"}}`, `"title": {"from": "x"}`, 1), ErrIgnored, "leaves the base as it is"},
 		"deleted comment":           {"issue_comment", `{"action":"deleted"}`, ErrIgnored, `"deleted"`},
 		"created check run":         {"check_run", `{"action":"created"}`, ErrIgnored, `"created"`},
 		"empty":                     {"pull_request", ``, ErrMalformed, "not a JSON object"},

@@ -17,6 +17,7 @@ type payload struct {
 	Number          int                        `json:"number"`
 	PullRequest     *pullPayload               `json:"pull_request"`
 	Label           *labelPayload              `json:"label"`
+	Changes         changesPayload             `json:"changes"`
 	Issue           *issuePayload              `json:"issue"`
 	Comment         *commentPayload            `json:"comment"`
 	CheckRun        *checkPayload              `json:"check_run"`
@@ -32,6 +33,11 @@ type payload struct {
 	Sender          *userPayload               `json:"sender"`
 	Installation    *installationPayload       `json:"installation"`
 	Removed         []namedPayload             `json:"repositories_removed"`
+}
+
+// changesPayload is what an edit changed; only whether the base is among it matters.
+type changesPayload struct {
+	Base *struct{} `json:"base"`
 }
 
 type idPayload struct {

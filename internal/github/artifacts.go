@@ -28,7 +28,11 @@ type WorkflowRun struct {
 	ID         int64
 	Path       string // of the workflow's file
 	Event      string // that started it, such as "pull_request"
-	Status     string // queued, in_progress, completed …
+	Status     string // queued, in_progress, completed … of the newest attempt
+	Conclusion string // success, failure, cancelled …; empty until completed
+	Actor      User   // who started its first attempt
+	Created    time.Time
+	HeadBranch string
 	HeadSHA    string // whose version of the file ran, for a pull request merged into its base
 	RepoID     int64
 	HeadRepoID int64
@@ -47,7 +51,8 @@ func (c *Client) WorkflowRun(ctx context.Context, repo Repo, id int64) (Workflow
 	// Of a workflow of another branch the path ends in "@" and that.
 	path, _, _ := strings.Cut(run.GetPath(), "@")
 	out := WorkflowRun{
-		ID: run.GetID(), Path: path, Event: run.GetEvent(), Status: run.GetStatus(), HeadSHA: run.GetHeadSHA(),
+		ID: run.GetID(), Path: path, Event: run.GetEvent(), Status: run.GetStatus(), Conclusion: run.GetConclusion(),
+		Actor: user(run.GetActor()), Created: run.GetCreatedAt().Time, HeadBranch: run.GetHeadBranch(), HeadSHA: run.GetHeadSHA(),
 		RepoID: run.GetRepository().GetID(), HeadRepoID: run.GetHeadRepository().GetID(),
 	}
 	for _, p := range run.PullRequests {

@@ -2,10 +2,74 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
 )
+
+// Contains reports whether a commit is in the history of a branch, its tip included.
+func (c *Client) Contains(ctx context.Context, repo Repo, branch, sha string) (bool, error) {
+	if err := errors.Join(repo.check(), checkOID(sha)); err != nil {
+		return false, err
+	}
+	var found struct{ Status string }
+	path := fmt.Sprintf("repos/%s/compare/%s...%s?per_page=1", repo, sha, url.PathEscape(branch))
+	if err := c.get(ctx, path, &found); IsNotFound(err) {
+		return false, nil // no such commit, or no history in common
+	} else if err != nil {
+		return false, c.fail(err, "compare %.12s and branch %q of %s", sha, branch, repo)
+	}
+	return found.Status == "ahead" || found.Status == "identical", nil
+}
+
+// A Past is what a pull request was over time.
+type Past struct {
+	Number  int
+	Base    string // branch that it goes into now
+	Created time.Time
+	Closed  time.Time   // zero: open
+	Moved   []time.Time // when it was led to another base
+}
+
+// PastPulls lists the pull requests, open and closed, whose head is a branch of the
+// repository itself.
+//
+// Sources: "List pull requests" and "List issue events" of GitHub's REST API.
+func (c *Client) PastPulls(ctx context.Context, repo Repo, branch string) ([]Past, error) {
+	if err := repo.check(); err != nil {
+		return nil, err
+	}
+	pulls, err := all(func(o gh.ListOptions) ([]*gh.PullRequest, *gh.Response, error) {
+		return c.api.PullRequests.List(ctx, repo.Owner, repo.Name, &gh.PullRequestListOptions{State: "all", Head: repo.Owner + ":" + branch, ListOptions: o})
+	})
+	if err != nil {
+		return nil, c.fail(err, "pull requests of branch %q of %s", branch, repo)
+	}
+	var out []Past
+	for _, p := range pulls {
+		if p.GetHead().GetRef() != branch {
+			continue
+		}
+		past := Past{Number: p.GetNumber(), Base: p.GetBase().GetRef(), Created: p.GetCreatedAt().Time, Closed: p.GetClosedAt().Time}
+		events, err := all(func(o gh.ListOptions) ([]*gh.IssueEvent, *gh.Response, error) {
+			return c.api.Issues.ListIssueEvents(ctx, repo.Owner, repo.Name, past.Number, &o)
+		})
+		if err != nil {
+			return nil, c.fail(err, "events of pull request %s#%d", repo, past.Number)
+		}
+		for _, e := range events {
+			if e.GetEvent() == "base_ref_changed" || e.GetEvent() == "automatic_base_change_succeeded" {
+				past.Moved = append(past.Moved, e.GetCreatedAt().Time)
+			}
+		}
+		out = append(out, past)
+	}
+	return out, nil
+}
 
 // RequiresCheck reports whether a branch takes no merge without the check of a name,
 // by a rule that is in force or by the branch's protection. An App that a rule

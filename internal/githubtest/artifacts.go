@@ -1,8 +1,12 @@
 package githubtest
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
 )
@@ -16,6 +20,7 @@ type artifact struct {
 	sha    string
 	repo   *Repo // of the head
 	host   *httptest.Server
+	made   time.Time
 	run    WorkflowRun
 }
 
@@ -26,6 +31,14 @@ type WorkflowRun struct {
 	HeadSHA string
 	From    github.Repo // of the head
 	Bases   []string    // commits that its pull requests go into
+
+	ID         int64     // 0: that of its artifact
+	Branch     string    // of the head; empty: that of a pull request with this head, else main
+	Status     string    // empty: completed
+	Conclusion string    // empty: success, where it is completed
+	Actor      string    // login; empty: none is named
+	Created    time.Time // zero: when its artifact was made
+	Expired    bool      // its artifact
 }
 
 // AddArtifactOf leaves an archive of a workflow run.
@@ -37,20 +50,51 @@ func (s *Server) AddArtifactOf(repo github.Repo, name string, run WorkflowRun, a
 	defer s.mu.Unlock()
 	a := r.artifacts[len(r.artifacts)-1]
 	a.run, a.sha, a.repo = run, run.HeadSHA, head
+	if run.Branch != "" {
+		a.branch = run.Branch
+	} else if run.HeadSHA != "" {
+		a.branch = r.branchOf(head, run.HeadSHA)
+	}
 }
 
-// getWorkflowRun answers for the run with the number of its artifact.
+// branchOf is the branch of a pull request from a repository with a head, else main.
+func (r *Repo) branchOf(from *Repo, sha string) string {
+	for _, n := range slices.Sorted(maps.Keys(r.issues)) {
+		if p := r.issues[n].pull; p != nil && p.from == from && p.headSHA == sha {
+			return p.head
+		}
+	}
+	return "main"
+}
+
+// runID is the number of the workflow run that left a.
+func (a *artifact) runID() int64 { return cmp.Or(a.run.ID, a.id) }
+
+// getWorkflowRun answers for the run that left an artifact, as the newest of it says.
 func (s *Server) getWorkflowRun(r *request) reply {
-	for _, a := range r.repo.artifacts {
-		if a.id != r.int("id") || a.run.Path == "" {
+	for _, a := range slices.Backward(r.repo.artifacts) {
+		if a.runID() != r.int("id") || a.run.Path == "" {
 			continue
+		}
+		var actor, conclusion any
+		if u := s.users[a.run.Actor]; u != nil {
+			actor = u.json()
+		}
+		status := cmp.Or(a.run.Status, "completed")
+		if status == "completed" {
+			conclusion = cmp.Or(a.run.Conclusion, "success")
+		}
+		created := a.run.Created
+		if created.IsZero() {
+			created = a.made
 		}
 		pulls := []any{}
 		for _, base := range a.run.Bases {
 			pulls = append(pulls, map[string]any{"base": map[string]any{"sha": base}})
 		}
 		return ok(map[string]any{
-			"id": a.id, "path": a.run.Path, "event": a.run.Event, "status": "completed", "head_sha": a.run.HeadSHA,
+			"id": a.runID(), "path": a.run.Path, "event": a.run.Event, "status": status, "conclusion": conclusion, "actor": actor,
+			"head_sha": a.run.HeadSHA, "head_branch": a.branch, "created_at": stamp(created),
 			"repository": map[string]any{"id": r.repo.ID}, "head_repository": map[string]any{"id": a.repo.ID}, "pull_requests": pulls,
 		})
 	}
@@ -71,7 +115,7 @@ func (s *Server) AddArtifact(repo github.Repo, name, branch string, from github.
 	r, head := s.repo(repo), s.repo(from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.artifacts = append(r.artifacts, &artifact{id: s.newID(), name: name, branch: branch, sha: sha, repo: head, host: host})
+	r.artifacts = append(r.artifacts, &artifact{id: s.newID(), name: name, branch: branch, sha: sha, repo: head, host: host, made: s.tick()})
 }
 
 func (s *Server) listArtifacts(r *request) reply {
@@ -83,8 +127,8 @@ func (s *Server) listArtifacts(r *request) reply {
 			continue
 		}
 		out = append(out, map[string]any{
-			"id": a.id, "name": a.name, "size_in_bytes": 1, "expired": false, "created_at": s.now,
-			"workflow_run": map[string]any{"id": a.id, "head_branch": a.branch, "head_sha": a.sha, "head_repository_id": a.repo.ID, "repository_id": r.repo.ID},
+			"id": a.id, "name": a.name, "size_in_bytes": 1, "expired": a.run.Expired, "created_at": stamp(a.made),
+			"workflow_run": map[string]any{"id": a.runID(), "head_branch": a.branch, "head_sha": a.sha, "head_repository_id": a.repo.ID, "repository_id": r.repo.ID},
 		})
 	}
 	rep := list(out)

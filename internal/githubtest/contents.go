@@ -3,6 +3,7 @@ package githubtest
 import (
 	"encoding/base64"
 	"net/url"
+	"strings"
 )
 
 // getContents answers with a file at a commit; folders are not among what ycbot
@@ -27,6 +28,28 @@ func (s *Server) getContents(r *request) reply {
 		"url":     self, "git_url": self, "html_url": self, "download_url": self,
 		"_links": map[string]any{"self": self, "git": self, "html": self},
 	})
+}
+
+// compare answers how two commits lie to one another; what they bring is left out.
+func (s *Server) compare(r *request) reply {
+	from, to, cut := strings.Cut(r.PathValue("basehead"), "...")
+	base, head := s.commit(r.repo, from), s.commit(r.repo, to)
+	dir := s.dir(r.repo.Repo)
+	common, err := s.gitTry(dir, nil, "merge-base", base, head)
+	if !cut || base == "" || head == "" || err != nil {
+		return notFound()
+	}
+	status := "diverged"
+	switch common {
+	case base:
+		status = "ahead"
+		if base == head {
+			status = "identical"
+		}
+	case head:
+		status = "behind"
+	}
+	return ok(map[string]any{"status": status, "commits": []any{}, "total_commits": 0})
 }
 
 // getCommit answers with the commit that a branch, tag or id names.

@@ -17,7 +17,7 @@ import (
 // what GITHUB_EVENT_PATH holds: what is there now, as if sender had just done it.
 
 // PullEvent is pull_request: "opened", "synchronize", "labeled" (with the
-// label) and so on.
+// label), "edited" (of the base, where it was changed) and so on.
 func (s *Server) PullEvent(repo github.Repo, n int, action, sender, label string) []byte {
 	s.t.Helper()
 	r := s.repo(repo)
@@ -28,6 +28,9 @@ func (s *Server) PullEvent(repo github.Repo, n int, action, sender, label string
 	out["number"], out["pull_request"] = n, s.pullJSON(p)
 	if action == "synchronize" {
 		out["before"], out["after"] = p.before, p.headSHA
+	}
+	if action == "edited" && p.was != "" {
+		out["changes"] = map[string]any{"base": map[string]any{"ref": map[string]any{"from": p.was}}}
 	}
 	if label != "" {
 		out["label"] = map[string]any{"id": 1, "name": label, "color": "ededed", "default": false, "description": nil}

@@ -33,7 +33,15 @@ type issue struct {
 	author           *account
 	labels           []string
 	created, updated time.Time
+	closed           time.Time
+	events           []event
 	pull             *pull
+}
+
+// An event is what happened to an issue.
+type event struct {
+	name string
+	at   time.Time
 }
 
 type pull struct {
@@ -46,6 +54,8 @@ type pull struct {
 	headSHA  string
 	mergeSHA string
 	before   string // the head before it moved
+	was      string // the base before it was led to another one
+	merged   bool
 	draft    bool
 }
 
@@ -130,6 +140,20 @@ func (s *Server) Close(repo github.Repo, n int) {
 	defer s.mu.Unlock()
 	in := r.issue(s, n)
 	in.state, in.updated = "closed", s.tick()
+	in.closed = in.updated
+}
+
+// SetBase leads a pull request to another base, which must be there.
+func (s *Server) SetBase(repo github.Repo, n int, branch string) {
+	s.t.Helper()
+	s.Head(repo, branch)
+	r := s.repo(repo)
+	s.mu.Lock()
+	in := r.issue(s, n)
+	in.pull.was, in.pull.base, in.updated = in.pull.base, branch, s.tick()
+	in.events = append(in.events, event{"base_ref_changed", in.updated})
+	s.mu.Unlock()
+	s.Sync()
 }
 
 // issue is an issue that there must be.
@@ -305,7 +329,7 @@ func (s *Server) issueJSON(r *Repo, in *issue) map[string]any {
 	html := s.URL + "/" + r.String() + "/issues/" + strconv.Itoa(in.number)
 	out := map[string]any{
 		"id": 500000 + r.ID*1000 + int64(in.number), "number": in.number, "title": in.title, "body": in.body, "state": in.state,
-		"user": in.author.json(), "labels": in.labelsJSON(), "created_at": stamp(in.created), "updated_at": stamp(in.updated),
+		"user": in.author.json(), "labels": in.labelsJSON(), "created_at": stamp(in.created), "updated_at": stamp(in.updated), "closed_at": stamp(in.closed),
 		"html_url": html, "url": s.URL + "/repos/" + r.String() + "/issues/" + strconv.Itoa(in.number),
 	}
 	if in.pull != nil {
@@ -325,11 +349,38 @@ func (s *Server) pullJSON(p *pull) map[string]any {
 		added, deleted = added+f["additions"].(int), deleted+f["deletions"].(int)
 	}
 	out["head"], out["base"] = s.side(p.from, p.head, p.headSHA), s.side(p.repo, p.base, p.baseSHA)
-	out["mergeable"], out["mergeable_state"], out["merged"], out["merged_at"] = p.mergeSHA != "", "unknown", false, nil
+	out["mergeable"], out["mergeable_state"], out["merged"], out["merged_at"] = p.mergeSHA != "", "unknown", p.merged, nil
 	out["merge_commit_sha"], out["rebaseable"] = nilIfEmpty(p.mergeSHA), nil
 	out["commits"], out["changed_files"], out["additions"], out["deletions"] = len(s.pullCommits(p)), len(files), added, deleted
 	out["author_association"] = "NONE"
 	return out
+}
+
+// listPulls answers with the pull requests of a branch or of all, the newest first.
+func (s *Server) listPulls(r *request) reply {
+	q := r.URL.Query()
+	var out []any
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(r.repo.issues))) {
+		in := r.repo.issues[n]
+		if p := in.pull; p != nil && (q.Get("state") == "all" || cmp.Or(q.Get("state"), "open") == in.state) &&
+			(q.Get("head") == "" || q.Get("head") == p.from.Owner+":"+p.head) && (q.Get("base") == "" || q.Get("base") == p.base) {
+			out = append(out, s.pullJSON(p))
+		}
+	}
+	return list(out)
+}
+
+// listEvents answers with what happened to an issue.
+func (s *Server) listEvents(r *request) reply {
+	in := r.repo.issues[int(r.int("number"))]
+	if in == nil {
+		return notFound()
+	}
+	var out []any
+	for i, e := range in.events {
+		out = append(out, map[string]any{"id": i + 1, "event": e.name, "created_at": stamp(e.at), "actor": nil})
+	}
+	return list(out)
 }
 
 func (s *Server) side(r *Repo, ref, sha string) map[string]any {
@@ -356,58 +407,6 @@ func (s *Server) ofPull(f func(*pull) reply) func(*request) reply {
 		}
 		return f(p)
 	}
-}
-
-func (s *Server) getBranch(r *request) reply {
-	name := r.PathValue("branch")
-	oid, err := s.gitTry(s.dir(r.repo.Repo), nil, "rev-parse", "-q", "--verify", "refs/heads/"+name)
-	if err != nil {
-		return refuse(http.StatusNotFound, "Branch not found")
-	}
-	contexts := r.repo.required[name]
-	checks := []any{}
-	for _, c := range contexts {
-		checks = append(checks, map[string]any{"context": c, "app_id": nil})
-	}
-	return ok(map[string]any{
-		"name": name, "commit": map[string]any{"sha": oid}, "protected": r.repo.protected[name] || len(contexts) > 0,
-		"protection": map[string]any{
-			"enabled":                len(contexts) > 0,
-			"required_status_checks": map[string]any{"enforcement_level": "everyone", "contexts": append([]string{}, contexts...), "checks": checks},
-		},
-	})
-}
-
-// RequireByRule has a ruleset require checks on a branch.
-func (s *Server) RequireByRule(repo github.Repo, branch string, checks ...string) {
-	r := s.repo(repo)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.ruled = map[string][]string{branch: checks}
-}
-
-// RequireByProtection has the protection of a branch require checks.
-func (s *Server) RequireByProtection(repo github.Repo, branch string, checks ...string) {
-	r := s.repo(repo)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r.required = map[string][]string{branch: checks}
-}
-
-// listRules answers with the rules that are in force for a branch. It need not exist.
-func (s *Server) listRules(r *request) reply {
-	var out []any
-	if checks := r.repo.ruled[r.PathValue("branch")]; len(checks) > 0 {
-		var named []any
-		for _, c := range checks {
-			named = append(named, map[string]any{"context": c})
-		}
-		out = append(out, map[string]any{"type": "deletion"}, map[string]any{
-			"type": "required_status_checks", "ruleset_id": 1, "ruleset_source_type": "Repository",
-			"parameters": map[string]any{"required_status_checks": named, "strict_required_status_checks_policy": false},
-		})
-	}
-	return list(out)
 }
 
 func (s *Server) getPermission(r *request) reply {

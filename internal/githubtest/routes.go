@@ -37,6 +37,9 @@ func (s *Server) routes() *http.ServeMux {
 	m.HandleFunc("GET "+repo+"/actions/artifacts/{id}/zip", read(s.getArchive, "actions"))
 	m.HandleFunc("GET "+repo+"/branches/{branch}", read(s.getBranch, "contents"))
 	m.HandleFunc("GET "+repo+"/rules/branches/{branch}", read(s.listRules, "metadata"))
+	m.HandleFunc("GET "+repo+"/compare/{basehead}", read(s.compare, "contents"))
+	m.HandleFunc("GET "+repo+"/pulls", read(s.listPulls, "pull_requests"))
+	m.HandleFunc("PUT "+repo+"/pulls/{number}/merge", s.inRepo(needs("write", "write", s.mergePull, "contents")))
 	m.HandleFunc("GET "+repo+"/pulls/{number}", read(s.ofPull(func(p *pull) reply { return ok(s.pullJSON(p)) }), "pull_requests"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}/files", read(s.ofPull(func(p *pull) reply { return list(s.pullFiles(p)) }), "pull_requests"))
 	m.HandleFunc("GET "+repo+"/pulls/{number}/commits", read(s.ofPull(func(p *pull) reply { return list(s.pullCommits(p)) }), "pull_requests"))
@@ -49,6 +52,8 @@ func (s *Server) routes() *http.ServeMux {
 			return s.getComment(r)
 		case r.PathValue("id") == "comments":
 			return s.listComments(r)
+		case r.PathValue("id") == "events":
+			return s.listEvents(r)
 		}
 		return notFound()
 	}, "issues", "pull_requests"))

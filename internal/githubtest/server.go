@@ -74,8 +74,8 @@ type Repo struct {
 	owner     *account
 	roles     map[int64]string
 	protected map[string]bool
-	ruled     map[string][]string // checks that a ruleset requires, by branch
-	required  map[string][]string // checks that the protection requires, by branch
+	ruled     map[string][]required // what a ruleset requires, by branch
+	required  map[string][]string   // checks that the protection requires, by branch
 	issues    map[int]*issue
 	comments  []*comment
 	checks    []*check

@@ -34,6 +34,7 @@ var loaded = sync.OnceValues(load)
 // description does not have them. They are documented by GitHub.
 var undescribed = []struct{ method, path, why string }{
 	{"GET", `/repos/[^/]+/[^/]+/issues/\d+`, "linked issues"},
+	{"GET", `/repos/[^/]+/[^/]+/issues/\d+/events`, "whether a pull request had another base"},
 	{"GET", `/repos/[^/]+/[^/]+/actions/artifacts(/\d+/zip)?`, "what an earlier workflow run left"},
 	{"GET", `/repos/[^/]+/[^/]+/actions/runs/\d+`, "which workflow left it"},
 	{"GET", `/repos/[^/]+/[^/]+/branches/[^/]+`, "is the base protected"},

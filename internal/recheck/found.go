@@ -13,8 +13,8 @@ import (
 
 // found holds what the gate is said to have found against the outputs of its
 // tests, as far as that can be seen without doing its work again: the verdict is
-// no better than its lists, no test that fails on the head is missing from them,
-// and none is called old that did not fail on the base.
+// no better than its lists, and, of the tests of Go, none that fails on the head is
+// missing from them and none is called old that did not fail on the base.
 func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 	t := r.Tests
 	bad := len(t.Regressed) + len(t.NewFailing) + len(r.Broken)
@@ -39,10 +39,11 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 			listed[k.ID.Package+" "+k.ID.Test] = true
 		}
 	}
-	onBase, whole := map[string]bool{}, true
+	onBase, read, whole := map[string]bool{}, map[string]bool{}, true
 	for _, s := range r.Steps {
 		rec := records[s.Evidence]
 		whole = whole && rec.Stdout.Bytes < sandbox.KeepLimit
+		read[s.Unit] = read[s.Unit] || s.Side == gate.Base && listsTests(rec)
 		for _, f := range c.failures(rec) {
 			onBase[f.test] = onBase[f.test] || s.Side == gate.Base
 			if id := f.pkg + " " + f.test; s.Side == gate.Head && s.Stage == gate.StageTest && f.said && !listed[id] {
@@ -58,7 +59,7 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 		old = append(slices.Clone(old), r.Phantoms...)
 	}
 	for _, k := range old {
-		if whole && k.ID.Test != "" && !onBase[k.ID.Test] { // its package may have another name there
+		if whole && read[k.ID.Unit] && k.ID.Test != "" && !onBase[k.ID.Test] { // its package may have another name there
 			c.problem("journal.jsonl: %s is said to fail on the base, and the log has no such failure", k.ID)
 		}
 	}
@@ -71,9 +72,13 @@ type failure struct {
 	said      bool
 }
 
+// listsTests reports whether the output of a command is read here: other runners report
+// their tests in forms of their own.
+func listsTests(r evidence.Record) bool { return strings.Contains(r.Command, "go test -json") }
+
 // failures lists those of one record.
 func (c *Checked) failures(r evidence.Record) []failure {
-	if !strings.Contains(r.Command, "-json") {
+	if !listsTests(r) {
 		return nil
 	}
 	out, err := evidence.ReadOutput(c.dir, r.Stdout)

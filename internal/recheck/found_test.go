@@ -25,11 +25,14 @@ func TestFailureInALog(t *testing.T) {
 	for what, tt := range map[string]struct {
 		base     string
 		phantoms []gate.Case
+		command  string
 		want     string
 	}{
-		"not listed":                      {"", nil, "E2 has a failure of m TestA"},
-		"explained":                       {fails, []gate.Case{inner}, ""},
-		"explained, and it does not fail": {"", []gate.Case{inner}, "is said to fail on the base"},
+		"not listed":                      {"", nil, "go test -json ./...", "E2 has a failure of m TestA"},
+		"explained":                       {fails, []gate.Case{inner}, "go test -json ./...", ""},
+		"explained, and it does not fail": {"", []gate.Case{inner}, "go test -json ./...", "is said to fail on the base"},
+		"of another runner":               {`{"ok":false,"name":"TestA"}`, []gate.Case{inner}, "node --test", ""},
+		"of jest":                         {`{"success":false}`, []gate.Case{inner}, "jest --json", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -44,11 +47,11 @@ func TestFailureInALog(t *testing.T) {
 					t.Fatal(err)
 				}
 				sum := sha256.Sum256([]byte(text))
-				records[id] = evidence.Record{Command: "go test -json ./...", Stdout: evidence.Output{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(text)), Spill: name}}
+				records[id] = evidence.Record{Command: tt.command, Stdout: evidence.Output{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(text)), Spill: name}}
 			}
 			c.found(&gate.Result{
 				Verdict: gate.Pass, Phantoms: tt.phantoms,
-				Steps: []gate.Step{{Stage: gate.StageTest, Side: gate.Base, Evidence: "E1", PerTest: true}, {Stage: gate.StageTest, Side: gate.Head, Evidence: "E2", PerTest: true}},
+				Steps: []gate.Step{{Stage: gate.StageTest, Side: gate.Base, Unit: ".", Evidence: "E1", PerTest: true}, {Stage: gate.StageTest, Side: gate.Head, Unit: ".", Evidence: "E2", PerTest: true}},
 			}, records)
 			got := strings.Join(c.Problems, "; ")
 			if tt.want == "" && got != "" || !strings.Contains(got, tt.want) {

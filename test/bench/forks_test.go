@@ -58,8 +58,9 @@ func TestMaintainersWorkflow(t *testing.T) {
 
 // A summary is what the tests read of a report.
 type summary struct {
-	Verdict, Trust string
-	Sandbox        struct{ Tier string }
+	Verdict, Title, Trust string
+	Reasons               []string
+	Sandbox               struct{ Tier string }
 }
 
 // reported reads the report of a run directory.

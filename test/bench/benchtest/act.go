@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,8 +29,9 @@ type Workflow struct {
 	Env     map[string]string // of the job, beside what the runner sets
 	Secrets map[string]string
 	Vars    map[string]string
-	Action  string // folder of the action, from [StageAction]
-	RunID   string // GITHUB_RUN_ID; empty: 1
+	Action  string        // folder of the action, from [StageAction]
+	RunID   string        // GITHUB_RUN_ID; empty: 1
+	Within  time.Duration // how long it may take; 0: some minutes
 }
 
 // A WorkflowRun is what came of it.
@@ -122,7 +124,7 @@ func (g *GitHub) Act(w Workflow) *WorkflowRun {
 	for k, v := range w.Vars {
 		args = append(args, "--var", k+"="+v)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
+	ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(w.Within, 5*patience))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, act, args...)
 	cmd.Dir = w.Repo.Dir
@@ -159,6 +161,8 @@ func (g *GitHub) standIns(w Workflow, modules string) map[string]string {
 			out["actions/cache@"+version] = filepath.Join(filepath.Dir(modules), "bench", "benchtest", "cache")
 		case "ycbot/ycbot":
 			out[m[1]] = w.Action
+		case "actions/setup-go", "actions/setup-node":
+			out[m[1]] = filepath.Join(filepath.Dir(modules), "bench", "benchtest", "setup")
 		case "actions/checkout": // act copies the working tree in its place
 		default:
 			g.t.Fatalf("the workflow uses %s, for which there is no stand-in", m[1])

@@ -49,6 +49,26 @@ func (g *GitHub) repo(owner string, like *github.Repository, files map[string]st
 	return r
 }
 
+// Import makes acme/name of a clone: main is what the parent of a commit has, in one commit
+// with what prepare then writes into the folder, and the branch feature, which bob pushes,
+// what the commit itself has. It returns the head.
+func (g *GitHub) Import(name, clone, commit string, prepare func(dir string)) (r *Repo, head string) {
+	g.t.Helper()
+	r = g.Repo(name, map[string]string{"README.md": "# " + name + "\n"})
+	commit = r.git("-C", clone, "rev-parse", commit+"^{commit}")
+	for side, branch := range []string{"main", "feature"} {
+		r.git("fetch", "-q", "--no-tags", clone, commit)
+		r.git("checkout", "-q", "-B", branch, "main")
+		r.git("read-tree", "-u", "--reset", commit+[]string{"^", ""}[side])
+		if prepare(r.Dir); side == 1 {
+			head = r.Push("bob", branch, "", nil)
+			continue
+		}
+		r.Push("alice", branch, "", nil)
+	}
+	return r, head
+}
+
 // FullName is "owner/name".
 func (r *Repo) FullName() string { return r.Owner + "/" + r.Name }
 
