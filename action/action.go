@@ -70,7 +70,7 @@ type Performer interface {
 	Begin(ctx context.Context, j job.Job, dir string) error
 	// Verify performs the job.
 	Verify(ctx context.Context, j job.Job, dir string) (*report.Report, error)
-	// Finish tells how the run in dir ended. A nil report is a run that came to
+	// Finish says how the run in dir ended. A nil report is a run that came to
 	// none, because of failure.
 	Finish(ctx context.Context, j job.Job, dir string, rep *report.Report, failure error) (Posted, error)
 	// Publish posts a run directory that another job left.
@@ -246,7 +246,7 @@ func (x *session) skipped(ctx context.Context, d job.Decision) (int, error) {
 	return report.ExitPass, x.skip(ctx, d)
 }
 
-// perform runs a job, and tells how it ended whatever became of it.
+// perform runs a job, and says how it ended whatever became of it.
 func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int, error) {
 	id := x.Host.NewRun()
 	dir := filepath.Join(x.runs(), id)
@@ -322,7 +322,7 @@ func (x *session) publish(ctx context.Context, e *event.Event) (int, error) {
 	return report.ExitPass, nil
 }
 
-// skip tells why nothing is done, once and in one place.
+// skip says why nothing is done, once and in one place.
 func (x *session) skip(ctx context.Context, d job.Decision) error {
 	s := *d.Skip
 	x.out.Infof("ycbot: nothing to do (%s): %s", s.Code, oneLine(s.Text))

@@ -4,10 +4,10 @@
 // [Turn] is the only place that talks to a model or runs a tool. It knows no
 // pull request: what an agent may do comes as tools, what it is told as text.
 //
-// Three kinds of trouble are told apart where they happen. The model's mistakes
+// Three kinds of trouble are distinguished where they happen. The model's mistakes
 // go back to the model as the answer to its call. Expected ends (a cap, a
 // budget, no progress, cancelled) are an [Outcome]. Everything else is
-// infrastructure and is returned as an error, with an End that tells how far
+// infrastructure and is returned as an error, with an End that says how far
 // the work came. Whatever the end, the history that is left is one that the
 // strictest provider accepts.
 //
@@ -54,7 +54,7 @@ type Config struct {
 	// Approved names the rule or grant by which a call runs that Decide let pass;
 	// "" for one that needs none. May be nil.
 	Approved   func(t tool.Tool, args json.RawMessage) string
-	Background bool // nobody waits: refusals of mutators say so
+	Background bool // no one waits: refusals of mutators say so
 	// Inbox returns what people said since it was last called. It is read between
 	// rounds of tools and before a final reply counts. May be nil.
 	Inbox func() []string
@@ -110,7 +110,7 @@ const DefaultIterations = 40
 // MaxIterations bounds every agent, whatever its definition says.
 const MaxIterations = 100
 
-// A Price tells what usage costs in US dollars; ok is false where that is not known.
+// A Price says what usage costs in US dollars; ok is false where that is not known.
 type Price func(u model.Usage) (usd float64, ok bool)
 
 // An Outcome says how a turn ended. The strings are stored: do not change them.
@@ -161,7 +161,7 @@ type End struct {
 // from it first: the journaled opening replaces history and System, no journaled
 // question is asked again, no journaled call is made again.
 //
-// The error is not nil for infrastructure only; the End tells how far it came.
+// The error is not nil for infrastructure only; the End says how far it came.
 func Turn(ctx context.Context, cfg *Config, history *[]model.Message, emit Emit) (End, error) {
 	t, err := newTurn(cfg, history, emit)
 	if err != nil {

@@ -18,10 +18,10 @@ type property struct {
 
 func (p property) is(kind string) bool { return p.Type == kind }
 
-// coerce mends what models commonly get wrong about the types of arguments: a
+// coerce fixes what models commonly get wrong about the types of arguments: a
 // number or truth value in quotes, a number where text is wanted, one value where
 // a list is wanted, a list in quotes, and null for what is left out. Arguments
-// with nothing to mend come back byte for byte.
+// with nothing to fix come back byte for byte.
 func coerce(args, schema json.RawMessage) json.RawMessage {
 	var want struct {
 		Properties map[string]property `json:"properties"`

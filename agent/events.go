@@ -6,7 +6,7 @@ import (
 	"github.com/ycbot/ycbot/internal/transcript"
 )
 
-// The events that a consumer may want to tell apart; package transcript says
+// The events that a consumer may want to distinguish; package transcript says
 // what is in them. They stand here as well because consumers import agent.
 const (
 	EventTurnStart              = transcript.TurnStart

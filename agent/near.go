@@ -107,7 +107,7 @@ func (t *turn) working(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeoutCause(ctx, max(left, 0), errWorkTime)
 }
 
-// listen puts what people said into the history, and tells whether there was
+// listen puts what people said into the history, and reports whether there was
 // something. It is called once for each answer, so that the number of the next
 // question names what was heard before it.
 func (t *turn) listen() (bool, error) {
@@ -131,7 +131,7 @@ func (t *turn) listen() (bool, error) {
 	return true, t.say("injected", fmt.Sprintf(sayInbox, strings.Join(said, "\n\n")))
 }
 
-// fellBack tells that an agent does not get the model that it names.
+// fellBack says that an agent does not get the model that it names.
 func fellBack(wanted, used, why string) Event {
 	return Event{Type: transcript.Fallback, Text: fmt.Sprintf("model %s -> %s", wanted, used), Reason: why}
 }

@@ -100,7 +100,7 @@ func (p Permissions) For(name, id string) Permissions {
 // Allow reports whether tools of a class are granted at all.
 func (p Permissions) Allow(c tool.Class) bool { return p.granted.Has(string(c)) }
 
-// Holds tells whether agents may hold processes over several calls. Where commands share
+// Holds reports whether agents may hold processes over several calls. Where commands share
 // the network of the machine, those of an untrusted head may not.
 func (p Permissions) Holds(shared bool) bool {
 	shell := p.terms.Exec == "" || p.terms.Exec == string(policy.LevelFull)
@@ -194,7 +194,7 @@ func (p Permissions) Fetch(url string) *tool.Denied {
 	return refusal(policy.Decide(c, p.granted))
 }
 
-// Hidden tells whether a rule keeps agents from reading a file of the project, for
+// Hidden reports whether a rule keeps agents from reading a file of the project, for
 // tools that come across it without naming it.
 func (p Permissions) Hidden(path string) bool {
 	c := p.call("read_file", tool.Read)

@@ -173,7 +173,7 @@ func TestOwnRules(t *testing.T) {
 	}
 }
 
-// A rule that would ask is a denial where nobody can be asked: the agent has its
+// A rule that would ask is a denial where no one can be asked: the agent has its
 // answer at once, and goes on. The time in here is made up: waiting would use it.
 func TestAcceptance06AskUnattended(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ import (
 //	   cancel-run                       the run is superseded
 //	   stop AGENT                       a person stops its task
 //	   stop-all                         all tasks are superseded
-//	   say AGENT|all WORDS              somebody says this
+//	   say AGENT|all WORDS              someone says this
 //	hold AGENT EVENT N until AGENT EVENT N   an event waits for another one
 //
 // An event is told by its type and its N, as the want section has them. One that

@@ -70,7 +70,7 @@ func (w readyWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// untilClosed reads a named pipe until nobody has it open for writing.
+// untilClosed reads a named pipe until no one has it open for writing.
 func untilClosed(fifo string) error {
 	f, err := os.Open(fifo)
 	if err != nil {

@@ -43,7 +43,7 @@ func (p Provenance) String() string {
 }
 
 // A ledger makes a Provenance of the events of a turn. A turn that is run once
-// more tells the same events again, which count once.
+// more reports the same events again, which count once.
 type ledger struct {
 	p    Provenance
 	seen map[string]bool

@@ -72,7 +72,7 @@ func (t *task) start(e Event) {
 	}
 }
 
-// resultOf is a result as far as the last event tells of it.
+// resultOf is a result as far as the last event reports it.
 func resultOf(rec Record, d *transcript.Done) Result {
 	res := Result{
 		ID: rec.ID, Agent: rec.Agent, Status: Status(d.Status), Verdict: d.Verdict, Model: rec.Model, DurationMS: d.DurationMS,

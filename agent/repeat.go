@@ -161,7 +161,7 @@ func (r *repeats) times(name, args, text string) int {
 }
 
 // failures counts how often the same error came in a row. Refusals are no error
-// of the model's to mend: each is about a target of its own.
+// of the model's to fix: each is about a target of its own.
 func (r *repeats) failures(text string, errored bool) int {
 	line, _, _ := strings.Cut(text, "\n")
 	if !errored || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[") {

@@ -180,7 +180,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A panic anywhere in a subagent is its failure and nobody else's.
+// A panic anywhere in a subagent is its failure and no one else's.
 func TestSubagentPanics(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\n")
@@ -363,7 +363,7 @@ VERDICT: PASS
 	}
 }
 
-// What tells background tasks apart is what they are asked: the same order twice in one
+// What distinguishes background tasks is what they are asked: the same order twice in one
 // message is one task, two different orders to one agent are two.
 func TestBackgroundByPrompt(t *testing.T) {
 	t.Parallel()

@@ -182,7 +182,7 @@ VERDICT: PASS
 
 // A coordinator that leaves work in the background is given what that came to, all
 // of it at once, before its reply counts; what it read already and what a person
-// stopped wakes nobody.
+// stopped wakes no one.
 func TestAcceptance12Wake(t *testing.T) {
 	t.Parallel()
 	says := `
@@ -356,7 +356,7 @@ func TestAdmit(t *testing.T) {
 }
 
 // A subagent that has to have a worktree and cannot have one does nothing, and
-// each event tells why.
+// each event says why.
 func TestAcceptance05NoWorktree(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\nDone.\n")
@@ -501,7 +501,7 @@ func TestProvenance(t *testing.T) {
 }
 
 // The events of a run are enough for its tasks to be known after its process; one
-// that has no end is running or, where nobody is left to end it, orphaned.
+// that has no end is running or, where no one is left to end it, orphaned.
 func TestRecordsOfEvents(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- Explore --\n> read {\"path\": \"a\"}\n---\nFound it.\n-- verification --\n> read {}\n---\n! hang\n-- review --\n! hang\n")

@@ -174,7 +174,7 @@ func (t *turn) mustStop(ctx context.Context) (Outcome, string) {
 	return "", ""
 }
 
-// interruption tells what a context that is done stands for.
+// interruption says what a context that is done stands for.
 func interruption(ctx context.Context) (Outcome, string) {
 	cause := context.Cause(ctx)
 	switch {
@@ -246,7 +246,7 @@ func (t *turn) goesOn(reason string, calls int) error {
 	return t.send(Event{Type: transcript.IterationContinue, N: t.end.Iterations, Reason: reason, Count: calls})
 }
 
-// account counts what an answer used and tells of it.
+// account counts what an answer used and reports it.
 func (t *turn) account(resp *model.Response) error {
 	t.end.Iterations++
 	t.end.Usage = t.end.Usage.Add(resp.Usage)

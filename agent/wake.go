@@ -9,7 +9,7 @@ import (
 
 // Wake makes the Wake of the agent with id parent: it waits until the tasks that
 // it has in the background are over and returns those results that it has not
-// read, all in one text. A task that a person stopped wakes nobody.
+// read, all in one text. A task that a person stopped wakes no one.
 func (r *Runner) Wake(parent string) func(context.Context) string {
 	return func(ctx context.Context) string {
 		var parts []string
@@ -45,7 +45,7 @@ func (r *Runner) told(id string) bool {
 }
 
 // wake puts what work in the background came to into the history before a reply
-// counts as final, and tells whether there was something. It may take one more
+// counts as final, and reports whether there was something. It may take one more
 // question than the cap allows: without it, what was waited for would be lost.
 func (t *turn) wake(ctx context.Context) (bool, error) {
 	key := t.key(t.end.Iterations + 1)

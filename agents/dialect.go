@@ -19,7 +19,7 @@ const (
 	Claude    Dialect = "claude"    // .claude/agents
 )
 
-// DialectOf tells the dialect of a file or folder by the folders of its path,
+// DialectOf reports the dialect of a file or folder by the folders of its path,
 // of which the last one counts; without any that says something it is Ycbot.
 func DialectOf(file string) Dialect {
 	parts := strings.Split(path.Clean(strings.ReplaceAll(file, `\`, "/")), "/")

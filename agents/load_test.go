@@ -332,7 +332,7 @@ func TestDialectOf(t *testing.T) {
 	}
 }
 
-// A role that names no tools, or only groups that nobody knows, has its own.
+// A role that names no tools, or only groups that no one knows, has its own.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	for _, settings := range []string{"role: review", "role: review\ntool_groups: [x]"} {

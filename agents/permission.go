@@ -9,7 +9,7 @@ import (
 // An Action is what a rule says of a call.
 type Action string
 
-// The actions, as files write them. Nobody is there to be asked, so that Ask
+// The actions, as files write them. No one is there to be asked, so that Ask
 // ends like Deny; it is kept apart for whoever reads the rule in a refusal.
 const (
 	Allow Action = "allow"

@@ -8,7 +8,7 @@ import (
 )
 
 // beyondReading are the tools that an agent under PhasePlan does without. What
-// changes the project is granted to nobody, and need not be named.
+// changes the project is granted to no one, and need not be named.
 func beyondReading() []string { return append(executing(), "fetch_url") }
 
 // toolbox works out which tools are left: those named and those of the groups,
@@ -239,7 +239,7 @@ func (p *parser) disallowed() []string {
 	return out
 }
 
-// phase reads the ceiling. A word that nobody knows is the lowest one.
+// phase reads the ceiling. A word that no one knows is the lowest one.
 func (p *parser) phase() {
 	s, ok := p.fields["phase"]
 	if !ok {
@@ -346,5 +346,5 @@ func (p *parser) matching(name string) []string {
 	return out
 }
 
-// patterned tells whether the name of a tool is a pattern.
+// patterned reports whether the name of a tool is a pattern.
 func patterned(name string) bool { return name != every && strings.ContainsAny(name, "*?[{") }

@@ -108,7 +108,7 @@ func (w *Worker) reaction(ctx context.Context, j job.Job) error {
 	return w.say(ctx, h, j)
 }
 
-// alone runs fn while nobody else answers on the page that j is about: the answers
+// alone runs fn while no one else answers on the page that j is about: the answers
 // there share one comment.
 func (w *Worker) alone(ctx context.Context, j job.Job, fn func(context.Context) error) error {
 	page := fnv.New32a()

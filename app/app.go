@@ -12,7 +12,7 @@
 //   - the effect "job/<run>": the job as it was authorized, with its commits pinned.
 //   - the effect "answer/<job>": a question was answered.
 //   - the effect "stopped/<job>": how many runs a person stopped.
-//   - the mark [store.Run.Untold]: it ended while GitHub let nobody be told.
+//   - the mark [store.Run.Untold]: it ended while GitHub let no one be told.
 //   - the effects "words/<job>" and "heard/<job>": the run that a person's words were put
 //     before, and that it took them.
 //
@@ -64,7 +64,7 @@ type Performer interface {
 	Begin(ctx context.Context, a Assignment) error
 	// Verify performs the run, or goes on with it.
 	Verify(ctx context.Context, a Assignment, l Link) (*report.Report, error)
-	// Finish tells how the run ended, also where another process began it. A nil report
+	// Finish says how the run ended, also where another process began it. A nil report
 	// is a run that came to none; of one that was broken off the report is made. It may
 	// be called again.
 	Finish(ctx context.Context, a Assignment, rep *report.Report, e Ending) (*report.Report, error)

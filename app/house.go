@@ -108,7 +108,7 @@ const (
 // them by itself.
 type Missed struct {
 	Hooks Hooks
-	Known func(ctx context.Context, guid string) (bool, error) // tells what was stored, whatever the answer was
+	Known func(ctx context.Context, guid string) (bool, error) // says what was stored, whatever the answer was
 	Now   func() time.Time
 	Log   *slog.Logger
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
-// perform has a run done and tells how it ended.
+// perform has a run done and says how it ended.
 func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignment) error {
 	var err error
 	if a.Previous, err = w.previous(ctx, a); err != nil {
@@ -66,7 +66,7 @@ func endOf(ctx context.Context) (Ending, bool) {
 	return Ending{}, false
 }
 
-// errLetGo tells that a run was left as it is.
+// errLetGo says that a run was left as it is.
 var errLetGo = errors.New("the run is left to whoever goes on with it")
 
 // guarded verifies while the job is ours. Where it is cancelled the run is told to end,
@@ -207,7 +207,7 @@ func (c *copier) late(ctx context.Context) {
 	}
 }
 
-// finish tells how a run ended, and then keeps that it did.
+// finish says how a run ended, and then keeps that it did.
 func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment, rep *report.Report, e Ending) error {
 	ctx, cancel := after(ctx)
 	defer cancel()

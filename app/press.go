@@ -11,7 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// ErrNotKnown tells that nobody knows any more what a run was about.
+// ErrNotKnown says that no one knows any more what a run was about.
 var ErrNotKnown = errors.New("the work is not known any more")
 
 // Press does what the button of a check run does, for a person who pressed it on the

@@ -29,9 +29,9 @@ type Server struct {
 	Queue  Queue
 	Rules  job.Rules
 	Allow  Allowed
-	Ready  func(context.Context) error // tells whether deliveries can be stored
-	Idle   func() error                // tells why no run is begun though deliveries are stored; nil: nothing keeps runs from it
-	Fresh  func(job.Job)               // is told of each job that was stored and was not known; must not wait; nil: nobody is
+	Ready  func(context.Context) error // reports whether deliveries can be stored
+	Idle   func() error                // says why no run is begun though deliveries are stored; nil: nothing keeps runs from it
+	Fresh  func(job.Job)               // is told of each job that was stored and was not known; must not wait; nil: no one is
 	Spool  string                      // folder for large bodies until their signature is checked; empty: that of temporary files
 	Pages  http.Handler                // what people look at, at all other addresses; nil: nothing
 	Now    func() time.Time

@@ -16,7 +16,7 @@ import (
 // run that was left unfinished for longer.
 const tellWithin = 14 * 24 * time.Hour
 
-// Tell tells how runs ended that ended while GitHub let nobody be told, because the App
+// Tell says how runs ended that ended while GitHub let no one be told, because the App
 // was removed from the repository or suspended, as far as it lets now: those of an
 // account's repositories, or of all where account is empty.
 func (w *Worker) Tell(ctx context.Context, account string) error {
@@ -59,7 +59,7 @@ func (w *Worker) tell(ctx context.Context, run store.Run) error {
 	if err != nil || installation == 0 {
 		return err
 	}
-	a.Job.Installation = installation // one that was made anew has another number
+	a.Job.Installation = installation // one that was made again has another number
 	var permanent *Permanent
 	err = w.tellNow(ctx, run, a, entry.Cancel)
 	switch {

@@ -12,12 +12,12 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// hasWords tells whether j says something that a run which is under way can be told.
+// hasWords reports whether j says something that a run which is under way can be told.
 func hasWords(j job.Job) bool {
 	return j.Verb == event.VerbVerify && j.Trigger == job.TriggerComment && j.Words != "" && !j.Full && !j.Accept
 }
 
-// passed tells whether the words of j went to a run that was under way on the same
+// passed reports whether the words of j went to a run that was under way on the same
 // commit, so that no other is begun for them. [queue.ErrLater] says that this run has
 // them before it but has not taken them yet: should it end first, j is a run of its own.
 func (w *Worker) passed(ctx context.Context, j job.Job) (bool, error) {
@@ -113,7 +113,7 @@ func (w *Worker) underWay(ctx context.Context, active []queue.Entry, j job.Job) 
 // listenEvery is how often a run looks for what was said to it.
 const listenEvery = time.Second
 
-// listen hands the run of a what people say to it, until ctx ends. A run that has nobody
+// listen hands the run of a what people say to it, until ctx ends. A run that has no one
 // who listens does not take it.
 func (w *Worker) listen(ctx context.Context, a Assignment, words chan<- string) {
 	if a.Job.Number == 0 {

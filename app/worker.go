@@ -35,7 +35,7 @@ type Worker struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 	Metrics   *telemetry.Metrics // nil: none
-	// Room tells why no run may be begun, or gone on with, on this machine; the job waits
+	// Room says why no run may be begun, or gone on with, on this machine; the job waits
 	// then. Nil: there is always room.
 	Room func(context.Context) error
 
@@ -91,7 +91,7 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 	case known && run.State != store.Running:
 		return nil // it ended, and that was told
 	case !known && ctx.Err() != nil:
-		return nil // nobody saw anything of it
+		return nil // no one saw anything of it
 	case !known && hasWords(j):
 		if passed, err := w.passed(ctx, j); err != nil || passed {
 			return err
@@ -189,7 +189,7 @@ func (w *Worker) decide(ctx context.Context, h Host, j job.Job) (store.Run, erro
 	return store.Run{}, err
 }
 
-// skip tells why nothing is run, and keeps it for the list of runs.
+// skip says why nothing is run, and keeps it for the list of runs.
 func (w *Worker) skip(ctx context.Context, h Host, j job.Job, s job.Skip) (store.Run, error) {
 	if err := w.alone(ctx, j, func(ctx context.Context) error {
 		if j.HeadSHA != "" && (s.Excluded() || s.Refused()) {

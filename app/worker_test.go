@@ -226,7 +226,7 @@ func TestWorkGoesOn(t *testing.T) {
 }
 
 // A run that is cancelled has its say and ends so; one that must be handed over is left as it
-// is, and nobody is told of an end; one that was cancelled before anybody saw it is nothing.
+// is, and no one is told of an end; one that was cancelled before anybody saw it is nothing.
 func TestWorkCancelled(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -352,7 +352,7 @@ func TestWorkLimits(t *testing.T) {
 	}
 }
 
-// While there is no room no run is begun, nor gone on with: the job waits, nobody is asked
+// While there is no room no run is begun, nor gone on with: the job waits, no one is asked
 // or told anything, and it uses up no attempt. One that is cancelled is ended all the same.
 func TestWorkNoRoom(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// What somebody may not see is not there: the page of a private run, its files, events and
+// What someone may not see is not there: the page of a private run, its files, events and
 // transcripts are answered with 404, as those of a run that does not exist, logged in or not.
 func TestWhoSees(t *testing.T) {
 	t.Parallel()
@@ -59,7 +59,7 @@ func TestWhoSees(t *testing.T) {
 	}
 }
 
-// A run whose repository has no number is nobody's to see, whatever its name is now.
+// A run whose repository has no number is no one's to see, whatever its name is now.
 func TestNamesGiveNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -178,7 +178,7 @@ func TestSessionsAreSealed(t *testing.T) {
 	}
 }
 
-// The login goes to GitHub with a state and a challenge, takes nobody who did not begin it
+// The login goes to GitHub with a state and a challenge, takes no one who did not begin it
 // here, or with another's state, and sends people to pages of this server alone.
 func TestLogin(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func openWindow(t *testing.T, width, height int64, actions ...chromedp.Action) *
 	return &window{browsertest.Open(t, browsertest.Options{Width: width, Height: height, Actions: actions}), t}
 }
 
-// logIn logs somebody in.
+// logIn logs someone in.
 func (w *world) logIn(b *window, who string) {
 	w.github.mu.Lock()
 	w.github.who = who
@@ -272,7 +272,7 @@ func TestWatchedInBrowser(t *testing.T) {
 	b.Run(chromedp.Evaluate("document.getElementById('E1').open = true", nil))
 	reach(45, 14)
 	b.WaitFor("document.querySelector('#agents .agent strong')?.textContent === 'verification' && !!document.getElementById('E14')")
-	b.WaitFor("!document.getElementById('commands-gate').open") // it is over, and nobody opened it
+	b.WaitFor("!document.getElementById('commands-gate').open") // it is over, and no one opened it
 	b.picture("live-desktop-light", 700)
 	b.Run(chromedp.Click("#commands-gate summary"))
 	w.CloseClientConnections()

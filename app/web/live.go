@@ -16,12 +16,12 @@ import (
 const (
 	streamsAtOnce = 500
 	heartbeat     = 15 * time.Second // shorter than proxies wait
-	lookAgain     = 5 * time.Second  // also when nobody told that there is more
+	lookAgain     = 5 * time.Second  // also when no one told that there is more
 	gather        = 250 * time.Millisecond
 	writeTime     = 30 * time.Second
 )
 
-// A stream is somebody who watches a run.
+// A stream is someone who watches a run.
 type stream struct {
 	site  *Site
 	w     http.ResponseWriter
@@ -36,7 +36,7 @@ type stream struct {
 // panels are the parts of the page that change while a run goes on.
 func panels() []string { return []string{"head", "stages", "agents", "report", "files"} }
 
-// events tells what happens in a run while it does, as server-sent events: each event of
+// events says what happens in a run while it does, as server-sent events: each event of
 // the run as events.jsonl has it, named by its type, with the offset of its end as id; and
 // for pages "put" with an element that takes the place of the one with its id, "append"
 // with one that is new, and "end". Who comes again with Last-Event-ID gets the events

@@ -23,7 +23,7 @@ const (
 	sessionTime = 8 * time.Hour    // as long as GitHub's tokens for people live
 )
 
-// A pending is somebody who was sent to GitHub.
+// A pending is someone who was sent to GitHub.
 type pending struct {
 	State    string    `json:"state"`
 	Verifier string    `json:"verifier"` // PKCE
@@ -44,7 +44,7 @@ func (s *Site) oauth(r *http.Request) *oauth2.Config {
 	}
 }
 
-// login sends somebody to GitHub.
+// login sends someone to GitHub.
 func (s *Site) login(w http.ResponseWriter, r *http.Request, _ *viewer) error {
 	if s.cookies == nil {
 		return errNotFound
@@ -59,7 +59,7 @@ func (s *Site) login(w http.ResponseWriter, r *http.Request, _ *viewer) error {
 	return nil
 }
 
-// local is where somebody may be sent: a page of ours, and nothing else.
+// local is where someone may be sent: a page of ours, and nothing else.
 func (s *Site) local(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/runs") || strings.ContainsAny(next, "\\\r\n\t") {

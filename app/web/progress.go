@@ -35,7 +35,7 @@ type command struct {
 	Evidence string
 }
 
-// Failed tells whether the command ended badly.
+// Failed reports whether the command ended badly.
 func (c *command) Failed() bool { return c.Done && (c.TimedOut || c.Exit != nil && *c.Exit != 0) }
 
 // An agentCard is one agent at work.

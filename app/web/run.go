@@ -65,7 +65,7 @@ type text struct {
 	URL   string // of all of it
 }
 
-// Running tells whether there is more to come.
+// Running reports whether there is more to come.
 func (p *runPage) Running() bool { return p.Run.State == store.Running }
 
 // Tokens is how many were used so far.

@@ -19,7 +19,7 @@ import (
 // MinKey is how many bytes a session key has at least.
 const MinKey = 32
 
-// A session is somebody who logged in. It lives in a cookie that only servers with the
+// A session is someone who logged in. It lives in a cookie that only servers with the
 // key can read, so any of them knows it.
 type session struct {
 	ID      string    `json:"id"` // of its own, for the token in forms
@@ -29,7 +29,7 @@ type session struct {
 	Expires time.Time `json:"expires"`
 }
 
-// A sealer makes cookies that nobody else can read or make.
+// A sealer makes cookies that no one else can read or make.
 type sealer struct {
 	aead cipher.AEAD
 	mac  []byte
@@ -141,7 +141,7 @@ func (s *Site) checkPost(w http.ResponseWriter, r *http.Request, v *viewer) erro
 	return nil
 }
 
-// nonce is a word that nobody guesses.
+// nonce is a word that no one guesses.
 func nonce() string { return rand.Text() }
 
 func digest(b []byte) string {

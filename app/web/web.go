@@ -7,7 +7,7 @@
 // files leave as text, and the content security policy allows scripts, styles and
 // requests from this server alone.
 //
-// Who sees what is GitHub's to say (see [GitHub]). What somebody may not see is answered
+// Who sees what is GitHub's to say (see [GitHub]). What someone may not see is answered
 // as what is not there: 404, logged in or not.
 package web
 
@@ -30,7 +30,7 @@ import (
 
 // A GitHub says who people are and what they may see.
 type GitHub interface {
-	// Person tells whose token it is; [ErrToken] where it is nobody's any more.
+	// Person tells whose token it is; [ErrToken] where it is no one's any more.
 	Person(ctx context.Context, token string) (Person, error)
 	// Readable lists what the person may read of the repositories that the App is
 	// installed in; [ErrToken] as for Person.
@@ -41,7 +41,7 @@ type GitHub interface {
 	Revoke(ctx context.Context, token string) error
 }
 
-// ErrToken tells that a token is not valid, or not any more.
+// ErrToken says that a token is not valid, or not any more.
 var ErrToken = errors.New("the token is not valid")
 
 // A Person is an account of GitHub's.
@@ -50,7 +50,7 @@ type Person struct {
 	Login string
 }
 
-// A Repository is one that somebody may read.
+// A Repository is one that someone may read.
 type Repository struct {
 	ID    int64
 	Write bool // and write to
@@ -69,7 +69,7 @@ const (
 type Options struct {
 	DB        *store.DB
 	GitHub    GitHub
-	Login     *Login // nil: nobody can log in, and only runs of public repositories are seen
+	Login     *Login // nil: no one can log in, and only runs of public repositories are seen
 	PublicURL string // under which people reach the server; empty: that of the request
 	Server    string // where people look at GitHub, such as https://github.com
 	// Press does what a button says. Request is different each time that it is pressed.
@@ -87,7 +87,7 @@ type Site struct {
 	pages   *template.Template
 	assets  map[string]asset
 	access  access
-	cookies *sealer // nil: nobody can log in
+	cookies *sealer // nil: no one can log in
 	csrf    *http.CrossOriginProtection
 	streams chan struct{}
 }
@@ -214,7 +214,7 @@ func (s *Site) ofRun(h func(http.ResponseWriter, *http.Request, *viewer, store.R
 // fail answers with what went wrong.
 func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *viewer, err error) {
 	if r.Context().Err() != nil {
-		return // nobody is there any more
+		return // no one is there any more
 	}
 	var known *httpError
 	if !errors.As(err, &known) {
@@ -254,7 +254,7 @@ type frame struct {
 	Title   string
 	Person  string
 	CSRF    string
-	Login   bool // somebody can log in here
+	Login   bool // someone can log in here
 	Next    string
 	Version map[string]string // of the assets
 	Data    any

@@ -242,7 +242,7 @@ func (w *world) finished(id string, repo int64) {
 	})
 }
 
-// A browser is somebody's, with cookies of its own.
+// A browser is someone's, with cookies of its own.
 type browser struct {
 	*http.Client
 	w *world
@@ -257,7 +257,7 @@ func (w *world) browser() *browser {
 	return &browser{&http.Client{Jar: jar, Timeout: 60 * time.Second}, w}
 }
 
-// loggedIn is the browser of somebody who logged in at GitHub.
+// loggedIn is the browser of someone who logged in at GitHub.
 func (w *world) loggedIn(login string) *browser {
 	w.t.Helper()
 	w.github.mu.Lock()

@@ -133,7 +133,7 @@ func (s *service) atWork(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// ended tells whether a run is over, or not known any more.
+// ended reports whether a run is over, or not known any more.
 func (s *service) ended(ctx context.Context, id string) bool {
 	run, err := s.db.Run(ctx, id)
 	return errors.Is(err, store.ErrNotFound) || err == nil && run.State != store.Running

@@ -102,7 +102,7 @@ func (h *installed) lets(t *testing.T, action string) {
 	h.deliver(t, event, h.InstallationEvent(h.id, action, "alice", repos...))
 }
 
-// Also who was away when the App was let in again tells how runs ended, at the start; and
+// Also who was away when the App was let in again says how runs ended, at the start; and
 // where another run of the pull request has ended since, its comment stays.
 func TestAppToldLater(t *testing.T) {
 	t.Parallel()

@@ -44,7 +44,7 @@ func strict(t *testing.T, text string, into any) {
 	}
 }
 
-// understood tells whether ycbot has this command with these flags, and returns the
+// understood reports whether ycbot has this command with these flags, and returns the
 // values of those that are given.
 func understood(t *testing.T, args []string) map[string]string {
 	t.Helper()

@@ -551,7 +551,7 @@ func TestAppTellsOnce(t *testing.T) {
 }
 
 // Of a stranger's fork nothing is executed below tier full, whatever the operator allows for
-// trusted heads, and the check run fails for it; nobody but who may write can ask, and who may
+// trusted heads, and the check run fails for it; no one but who may write can ask, and who may
 // must name the commit.
 func TestAppStrangersFork(t *testing.T) {
 	t.Parallel()

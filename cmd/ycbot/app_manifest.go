@@ -130,7 +130,7 @@ func (p *program) appManifest(ctx context.Context, o *manifestOptions) error {
 		defer cancel()
 		if srv.Shutdown(end) != nil {
 			// Browsers open connections ahead, for which Shutdown waits. The page has its
-			// answer, or nobody looks at it.
+			// answer, or no one looks at it.
 			_ = srv.Close()
 		}
 	}()
@@ -236,7 +236,7 @@ func (d *door) handler() http.Handler {
 		show(w, http.StatusOK, map[string]string{"Text": "The App is made, and its settings are written. The terminal says what is next; you can close this page."})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Host != d.host { // a name that somebody led here
+		if r.Host != d.host { // a name that someone led here
 			http.NotFound(w, r)
 			return
 		}

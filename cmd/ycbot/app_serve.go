@@ -135,7 +135,7 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 	return s, err
 }
 
-// jobs tells how the queue is.
+// jobs says how the queue is.
 func (s *service) jobs(ctx context.Context) (telemetry.Jobs, error) {
 	depth, err := s.queue.Depth(ctx)
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *service) ready(ctx context.Context) error {
 	return errors.Join(s.db.Storable(ctx), writable(s.o.data))
 }
 
-// idle tells why no run is begun; nil: runs are, or this process does not work.
+// idle says why no run is begun; nil: runs are, or this process does not work.
 func (s *service) idle() error {
 	if s.keeper == nil {
 		return nil

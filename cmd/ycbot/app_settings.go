@@ -67,7 +67,7 @@ type settingsFile struct {
 
 var errSettingsThere = errors.New("it is there already: name another with --out, or give --force to replace it")
 
-// makeSettings begins a settings file that nobody else can read.
+// makeSettings begins a settings file that no one else can read.
 func makeSettings(name string, force bool) (*settingsFile, error) {
 	if _, err := os.Lstat(name); err == nil && !force {
 		return nil, fmt.Errorf("%s: %w", name, errSettingsThere)

@@ -51,7 +51,7 @@ func TestAppSettings(t *testing.T) {
 	}
 }
 
-// Only the operator can have trusted heads executed below tier full, and nobody the heads of
+// Only the operator can have trusted heads executed below tier full, and no one the heads of
 // strangers.
 func TestAppRequirement(t *testing.T) {
 	t.Parallel()

@@ -110,7 +110,7 @@ func (p *program) demoRun(ctx context.Context, repo string, c demoChange) error 
 	return err
 }
 
-// demoRepository makes the repository anew: main, and a branch for each change.
+// demoRepository makes the repository again: main, and a branch for each change.
 func (p *program) demoRepository(ctx context.Context, dir string) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err

@@ -65,7 +65,7 @@ var testName = regexp.MustCompile(`\bTest\w+(/\w+)?`)
 // notTyped are the names of test suites in JUnit, and what the sandbox starts itself with.
 var notTyped = []string{"checks", "tests", "sandbox-exec"}
 
-// has tells why ycbot does not have a command with the flags that it is written with.
+// has says why ycbot does not have a command with the flags that it is written with.
 // Words in capitals and dots stand for something.
 func has(line string) string {
 	words := strings.Fields(strings.NewReplacer("[", " ", "]", " ", "|", " ", "…", "").Replace(line))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// writable tells why nothing can be kept in dir, or could be where it is not there yet.
+// writable says why nothing can be kept in dir, or could be where it is not there yet.
 func writable(dir string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)

@@ -174,7 +174,7 @@ func (p *program) topOf(dir string) string {
 	}
 }
 
-// examineToolchains tells which projects the gate finds, and what they lack here.
+// examineToolchains says which projects the gate finds, and what they lack here.
 func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOptions) {
 	git, err := workspace.NewGit("git", p.env, p.log())
 	if err != nil {
@@ -222,7 +222,7 @@ func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOpti
 	}
 }
 
-// namesCommands tells whether the configuration of the working tree has commands.
+// namesCommands reports whether the configuration of the working tree has commands.
 func (p *program) namesCommands(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(p.topOf(dir), filepath.FromSlash(configPath)))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// askTime is how long somebody may take to answer the doctor.
+// askTime is how long someone may take to answer the doctor.
 const askTime = 8 * time.Second
 
 // examineProvider asks the model for a word, as a run would.

@@ -196,7 +196,7 @@ func alike(t *testing.T, file string) (c doorsWords) {
 	return c
 }
 
-// What somebody who may says while a run goes is heard by the agents of that run,
+// What someone who may says while a run goes is heard by the agents of that run,
 // by the coordinator in front of them too, and is told of in the report.
 func TestAppWords(t *testing.T) {
 	t.Parallel()
@@ -225,7 +225,7 @@ func TestAppWords(t *testing.T) {
 	}
 }
 
-// heard waits until the run that is under way has taken what somebody said.
+// heard waits until the run that is under way has taken what someone said.
 func (h *installed) heard(t *testing.T, text string) {
 	t.Helper()
 	timeout, tick := time.After(90*time.Second), time.NewTicker(50*time.Millisecond)

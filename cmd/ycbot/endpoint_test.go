@@ -197,7 +197,7 @@ func (e *endpoint) answer(w http.ResponseWriter, r *http.Request, req *model.Req
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// asks is how often somebody asked whether a model that there is will answer.
+// asks is how often someone asked whether a model that there is will answer.
 func (e *endpoint) asks() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()

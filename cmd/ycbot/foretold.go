@@ -121,7 +121,7 @@ func settled(box sandbox.Sandbox) {
 	}
 }
 
-// abandoned is settled for a sandbox that nobody will use.
+// abandoned is settled for a sandbox that no one will use.
 func abandoned(box sandbox.Sandbox) {
 	if f, ok := box.(*foretold); ok {
 		f.leave()

@@ -107,7 +107,7 @@ func (l *largePull) run(t *testing.T, tier string, then func()) (code int, out s
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
-		writes.Close() // and nobody waits for a setup that never was
+		writes.Close() // and no one waits for a setup that never was
 		close(ended)
 	}()
 	if then != nil {

@@ -49,7 +49,7 @@ const editedModel = `
 VERDICT: FAIL
 `
 
-// An edited is a copy of a finished run's directory in which somebody changes things.
+// An edited is a copy of a finished run's directory in which someone changes things.
 type edited struct {
 	dir   string
 	files map[string][]byte // as the run left them
@@ -159,9 +159,9 @@ func edit(r *rand.Rand, data []byte) (out []byte, what string) {
 }
 
 // Whatever is changed in a run directory is found and named: any byte by the
-// sums; bytes of evidence, outputs and report also by somebody who makes the
+// sums; bytes of evidence, outputs and report also by someone who makes the
 // sums fit; and each field of the report, and what it was concluded from, also
-// by somebody who makes the journal fit.
+// by someone who makes the journal fit.
 func TestEveryEditIsFound(t *testing.T) {
 	t.Parallel()
 	e := newEdited(t)
@@ -203,7 +203,7 @@ func (e *edited) reports(t *testing.T) {
 	if err := json.Unmarshal(e.files["report.json"], &whole); err != nil {
 		t.Fatal(err)
 	}
-	made := []string{"notes", "model", "timings"} // nothing tells what they should be but the journal's report
+	made := []string{"notes", "model", "timings"} // nothing says what they should be but the journal's report
 	for field := range whole {
 		other := maps.Clone(whole)
 		switch field {

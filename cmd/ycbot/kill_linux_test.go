@@ -237,7 +237,7 @@ func realProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// watch tells of every write in a folder: a Read returns when there was one, and
+// watch reports every write in a folder: a Read returns when there was one, and
 // fails when the file is closed.
 func watch(t *testing.T, dir string) *os.File {
 	t.Helper()

@@ -56,7 +56,7 @@ func (p *program) machine(ctx, trial context.Context, o *runOptions, temp string
 	return tools, box, err
 }
 
-// sandboxOptions are those of a run; tools is nil where nobody looked for any.
+// sandboxOptions are those of a run; tools is nil where no one looked for any.
 func (p *program) sandboxOptions(mode, temp string, tools *gate.Toolchains) sandbox.Options {
 	o := sandbox.Options{
 		Mode: mode, PATH: p.getenv("PATH"), Home: p.getenv("HOME"), TZ: p.getenv("TZ"), TempDir: temp, Shim: p.shim, Now: p.now,
@@ -66,7 +66,7 @@ func (p *program) sandboxOptions(mode, temp string, tools *gate.Toolchains) sand
 		here.Installed = []string{tools.Go.Root}
 	}
 	o.Toolchains = here.Toolchains()
-	// What ycbot and the runner keep is nobody's toolchain, wherever it lies.
+	// What ycbot and the runner keep is no one's toolchain, wherever it lies.
 	for _, name := range []string{"YCBOT_HOME", "YCBOT_DATA", "RUNNER_TEMP", "GITHUB_WORKSPACE"} {
 		if dir := p.getenv(name); filepath.IsAbs(dir) {
 			o.Hide = append(o.Hide, dir)

@@ -29,7 +29,7 @@ VERDICT: PASS
 `
 
 // A run moves each metric of it, what is answered is what Prometheus wants, and whatever is
-// logged while it goes is JSON that tells the job, the delivery and the change.
+// logged while it goes is JSON that reports the job, the delivery and the change.
 func TestAppOperations(t *testing.T) {
 	t.Parallel()
 	h := newInstalled(t)

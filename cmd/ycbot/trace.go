@@ -30,7 +30,7 @@ func (p *program) openTraces(ctx context.Context) func() {
 	}
 }
 
-// perform has a run done, and traced where somebody wants that.
+// perform has a run done, and traced where someone wants that.
 func (p *program) perform(ctx context.Context, door string, runner *run.Runner, job run.Job) (*report.Report, error) {
 	defer settled(runner.Sandbox)
 	t := p.traces.Run(traceInfo(door, job), p.now())
@@ -42,7 +42,7 @@ func (p *program) perform(ctx context.Context, door string, runner *run.Runner, 
 	return rep, err
 }
 
-// traceInfo is what a trace tells of a job: names and numbers, and no text of anybody's.
+// traceInfo is what a trace reports a job: names and numbers, and no text of anybody's.
 func traceInfo(door string, job run.Job) telemetry.RunInfo {
 	info := telemetry.RunInfo{Door: door, Trigger: job.Trigger, Trust: job.Trust}
 	if job.Models != nil {

@@ -202,7 +202,7 @@ type tampering struct {
 	says string // of the answer, which is exit code 3
 }
 
-// Whatever somebody who may push branches, open pull requests and make workflows of their
+// Whatever someone who may push branches, open pull requests and make workflows of their
 // own does to what verdict reads, it answers with no verdict and the reason.
 func TestVerdictTampered(t *testing.T) {
 	t.Parallel()

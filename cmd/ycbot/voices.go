@@ -117,7 +117,7 @@ func (v *voices) probe(ctx context.Context, t provider.Target, name string, reco
 		return provider.Finding{Trouble: provider.TroubleRequest, Text: err.Error()}
 	}
 	found = t.Probe(ctx, m)
-	if found.Trouble == provider.TroubleNone { // what is wrong may be mended before the next run of this process
+	if found.Trouble == provider.TroubleNone { // what is wrong may be fixed before the next run of this process
 		known := found
 		known.Usage = model.Usage{} // which whoever asked first has paid
 		v.mu.Lock()

@@ -57,7 +57,7 @@ func worktreeCommand(p *program) *cobra.Command {
 }
 
 // tempAge is longer than any run: what is older in the folder for short-lived
-// files is nobody's.
+// files is no one's.
 const tempAge = 24 * time.Hour
 
 // sweepTemp removes what killed runs left in the folder for short-lived files.

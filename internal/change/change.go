@@ -36,7 +36,7 @@ type File struct {
 // A Status says what happened to a file. The strings are stored: do not change them.
 type Status string
 
-// The statuses that git's raw diff knows and ycbot tells apart.
+// The statuses that git's raw diff knows and ycbot distinguishes.
 const (
 	Added    Status = "added"
 	Modified Status = "modified"

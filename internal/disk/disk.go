@@ -21,7 +21,7 @@ import (
 )
 
 // A Trimmer removes what can be had again, the oldest first, until it has freed want
-// bytes or there is no more. It tells how much it freed.
+// bytes or there is no more. It says how much it freed.
 type Trimmer func(ctx context.Context, want int64) (int64, error)
 
 // A Keeper looks after a folder. It is safe for concurrent use.

@@ -45,7 +45,7 @@ type Command struct {
 // name is how a command begins.
 const name = "/verify"
 
-// ParseCommand reads the command in a comment and tells whether there is one.
+// ParseCommand reads the command in a comment and reports whether there is one.
 // The grammar is closed: a command that it does not have comes back as help with
 // a Reason.
 //
@@ -185,7 +185,7 @@ func next(s string) (word, rest string) {
 	return s, ""
 }
 
-// IsSHA tells whether s can name a commit in a command.
+// IsSHA reports whether s can name a commit in a command.
 func IsSHA(s string) bool {
 	return len(s) >= MinSHA && len(s) <= MaxSHA && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -17,7 +17,7 @@ type Event struct {
 	Action       string // as GitHub calls it, such as "opened"
 	Delivery     string // of the webhook, or the run's id in Actions
 	Repo         Repo
-	At           time.Time // as the payload tells: of the comment, else when the pull request or workflow last changed; zero: not told
+	At           time.Time // as the payload tells: of the comment, else when the pull request or workflow last changed; zero: not known
 	Number       int       // of the pull request; 0: none is named, or several are
 	Issue        int       // of the issue that was commented on, where it is no pull request; Number is 0 then
 	Pull         *Pull     // the pull request as of the event; nil where the event does not tell
@@ -33,7 +33,7 @@ type Event struct {
 	Sender       User
 	Installation int64
 	Gone         []Repo // repositories that the installation may not see any more; empty where it is Revoked: all
-	Account      string // where it is Granted: whose repositories they are; empty: not told
+	Account      string // where it is Granted: whose repositories they are; empty: not known
 }
 
 // A Kind is what happened to a change.
@@ -95,7 +95,7 @@ type Pull struct {
 	Labels      []string
 }
 
-// Fork tells whether the head lies in another repository than the base, or in
+// Fork reports whether the head lies in another repository than the base, or in
 // one that is gone.
 func (p *Pull) Fork() bool { return p.Head.Repo.ID == 0 || p.Head.Repo.ID != p.Base.Repo.ID }
 

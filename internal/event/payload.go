@@ -151,7 +151,7 @@ type linkedPayload struct {
 	} `json:"base"`
 }
 
-// user reads an account; that of somebody who left GitHub may be null.
+// user reads an account; that of someone who left GitHub may be null.
 func (u *userPayload) user(field string) (User, error) {
 	if u == nil {
 		return User{}, nil
@@ -261,12 +261,12 @@ func only(numbers []int) int {
 	return 0
 }
 
-// oid tells whether s is a whole object id as git writes it.
+// oid reports whether s is a whole object id as git writes it.
 func oid(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// plainName tells whether s can be the name of an account or repository, which
+// plainName reports whether s can be the name of an account or repository, which
 // may stand in a path.
 func plainName(s string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."

@@ -300,7 +300,7 @@ var intent = pattern.New(`(?i)\b(as |is |was |the )?(expected|intended|intention
 // unintended are words that say the contrary beside them.
 var unintended = pattern.New(`(?i)\b(un|not |n't |never )(expected|intended)`)
 
-// meant tells whether a check says that its command's failure is right.
+// meant reports whether a check says that its command's failure is right.
 func meant(c report.AgentCheck) bool {
 	text := c.Title + "\n" + c.Remark + "\n" + c.Expected
 	return intent.MatchString(text) && !unintended.MatchString(text)

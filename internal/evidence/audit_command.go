@@ -135,7 +135,7 @@ func (a Auditor) sameFolder(claim, ran spelling) bool {
 
 var commandCut = pattern.New(`(?m)(?:^|[\s"'])(?:…|\.\.\.|# \.\.\.)(?:[\s"']|$)|…`)
 
-// abbreviates tells whether claim is ran with its middle left out.
+// abbreviates reports whether claim is ran with its middle left out.
 func abbreviates(claim, ran string) bool {
 	pieces := commandCut.Split(claim, -1)
 	if len(pieces) < 2 || len(loose(pieces[0])) < 8 {
@@ -212,7 +212,7 @@ func partKeys(file *syntax.File) []string {
 	return out
 }
 
-// printsOnly tells whether a command's words are text, not commands of interest.
+// printsOnly reports whether a command's words are text, not commands of interest.
 func printsOnly(c *syntax.CallExpr) bool {
 	return len(c.Args) > 0 && (c.Args[0].Lit() == "echo" || c.Args[0].Lit() == "printf")
 }
@@ -264,7 +264,7 @@ func trimStmt(s *syntax.Stmt) *syntax.Stmt {
 	return s
 }
 
-// shows tells whether a stage of a pipe only cuts what is shown.
+// shows reports whether a stage of a pipe only cuts what is shown.
 func shows(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) == 0 {
@@ -279,7 +279,7 @@ func shows(s *syntax.Stmt) bool {
 	return false
 }
 
-// strictness tells whether a statement only asks bash to be strict.
+// strictness reports whether a statement only asks bash to be strict.
 func strictness(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(c.Args) < 2 || c.Args[0].Lit() != "set" {
@@ -293,12 +293,12 @@ func strictness(s *syntax.Stmt) bool {
 	return true
 }
 
-// merges tells whether a redirection joins stderr to stdout.
+// merges reports whether a redirection joins stderr to stdout.
 func merges(r *syntax.Redirect) bool {
 	return r.Op == syntax.DplOut && r.N != nil && r.N.Value == "2" && r.Word.Lit() == "1"
 }
 
-// benign tells whether a variable set before a command changes how it shows its
+// benign reports whether a variable set before a command changes how it shows its
 // work, not what it does.
 func benign(a *syntax.Assign) bool {
 	if a.Name == nil {

@@ -105,7 +105,7 @@ func maskedBinary(b *syntax.BinaryCmd) string {
 	}
 }
 
-// cannotFail tells whether a statement ends with 0 whatever came before.
+// cannotFail reports whether a statement ends with 0 whatever came before.
 func cannotFail(s *syntax.Stmt) bool {
 	switch x := s.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -128,7 +128,7 @@ func cannotFail(s *syntax.Stmt) bool {
 	return false
 }
 
-// judges tells whether a statement does something whose exit code matters.
+// judges reports whether a statement does something whose exit code matters.
 // What prepares, shows or looks does not.
 func judges(s *syntax.Stmt) bool {
 	found := false
@@ -146,7 +146,7 @@ func judges(s *syntax.Stmt) bool {
 	return found
 }
 
-// tests tells whether a statement runs a known test, build or lint command.
+// tests reports whether a statement runs a known test, build or lint command.
 func tests(s *syntax.Stmt) bool {
 	found := false
 	syntax.Walk(s, func(n syntax.Node) bool {
@@ -193,7 +193,7 @@ func isTest(c *syntax.CallExpr) bool {
 	return false
 }
 
-// substitutesTest tells whether a test runs inside $( ) among a command's words.
+// substitutesTest reports whether a test runs inside $( ) among a command's words.
 func substitutesTest(c *syntax.CallExpr) bool {
 	found := false
 	for _, w := range c.Args {
@@ -207,7 +207,7 @@ func substitutesTest(c *syntax.CallExpr) bool {
 	return found
 }
 
-// leaves tells whether a loop's body ends the loop on failure.
+// leaves reports whether a loop's body ends the loop on failure.
 func leaves(body []*syntax.Stmt) bool {
 	for _, s := range body {
 		if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.OrStmt {

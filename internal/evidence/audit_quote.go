@@ -16,13 +16,13 @@ type printed struct {
 	exits          []int
 }
 
-// has tells whether every piece of a quote was printed, in order. Both orders
+// has reports whether every piece of a quote was printed, in order. Both orders
 // of the two streams are tried, since a reader may quote either first.
 func (p printed) has(q quote) bool {
 	return q.within(p.stdout+"\n"+p.stderr) || q.within(p.stderr+"\n"+p.stdout)
 }
 
-// empty tells whether nothing was printed.
+// empty reports whether nothing was printed.
 func (p printed) empty() bool { return p.stdout == "" && p.stderr == "" }
 
 var (

@@ -232,7 +232,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// A masked exit is told apart from other shortcomings, for the report.
+// A masked exit is distinguished from other shortcomings, for the report.
 func TestAuditMasked(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]bool{

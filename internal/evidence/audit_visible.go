@@ -25,7 +25,7 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// hiddenRune tells whether a reader would not see r. The variation selector
+// hiddenRune reports whether a reader would not see r. The variation selector
 // that merely colours an emoji is let through.
 func hiddenRune(r rune) bool {
 	switch {
@@ -41,7 +41,7 @@ func hiddenRune(r rune) bool {
 	return false
 }
 
-// Fence puts a text that somebody else wrote into a Markdown code fence that is longer
+// Fence puts a text that someone else wrote into a Markdown code fence that is longer
 // than any in it.
 func Fence(text string) string {
 	mark := "```"

@@ -72,7 +72,7 @@ func (l *Log) Hold(ctx context.Context, sb sandbox.Sandbox, x Execution) *Held {
 	return h
 }
 
-// noting tells when a command has ended.
+// noting says when a command has ended.
 type noting struct {
 	sandbox.Sandbox
 	ended chan struct{}
@@ -93,7 +93,7 @@ func (h *Held) Stop() (Record, sandbox.Result, error) {
 	return h.rec, h.res, h.err
 }
 
-// Ended tells whether no process of h is alive any more.
+// Ended reports whether no process of h is alive any more.
 func (h *Held) Ended() bool {
 	select {
 	case <-h.ended:

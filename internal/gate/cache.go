@@ -295,7 +295,7 @@ func copyWhole(from, to string) error {
 	return whole(to, func(temp string) error { return gone(os.CopyFS(temp, os.DirFS(from))) })
 }
 
-// whole has a folder filled so that it is there whole or not at all. Where somebody
+// whole has a folder filled so that it is there whole or not at all. Where someone
 // else was faster, theirs stays.
 func whole(to string, fill func(temp string) error) error {
 	if err := mkdirs(filepath.Dir(to)); err != nil {

@@ -2,7 +2,7 @@ package gate
 
 import "testing"
 
-// TestCompare holds how two runs are told apart, before anything is run again.
+// TestCompare holds how two runs are distinguished, before anything is run again.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	s := func(lines ...string) []string { return lines }

@@ -105,7 +105,7 @@ func ref(b *gh.PullRequestBranch) Ref {
 	}
 }
 
-// Permission returns what somebody may do: "admin", "maintain", "write",
+// Permission returns what someone may do: "admin", "maintain", "write",
 // "triage", "read" or "none". Who is unknown may do nothing; a role that the
 // owner made up counts as what it is built on.
 func (c *Client) Permission(ctx context.Context, repo Repo, login string) (string, error) {

@@ -103,7 +103,7 @@ func TestCheckRuns(t *testing.T) {
 	}
 }
 
-// Roles are told apart; who is unknown may do nothing.
+// Roles are distinguished; who is unknown may do nothing.
 func TestPermission(t *testing.T) {
 	t.Parallel()
 	s, _ := world(t)

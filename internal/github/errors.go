@@ -45,17 +45,17 @@ func (e *LimitError) Error() string {
 	return "rate limit: try again after " + e.Until.UTC().Format(time.RFC3339)
 }
 
-// IsNotFound tells whether GitHub does not know it, or does not let the token see it.
+// IsNotFound reports whether GitHub does not know it, or does not let the token see it.
 func IsNotFound(err error) bool { return hasStatus(err, http.StatusNotFound, http.StatusGone) }
 
-// IsForbidden tells whether the token may not do it. Rate limits do not count.
+// IsForbidden reports whether the token may not do it. Rate limits do not count.
 func IsForbidden(err error) bool { return hasStatus(err, http.StatusForbidden) }
 
-// IsUnauthorized tells whether the token is wrong or no longer valid, or the
+// IsUnauthorized reports whether the token is wrong or no longer valid, or the
 // App not installed.
 func IsUnauthorized(err error) bool { return hasStatus(err, http.StatusUnauthorized) }
 
-// IsValidation tells whether GitHub found the request itself wrong.
+// IsValidation reports whether GitHub found the request itself wrong.
 func IsValidation(err error) bool {
 	return hasStatus(err, http.StatusUnprocessableEntity, http.StatusBadRequest)
 }

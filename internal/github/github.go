@@ -44,10 +44,10 @@ type Ref struct {
 	RepoID   int64 // 0: the repository is gone
 	Repo     Repo
 	CloneURL string
-	Size     int64 // of the repository, in KB; 0: not told
+	Size     int64 // of the repository, in KB; 0: not known
 }
 
-// Fork tells whether the head lies in another repository than the base, or in
+// Fork reports whether the head lies in another repository than the base, or in
 // one that is gone.
 func (p *Pull) Fork() bool { return p.Head.RepoID == 0 || p.Head.RepoID != p.Base.RepoID }
 

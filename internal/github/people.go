@@ -8,7 +8,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// A Visible is a repository that somebody may read.
+// A Visible is a repository that someone may read.
 type Visible struct {
 	ID     int64
 	Repo   Repo

@@ -45,7 +45,7 @@ type Issue struct {
 	Title, Body string
 }
 
-// Protection tells whether a branch is protected.
+// Protection reports whether a branch is protected.
 type Protection int
 
 // What can be known of a branch.
@@ -58,7 +58,7 @@ const (
 // A Moment is what a snapshot is taken as of.
 type Moment struct {
 	At time.Time
-	// Text tells that Title and Body are those of the event, and are taken
+	// Text says that Title and Body are those of the event, and are taken
 	// instead of what the pull request says now.
 	Text        bool
 	Title, Body string
@@ -174,7 +174,7 @@ func (c *Client) readComments(ctx context.Context, s *Snapshot, repo Repo) error
 	return nil
 }
 
-// before tells whether something is older than the event.
+// before reports whether something is older than the event.
 func (s *Snapshot) before(t time.Time) bool { return s.AsOf.IsZero() || t.Before(s.AsOf) }
 
 // closes is how a body says which issues of its repository it closes.

@@ -151,7 +151,7 @@ func replay(req *http.Request, body []byte) *http.Request {
 	return out
 }
 
-// late tells whether a pause would outlast the context.
+// late reports whether a pause would outlast the context.
 func (t *retry) late(ctx context.Context, d time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && t.now().Add(d).After(deadline)
@@ -196,14 +196,14 @@ func lost(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !errors.Is(err, errTooLong) && !errors.As(err, &auth) && !errors.As(err, &limit)
 }
 
-// neverSent tells that no connection came about, so that the request cannot
+// neverSent says that no connection came about, so that the request cannot
 // have had an effect.
 func neverSent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-// limited tells whether a refusal is a rate limit and how long it lasts.
+// limited reports whether a refusal is a rate limit and how long it lasts.
 func (t *retry) limited(resp *http.Response, try int) (time.Duration, bool) {
 	if d, ok := t.retryAfter(resp.Header.Get("Retry-After")); ok {
 		return d, true

@@ -86,7 +86,7 @@ func TestWritesAreNotTriedAgain(t *testing.T) {
 	}
 }
 
-// A write that never reached GitHub, because nobody could be called, is tried again.
+// A write that never reached GitHub, because no one could be called, is tried again.
 func TestUnsentWritesAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	s, n := world(t)
@@ -238,7 +238,7 @@ func TestForbiddenIsFinal(t *testing.T) {
 	}
 }
 
-// Errors tell apart what callers need to, and hold no token, not even one that
+// Errors distinguish what callers need to, and hold no token, not even one that
 // the server sends back.
 func TestErrors(t *testing.T) {
 	t.Parallel()

@@ -21,14 +21,14 @@ type comment struct {
 	reactions        []Reaction
 }
 
-// A Reaction is an emoji that somebody put on a comment.
+// A Reaction is an emoji that someone put on a comment.
 type Reaction struct {
 	ID      int64
 	Content string
 	User    github.User
 }
 
-// AddComment comments as somebody would, and returns the comment.
+// AddComment comments as someone would, and returns the comment.
 func (s *Server) AddComment(repo github.Repo, n int, login, body string) github.Comment {
 	s.t.Helper()
 	r := s.repo(repo)
@@ -273,7 +273,7 @@ func (s *Server) listStatuses(r *request) reply {
 	return list(out)
 }
 
-// hasCommit tells whether the repository has a commit of that full id.
+// hasCommit reports whether the repository has a commit of that full id.
 func (s *Server) hasCommit(r *Repo, sha string) bool {
 	if len(sha) != 40 {
 		return false

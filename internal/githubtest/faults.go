@@ -72,7 +72,7 @@ func (s *Server) fault(n int) Fault {
 
 func (f Fault) set() bool { return f.Drop != "" || f.Status != 0 || f.Hook != nil }
 
-// before runs the part of a fault that comes before the call, and tells whether
+// before runs the part of a fault that comes before the call, and reports whether
 // it takes the call's place.
 func (f Fault) before(n int, w http.ResponseWriter, r *http.Request) (status int, handled bool) {
 	if f.Hook != nil && f.Drop != "after" {

@@ -190,7 +190,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// An App changes its own check runs, nobody else's.
+// An App changes its own check runs, no one else's.
 func TestCheckRunsBelongToTheirApp(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t)
@@ -275,7 +275,7 @@ func TestFailAt(t *testing.T) {
 }
 
 // A request that GitHub would not understand fails the test, and so does one
-// that nobody has thought of yet; so does a transport that checks requests to
+// that no one has thought of yet; so does a transport that checks requests to
 // another stand-in.
 func TestRequestsAreChecked(t *testing.T) {
 	t.Parallel()

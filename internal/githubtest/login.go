@@ -31,7 +31,7 @@ type manifest struct {
 	Public      bool                 `json:"public"`
 }
 
-// SignIn says who is signed in at GitHub in all browsers; empty: nobody, so a login is
+// SignIn says who is signed in at GitHub in all browsers; empty: no one, so a login is
 // refused.
 func (s *Server) SignIn(login string) {
 	s.t.Helper()
@@ -173,7 +173,7 @@ func slug(name string) string {
 	}, strings.ToLower(name))
 }
 
-// convert tells what an App that was made of a manifest is, once.
+// convert says what an App that was made of a manifest is, once.
 func (s *Server) convert(r *request) reply {
 	code := r.PathValue("code")
 	g, ok := s.grants[code]
@@ -223,7 +223,7 @@ func (s *Server) listUserRepos(r *request) reply {
 	return rep
 }
 
-// explicit are the repositories of an installation in which somebody has a role. What
+// explicit are the repositories of an installation in which someone has a role. What
 // everybody may read is not among them.
 func (s *Server) explicit(who *account, in *install) (out []*Repo) {
 	for _, repo := range in.repos {

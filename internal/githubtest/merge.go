@@ -84,7 +84,7 @@ func (s *Server) listRules(r *request) reply {
 	return list(out)
 }
 
-// Merge tries to merge a pull request as somebody does with a token of their own, and
+// Merge tries to merge a pull request as someone does with a token of their own, and
 // returns the status and the message of the answer.
 func (s *Server) Merge(repo github.Repo, n int, login string) (status int, message string) {
 	s.t.Helper()

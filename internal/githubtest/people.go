@@ -58,7 +58,7 @@ func (s *Server) account(login string) *account {
 	return a
 }
 
-// SetPermission gives somebody a role in a repository: admin, maintain, write,
+// SetPermission gives someone a role in a repository: admin, maintain, write,
 // triage, read or none; "reviewer:write" is a role that the owner made up on the
 // base of another.
 func (s *Server) SetPermission(repo github.Repo, login, role string) {
@@ -131,7 +131,7 @@ type install struct {
 	suspended, gone bool
 }
 
-// sees tells whether an installation may have to do with a repository now.
+// sees reports whether an installation may have to do with a repository now.
 func (in *install) sees(r *Repo) bool {
 	return !in.gone && !in.suspended && slices.Contains(in.repos, r)
 }
@@ -196,7 +196,7 @@ func (s *Server) Suspend(installation int64, yes bool) {
 	s.installs[installation].suspended = yes
 }
 
-// A token belongs to somebody and may do no more than perms says.
+// A token belongs to someone and may do no more than perms says.
 type token struct {
 	who   *account
 	app   *App // whose check runs it makes; nil for people
@@ -235,7 +235,7 @@ func (s *Server) TokenUses() []TokenUse {
 	return out
 }
 
-// Token makes a token of somebody. kind is "personal", "installation" (the
+// Token makes a token of someone. kind is "personal", "installation" (the
 // login is an App's bot) or "actions" (github-actions[bot], whatever the login).
 //
 // perms is what the token may do, such as "checks": "write". Everything may be
@@ -280,7 +280,7 @@ func (s *Server) addToken(t *token) string {
 	return text
 }
 
-// covers tells whether the token is for the repository at all.
+// covers reports whether the token is for the repository at all.
 func (t *token) covers(r *Repo) bool {
 	if t.kind == "personal" {
 		return r.role(t.who) != "none"
@@ -299,7 +299,7 @@ func (t *token) covers(r *Repo) bool {
 	return false
 }
 
-// may tells whether a token may do something: any of perms is enough. Of a
+// may reports whether a token may do something: any of perms is enough. Of a
 // person, also the role must be.
 func (t *token) may(r *Repo, level, role string, perms ...string) bool {
 	if t.kind == "personal" && rank(r.role(t.who)) < rank(role) {

@@ -91,7 +91,7 @@ type Call struct {
 	Path   string // below the base, escaped
 	Query  string
 	Body   string
-	Login  string // whose token; empty: of nobody, or of an App as itself
+	Login  string // whose token; empty: of no one, or of an App as itself
 	Status int    // 0: no answer was given
 	Fault  bool   // one happened to it
 }

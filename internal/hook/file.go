@@ -20,7 +20,7 @@ import (
 const MaxSize = 256 << 10
 
 // Read reads the hooks of a file; none is there where the file is not. A file
-// that somebody else than its reader or root could have written is an error, as
+// that someone else than its reader or root could have written is an error, as
 // is one with anything in it that means nothing: a hook that was meant and is not
 // called would go unnoticed.
 func Read(name string) ([]Hook, error) {

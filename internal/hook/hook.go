@@ -4,7 +4,7 @@
 // user that ycbot runs as, and so its configuration is read from the machine and
 // never from a repository. It is given what happened as JSON on its standard
 // input, and nothing else: its arguments are those of the configuration, and its
-// environment is made anew, without tokens and keys.
+// environment is made again, without tokens and keys.
 //
 // A hook of [PreToolUse], [SubagentStart] or [RunStart] may say no: it exits with
 // 2, and its standard error (else its standard output) says why. Of PreToolUse
@@ -46,7 +46,7 @@ func events() []Event {
 	return []Event{RunStart, SubagentStart, PreToolUse, PostToolUse, SubagentStop, RunEnd}
 }
 
-// denies tells the events of which a hook can prevent what is about to happen.
+// denies reports the events of which a hook can prevent what is about to happen.
 func (e Event) denies() bool { return e == RunStart || e == PreToolUse || e == SubagentStart }
 
 // How long a hook may take.

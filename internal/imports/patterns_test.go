@@ -12,7 +12,7 @@ import (
 )
 
 // TestPatterns holds that no regular expression is compiled as the program
-// starts, and that those of package pattern, which nobody has compiled yet, can be.
+// starts, and that those of package pattern, which no one has compiled yet, can be.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -72,7 +72,7 @@ func numbers(t *testing.T, text string) []int {
 	return out
 }
 
-// there tells whether something in ticks exists: a path or a pattern of files, or a
+// there reports whether something in ticks exists: a path or a pattern of files, or a
 // name of Go. What is neither, such as a flag, counts as there.
 func there(what string, files []string, names map[string]bool) bool {
 	what = strings.TrimSuffix(what, "/")

@@ -92,7 +92,7 @@ func admitted(j Job) Decision {
 	return run(j)
 }
 
-// byNobody tells whether no person did it: ycbot itself or another bot.
+// byNobody reports whether no person did it: ycbot itself or another bot.
 func byNobody(u event.User, r Rules) (Skip, bool) {
 	switch {
 	case r.Self != 0 && u.ID == r.Self:
@@ -122,7 +122,7 @@ func admitPull(j Job, e *event.Event, r Rules) Decision {
 	return admitted(j)
 }
 
-// labeled tells whether a label asks.
+// labeled reports whether a label asks.
 func (j Job) labeled() bool { return j.Trigger == TriggerPullRequest && j.Action == "labeled" }
 
 func (j Job) closed() Skip {

@@ -113,11 +113,11 @@ func Permitted(has string, allow config.Permission) bool {
 	return rank(has) >= max(rank(string(allow)), rank("write"))
 }
 
-// privileged tells whether the event is one whose runs hold secrets and tokens
+// privileged reports whether the event is one whose runs hold secrets and tokens
 // also when the change is a stranger's: every one but pull_request.
 func privileged(name string) bool { return name != "pull_request" }
 
-// automatic tells whether j comes from a push to a pull request.
+// automatic reports whether j comes from a push to a pull request.
 func (j Job) automatic() bool { return j.Trigger == TriggerPullRequest && !j.Asked() }
 
 // whichCommit compares the event, the words of the person and what is there now.
@@ -146,7 +146,7 @@ func whichCommit(j Job, f Facts, _ *config.Config) *Skip {
 	return &s
 }
 
-// byItself holds the settings for pull requests that nobody asked about.
+// byItself holds the settings for pull requests that no one asked about.
 func byItself(j Job, f Facts, c *config.Config) *Skip {
 	if !j.automatic() {
 		return nil

@@ -46,7 +46,7 @@ type Job struct {
 	Installation int64      `json:"installation,omitempty"`
 	At           time.Time  `json:"at,omitzero"` // text that is newer is not read; zero: not told
 
-	Text    *event.Text  `json:"text,omitempty"`    // of the pull request as of the event; nil: not told
+	Text    *event.Text  `json:"text,omitempty"`    // of the pull request as of the event; nil: not known
 	Gone    []event.Repo `json:"gone,omitempty"`    // what VerbForget is about; empty: all of the installation
 	Account string       `json:"account,omitempty"` // whose repositories VerbReturn is about; empty: not told
 
@@ -104,7 +104,7 @@ func QueuedPull(ref string) int {
 	return n
 }
 
-// Asked tells whether a person asks for the job, and not a push.
+// Asked reports whether a person asks for the job, and not a push.
 func (j Job) Asked() bool { return j.Request != "" }
 
 // Identity is the work itself as a hash: repository, pull request, base, head,

@@ -22,7 +22,7 @@ type Notify string
 
 // The places.
 const (
-	NotifyNone    Notify = "none"    // only in the log: nobody waits for an answer
+	NotifyNone    Notify = "none"    // only in the log: no one waits for an answer
 	NotifySummary Notify = "summary" // job summary of the Action, list of runs of the App
 	NotifyComment Notify = "comment" // one comment, kept up to date instead of followed by another
 )
@@ -83,7 +83,7 @@ func (s Skip) Refused() bool {
 	return slices.Contains([]Code{CodeOutsider, CodeUsageUnknown, CodeRunsPerDay, CodeCostPerPR, CodeCoolDown}, s.Code)
 }
 
-// silent is a Skip that nobody waits for.
+// silent is a Skip that no one waits for.
 func silent(code Code, text string) Skip { return Skip{Code: code, Text: text, Notify: NotifyNone} }
 
 // told is a Skip that is told where j came from: a comment answers a comment and
@@ -131,7 +131,7 @@ func (j Job) noPermission(p string, allow config.Permission) Skip {
 		"Ask someone who has it (`allow` in `.github/ycbot.yml`).", allow, has))
 }
 
-// role names a permission; the name of a custom role is somebody's text.
+// role names a permission; the name of a custom role is someone's text.
 func role(p string) string {
 	switch p {
 	case "admin", "maintain", "write", "triage", "read", "none":

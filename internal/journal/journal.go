@@ -129,7 +129,7 @@ func (j *Journal) Append(kind, key string, data any) error {
 
 // AppendSoon stores data that comes to disk with the next Append. It survives the
 // end of the process, and not that of the machine: it is for what is just done
-// again, and comes to the same, such as the reading of a file that nobody writes.
+// again, and comes to the same, such as the reading of a file that no one writes.
 func (j *Journal) AppendSoon(kind, key string, data any) error {
 	return j.store(kind, key, data, false)
 }

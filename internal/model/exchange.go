@@ -98,7 +98,7 @@ func (d *Deltas) Restore(e Exchange) (Exchange, error) {
 }
 
 // ReadExchanges reads a model.jsonl and calls fn with each exchange, its request
-// whole. A last line that a crash cut off is left out: nobody used its answer.
+// whole. A last line that a crash cut off is left out: no one used its answer.
 func ReadExchanges(log io.Reader, fn func(Exchange) error) error {
 	var d Deltas
 	lines := bufio.NewReader(log)

@@ -148,8 +148,8 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// The errors of a provider that a caller may have to tell apart. Providers
-// wrap them; anything else is a fault that asking again may mend.
+// The errors of a provider that a caller may have to distinguish. Providers
+// wrap them; anything else is a fault that asking again may fix.
 var (
 	ErrAuth     = errors.New("the provider refused the key")                    // 401, 403: no use in asking again
 	ErrRequest  = errors.New("the provider refused the request")                // 400, 404, 422: no use in asking again
@@ -162,7 +162,7 @@ var (
 	// refused for good.
 	ErrUnasked = errors.New("not asked any more")
 
-	ErrQuota = fmt.Errorf("%w: nothing is left of the quota", ErrRequest) // no waiting mends it
+	ErrQuota = fmt.Errorf("%w: nothing is left of the quota", ErrRequest) // no waiting fixes it
 	ErrModel = fmt.Errorf("%w: the model cannot be asked", ErrRequest)    // there is none of that name, or not at that address
 )
 

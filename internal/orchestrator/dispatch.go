@@ -224,7 +224,7 @@ type dispute struct {
 	Title string `json:"title"`
 }
 
-// refute sends an agent to refute each failing check that stands, where somebody
+// refute sends an agent to refute each failing check that stands, where someone
 // asked for it by name. What it says stands beside the check and changes no
 // verdict: the check failed, and that was seen.
 func (w *work) refute(ctx context.Context, j *Judgement) error {

@@ -56,7 +56,7 @@ type Agents struct {
 
 // Load reads the agents of a run and what they may do. Which agents there are is in
 // the journal, and read there when the run is continued. The error is a
-// [rundir.UsageError] where a file or a name that somebody gave is wrong.
+// [rundir.UsageError] where a file or a name that someone gave is wrong.
 func Load(ctx context.Context, l Loading) (*Agents, error) {
 	limits := l.Config.Limits.Under(l.Models.Limits())
 	a := &Agents{

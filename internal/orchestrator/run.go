@@ -184,7 +184,7 @@ func (w *work) close(ctx context.Context) {
 // its next stage.
 func (a *Agents) note(e agent.Event) { _ = a.emit(e) }
 
-// asked says whether somebody wants an agent by its name.
+// asked says whether someone wants an agent by its name.
 func (a *Agents) asked(name string) bool {
 	return slices.Contains(a.set.Wanted, name) || name == coordinatorAgent && a.models.Coordinator
 }

@@ -25,7 +25,7 @@ import (
 type Set struct {
 	Own      []agents.Definition `json:"own,omitempty"`      // that are not built in
 	Disabled []string            `json:"disabled,omitempty"` // built-in ones whose name a file took that is no agent
-	Wanted   []string            `json:"wanted"`             // that somebody asked for, by the names that they have
+	Wanted   []string            `json:"wanted"`             // that someone asked for, by the names that they have
 	Warnings []string            `json:"warnings,omitempty"` // what is wrong with their files, each with its place
 }
 

@@ -141,7 +141,7 @@ type provisioning struct {
 	processes *tool.Processes // nil: it holds none
 }
 
-// sharedNetwork tells whether the commands of the run share the network of the machine.
+// sharedNetwork reports whether the commands of the run share the network of the machine.
 func (w *work) sharedNetwork() bool {
 	tier := w.sides.Sandbox.Status().Tier
 	return tier != sandbox.TierFull && tier != sandbox.TierStrong

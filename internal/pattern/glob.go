@@ -56,7 +56,7 @@ func class(p []rune) int {
 	return 0
 }
 
-// within tells whether a character is in a set, given without its brackets.
+// within reports whether a character is in a set, given without its brackets.
 func within(set []rune, c rune) bool {
 	not := set[0] == '!' || set[0] == '^'
 	if not {

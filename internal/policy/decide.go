@@ -49,7 +49,7 @@ type Verdict struct {
 func Decide(c Call, grant Set) *Denial { return Explain(c, grant).Denial }
 
 // Explain decides a call. Refusals come in a fixed order: a tool that does not
-// exist, what nobody may do, a tool that this agent was not given, what its own
+// exist, what no one may do, a tool that this agent was not given, what its own
 // definition forbids, Deny rules, the mode, the grant, Ask rules, commands that change
 // or publish something, the hook, the budget. Only what none of them refuses can be allowed, so that no Allow rule,
 // however broad, gives back what one of them took.
@@ -161,7 +161,7 @@ func denied(c Call, _ Set) *Denial {
 	return &Denial{Code: CodePolicyDeny, Target: t.Text, Rule: r.String(), Source: r.Source(), Reason: "a rule of the permission file forbids it", Hint: "do it another way that no rule forbids, or report that it could not be done" + c.others(r.Name)}
 }
 
-// others tells which rules of a kind there are besides, so that a model need not
+// others says which rules of a kind there are besides, so that a model need not
 // find them out one refusal after another.
 func (c Call) others(name string) string {
 	var out []string
@@ -180,7 +180,7 @@ func gated(c Call, _ Set) *Denial {
 	return &Denial{Code: CodePlanMode, Rule: "mode plan", Source: builtIn, Reason: "this run reads only", Hint: "say what you would have run"}
 }
 
-// ungranted is the contract of work that nobody watches: what is not granted is
+// ungranted is the contract of work that no one watches: what is not granted is
 // refused at once.
 func ungranted(c Call, grant Set) *Denial {
 	switch {
@@ -228,7 +228,7 @@ func asked(c Call, _ Set) *Denial {
 	return nil
 }
 
-// listed tells whether the agent's definition allows some commands only: one whose
+// listed reports whether the agent's definition allows some commands only: one whose
 // program is not known is not among them.
 func (c Call) listed() bool {
 	if c.Agent.Permission == nil || c.Command == "" {
@@ -306,7 +306,7 @@ func (c Call) host() string {
 	return ""
 }
 
-// hostAllowed tells whether the operator named the host, as itself or with *.
+// hostAllowed reports whether the operator named the host, as itself or with *.
 // for all below it.
 func (c Call) hostAllowed() bool {
 	host := c.host()

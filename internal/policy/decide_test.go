@@ -203,7 +203,7 @@ func TestBashRules(t *testing.T) {
 		"timeout 5 env A=1 nohup curl x": CodePolicyDeny, "coproc curl x": CodePolicyDeny, "! curl x": CodePolicyDeny,
 		// somebody would have to be asked
 		"npm publish --tag x": CodeAsk,
-		// what runs is not seen, so it is as if somebody had to be asked
+		// what runs is not seen, so it is as if someone had to be asked
 		"echo 'open": CodeAsk, "$CURL x": CodeAsk, "eval $x": CodeAsk, "sh -c \"$x\"": CodeAsk, "echo curl x | sh": CodeAsk, "env sh": CodeAsk,
 		"env -iS 'curl x'": CodePolicyDeny, "env -iS 'A=1 curl x'": CodeAsk, "env --split='curl x'": CodeAsk, "bash <<< 'curl x'": CodeAsk, "git grep -Ocurl x": CodeAsk, "git grep --open-files=curl x": CodeAsk, "git -c alias.x='!curl' x": CodeAsk,
 		`awk 'BEGIN{system("curl x")}'`: CodeAsk, `awk '{print | "sh"}'`: CodeAsk, "{curl,x}": CodeAsk, "/usr/bin/cur? x": CodeAsk,

@@ -51,7 +51,7 @@ func Inspect(command string) (argv []string, why string) {
 	return argv, ""
 }
 
-// plain tells whether a word means itself: nothing in it is expanded.
+// plain reports whether a word means itself: nothing in it is expanded.
 func plain(w *syntax.Word) bool {
 	if value(w) == dynamic {
 		return false

@@ -97,7 +97,7 @@ func shadow(rules []Rule, i int) []string {
 
 func rank(a Action) int { return slices.Index([]Action{Allow, Ask, Deny}, a) }
 
-// covers tells whether s matches whatever r matches. It may miss that it does.
+// covers reports whether s matches whatever r matches. It may miss that it does.
 func covers(s, r Rule) bool {
 	switch {
 	case s.Action == Allow && !s.Operator && r.Operator && s.Name == "Fetch":

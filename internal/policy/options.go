@@ -99,7 +99,7 @@ func (c *checker) variable(name string, value *syntax.Word) {
 	}
 }
 
-// substitutes tells whether a text that bash does not expand here has a command in it
+// substitutes reports whether a text that bash does not expand here has a command in it
 // that it runs where it expands the text later.
 func substitutes(text string) bool {
 	return strings.Contains(text, "$(") || strings.Contains(text, "`")

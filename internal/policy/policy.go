@@ -2,7 +2,7 @@
 // the rules of permission files, and what no shell command may be. [Decide] is
 // the one chain that all of them are links of.
 //
-// It is pure and deterministic: nobody is asked, nothing is read, and an answer
+// It is pure and deterministic: no one is asked, nothing is read, and an answer
 // depends on nothing but the arguments. It is no boundary either: what a
 // command can reach is the sandbox's business, and [CheckShell] only refuses
 // early what could serve no verification.
@@ -63,7 +63,7 @@ type Denial struct {
 // A Set is a set of tool classes.
 type Set []string
 
-// Has tells whether class is in the set.
+// Has reports whether class is in the set.
 func (s Set) Has(class string) bool { return slices.Contains(s, class) }
 
 // A Level is how much execution a run allows.
@@ -102,7 +102,7 @@ func (s Set) WithoutExec() Set {
 	return slices.DeleteFunc(slices.Clone(s), func(c string) bool { return c == classExec })
 }
 
-// mutates tells whether a class is never granted, whatever the run.
+// mutates reports whether a class is never granted, whatever the run.
 func mutates(class string) bool {
 	return class == "write" || class == "git_write" || class == "publish"
 }

@@ -14,7 +14,7 @@ import (
 // An Action is what a rule says. The strings are those of permission files.
 type Action string
 
-// The actions. Nobody is there to be asked, so Ask refuses like Deny, with a
+// The actions. No one is there to be asked, so Ask refuses like Deny, with a
 // code of its own.
 const (
 	Allow Action = "allow"
@@ -85,7 +85,7 @@ type Target struct {
 	trap string // of a Bash segment: why no Allow rule covers it
 }
 
-// matches tells whether the rule is about a target. An Allow rule has to fit
+// matches reports whether the rule is about a target. An Allow rule has to fit
 // what runs exactly, the others also what it may be.
 func (r Rule) matches(t Target) bool {
 	if r.Name != t.Name {

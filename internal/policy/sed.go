@@ -39,7 +39,7 @@ func sedTrap(rest []string) string {
 	return ""
 }
 
-// plainSed tells whether a script of GNU sed is understood and runs nothing.
+// plainSed reports whether a script of GNU sed is understood and runs nothing.
 func plainSed(s string) bool {
 	for s != "" {
 		s = strings.TrimLeft(s, " \t\n;{}!0123456789,$~+")
@@ -108,7 +108,7 @@ func delimited(s string, delimiter byte) (rest string, ok bool) {
 	return "", false
 }
 
-// closed tells whether each bracket of an expression ends before its delimiter: where
+// closed reports whether each bracket of an expression ends before its delimiter: where
 // one does not, versions of sed differ in where the expression ends.
 func closed(s string, delimiter byte) bool {
 	for i := 0; i < len(s) && s[i] != delimiter; i++ {

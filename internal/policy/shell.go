@@ -301,7 +301,7 @@ var (
 	system   = pattern.New(`^/(bin|boot|dev|etc|lib|lib32|lib64|libx32|opt|proc|run|sbin|srv|sys|usr|var|System|Library|Applications)(/[^/]*)?$`)
 )
 
-// precious tells whether a path is the root, a system directory or a home, or
+// precious reports whether a path is the root, a system directory or a home, or
 // everything directly in one.
 func precious(p string) bool {
 	if p == "" || p == dynamic {

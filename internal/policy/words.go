@@ -12,7 +12,7 @@ import (
 const dynamic = "\x00"
 
 // words returns the values of literal words. Of the others only the forms of
-// the home directory are told apart, since those are what rm is feared for.
+// the home directory are distinguished, since those are what rm is feared for.
 func words(ws []*syntax.Word) []string {
 	var out []string
 	for _, w := range ws {

@@ -46,7 +46,7 @@ func (p *Publisher) commentKey(t Target) string {
 	return key
 }
 
-// mark is the first line of a comment; kind tells apart what there may be several of.
+// mark is the first line of a comment; kind distinguishes what there may be several of.
 func (p *Publisher) mark(t Target, kind string) string {
 	s := fmt.Sprintf("%s%s#%d", markOpen, t.Repo, t.Number)
 	if p.Scope != "" {
@@ -217,7 +217,7 @@ func (p *Publisher) result(t Target, e ending) result {
 	return r
 }
 
-// late tells that what the comment says must stay: it is about a newer head than r,
+// late says that what the comment says must stay: it is about a newer head than r,
 // or it was verified where r is only claimed.
 func (r result) late(old state, e ending) bool {
 	switch {

@@ -26,7 +26,7 @@ const (
 	Normal     EndKind = ""
 	Superseded EndKind = "superseded" // the head moved
 	Refused    EndKind = "refused"    // execution was required and not permitted here
-	Stopped    EndKind = "stopped"    // somebody stopped it, or the machine did
+	Stopped    EndKind = "stopped"    // someone stopped it, or the machine did
 	Removed    EndKind = "removed"    // GitHub did not let it see the repository any more
 )
 

@@ -40,7 +40,7 @@ func (l *Ledger) Once(ctx context.Context, key string, look, act func(context.Co
 // Ensure makes the effect called key be there now, and returns its reference: the one
 // that look finds outside ("" for none), or the one that act makes. What is recorded is
 // not believed: it may have been deleted since, and a reference is only used for writing
-// when it was seen to be ours. A refusal of act's is final; after any other error nobody
+// when it was seen to be ours. A refusal of act's is final; after any other error no one
 // knows whether it happened, so look is asked again, and act tried once more.
 func (l *Ledger) Ensure(ctx context.Context, key string, look, act func(context.Context) (string, error)) (string, error) {
 	if err := l.recordFirst(ctx, intended+key, "1"); err != nil {
@@ -69,7 +69,7 @@ func (l *Ledger) Ensure(ctx context.Context, key string, look, act func(context.
 	return "", failed
 }
 
-// final tells that GitHub answered and did nothing.
+// final says that GitHub answered and did nothing.
 func final(err error) bool {
 	return refused(err) || github.IsUnauthorized(err) || github.IsValidation(err)
 }

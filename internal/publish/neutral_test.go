@@ -22,7 +22,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// hostileTexts try to leave their place, to reach somebody, to be taken for ours, or
+// hostileTexts try to leave their place, to reach someone, to be taken for ours, or
 // to hide.
 func hostileTexts() []string {
 	texts := []string{
@@ -184,7 +184,7 @@ func testTarget() Target {
 }
 
 // TestHostileReport: 500 KB of what strangers would like to be posted is posted within
-// the limits, reaches nobody, and can be read.
+// the limits, reaches no one, and can be read.
 func TestHostileReport(t *testing.T) {
 	t.Parallel()
 	rep := hostileReport(t)

@@ -116,7 +116,7 @@ type job struct {
 	done  bool
 }
 
-// Posted tells what is outside now.
+// Posted says what is outside now.
 type Posted struct {
 	CommentURL string   `json:"comment_url"`
 	CheckURL   string   `json:"check_url"`
@@ -250,7 +250,7 @@ func (p *Publisher) forget(t Target) {
 	delete(p.jobs, checkKey(t))
 }
 
-// refused tells that the token may not do it. Tokens of forks get 403, and 404
+// refused says that the token may not do it. Tokens of forks get 403, and 404
 // where they may not even know.
 func refused(err error) bool {
 	return err != nil && (github.IsForbidden(err) || github.IsNotFound(err))

@@ -260,8 +260,8 @@ func TestMadeTwice(t *testing.T) {
 	}
 }
 
-// TestLedgerIsNotBelieved: what the ledger says is outside and is not, because somebody
-// deleted it or the ledger is not ours, is made anew; nothing else is written to.
+// TestLedgerIsNotBelieved: what the ledger says is outside and is not, because someone
+// deleted it or the ledger is not ours, is made again; nothing else is written to.
 func TestLedgerIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -462,7 +462,7 @@ func TestAnotherAppsCheckRun(t *testing.T) {
 }
 
 // TestNotice: one comment says why nothing was run, whoever asks how often; it says the
-// last reason, and nobody else can write it.
+// last reason, and no one else can write it.
 func TestNotice(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -31,7 +31,7 @@ func forPull(t Target, e ending) string {
 
 var forPullPattern = pattern.New(`^For pull request ([1-9][0-9]{0,9}): ([A-Z]+)\.(\n|$)`)
 
-// pullOf tells which pull request's run r shows, and its verdict; 0: it does not say.
+// pullOf says which pull request's run r shows, and its verdict; 0: it does not say.
 func pullOf(r github.CheckRun) (number int, v report.Verdict) {
 	if r.Output == nil {
 		return 0, ""
@@ -89,7 +89,7 @@ func sharing(t Target, own, others []github.CheckRun) []int {
 	return slices.DeleteFunc(slices.Compact(out), func(n int) bool { return n == t.Number })
 }
 
-// passed tells whether the newest of runs that shows pull request n says PASS.
+// passed reports whether the newest of runs that shows pull request n says PASS.
 func passed(n int, runs []github.CheckRun) bool {
 	for _, r := range runs { // newest first
 		if of, v := pullOf(r); of == n {

@@ -44,7 +44,7 @@ type state struct {
 
 var runPattern = pattern.New(`^[A-Za-z0-9._:/-]{0,300}$`)
 
-// known tells that r can be shown: whatever stands in a comment, only words of ours
+// known says that r can be shown: whatever stands in a comment, only words of ours
 // come out of it.
 func (r result) known() bool {
 	return runPattern.MatchString(r.Run) && len(r.Head) >= 7 && len(r.Head) <= 64 && isHex(r.Head) && r.Verdict.Validate() == nil &&

@@ -33,10 +33,10 @@ func (e *Cancelled) Error() string {
 // will be begun again elsewhere, or here after a restart.
 var ErrHandBack = errors.New("job is handed back")
 
-// ErrUnknown tells that there is no job with the identity that was asked for.
+// ErrUnknown says that there is no job with the identity that was asked for.
 var ErrUnknown = errors.New("job is not known")
 
-// Cancel ends a job, waiting or running, in whatever process. It tells whether there
+// Cancel ends a job, waiting or running, in whatever process. It reports whether there
 // was something to end.
 func (q *Queue) Cancel(ctx context.Context, id string, why Reason) (bool, error) {
 	var done bool

@@ -444,7 +444,7 @@ func TestTurns(t *testing.T) {
 		if most != 2 || mostInstallation != 3 {
 			t.Errorf("at once: %d of a repository, want 2; %d of an installation, want 3", most, mostInstallation)
 		}
-		// The first two were handed over when they came; nobody overtakes them.
+		// The first two were handed over when they came; no one overtakes them.
 		for name, j := range map[string]job.Job{"the other repository": second, "the other installation": foreign, "what a person asks for": third} {
 			if i := slices.Index(order, j.ID); i > 6 {
 				t.Errorf("%s came as number %d of %d", name, i+1, len(order))

@@ -16,7 +16,7 @@ import (
 // alive: its peers give them to others.
 var errLost = errors.New("the connection that keeps this worker's lock is lost")
 
-// ErrBusy tells that another process works on the SQLite file.
+// ErrBusy says that another process works on the SQLite file.
 var ErrBusy = errors.New("another process works on this database; use PostgreSQL for more than one")
 
 // letGo is how long jobs that are handed back have to notice.
@@ -249,7 +249,7 @@ func (q *Queue) lock(ctx context.Context, statement string) (_ *pgx.Conn, err er
 	return conn, nil
 }
 
-// check tells whether the guard still holds.
+// check reports whether the guard still holds.
 func (g *guard) check(ctx context.Context) error {
 	if g == nil || g.conn == nil {
 		return nil

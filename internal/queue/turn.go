@@ -10,7 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// repoKey tells repositories apart: by the number that outlives a new name, where it is known.
+// repoKey distinguishes repositories: by the number that outlives a new name, where it is known.
 func repoKey(j job.Job) string {
 	if j.Repo.ID != 0 {
 		return strconv.FormatInt(j.Repo.ID, 10)

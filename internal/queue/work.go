@@ -14,7 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// errDied tells that no worker survived a job.
+// errDied says that no worker survived a job.
 var errDied = errors.New("the worker died each time the job was begun")
 
 // errAway says that an attempt failed because the database was away, which uses up none.

@@ -85,7 +85,7 @@ func (b *playback) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) 
 	return sandbox.RecordedLoopback(), nil
 }
 
-// comesNext tells whether all that was executed and recorded before a record was played.
+// comesNext reports whether all that was executed and recorded before a record was played.
 func (b *playback) comesNext(rec evidence.Record) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

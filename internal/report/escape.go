@@ -242,7 +242,7 @@ func mdFence(info string, ls []string) string {
 }
 
 // deadComment breaks the beginnings of HTML comments. In code they are inert,
-// but a comment of ours is found again by such a mark, and nobody else may set it.
+// but a comment of ours is found again by such a mark, and no one else may set it.
 func deadComment(s string) string { return strings.ReplaceAll(s, "<!--", "<! --") }
 
 func longestRun(s string, of rune) int {

@@ -186,7 +186,7 @@ func (s Subagent) line() string {
 	)
 }
 
-// line tells what was refused and why.
+// line says what was refused and why.
 func (d Denial) line() string {
 	s := plain(d.Agent + " " + d.Tool + " " + d.Target)
 	var why []string

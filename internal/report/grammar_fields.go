@@ -76,7 +76,7 @@ var (
 	heredoc     = pattern.New(`<<-?\s*['"]?([A-Za-z_][A-Za-z0-9_]*)['"]?`)
 )
 
-// goesOn tells whether a command cannot end where cmd ends.
+// goesOn reports whether a command cannot end where cmd ends.
 func goesOn(cmd string) bool {
 	trimmed := strings.TrimRight(cmd, " \t")
 	for _, s := range []string{`\`, "&&", "||", "|"} {
@@ -148,7 +148,7 @@ var (
 	verdictHead = pattern.New(`(?i)^\W*(?:final |overall )?verdict\b`)
 )
 
-// isVerdictLine tells whether a line wants to be the verdict.
+// isVerdictLine reports whether a line wants to be the verdict.
 func isVerdictLine(line string) bool {
 	return verdictHead.MatchString(line) && verdictWord.MatchString(line)
 }

@@ -134,7 +134,7 @@ func (r *Report) mdAgents() *section {
 	return &section{rank: rankAgents, folded: fmt.Sprintf("Agents (%d)", len(r.Subagents)), body: b.String()}
 }
 
-// mdRun tells what was verified, by what, and what that took.
+// mdRun says what was verified, by what, and what that took.
 func (r *Report) mdRun() *section {
 	var b strings.Builder
 	for _, s := range []string{

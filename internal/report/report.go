@@ -192,7 +192,7 @@ type Reproduction string
 const (
 	Introduced    Reproduction = "introduced"     // fails on head, passes on base
 	PreExisting   Reproduction = "pre-existing"   // fails on both in the same way
-	Unfulfilled   Reproduction = "unfulfilled"    // fails on both, and the task says that the change mends it
+	Unfulfilled   Reproduction = "unfulfilled"    // fails on both, and the task says that the change fixes it
 	NotReproduced Reproduction = "not-reproduced" // passes on head when run again
 	HeadOnly      Reproduction = "head-only"      // the check is about something that only the head has
 	Unclear       Reproduction = "unclear"        // fails on both in different ways
@@ -267,7 +267,7 @@ type Subagent struct {
 	Transcript string  `json:"transcript"` // path in the run directory
 }
 
-// Sandbox tells how commands were contained.
+// Sandbox says how commands were contained.
 type Sandbox struct {
 	Tier     string   `json:"tier"` // full|strong|basic|none
 	Layers   []string `json:"layers"`
@@ -292,7 +292,7 @@ type Usage struct {
 	CostUSD      *float64 `json:"cost_usd"`            // null: the model's price is unknown
 }
 
-// Timings tells where the time went.
+// Timings says where the time went.
 type Timings struct {
 	Started    time.Time `json:"started"`
 	DurationMS int64     `json:"duration_ms"`
@@ -306,7 +306,7 @@ type Stage struct {
 	DurationMS int64  `json:"duration_ms"`
 }
 
-// Versions tells what verified the change.
+// Versions says what verified the change.
 type Versions struct {
 	Ycbot      string            `json:"ycbot"`
 	Git        string            `json:"git"`

@@ -31,7 +31,7 @@ func (r *Report) SARIF() ([]byte, error) {
 		Tool: sarifTool{sarifDriver{
 			Name: "ycbot", Version: plain(n.Versions.Ycbot), InformationURI: homepage, Rules: sarifRules(),
 		}},
-		// What is before the last slash is the category by which GitHub tells analyses apart.
+		// What is before the last slash is the category by which GitHub distinguishes analyses.
 		AutomationDetails: sarifAutomation{strings.Join([]string{"ycbot", plain(n.Repo), plain(n.HeadSHA)}, "/")},
 		Provenance:        n.sarifProvenance(),
 		Invocations:       []sarifInvocation{n.sarifInvocation()},
@@ -103,7 +103,7 @@ func (r *Report) sarifResults() []sarifResult {
 	return out
 }
 
-// sarifPrints tells a result apart from others and knows it again in a later run:
+// sarifPrints distinguishes a result from others and knows it again in a later run:
 // by its rule, file and title, and by a number where several have the same. Lines,
 // outputs and evidence ids change from run to run and are left out. GitHub knows
 // the first key alone.

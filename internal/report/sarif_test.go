@@ -164,7 +164,7 @@ func TestSARIFPlaces(t *testing.T) {
 }
 
 // TestSARIFPrints: a result is known again in another run, on another line and with
-// another output, and two of the same title are told apart.
+// another output, and two of the same title are distinguished.
 func TestSARIFPrints(t *testing.T) {
 	t.Parallel()
 	of := func(run, output string, line int) []string {

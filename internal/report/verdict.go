@@ -125,7 +125,7 @@ func (a AgentOutcome) ending() string {
 	return s
 }
 
-// Stands tells whether the check fails, the log carries that, and the change is
+// Stands reports whether the check fails, the log carries that, and the change is
 // answerable for it.
 func (c JudgedCheck) Stands() bool {
 	return c.Result == ResultFail && c.Support == Supported && c.Blames()

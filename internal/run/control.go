@@ -23,7 +23,7 @@ const (
 	liveSocket = "control"
 )
 
-// errStopped is the cause of a run's end that somebody asked for from outside.
+// errStopped is the cause of a run's end that someone asked for from outside.
 var errStopped = errors.New("it was stopped by ycbot tasks stop")
 
 // A Live is a run that is going on.

@@ -10,7 +10,7 @@ import (
 )
 
 // A Pull is a pull request whose commits were pinned before the run: by object
-// id, so that what is verified is what somebody looked at. All text of it was
+// id, so that what is verified is what someone looked at. All text of it was
 // written by strangers.
 type Pull struct {
 	Repo             string // "owner/name"

@@ -112,7 +112,7 @@ type ConfigFile struct {
 
 // A Previous is the last run on the same change, checked.
 type Previous struct {
-	Name   string         // of the folder, as somebody gave it
+	Name   string         // of the folder, as someone gave it
 	Dir    string         // the run directory that it rests on
 	Digest string         // of that directory's SHA256SUMS
 	Report *report.Report // nil where Err or Problem says why it cannot be used

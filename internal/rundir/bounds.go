@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// What a run directory that is looked at may have. Nobody's run comes near; one that was
+// What a run directory that is looked at may have. No one's run comes near; one that was
 // made up could fill the memory of who checks it.
 const (
 	maxFiles  = 200_000

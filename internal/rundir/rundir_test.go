@@ -33,7 +33,7 @@ func begin(t *testing.T, path string, identity Identity) *Dir {
 }
 
 // The same job broken off is continued under its name; another job, and a run that is
-// finished, begin anew in an emptied folder.
+// finished, begin again in an emptied folder.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "out")

@@ -74,7 +74,7 @@ func (b *basic) open(path string, private []string) {
 	b.list = append(b.list, path)
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return // then nobody reads it
+		return // then no one reads it
 	}
 	for _, e := range entries {
 		// The right would be to what a link leads to, which has one of its own where

@@ -63,7 +63,7 @@ func writableCgroup(dir string) bool {
 		unix.Access(filepath.Join(dir, "cgroup.subtree_control"), unix.W_OK) == nil && unix.Access(dir, unix.W_OK) == nil
 }
 
-// givenCgroup tells whether dir is this program's to divide; top is the root of
+// givenCgroup reports whether dir is this program's to divide; top is the root of
 // what is mounted. Root may write all of them, and the manager of the machine
 // says which are meant.
 func givenCgroup(dir string, top bool) bool {

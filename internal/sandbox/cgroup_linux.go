@@ -141,7 +141,7 @@ func (c *cgroup) kill() {
 	}
 }
 
-// outOfMemory tells whether c was killed for passing its memory.
+// outOfMemory reports whether c was killed for passing its memory.
 func (c *cgroup) outOfMemory() bool {
 	if c == nil {
 		return false

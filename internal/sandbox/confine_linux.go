@@ -151,7 +151,7 @@ func meansOf(ctx context.Context, o Options) (means, error) {
 	return m, nil
 }
 
-// whole tells that no layer of the shim is missing.
+// whole says that no layer of the shim is missing.
 func (m means) whole() bool { return len(m.absent) == 0 }
 
 // layers are what the shim must say to be in force.

@@ -136,11 +136,11 @@ func ends(t *testing.T, newSandbox maker) {
 			t.Errorf("SIG%s: exit %d, signal %q", signal, res.Exit, res.Signal)
 		}
 	}
-	// What it sends to its group reaches nobody else.
+	// What it sends to its group reaches no one else.
 	if res := run(t, sb, sandbox.Command{Argv: bash(`trap "" TERM; kill -TERM 0; exit 4`)}); res.Exit != 4 || res.Signal != "" {
 		t.Errorf("signal to its own group: exit %d, signal %q", res.Exit, res.Signal)
 	}
-	// There is nothing to read, and nobody to ask.
+	// There is nothing to read, and no one to ask.
 	if res := run(t, sb, sandbox.Command{Argv: bash("read x; echo $?; tty -s; echo $?")}); string(res.Stdout.Bytes) != "1\n1\n" {
 		t.Errorf("standard input: %q", res.Stdout.Bytes)
 	}

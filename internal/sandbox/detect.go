@@ -40,7 +40,7 @@ const (
 
 // Detect makes the sandbox that o.Mode asks for, after it was tried out on this
 // machine. A mode that cannot be had is an error that says what to do; "auto"
-// takes the best that works, at last tier none, and Status tells why.
+// takes the best that works, at last tier none, and Status says why.
 func Detect(ctx context.Context, o Options) (Sandbox, error) {
 	if o.Now == nil || o.TempDir == "" {
 		return nil, errors.New("sandbox: Now and TempDir are required")

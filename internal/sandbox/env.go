@@ -116,7 +116,7 @@ func (c Command) written() []string {
 	return append(slices.Clone(c.Writable), c.Home)
 }
 
-// within tells whether path is root or lies below it, by their names.
+// within reports whether path is root or lies below it, by their names.
 func within(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && filepath.IsLocal(rel)

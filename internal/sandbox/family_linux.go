@@ -165,14 +165,14 @@ func (k *kin) endInit(pid int, patience time.Duration) error {
 	}
 }
 
-// childless tells that this program has no children at all, and so no orphans.
+// childless says that this program has no children at all, and so no orphans.
 // It is exact and much cheaper than the process table.
 func childless() bool {
 	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
 	return errors.Is(err, unix.ECHILD)
 }
 
-// gone tells that nothing is left of m, whose first process has ended, without looking
+// gone says that nothing is left of m, whose first process has ended, without looking
 // at the whole process table: everything of it has an ancestor that this program has
 // adopted, so it is enough to look at this program's own children, twice. It says no
 // where it does not know.

@@ -11,7 +11,7 @@ import (
 )
 
 // guardianScript is told process groups, "+ 12" when one is there and "- 12" when
-// it has ended, and kills those that are left when nobody can tell it any more.
+// it has ended, and kills those that are left when no one can tell it any more.
 // Who asks this program to end does not mean the guardian, which ends with it.
 const guardianScript = `trap '' HUP INT QUIT TERM
 all=' '

@@ -63,7 +63,7 @@ func (l Limits) kernel(timeout time.Duration, processors, others int) limits {
 	cpu := l.CPU
 	if cpu == 0 && timeout > 0 {
 		// What all processors can give until the wall clock ends it, and more:
-		// this limit is for a command that nobody watches any more.
+		// this limit is for a command that no one watches any more.
 		cpu = timeout*time.Duration(processors) + time.Minute
 	}
 	if cpu > 0 {

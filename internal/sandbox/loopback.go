@@ -43,7 +43,7 @@ func OpenLoopback(ctx context.Context, sb Sandbox, n Network) (*Loopback, error)
 	return l, nil
 }
 
-// Shared tells that l is the host's own interface: other programs of the machine listen
+// Shared says that l is the host's own interface: other programs of the machine listen
 // there, too.
 func (l *Loopback) Shared() bool { return l == nil || l.net == nil }
 
@@ -63,7 +63,7 @@ func (l *Loopback) Close() {
 // dialTime is how long a connection to the host's loopback interface may take.
 const dialTime = 500 * time.Millisecond
 
-// Listens tells whether something listens on a TCP port of l.
+// Listens reports whether something listens on a TCP port of l.
 func (l *Loopback) Listens(ctx context.Context, port int) (bool, error) {
 	if l.recorded {
 		return true, nil
@@ -71,7 +71,7 @@ func (l *Loopback) Listens(ctx context.Context, port int) (bool, error) {
 	return l.Taken(ctx, port)
 }
 
-// Taken tells whether a port is not free for a process that is to be started.
+// Taken reports whether a port is not free for a process that is to be started.
 func (l *Loopback) Taken(ctx context.Context, port int) (bool, error) {
 	if l.recorded {
 		return false, nil

@@ -46,7 +46,7 @@ func systemArgs() []string {
 	return args
 }
 
-// hideArgs covers paths: files with a device that nobody can open, directories
+// hideArgs covers paths: files with a device that no one can open, directories
 // with empty ones.
 func hideArgs(paths []string) []string {
 	var args []string

@@ -116,7 +116,7 @@ func (h Host) setting(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// profiled tells whether a profile of AppArmor names bubblewrap already, ours or
+// profiled reports whether a profile of AppArmor names bubblewrap already, ours or
 // the distribution's.
 func (h Host) profiled() bool {
 	files, err := filepath.Glob(filepath.Join(h.Root, "/etc/apparmor.d/*"))

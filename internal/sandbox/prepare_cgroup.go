@@ -88,7 +88,7 @@ func cgroupMount(root string) (top, mount string) {
 	return "", ""
 }
 
-// delegated tells whether dir is set up for h's user already.
+// delegated reports whether dir is set up for h's user already.
 func (h Host) delegated(dir string) bool {
 	enabled := words(dir, "cgroup.subtree_control")
 	if !slices.Contains(enabled, "memory") && !slices.Contains(enabled, "pids") {

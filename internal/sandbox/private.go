@@ -121,7 +121,7 @@ const (
 	deepPrivate = 5        // directories below a toolchain that are looked into
 )
 
-// codeDirs hold a toolchain's own code: nobody puts a credential deeper in them
+// codeDirs hold a toolchain's own code: no one puts a credential deeper in them
 // than in what lies there directly.
 var codeDirs = []string{"lib", "lib32", "lib64", "libexec", "include", "src", "share", "pkg", "jmods", "node_modules"}
 
@@ -241,7 +241,7 @@ func closed(_ string, d fs.DirEntry) bool {
 }
 
 // apart says whether a file of a toolchain is closed and no program, in a
-// directory that is open: somebody closed it. With a umask of 077 all are closed.
+// directory that is open: someone closed it. With a umask of 077 all are closed.
 func apart(path string, d fs.DirEntry) bool {
 	if d.IsDir() || !closed(path, d) {
 		return false

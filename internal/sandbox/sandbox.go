@@ -40,7 +40,7 @@ type Sandbox interface {
 	// an error means that the command could not be started or watched, or that
 	// ctx was cancelled (the Result then holds what there was).
 	Run(ctx context.Context, c Command) (Result, error)
-	// Status tells what this sandbox gives, as found by really running it.
+	// Status says what this sandbox gives, as found by really running it.
 	Status() Status
 }
 

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seccompKnown tells that there is a filter for this architecture.
+// seccompKnown says that there is a filter for this architecture.
 const seccompKnown = true
 
 // What a filter answers.

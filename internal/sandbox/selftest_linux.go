@@ -167,7 +167,7 @@ func (b *bubblewrap) judge(said map[string]string, rep report, t *targets) []fin
 	}
 }
 
-// oneID tells whether a uid_map holds the sandbox's own uid and no other. What it
+// oneID reports whether a uid_map holds the sandbox's own uid and no other. What it
 // is outside depends on how many namespaces bubblewrap stacks.
 func oneID(uidMap string) bool {
 	f := strings.Fields(uidMap)

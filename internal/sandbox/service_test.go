@@ -27,7 +27,7 @@ func (b book) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, erro
 }
 
 // Addresses where clouds hand out credentials are no services, under whatever
-// name, nor is what a command could not tell apart.
+// name, nor is what a command could not distinguish.
 func TestFindServicesRefuses(t *testing.T) {
 	t.Parallel()
 	names := book{

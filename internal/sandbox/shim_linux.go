@@ -32,7 +32,7 @@ func RunShim(args []string, stdout io.Writer) int {
 	}
 	s, err := newShim(args)
 	if err != nil {
-		return shimFailed // there is nobody to tell
+		return shimFailed // there is no one to tell
 	}
 	if err := s.confine(); err != nil {
 		s.say(said{Failed: err.Error()})
@@ -100,7 +100,7 @@ func warm() {
 	_ = json.NewEncoder(io.Discard).Encode(said{Layers: []string{layerLimits}})
 }
 
-// say tells the sandbox; a sandbox that is gone needs to know nothing.
+// say reports the sandbox; a sandbox that is gone needs to know nothing.
 func (s *shim) say(what said) {
 	_ = json.NewEncoder(s.status).Encode(what)
 }
@@ -180,7 +180,7 @@ func (p *policy) hold() error {
 // bubblewrap there is nothing left to give up.
 func dropPrivileges() error {
 	if os.Geteuid() == 0 {
-		// Inside a user namespace groups cannot be changed, and are nobody's.
+		// Inside a user namespace groups cannot be changed, and are no one's.
 		_ = unix.Setgroups(nil)
 	}
 	for c := uintptr(0); unix.Prctl(unix.PR_CAPBSET_READ, c, 0, 0, 0) == nil; c++ {

@@ -289,7 +289,7 @@ func (f *finder) finds(programs ...string) bool {
 	return false
 }
 
-// home says whether a path is in somebody's home directory, or in a directory
+// home says whether a path is in someone's home directory, or in a directory
 // that is not for everybody to look at by its name.
 func (f *finder) home(path string) bool {
 	for _, top := range []string{"/home", "/root", "/Users", "/var/lib"} {

@@ -25,7 +25,7 @@ type waiting struct {
 	cmd   *exec.Cmd
 	proc  *process
 	group *cgroup
-	told  bool // and is somebody's to wait for
+	told  bool // and is someone's to wait for
 }
 
 // startWaiting starts the shim of m.
@@ -117,7 +117,7 @@ func (r *standby) withdraw() *waiting {
 }
 
 // refill starts the next shim, in a goroutine that ends when that is done. A shim
-// that nobody took for a while is ended. One that cannot be started is missed by
+// that no one took for a while is ended. One that cannot be started is missed by
 // the command that needs it, which says why.
 func (r *standby) refill() {
 	r.mu.Lock()

@@ -62,7 +62,7 @@ func echo(t *testing.T, b *basic, script string) string {
 	return strings.TrimSpace(string(res.Stdout.Bytes))
 }
 
-// The next command is run by the shim that waits, and by another one where somebody
+// The next command is run by the shim that waits, and by another one where someone
 // has ended that meanwhile.
 func TestWaitingShim(t *testing.T) {
 	t.Parallel()
@@ -125,7 +125,7 @@ echo looked`, "bash", begun, started}, Writable: []string{dir}, Timeout: time.Mi
 	}
 }
 
-// A shim that nobody needs ends, and one whose policy breaks off starts nothing.
+// A shim that no one needs ends, and one whose policy breaks off starts nothing.
 func TestWaitingShimEnds(t *testing.T) {
 	t.Parallel()
 	b := newTestBasic(t, time.Microsecond)
@@ -165,7 +165,7 @@ func TestWaitingShimEnds(t *testing.T) {
 	}
 }
 
-// idle tells that no shim waits or is about to.
+// idle says that no shim waits or is about to.
 func idle(s *standby) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

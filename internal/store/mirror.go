@@ -28,7 +28,7 @@ func appendOnly() []string {
 	return []string{journalFile, "events.jsonl", "model.jsonl", evidenceFile}
 }
 
-// ErrDiverged tells that another worker has continued the run: what the database has of
+// ErrDiverged says that another worker has continued the run: what the database has of
 // it is not the beginning of what the directory has. The run must stop.
 var ErrDiverged = errors.New("another worker has continued the run")
 
@@ -53,7 +53,7 @@ type Mirror struct {
 	seen map[string]stamp // other files as they were when they were stored
 }
 
-// A stamp tells whether a file was written since.
+// A stamp reports whether a file was written since.
 type stamp struct {
 	size     int64
 	modified time.Time
@@ -277,7 +277,7 @@ func spills(lines []Line) []string {
 	return names
 }
 
-// write stores b. A commit of which nobody knows whether it happened is looked for first.
+// write stores b. A commit of which no one knows whether it happened is looked for first.
 func (m *Mirror) write(ctx context.Context, b *batch) error {
 	err := m.db.Write(ctx, func(tx *Tx) error {
 		for name, lines := range b.lines {

@@ -66,7 +66,7 @@ func (e *QuotaError) Error() string {
 	return fmt.Sprintf("quota %s: %g of %g are used", e.Limit, e.Used, e.Bound)
 }
 
-// ErrNotFound tells that nothing has the key that was asked for.
+// ErrNotFound says that nothing has the key that was asked for.
 var ErrNotFound = errors.New("not found")
 
 const runColumns = `id, job, repo, number, installation, base_sha, head_sha, trigger_kind, actor,

@@ -79,7 +79,7 @@ func (db *DB) Close() error {
 	return errors.Join(db.readers.Close(), db.writer.Close())
 }
 
-// Ping tells whether the database answers.
+// Ping reports whether the database answers.
 func (db *DB) Ping(ctx context.Context) error {
 	_, err := collect(ctx, db.Reader(), scanOne[int], `select 1`)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestFirstEffectCounts(t *testing.T) {
 	})
 }
 
-// The file of a database with other people's code in it is nobody else's to read.
+// The file of a database with other people's code in it is no one else's to read.
 func TestFileMode(t *testing.T) {
 	t.Parallel()
 	db := openAt(t, t.TempDir()+"/sub dir?/d%b")
@@ -163,7 +163,7 @@ func TestRuns(t *testing.T) {
 }
 
 // The last place of a quota goes to one of those who begin at the same time; a store
-// that cannot count lets nobody in.
+// that cannot count lets no one in.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
@@ -270,7 +270,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A transaction that fails leaves nothing, and deliveries are told apart by their id.
+// A transaction that fails leaves nothing, and deliveries are distinguished by their id.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {

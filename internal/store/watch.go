@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// channel is where PostgreSQL tells of runs that changed.
+// channel is where PostgreSQL reports runs that changed.
 const channel = "ycbot_runs"
 
 // watchers are those in this process who wait for more of a run.
@@ -36,7 +36,7 @@ func (w *watchers) add(run string) (<-chan struct{}, func()) {
 	}
 }
 
-// tell wakes who watches a run. Somebody who has not looked yet is not told twice.
+// tell wakes who watches a run. Someone who has not looked yet is not known twice.
 func (w *watchers) tell(run string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,7 +65,7 @@ func (db *DB) Listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	raw := conn.Hijack() // it listens until it ends: nobody else should get it
+	raw := conn.Hijack() // it listens until it ends: no one else should get it
 	defer raw.Close(context.WithoutCancel(ctx))
 	if _, err := raw.Exec(ctx, "listen "+channel); err != nil {
 		return fmt.Errorf("listen: %w", err)

@@ -37,7 +37,7 @@ func families(t *testing.T) []string {
 // metricWord finds names of metrics in queries and texts.
 var metricWord = regexp.MustCompile(`\b(ycbot|process|go)_[a-z_]+[a-z]\b`)
 
-// exists tells whether a name is that of a metric, or of a part of a histogram.
+// exists reports whether a name is that of a metric, or of a part of a histogram.
 func exists(all []string, name string) bool {
 	for _, suffix := range []string{"", "_bucket", "_sum", "_count"} {
 		if base, ok := strings.CutSuffix(name, suffix); ok && slices.Contains(all, base) {

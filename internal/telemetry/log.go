@@ -7,7 +7,7 @@ import (
 )
 
 // LogHandler returns a handler that adds to each record what [LogWith] put into its
-// context, so that whatever is logged while a job is worked on tells which one.
+// context, so that whatever is logged while a job is worked on says which one.
 func LogHandler(next slog.Handler) slog.Handler { return logHandler{next} }
 
 type logHandler struct{ slog.Handler }

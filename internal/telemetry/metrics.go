@@ -173,7 +173,7 @@ func commandResult(s *transcript.Step) string {
 	return "ok"
 }
 
-// Sandbox tells the tier in which changes are executed.
+// Sandbox reports the tier in which changes are executed.
 func (m *Metrics) Sandbox(tier string) {
 	if m == nil {
 		return

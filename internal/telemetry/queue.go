@@ -16,7 +16,7 @@ type Jobs struct {
 // scrapeTime is how long the database may take to tell.
 const scrapeTime = 5 * time.Second
 
-// Queue has ask tell how the queue is, whenever somebody looks.
+// Queue has ask tell how the queue is, whenever someone looks.
 func (m *Metrics) Queue(ask func(context.Context) (Jobs, error)) {
 	if m == nil {
 		return
@@ -62,7 +62,7 @@ type Disk struct {
 	Full              bool  // no run is begun
 }
 
-// Disk has ask tell how the data are, whenever somebody looks.
+// Disk has ask tell how the data are, whenever someone looks.
 func (m *Metrics) Disk(ask func() Disk) {
 	if m == nil {
 		return

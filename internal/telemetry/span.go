@@ -14,12 +14,12 @@ import (
 	"github.com/ycbot/ycbot/internal/transcript"
 )
 
-// RunInfo is what a trace tells of a run beside its events.
+// RunInfo is what a trace reports of a run beside its events.
 type RunInfo struct {
 	Door     string // run, action or app
 	Provider string // of the model, such as "openai"; empty: none
 	Model    string
-	Repo     string // owner/name; empty: not told
+	Repo     string // owner/name; empty: not known
 	Number   int    // of the pull request; 0: none
 	Head     string // commit; empty: not known yet
 	Trigger  string
@@ -92,7 +92,7 @@ func (o *open) end(at time.Time) {
 	}
 }
 
-// fail marks a span. kind is a word, never a text of somebody's.
+// fail marks a span. kind is a word, never a text of someone's.
 func (o *open) fail(kind string) {
 	o.span.SetStatus(codes.Error, kind)
 	o.span.SetAttributes(attribute.String("error.type", kind))
@@ -296,7 +296,7 @@ func endCall(a *agentSpans, e transcript.Event) {
 	o.end(e.Time)
 }
 
-// agentDone ends the span of an agent with the last event that tells of its end.
+// agentDone ends the span of an agent with the last event that reports its end.
 func (r *RunTrace) agentDone(a *agentSpans, e transcript.Event) {
 	if d := e.Done; d != nil {
 		a.span.SetAttributes(append(usageAttributes(&d.Usage), attribute.String("ycbot.outcome", d.Outcome), attribute.Int("ycbot.iterations", d.Iterations), attribute.Int("ycbot.tool_calls", d.ToolCalls))...)

@@ -214,7 +214,7 @@ func prefixes(all ...string) []netip.Prefix {
 	return out
 }
 
-// public tells whether an address is one of the public network: not of this
+// public reports whether an address is one of the public network: not of this
 // machine, this network, or a cloud's service that tells machines their secrets.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
@@ -224,7 +224,7 @@ func public(ip netip.Addr) bool {
 	return !slices.ContainsFunc(nowhere, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// textual tells whether content is worth showing to a model.
+// textual reports whether content is worth showing to a model.
 func textual(kind string) bool {
 	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+yaml") {
 		return true

@@ -89,7 +89,7 @@ func (t Trees) place(p, side string) (place, error) {
 	return place{root, name, side, t.Hidden}, nil
 }
 
-// below tells which side an absolute path belongs to.
+// below says which side an absolute path belongs to.
 func (t Trees) below(p string) (rest, side string, ok bool) {
 	p = path.Clean(p)
 	for _, d := range []struct{ dir, side string }{{t.BaseDir, sideBase}, {t.HeadDir, sideHead}} {

@@ -178,7 +178,7 @@ func cutRunes(s string, n int) string {
 }
 
 // Submitted is the reply that a call of submit_result with these arguments is. It
-// follows from them alone, so that whoever has the model's answer can tell whether
+// follows from them alone, so that whoever has the model's answer can report whether
 // a result is its.
 func Submitted(args json.RawMessage) (string, error) {
 	var in submitArgs

@@ -34,7 +34,7 @@ func (t TestResult) line() string {
 // chosen are the tests that a call is about.
 type chosen struct{ places, names []string }
 
-// has tells whether a test is among them.
+// has reports whether a test is among them.
 func (c chosen) has(t TestResult) bool {
 	in := func(list []string, match func(string) bool) bool {
 		return len(list) == 0 || slices.ContainsFunc(list, match)
@@ -43,7 +43,7 @@ func (c chosen) has(t TestResult) bool {
 		in(c.places, func(p string) bool { return within(t.Place, p) })
 }
 
-// within tells whether a package, file or class belongs to a place: it is that, lies
+// within reports whether a package, file or class belongs to a place: it is that, lies
 // below it, or ends with it, as the import path of a Go package ends with its folder.
 func within(of, place string) bool {
 	switch {

@@ -46,7 +46,7 @@ const (
 	SubagentStart    Type = "subagent_start"    // Text the task, Meta
 	SubagentProgress Type = "subagent_progress" // Text one line; not kept
 	SubagentDone     Type = "subagent_done"     // Done
-	// SubagentBackgroundDone follows the subagent_done of work that nobody waited for.
+	// SubagentBackgroundDone follows the subagent_done of work that no one waited for.
 	SubagentBackgroundDone Type = "subagent_background_done" // Done
 )
 

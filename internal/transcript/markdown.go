@@ -60,7 +60,7 @@ type page struct {
 	keys []place         // of open, in order
 }
 
-// header tells what the agent was started with, whichever event knows it.
+// header says what the agent was started with, whichever event knows it.
 func (w *page) header(events []Event) {
 	w.b.WriteString("# Subagent transcript\n\n")
 	var first, start, turn Event
@@ -212,7 +212,7 @@ func (w *page) rest() {
 	w.keys = nil
 }
 
-// ending tells the outcome, whatever the events tell of it.
+// ending reports the outcome, whatever the events tell of it.
 func (w *page) ending(events []Event) {
 	outcome, text, why := "", "", ""
 	for _, e := range events {

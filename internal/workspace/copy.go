@@ -84,7 +84,7 @@ func (t *Tree) reset(ctx context.Context, from *Tree) error {
 // gitFile leads from a worktree to the mirror. No copy takes it along.
 const gitFile = ".git"
 
-// point writes the file that leads to the mirror anew.
+// point writes the file that leads to the mirror again.
 func (t *Tree) point(ctx context.Context) error {
 	name := filepath.Join(t.Dir, gitFile)
 	if err := removeAll(ctx, name); err != nil {

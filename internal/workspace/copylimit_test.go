@@ -61,7 +61,7 @@ func TestCopyKeepsLinks(t *testing.T) {
 		}
 	}
 	check()
-	// What all names look like is known, so that nothing is copied that nobody touched.
+	// What all names look like is known, so that nothing is copied that no one touched.
 	made := newReplicaDir()
 	if err := os.RemoveAll(r.To); err != nil {
 		t.Fatal(err)

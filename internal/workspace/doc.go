@@ -15,7 +15,7 @@
 // the user's index. So no hook, filter, helper or monitor that the user's
 // configuration names can be run, and a partial clone fetches nothing by itself.
 //
-// # A mirror may lack what nobody asked for yet
+// # A mirror may lack what no one asked for yet
 //
 // Of a partial clone, and of a large repository on its first fetch, a mirror has all
 // commits and folders but not the contents of all files; the file ycbot-partial says so.

@@ -191,7 +191,7 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// exitCode returns the exit code that err tells of, or -1.
+// exitCode returns the exit code that err reports, or -1.
 func exitCode(err error) int {
 	var ge *gitError
 	if errors.As(err, &ge) {

@@ -15,7 +15,7 @@ import (
 // lockName is the file in a run's worktree folder that a live run keeps locked.
 const lockName = ".lock"
 
-// A Lock says that somebody is at work. It ends with the process at the latest.
+// A Lock says that someone is at work. It ends with the process at the latest.
 type Lock struct{ file *os.File }
 
 // LockRun marks the worktree folder of a run as in use, so that Sweep keeps it.
@@ -55,7 +55,7 @@ func (l *Lock) Release() {
 	}
 }
 
-// errBusy means that somebody else holds a lock.
+// errBusy means that someone else holds a lock.
 var errBusy = errors.New("in use")
 
 // acquire takes a lock on a file, which it makes, and waits while others hold it.

@@ -27,7 +27,7 @@ type Mirror struct {
 	objects *objectStore
 
 	mu       sync.Mutex
-	source   source          // where what a partial mirror lacks comes from; nil: nobody brought anything yet
+	source   source          // where what a partial mirror lacks comes from; nil: no one brought anything yet
 	complete map[string]bool // commits whose whole tree is known to be here, in a partial mirror
 	listed   []listing       // the last that were made
 	shown    *shown          // what commands see; nil: the mirror itself
@@ -43,11 +43,11 @@ const (
 // noHead is the file HEAD of a mirror: a branch that there never is.
 const noHead = "ref: refs/heads/none\n"
 
-// errDamaged means that a mirror lacks what it should have; it is made anew.
+// errDamaged means that a mirror lacks what it should have; it is made again.
 var errDamaged = errors.New("mirror is damaged")
 
 // OpenMirror opens the mirror at dir, making it when there is none and making
-// it anew when it is broken or for another object format ("" means sha1).
+// it again when it is broken or for another object format ("" means sha1).
 func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *Mirror) holds(pins []string) bool {
 }
 
 // removeStale removes what a git command that was killed has left. The lock is
-// held, so nobody is at it.
+// held, so no one is at it.
 func (m *Mirror) removeStale() {
 	for _, name := range []string{"packed-refs.lock", "config.lock", "shallow.lock", "HEAD.lock"} {
 		_ = os.Remove(m.path(name))
@@ -175,7 +175,7 @@ func (m *Mirror) removeStale() {
 	}
 }
 
-// create makes the mirror in one step, so that nobody sees half of one.
+// create makes the mirror in one step, so that no one sees half of one.
 func (m *Mirror) create(ctx context.Context) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(m.Dir), ".new-mirror-")
 	if err != nil {

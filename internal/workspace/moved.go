@@ -96,7 +96,7 @@ func (t *Tree) noteIndex() {
 	}
 }
 
-// indexHolds says whether the index has what the commit has. Git writes it anew
+// indexHolds says whether the index has what the commit has. Git writes it again
 // whenever it looks at files, so that its bytes say little.
 func (t *Tree) indexHolds(ctx context.Context) bool {
 	var st unix.Stat_t
@@ -156,7 +156,7 @@ func (t *Tree) indexed(ctx context.Context) ([]byte, error) {
 	})
 }
 
-// freshIndex makes the index anew from the commit.
+// freshIndex makes the index again from the commit.
 func (t *Tree) freshIndex(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(t.indexPath()), os.RemoveAll(t.indexPath()+".lock")); err != nil {
 		return err

@@ -32,7 +32,7 @@ type objectStore struct {
 	packs map[string]*pack // by the name of their index
 }
 
-// reopen forgets what was opened, after a fetch or an import. That somebody else has
+// reopen forgets what was opened, after a fetch or an import. That someone else has
 // changed the mirror is noticed where an object is missing.
 func (o *objectStore) reopen() {
 	o.mu.Lock()

@@ -116,7 +116,7 @@ func TestObjectsAgreeWithGit(t *testing.T) {
 	}
 }
 
-// What others bring, pack anew or make is found without a word of it.
+// What others bring, pack again or make is found without a word of it.
 func TestObjectsOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)
@@ -302,7 +302,7 @@ const (
 	nextID = "2222222222222222222222222222222222222222"
 )
 
-// hostilePacks are packs that nobody writes but an attacker. The object that is asked
+// hostilePacks are packs that no one writes but an attacker. The object that is asked
 // for is the first.
 func hostilePacks() map[string][]entry {
 	ten := blobOf("0123456789")
@@ -348,7 +348,7 @@ func hostilePacks() map[string][]entry {
 	}
 }
 
-// hostileFiles are other files of a mirror that nobody but an attacker writes.
+// hostileFiles are other files of a mirror that no one but an attacker writes.
 func hostileFiles() map[string]func(t *testing.T, dir string) {
 	loose := func(data []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {

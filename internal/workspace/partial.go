@@ -23,8 +23,8 @@ func (m *Mirror) setSource(s source) {
 	m.source = s
 }
 
-// lacks tells which of some commits are not known to be here whole, and where what
-// they lack comes from; nil: nobody can say.
+// lacks says which of some commits are not known to be here whole, and where what
+// they lack comes from; nil: no one can say.
 func (m *Mirror) lacks(commits []string) ([]string, source) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *Mirror) needBetween(ctx context.Context, a, b string) error {
 		return err
 	}
 	defer lock.Release()
-	if missing, err = m.missingBetween(ctx, a, b); err != nil || len(missing) == 0 { // somebody else needed the same
+	if missing, err = m.missingBetween(ctx, a, b); err != nil || len(missing) == 0 { // someone else needed the same
 		return err
 	}
 	_, from := m.lacks(nil)

@@ -73,7 +73,7 @@ func blobs(t *testing.T, m *Mirror) int {
 }
 
 // checkWhole fails unless all that the mirror's commits lead to is in it, and nothing in
-// it says otherwise or tells where it came from.
+// it says otherwise or says where it came from.
 func checkWhole(t *testing.T, m *Mirror) {
 	t.Helper()
 	user(t, "/", "--git-dir="+m.Dir, "fsck", "--strict", "--full", "--connectivity-only")
@@ -345,7 +345,7 @@ func TestFetchLargeFails(t *testing.T) {
 	checkWhole(t, m)
 }
 
-// While one process completes the history, nobody takes its half of a pack for a dead
+// While one process completes the history, no one takes its half of a pack for a dead
 // one's, and a commit that another brings meanwhile is completed too.
 func TestWholeBesideFetch(t *testing.T) {
 	t.Parallel()

@@ -93,10 +93,10 @@ func writeRecord(mirror string, refs map[string]string) error {
 }
 
 // altering is to be called with the mirror's lock held, before its refs change,
-// and what it returns after that. What somebody else changed before is not made
+// and what it returns after that. What someone else changed before is not made
 // right by it: see [Tree.Moved].
 func altering(mirror string) (done func() error, err error) {
-	before, _ := readRefs(mirror) // of a mirror that is made anew there are none
+	before, _ := readRefs(mirror) // of a mirror that is made again there are none
 	record, known := readRecord(mirror)
 	if err := os.Remove(mirror + recordName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -121,7 +121,7 @@ func altering(mirror string) (done func() error, err error) {
 	}, nil
 }
 
-// alter takes the mirror's lock for somebody who changes refs; done gives it up.
+// alter takes the mirror's lock for someone who changes refs; done gives it up.
 func (m *Mirror) alter(ctx context.Context) (done func() error, err error) {
 	lock, err := m.lock(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func restoreRefs(ctx context.Context, dir string) ([]string, error) {
 	if known && maps.Equal(record, refs) {
 		return nil, nil
 	}
-	lock, err := acquire(ctx, dir+".lock", syscall.LOCK_EX) // somebody may be bringing commits just now
+	lock, err := acquire(ctx, dir+".lock", syscall.LOCK_EX) // someone may be bringing commits just now
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ type Remote struct {
 // rest in one or more. At 20 MB/s and 80 ms for a request, with a history of 10 MB both
 // trees stood 0.7 s sooner and the whole history 1.2 s later; with one of 170 MB, 2.5 s
 // sooner and about as late. What stands sooner grows with the size; what comes later
-// hardly does, and nobody waits for it where there is something to set up.
+// hardly does, and no one waits for it where there is something to set up.
 const largeHistory = 32 << 10
 
 // Fetch brings commits with their whole history from a remote, by id, also
@@ -83,7 +83,7 @@ func (m *Mirror) Fetch(ctx context.Context, from Remote, commits ...string) (err
 const noContents = "blob:none"
 
 // manyObjects is how many objects of trees are rather fetched with the trees, as a
-// shallow clone does: what is asked for object by object a server compresses anew.
+// shallow clone does: what is asked for object by object a server compresses again.
 const manyObjects = 1000
 
 // fetchMissing is the [source] that a remote is.

@@ -100,7 +100,7 @@ func (r *remover) moveUp(at int, name string) (bool, error) {
 		r.count++
 		var st unix.Stat_t
 		if err := unix.Fstatat(r.top, to, &st, unix.AT_SYMLINK_NOFOLLOW); err == nil {
-			continue // somebody else's
+			continue // someone else's
 		}
 		if err := unix.Renameat(at, name, r.top, to); err != nil {
 			return false, &os.PathError{Op: "rename", Path: name, Err: err}

@@ -17,10 +17,10 @@ import (
 
 // A Replica is a folder, To, that is to hold what another one holds, From, and is
 // brought back to that after commands have worked in it. Only what was touched on
-// either side is copied anew.
+// either side is copied again.
 //
 // Who worked in it is hostile. That something was not touched is told by inode and
-// change time, which nobody but the system's clock sets: a change time that is too
+// change time, which no one but the system's clock sets: a change time that is too
 // near to when it was looked at says nothing, and neither does a file system whose
 // habits are not known. A folder keeps nothing but its place: modes, times,
 // attributes and flags are put right.
@@ -28,12 +28,12 @@ type Replica struct {
 	From, To string
 
 	limit copyLimit // zero: the usual one
-	skip  string    // an entry at the top that is not copied, and left alone where not all of To is made anew
+	skip  string    // an entry at the top that is not copied, and left alone where not all of To is made again
 	mu    sync.Mutex
 	made  *replicaDir // nil: To is copied from nothing
 }
 
-// A mark tells whether something was touched.
+// A mark reports whether something was touched.
 type mark struct {
 	ino   uint64
 	ctime int64

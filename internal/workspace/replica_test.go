@@ -37,7 +37,7 @@ func state(t *testing.T, dir string) map[string]string {
 		if !d.IsDir() {
 			says += fmt.Sprintf(" links %d", st.Nlink)
 		}
-		if rel != "." { // of the top, .git is written anew
+		if rel != "." { // of the top, .git is written again
 			says += " time " + fmt.Sprint(st.Mtim)
 		}
 		buf := make([]byte, 1000)
@@ -112,7 +112,7 @@ func recordOf(t *testing.T, from, to string) *replicaDir {
 	return d
 }
 
-// forge writes a file anew in place and puts its time back.
+// forge writes a file again in place and puts its time back.
 func forge(path, content string) error {
 	info, err := os.Stat(path)
 	if err != nil {

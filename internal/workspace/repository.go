@@ -59,7 +59,7 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 }
 
 // revParse asks git about the repository that dir lies in. A folder's name may hold
-// newlines: where the answers cannot be told apart, each question is asked by itself.
+// newlines: where the answers cannot be distinguished, each question is asked by itself.
 func (g *Git) revParse(ctx context.Context, dir string, questions []string) ([]string, error) {
 	ask := func(args ...string) (string, error) {
 		return g.line(ctx, call{dir: dir, args: append([]string{"rev-parse", "--path-format=absolute"}, args...)})

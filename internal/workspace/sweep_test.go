@@ -135,7 +135,7 @@ func TestConcurrent(t *testing.T) {
 	user(t, "/", "--git-dir="+path, "fsck", "--strict")
 }
 
-// While somebody alters the mirror, others wait, as long as they may.
+// While someone alters the mirror, others wait, as long as they may.
 func TestMirrorLock(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)

@@ -19,7 +19,7 @@ const trash = ".trash-"
 
 // Trim removes what the harness can make again below home until that frees want bytes:
 // mirrors and caches of projects, those first that no run has used for longest, and at
-// last the cache that all share. What a run is at work with is kept. It tells how much
+// last the cache that all share. What a run is at work with is kept. It says how much
 // it freed.
 func Trim(ctx context.Context, home string, want int64, log *slog.Logger) (int64, error) {
 	dirs, err := projectsByUse(home)
@@ -124,7 +124,7 @@ func idle(project string) error {
 	return nil
 }
 
-// remove takes a folder's name away, so that nobody finds half of it, and then the folder.
+// remove takes a folder's name away, so that no one finds half of it, and then the folder.
 func (t *trimmer) remove(dir string) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil

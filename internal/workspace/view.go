@@ -268,7 +268,7 @@ func short(ref string) string {
 	return ref
 }
 
-// DefaultRange returns what is verified when nobody says: HEAD, against the
+// DefaultRange returns what is verified when no one says: HEAD, against the
 // default branch (origin/HEAD, else main, else master) or, on that branch
 // itself, against the commit before.
 func (r *Repository) DefaultRange(ctx context.Context) (base, head Ref, err error) {
@@ -292,7 +292,7 @@ func (r *Repository) DefaultRange(ctx context.Context) (base, head Ref, err erro
 	return base, head, err
 }
 
-// DefaultBase returns what head is compared with when nobody says: the default
+// DefaultBase returns what head is compared with when no one says: the default
 // branch or, for that branch itself, the commit before.
 func (r *Repository) DefaultBase(ctx context.Context, head Ref) (Ref, error) {
 	v, err := r.view(ctx)

@@ -428,7 +428,7 @@ func TestSHA256(t *testing.T) {
 	if got := must[[]string](t)(tree.Changed(t.Context())); len(got) > 0 || read(t, tree.Dir, "README") != "dirty\n" {
 		t.Errorf("changed %q", got)
 	}
-	// The same path, then another format: the mirror is made anew.
+	// The same path, then another format: the mirror is made again.
 	m2 := must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))
 	if pins := m2.pins(); len(pins) != 0 {
 		t.Errorf("pins of another object format: %q", pins)

@@ -176,7 +176,7 @@ func AsAction(ctx context.Context) (string, error) {
 
 // Kept returns the folder of that name in the user's cache. Where it is not there,
 // fill makes its content, once, however many test programs ask at the same time. It is
-// removed when nobody has asked for a month and something else is made.
+// removed when no one has asked for a month and something else is made.
 func Kept(name string, fill func(dir string) error) (string, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -203,10 +203,10 @@ func Kept(name string, fill func(dir string) error) (string, error) {
 	})
 }
 
-// month is for how long what nobody asks for is kept, such as what an older Go made.
+// month is for how long what no one asks for is kept, such as what an older Go made.
 const month = 30 * 24 * time.Hour
 
-// forget removes what nobody has asked for since.
+// forget removes what no one has asked for since.
 func forget(cache string, since time.Time) error {
 	for _, dir := range []string{cache, filepath.Join(cache, "bin")} {
 		entries, err := os.ReadDir(dir)
@@ -216,7 +216,7 @@ func forget(cache string, since time.Time) error {
 		for _, e := range entries {
 			info, err := e.Info()
 			if err != nil || !info.ModTime().Before(since) || e.Name() == "bin" || strings.HasSuffix(e.Name(), ".lock") {
-				continue // or somebody else was faster
+				continue // or someone else was faster
 			}
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return err

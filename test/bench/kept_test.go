@@ -11,7 +11,7 @@ import (
 )
 
 // TestKept holds that what tests keep between runs is made once, is whole or not
-// there, and is removed when nobody has asked for it for long.
+// there, and is removed when no one has asked for it for long.
 func TestKept(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir()) // decides on macOS

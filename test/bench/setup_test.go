@@ -25,7 +25,7 @@ import (
 
 // TestSetUpInBrowser goes from nothing to a working App by the steps of the documentation,
 // word for word, with a browser for what is done in one: alice makes the App, serves it and
-// installs it in a repository of hers that nobody else may see. A pull request there is
+// installs it in a repository of hers that no one else may see. A pull request there is
 // verified, and she watches that from its first stage to the verdict on one page that is
 // never loaded again.
 func TestSetUpInBrowser(t *testing.T) {

@@ -168,7 +168,7 @@ func (e *evaluation) verify(ctx context.Context, c Case) Result {
 	return r
 }
 
-// repository makes the repository of a case anew, with the commits before and after.
+// repository makes the repository of a case again, with the commits before and after.
 func (e *evaluation) repository(ctx context.Context, c Case, dir string) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err

@@ -214,7 +214,7 @@ func exchange(document, section string) string {
 	return before + section
 }
 
-// kept is the section of a document, for the next one; without one it tells how to
+// kept is the section of a document, for the next one; without one it says how to
 // get it.
 func kept(document string) string {
 	_, after, found := strings.Cut("\n"+document, "\n"+heading)

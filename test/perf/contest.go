@@ -179,7 +179,7 @@ func (l *lab) enter(ctx context.Context, p peer, cache string, offline bool) (co
 		for name, text := range p.files {
 			path := filepath.Join(home, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				continue // the program will ask nobody, and that is told
+				continue // the program will ask no one, and that is told
 			}
 			os.WriteFile(path, []byte(fill(text, url)), 0o600) //nolint:errcheck // the same
 		}

@@ -40,7 +40,7 @@ func explain(w io.Writer, figures []figure) {
 	}
 }
 
-// floor tells what the machine itself takes for what a run consists of, so that the
+// floor says what the machine itself takes for what a run consists of, so that the
 // figures can be read: the same run on a machine that is busy shows here, too.
 func floor(ctx context.Context, l *lab) (string, error) {
 	file, err := os.Create(filepath.Join(l.dir, "floor"))

@@ -14,7 +14,7 @@ type peer struct {
 	program string
 	node    bool
 	// files of its home, env and args are those that make it ask the server at $URL
-	// about $TASK, and nobody else about anything. $HOME is its home.
+	// about $TASK, and no one else about anything. $HOME is its home.
 	files map[string]string
 	env   []string
 	args  []string

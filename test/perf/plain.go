@@ -54,7 +54,7 @@ func unwrapped(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// initialised is what Go's runtime tells of a program's start where GODEBUG asks.
+// initialised is what Go's runtime reports a program's start where GODEBUG asks.
 var initialised = regexp.MustCompile(`^init \S+ @`)
 
 // settled is a console in which lines about the progress of what goes on side by

@@ -164,7 +164,7 @@ func (c *comparison) add(name string, ch change) {
 	c.unexplained = append(c.unexplained, difference{ch, []string{name}})
 }
 
-// write tells what is not explained in the form of intended.txt, so that whoever
+// write says what is not explained in the form of intended.txt, so that whoever
 // knows why can write it there.
 func (c comparison) write(w io.Writer) error {
 	names := map[string]bool{}

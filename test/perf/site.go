@@ -40,7 +40,7 @@ type site struct {
 
 	delay atomic.Int64           // of each answer of GitHub, in nanoseconds
 	hang  atomic.Bool            // GitHub does not answer at all
-	calls chan time.Time         // when GitHub was asked something, as long as somebody listens
+	calls chan time.Time         // when GitHub was asked something, as long as someone listens
 	env   []string               // further settings
 	procs map[*exec.Cmd]struct{} // that run
 }

@@ -20,7 +20,7 @@ type stage struct {
 	err      error
 }
 
-// errMissing tells that this machine lacks something.
+// errMissing says that this machine lacks something.
 var errMissing = errors.New("not measured")
 
 // onStage calls f, which may use helpers of tests, and cleans up after them.

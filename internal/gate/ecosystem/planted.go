@@ -23,7 +23,7 @@ type Planting struct {
 	Passing []string               // all of their tests pass there: as in [ID].Package
 	IsTest  func(file string) bool // whether a file has tests, by its name
 	Near    func(file string) bool // whether the change touches a file or one beside it
-	Name    string                 // what the test is called: lower-case letters that nobody can foresee
+	Name    string                 // what the test is called: lower-case letters that no one can foresee
 }
 
 // A Planted is a file to write into the head, with a test that must fail.

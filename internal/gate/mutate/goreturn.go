@@ -18,7 +18,7 @@ func (g *goFile) returns(r *ast.ReturnStmt) {
 	failing := g.text(types[last]) == "error" && g.text(r.Results[last]) != "nil"
 	for i, e := range r.Results {
 		if failing && i < last {
-			g.skip(e) // what comes beside an error is nobody's to look at
+			g.skip(e) // what comes beside an error is no one's to look at
 			continue
 		}
 		now := g.otherValue(types[i], e)
@@ -107,7 +107,7 @@ func (g *goFile) otherBool(e ast.Expr) string {
 }
 
 // minimum marks the comparison of "if a < b { a = b }", of "if a < b { return a };
-// return b", and of "if n < 0 { return -n }; return n", whose boundary is nobody's
+// return b", and of "if n < 0 { return -n }; return n", whose boundary is no one's
 // to test.
 func (g *goFile) minimum(s *ast.IfStmt, rest []ast.Stmt) {
 	b, ok := s.Cond.(*ast.BinaryExpr)

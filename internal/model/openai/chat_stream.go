@@ -73,7 +73,7 @@ func (a *attempt) chunk(data []byte) error {
 	return nil
 }
 
-// failed is the error that a chunk tells of.
+// failed is the error that a chunk reports.
 func failed(data []byte) error {
 	if !bytes.Contains(data, []byte(`"error"`)) { // nearly all of them
 		return nil
@@ -120,7 +120,7 @@ func (a *attempt) call(c sdk.ChatCompletionChunkChoiceDeltaToolCall) {
 	begins := c.Function.Name != ""
 	if known && begins {
 		was := a.calls[place]
-		// A piece that names a call again is the same call only if nothing tells them apart.
+		// A piece that names a call again is the same call only if nothing distinguishes them.
 		indexed := c.JSON.Index.Valid() && (c.ID == "" || was.ID == "" || c.ID == was.ID) && was.Args == ""
 		known = indexed || (c.ID != "" && c.ID == was.ID)
 	}

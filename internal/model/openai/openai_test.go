@@ -181,7 +181,7 @@ func TestCallsAreAssembled(t *testing.T) {
 	}
 }
 
-// What may mend itself is asked again: the answer is the same as if nothing had
+// What may fix itself is asked again: the answer is the same as if nothing had
 // happened, and the pauses are those that were asked for, or grow.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A web page is what a wrong address answers with: asking again does not mend it.
+// A web page is what a wrong address answers with: asking again does not fix it.
 func TestWebPage(t *testing.T) {
 	t.Parallel()
 	for _, a := range modeltest.APIs() {

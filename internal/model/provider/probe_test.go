@@ -42,7 +42,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// A probe tells apart what an operator mends in different places, says what to
+// A probe distinguishes what an operator fixes in different places, says what to
 // do, and never shows the modeltest.Key. The words are those of real providers.
 func TestProbe(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func TestKeptIsWhatIsWrittenAnew(t *testing.T) {
 	}
 }
 
-// A conversation needs one connection, although nobody reads what stands behind the
+// A conversation needs one connection, although no one reads what stands behind the
 // last event of an answer.
 func TestConnectionIsUsedAgain(t *testing.T) {
 	t.Parallel()

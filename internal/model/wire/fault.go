@@ -41,7 +41,7 @@ type Fault struct {
 	Status int    // HTTP; 0: no response, or the fault came inside a stream
 	Code   string // the provider's own word, where it has one
 	Text   string
-	Again  bool // asking again may mend it
+	Again  bool // asking again may fix it
 	Kind   error
 	after  time.Duration // what the provider asks to wait; 0: it did not say
 	cause  error
@@ -65,7 +65,7 @@ func (f *Fault) Unwrap() []error {
 	return nil
 }
 
-// fault tells what is to be done about err.
+// fault says what is to be done about err.
 func (c *Caller) fault(err error) *Fault {
 	var refusal *Refusal
 	var inside *Broken

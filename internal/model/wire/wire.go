@@ -1,5 +1,5 @@
 // Package wire is what all providers' clients share: tries and pauses, streams
-// that fall silent, errors told apart, records.
+// that fall silent, errors distinguished, records.
 //
 // A client builds the body of a request and reads one stream; everything around
 // that is here, so that no two APIs behave differently when something goes wrong.
@@ -235,7 +235,7 @@ func streams(r *http.Response) error {
 	return &Refusal{Status: r.StatusCode, Code: CodeWebPage, Message: "the endpoint answered with a web page, not with a stream", For: model.ErrModel}
 }
 
-// watched tells when something was read.
+// watched says when something was read.
 type watched struct {
 	io.ReadCloser
 	heard func()

@@ -70,7 +70,7 @@ func Broken(rows []Row, tier sandbox.Tier) []string {
 	return out
 }
 
-// left tells whether tier does not promise to stop an attack. The list stands in
+// left reports whether tier does not promise to stop an attack. The list stands in
 // docs/security.md, too; an attack that is stopped later must leave both.
 func left(tier sandbox.Tier, id string) bool {
 	switch tier {

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An attack is run inside the sandbox and tells what it got; an error is how it
+// An attack is run inside the sandbox and says what it got; an error is how it
 // was stopped. What it wrote is judged from outside: see written.
 type attack struct {
 	id, name string

@@ -359,7 +359,7 @@ func (g *GitHub) tell(path string, what any) {
 	}
 }
 
-// freePort is one that nobody listened on a moment ago.
+// freePort is one that no one listened on a moment ago.
 func freePort(tb testing.TB) int {
 	tb.Helper()
 	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")

@@ -26,7 +26,7 @@ type hooks struct {
 	mu   sync.Mutex
 	on   string // where they are passed on to; empty: nowhere
 	all  []Delivery
-	came chan struct{} // closed, and made anew, with each delivery
+	came chan struct{} // closed, and made again, with each delivery
 }
 
 func receiveHooks(tb testing.TB) *hooks {
@@ -112,7 +112,7 @@ func (g *GitHub) AwaitComment(action string, id int64) Delivery {
 }
 
 // AwaitPull returns the webhook of what happened to a pull request at a head;
-// repositories of one test are told apart by the head.
+// repositories of one test are distinguished by the head.
 func (g *GitHub) AwaitPull(action, head string) Delivery {
 	g.t.Helper()
 	return g.Await("pull_request", action, func(d Delivery) bool {

@@ -141,7 +141,7 @@ func (r *Repo) OpenIssue(login, title string) *github.Issue {
 	return issue
 }
 
-// Comment writes a comment and returns its number. The client tells who writes.
+// Comment writes a comment and returns its number. The client says who writes.
 func (r *Repo) Comment(as *github.Client, n int, body string) int64 {
 	r.g.t.Helper()
 	c, _, err := as.Issues.CreateComment(r.g.t.Context(), r.Owner, r.Name, n, &github.IssueComment{Body: &body})
