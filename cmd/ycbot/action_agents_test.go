@@ -60,7 +60,7 @@ func TestActionAgents(t *testing.T) {
 			if c.code != 0 {
 				return
 			}
-			if v := s.outputs["verdict"]; v != "PASS" { // an agent that was not known what it wants to be told makes it PARTIAL
+			if v := s.outputs["verdict"]; v != "PASS" { // an agent whose question lacked what it wants makes it PARTIAL
 				t.Errorf("verdict %s\n%s", v, s.log)
 			}
 			found, err := filepath.Glob(filepath.Join(s.outputs["report-dir"], "subagents", "risks-*.md"))

@@ -224,7 +224,7 @@ func (h *appHost) posting(a app.Assignment) posting {
 // Verify implements [app.Performer].
 func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*report.Report, error) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {
-		return h.p.salvager().Salvage(a.Dir, "") // it had ended, and was not known of
+		return h.p.salvager().Salvage(a.Dir, "") // it had ended, and was not reported
 	}
 	fetcher, err := h.client(a.Job, fetching())
 	if err != nil {

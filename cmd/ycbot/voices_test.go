@@ -129,7 +129,7 @@ func TestPreflightAndPrices(t *testing.T) {
 	if why := strings.Join(p.rep.Reasons, "\n"); !strings.Contains(why, "the model could not be asked") || len(e.requests()) != 0 {
 		t.Errorf("asked %d times: %s", len(e.requests()), why)
 	}
-	if p.rep.Model != "m" { // a run that was to have a model is not known as one without
+	if p.rep.Model != "m" { // a run that was to have a model is not shown as one without
 		t.Errorf("the report names the model %q", p.rep.Model)
 	}
 	if out, err := realProgram(t, t.TempDir(), "check", p.out).CombinedOutput(); err != nil {

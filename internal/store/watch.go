@@ -36,7 +36,7 @@ func (w *watchers) add(run string) (<-chan struct{}, func()) {
 	}
 }
 
-// tell wakes who watches a run. Someone who has not looked yet is not known twice.
+// tell wakes who watches a run. Someone who has not looked yet is woken once.
 func (w *watchers) tell(run string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
