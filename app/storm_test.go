@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/event"
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // full has tests that take minutes tried out in their whole size.

@@ -23,7 +23,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"github.com/ycbot/ycbot/internal/browsertest"
+	browsertest "github.com/ycbot/ycbot/internal/testing/browser"
 	"github.com/ycbot/ycbot/internal/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // advised is a scenario in which an agent "risks" is asked before the

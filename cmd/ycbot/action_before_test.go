@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // What ends before a run is an error at its place, and completes the check.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // A hosted is a repository on a GitHub, with a machine on which its workflow runs.

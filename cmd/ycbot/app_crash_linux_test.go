@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // full has tests that take minutes tried out in all their cases.

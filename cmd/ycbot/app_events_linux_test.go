@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // Title and body are those of the event, whatever the author makes of them until the run

@@ -19,7 +19,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/app"
-	"github.com/ycbot/ycbot/internal/docstest"
+	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
 )

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 const hookSecret = "a secret of the webhook's"

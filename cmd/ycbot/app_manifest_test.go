@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // A maker is "ycbot app manifest" while it waits.

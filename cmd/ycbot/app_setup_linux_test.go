@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/docstest"
+	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 )
 
 // operating is the documentation for operators.

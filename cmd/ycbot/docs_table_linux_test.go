@@ -22,7 +22,7 @@ var shownInDocs = []inDocs{
 	{page: "README.md", text: "ycbot run --pr 7", by: "TestRunPull"},
 	{page: "README.md", text: "ycbot run --pr 7 --publish", by: "TestRunPull"},
 	{page: "README.md", text: "ycbot check ~/.ycbot/projects/…/runs/…", by: "TestReadme"},
-	{page: "README.md", text: "on: {pull_request: {types: [opened, synchronize, reopened, ready_for_review, labeled]}, issue_comment: {types: [created]}} permissions: {}", by: "TestReadmeWorkflow"},
+	{page: "README.md", text: "on: {pull_request: {types: [opened, synchronize, reopened, ready_for_review, labeled, edited]}, issue_comment: {types: [created]}} permissions: {}", by: "TestReadmeWorkflow"},
 	{page: "README.md", text: "ycbot app manifest", by: "TestAppManifest"},
 	{page: "README.md", text: "ycbot app serve", by: "TestSetUpAsDocumented"},
 

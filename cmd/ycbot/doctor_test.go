@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // A visit is what the doctor said.

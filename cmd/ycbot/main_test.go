@@ -17,7 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/ycbot/ycbot/internal/gotest"
+	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 const doublesTest = `const test = require("node:test");

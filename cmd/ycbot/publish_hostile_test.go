@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // posting executes the step that posts what another job left in dir.

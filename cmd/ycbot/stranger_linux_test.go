@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // credentials are files of a runner's home that hold one, each beside programs that its

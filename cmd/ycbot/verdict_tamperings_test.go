@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // tamperedRuns are workflow runs that do not count.

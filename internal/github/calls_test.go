@@ -13,7 +13,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // Comments, reactions and statuses arrive as they were sent.

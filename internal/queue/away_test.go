@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/job"
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // A PostgreSQL that is stopped and started in the middle of jobs is waited for: no worker

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/store"
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // server is the PostgreSQL of this test binary.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // server is the PostgreSQL of this test binary.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // A database that answers and takes nothing is found out, without changing it, and a

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-github/v66/github"
 
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ycbot/ycbot/internal/gotest"
+	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/test/releases"
 )

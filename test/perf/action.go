@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // A hosted is a pull request on a stand-in for GitHub, which needs a [testing.TB].

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/event"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
-	"github.com/ycbot/ycbot/internal/storetest"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // held is a repository whose test, while a file is there, says that it runs and then does

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
-	"github.com/ycbot/ycbot/internal/storetest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 const hookSecret = "a secret of the webhook's"

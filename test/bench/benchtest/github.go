@@ -126,7 +126,7 @@ func (g *GitHub) startProxy() {
 		g.mu.Unlock()
 		server.Close()
 	})
-	p.contract, err = loadContract(filepath.Join(root, "internal/githubtest/testdata/github-openapi-cut.json"), server.URL)
+	p.contract, err = loadContract(filepath.Join(root, "internal/testing/github/testdata/github-openapi-cut.json"), server.URL)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 func TestContract(t *testing.T) {
 	t.Parallel()
 	const base = "http://127.0.0.1:1"
-	c, err := loadContract("../../../internal/githubtest/testdata/github-openapi-cut.json", base)
+	c, err := loadContract("../../../internal/testing/github/testdata/github-openapi-cut.json", base)
 	if err != nil {
 		t.Fatal(err)
 	}

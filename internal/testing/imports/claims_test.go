@@ -21,7 +21,7 @@ var marker = regexp.MustCompile(`<!-- (.*?) -->`)
 func TestClaimsAreHeld(t *testing.T) {
 	t.Parallel()
 	var all []section
-	for _, page := range []string{securityPage, "../../SECURITY.md"} {
+	for _, page := range []string{securityPage, "../../../SECURITY.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

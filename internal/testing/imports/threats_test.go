@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const securityPage = "../../docs/security.md"
+const securityPage = "../../../docs/security.md"
 
 var (
 	quoted   = regexp.MustCompile("`([^`]+)`")
@@ -65,7 +65,7 @@ func TestAttacksAreDocumented(t *testing.T) {
 			t.Errorf("the published escape %s is not in docs/security.md", id)
 		}
 	}
-	source, err := os.ReadFile("../sandbox/attack/attack.go")
+	source, err := os.ReadFile("../../sandbox/attack/attack.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func (k known) lacks(name string) string {
 func knownTests(t *testing.T) known {
 	t.Helper()
 	k := known{dirs: map[string][]string{}, scripts: map[string]bool{}, attacks: map[string]bool{}}
-	scripts, err := filepath.Glob("../../cmd/ycbot/testdata/script/*.txtar")
+	scripts, err := filepath.Glob("../../../cmd/ycbot/testdata/script/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func knownTests(t *testing.T) known {
 		k.scripts[filepath.Base(file)] = true
 	}
 	attacks := regexp.MustCompile(`\{id: "([AP][0-9]{2})"`)
-	err = filepath.WalkDir("../..", func(file string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir("../../..", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func knownTests(t *testing.T) known {
 		if d.IsDir() || !strings.HasSuffix(file, ".go") {
 			return nil
 		}
-		dir := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../../")
+		dir := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../../../")
 		if dir == "internal/sandbox/attack" {
 			text, err := os.ReadFile(file)
 			for _, m := range attacks.FindAllStringSubmatch(string(text), -1) {

@@ -78,13 +78,13 @@ var table = []row{
 	{"internal/pattern", "-"},
 	{"internal/change", "-"},
 
-	{"internal/browsertest", ""},                   // a browser for the tests of several packages
-	{"internal/docstest", ""},                      // what the documentation says, for tests that do it
-	{"internal/githubtest", "internal/github"},     // whose types say what is there
-	{"internal/gotest", "test/bench"},              // a build cache with the standard library for the tests of several packages
+	{"internal/testing/browser", ""},                   // a browser for the tests of several packages
+	{"internal/testing/docs", ""},                      // what the documentation says, for tests that do it
+	{"internal/testing/github", "internal/github"},     // whose types say what is there
+	{"internal/testing/gocache", "test/bench"},              // a build cache with the standard library for the tests of several packages
 	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
-	{"internal/storetest", ""},                     // a PostgreSQL for the tests of several packages
-	{"internal/imports", ""},
+	{"internal/testing/postgres", ""},                     // a PostgreSQL for the tests of several packages
+	{"internal/testing/imports", ""},
 	{"test/...", "*"}, // programs for development, not part of ycbot
 }
 
@@ -98,7 +98,7 @@ func TestImports(t *testing.T) {
 		}
 		r, ok := rowOf(f.pkg)
 		if !ok {
-			t.Errorf("%s: package %s is not in the table of internal/imports: add a row that says what it may import, and one to the table in the design", f.name, f.pkg)
+			t.Errorf("%s: package %s is not in the table of internal/testing/imports: add a row that says what it may import, and one to the table in the design", f.name, f.pkg)
 			continue
 		}
 		for _, imported := range f.imports {
@@ -227,7 +227,7 @@ func TestNothingRunsByItself(t *testing.T) {
 				return b.pkg == f.pkg && b.imports == imported.path
 			})
 			if imported.blank && imported.path != "embed" && !known { // go:embed into a string needs embed by name only
-				t.Errorf("%s imports %s for its effect; wire it in cmd, or list it in internal/imports with the reason", f.name, imported.path)
+				t.Errorf("%s imports %s for its effect; wire it in cmd, or list it in internal/testing/imports with the reason", f.name, imported.path)
 			}
 		}
 	}

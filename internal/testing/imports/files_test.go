@@ -66,10 +66,10 @@ type imported struct {
 // root is the top of the repository.
 func root(t *testing.T) fs.FS {
 	t.Helper()
-	if _, err := os.Stat("../../go.mod"); err != nil {
+	if _, err := os.Stat("../../../go.mod"); err != nil {
 		t.Fatal(err)
 	}
-	return os.DirFS("../..")
+	return os.DirFS("../../..")
 }
 
 // sources reads the Go files of the module: no test data, no folders that the

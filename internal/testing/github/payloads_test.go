@@ -9,7 +9,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/githubtest"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // All events are such as go-github reads, with numeric ids, and arrive signed.

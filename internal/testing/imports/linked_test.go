@@ -20,7 +20,7 @@ const maxBinary = 45 << 20
 // it costs in size and in the time of the first build belongs into docs/decisions.md.
 func TestLinkedModules(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "../../cmd/ycbot")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "../../../cmd/ycbot")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
 	out, err := cmd.Output()
 	if err != nil {
@@ -32,7 +32,7 @@ func TestLinkedModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(strings.Fields(string(text)), got); diff != "" {
-		t.Errorf("internal/imports/testdata/linked.txt and what cmd/ycbot links differ (-listed +linked):\n%s", diff)
+		t.Errorf("internal/testing/imports/testdata/linked.txt and what cmd/ycbot links differ (-listed +linked):\n%s", diff)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestSizeOfBinary(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "ycbot")
 	// As releases, the image and "make build" have it: with cgo there is C to compile, too.
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "../../cmd/ycbot")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "../../../cmd/ycbot")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
