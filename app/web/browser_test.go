@@ -23,8 +23,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	browsertest "github.com/ycbot/ycbot/internal/testing/browser"
 	"github.com/ycbot/ycbot/internal/store"
+	browsertest "github.com/ycbot/ycbot/internal/testing/browser"
 )
 
 // images makes the pictures in the documentation again.

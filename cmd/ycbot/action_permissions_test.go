@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/report"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // In an Action the rules are those of the base and of the operator, whose file lies

@@ -19,9 +19,9 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/app"
-	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
+	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 )
 
 // examples are the documents that docs/operate.md has in blocks of YAML under a heading.

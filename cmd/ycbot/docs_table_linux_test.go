@@ -5,6 +5,11 @@ package main
 type inDocs struct{ page, text, by, cannot string }
 
 var shownInDocs = []inDocs{
+	{page: "CONTRIBUTING.md", text: "go test ./internal/gate/ecosystem -run 'TestNothingIsMissing|TestNamesAreNotAskedFor'", by: "TestWalks"},
+	{page: "CONTRIBUTING.md", text: "go test ./internal/event ./internal/job", by: "TestWalks"},
+	{page: "CONTRIBUTING.md", text: "go test ./app -run \"TestEveryCommandIsAnswered|TestAnswerOnce\"", by: "TestWalks"},
+	{page: "CONTRIBUTING.md", text: "go test ./internal/gate/checks", by: "TestWalks"},
+	{page: "CONTRIBUTING.md", text: "go test ./internal/gate -run 'TestScenarios/commands$'", by: "TestWalks"},
 	{page: "README.md", text: "go run ./cmd/ycbot demo", by: "TestScript/demo"},
 	{page: "README.md", text: "make test", cannot: "it is what runs this test"},
 	{page: "README.md", text: "go install ./cmd/ycbot", cannot: "every test here runs what it makes; .ci/run builds it"},

@@ -15,9 +15,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ycbot/ycbot/agent"
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/tool"
 )
 

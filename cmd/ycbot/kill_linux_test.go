@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
+	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 )
 
 var everyKill = flag.Bool("everykill", false, "kill the run at each moment, not at some")

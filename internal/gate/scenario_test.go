@@ -23,8 +23,8 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/compare"
-	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/test/bench"
 )

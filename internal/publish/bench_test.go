@@ -10,8 +10,8 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/github"
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/report"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 var calc = github.Repo{Owner: "octo", Name: "calc"}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/report"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // A death is what happens at one API call of a publish.

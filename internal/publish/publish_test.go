@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/github"
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/report"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // TestRun: a run shows that it is under way, how far it is, and how it ended: in one

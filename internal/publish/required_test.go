@@ -3,8 +3,8 @@ package publish
 import (
 	"testing"
 
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/report"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // TestRequired: under auto, what is not decided blocks a merge into a branch that

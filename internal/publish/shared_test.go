@@ -3,8 +3,8 @@ package publish
 import (
 	"testing"
 
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/report"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
 // twoPulls are the targets of two pull requests that have one commit as their head and

@@ -14,11 +14,11 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-github/v66/github"
 
+	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/model/modeltest"
 	browsertest "github.com/ycbot/ycbot/internal/testing/browser"
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
-	"github.com/ycbot/ycbot/internal/model"
-	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/test/bench"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )

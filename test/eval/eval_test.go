@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/report"
+	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/test/releases"
 )
 

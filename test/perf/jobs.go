@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/event"
-	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 

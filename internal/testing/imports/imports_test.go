@@ -78,12 +78,12 @@ var table = []row{
 	{"internal/pattern", "-"},
 	{"internal/change", "-"},
 
-	{"internal/testing/browser", ""},                   // a browser for the tests of several packages
-	{"internal/testing/docs", ""},                      // what the documentation says, for tests that do it
-	{"internal/testing/github", "internal/github"},     // whose types say what is there
-	{"internal/testing/gocache", "test/bench"},              // a build cache with the standard library for the tests of several packages
+	{"internal/testing/browser", ""},               // a browser for the tests of several packages
+	{"internal/testing/docs", ""},                  // what the documentation says, for tests that do it
+	{"internal/testing/github", "internal/github"}, // whose types say what is there
+	{"internal/testing/gocache", "test/bench"},     // a build cache with the standard library for the tests of several packages
 	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
-	{"internal/testing/postgres", ""},                     // a PostgreSQL for the tests of several packages
+	{"internal/testing/postgres", ""},              // a PostgreSQL for the tests of several packages
 	{"internal/testing/imports", ""},
 	{"test/...", "*"}, // programs for development, not part of ycbot
 }
