@@ -24,6 +24,7 @@ type launch struct {
 	shimmed *shimmed   // nil: bubblewrap starts the command itself
 	relay   *relay     // nil: the command has no services
 	relayed []*os.File // what bubblewrap gets for them
+	shared  *Loopback  // that the relay serves for all of its commands; nil: none
 }
 
 // launch prepares c. Everything but the command goes through a file: an
@@ -37,7 +38,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 	}()
 	// The numbers that the files of ExtraFiles get.
 	const argsFD, passwdFD, groupFD, statusFD, shimPolicyFD, shimStatusFD, relayFD = "3", "4", "5", "6", "7", "8", 9
-	hostsFD, err := l.serve(ctx, b.services(c), relayFD)
+	hostsFD, err := l.serve(ctx, b.services(c), c.Loopback, relayFD)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +128,7 @@ func (l *launch) closeFiles() {
 }
 
 func (l *launch) close() {
-	if l.relay != nil {
-		l.relay.close()
-	}
+	l.endRelay()
 	l.closeFiles()
 	if l.give != nil {
 		l.give.Close()

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -19,6 +20,27 @@ type Loopback struct {
 	tables    []*os.File
 	enter     string // the program nsenter
 	recorded  bool   // what came of commands is known: nothing is waited for
+
+	mu   sync.Mutex
+	kept []func() // ends the relays to services, which serve all commands
+}
+
+// keep leaves a relay to l, whose other commands may have connections through it.
+func (l *Loopback) keep(end func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.net == nil { // it was given back
+		end()
+		return
+	}
+	l.kept = append(l.kept, end)
+}
+
+// serves reports whether a relay is kept, so that a further command needs none.
+func (l *Loopback) serves() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.kept) > 0
 }
 
 // RecordedLoopback stands for an interface in a run that is played from its record.
@@ -52,12 +74,18 @@ func (l *Loopback) Close() {
 	if l == nil {
 		return
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, f := range append([]*os.File{l.user, l.net}, l.tables...) {
 		if f != nil {
 			f.Close()
 		}
 	}
 	l.user, l.net, l.tables = nil, nil, nil
+	for _, end := range l.kept {
+		end()
+	}
+	l.kept = nil
 }
 
 // dialTime is how long a connection to the host's loopback interface may take.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -156,5 +158,47 @@ func TestLoopbackServices(t *testing.T) {
 		if got := <-done; strings.TrimSpace(got) != "hello\n<nil>" {
 			t.Errorf("%q", got)
 		}
+	}
+}
+
+// A connection to a service outlasts other commands on the same interface, also one whose
+// relay it came to.
+func TestLoopbackServicesOfOthers(t *testing.T) {
+	t.Parallel()
+	sb := detect(t, "full", nil)
+	l := open(t, sb)
+	e := newEcho(t)
+	list, dir := e.services(t, "database"), t.TempDir()
+	started := func(text string) <-chan sandbox.Result {
+		done := make(chan sandbox.Result, 1)
+		go func() {
+			res, err := sb.Run(t.Context(), sandbox.Command{Argv: bash(text), Loopback: l, Services: list, Writable: []string{dir}, Timeout: time.Minute})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- res
+		}()
+		return done
+	}
+	wait := func(name string) string { return fmt.Sprintf("until [ -e %s/%s ]; do :; done\n", dir, name) }
+	// The first one stays until the second has connected, the second until the first has ended.
+	first := started(fmt.Sprintf("touch %s/listens\n", dir) + wait("connected"))
+	const connections = 16
+	var text strings.Builder
+	text.WriteString(wait("listens"))
+	for i := range connections {
+		fmt.Fprintf(&text, "exec %d<>/dev/tcp/database/%d\n", 10+i, e.port)
+	}
+	fmt.Fprintf(&text, "touch %s/connected\n%s", dir, wait("ended"))
+	for i := range connections {
+		fmt.Fprintf(&text, "echo hello >&%[1]d; read -r word <&%[1]d; echo \"$word\"\n", 10+i)
+	}
+	second := started(text.String())
+	<-first
+	if err := os.WriteFile(filepath.Join(dir, "ended"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if res := <-second; string(res.Stdout.Bytes) != strings.Repeat("hello\n", connections) {
+		t.Errorf("exit %d: %q %q", res.Exit, res.Stdout.Bytes, res.Stderr.Bytes)
 	}
 }

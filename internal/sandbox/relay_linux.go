@@ -10,6 +10,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +27,7 @@ type relay struct {
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 	slots    chan struct{} // bounds how many connections there are at a time
+	heard    atomic.Int32  // how many listeners came
 }
 
 const (
@@ -75,6 +77,7 @@ func (r *relay) receive(ctx context.Context) {
 		if err != nil {
 			return // the shim speaks no other language
 		}
+		r.heard.Add(1)
 		r.wg.Go(func() { r.accept(ctx, l, s) })
 	}
 }
@@ -229,15 +232,22 @@ func (b *bubblewrap) services(c Command) []Service {
 }
 
 // serve starts the relay for services; the files for it begin with number first.
-// It returns the number of the file with their names, "" where there are none.
-func (l *launch) serve(ctx context.Context, services []Service, first int) (hostsFD string, err error) {
+// It returns the number of the file with their names, "" where there are none. On an
+// interface that commands share, a connection of one may come to the relay of another:
+// the relay stays as long as the interface, and one is enough.
+func (l *launch) serve(ctx context.Context, services []Service, shared *Loopback, first int) (hostsFD string, err error) {
 	if len(services) == 0 {
 		return "", nil
 	}
-	if l.relay, err = newRelay(ctx, services); err != nil {
-		return "", err
+	if !shared.Shared() {
+		l.shared, ctx = shared, context.WithoutCancel(ctx)
 	}
-	l.relayed = append(l.relayed, l.relay.child)
+	if l.shared == nil || !l.shared.serves() {
+		if l.relay, err = newRelay(ctx, services); err != nil {
+			return "", err
+		}
+		l.relayed = append(l.relayed, l.relay.child)
+	}
 	data, err := os.ReadFile("/etc/hosts")
 	if err != nil {
 		return "", fmt.Errorf("names of services: %w", err)
@@ -250,5 +260,16 @@ func (l *launch) serve(ctx context.Context, services []Service, first int) (host
 		return "", err
 	}
 	l.relayed = append(l.relayed, f)
-	return strconv.Itoa(first + 1), nil
+	return strconv.Itoa(first + len(l.relayed) - 1), nil
+}
+
+// endRelay ends the relay with its command, or leaves it to the interface that it serves.
+func (l *launch) endRelay() {
+	switch {
+	case l.relay == nil:
+	case l.shared != nil && int(l.relay.heard.Load()) >= len(l.relay.services):
+		l.shared.keep(l.relay.close)
+	default:
+		l.relay.close()
+	}
 }
