@@ -49,7 +49,7 @@ func TestModules(t *testing.T) {
 	}
 	for dir, want := range map[string]string{
 		".":                         "m workspace=true nowork=false vendored=false []",
-		"lib":                       "example.org/lib workspace=true nowork=false vendored=true [. tools/x]",
+		"lib":                       "example.org/lib workspace=true nowork=false vendored=false [. tools/x]", // a workspace uses no vendor folder of a member
 		"tools/x":                   "example.org/x workspace=true nowork=false vendored=false []",
 		"alone":                     "example.org/alone workspace=false nowork=true vendored=false []",
 		"deep/testdatax/vendored/x": "d workspace=false nowork=true vendored=false []",
