@@ -46,7 +46,7 @@ func TestFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		records[rec.ID] = rec
-		return gate.Step{Side: side, Stage: gate.StageTest, Evidence: rec.ID, PerTest: true}
+		return gate.Step{Side: side, Stage: gate.StageTest, Unit: ".", Evidence: rec.ID, PerTest: true}
 	}
 	base, head, good := step(gate.Base, "TestOld"), step(gate.Head, "TestOld", "TestNew"), step(gate.Head)
 	cases := func(names ...string) (out []gate.Case) {
