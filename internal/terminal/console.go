@@ -15,6 +15,7 @@ type Console struct {
 	guard *commandGuard // nil: no one looks for commands
 }
 
+// NewConsole makes a console of a file, for a process with the environment env.
 func NewConsole(f *os.File, env []string) *Console {
 	c := &Console{File: f}
 	for _, kv := range env {

@@ -391,6 +391,7 @@ func hostileFiles() map[string]func(t *testing.T, dir string) {
 		"an index that has no ids":                pack(".idx", indexHead+fanout(1<<31)),
 		"an index whose counts fall":              pack(".idx", indexHead+fanout(9)[:1020]+"\x00\x00\x00\x01"),
 		"a folder in place of a pack": func(t *testing.T, dir string) {
+			t.Helper()
 			write(t, filepath.Join(dir, "pack"), map[string]string{"pack-" + anyID + ".idx": indexHead + fanout(0), "pack-" + anyID + ".pack/x": ""})
 		},
 	}
@@ -401,7 +402,7 @@ func hostileFiles() map[string]func(t *testing.T, dir string) {
 func TestHostileObjects(t *testing.T) {
 	attacks, ids := hostileFiles(), map[string]string{}
 	for name, entries := range hostilePacks() {
-		attacks[name] = func(t *testing.T, dir string) { plant(t, dir, entries) }
+		attacks[name] = func(t *testing.T, dir string) { t.Helper(); plant(t, dir, entries) }
 		ids[name] = entries[0].id
 	}
 	_, m, head := imported(t, newRepo(t))

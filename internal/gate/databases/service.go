@@ -149,7 +149,7 @@ func (j job) services(file string) []Service {
 				s.Port = n
 			}
 		}
-		if s.Kind != "" && !(word.MatchString(s.User) && word.MatchString(s.DB)) {
+		if s.Kind != "" && (!word.MatchString(s.User) || !word.MatchString(s.DB)) {
 			s.Kind = "" // it is nothing to write into SQL
 		}
 		out = append(out, s)

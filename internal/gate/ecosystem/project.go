@@ -50,7 +50,6 @@ type Project struct {
 	always   bool     // whatever the change touches
 	Missing  string   // what this machine lacks to run its commands, for people; it has none then
 	Notes    []string // what cannot be known of its tests, and why
-	env      []string // for all of its commands
 	goModule goModule // of a project of Go
 
 	Setup, Warm, Build, Lint, Test []Command
