@@ -7,7 +7,7 @@ LINT = $(shell \
 	else echo go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(LINT_VERSION); fi)
 
 # The packages that take longest begin first, so that none is left alone at the end.
-LONG := ./internal/gate ./cmd/ycbot ./test/eval ./internal/sandbox ./test/bench
+LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/sandbox ./test/bench
 
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
