@@ -161,7 +161,7 @@ func (g *GitHub) standIns(w Workflow, modules string) map[string]string {
 			out["actions/cache@"+version] = filepath.Join(filepath.Dir(modules), "bench", "benchtest", "cache")
 		case "ycbot/ycbot":
 			out[m[1]] = w.Action
-		case "actions/setup-go", "actions/setup-node":
+		case "actions/setup-go", "actions/setup-node", "actions/setup-python":
 			out[m[1]] = filepath.Join(filepath.Dir(modules), "bench", "benchtest", "setup")
 		case "actions/checkout": // act copies the working tree in its place
 		default:
