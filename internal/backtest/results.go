@@ -48,8 +48,9 @@ type Line struct {
 	Named bool           `json:"named,omitempty"`
 }
 
-// encode is the line as it is stored. Lists and then texts are cut, the longest first,
-// until it fits, and the classes are left out last; "…" stands for what is missing.
+// encode is the line as it is stored. Lists are cut, the classes
+// left out, and then texts cut, the longest first, until it fits; "…" stands for what is
+// missing.
 func (l Line) encode() ([]byte, error) {
 	l.Tests, l.Names, l.Reasons = clip(l.Tests), clip(l.Names), clip(l.Reasons)
 	texts := []*string{&l.Excluded, &l.Operator, &l.Ycbot, &l.Repo} // what names the case is never cut
@@ -66,17 +67,17 @@ func (l Line) encode() ([]byte, error) {
 		if shorten(&l.Reasons) || shorten(&l.Names) || shorten(&l.Tests) {
 			continue
 		}
+		if l.Given != nil {
+			l.Given = nil
+			continue
+		}
 		longest := texts[0]
 		for _, t := range texts {
 			if len(*t) > len(*longest) {
 				longest = t
 			}
 		}
-		if *longest == "" && l.Given != nil {
-			l.Given = nil
-			continue
-		}
-		if *longest == "" {
+		if len(*longest) <= len("…") {
 			return nil, fmt.Errorf("the result of %s does not fit into %d bytes", l.Case, MaxLine)
 		}
 		*longest = cut(*longest, len(*longest)/2)
