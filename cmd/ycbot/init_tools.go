@@ -18,7 +18,7 @@ const (
 	useGo     = "actions/setup-go@b7ad1dad31e06c5925ef5d2fc7ad053ef454303e # v7.0.0"
 	useNode   = "actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0"
 	usePython = "actions/setup-python@5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0"
-	useJava   = "actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0"
+	useJava   = "actions/setup-java@de7274f081f381c8f8158605e0321c36c376e2e6 # v6.0.1"
 	useDotnet = "actions/setup-dotnet@a98b56852c35b8e3190ac28c8c2271da59106c68 # v6.0.0"
 	useRuby   = "ruby/setup-ruby@0dafeac902942906541bc140009cdbf32665b601 # v1.315.0"
 	usePHP    = "shivammathur/setup-php@f3e473d116dcccaddc5834248c87452386958240 # v2"
