@@ -50,7 +50,7 @@ type Order struct {
 	Parent        string   `json:"parent,omitempty"`
 	Batch         string   `json:"batch,omitempty"`
 	Background    bool     `json:"background,omitempty"`
-	Attempt       int      `json:"attempt,omitempty"`        // reports the same work apart when it is wanted again
+	Attempt       int      `json:"attempt,omitempty"`        // distinguishes the same work when it is wanted again
 	MaxIterations int      `json:"max_iterations,omitempty"` // can only lower the agent's own
 	Tools         []string `json:"tools,omitempty"`          // can only narrow the agent's own; nil: all of them
 }

@@ -129,7 +129,7 @@ func TestScenarioOnTheWire(t *testing.T) {
 	}
 }
 
-// historyOf is the part of a want section that reports the history.
+// historyOf is the part of a want section about the history.
 func historyOf(want string) string {
 	_, rest, _ := strings.Cut(want, "\nhistory\n")
 	history, _, _ := strings.Cut(rest, "\n\n")

@@ -55,7 +55,7 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// A run that ended where no one can be told any more has ended: it is not tried for ever.
+// A run whose end can no longer be posted has ended: it is not tried for ever.
 func TestNobodyCanBeTold(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -70,7 +70,7 @@ func TestNobodyCanBeTold(t *testing.T) {
 	}
 }
 
-// How a run ended of which no one could be told is told when the App has access again: not
+// The end of a run that could not be posted is posted when the App has access again: not
 // before, not of another account's, not after so long that GitHub ended its check run
 // itself, and once; by the installation that there is now. A run that is not the last of
 // its pull request leaves comments alone.

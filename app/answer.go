@@ -155,7 +155,7 @@ func (w *Worker) answers() map[event.Verb]func(ctx context.Context, j job.Job, a
 	}
 }
 
-// reply tells a person why nothing is done, where that is to be told on GitHub.
+// reply answers a person why nothing is done, where the answer belongs on GitHub.
 func (w *Worker) reply(ctx context.Context, h Host, j job.Job, s job.Skip) error {
 	if s.Notify != job.NotifyComment || s.Number == 0 {
 		return nil

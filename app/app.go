@@ -12,7 +12,7 @@
 //   - the effect "job/<run>": the job as it was authorized, with its commits pinned.
 //   - the effect "answer/<job>": a question was answered.
 //   - the effect "stopped/<job>": how many runs a person stopped.
-//   - the mark [store.Run.Untold]: it ended while GitHub let no one be told.
+//   - the mark [store.Run.Untold]: it ended while GitHub did not let the App post.
 //   - the effects "words/<job>" and "heard/<job>": the run that a person's words were put
 //     before, and that it took them.
 //

@@ -31,7 +31,7 @@ type Server struct {
 	Allow  Allowed
 	Ready  func(context.Context) error // reports whether deliveries can be stored
 	Idle   func() error                // says why no run is begun though deliveries are stored; nil: nothing keeps runs from it
-	Fresh  func(job.Job)               // is told of each job that was stored and was not known; must not wait; nil: no one is
+	Fresh  func(job.Job)               // is called for each job that is stored for the first time; must not wait; may be nil
 	Spool  string                      // folder for large bodies until their signature is checked; empty: that of temporary files
 	Pages  http.Handler                // what people look at, at all other addresses; nil: nothing
 	Now    func() time.Time

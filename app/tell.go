@@ -16,7 +16,7 @@ import (
 // run that was left unfinished for longer.
 const tellWithin = 14 * 24 * time.Hour
 
-// Tell says how runs ended that ended while GitHub let no one be told, because the App
+// Tell posts the ends of runs that ended while GitHub did not let the App post, because it
 // was removed from the repository or suspended, as far as it lets now: those of an
 // account's repositories, or of all where account is empty.
 func (w *Worker) Tell(ctx context.Context, account string) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// hasWords reports whether j says something that a run which is under way can be told.
+// hasWords reports whether j has words that a run which is under way can be given.
 func hasWords(j job.Job) bool {
 	return j.Verb == event.VerbVerify && j.Trigger == job.TriggerComment && j.Words != "" && !j.Full && !j.Accept
 }

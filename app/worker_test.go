@@ -226,7 +226,7 @@ func TestWorkGoesOn(t *testing.T) {
 }
 
 // A run that is cancelled has its say and ends so; one that must be handed over is left as it
-// is, and no one is told of an end; one that was cancelled before anybody saw it is nothing.
+// is, and no end is posted; one that was cancelled before anyone saw it is nothing.
 func TestWorkCancelled(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -45,7 +45,7 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request, v *viewer, run store
 	return nil
 }
 
-// readable reports whether a file is text for people. A browser is told so, or to save it.
+// readable reports whether a file is text for people. The answer's headers say so, or have it saved.
 func readable(name string) bool {
 	switch path.Ext(name) {
 	case ".json", ".jsonl", ".md", ".xml", ".sarif", ".stdout", ".stderr", ".txt":

@@ -16,7 +16,7 @@ import (
 const (
 	streamsAtOnce = 500
 	heartbeat     = 15 * time.Second // shorter than proxies wait
-	lookAgain     = 5 * time.Second  // also when no one told that there is more
+	lookAgain     = 5 * time.Second  // also without news
 	gather        = 250 * time.Millisecond
 	writeTime     = 30 * time.Second
 )

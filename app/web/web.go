@@ -30,7 +30,7 @@ import (
 
 // A GitHub says who people are and what they may see.
 type GitHub interface {
-	// Person tells whose token it is; [ErrToken] where it is no one's any more.
+	// Person returns whose token it is; [ErrToken] where it is not valid any more.
 	Person(ctx context.Context, token string) (Person, error)
 	// Readable lists what the person may read of the repositories that the App is
 	// installed in; [ErrToken] as for Person.

@@ -214,7 +214,7 @@ func TestAppManifestOverwrites(t *testing.T) {
 	}
 }
 
-// Nobody but the person at the terminal can open the door, and no one but GitHub's answer
+// Only the person at the terminal can open the door, and only GitHub's answer
 // to that person comes back through it: another's code makes no settings.
 func TestAppManifestIsPrivate(t *testing.T) {
 	t.Parallel()

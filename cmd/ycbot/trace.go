@@ -42,7 +42,7 @@ func (p *program) perform(ctx context.Context, door string, runner *run.Runner, 
 	return rep, err
 }
 
-// traceInfo is what a trace reports a job: names and numbers, and no text of anybody's.
+// traceInfo is what a trace has of a job: names and numbers, and no text of anybody's.
 func traceInfo(door string, job run.Job) telemetry.RunInfo {
 	info := telemetry.RunInfo{Door: door, Trigger: job.Trigger, Trust: job.Trust}
 	if job.Models != nil {

@@ -202,7 +202,7 @@ func (b *builder) testsLine(s gate.Step) string {
 		{of(s, t.NewFailing), "failing that do not run on base"},
 		{of(s, t.PreExisting), "failing on both sides"},
 		{of(s, t.NewFlakiness), "failing at random with the change alone"},
-		{of(s, t.Unsettled), "failing in too few runs to decide"},
+		{of(s, t.Unsettled), "failing, undecided by the runs"},
 		{of(s, t.Flaky) + of(s, t.FlakyNew), "flaky"},
 		{of(s, t.Unknown), "failing with no base to compare"},
 	} {
@@ -410,7 +410,7 @@ func (b *builder) observations() {
 	}{
 		{t.FlakyNew, report.SeverityWarning, "is new and flaky: it passed and failed on the same code"},
 		{t.NewFlakiness, report.SeverityWarning, "fails at random with the change and never on base"},
-		{t.Unsettled, report.SeverityWarning, "fails with the change, in too few runs to decide"},
+		{t.Unsettled, report.SeverityWarning, "fails with the change; the runs do not decide whether by chance"},
 		{t.Flaky, report.SeverityInfo, "is flaky: it passed and failed on the same code"},
 		{t.Skipped, report.SeverityWarning, "passes on base and is skipped with the change"},
 		{t.Removed, report.SeverityInfo, "is only on base: removed or renamed"},

@@ -249,7 +249,7 @@ const (
 	FailOnNever   FailOn = "never"   // no verdict
 )
 
-// Publish says what is told on the pull request.
+// Publish says what appears on the pull request.
 type Publish struct {
 	Comment     Comment `json:"comment"`
 	Check       bool    `json:"check"`       // a check run

@@ -34,9 +34,9 @@ func (r *runner) findServices() {
 		var programs map[string]string
 		switch {
 		case s.Kind == "":
-			why = "ycbot starts PostgreSQL, Redis and MySQL alone"
+			why = "ycbot starts only PostgreSQL, Redis and MySQL"
 		case !slices.Contains(r.Sandbox.Status().Layers, "network namespace"):
-			why = "it is started where commands have a loopback interface of their own alone"
+			why = "it is started only where commands have a loopback interface of their own"
 		default:
 			var missing string
 			if programs, missing = s.Kind.Programs(r.serverProgram); missing != "" {

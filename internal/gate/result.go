@@ -17,7 +17,7 @@ type Comparison struct {
 	// NewFlakiness are tests of the base that fail at random with the change, and
 	// never on base.
 	NewFlakiness []Case `json:"new_flakiness"`
-	Unsettled    []Case `json:"unsettled"` // failed on head each time, in too few runs to decide
+	Unsettled    []Case `json:"unsettled"` // failed on head each time; the runs do not decide whether by chance
 	Removed      []Case `json:"removed"`   // only on base
 	Skipped      []Case `json:"skipped"`   // passed on base, skipped on head
 	NotRun       []Case `json:"not_run"`   // passed on base, is there on head and did not run

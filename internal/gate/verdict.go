@@ -40,7 +40,7 @@ type Facts struct {
 	NewFailing     int            // new on the head, fail there each time
 	FlakyNew       int            // new on the head, gave both results
 	NewFlakiness   []string       // tests that fail at random on the head and never on base, with their counts
-	Unsettled      []string       // tests that failed on the head in too few runs to decide, with their counts
+	Unsettled      []string       // tests that failed on the head each time, without a decision by the runs, with their counts
 	Unknown        int            // fail on the head, with no base to compare
 	Replaced       string         // the package manager or runner that the change brings and this machine lacks
 	Untrusted      bool           // no maintainer answers for the head
@@ -108,7 +108,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", ecosystem.Count(f.Unknown, "test fails", "tests fail"))
 	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
-	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "too few runs to decide: %s", listedFew(f.Unsettled))
+	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "the runs do not decide: %s", listedFew(f.Unsettled))
 	partial = append(partial, given[compare.Partial]...)
 	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",

@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) {
 		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 test that does not run on base is flaky"},
 		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "1 test that does not run on base fails at random"},
 		{"new flakiness", func(f *Facts) { f.NewFlakiness = []string{"m TestA failed 3 of 22 on head, 0 of 22 on base"} }, Partial, "new flakiness: m TestA failed 3 of 22 on head, 0 of 22 on base"},
-		{"too few runs", func(f *Facts) { f.Unsettled = []string{"a", "b", "c", "d", "e"} }, Partial, "too few runs to decide: a; b; c; and 2 more"},
+		{"undecided runs", func(f *Facts) { f.Unsettled = []string{"a", "b", "c", "d", "e"} }, Partial, "the runs do not decide: a; b; c; and 2 more"},
 
 		{"a build and nothing else", func(f *Facts) { f.Ran, f.Passed, f.AffectedRan, f.AffectedPassed = 0, 0, 0, 0 }, Partial, "no test passes on the head"},
 		{"what the change affects has tests and none passes", func(f *Facts) { f.AffectedPassed = 0 }, Partial, "no test of what the change affects passes"},

@@ -173,7 +173,7 @@ func (q *Queue) Accept(ctx context.Context, d store.Delivery, j *job.Job) (Recei
 	return r.receipt, nil
 }
 
-// signal reports the housekeeper that a waiting job may have its turn.
+// signal notifies the housekeeper that a waiting job may have its turn.
 func (q *Queue) signal() {
 	select {
 	case q.wake <- struct{}{}:

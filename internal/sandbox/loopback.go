@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -22,25 +23,32 @@ type Loopback struct {
 	recorded  bool   // what came of commands is known: nothing is waited for
 
 	mu   sync.Mutex
-	kept []func() // ends the relays to services, which serve all commands
+	kept []keptRelay
+}
+
+// A keptRelay is a relay that serves all commands of an interface.
+type keptRelay struct {
+	services []Service
+	end      func()
 }
 
 // keep leaves a relay to l, whose other commands may have connections through it.
-func (l *Loopback) keep(end func()) {
+func (l *Loopback) keep(services []Service, end func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.net == nil { // it was given back
 		end()
 		return
 	}
-	l.kept = append(l.kept, end)
+	l.kept = append(l.kept, keptRelay{services, end})
 }
 
-// serves reports whether a relay is kept, so that a further command needs none.
-func (l *Loopback) serves() bool {
+// serves reports whether a relay to just these services is kept, so that a further command
+// needs none.
+func (l *Loopback) serves(services []Service) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.kept) > 0
+	return slices.ContainsFunc(l.kept, func(r keptRelay) bool { return slices.EqualFunc(r.services, services, Service.equal) })
 }
 
 // RecordedLoopback stands for an interface in a run that is played from its record.
@@ -82,8 +90,8 @@ func (l *Loopback) Close() {
 		}
 	}
 	l.user, l.net, l.tables = nil, nil, nil
-	for _, end := range l.kept {
-		end()
+	for _, r := range l.kept {
+		r.end()
 	}
 	l.kept = nil
 }

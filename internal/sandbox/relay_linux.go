@@ -242,7 +242,7 @@ func (l *launch) serve(ctx context.Context, services []Service, shared *Loopback
 	if !shared.Shared() {
 		l.shared, ctx = shared, context.WithoutCancel(ctx)
 	}
-	if l.shared == nil || !l.shared.serves() {
+	if l.shared == nil || !l.shared.serves(services) {
 		if l.relay, err = newRelay(ctx, services); err != nil {
 			return "", err
 		}
@@ -268,7 +268,7 @@ func (l *launch) endRelay() {
 	switch {
 	case l.relay == nil:
 	case l.shared != nil && int(l.relay.heard.Load()) >= len(l.relay.services):
-		l.shared.keep(l.relay.close)
+		l.shared.keep(l.relay.services, l.relay.close)
 	default:
 		l.relay.close()
 	}

@@ -24,6 +24,11 @@ type Service struct {
 	here netip.AddrPort // where the command finds it
 }
 
+// equal reports whether commands find the same server at the same place.
+func (s Service) equal(o Service) bool {
+	return s.here == o.here && s.Port == o.Port && slices.Equal(s.At, o.At)
+}
+
 // A Resolver looks names up, as [net.Resolver] does.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)

@@ -100,7 +100,7 @@ func warm() {
 	_ = json.NewEncoder(io.Discard).Encode(said{Layers: []string{layerLimits}})
 }
 
-// say reports the sandbox; a sandbox that is gone needs to know nothing.
+// say writes to the sandbox; one that is gone needs to know nothing.
 func (s *shim) say(what said) {
 	_ = json.NewEncoder(s.status).Encode(what)
 }

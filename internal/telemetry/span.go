@@ -14,7 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/transcript"
 )
 
-// RunInfo is what a trace reports of a run beside its events.
+// RunInfo is what a trace has of a run beside its events.
 type RunInfo struct {
 	Door     string // run, action or app
 	Provider string // of the model, such as "openai"; empty: none

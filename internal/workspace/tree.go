@@ -93,7 +93,7 @@ func (m *Mirror) register(ctx context.Context, dir, commit string) (*Tree, error
 	return t, nil
 }
 
-// add reports the mirror of the tree. It writes what "git worktree add" does
+// add registers the tree with its mirror. It writes what "git worktree add" does
 // (gitrepository-layout(5)); that would start two processes for it.
 func (t *Tree) add(ctx context.Context) error {
 	lock, err := acquire(ctx, t.mirror.Dir+registryLock, syscall.LOCK_EX)

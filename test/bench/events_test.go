@@ -241,7 +241,7 @@ func commandsFoundNothing(t *testing.T, dir, token string) (ran bool) {
 	return ran
 }
 
-// says reports the notice that has these words.
+// says recognises the notice that has these words.
 func says(words string) func(*github.IssueComment) bool {
 	return func(c *github.IssueComment) bool {
 		return strings.Contains(c.GetBody(), " notice -->") && strings.Contains(c.GetBody(), words)

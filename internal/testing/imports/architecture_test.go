@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestArchitectureIsWhole: docs/architecture.md reports every package that the table has.
+// TestArchitectureIsWhole: docs/architecture.md names every package that the table has.
 func TestArchitectureIsWhole(t *testing.T) {
 	t.Parallel()
 	text, err := fs.ReadFile(root(t), "docs/architecture.md")
