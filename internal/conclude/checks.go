@@ -109,7 +109,7 @@ func (b *builder) stage(stage gate.Stage) {
 // wrote, where that is more.
 func because(what, output string) string {
 	text := strings.TrimSpace(output)
-	what += ": " + gate.Telling(text)
+	what += ": " + gate.FailureLine(text)
 	if !strings.Contains(text, "\n") {
 		return what
 	}

@@ -116,7 +116,7 @@ func (r *runner) refused() {
 			h.Status, b.Status = NotRun, NotRun
 			head[id], base[id] = h, b
 		}
-		r.facts.Refused = append(r.facts.Refused, fmt.Sprintf("%s %s with and without the change: %s", r.inWords(id), what, ecosystem.Telling(h.Output)))
+		r.facts.Refused = append(r.facts.Refused, fmt.Sprintf("%s %s with and without the change: %s", r.inWords(id), what, ecosystem.FailureLine(h.Output)))
 	}
 }
 
@@ -125,7 +125,7 @@ func (r *runner) crashed() []string {
 	var out []string
 	for _, k := range r.res.Tests.NewFailing {
 		if k.ID.Command != "" {
-			out = append(out, fmt.Sprintf("%s fails with the change, and not on base: %s", r.inWords(k.ID), ecosystem.Telling(k.Output)))
+			out = append(out, fmt.Sprintf("%s fails with the change, and not on base: %s", r.inWords(k.ID), ecosystem.FailureLine(k.Output)))
 		}
 	}
 	return out

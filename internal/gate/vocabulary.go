@@ -93,8 +93,8 @@ func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 	return ecosystem.FindToolchains(ctx, env)
 }
 
-// Telling is the line of a failed command's output that says why it failed.
-func Telling(output string) string { return ecosystem.Telling(output) }
+// FailureLine is the line of a failed command's output that says why it failed.
+func FailureLine(output string) string { return ecosystem.FailureLine(output) }
 
 // Leaves are the cases that are no parents of others: each test counts once.
 func Leaves(cases []Case) []Case { return ecosystem.Leaves(cases) }

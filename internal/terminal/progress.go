@@ -302,7 +302,7 @@ func PrintableLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Close ends the telling. It may be called twice.
+// Close ends it. It may be called twice.
 func (p *Progress) Close() {
 	p.mu.Lock()
 	if p.closed {

@@ -42,7 +42,7 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 	out, err := cmd.Output()
 	if err != nil {
 		if ended := new(exec.ExitError); errors.As(err, &ended) {
-			err = fmt.Errorf("%w: %s", err, Telling(string(ended.Stderr)))
+			err = fmt.Errorf("%w: %s", err, FailureLine(string(ended.Stderr)))
 		}
 		return nil, fmt.Errorf("%s env: %w", bin, err)
 	}

@@ -239,8 +239,10 @@ func plantCargo(c Command, file, src, name string) Planted {
 	if c.Unit != "." {
 		pkg = strings.TrimPrefix(file, c.Unit+"/")
 	}
-	if i := strings.LastIndex(pkg, "/src/"); i >= 0 {
-		pkg = pkg[i+1:]
+	for _, folder := range []string{"/src/", "/tests/"} { // of a member of a workspace
+		if i := strings.LastIndex(pkg, folder); i >= 0 {
+			pkg = pkg[i+1:]
+		}
 	}
 	return Planted{Path: file, Package: pkg, Text: src + "\n#[cfg(test)]\nmod " + name + " {\n    #[test]\n    fn " + name + "() {\n        assert_eq!(1, 2);\n    }\n}\n"}
 }

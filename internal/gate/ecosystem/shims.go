@@ -45,7 +45,7 @@ func (s *shims) fault(file string) string {
 	cmd := exec.CommandContext(ctx, file, flag)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = string(filepath.Separator), s.env, time.Second
 	if out, err := cmd.CombinedOutput(); err != nil {
-		why = Telling(string(out))
+		why = FailureLine(string(out))
 	}
 	if s.faults == nil {
 		s.faults = map[string]string{}

@@ -59,22 +59,22 @@ func Environment(output string) string {
 	return ""
 }
 
-// telling are the lines by which runners, interpreters and shells say why they ended; traceback
-// begins what Python prints of errors, the last of which ended it.
+// A complaint is a line by which runners, interpreters and shells say why they ended; a frame
+// is one of those around it that say nothing.
 var (
-	telling = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|panic:|npm err(?:or|!) \w|usage error\b)`)
-	frame   = pattern.New(`^\s*(?:at .*|File ".*", line \d+.*|\^+|~+|\W*|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: \*\*\* .*)$`)
+	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|panic:|npm err(?:or|!) \w|usage error\b)`)
+	frame     = pattern.New(`^\s*(?:at .*|File ".*", line \d+.*|\^+|~+|\W*|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: \*\*\* .*)$`)
 )
 
-// Telling is the line of a failed command's output that says why it failed: its own error
+// FailureLine is the line of a failed command's output that says why it failed: its own error
 // message, else its last line. Of a command that prints nothing it says so.
-func Telling(output string) string {
+func FailureLine(output string) string {
 	first, last, end := "", "", ""
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "INTERNALERROR>"))
 		switch {
 		case frame.MatchString(line):
-		case telling.MatchString(line):
+		case complaint.MatchString(line):
 			first, last, end = cmp.Or(first, line), line, line
 		default:
 			end = line

@@ -2,8 +2,8 @@ package ecosystem
 
 import "testing"
 
-// TestTelling holds which line of a failed command's output says why it failed.
-func TestTelling(t *testing.T) {
+// TestFailureLine holds which line of a failed command's output says why it failed.
+func TestFailureLine(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct{ output, want string }{
 		"nothing":     {"", "it prints nothing"},
@@ -19,7 +19,7 @@ func TestTelling(t *testing.T) {
 		"Java":        {"[ERROR] Failed to execute goal x\n[ERROR] -> [Help 1]\n", "[ERROR] Failed to execute goal x"},
 		"plain words": {"starting\nNo tests found, exiting with code 1\n", "No tests found, exiting with code 1"},
 	} {
-		if got := Telling(c.output); got != c.want {
+		if got := FailureLine(c.output); got != c.want {
 			t.Errorf("%s: %q, want %q", what, got, c.want)
 		}
 	}
