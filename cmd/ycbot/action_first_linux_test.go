@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -127,6 +128,7 @@ func speaks(t *testing.T, releases string) (time.Duration, string) {
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-e", "-c", text["run"])
 	cmd.Env, cmd.Dir = env, step.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it began ends with it
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -135,7 +137,7 @@ func speaks(t *testing.T, releases string) (time.Duration, string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Wait() }()
-	defer func() { _ = cmd.Process.Kill() }()
+	defer func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
 	for s := bufio.NewScanner(out); s.Scan(); {
 		if strings.Contains(s.Text(), "ycbot: ") {
 			return time.Since(began), s.Text()

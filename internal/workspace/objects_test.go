@@ -18,6 +18,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
@@ -446,6 +447,58 @@ func TestObjectsThatPanic(t *testing.T) {
 	}
 	if err := o.guard(anyID, func(oid) error { return nil }); err != nil { // no lock is left behind
 		t.Error(err)
+	}
+}
+
+// What is read in the process costs no more than it may: of an object whose head says
+// another size, and of one for which too little work is left, git is asked.
+func TestObjectBounds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := &objectStore{dir: dir}
+	whole := object{kind: plumbing.BlobObject, data: []byte("abc")}
+	name := fmt.Sprintf("%x", sumOf(whole))
+	lay := func(head string) {
+		t.Helper()
+		var buf bytes.Buffer
+		z := zlib.NewWriter(&buf)
+		fmt.Fprintf(z, "%s\x00abc", head)
+		z.Close()
+		if err := os.MkdirAll(filepath.Join(dir, name[:2]), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name[:2], name[2:]), buf.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(work int64) (int64, error) {
+		got, err := o.read(name, &work)
+		if err == nil && string(got.data) != "abc" {
+			t.Errorf("%q", got.data)
+		}
+		return work, err
+	}
+	lay("blob 3")
+	if left, err := read(5); err != nil || left != 2 {
+		t.Errorf("%d of 5 bytes of work are left: %v", left, err)
+	}
+	if _, err := read(2); !errors.Is(err, errAskGit) {
+		t.Errorf("with too little work left: %v", err)
+	}
+	lay("blob 5")
+	if _, err := read(10); !errors.Is(err, errAskGit) {
+		t.Errorf("of another size: %v", err)
+	}
+	p := &pack{bases: map[int64]object{}}
+	for i := range int64(100) {
+		p.keep(i, object{data: make([]byte, maxBases/10)})
+		held := 0
+		for _, b := range p.bases {
+			held += len(b.data)
+		}
+		if held > maxBases || held != p.held {
+			t.Fatalf("%d bytes are kept, %d counted", held, p.held)
+		}
 	}
 }
 

@@ -81,9 +81,6 @@ func (p *pack) readHead() error {
 	for i := range p.fanout {
 		p.fanout[i] = binary.BigEndian.Uint32(head[len(indexHead)+4*i:])
 	}
-	if !slices.IsSorted(p.fanout[:]) {
-		return fmt.Errorf("%w: an index that is not sorted", errAskGit)
-	}
 	return nil
 }
 

@@ -60,7 +60,10 @@ const end = `"$@"
 code=$?
 kill -KILL $(jobs -p) 2>/dev/null
 wait 2>/dev/null
-rm -rf "$dir"
+for n in $(seq 20); do # processes of a server that was killed write for a moment yet
+	rm -rf "$dir" 2>/dev/null && break
+	sleep 0.05
+done
 exit $code
 `
 
