@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // The caches of the go command, none of which code of a change ever writes for
@@ -196,34 +198,32 @@ func (g *Gate) linkCache(to string) error {
 	return whole(to, func(temp string) error { return g.link(g.projectCache(), temp, time.Time{}) })
 }
 
-// ownCache makes the cache of one command at a place of a side: what the side's has.
-// What an earlier command left there is gone.
-func (r *runner) ownCache(side Side, at spot) (string, error) {
-	cache := at.home + "-go-build"
-	if err := removeCache(cache); err != nil {
+// ownCache makes the cache of one command at a place of a side what the side's is. What an
+// earlier command left there is gone; what it did not touch stays.
+func (r *runner) ownCache(ctx context.Context, side Side, at spot) (string, error) {
+	from, to := r.buildCache(side), at.home+"-go-build"
+	if r.goTools() == nil || !r.caches() || !exists(from) {
+		from = filepath.Join(r.Scratch, "no-cache")
+	}
+	if err := mkdirs(from, filepath.Dir(to)); err != nil {
+		return "", err
+	}
+	if err := r.copyAt(from, to).Reset(ctx); err != nil {
 		return "", fmt.Errorf("build cache of a command: %w", err)
 	}
-	if err := mkdirs(cache); err != nil || r.goTools() == nil || !r.caches() || !exists(r.buildCache(side)) {
-		return cache, err
-	}
-	if err := r.link(r.buildCache(side), cache, time.Time{}); err != nil {
-		return "", fmt.Errorf("build cache of a command: %w", err)
-	}
-	return cache, nil
+	return to, nil
 }
 
-// removeCache removes what a command may have locked.
-func removeCache(dir string) error {
-	if err := os.RemoveAll(dir); err == nil {
-		return nil
+// copyAt is the copy of a folder at a place, with what is known of it.
+func (r *runner) copyAt(from, to string) *workspace.Replica {
+	r.copying.Lock()
+	defer r.copying.Unlock()
+	c := r.copied[to]
+	if c == nil || c.From != from {
+		c = &workspace.Replica{From: from, To: to}
+		r.copied[to] = c
 	}
-	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error { // what stays closed shows below
-		if d != nil && d.IsDir() {
-			_ = os.Chmod(name, 0o700)
-		}
-		return nil
-	})
-	return os.RemoveAll(dir)
+	return c
 }
 
 // link adds to a cache what another has got after since. The folders that a cache

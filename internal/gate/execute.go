@@ -55,7 +55,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	case c.Seals():
 		cache = r.buildCache(side)
 	default:
-		if cache, err = r.ownCache(side, at); err != nil {
+		if cache, err = r.ownCache(ctx, side, at); err != nil {
 			return Step{}, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -38,6 +39,8 @@ type runner struct {
 	limit    time.Duration                  // of the whole gate
 	share    int                            // of limit, in percent: what the step that is at work may come to
 	fetches  map[string]bool                // evidence of commands that fetched, which build nothing
+	copying  sync.Mutex                     // guards copied
+	copied   map[string]*workspace.Replica  // the caches of single commands, by their folders
 	copies   string                         // what the names of its prepared snapshots begin with
 	phantoms *phantoms                      // tests that fail inside of passing ones on the base
 	texts    map[string]ecosystem.Versions  // of the files of the change
@@ -86,6 +89,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		resting:  t.rest,
 		rested:   Suite{},
 		fetches:  map[string]bool{},
+		copied:   map[string]*workspace.Replica{},
 		copies:   cmp.Or(t.copies, "prepared"),
 		limit:    cmp.Or(t.limit, time.Hour),
 		beside:   t.beside,
