@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/lfs"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/recheck"
@@ -288,7 +289,8 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 			},
 			Dial: (&net.Dialer{}).DialContext,
 		},
-		Home: home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(o.network.value),
+		Contents: lfs.Client{HTTP: p.client},
+		Home:     home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(o.network.value),
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil

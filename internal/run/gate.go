@@ -123,10 +123,15 @@ func (p *prepared) snapshot(sides *snapshots) func(context.Context, gate.Side, *
 
 // worktree makes a worktree of a commit in a folder of the run, which goes with it.
 func (p *prepared) worktree(ctx context.Context, name, commit string) (*workspace.Tree, error) {
+	why, err := p.bringContents(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
 	t, err := p.mirror.Worktree(ctx, filepath.Join(p.begun.layout.Trees, name), commit)
 	if err != nil {
 		return nil, err
 	}
+	t.PointersStay(why)
 	p.keepTree(t)
 	if err := p.bringSubmodules(ctx, t, commit); err != nil {
 		return nil, err

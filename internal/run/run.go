@@ -39,6 +39,7 @@ type Runner struct {
 	Network     rundir.Network
 	Hosts       []string               // that agents may fetch from; none: they fetch nothing
 	Fetcher     tool.Fetcher           // by which they do
+	Contents    Contents               // of files under Git LFS; nil: none are fetched
 	Redact      func([]byte) []byte    // takes secrets out of all that is written
 	Permissions []agent.PermissionFile // the operator's
 	Agents      []agents.Folder        // with agent files: of the person who runs this, and of the operator; the base's come between them

@@ -31,6 +31,7 @@ type Mirror struct {
 	complete map[string]bool // commits whose whole tree is known to be here, in a partial mirror
 	listed   []listing       // the last that were made
 	shown    *shown          // what commands see; nil: the mirror itself
+	contents bool            // trees get the contents that are kept in place of pointers
 }
 
 // Files of ours in a mirror.

@@ -167,6 +167,11 @@ func (p *patcher) put(ctx context.Context, commit string, wants []want, force bo
 	if err != nil {
 		return err
 	}
+	if p.mirror.usesContents() {
+		if _, _, err := p.mirror.layContents(dir, wants); err != nil {
+			return err
+		}
+	}
 	made, err := os.OpenRoot(dir)
 	if err != nil {
 		return err

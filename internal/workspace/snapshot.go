@@ -17,9 +17,6 @@ type Snapshot struct {
 // meant to be part of a change.
 const maxSnapshotFile = 256 << 20
 
-// pointerHead is how a Git LFS pointer begins.
-const pointerHead = "version https://git-lfs.github.com/spec/v1\n"
-
 // Snapshot makes a commit of r's working tree: what is tracked, with its
 // changes, and what is untracked but not ignored. Its parent is HEAD; the same
 // content gives the same commit. Files that a sparse checkout left out are not

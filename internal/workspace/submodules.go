@@ -74,18 +74,26 @@ func (t *Tree) Unlaid(why string) {
 	t.said()
 }
 
-// emptyModules begins the note about submodules.
-const emptyModules = "submodules are empty folders"
+// The notes about submodules and about files under Git LFS begin so.
+const (
+	emptyModules = "submodules are empty folders"
+	pointersStay = "files under Git LFS are pointers without their content"
+)
 
-// said renews the note about submodules.
+// said renews the notes about what the folder does not hold.
 func (t *Tree) said() {
-	t.Notes = slices.DeleteFunc(t.Notes, func(n string) bool { return strings.HasPrefix(n, emptyModules) })
-	if len(t.empty) == 0 {
-		return
+	for _, n := range []struct {
+		head, why string
+		paths     []string
+	}{{emptyModules, t.why, t.empty}, {pointersStay, t.pointersWhy, t.pointers}} {
+		t.Notes = slices.DeleteFunc(t.Notes, func(note string) bool { return strings.HasPrefix(note, n.head) })
+		if len(n.paths) == 0 {
+			continue
+		}
+		note := n.head + ": " + some(n.paths)
+		if n.why != "" {
+			note += " (" + n.why + ")"
+		}
+		t.Notes = append(t.Notes, note)
 	}
-	note := emptyModules + ": " + some(t.empty)
-	if t.why != "" {
-		note += " (" + t.why + ")"
-	}
-	t.Notes = append(t.Notes, note)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,11 +33,13 @@ type Tree struct {
 	index    stamp  // of an index that has what the commit has
 	lock     *Lock
 
-	mu    sync.Mutex
-	wants []want   // what tracked files must be, by path
-	empty []string // submodules that are empty folders, by path
-	why   string   // they are, for people
-	twin  *Replica // beside the tree that it was copied from or to; nil: none
+	mu          sync.Mutex
+	wants       []want   // what tracked files must be, by path
+	empty       []string // submodules that are empty folders, by path
+	why         string   // they are, for people
+	pointers    []string // files under Git LFS without their content, by path
+	pointersWhy string   // for people
+	twin        *Replica // beside the tree that it was copied from or to; nil: none
 }
 
 // closeTime bounds how long a tree may take to be removed.
@@ -44,8 +47,8 @@ const closeTime = 2 * time.Minute
 
 // Worktree lays a commit out in dir, which must not exist. Conversions of line
 // endings and encodings are done as the commit's attributes say; filters are
-// not run, so that files under Git LFS stay pointers, and submodules stay empty
-// folders.
+// not run: files under Git LFS have the contents that the mirror keeps, see
+// [Mirror.UseContents], or stay pointers. Submodules stay empty folders.
 func (m *Mirror) Worktree(ctx context.Context, dir, commit string) (*Tree, error) {
 	if err := m.need(ctx, commit); err != nil {
 		return nil, fmt.Errorf("worktree of %s: %w", change.Short(commit), err)
@@ -176,30 +179,55 @@ func (t *Tree) checkout(ctx context.Context) error {
 	for i, e := range entries {
 		t.wants[i] = want{Entry: e, from: t.Commit, sum: e.OID}
 	}
+	if err := t.fill(ctx); err != nil {
+		return err
+	}
 	if err := t.baseline(ctx); err != nil {
 		return err
 	}
 	t.noteIndex()
-	t.note()
 	return nil
 }
 
-// note says what a reader of the folder might miss.
-func (t *Tree) note() {
-	var pointers []string
-	lfs := t.usesLFS()
+// fill puts contents in the place of pointers, and notes what a reader of the folder
+// might miss. Git takes what was replaced for unchanged: the filter that would make the
+// pointer of it is not there.
+func (t *Tree) fill(ctx context.Context) error {
 	for _, w := range t.wants {
-		switch {
-		case w.Mode == modeGitlink:
+		if w.Mode == modeGitlink {
 			t.empty = append(t.empty, w.Path)
-		case lfs && w.Mode != modeLink && w.Size < 1024 && w.Size > int64(len(pointerHead)) && t.beginsWith(w.Path, pointerHead):
-			pointers = append(pointers, w.Path)
+		}
+	}
+	var laid []string
+	if t.usesLFS() {
+		var err error
+		if t.pointers, laid, err = t.mirror.layContents(t.Dir, t.wants); err != nil {
+			return err
 		}
 	}
 	t.said()
-	if len(pointers) > 0 {
-		t.Notes = append(t.Notes, "files under Git LFS are pointers without their content: "+some(pointers))
+	if len(laid) == 0 {
+		return nil
 	}
+	for i, w := range t.wants {
+		if _, ok := slices.BinarySearch(laid, w.Path); ok {
+			t.wants[i].sum = "" // read when the files are looked at
+		}
+	}
+	_, err := t.mirror.git.run(ctx, call{
+		dir: t.Dir, gitDir: t.mirror.Dir, stdin: strings.NewReader(strings.Join(laid, "\x00") + "\x00"),
+		env:  []string{"GIT_WORK_TREE=" + t.Dir, "GIT_INDEX_FILE=" + t.indexPath()},
+		args: []string{"-c", "core.bare=false", "update-index", "--assume-unchanged", "-z", "--stdin"},
+	})
+	return err
+}
+
+// PointersStay says why files under Git LFS are pointers.
+func (t *Tree) PointersStay(why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pointersWhy = why
+	t.said()
 }
 
 func (t *Tree) usesLFS() bool {
@@ -212,11 +240,6 @@ func (t *Tree) usesLFS() bool {
 		}
 	}
 	return false
-}
-
-func (t *Tree) beginsWith(path, head string) bool {
-	data, err := t.read(path, len(head))
-	return err == nil && string(data) == head
 }
 
 // read returns the first n bytes of a file.

@@ -1,0 +1,137 @@
+package lfs
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+const secret = "Basic c2VjcmV0"
+
+func pointer(n int) workspace.Pointer {
+	text := fmt.Sprintf("content %d", n)
+	return workspace.Pointer{Path: fmt.Sprintf("f%d.bin", n), OID: fmt.Sprintf("%x", sha256.Sum256([]byte(text))), Size: int64(len(text))}
+}
+
+// serve is an LFS server whose contents lie on another host. Of the third object it has
+// nothing, the fourth it does not locate, and the fifth breaks off.
+func serve(t *testing.T, all []workspace.Pointer) (url string, asked *[]int) {
+	t.Helper()
+	asked = new([]int)
+	storage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" || r.Header.Get("X-Signed") != "yes" {
+			http.Error(w, "no", http.StatusForbidden)
+			return
+		}
+		i := slices.IndexFunc(all, func(p workspace.Pointer) bool { return strings.HasSuffix(r.URL.Path, p.OID) })
+		if i == 4 {
+			w.Header().Set("Content-Length", "100")
+		}
+		fmt.Fprintf(w, "content %d", i)
+	}))
+	t.Cleanup(storage.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Operation string
+			Objects   []struct{ OID string }
+		}
+		if r.URL.Path != "/o/r.git/info/lfs/objects/batch" || r.Header.Get("Authorization") != secret || r.Header.Get("Accept") != mediaType {
+			http.Error(w, "no", http.StatusUnauthorized)
+			return
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Operation != "download" {
+			http.Error(w, "bad", http.StatusBadRequest)
+			return
+		}
+		*asked = append(*asked, len(in.Objects))
+		var out struct {
+			Objects []map[string]any `json:"objects"`
+		}
+		for _, o := range in.Objects {
+			one := map[string]any{"oid": o.OID}
+			switch slices.IndexFunc(all, func(p workspace.Pointer) bool { return p.OID == o.OID }) {
+			case 2:
+				one["error"] = map[string]any{"code": 404, "message": "it is gone"}
+			case 3:
+			default:
+				one["actions"] = map[string]any{"download": map[string]any{"href": storage.URL + "/" + o.OID, "header": map[string]string{"X-Signed": "yes"}}}
+			}
+			out.Objects = append(out.Objects, one)
+		}
+		if err := json.NewEncoder(w).Encode(out); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/o/r.git/info/lfs", asked
+}
+
+// All that can be fetched comes, with the credential of the host for that host alone, and
+// the error names each that does not.
+func TestFetch(t *testing.T) {
+	t.Parallel()
+	var all []workspace.Pointer
+	for n := range 130 {
+		all = append(all, pointer(n))
+	}
+	url, asked := serve(t, all)
+	got := map[string]bool{}
+	keep := func(p workspace.Pointer, body io.Reader) error {
+		data, err := io.ReadAll(body)
+		if err == nil && fmt.Sprintf("%x", sha256.Sum256(data)) != p.OID {
+			err = errors.New("another content")
+		}
+		got[p.Path] = err == nil
+		return err
+	}
+	err := Client{http.DefaultClient}.Fetch(t.Context(), url, []string{"http.postBuffer=1", "http.https://example.org/.extraheader=Authorization: " + secret}, all, keep)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{`"f2.bin": 127.0.0.1`, `says: "it is gone"`, `"f3.bin": 127.0.0.1`, "does not say where it is", `"f4.bin": unexpected EOF`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant %q in it", err, want)
+		}
+	}
+	if strings.Count(err.Error(), "\n") != 2 || !got["f0.bin"] || !got["f129.bin"] || got["f4.bin"] || len(got) != 128 {
+		t.Errorf("%d came: %v", len(got), err)
+	}
+	if !slices.Equal(*asked, []int{100, 30}) {
+		t.Errorf("asked for %v", *asked)
+	}
+}
+
+// A server that cannot be used is an error that names its host and no more of its address.
+func TestFetchNothing(t *testing.T) {
+	t.Parallel()
+	all := []workspace.Pointer{pointer(0)}
+	url, _ := serve(t, all)
+	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
+	t.Cleanup(broken.Close)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for at, want := range map[string]string{
+		url:                           "answers 401 Unauthorized",
+		broken.URL:                    "invalid character",
+		gone.URL + "/?signature=s3cr": "connection refused",
+		"git@github.com:o/r.git":      "over https",
+		"file:///etc":                 "over https",
+	} {
+		err := Client{http.DefaultClient}.Fetch(t.Context(), at, nil, all, func(workspace.Pointer, io.Reader) error {
+			t.Error("something came")
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr") {
+			t.Errorf("%s: %v, want %q", at, err, want)
+		}
+	}
+}
