@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -260,6 +261,10 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	if err != nil {
 		return nil, err
 	}
+	setupEnv, err := p.setupEnv()
+	if err != nil {
+		return nil, err
+	}
 	var tools *gate.Toolchains
 	var box sandbox.Sandbox
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -289,11 +294,24 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 			},
 			Dial: (&net.Dialer{}).DialContext,
 		},
-		Contents: lfs.Client{HTTP: p.client},
-		Home:     home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(o.network.value),
+		Contents: lfs.Client{HTTP: p.client}, SetupEnv: setupEnv,
+		Home: home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(o.network.value),
 		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
 		Version: version(), OS: p.platform, Now: p.now, Log: log,
 	}, nil
+}
+
+// setupEnv are the variables that the operator gives to setup commands.
+func (p *program) setupEnv() ([]string, error) {
+	var out []string
+	for _, name := range redact.SetupNames(p.getenv(redact.SetupEnv)) {
+		i := slices.IndexFunc(p.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		if i < 0 {
+			return nil, fmt.Errorf("%s names %s, which is not set: set it or take its name out", redact.SetupEnv, name)
+		}
+		out = append(out, p.env[i])
+	}
+	return out, nil
 }
 
 // fetchHosts are those that agents may fetch from.

@@ -86,7 +86,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 		if err := r.setupModCache(side, c, &run); err != nil {
 			return Step{}, err
 		}
-		run.Env = append(run.Env, r.in.Env...)
+		run.Env = slices.Concat(run.Env, r.in.Env, r.SetupEnv)
 	} else {
 		run.ReadOnly = append(run.ReadOnly, r.modCache())
 		if run.Network == sandbox.NetworkNone {

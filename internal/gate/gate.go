@@ -31,6 +31,7 @@ type Gate struct {
 	Mirror   *workspace.Mirror
 	Network  Network
 	Services []sandbox.Service // of the job, for every command
+	SetupEnv []string          // the operator's "NAME=value" for setup commands alone, with credentials
 	Limits   Limits
 	Tools    *Toolchains    // nil: none but those of every system
 	CacheDir string         // of this project, kept between runs, written by the harness's own commands only

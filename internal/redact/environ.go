@@ -6,18 +6,33 @@ import (
 	"strings"
 )
 
+// SetupEnv is the variable with the names of those that setup commands are given, which
+// are credentials whatever they are called.
+const SetupEnv = "YCBOT_SETUP_ENV"
+
+// SetupNames are the names in a value of [SetupEnv], which commas or spaces separate.
+func SetupNames(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
 // SecretsFrom picks the variables of environ ("NAME=value") that look like
-// credentials: by a word of the name, or by a password in a URL, of which it
-// takes the password. Values that could not be told from ordinary text, such as
+// credentials: by a word of the name, by [SetupEnv], or by a password in a URL, of which
+// it takes the password. Values that could not be told from ordinary text, such as
 // short ones, numbers and paths of key files, are left out.
 func SecretsFrom(environ []string) map[string]string {
 	out := map[string]string{}
+	var named []string
+	for _, kv := range environ {
+		if value, ok := strings.CutPrefix(kv, SetupEnv+"="); ok {
+			named = SetupNames(value)
+		}
+	}
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		value = strings.TrimSpace(value)
 		switch {
 		case len(value) < minSecret:
-		case secretName(name) && !ordinary(value):
+		case (secretName(name) || slices.Contains(named, name)) && !ordinary(value):
 			out[name] = value
 		default:
 			if pw := urlPassword(value); len(pw) >= minSecret {

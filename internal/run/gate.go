@@ -55,8 +55,13 @@ func refusal(why string) *gate.Result {
 // newGate makes the gate of this run, which records in log.
 func (p *prepared) newGate(log *evidence.Log) *gate.Gate {
 	r, l := p.runner, p.begun.layout
+	var setupEnv []string
+	if p.begun.job.Trust != untrusted {
+		setupEnv = r.SetupEnv
+	}
 	return &gate.Gate{
-		Sandbox: r.Sandbox, Log: log, Mirror: p.mirror, Tools: r.Tools, Network: gateNetwork(p.begun.job.Trust, r.Network), Services: p.services,
+		SetupEnv: setupEnv,
+		Sandbox:  r.Sandbox, Log: log, Mirror: p.mirror, Tools: r.Tools, Network: gateNetwork(p.begun.job.Trust, r.Network), Services: p.services,
 		CacheDir: filepath.Join(l.Project(), "cache"), Shared: filepath.Join(r.Home, "cache"),
 		Scratch: filepath.Join(l.Trees, scratch), Progress: p.begun.gateProgress, Now: r.Now,
 		First:   p.first,

@@ -39,6 +39,7 @@ type Runner struct {
 	Network     rundir.Network
 	Hosts       []string               // that agents may fetch from; none: they fetch nothing
 	Fetcher     tool.Fetcher           // by which they do
+	SetupEnv    []string               // the operator's "NAME=value" for setup commands of heads that are not untrusted
 	Contents    Contents               // of files under Git LFS; nil: none are fetched
 	Redact      func([]byte) []byte    // takes secrets out of all that is written
 	Permissions []agent.PermissionFile // the operator's

@@ -49,3 +49,14 @@ func TestNetworkByTrust(t *testing.T) {
 		}
 	}
 }
+
+// The operator's credentials for registries go to setup of heads that someone answers for.
+func TestSetupEnvByTrust(t *testing.T) {
+	t.Parallel()
+	for trust, want := range map[string]int{"untrusted": 0, "trusted": 1, "local": 1} {
+		p := &prepared{runner: &Runner{SetupEnv: []string{"NPM_TOKEN=x"}}, begun: &begun{dir: &rundir.Dir{}, job: Job{Trust: trust}}}
+		if got := len(p.newGate(nil).SetupEnv); got != want {
+			t.Errorf("%s: %d variables, want %d", trust, got, want)
+		}
+	}
+}
