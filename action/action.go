@@ -1,5 +1,5 @@
 // Package action is the GitHub Action step: it reads event and inputs from the
-// environment, decides what is to be done, has it done at once, and tells the
+// environment, decides what is to be done, has it done at once, and reports to the
 // workflow how it ended by outputs, job summary, annotations and exit code.
 //
 // The step ends in a true state whatever happens: what was begun on GitHub is
@@ -29,7 +29,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// endTime is how long telling people may take after the run has ended: the
+// endTime is how long reporting may take after the run has ended: the
 // runner gives a cancelled step ten seconds, and the time limit of the job
 // none.
 const endTime = 60 * time.Second
@@ -64,7 +64,7 @@ type Refuser interface {
 	Reply(ctx context.Context, j job.Job, s job.Skip) error
 }
 
-// A Performer verifies, and tells people.
+// A Performer verifies, and reports to people.
 type Performer interface {
 	// Begin shows that the run is under way; dir is where it will write.
 	Begin(ctx context.Context, j job.Job, dir string) error
@@ -268,7 +268,7 @@ func (x *session) perform(ctx context.Context, j job.Job, c *config.Config) (int
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	posted, err := x.Host.Finish(end, j, dir, rep, failure)
-	x.tell(rep, posted)
+	x.report(rep, posted)
 	if err = errors.Join(failure, err); err != nil {
 		return report.ExitError, err
 	}
@@ -318,7 +318,7 @@ func (x *session) publish(ctx context.Context, e *event.Event) (int, error) {
 	if err != nil {
 		return report.ExitError, err
 	}
-	x.tell(rep, posted)
+	x.report(rep, posted)
 	return report.ExitPass, nil
 }
 
@@ -352,8 +352,8 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // forkWorkflow is where the workflows for forks are documented.
 const forkWorkflow = "https://github.com/ycbot/ycbot/blob/main/docs/action.md#forks-by-themselves"
 
-// tell sets outputs, summary and annotations.
-func (x *session) tell(rep *report.Report, posted Posted) {
+// report sets outputs, summary and annotations.
+func (x *session) report(rep *report.Report, posted Posted) {
 	x.out.SetOutput("comment-url", posted.CommentURL)
 	x.out.SetOutput("check-url", posted.CheckURL)
 	if len(posted.Left) > 0 {

@@ -205,7 +205,7 @@ func TestLeftOnce(t *testing.T) {
 	for _, fork := range []bool{false, true} {
 		step := newStep(t, &host{}, Inputs{})
 		x := &session{Step: step, fork: fork, out: githubactions.New(githubactions.WithWriter(step.Stdout), githubactions.WithGetenv(step.Getenv))}
-		x.tell(nil, Posted{Left: []string{"comment: not permitted: 403", "check run: not permitted: 403"}})
+		x.report(nil, Posted{Left: []string{"comment: not permitted: 403", "check run: not permitted: 403"}})
 		log := step.Stdout.(*bytes.Buffer).String()
 		if strings.Count(log, "::warning") != 1 || !strings.Contains(log, "comment") || !strings.Contains(log, "check run") || strings.Contains(log, forkWorkflow) != fork {
 			t.Errorf("fork %v: %s", fork, log)

@@ -2,7 +2,7 @@
 // the runner that does so for subagents.
 //
 // [Turn] is the only place that talks to a model or runs a tool. It knows no
-// pull request: what an agent may do comes as tools, what it is told as text.
+// pull request: what an agent may do comes as tools, what it is to know as text.
 //
 // Three kinds of trouble are distinguished where they happen. The model's mistakes
 // go back to the model as the answer to its call. Expected ends (a cap, a
@@ -134,7 +134,7 @@ type Category string
 // The categories of outcomes.
 const (
 	Success   Category = "success"
-	Retryable Category = "retryable" // one more run of the agent may mend it
+	Retryable Category = "retryable" // one more run of the agent may succeed
 	Capacity  Category = "capacity"  // its limits were too small: another run ends the same way
 	Fatal     Category = "fatal"     // no agent of this run can work
 )

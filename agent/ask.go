@@ -64,7 +64,7 @@ func (t *turn) shorten(shorter []model.Message, n int) error {
 }
 
 // progressEvery is how many characters of an answer lie between two events that
-// tell how much came.
+// report how much came.
 const progressEvery = 2048
 
 // request is the next question.
@@ -80,11 +80,11 @@ func (t *turn) generate(ctx context.Context) (*model.Response, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	req := t.request()
-	came, told := 0, 0
+	came, reported := 0, 0
 	resp, err := t.cfg.Model.Generate(ctx, req, func(d model.Delta) {
 		came += len(d.Text) + len(d.Reasoning)
-		if came-told >= progressEvery {
-			told = came
+		if came-reported >= progressEvery {
+			reported = came
 			if t.send(Event{Type: transcript.StreamProgress, N: t.end.Iterations + 1, Count: came}) != nil {
 				cancel()
 			}
@@ -108,7 +108,7 @@ func (t *turn) generate(ctx context.Context) (*model.Response, error) {
 
 // normalise makes an answer one that can be sent back: every call has an id of
 // its own and a name that a provider takes. Arguments are left as they are; what
-// is wrong with them is told to the model when the call is dispatched.
+// is wrong with them the model learns when the call is dispatched.
 func normalise(m model.Message, n int) model.Message {
 	calls := make([]model.Call, 0, len(m.Calls))
 	seen := map[string]bool{}

@@ -83,12 +83,12 @@ func (t *turn) work(ctx context.Context, said model.Message) (done Outcome, orph
 			t.add(model.Message{Role: model.Tool, CallID: c.ID, Text: interrupted(ctx)})
 			continue
 		}
-		outcome, tellErr := t.tell(i, c, a)
+		outcome, answerErr := t.answered(i, c, a)
 		if outcome != "" {
 			done = outcome
 		}
 		if err == nil {
-			err = tellErr
+			err = answerErr
 		}
 	}
 	return done, orphaned, err
@@ -171,8 +171,8 @@ func (t *turn) keep(c model.Call, key string, a answer) error {
 	return nil
 }
 
-// tell puts an answer into the history, and says whether it ends the turn.
-func (t *turn) tell(i int, c model.Call, a answer) (Outcome, error) {
+// answered puts an answer into the history, and says whether it ends the turn.
+func (t *turn) answered(i int, c model.Call, a answer) (Outcome, error) {
 	t.end.ToolCalls++
 	t.end.Evidence = append(t.end.Evidence, a.Evidence...)
 	if strings.TrimSpace(a.Text) == "" {
@@ -229,7 +229,7 @@ func (t *turn) tell(i int, c model.Call, a answer) (Outcome, error) {
 
 // dispatch is the decision chain: a tool that is not there, arguments that are
 // none, a class that was not granted and what Decide says each end in an answer
-// that tells the model why; what is left is run.
+// that says to the model why; what is left is run.
 func (t *turn) dispatch(ctx context.Context, c model.Call) answer {
 	name := t.canonical(c.Name)
 	tl, ok := t.tools[name]

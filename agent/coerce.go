@@ -40,8 +40,8 @@ func coerce(args, schema json.RawMessage) json.RawMessage {
 		if string(raw) == "null" && !slices.Contains(want.Required, name) {
 			delete(have, name)
 			changed = true
-		} else if mended := p.mend(raw); mended != nil {
-			have[name], changed = mended, true
+		} else if meant := p.meant(raw); meant != nil {
+			have[name], changed = meant, true
 		}
 	}
 	if !changed {
@@ -56,9 +56,9 @@ func coerce(args, schema json.RawMessage) json.RawMessage {
 	return json.RawMessage(bytes.TrimSpace(out.Bytes()))
 }
 
-// mend returns what a value was meant to be, nil where it is right or cannot be
-// told.
-func (p property) mend(raw json.RawMessage) json.RawMessage {
+// meant returns what a value was meant to be, nil where it is right or that cannot be
+// known.
+func (p property) meant(raw json.RawMessage) json.RawMessage {
 	var text string
 	quoted := json.Unmarshal(raw, &text) == nil && raw[0] == '"'
 	switch {

@@ -189,7 +189,7 @@ func (d *delegation) result(ctx context.Context, raw json.RawMessage) (tool.Resu
 	}
 	rec, _ = d.r.Get(rec.ID)
 	if rec.Status != TaskRunning {
-		d.r.told(rec.ID)
+		d.r.seen(rec.ID)
 	}
 	return tool.Result{Text: rec.Describe(d.r.Now())}, nil
 }

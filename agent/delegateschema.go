@@ -7,7 +7,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// agentArgs are the arguments of AgentTool as models are told of them. Its aliases
+// agentArgs are the arguments of AgentTool as models are given them. Its aliases
 // have others besides; see spawnArgs.
 type agentArgs struct {
 	SubagentType string      `json:"subagent_type,omitempty" jsonschema:"which agent"`

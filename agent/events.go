@@ -48,7 +48,7 @@ const (
 // A Step is what an event of the run itself is about.
 type Step = transcript.Step
 
-// A Call is one tool call, as events tell of it.
+// A Call is one tool call, as events have it.
 type Call = transcript.Call
 
 // EventType is what an event is.

@@ -9,7 +9,7 @@ import (
 // Inject says something to the only task whose id begins with prefix, while it
 // runs; with prefix "" to each that runs and to each that begins later. The agent
 // reads it between two rounds of tools, or before its final reply counts. It
-// reports whether a task that runs took it. The caller has made sure that whoever
+// reports whether a task that runs took it. The caller has made sure that the person who
 // says it may.
 func (r *Runner) Inject(prefix, text string) bool {
 	r.mu.Lock()

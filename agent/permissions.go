@@ -91,7 +91,7 @@ func (p Permissions) Of(own OwnRules, roots ...string) Permissions {
 	return p
 }
 
-// For returns the permissions for the calls of one agent, whom a hook is told of.
+// For returns the permissions for the calls of one agent, whom a hook learns of.
 func (p Permissions) For(name, id string) Permissions {
 	p.name, p.id = name, id
 	return p

@@ -17,7 +17,7 @@ type Provenance struct {
 	Denied   int      `json:"denied,omitempty"` // calls that were refused
 }
 
-// Bounds of the commands that are told.
+// Bounds of the commands that are listed.
 const (
 	provenanceMost  = 15
 	provenanceRunes = 120

@@ -51,7 +51,7 @@ func (r repeat) reason(name string) string {
 	return fmt.Sprintf("%s gave the same answer %d times, also after a hint", name, r.count)
 }
 
-// units that a duration is told in, those first of which another is the beginning.
+// units that a duration is written in, those first of which another is the beginning.
 var units = []string{"ns", "us", "µs", "ms", "s", "m"}
 
 // steady is text without what differs between two runs of the same command:

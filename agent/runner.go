@@ -60,7 +60,7 @@ type Seat struct {
 	Config // Model, System, Tools, Known, Aliases, Decide, Corrective, Price; the Runner sets the rest
 	// Verdict reads the verdict of a final reply; nil: [Verdict].
 	Verdict   func(text string) string
-	Place     string                      // told after the task: where the agent works, which differs from run to run
+	Place     string                      // follows the task: where the agent works, which differs from run to run
 	Isolation string                      // such as "worktree" or "in_process(no_git)"
 	Fallback  *Fallback                   // set where Model is not the one that the Spec names
 	Close     func(context.Context) error // gives back what the seat holds; may be nil
@@ -163,7 +163,7 @@ func (r *Runner) Find(name string) (Spec, bool) {
 
 // Start begins o and returns the id of its task. ctx bounds the task's life, so
 // for work in the background it is the run's. The id follows from the order:
-// the same work of the same parent is one task, whoever asks for it again, and a
+// the same work of the same parent is one task, also when another asks for it again, and a
 // resumed run finds its journal. An agent that does not exist is a tool.BadCall.
 func (r *Runner) Start(ctx context.Context, o Order) (string, error) {
 	id, _, err := r.start(ctx, o)
@@ -225,7 +225,7 @@ func (r *Runner) Run(ctx context.Context, o Order) (Result, error) {
 
 // Resume takes up the tasks of a process before this one: those that have a
 // result are known again, and those in the background that have none go on.
-// Others go on when whoever waits for them asks again.
+// Others go on when the one that waits for them asks again.
 func (r *Runner) Resume(ctx context.Context) error {
 	if r.Journal == nil {
 		return nil

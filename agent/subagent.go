@@ -36,7 +36,7 @@ func (r *Runner) work(ctx context.Context, spec Spec, t *task) {
 		ends = append(ends, transcript.SubagentBackgroundDone)
 	}
 	for _, typ := range ends {
-		if err := r.tell(t, Event{Type: typ, N: res.Iterations, Done: end}); err != nil && res.Err == nil {
+		if err := r.emit(t, Event{Type: typ, N: res.Iterations, Done: end}); err != nil && res.Err == nil {
 			res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
 		}
 	}
@@ -108,8 +108,8 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 			res.Isolation = notSeated(err)
 		}
 		err = fmt.Errorf("subagent %s: %w", spec.Name, err)
-		if told := r.tell(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: r.meta(spec, rec, res)}); told != nil {
-			err = errors.Join(err, told)
+		if failed := r.emit(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: r.meta(spec, rec, res)}); failed != nil {
+			err = errors.Join(err, failed)
 		}
 		return failed(err)
 	}
@@ -119,7 +119,7 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 		}
 	}()
 	res.Model, res.Isolation = seat.Model.Name(), seat.Isolation
-	if err := r.tell(t, Event{Type: transcript.SubagentStart, Text: spec.task(rec.Prompt), Meta: r.meta(spec, rec, res)}); err != nil {
+	if err := r.emit(t, Event{Type: transcript.SubagentStart, Text: spec.task(rec.Prompt), Meta: r.meta(spec, rec, res)}); err != nil {
 		return failed(err)
 	}
 	if r.Admit != nil {
@@ -131,7 +131,7 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 		}
 	}
 	if f := seat.Fallback; f != nil {
-		if err := r.tell(t, fellBack(f.Wanted, res.Model, f.Why)); err != nil {
+		if err := r.emit(t, fellBack(f.Wanted, res.Model, f.Why)); err != nil {
 			return failed(err)
 		}
 	}
@@ -214,7 +214,7 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 			return err
 		}
 		if e.Type == transcript.ToolStart {
-			return r.tell(t, Event{Type: transcript.SubagentProgress, Text: clip(e.Call.Name+" "+e.Call.Args, activityRunes)})
+			return r.emit(t, Event{Type: transcript.SubagentProgress, Text: clip(e.Call.Name+" "+e.Call.Args, activityRunes)})
 		}
 		return nil
 	}
@@ -222,7 +222,7 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 	return end, did.sum(), err
 }
 
-// meta is what a subagent is started with, as its first event tells.
+// meta is what a subagent is started with, as its first event says.
 func (r *Runner) meta(spec Spec, rec Record, res Result) *transcript.Meta {
 	return &transcript.Meta{
 		Model: res.Model, Description: rec.Description, Source: spec.Source, SourcePath: spec.SourcePath,
@@ -323,8 +323,8 @@ func (r *Runner) leave(ctx context.Context, seat *Seat) error {
 	return seat.Close(ctx)
 }
 
-// tell emits an event about the task itself.
-func (r *Runner) tell(t *task, e Event) error {
+// emit sends an event about the task itself.
+func (r *Runner) emit(t *task, e Event) error {
 	e.Time, e.Agent, e.ID, e.Parent = r.Now().UTC(), t.rec.Agent, t.rec.ID, t.rec.Parent
 	if err := r.Emit(e); err != nil {
 		return fmt.Errorf("subagent %s: event %s: %w", t.rec.Agent, e.Type, err)

@@ -53,13 +53,13 @@ type task struct {
 	rec    Record
 	repeat int // how often the last activity came in a row
 	latest string
-	told   bool          // whoever started it has read its result
+	seen   bool          // the agent that started it has read its result
 	inbox  []string      // what was said to it and not read yet
 	done   chan struct{} // closed when rec.Result is set
 	cancel func(cause error)
 }
 
-// note keeps what an event of the subagent tells.
+// note keeps what an event of the subagent says.
 func (t *task) note(e Event) {
 	t.rec.LastActivityAt = e.Time
 	switch e.Type {

@@ -21,7 +21,7 @@ func (r *Runner) Wake(parent string) func(context.Context) string {
 				return "" // the turn ends with ctx
 			}
 			rec, _ = r.Get(rec.ID)
-			if r.told(rec.ID) && !rec.CanceledByUser {
+			if r.seen(rec.ID) && !rec.CanceledByUser {
 				parts = append(parts, rec.Describe(r.Now()))
 			}
 		}
@@ -32,15 +32,15 @@ func (r *Runner) Wake(parent string) func(context.Context) string {
 	}
 }
 
-// told notes that a task's result was read, and reports whether that is new.
-func (r *Runner) told(id string) bool {
+// seen notes that a task's result was read, and reports whether that is new.
+func (r *Runner) seen(id string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t, ok := r.tasks[id]
-	if !ok || t.told {
+	if !ok || t.seen {
 		return false
 	}
-	t.told = true
+	t.seen = true
 	return true
 }
 

@@ -41,7 +41,7 @@ const PhasePlan = "plan"
 // and never widens it.
 type Definition struct {
 	Name        string
-	Description string // one line, for people and for whoever dispatches it
+	Description string // one line, for people and for the agent that dispatches it
 	Role        string // see [Definition.Task]
 
 	// Tools is what is left of the tools that the file names, after its groups,

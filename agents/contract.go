@@ -15,7 +15,7 @@ type Circumstances struct {
 	Facts []string // about limits and machine, one sentence each
 }
 
-// contract is what stands before every agent's own prompt, whoever wrote that.
+// contract is what stands before every agent's own prompt, no matter who wrote that.
 const contract = `You are one of the agents of ycbot, which verifies changes to software by running them. No person can be asked: decide yourself, and say what you decided.
 
 # Instructions and material

@@ -17,9 +17,9 @@ type Origin string
 // the stronger place counts, as a whole.
 const (
 	Builtin  Origin = "builtin"  // part of the program
-	User     Origin = "user"     // folders of whoever runs ycbot by hand
+	User     Origin = "user"     // folders of the person who runs ycbot by hand
 	Project  Origin = "project"  // the tree of the base commit
-	Operator Origin = "operator" // a folder that whoever runs ycbot names
+	Operator Origin = "operator" // a folder that the operator names
 )
 
 // A Folder is a place with agent files.

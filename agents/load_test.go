@@ -74,7 +74,7 @@ func TestAcceptance01Files(t *testing.T) {
 		".claude/agents: not read, because .agents/agents is there",
 		".agents/agents/plain.md: neither tools nor permission: it only reads; list its tools if it is to run commands",
 		".agents/agents/undescribed.md: skipped: it has no description",
-		".exathena/agents/refactor.md:5: permissions: accept_edits means no more than default: nobody watches a run",
+		".exathena/agents/refactor.md:5: permissions: accept_edits means no more than default: no one watches a run",
 		".yottacode/agents/anything.md: it has no description; \"Subagent: anything\" is used",
 		".yottacode/agents/checker.md:6: mutating: not used: agents of a verification change nothing",
 		".yottacode/agents/nameless.md: skipped: it has no name",

@@ -17,7 +17,7 @@ var agentName = pattern.New(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
 // Parse reads an agent file. It is an agent if [Problems.Err] of the problems is
 // nil. If not, the file is skipped, or, where Name is set, it is an agent that
-// is disabled, because it cannot be told what it may do.
+// is disabled, because what it may do is not clear.
 func Parse(file string, data []byte, dialect Dialect, names Names) (Definition, Problems) {
 	p := parse(file, data, dialect, names)
 	return p.d, p.problems

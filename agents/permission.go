@@ -10,7 +10,7 @@ import (
 type Action string
 
 // The actions, as files write them. No one is there to be asked, so that Ask
-// ends like Deny; it is kept apart for whoever reads the rule in a refusal.
+// ends like Deny; it is kept apart for the reader of the rule in a refusal.
 const (
 	Allow Action = "allow"
 	Deny  Action = "deny"

@@ -251,7 +251,7 @@ func (p *parser) phase() {
 		p.d.Phase = PhasePlan
 	case s.kind == scalar && (s.text == "" || fold(s.text) == "default"):
 	case s.kind == scalar && slices.Contains([]string{"acceptedits", "trusted", "bypasspermissions", "dontask"}, fold(s.text)):
-		p.warn(s.line, "%s: %s means no more than default: nobody watches a run", s.key, s.text)
+		p.warn(s.line, "%s: %s means no more than default: no one watches a run", s.key, s.text)
 	default:
 		p.warn(s.line, "%s: %q is no phase; plan is used: it only reads", s.key, s.text)
 		p.d.Phase = PhasePlan
@@ -286,7 +286,7 @@ func (p *parser) permission() {
 		}
 	}
 	if !slices.ContainsFunc(p.d.Permission, func(r Rule) bool { return r.Action == Allow }) {
-		p.fail(s.line, "disabled: %s: no rule allows a tool; what is not allowed would be asked, and nobody is there", s.key)
+		p.fail(s.line, "disabled: %s: no rule allows a tool; what is not allowed would be asked, and no one is there", s.key)
 	}
 }
 

@@ -97,7 +97,7 @@ func (b *Backtest) Run(ctx context.Context, s Settings) error {
 	}
 	defer l.close()
 	if s.Jobs > 1 {
-		b.CPU = nil // times of one case cannot be told from those of another
+		b.CPU = nil // times of one case cannot be separated from those of another
 	}
 	honest, err := b.honest(ctx, plan, s.Out)
 	if err != nil {

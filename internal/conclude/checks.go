@@ -164,7 +164,7 @@ func titled(s gate.Step) string {
 	return title
 }
 
-// tested says what a test command came to that ended badly and told its tests apart. It
+// tested says what a test command came to that ended badly and reported each of its tests. It
 // did not pass; where all that fails fails on base too, that is no fault of the change.
 func (b *builder) tested(c *report.Check, s gate.Step) {
 	c.Result, c.Actual, c.Reproduction = b.testsResult(s), b.testsLine(s), report.NotRun

@@ -224,7 +224,7 @@ func addJudged(rep *report.Report, j *Judged) {
 }
 
 // byPrevious brings what became of the last run's checks into the report: a check
-// that fails here and not on the base is a failure, whoever looks.
+// that fails here and not on the base is a failure, no matter who looks.
 func byPrevious(rep *report.Report, p Previous) {
 	rep.Notes = append(rep.Notes, p.Notes...)
 	if p.Last == nil {

@@ -95,7 +95,7 @@ func envName(name string) string {
 	return ""
 }
 
-// secretForms are the credentials that can be told by their form.
+// secretForms are the credentials that can be recognised by their form.
 var secretForms = pattern.New(`gh[pousr]_[A-Za-z0-9]{20}|github_pat_[A-Za-z0-9]{20}|glpat-[A-Za-z0-9_-]{16}|` +
 	`\bsk-[A-Za-z0-9_-]{20}|\bAKIA[0-9A-Z]{16}\b|xox[abeprs]-[A-Za-z0-9-]{10}|npm_[A-Za-z0-9]{30}|-----BEGIN [A-Z ]*PRIVATE KEY`)
 

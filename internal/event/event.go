@@ -9,7 +9,7 @@ package event
 
 import "time"
 
-// An Event is one thing that happened, whoever reported it. Fields that an
+// An Event is one thing that happened, no matter who reported it. Fields that an
 // event of its kind does not carry are zero.
 type Event struct {
 	Kind         Kind
@@ -17,10 +17,10 @@ type Event struct {
 	Action       string // as GitHub calls it, such as "opened"
 	Delivery     string // of the webhook, or the run's id in Actions
 	Repo         Repo
-	At           time.Time // as the payload tells: of the comment, else when the pull request or workflow last changed; zero: not known
+	At           time.Time // as the payload says: of the comment, else when the pull request or workflow last changed; zero: not known
 	Number       int       // of the pull request; 0: none is named, or several are
 	Issue        int       // of the issue that was commented on, where it is no pull request; Number is 0 then
-	Pull         *Pull     // the pull request as of the event; nil where the event does not tell
+	Pull         *Pull     // the pull request as of the event; nil where the event does not say
 	Text         *Text     // of the pull request that was commented on; nil elsewhere, see Pull
 	Label        string    // that was added
 	Comment      *Comment
@@ -70,7 +70,7 @@ type User struct {
 	Type  string // User, Bot, Organization …
 }
 
-// Bot tells accounts that are no people.
+// Bot says whether an account is no person's.
 func (u User) Bot() bool { return u.Type != "" && u.Type != "User" }
 
 // A Push moved the default branch.

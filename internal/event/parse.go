@@ -321,7 +321,7 @@ func readGranted(p *payload, e *Event) error {
 }
 
 // readRepositories reads which repositories are gone. Their owner is part of a longer name
-// here. Which ones were added is not read: whoever wants to know asks.
+// here. Which ones were added is not read: the code that needs to know asks.
 func readRepositories(p *payload, e *Event) error {
 	if e.Action == "added" {
 		return readGranted(p, e)

@@ -36,7 +36,7 @@ type Audited struct {
 	Support report.Support
 	Records []string // ids of the records that were found for it
 	Reason  string   // why Support is not better; empty for Supported
-	Masked  bool     // the exit code of a record cannot tell how its command ended
+	Masked  bool     // the exit code of a record does not show how its command ended
 	Exit    int      // of the last record, as far as it is known
 }
 

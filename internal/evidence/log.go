@@ -36,7 +36,7 @@ type Log struct {
 
 // Open opens the log of a run in dir, which is made if it is not there. A log
 // of the same run is continued: a last line that was cut off by a crash is
-// removed, since no one was told of it; a broken chain is an error.
+// removed, since no one was shown it; a broken chain is an error.
 func Open(dir, runID string, o Options) (*Log, error) {
 	if o.Now == nil {
 		return nil, errors.New("evidence: Now is required")

@@ -7,9 +7,9 @@
 // hashed and stored, so what is published is what was hashed.
 //
 // Each record carries the hash of the one before it, the first one that of the
-// run's id. Whoever changes a byte of the log or of a spill file breaks the
+// run's id. Someone who changes a byte of the log or of a spill file breaks the
 // chain, and [Verify] names the record. Whole records taken off the end leave a
-// valid, shorter chain: that is noticed only by whoever knows the number of
+// valid, shorter chain: that is noticed only by someone who knows the number of
 // records or the last hash, which is why the digest of the run directory is
 // published elsewhere.
 //

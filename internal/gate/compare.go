@@ -109,7 +109,7 @@ func (c *Comparison) lists() []*[]Case {
 }
 
 // random says whether one of these tests was seen to give both results, or in too few
-// runs to tell.
+// runs to know.
 func (c *Comparison) random(ids ...ID) bool {
 	return slices.ContainsFunc([][]Case{c.Flaky, c.FlakyNew, c.NewFlakiness, c.Unsettled, c.Unknown}, func(list []Case) bool {
 		return slices.ContainsFunc(list, func(k Case) bool { return slices.Contains(ids, k.ID) })

@@ -93,7 +93,7 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	}
 	for _, c := range p.test {
 		if c.Results == nil {
-			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.Text)
+			r.notCovered("the tests of %q one by one: its output does not name them, so that it counts as one test", c.Text)
 		}
 	}
 	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {

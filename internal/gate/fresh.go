@@ -48,7 +48,7 @@ func (r *runner) snapshot(ctx context.Context, side Side) error {
 	return r.in.Prepared(ctx, side, tree)
 }
 
-// idle says whether the gate has no command for any side and whoever wants the
+// idle says whether the gate has no command for any side and the caller that wants the
 // snapshots gets the trees themselves: nothing was written into them, and nothing is.
 func (r *runner) idle() bool {
 	for _, p := range r.plan {

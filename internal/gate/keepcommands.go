@@ -10,7 +10,7 @@ import (
 )
 
 // keepCommands plans the head from the base's projects and the head's new ones:
-// what runs on the base runs on the head, whoever wrote the change. A project that
+// what runs on the base runs on the head, no matter who wrote the change. A project that
 // the head no longer shows as one, or hides behind another, keeps the base's
 // commands; a package manager or runner that this machine lacks does not take a
 // project out that the base's commands can run. Deleted projects are gone.

@@ -119,7 +119,7 @@ func (r *runner) decide(ctx context.Context) error {
 	return err
 }
 
-// handOver gives the trees of a change of which nothing can be run to whoever
+// handOver gives the trees of a change of which nothing can be run to the caller that
 // wants them prepared: agents may find something.
 func (r *runner) handOver(ctx context.Context) error {
 	if r.in.Prepared == nil || ctx.Err() != nil {

@@ -73,7 +73,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 	}
 	for _, c := range r.plan[Head].test {
 		if t := r.suites[Head][ID{Unit: c.Unit, Command: c.Text}]; c.Results == nil && t.Status != Failed {
-			r.notCovered("the tests of %q one by one: its output does not tell them apart, so that it counts as one test", c.Text)
+			r.notCovered("the tests of %q one by one: its output does not name them, so that it counts as one test", c.Text)
 		}
 	}
 	r.adopt()

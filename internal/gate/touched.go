@@ -157,7 +157,7 @@ func (r *runner) mix(t *touch, m *ecosystem.Mixture, v ecosystem.Versions) bool 
 	}
 	merged, err := m.Merge(v.Base, v.Head)
 	if err != nil {
-		r.note("%s: what it sets for tests could not be told from the rest, so that the change's version is used: %v", t.path, err)
+		r.note("%s: what it sets for tests could not be separated from the rest, so that the change's version is used: %v", t.path, err)
 		return false
 	}
 	t.class, t.mixed = m.Class, true

@@ -199,7 +199,7 @@ func wait(ctx context.Context, d time.Duration) error {
 // Self returns who posts: the owner of a personal token, the bot of an App, or
 // github-actions[bot] for the token of a job. The answer is kept.
 //
-// A token of another App's installation cannot be told from a job's token: it
+// A token of another App's installation cannot be distinguished from a job's token: it
 // too may not ask who it is. Self answers github-actions[bot] for both.
 func (c *Client) Self(ctx context.Context) (User, error) {
 	c.mu.Lock()

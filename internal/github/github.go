@@ -4,7 +4,7 @@
 // A Client belongs to one identity: a token, or one installation of an App. It
 // is safe for concurrent use. Every list is read to its last page. Reads, and
 // writes that GitHub is known to have refused, are tried again; a write whose
-// answer was lost is not: whoever asked looks whether it happened.
+// answer was lost is not: the caller looks whether it happened.
 package github
 
 import "time"

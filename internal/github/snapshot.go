@@ -25,7 +25,7 @@ type Snapshot struct {
 	AsOf             time.Time // text from then on is left out; zero: none is
 	AuthorPermission string    // as [Client.Permission] has it; empty: could not be read
 	Commits          []Commit
-	Files            []change.File // Binary is never set: the API does not tell
+	Files            []change.File // Binary is never set: the API does not say
 	Linked           []Issue
 	Comments         []Comment
 	Protection       Protection // of the base branch
@@ -67,8 +67,8 @@ type Moment struct {
 // Snapshot reads a pull request. Comments that were made or edited at asOf or
 // later are left out, and so is the text of linked issues that changed since.
 //
-// Title and body are those of now, because GitHub does not tell when they were
-// edited: whoever has an event that carries them uses [Client.SnapshotAt].
+// Title and body are those of now, because GitHub does not say when they were
+// edited: callers with an event that carries them use [Client.SnapshotAt].
 func (c *Client) Snapshot(ctx context.Context, repo Repo, n int, asOf time.Time) (*Snapshot, error) {
 	return c.SnapshotAt(ctx, repo, n, Moment{At: asOf})
 }

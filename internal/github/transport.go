@@ -97,7 +97,7 @@ func newRetry(opts Options, next http.RoundTripper, when func(*http.Request) boo
 
 func anyRequest(*http.Request) bool { return true }
 
-// tokenRequest tells requests for the token of an installation. To make one too
+// tokenRequest matches requests for the token of an installation. To make one too
 // many does no harm, so that they count as reads.
 func tokenRequest(req *http.Request) bool {
 	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/access_tokens")
@@ -189,7 +189,7 @@ func (t *retry) judge(req *http.Request, resp *http.Response, err error, try int
 	return pause{}
 }
 
-// lost tells errors of the connection from those that come again.
+// lost distinguishes errors of the connection from those that come again.
 func lost(ctx context.Context, err error) bool {
 	var auth *ghinstallation.HTTPError
 	var limit *LimitError
@@ -229,7 +229,7 @@ func (t *retry) retryAfter(s string) (time.Duration, bool) {
 	return 0, false
 }
 
-// namesLimit looks for the words by which GitHub tells a secondary rate limit
+// namesLimit looks for the words by which GitHub names a secondary rate limit
 // from a refusal.
 func namesLimit(resp *http.Response) bool {
 	body, err := io.ReadAll(resp.Body)

@@ -56,7 +56,7 @@ func private(f *os.File) error {
 	case !info.Mode().IsRegular():
 		return errors.New("it is no file")
 	case owner != 0 && owner != os.Geteuid():
-		return errors.New("it belongs to somebody else; what it names is run as you")
+		return errors.New("it belongs to someone else; what it names is run as you")
 	case info.Mode().Perm()&0o022 != 0:
 		return fmt.Errorf("others can write it (mode %04o); what it names is run as you: chmod go-w it", info.Mode().Perm())
 	}

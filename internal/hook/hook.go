@@ -1,6 +1,6 @@
 // Package hook runs the operator's own commands when something happens in a run.
 //
-// A hook is code of whoever runs ycbot: it runs outside of the sandbox, as the
+// A hook is code of the operator: it runs outside of the sandbox, as the
 // user that ycbot runs as, and so its configuration is read from the machine and
 // never from a repository. It is given what happened as JSON on its standard
 // input, and nothing else: its arguments are those of the configuration, and its
@@ -192,7 +192,7 @@ func (r *Runner) one(ctx context.Context, h Hook, input []byte) (denied string, 
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
-	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended, and somebody holds on to its output
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it ended, and another process holds on to its output
 		return "", nil
 	case errors.As(err, &exit) && exit.ExitCode() == exitDenied:
 		return stderr.or(stdout, "the operator's hook refuses it"), nil

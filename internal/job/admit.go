@@ -126,7 +126,7 @@ func admitPull(j Job, e *event.Event, r Rules) Decision {
 func (j Job) labeled() bool { return j.Trigger == TriggerPullRequest && j.Action == "labeled" }
 
 func (j Job) closed() Skip {
-	return j.told(CodeClosed, "Nothing was run: the pull request is closed. Reopen it, then ask again.")
+	return j.notify(CodeClosed, "Nothing was run: the pull request is closed. Reopen it, then ask again.")
 }
 
 // delivered names a request by the delivery that brought it.
@@ -168,7 +168,7 @@ func admitDispatch(j Job, e *event.Event) Decision {
 	j.Trigger, j.Request = TriggerDispatch, delivered(e)
 	in := func(key string) string { return strings.TrimSpace(e.Inputs[key]) }
 	bad := func(key, want string) Decision {
-		return skip(j, j.told(CodeBadInput, "Nothing was run: the input `"+key+"` must be "+want+"."))
+		return skip(j, j.notify(CodeBadInput, "Nothing was run: the input `"+key+"` must be "+want+"."))
 	}
 	if n := in(InputPull); n != "" {
 		var err error
@@ -217,7 +217,7 @@ func admitCheck(j Job, e *event.Event, r Rules) Decision {
 		case ButtonStop:
 			j.Verb = event.VerbStop
 		default:
-			return skip(j, j.told(CodeUnknownButton, "Nothing was done: this version of ycbot has no such button."))
+			return skip(j, j.notify(CodeUnknownButton, "Nothing was done: this version of ycbot has no such button."))
 		}
 	}
 	if j.Number == 0 && j.Again == "" && (e.CheckRun.Name != "" || len(e.CheckRun.Pulls) > 1) {
@@ -227,5 +227,5 @@ func admitCheck(j Job, e *event.Event, r Rules) Decision {
 }
 
 func (j Job) noPull() Skip {
-	return j.told(CodeNoPull, "Nothing was run: the check does not tell which pull request is meant. Comment `/verify` on it.")
+	return j.notify(CodeNoPull, "Nothing was run: the check does not say which pull request is meant. Comment `/verify` on it.")
 }

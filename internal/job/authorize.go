@@ -51,7 +51,7 @@ type Usage struct {
 }
 
 // Trust says how far the head is trusted: both its author and its repository must
-// have write permission. A fork is never trusted, whoever asks for the run.
+// have write permission. A fork is never trusted, no matter who asks for the run.
 func Trust(f Facts) Level {
 	if !f.Fork && f.HeadRepo != 0 && f.HeadRepo == f.BaseRepo && rank(f.Author) >= rank("write") {
 		return Trusted
@@ -85,7 +85,7 @@ func Authorize(j Job, f Facts, c *config.Config, r Rules) Decision {
 	j.Machine = f.By.Bot() || strings.HasSuffix(f.By.Login, "[bot]") || c.Machine(f.By.Login)
 	j.MayAccept = j.Trust == Trusted && !j.Machine && f.By.ID != 0 && Permitted(f.Author, c.Allow)
 	if j.Accept && c.Machine(j.Actor.Login) {
-		return skip(j, j.told(CodeMachine, "Nothing was accepted: your account is one of `machines` in `.github/ycbot.yml`. A person has to accept."))
+		return skip(j, j.notify(CodeMachine, "Nothing was accepted: your account is one of `machines` in `.github/ycbot.yml`. A person has to accept."))
 	}
 	j.NeedsFull = j.Trust != Trusted && privileged(j.Event)
 	for _, check := range []func(Job, Facts, *config.Config) *Skip{whichCommit, byItself} {
@@ -131,7 +131,7 @@ func whichCommit(j Job, f Facts, _ *config.Config) *Skip {
 	case f.Closed:
 		s = j.closed()
 	case f.HeadSHA == "":
-		s = j.told(CodeHeadUnknown, "Not verified: GitHub did not tell which commit is the head. Ask again in a while.")
+		s = j.notify(CodeHeadUnknown, "Not verified: GitHub did not say which commit is the head. Ask again in a while.")
 	case j.HeadSHA != "" && j.HeadSHA != f.HeadSHA:
 		s = j.superseded(f.HeadSHA)
 	case j.Want != "" && !strings.HasPrefix(f.HeadSHA, j.Want):
@@ -154,13 +154,13 @@ func byItself(j Job, f Facts, c *config.Config) *Skip {
 	var s Skip
 	switch {
 	case !slices.Contains(c.On.PullRequest, config.PullRequestAction(j.Action)):
-		s = j.told(CodeNotConfigured, "Not verified: `on.pull_request` in `.github/ycbot.yml` does not have this event. "+again(f.HeadSHA))
+		s = j.notify(CodeNotConfigured, "Not verified: `on.pull_request` in `.github/ycbot.yml` does not have this event. "+again(f.HeadSHA))
 	case f.Draft && !c.On.Drafts:
-		s = j.told(CodeDraft, "Not verified: the pull request is a draft. It is verified when it is ready for review. "+again(f.HeadSHA))
+		s = j.notify(CodeDraft, "Not verified: the pull request is a draft. It is verified when it is ready for review. "+again(f.HeadSHA))
 	case c.On.Ignores(f.Paths):
-		s = j.told(CodePathsIgnored, "Not verified: all that it changes is in `on.paths_ignore` of `.github/ycbot.yml`. "+again(f.HeadSHA))
+		s = j.notify(CodePathsIgnored, "Not verified: all that it changes is in `on.paths_ignore` of `.github/ycbot.yml`. "+again(f.HeadSHA))
 	case j.Trust != Trusted && c.On.Outsiders == config.OutsidersNever:
-		s = j.told(CodeOutsider, "Not verified: the pull request comes from a fork, or its author has no write permission, "+
+		s = j.notify(CodeOutsider, "Not verified: the pull request comes from a fork, or its author has no write permission, "+
 			"and `on.outsiders` in `.github/ycbot.yml` is `never`. "+again(f.HeadSHA))
 	default:
 		return nil
@@ -173,14 +173,14 @@ func limits(j Job, u *Usage, l config.Limits) *Skip {
 	var s Skip
 	switch {
 	case u == nil || u.RunsToday < 0 || u.Recent < 0 || !(u.CostUSD >= 0): // the last also holds for NaN
-		s = j.told(CodeUsageUnknown, "Not verified: ycbot could not learn what was used today, so it cannot hold its limits. Ask again in a while.")
+		s = j.notify(CodeUsageUnknown, "Not verified: ycbot could not learn what was used today, so it cannot hold its limits. Ask again in a while.")
 	case u.RunsToday >= l.RunsPerDay:
-		s = j.told(CodeRunsPerDay, fmt.Sprintf("Not verified: this repository had %d runs today, and `limits.runs_per_day` is %d. Ask again tomorrow.", u.RunsToday, l.RunsPerDay))
+		s = j.notify(CodeRunsPerDay, fmt.Sprintf("Not verified: this repository had %d runs today, and `limits.runs_per_day` is %d. Ask again tomorrow.", u.RunsToday, l.RunsPerDay))
 	case u.CostUSD >= l.CostUSDPerPR:
-		s = j.told(CodeCostPerPR, fmt.Sprintf("Not verified: the runs of this pull request cost $%.2f, and `limits.cost_usd_per_pr` is $%.2f. "+
-			"Whoever runs ycbot can raise it.", u.CostUSD, l.CostUSDPerPR))
+		s = j.notify(CodeCostPerPR, fmt.Sprintf("Not verified: the runs of this pull request cost $%.2f, and `limits.cost_usd_per_pr` is $%.2f. "+
+			"The operator of ycbot can raise it.", u.CostUSD, l.CostUSDPerPR))
 	case j.Asked() && u.Recent >= CoolDownRuns:
-		s = j.told(CodeCoolDown, fmt.Sprintf("Not verified: %d runs of this pull request were asked for within %d minutes. Ask again in a while.",
+		s = j.notify(CodeCoolDown, fmt.Sprintf("Not verified: %d runs of this pull request were asked for within %d minutes. Ask again in a while.",
 			u.Recent, int(CoolDown/time.Minute)))
 	default:
 		return nil

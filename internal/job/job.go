@@ -44,11 +44,11 @@ type Job struct {
 	Comment      int64      `json:"comment,omitempty"`  // that asks
 	Again        string     `json:"again,omitempty"`    // identity of the job that is asked for again
 	Installation int64      `json:"installation,omitempty"`
-	At           time.Time  `json:"at,omitzero"` // text that is newer is not read; zero: not told
+	At           time.Time  `json:"at,omitzero"` // text that is newer is not read; zero: not known
 
 	Text    *event.Text  `json:"text,omitempty"`    // of the pull request as of the event; nil: not known
 	Gone    []event.Repo `json:"gone,omitempty"`    // what VerbForget is about; empty: all of the installation
-	Account string       `json:"account,omitempty"` // whose repositories VerbReturn is about; empty: not told
+	Account string       `json:"account,omitempty"` // whose repositories VerbReturn is about; empty: not known
 
 	// Set by Authorize.
 	Trust    Level `json:"trust,omitempty"`

@@ -17,7 +17,7 @@ type Skip struct {
 	Number int // of the pull request or issue that a comment goes to; 0: there is none
 }
 
-// A Notify says where a Skip is told. It is told once, in one place.
+// A Notify says where a Skip is reported. It is reported once, in one place.
 type Notify string
 
 // The places.
@@ -54,7 +54,7 @@ const (
 const (
 	CodeNoPermission  Code = "no-permission"  // the person has less than the permission of allow, or it could not be learnt
 	CodeClosed        Code = "closed"         // the pull request is closed or merged
-	CodeHeadUnknown   Code = "head-unknown"   // GitHub did not tell the head commit
+	CodeHeadUnknown   Code = "head-unknown"   // GitHub did not name the head commit
 	CodeSuperseded    Code = "superseded"     // the head moved after the event
 	CodeSHARequired   Code = "sha-required"   // an outsider's pull request, and no commit was named
 	CodeSHAShort      Code = "sha-short"      // an outsider's pull request, and fewer than 12 digits
@@ -86,9 +86,9 @@ func (s Skip) Refused() bool {
 // silent is a Skip that no one waits for.
 func silent(code Code, text string) Skip { return Skip{Code: code, Text: text, Notify: NotifyNone} }
 
-// told is a Skip that is told where j came from: a comment answers a comment and
+// notify is a Skip that is reported where j came from: a comment answers a comment and
 // a label, which people set on the pull request's page; all else has a summary.
-func (j Job) told(code Code, text string) Skip {
+func (j Job) notify(code Code, text string) Skip {
 	s := Skip{Code: code, Text: text, Notify: NotifySummary}
 	if j.Number != 0 && (j.Trigger == TriggerComment || j.labeled()) {
 		s.Notify, s.Number = NotifyComment, j.Number
@@ -106,19 +106,19 @@ func again(sha string) string {
 
 func (j Job) helped(c event.Command) Skip {
 	if c.Reason == "" {
-		return j.told(CodeHelp, event.Help())
+		return j.notify(CodeHelp, event.Help())
 	}
-	return j.told(CodeUnknown, "Nothing was run, because the command was not understood: "+c.Reason+".\n\n"+event.Help())
+	return j.notify(CodeUnknown, "Nothing was run, because the command was not understood: "+c.Reason+".\n\n"+event.Help())
 }
 
 func (j Job) appOnly(what string) Skip {
-	return j.told(CodeAppOnly, what+" works in the GitHub App only: a workflow cannot reach the run of another one. "+
+	return j.notify(CodeAppOnly, what+" works in the GitHub App only: a workflow cannot reach the run of another one. "+
 		"In Actions, look at the workflow's runs, and cancel there.")
 }
 
 // NoRecord says that there is nothing to accept.
 func (j Job) NoRecord() Skip {
-	return j.told(CodeNoRecord, fmt.Sprintf("Nothing was accepted: there is no finished run of `%s` whose verdict could be concluded again. "+
+	return j.notify(CodeNoRecord, fmt.Sprintf("Nothing was accepted: there is no finished run of `%s` whose verdict could be concluded again. "+
 		"Comment `/verify %s` for one, look at what it lists, and accept then.", change.Short(j.HeadSHA), change.Short(j.HeadSHA)))
 }
 
@@ -127,7 +127,7 @@ func (j Job) noPermission(p string, allow config.Permission) Skip {
 	if p != "" {
 		has = "you have " + role(p)
 	}
-	return j.told(CodeNoPermission, fmt.Sprintf("Nothing was done: this needs the permission `%s` on this repository, and %s. "+
+	return j.notify(CodeNoPermission, fmt.Sprintf("Nothing was done: this needs the permission `%s` on this repository, and %s. "+
 		"Ask someone who has it (`allow` in `.github/ycbot.yml`).", allow, has))
 }
 
@@ -143,24 +143,24 @@ func role(p string) string {
 func (j Job) superseded(now string) Skip {
 	text := fmt.Sprintf("Not verified: the head was `%s` when this was asked for and is `%s` now. ", change.Short(j.HeadSHA), change.Short(now))
 	if j.Asked() {
-		return j.told(CodeSuperseded, text+again(now))
+		return j.notify(CodeSuperseded, text+again(now))
 	}
-	return j.told(CodeSuperseded, text+"The newer commit has an event of its own.")
+	return j.notify(CodeSuperseded, text+"The newer commit has an event of its own.")
 }
 
 func (j Job) shaRequired(head string) Skip {
-	return j.told(CodeSHARequired, "Nothing was run: this pull request comes from a fork, or its author has no write permission, "+
+	return j.notify(CodeSHARequired, "Nothing was run: this pull request comes from a fork, or its author has no write permission, "+
 		"so the commit must be named, with 12 hex digits or more. "+
 		fmt.Sprintf("The head is `%s` now. When you have looked at that commit, %s.", head, j.name(head)))
 }
 
 func (j Job) shaShort(head string) Skip {
-	return j.told(CodeSHAShort, fmt.Sprintf("Nothing was run: `%s` has %d hex digits. This pull request comes from a fork, or its author "+
+	return j.notify(CodeSHAShort, fmt.Sprintf("Nothing was run: `%s` has %d hex digits. This pull request comes from a fork, or its author "+
 		"has no write permission, so the commit must be named with 12 or more. The head is `%s` now.", j.Want, len(j.Want), head))
 }
 
 func (j Job) shaMismatch(head string) Skip {
-	return j.told(CodeSHAMismatch, fmt.Sprintf("Nothing was run: you named `%s`, and the head of this pull request is `%s`. "+
+	return j.notify(CodeSHAMismatch, fmt.Sprintf("Nothing was run: you named `%s`, and the head of this pull request is `%s`. "+
 		"Look at what was pushed, then %s.", j.Want, head, j.name(head)))
 }
 

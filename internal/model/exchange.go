@@ -36,7 +36,7 @@ type Exchange struct {
 	Unasked    bool            `json:"unasked,omitempty"` // nothing was sent, because a question before was refused for good
 }
 
-// Deltas are the requests that exchanges are told against: the last one of each
+// Deltas are the requests that exchanges are written against: the last one of each
 // agent and API. The zero value has none.
 type Deltas struct{ last map[string][]byte }
 
@@ -59,7 +59,7 @@ func (d *Deltas) Known(e Exchange) int {
 	return same
 }
 
-// Remember keeps e's request, which is whole, as the one that the next is told
+// Remember keeps e's request, which is whole, as the one that the next is written
 // against. It is not to be changed afterwards.
 func (d *Deltas) Remember(e Exchange) {
 	if d.last == nil {

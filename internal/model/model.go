@@ -94,7 +94,7 @@ type Call struct {
 	Args string `json:"args"` // as the model wrote it; may be no JSON at all
 }
 
-// A ToolSpec is what a model is told of a tool.
+// A ToolSpec is what a model gets to know of a tool.
 type ToolSpec struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`

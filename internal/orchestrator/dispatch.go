@@ -70,7 +70,7 @@ func found(name string) string {
 	if name == exploreAgent {
 		return "What an agent found that looked around"
 	}
-	return "What agent " + name + " found, which nobody has verified"
+	return "What agent " + name + " found, which no one has verified"
 }
 
 // scouts are the orders of the agents that work before the verification: what

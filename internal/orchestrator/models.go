@@ -58,7 +58,7 @@ type ModelConfig struct {
 type RecordedAgents struct {
 	Set     *Set
 	Pull    *tool.Pull
-	Machine []string // what they were told of the machine
+	Machine []string // what they were given about the machine
 }
 
 // Limits are the operator's limits for the agents.

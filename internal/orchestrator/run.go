@@ -85,7 +85,7 @@ type Judgement struct {
 	NotCovered []string         `json:"not_covered"`
 	Notes      []string         `json:"notes,omitempty"`    // of what was not asked any more
 	Findings   []report.Finding `json:"findings,omitempty"` // that replies have beside their checks
-	Disputed   []dispute        `json:"disputed,omitempty"` // failing checks that somebody tried to refute
+	Disputed   []dispute        `json:"disputed,omitempty"` // failing checks that someone tried to refute
 }
 
 // work is the work of a run's agents.

@@ -49,7 +49,7 @@ const mostAgentFiles = 200
 
 // read reads the agents: the built-in ones, over them those of the person who
 // runs this, those of the base commit, and those of the operator. Agents that
-// somebody wants by name and that are not there end the run.
+// someone wants by name and that are not there end the run.
 func (l Loading) read(ctx context.Context) (Set, error) {
 	tree, problems, err := l.agentTree(ctx)
 	if err != nil {

@@ -193,7 +193,7 @@ func ungranted(c Call, grant Set) *Denial {
 	case c.Class == classNet:
 		return &Denial{Code: CodeBackground, Rule: "class net", Source: "grant", Reason: "agents reach no network", Hint: "work without it; an operator turns it on by naming hosts"}
 	}
-	return &Denial{Code: CodeBackground, Rule: "class " + c.Class, Source: "grant", Reason: "nobody is there to approve it", Hint: "use one of the tools that you were given"}
+	return &Denial{Code: CodeBackground, Rule: "class " + c.Class, Source: "grant", Reason: "no one is there to approve it", Hint: "use one of the tools that you were given"}
 }
 
 // levelled refuses what a level below full does not run.
@@ -209,13 +209,13 @@ func levelled(c Call, _ Set) *Denial {
 
 func asked(c Call, _ Set) *Denial {
 	if r, t, ok := c.first(Ask); ok {
-		return &Denial{Code: CodeAsk, Target: t.Text, Rule: r.String(), Source: r.Source(), Reason: "somebody would have to be asked, and nobody is there", Hint: "do it another way, or report that it could not be done" + c.others(r.Name)}
+		return &Denial{Code: CodeAsk, Target: t.Text, Rule: r.String(), Source: r.Source(), Reason: "someone would have to be asked, and no one is there", Hint: "do it another way, or report that it could not be done" + c.others(r.Name)}
 	}
 	if action, rule, target := c.ownWord(); action == Ask {
 		if rule == "" {
 			rule = "no rule for " + c.Tool
 		}
-		return &Denial{Code: CodeAsk, Target: target, Rule: rule, Source: "agent", Reason: "the agent's definition wants somebody asked, and nobody is there", Hint: "do it another way, or report that it could not be done"}
+		return &Denial{Code: CodeAsk, Target: target, Rule: rule, Source: "agent", Reason: "the agent's definition wants someone asked, and no one is there", Hint: "do it another way, or report that it could not be done"}
 	}
 	// Rules about commands are worth something only where the commands are seen.
 	restricted := slices.ContainsFunc(c.Rules, func(r Rule) bool { return r.Name == "Bash" && r.Action != Allow }) || c.listed()

@@ -201,7 +201,7 @@ func TestBashRules(t *testing.T) {
 		"flock -n f curl x": CodePolicyDeny, "flock f -c 'curl x'": CodePolicyDeny, "taskset -c 0 curl x": CodePolicyDeny, "timeout --signal KILL 5 curl x": CodePolicyDeny, "timeout -k 1 5 curl x": CodePolicyDeny,
 		"nice curl x": CodePolicyDeny, `\time -o f curl x`: CodePolicyDeny, "time curl x": CodePolicyDeny, "trap 'curl x' EXIT": CodePolicyDeny, "strace -f curl x": CodePolicyDeny, "command -p curl x": CodePolicyDeny,
 		"timeout 5 env A=1 nohup curl x": CodePolicyDeny, "coproc curl x": CodePolicyDeny, "! curl x": CodePolicyDeny,
-		// somebody would have to be asked
+		// someone would have to be asked
 		"npm publish --tag x": CodeAsk,
 		// what runs is not seen, so it is as if someone had to be asked
 		"echo 'open": CodeAsk, "$CURL x": CodeAsk, "eval $x": CodeAsk, "sh -c \"$x\"": CodeAsk, "echo curl x | sh": CodeAsk, "env sh": CodeAsk,

@@ -76,12 +76,12 @@ const (
 	LevelFull    Level = "full"    // what bash runs, within the sandbox
 )
 
-// Levels are the names of the levels, for whoever lets a person choose.
+// Levels are the names of the levels, for code that lets a person choose.
 func Levels() []string { return []string{string(LevelNone), string(LevelInspect), string(LevelFull)} }
 
 // Grant returns the classes that a run gives its agents. Reading is always
 // given. Execution needs mode verify, a known trust and a sandbox that gives
-// what that trust requires, which sandboxOK tells. Classes that write, publish
+// what that trust requires, which sandboxOK says. Classes that write, publish
 // or reach the network are never in a grant that this function makes; see
 // [Set.WithNet] for the last.
 func Grant(mode, trust string, sandboxOK bool) Set {

@@ -29,7 +29,7 @@ type Rule struct {
 	Pattern string
 	File    string
 	Line    int
-	// Operator tells rules of whoever runs ycbot from those of the repository.
+	// Operator distinguishes rules of the operator from those of the repository.
 	Operator bool
 }
 

@@ -10,7 +10,7 @@ import (
 type Segment struct {
 	Text string // its words with one blank between them, without quotes; a computed word is ${…}
 	Base string // the same with the folder of the program left out
-	// Trap says why the first words do not tell what runs: such a command is
+	// Trap says why the first words do not show what runs: such a command is
 	// never covered by an Allow rule.
 	Trap string
 	// Hidden is true where what a trap runs is not among the segments either.

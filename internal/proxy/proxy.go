@@ -280,7 +280,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// finish tells the other side that nothing more comes.
+// finish signals the other side that nothing more comes.
 func finish(c net.Conn) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()

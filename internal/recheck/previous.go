@@ -34,7 +34,7 @@ func (c *Checked) previous(r *rundir.Recorded, reuse *rundir.Reuse, found *repro
 		return
 	}
 	if !kept {
-		c.problem("journal.jsonl: it tells of a last run, and none is kept")
+		c.problem("journal.jsonl: it names a last run, and none is kept")
 		return
 	}
 	last, err := reproduce.ReadLast(filepath.Join(c.dir, rundir.Previous))
@@ -91,7 +91,7 @@ func (c *Checked) revisits(p *previous, reported []report.Revisit) {
 func (c *Checked) became(p *previous, check report.Check, was evidence.Record, reported report.Revisit) {
 	wrong := func(what string) { c.problem("journal.jsonl: check %q of the last run: %s", check.Title, what) }
 	if reported.Title != check.Title || reported.Command != check.Command || reported.Was != check.Result {
-		wrong("it is not told as the last run has it")
+		wrong("it does not stand there as the last run has it")
 		return
 	}
 	if len(reported.Evidence) == 0 {
@@ -120,6 +120,6 @@ func (c *Checked) became(p *previous, check report.Check, was evidence.Record, r
 		return ran[1], nil
 	})
 	if err != nil || now != reported.Now || reproduction != reported.Reproduction {
-		wrong("what is told of it is not what its evidence shows")
+		wrong("what is said of it is not what its evidence shows")
 	}
 }

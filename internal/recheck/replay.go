@@ -278,7 +278,7 @@ func (p *past) agentOf(id string) string {
 func (c *comparison) turns(name, was, now string) {
 	where := func(n int) string { return fmt.Sprintf("agent %s, turn %d", name, n) }
 	if d := c.openings(was, now); d != "" {
-		c.depart(where(1), "it is told something else", d)
+		c.depart(where(1), "it is given something else", d)
 	}
 	for n := 1; ; n++ {
 		before, had := rundir.Lookup[model.Response](c.past.run.Journal, "model", fmt.Sprintf("%s/%d", was, n))
@@ -339,7 +339,7 @@ func (c *comparison) openings(was, now string) string {
 		}
 		return evidence.Untimed(text)
 	}
-	return unified("told", c.here(read(c.past, was)), read(c.now, now))
+	return unified("given", c.here(read(c.past, was)), read(c.now, now))
 }
 
 // answers is the diff of the answers to two calls.

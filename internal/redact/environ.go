@@ -17,7 +17,7 @@ func SetupNames(value string) []string {
 
 // SecretsFrom picks the variables of environ ("NAME=value") that look like
 // credentials: by a word of the name, by [SetupEnv], or by a password in a URL, of which
-// it takes the password. Values that could not be told from ordinary text, such as
+// it takes the password. Values that could not be distinguished from ordinary text, such as
 // short ones, numbers and paths of key files, are left out.
 func SecretsFrom(environ []string) map[string]string {
 	out := map[string]string{}
@@ -69,7 +69,7 @@ func secretName(name string) bool {
 	})
 }
 
-// ordinary tells values that stand in every log: a number, a path, an address
+// ordinary matches values that stand in every log: a number, a path, an address
 // without a password.
 func ordinary(value string) bool {
 	if strings.Trim(value, "0123456789.,") == "" {

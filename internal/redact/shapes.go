@@ -131,7 +131,7 @@ func authorization(literal string) shape {
 	}
 }
 
-// looksRandom tells a key from words with hyphens between them: it has a long
+// looksRandom distinguishes a key from words with hyphens between them: it has a long
 // run of letters and digits with a digit in it.
 func looksRandom(token []byte) bool {
 	run, digit := 0, false

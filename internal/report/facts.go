@@ -166,7 +166,7 @@ func (r *Report) provenance() string {
 	return strings.Join(parts, ", ")
 }
 
-// line tells an agent's part but for its name.
+// line describes an agent's part but for its name.
 func (s Subagent) line() string {
 	cost := ""
 	if s.CostUSD > 0 {

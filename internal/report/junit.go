@@ -85,7 +85,7 @@ func (c Check) junit(name string) junit.Testcase {
 	return tc
 }
 
-// account tells all of a check that fits in a text.
+// account says all of a check that fits in a text.
 func (c Check) account() []string {
 	var out []string
 	if c.Expected != "" {
@@ -146,7 +146,7 @@ func (r *Report) junitTests() junit.Testsuite {
 	} {
 		for _, name := range g.tests {
 			if named[name] {
-				continue // the worst that is known of it was told
+				continue // the worst that is known of it was said
 			}
 			named[name] = true
 			suite.AddTestcase(r.junitTest(name, g.what, g.is))

@@ -228,7 +228,7 @@ type Denial struct {
 	Code   string `json:"code"`
 	Rule   string `json:"rule"`
 	Source string `json:"source"` // whose rule it is: ycbot, grant, agent, hook, or FILE:LINE
-	Hint   string `json:"hint"`   // what the agent was told to do instead
+	Hint   string `json:"hint"`   // what the agent was advised to do instead
 }
 
 // Tests is the comparison of test results of both sides.

@@ -17,7 +17,7 @@ func sarifRules() []sarifRule {
 			"A test that passes on the base, or that only the change has, failed on the head."),
 		sarifRuleOf(KindLint, "Lint", levelWarning, "A linter complains.",
 			"A linter has complaints about the head that it does not have about the base. They change no verdict."),
-		sarifRuleOf(KindFailToPass, "FailToPass", levelError, "The change's tests do not show what it mends.",
+		sarifRuleOf(KindFailToPass, "FailToPass", levelError, "The change's tests do not show what it fixes.",
 			"The tests of the change were laid over the sources of the base, where they should fail."),
 		sarifRuleOf(KindProbe, "Probe", levelError, "A probe fails.",
 			"Tests of what changed failed when they were repeated, shuffled or run with the race detector, and do not on the base."),

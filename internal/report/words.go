@@ -38,7 +38,7 @@ func (r *Report) modelWords() string {
 }
 
 // why says in one sentence how the verdict came about, and returns the reasons
-// that it does not tell.
+// that it does not say.
 func (r *Report) why() (sentence string, rest []string) {
 	sentence, rest = r.ending(), r.Reasons
 	switch d := r.diagnosis(); {
@@ -151,7 +151,7 @@ func (t tally) String() string {
 	return plural(total, "check") + ": " + strings.Join(parts, ", ")
 }
 
-// Advises tells a check that found something which is no fault of the change: tests
+// Advises says whether a check found something which is no fault of the change: tests
 // that notice too little. What it found stands among the findings.
 func (c Check) Advises() bool { return c.Kind == KindMutation && c.Result == ResultFail }
 
@@ -205,7 +205,7 @@ func (c Check) reproduced() string {
 	case PreExisting:
 		return "pre-existing: fails on base too"
 	case Unfulfilled:
-		return "unfulfilled: still fails, though the change says that it mends it"
+		return "unfulfilled: still fails, though the change says that it fixes it"
 	case NotReproduced:
 		return "not reproduced: passed on head when run again"
 	case HeadOnly:
@@ -332,7 +332,7 @@ func (r *Report) unshown() []group {
 }
 
 // line is the comparison in numbers. What speaks for or against the change is
-// always told, the rest where there is some.
+// always said, the rest where there is some.
 func (t *Tests) line() string {
 	parts := []string{
 		fmt.Sprintf("%d passed on head (base %d)", t.HeadPassed, t.BasePassed),

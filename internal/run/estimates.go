@@ -12,7 +12,7 @@ import (
 )
 
 // estimates are how long the gate's commands took in the last run of a project,
-// for whoever waits. Nothing else depends on them.
+// for the person who waits. Nothing else depends on them.
 type estimates struct {
 	file string
 	mu   sync.Mutex

@@ -77,7 +77,7 @@ type Job struct {
 	Actor     string
 	Notes     []string // for the report
 	// Words brings what people say to the run while it goes, such as the text of a
-	// new "/verify"; whoever sends it has made sure that they may. Agents that work
+	// new "/verify"; the sender has made sure that they may. Agents that work
 	// read it between two rounds of tools, those that begin later before their
 	// first reply counts. It is read from the first stage to the last, so that
 	// sending does not block for long; what is sent after that is not read. Words

@@ -13,7 +13,7 @@ import (
 func Origin(dir string) string {
 	j, err := journal.Read(filepath.Join(dir, "journal.jsonl"))
 	if err != nil {
-		return dir // whoever reads it next says what is wrong
+		return dir // the next reader says what is wrong
 	}
 	if reuse, ok := Lookup[Reuse](j, "stage", "takeover"); !ok || reuse.RunID == "" {
 		return dir

@@ -46,7 +46,7 @@ var files = []string{
 	"subagents", "sessions", "model.jsonl", "report.sarif", "junit.xml", "statement.intoto.json", sumsFile, sumsDraft, Previous,
 }
 
-// A UsageError is a mistake of whoever asked for the run. Its text says what is
+// A UsageError is a mistake of the caller that asked for the run. Its text says what is
 // wrong and what to do.
 type UsageError struct{ Err error }
 

@@ -171,7 +171,7 @@ type trap struct {
 	self   bool   // the command is the shim itself
 }
 
-// notExecuted tells a program that could not be executed, which is a Result,
+// notExecuted recognises a program that could not be executed, which is a Result,
 // from a set-up that went wrong. Only bubblewrap can have written the text.
 func notExecuted(res *Result, program string) error {
 	text := strings.TrimSpace(string(res.Stderr.Bytes))
@@ -194,8 +194,8 @@ func notExecuted(res *Result, program string) error {
 	return nil
 }
 
-// args is what bubblewrap is told, but for the command itself, and what the shim
-// is told.
+// args are bubblewrap's, but for the command itself, and what the shim
+// gets.
 func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsFD string) ([]string, policy, error) {
 	args := slices.Clone(b.flags)
 	if c.Network != NetworkHost && c.Loopback.Shared() {
@@ -219,7 +219,7 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 		return nil, policy{}, err
 	}
 	if i := slices.IndexFunc(mounts, func(m mount) bool { return m.seen != nil }); i >= 0 && len(b.means.shim) == 0 {
-		return nil, policy{}, fmt.Errorf("command %s: %s lies in the writable %s: without a shim nobody sees whether it was exchanged before the mount", c.Argv[0], mounts[i].path, mounts[i].seen.Top)
+		return nil, policy{}, fmt.Errorf("command %s: %s lies in the writable %s: without a shim no one sees whether it was exchanged before the mount", c.Argv[0], mounts[i].path, mounts[i].seen.Top)
 	}
 	args = append(args, bindArgs(mounts)...)
 	if hostsFD != "" {

@@ -167,7 +167,7 @@ func (c *cgroup) close() {
 	}
 }
 
-// try runs a command under l, and with end ends its cgroup at once. It tells
+// try runs a command under l, and with end ends its cgroup at once. It reports
 // whether the command failed, and whether for want of memory.
 func (g *cgroups) try(ctx context.Context, l Limits, end bool, argv ...string) (failed, oom bool, err error) {
 	c, err := g.open(l)

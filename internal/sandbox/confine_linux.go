@@ -111,7 +111,7 @@ func (s *shimmed) conclude(res *Result, program string, layers []string) error {
 	return nil
 }
 
-// errShim is a shim that did not do what it was told.
+// errShim is a shim that did not do what it was asked to.
 var errShim = errors.New("shim")
 
 // A means is what the shim can do on this machine.

@@ -38,9 +38,9 @@ func prepareProcess() error {
 // The lock is held while a command is started and while orphans are looked for,
 // so a new command is never seen before it is registered. Only processes that
 // were adopted are waited for; all others belong to os/exec.
-var family = &kin{members: map[int]*member{}}
+var family = &processFamily{members: map[int]*member{}}
 
-type kin struct {
+type processFamily struct {
 	mu       sync.Mutex
 	members  map[int]*member // by process id of the first process
 	guardian *guardian       // nil: nothing was guarded yet
@@ -55,7 +55,7 @@ type member struct {
 
 // start starts cmd. It dies when this program does, unless it stays to end what
 // it started itself.
-func (k *kin) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup) (*member, error) {
+func (k *processFamily) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup) (*member, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if !stays {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
@@ -72,7 +72,7 @@ func (k *kin) start(cmd *exec.Cmd, marker string, stays bool, group *cgroup) (*m
 }
 
 // mark names what stands in the environment of m's processes.
-func (k *kin) mark(m *member, marker string) {
+func (k *processFamily) mark(m *member, marker string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	m.marker = []byte(marker)
@@ -80,7 +80,7 @@ func (k *kin) mark(m *member, marker string) {
 
 // startGuarded starts cmd, whose group dies with this program whatever happens to its
 // first process, and then calls release. The command must do nothing before that.
-func (k *kin) startGuarded(cmd *exec.Cmd, group *cgroup, release func()) (*member, error) {
+func (k *processFamily) startGuarded(cmd *exec.Cmd, group *cgroup, release func()) (*member, error) {
 	m, err := k.start(cmd, "", false, group)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (k *kin) startGuarded(cmd *exec.Cmd, group *cgroup, release func()) (*membe
 	return m, nil
 }
 
-func (k *kin) forget(m *member) {
+func (k *processFamily) forget(m *member) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.members, m.pid)
@@ -109,7 +109,7 @@ func (k *kin) forget(m *member) {
 }
 
 // terminate asks all processes of m to end, but for the first skip generations.
-func (k *kin) terminate(m *member, skip int) {
+func (k *processFamily) terminate(m *member, skip int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	procs := processes()
@@ -124,7 +124,7 @@ func (k *kin) terminate(m *member, skip int) {
 // end kills all processes of m and returns when none is alive; m's first
 // process may still have to be waited for by its owner. The process table
 // cannot be read in one moment, so it takes two looks that find nothing.
-func (k *kin) end(m *member, patience time.Duration) error {
+func (k *processFamily) end(m *member, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -148,7 +148,7 @@ func (k *kin) end(m *member, patience time.Duration) error {
 
 // endInit ends the first process of a pid namespace, and with it all that live
 // there, after bubblewrap has ended: it is this program's child then, or gone.
-func (k *kin) endInit(pid int, patience time.Duration) error {
+func (k *processFamily) endInit(pid int, patience time.Duration) error {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
 	for pause := 100 * time.Microsecond; ; pause = min(2*pause, 20*time.Millisecond) {
@@ -176,7 +176,7 @@ func childless() bool {
 // at the whole process table: everything of it has an ancestor that this program has
 // adopted, so it is enough to look at this program's own children, twice. It says no
 // where it does not know.
-func (k *kin) gone(m *member) bool {
+func (k *processFamily) gone(m *member) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	session, err := unix.Getsid(0)
@@ -205,7 +205,7 @@ func (k *kin) gone(m *member) bool {
 
 // children lists the processes whose parent this program is; see proc_pid_task(5),
 // which says that one may be missing while another ends. Kernels without
-// CONFIG_PROC_CHILDREN cannot tell.
+// CONFIG_PROC_CHILDREN does not say.
 func children() ([]int, error) {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -259,7 +259,7 @@ func readProc(name string) ([]byte, error) {
 
 // kill sends SIGKILL to what is alive of m, reaps what was adopted, and returns
 // how many processes it found, with those that may be of m.
-func (k *kin) kill(m *member) int {
+func (k *processFamily) kill(m *member) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	self := os.Getpid()
@@ -282,7 +282,7 @@ func (k *kin) kill(m *member) int {
 // of returns the processes of m: those below its first process, and orphans
 // that are not known to be of another running command. The second result counts
 // the orphans that do not show whose they are at this moment.
-func (k *kin) of(m *member, procs table) (out []proc, unclear int) {
+func (k *processFamily) of(m *member, procs table) (out []proc, unclear int) {
 	self := os.Getpid()
 	session, _ := unix.Getsid(0)
 	if p, ok := procs[m.pid]; ok && p.ppid == self {
@@ -314,7 +314,7 @@ func (k *kin) of(m *member, procs table) (out []proc, unclear int) {
 // with whichever command ends first; only tier none has such orphans. The second
 // result is false while the process is in the middle of execve or of its end,
 // when it has no environment to look at.
-func (k *kin) owner(p proc) (_ *member, clear bool) {
+func (k *processFamily) owner(p proc) (_ *member, clear bool) {
 	if m := k.members[p.session]; m != nil || p.state == 'Z' {
 		return m, true
 	}
@@ -334,7 +334,7 @@ func (k *kin) owner(p proc) (_ *member, clear bool) {
 	return nil, true
 }
 
-// bare tells a process whose environment is empty from one that has none yet, or
+// bare distinguishes a process whose environment is empty from one that has none yet, or
 // no more: where in its memory the environment lies is known then, and is
 // nothing (proc_pid_stat(5), fields 50 and 51).
 func bare(dir string) bool {

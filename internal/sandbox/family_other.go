@@ -15,13 +15,13 @@ func prepareProcess() error { return nil }
 
 // family ends commands by their process group, which is all that this system
 // offers: a daemon that leaves the group survives, and Status says so.
-var family kin
+var family processFamily
 
-type kin struct{}
+type processFamily struct{}
 
 type member struct{ pid int }
 
-func (kin) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup) (*member, error) {
+func (processFamily) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup) (*member, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (kin) start(cmd *exec.Cmd, _ string, _ bool, _ *cgroup) (*member, error) {
 	return &member{pid: cmd.Process.Pid}, nil
 }
 
-func (k kin) startGuarded(cmd *exec.Cmd, c *cgroup, release func()) (*member, error) {
+func (k processFamily) startGuarded(cmd *exec.Cmd, c *cgroup, release func()) (*member, error) {
 	m, err := k.start(cmd, "", false, c)
 	if err == nil {
 		release()
@@ -37,13 +37,13 @@ func (k kin) startGuarded(cmd *exec.Cmd, c *cgroup, release func()) (*member, er
 	return m, err
 }
 
-func (kin) forget(*member) {}
+func (processFamily) forget(*member) {}
 
-func (kin) terminate(m *member, _ int) { _ = unix.Kill(-m.pid, unix.SIGTERM) }
+func (processFamily) terminate(m *member, _ int) { _ = unix.Kill(-m.pid, unix.SIGTERM) }
 
-func (kin) end(m *member, _ time.Duration) error {
+func (processFamily) end(m *member, _ time.Duration) error {
 	_ = unix.Kill(-m.pid, unix.SIGKILL) // the group may be empty by now
 	return nil
 }
 
-func (kin) endInit(int, time.Duration) error { return nil } // no namespaces here
+func (processFamily) endInit(int, time.Duration) error { return nil } // no namespaces here

@@ -26,7 +26,7 @@ func memoryFile(data []byte) (*os.File, error) {
 	return f, nil
 }
 
-// accounts is an account file of the host with own in place of whoever has the
+// accounts is an account file of the host with own in place of the user who has the
 // same number there.
 func accounts(file, own string) []byte {
 	data, err := os.ReadFile(file)

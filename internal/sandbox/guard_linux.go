@@ -46,7 +46,7 @@ type volume struct {
 	due  time.Time                     // when they are measured in any case
 }
 
-// reserve is the free space that must remain, whoever used it up.
+// reserve is the free space that must remain, no matter who used it up.
 const reserve = 256 << 20
 
 // newGuard watches a command in c that may write to dirs.
@@ -146,7 +146,7 @@ func (v *volume) exceeded(g *guard) string {
 	return ""
 }
 
-// reserveInodes must remain, whoever used them up.
+// reserveInodes must remain, no matter who used them up.
 const reserveInodes = 20_000
 
 // stampGrain is by how much a file's time stamp may lag behind the clock: Linux takes it
@@ -208,7 +208,7 @@ func threads() int {
 }
 
 // threads is how many threads the processes of m have.
-func (k *kin) threads(m *member) int {
+func (k *processFamily) threads(m *member) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	n := 0

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardianScript is told process groups, "+ 12" when one is there and "- 12" when
-// it has ended, and kills those that are left when no one can tell it any more.
+// guardianScript gets process groups, "+ 12" when one is there and "- 12" when
+// it has ended, and kills those that are left when no one can name them any more.
 // Who asks this program to end does not mean the guardian, which ends with it.
 const guardianScript = `trap '' HUP INT QUIT TERM
 all=' '
@@ -31,7 +31,7 @@ for group in $all; do kill -s KILL -- "-$group"; done`
 // leaves (without a shim bubblewrap's first process inside leaves it, too).
 type guardian struct {
 	member *member
-	tell   *os.File // ends when this program does, however it does
+	input  *os.File // ends when this program does, however it does
 }
 
 func newGuardian() (*guardian, error) {
@@ -49,19 +49,19 @@ func newGuardian() (*guardian, error) {
 		return nil, fmt.Errorf("guardian: %w", err)
 	}
 	go func() { _ = cmd.Wait() }() // it is replaced when it is needed and is gone
-	return &guardian{member: &member{pid: cmd.Process.Pid}, tell: w}, nil
+	return &guardian{member: &member{pid: cmd.Process.Pid}, input: w}, nil
 }
 
 // watch has the guardian kill the group that m leads, should this program be gone.
 // The lock must be held. A guardian that is gone is replaced.
-func (k *kin) watch(m *member) error {
+func (k *processFamily) watch(m *member) error {
 	if k.guardian != nil {
 		err := k.guardian.say("+", m)
 		if !errors.Is(err, unix.EPIPE) {
 			return err
 		}
 		delete(k.members, k.guardian.member.pid)
-		k.guardian.tell.Close()
+		k.guardian.input.Close()
 		k.guardian = nil
 	}
 	g, err := newGuardian()
@@ -79,6 +79,6 @@ func (k *kin) watch(m *member) error {
 }
 
 func (g *guardian) say(what string, m *member) error {
-	_, err := fmt.Fprintf(g.tell, "%s %d\n", what, m.pid)
+	_, err := fmt.Fprintf(g.input, "%s %d\n", what, m.pid)
 	return err
 }

@@ -69,7 +69,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 	l.files = append(l.files, w)
 	argv, handed := c.Argv, l.files
 	if len(b.means.shim) > 0 {
-		if l.shimmed, err = told(p); err != nil {
+		if l.shimmed, err = prepared(p); err != nil {
 			return nil, err
 		}
 		handed = slices.Concat(l.files, l.shimmed.files, l.relayed)
@@ -93,8 +93,8 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 	return l, nil
 }
 
-// told makes the files for a shim that finds its policy ready.
-func told(p policy) (*shimmed, error) {
+// prepared makes the files for a shim that finds its policy ready.
+func prepared(p policy) (*shimmed, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)

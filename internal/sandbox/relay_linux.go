@@ -145,7 +145,7 @@ func (s Service) carry(ctx context.Context, c *net.TCPConn) {
 	var wg sync.WaitGroup
 	for _, way := range [][2]*net.TCPConn{{c, up}, {up, c}} {
 		wg.Go(func() {
-			// A side that breaks off is told to the other as an end.
+			// A side that breaks off is passed on to the other as an end.
 			_, _ = io.Copy(way[1], way[0])
 			_ = way[1].CloseWrite()
 		})

@@ -5,7 +5,7 @@
 // command started is alive, however it was started and whatever it ignores.
 // A command never sees the environment of the harness, only what a Command
 // names on top of a small fixed list. Command.Env comes from the harness and is
-// trusted: nothing is filtered out of it here, so whoever fills it from a
+// trusted: nothing is filtered out of it here, so code that fills it from a
 // repository's settings must do that.
 //
 // [Detect] gives one of three implementations. The bubblewrap one (tier full)
@@ -20,7 +20,7 @@
 // A command's processes are found through the process table: this program makes
 // itself the subreaper of its descendants and ends whatever was orphaned by a
 // command (see family). The rest of the program must therefore start its own
-// children in its own session, which os/exec does unless told otherwise.
+// children in its own session, which os/exec does unless asked otherwise.
 //
 // A command that exits with 128+n is taken for one that was ended by signal n
 // in bubblewrap, which reports both in the same way.

@@ -38,7 +38,7 @@ type span struct{ from, to uint32 }
 // for calls of that architecture as time goes.
 var unknown = []span{{lastOwn + 1, unix.SYS_PIDFD_SEND_SIGNAL - 1}, {newest + 1, 0xffffffff}}
 
-// absent are calls that answer as on a kernel without them. Whoever uses one has a way to
+// absent are calls that answer as on a kernel without them. Programs that use one have a way to
 // do without. Of the calls since Linux 5.18 these are all that are refused; allowed are
 // futex_waitv, set_mempolicy_home_node, cachestat, fchmodat2, map_shadow_stack,
 // futex_wake, futex_wait, futex_requeue, lsm_get_self_attr, lsm_list_modules, mseal,

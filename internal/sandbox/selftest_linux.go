@@ -297,7 +297,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// diesWithParent kills a bubblewrap whose command would run forever, and tells
+// diesWithParent kills a bubblewrap whose command would run forever, and reports
 // whether the command's first process ended without anybody's help.
 func (b *bubblewrap) diesWithParent(ctx context.Context) (bool, error) {
 	// Bubblewrap's first process asks for the signal of its parent's death again

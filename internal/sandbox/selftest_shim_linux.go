@@ -130,7 +130,7 @@ func (b *basic) judge(said map[string]string, t *targets) []finding {
 }
 
 // diesWithParent cuts the lifeline of a command that left its session, and
-// tells whether that one ended without anybody's help.
+// reports whether that one ended without anybody's help.
 func (b *basic) diesWithParent(ctx context.Context) (_ bool, err error) {
 	s, err := newScratch(b.o.TempDir)
 	if err != nil {
@@ -148,7 +148,7 @@ func (b *basic) diesWithParent(ctx context.Context) (_ bool, err error) {
 		return false, err
 	}
 	defer w.close()
-	if err := w.tell(p, s.dir); err != nil {
+	if err := w.send(p, s.dir); err != nil {
 		return false, err
 	}
 	m := w.proc.member

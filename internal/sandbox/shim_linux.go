@@ -32,7 +32,7 @@ func RunShim(args []string, stdout io.Writer) int {
 	}
 	s, err := newShim(args)
 	if err != nil {
-		return shimFailed // there is no one to tell
+		return shimFailed // there is no one to report to
 	}
 	if err := s.confine(); err != nil {
 		s.say(said{Failed: err.Error()})

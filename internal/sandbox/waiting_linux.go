@@ -16,7 +16,7 @@ import (
 // idleTime is how long a shim waits for a command.
 const idleTime = 20 * time.Second
 
-// A waiting shim has been started and not been told its policy. It does nothing
+// A waiting shim has been started and not been given its policy. It does nothing
 // but wait for that, with an environment that is empty, and ends by itself when
 // this program does.
 type waiting struct {
@@ -25,7 +25,7 @@ type waiting struct {
 	cmd   *exec.Cmd
 	proc  *process
 	group *cgroup
-	told  bool // and is someone's to wait for
+	sent  bool // and is someone's to wait for
 }
 
 // startWaiting starts the shim of m.
@@ -57,9 +57,9 @@ func startWaiting(m means) (_ *waiting, err error) {
 	return w, err
 }
 
-// tell gives the shim its policy; marker stands in the environment of the
+// send gives the shim its policy; marker stands in the environment of the
 // command. With an error no command was started.
-func (w *waiting) tell(p policy, marker string) error {
+func (w *waiting) send(p policy, marker string) error {
 	data, err := json.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("policy: %w", err)
@@ -69,17 +69,17 @@ func (w *waiting) tell(p policy, marker string) error {
 	if err = errors.Join(err, w.give.Close()); err != nil { // a shim that has not seen the end starts nothing
 		return fmt.Errorf("policy: %w", err)
 	}
-	w.told = true
+	w.sent = true
 	return nil
 }
 
-// close ends the shim, unless it was told its policy, and closes its files.
+// close ends the shim, unless it was given its policy, and closes its files.
 func (w *waiting) close() {
 	if w.give != nil {
 		w.give.Close()
 	}
 	if w.proc != nil {
-		if !w.told {
+		if !w.sent {
 			_ = unix.Kill(w.proc.member.pid, unix.SIGKILL) // not reaped, so the number is its own
 			_ = w.cmd.Wait()
 			family.forget(w.proc.member)
@@ -165,7 +165,7 @@ func (r *standby) hand(p policy, marker string) (*waiting, error) {
 				return nil, err
 			}
 		}
-		err := w.tell(p, marker)
+		err := w.send(p, marker)
 		if err == nil {
 			return w, nil
 		}

@@ -154,10 +154,10 @@ func TestWaitingShimEnds(t *testing.T) {
 	if err := w.cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != shimFailed {
 		t.Errorf("a shim with half of a policy ends with %v", err)
 	}
-	if err := w.tell(p, dir); err == nil {
+	if err := w.send(p, dir); err == nil {
 		t.Error("a shim that has ended took a policy")
 	}
-	w.told = true // it is waited for
+	w.sent = true // it is waited for
 	family.forget(w.proc.member)
 	w.close()
 	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {

@@ -42,7 +42,7 @@ func (c *counted) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // limits collects how many requests GitHub still takes: each installation has a limit
-// of its own, and the least of what they have left is told.
+// of its own, and the least of what they have left is shown.
 type limits struct {
 	now  func() time.Time
 	desc *prometheus.Desc

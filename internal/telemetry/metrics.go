@@ -1,12 +1,12 @@
 // Package telemetry is what operators see of ycbot from outside: metrics for
 // Prometheus and traces for OpenTelemetry.
 //
-// Both are made from what the rest of the program tells anyhow: the events of a
+// Both are made from what the rest of the program reports anyhow: the events of a
 // run, the end of a run, the answer to a delivery. A nil [Metrics] and a nil
-// [Tracing] take everything and do nothing, so that whoever tells need not ask.
+// [Tracing] take everything and do nothing, so that callers need not ask.
 //
 // Nothing here holds a secret or text of a pull request. Labels of metrics have
-// few values, whoever sends what: what is not known counts as "other".
+// few values, no matter what is sent: what is not known counts as "other".
 // Repositories are no labels.
 package telemetry
 
@@ -70,7 +70,7 @@ func NewMetrics(version string, now func() time.Time) *Metrics {
 	m.cost = prometheus.NewCounter(prometheus.CounterOpts{Name: "ycbot_model_cost_usd_total", Help: "What models cost, in US dollars, as far as prices are known."})
 	m.githubTime = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "ycbot_github_request_duration_seconds", Help: "Time that GitHub's API took to answer.", Buckets: short})
 	m.sandbox = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "ycbot_sandbox_tier", Help: "1 for the tier in which this process executes changes."}, []string{"tier"})
-	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "ycbot_build_info", Help: "Always 1; the labels tell the version.", ConstLabels: prometheus.Labels{"version": version}})
+	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "ycbot_build_info", Help: "Always 1; the labels name the version.", ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(
 		m.deliveries, m.runs, m.runTime, m.stageTime, m.commands, m.tokens, m.answers, m.cost, m.calls, m.denials, m.sandbox, m.github, m.githubTime,
@@ -107,7 +107,7 @@ func (m *Metrics) Delivery(event, result string) {
 	m.deliveries.WithLabelValues(among(event, events), result).Inc()
 }
 
-// A RunEnd is what metrics tell of a run that ended.
+// A RunEnd is what metrics say of a run that ended.
 type RunEnd struct {
 	State    string
 	Verdict  string // empty: none
@@ -133,7 +133,7 @@ func (m *Metrics) Run(r RunEnd) {
 	}
 }
 
-// Event counts what an event of a run tells.
+// Event counts what an event of a run says.
 func (m *Metrics) Event(e transcript.Event) {
 	if m == nil {
 		return

@@ -13,10 +13,10 @@ type Jobs struct {
 	Oldest           time.Duration // age of the job that has waited longest; 0: none waits
 }
 
-// scrapeTime is how long the database may take to tell.
+// scrapeTime is how long the database may take to answer.
 const scrapeTime = 5 * time.Second
 
-// Queue has ask tell how the queue is, whenever someone looks.
+// Queue has ask say how the queue is, whenever someone looks.
 func (m *Metrics) Queue(ask func(context.Context) (Jobs, error)) {
 	if m == nil {
 		return
@@ -62,7 +62,7 @@ type Disk struct {
 	Full              bool  // no run is begun
 }
 
-// Disk has ask tell how the data are, whenever someone looks.
+// Disk has ask say how the data are, whenever someone looks.
 func (m *Metrics) Disk(ask func() Disk) {
 	if m == nil {
 		return

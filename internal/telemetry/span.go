@@ -121,7 +121,7 @@ func (r *RunTrace) End(err error) {
 	r.stage = nil
 }
 
-// Observe makes of an event what it tells. It does nothing without traces.
+// Observe makes of an event what it says. It does nothing without traces.
 func (r *RunTrace) Observe(e transcript.Event) {
 	if r == nil || e.Type.Transient() {
 		return
@@ -194,7 +194,7 @@ func (r *RunTrace) ofAgent(e transcript.Event) {
 	a := r.agents[e.ID]
 	if a == nil {
 		if e.Type != transcript.SubagentStart && e.Type != transcript.TurnStart {
-			return // a part of what was told before the run was begun again
+			return // a part of what was reported before the run was begun again
 		}
 		a = r.startAgent(e)
 	}

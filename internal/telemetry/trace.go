@@ -87,13 +87,13 @@ func (t *Tracing) Close(ctx context.Context) error {
 type quiet struct {
 	sdktrace.SpanExporter
 	log  func() *slog.Logger
-	told atomic.Bool
+	said atomic.Bool
 }
 
 // ExportSpans implements [sdktrace.SpanExporter].
 func (q *quiet) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := q.SpanExporter.ExportSpans(ctx, spans)
-	if err != nil && !q.told.Swap(true) {
+	if err != nil && !q.said.Swap(true) {
 		q.log().WarnContext(ctx, "traces cannot be sent; this is said once", "error", err)
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // A Console is standard output or standard error. Inside of a job of GitHub Actions
 // the runner reads both and takes some lines for commands of its own: none that is
-// written here is one, whoever wrote its text. What must be a command goes to File.
+// written here is one, no matter who wrote its text. What must be a command goes to File.
 type Console struct {
 	*os.File
 	guard *commandGuard // nil: no one looks for commands

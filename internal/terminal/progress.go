@@ -19,7 +19,7 @@ import (
 // A Detail says how much is shown while a run goes.
 type Detail int
 
-// How much is told. The zero value is what no one asked for.
+// How much is shown. The zero value is what no one asked for.
 const (
 	Normal  Detail = iota
 	Quiet          // nothing but errors
@@ -71,7 +71,7 @@ type running struct {
 	said  bool
 }
 
-// NewProgress begins to tell on out, in colours where it is to paint, and line by
+// NewProgress begins to write to out, in colours where it is to paint, and line by
 // line where out is plain, or no terminal.
 func NewProgress(out *Console, now func() time.Time, d Detail, paint, plain bool) *Progress {
 	p := &Progress{out: out, now: now, detail: d, paint: paint, began: now(), doing: map[string]*activity{}, stop: make(chan struct{}), done: make(chan struct{})}

@@ -12,7 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// Event tells one event of the run.
+// Event shows one event of the run.
 func (p *Progress) Event(e agent.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +142,7 @@ func (p *Progress) leave(e agent.Event) {
 	p.ended(e.Done.Status == "completed", "agent "+e.Agent, how)
 }
 
-// housekeeping tells commands of the gate that no one need see.
+// housekeeping matches commands of the gate that no one need see.
 func housekeeping(text string) bool {
 	words := strings.Fields(text) // side, stage, command
 	return len(words) > 1 && strings.Contains(text, "go list") && (words[1] == string(gate.StageList) || words[1] == string(gate.StageWarm))
@@ -168,10 +168,10 @@ func call(c *agent.Call) string {
 	return c.Name + " " + c.Args
 }
 
-// refused is what is told of a call that was not carried out.
+// refused is what is shown of a call that was not carried out.
 const refused = "refused or wrong"
 
-// answer tells in a word what became of a call.
+// answer says in a word what became of a call.
 func answer(e agent.Event) string {
 	if m := exitCode.FindStringSubmatch(e.Text); m != nil && m[1] != "0" {
 		return "exit " + m[1]

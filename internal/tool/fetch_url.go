@@ -145,7 +145,7 @@ func (f Fetcher) redirect(req *http.Request, via []*http.Request) error {
 	return f.check(req.URL)
 }
 
-// denial tells the model why nothing came; nothing about the network is the
+// denial says to the model why nothing came; nothing about the network is the
 // harness's own failure.
 func denial(err error) (Result, error) {
 	var hop *refusedHop
@@ -215,7 +215,7 @@ func prefixes(all ...string) []netip.Prefix {
 }
 
 // public reports whether an address is one of the public network: not of this
-// machine, this network, or a cloud's service that tells machines their secrets.
+// machine, this network, or a cloud's service that gives machines their secrets.
 func public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	if !ip.IsValid() || ip.Zone() != "" || !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() {

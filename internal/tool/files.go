@@ -20,7 +20,7 @@ type Trees struct {
 	Base  *os.Root // nil: there is none to read
 	Spill *os.Root // the run's folder of full outputs; nil: handles lead nowhere
 
-	// Hidden tells files that rules keep from being read, by their path below the
+	// Hidden matches files that rules keep from being read, by their path below the
 	// root; nil: there are none. What a name alone gives away is kept back always.
 	Hidden func(path string) bool
 
@@ -132,7 +132,7 @@ func (p place) resolved() string {
 	return filepath.ToSlash(rel)
 }
 
-// openRegular opens without waiting for whoever writes to a named pipe.
+// openRegular opens without waiting for the writer of a named pipe.
 func openRegular(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

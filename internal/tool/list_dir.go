@@ -71,7 +71,7 @@ func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 }
 
 // entryLine says what an entry is: folders end in a slash, links show where
-// they point, files tell their size.
+// they point, files have their size.
 func entryLine(root *os.Root, name string, e fs.DirEntry) string {
 	shown := inline(e.Name())
 	switch {

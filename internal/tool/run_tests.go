@@ -46,7 +46,7 @@ type TestResult struct {
 }
 
 // Suites are the test commands of a project, run as a [Shell] runs commands:
-// whoever may run none of its own may run none of these.
+// an agent that may run none of its own may run none of these.
 type Suites struct {
 	Shell *Shell
 	List  []Suite

@@ -40,7 +40,7 @@ const (
 
 type submitArgs struct {
 	Status      string           `json:"status" jsonschema:"completed: the task is done, whatever was found; blocked: something kept you from it; failed: it went wrong."`
-	Summary     string           `json:"summary" jsonschema:"What was found, for whoever asked. It stands for your reply."`
+	Summary     string           `json:"summary" jsonschema:"What was found, for the agent that asked. It stands for your reply."`
 	Role        string           `json:"role,omitempty" jsonschema:"The role that you worked in."`
 	DisplayName string           `json:"displayName,omitempty" jsonschema:"How the work is called where people see it."`
 	Verdict     string           `json:"verdict,omitempty" jsonschema:"Of a verification: PASS, FAIL or PARTIAL."`
@@ -48,7 +48,7 @@ type submitArgs struct {
 	Steps       []submitStep     `json:"steps,omitempty" jsonschema:"What was done, in order."`
 	Findings    []submitFinding  `json:"findings,omitempty" jsonschema:"At most 20."`
 	Artifacts   []submitArtifact `json:"artifacts,omitempty" jsonschema:"At most 10 texts that are worth keeping."`
-	Next        []string         `json:"recommendedNextActions,omitempty" jsonschema:"What somebody should do now."`
+	Next        []string         `json:"recommendedNextActions,omitempty" jsonschema:"What someone should do now."`
 }
 
 type submitCheck struct {
@@ -178,7 +178,7 @@ func cutRunes(s string, n int) string {
 }
 
 // Submitted is the reply that a call of submit_result with these arguments is. It
-// follows from them alone, so that whoever has the model's answer can report whether
+// follows from them alone, so that code that has the model's answer can report whether
 // a result is its.
 func Submitted(args json.RawMessage) (string, error) {
 	var in submitArgs

@@ -15,7 +15,7 @@ import (
 // A Tool is one thing that a model may call.
 type Tool struct {
 	Name        string          // as the model calls it
-	Description string          // what the model is told of it
+	Description string          // what the model gets to know of it
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
 	Class       Class           // what it is able to do, which decides who gets it
 	Parallel    bool            // safe beside other calls of the same message
@@ -32,7 +32,7 @@ type Tool struct {
 // A Result is a tool's answer.
 type Result struct {
 	Text     string   // what the model reads
-	Errored  bool     // the model is told that it did not work
+	Errored  bool     // the model learns that it did not work
 	Evidence []string // ids of the commands that ran for it
 	Denied   *Denied  // set when the call was refused
 	Images   []Image  // what the model sees besides, where its API takes pictures

@@ -56,7 +56,7 @@ const (
 	RunResumed   Type = "run_resumed" // the same, of a run that was begun before
 	StageStart   Type = "stage_start"
 	StageDone    Type = "stage_done"    // DurationMS, Reason why it did not end well
-	Note         Type = "note"          // Text what whoever watches should know
+	Note         Type = "note"          // Text what those who watch should know
 	CommandStart Type = "command_start" // DurationMS how long it took last time, where that is known
 	CommandDone  Type = "command_done"  // DurationMS, Evidence
 	RunDone      Type = "run_done"      // Text the verdict, Reason the outcome
@@ -167,7 +167,7 @@ type Done struct {
 	ByUser     bool     `json:"canceled_by_user,omitempty"`
 }
 
-// Key names what the event tells, the same each time a resumed run tells it again.
+// Key names what the event says, the same each time a resumed run says it again.
 func (e Event) Key() string {
 	key := fmt.Sprintf("%s %s %d", e.ID, e.Type, e.N)
 	switch {

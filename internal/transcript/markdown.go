@@ -212,7 +212,7 @@ func (w *page) rest() {
 	w.keys = nil
 }
 
-// ending reports the outcome, whatever the events tell of it.
+// ending reports the outcome, whatever the events say of it.
 func (w *page) ending(events []Event) {
 	outcome, text, why := "", "", ""
 	for _, e := range events {

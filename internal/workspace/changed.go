@@ -29,7 +29,7 @@ type want struct {
 	stamp stamp  // as it was seen to be right; zero: must be read
 }
 
-// A stamp tells by what stat says whether a file was touched. The change time
+// A stamp shows by what stat says whether a file was touched. The change time
 // cannot be set by the file's owner.
 type stamp struct {
 	ino          uint64
@@ -42,7 +42,7 @@ func stampOf(st *unix.Stat_t) stamp {
 	return stamp{ino: st.Ino, size: st.Size, mtime: st.Mtim, ctime: st.Ctim, mode: uint32(st.Mode)}
 }
 
-// settle is how old a change time must be to be told from a later one: file
+// settle is how old a change time must be to be distinguished from a later one: file
 // systems take it from a clock that ticks up to a hundred times a second.
 const settle = 100 * time.Millisecond
 
@@ -215,10 +215,10 @@ func (w *want) trust(st *unix.Stat_t, now time.Time) {
 	}
 }
 
-// clock returns the time as the tree's file system tells it.
+// clock returns the time as the tree's file system has it.
 func (t *Tree) clock() (time.Time, error) { return clockOf(filepath.Dir(t.Dir)) }
 
-// clockOf returns the time as a folder's file system tells it.
+// clockOf returns the time as a folder's file system has it.
 func clockOf(dir string) (time.Time, error) {
 	f, err := os.CreateTemp(dir, ".clock-")
 	if err != nil {

@@ -142,7 +142,7 @@ func (t *Tree) copyFrom(ctx context.Context, from *Tree) error {
 		return err
 	}
 	r := t.adjoin(from)
-	if err := errors.Join(r.anew(ctx), t.point(ctx)); err != nil {
+	if err := errors.Join(r.copyAll(ctx), t.point(ctx)); err != nil {
 		return err
 	}
 	from.mu.Lock()

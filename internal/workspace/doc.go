@@ -20,7 +20,7 @@
 // Of a partial clone, and of a large repository on its first fetch, a mirror has all
 // commits and folders but not the contents of all files; the file ycbot-partial says so.
 // Methods that need some bring them. [Mirror.Whole] brings all; after it the mirror is as
-// any other. Whoever is killed meanwhile leaves a mirror that is still marked, and the
+// any other. A process that is killed meanwhile leaves a mirror that is still marked, and the
 // next to fetch goes on. To git nothing marks it: no command in a tree fetches by itself.
 //
 // # Trees are hostile

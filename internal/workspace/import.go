@@ -35,7 +35,7 @@ func (m *Mirror) Import(ctx context.Context, r *Repository, commits ...string) (
 	defer v.close()
 	err = m.importFrom(ctx, r, v, commits)
 	if errors.Is(err, errDamaged) {
-		m.git.log.WarnContext(ctx, "mirror is made anew", "dir", m.Dir, "error", err)
+		m.git.log.WarnContext(ctx, "mirror is made again", "dir", m.Dir, "error", err)
 		if err = m.create(ctx); err == nil {
 			err = m.importFrom(ctx, r, v, commits)
 		}

@@ -77,7 +77,7 @@ func (g *Git) OpenMirror(ctx context.Context, dir, objectFormat string) (*Mirror
 		return nil, why
 	}
 	if !errors.Is(why, os.ErrNotExist) {
-		g.log.WarnContext(ctx, "mirror is made anew", "dir", abs, "error", why)
+		g.log.WarnContext(ctx, "mirror is made again", "dir", abs, "error", why)
 	}
 	return m, m.create(ctx)
 }

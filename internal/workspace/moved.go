@@ -125,7 +125,7 @@ func (t *Tree) indexHolds(ctx context.Context) bool {
 	return true
 }
 
-// indexed lists what a copy of the index has, with the marks by which git is told
+// indexed lists what a copy of the index has, with the marks by which git learns
 // not to look at a file.
 func (t *Tree) indexed(ctx context.Context) ([]byte, error) {
 	in, err := os.OpenFile(t.indexPath(), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)

@@ -15,7 +15,7 @@ func (t *Tree) CopyFiles(ctx context.Context, dir string) error {
 	}
 	// Under another name first: one that was broken off is no copy.
 	r := &Replica{From: t.Dir, To: dir + ".new", skip: gitFile}
-	if err := r.anew(ctx); err != nil {
+	if err := r.copyAll(ctx); err != nil {
 		return fmt.Errorf("copy files of %s: %w", t.Dir, err)
 	}
 	if err := os.Rename(r.To, dir); err != nil {

@@ -68,7 +68,7 @@ func (m *Mirror) prune(ctx context.Context) error {
 	if err := m.pack(ctx, fresh, packing{want: strings.Fields(string(out))}); err != nil {
 		return errors.Join(err, removeAll(context.WithoutCancel(ctx), fresh))
 	}
-	// Whoever is killed between the two leaves a mirror that is made again.
+	// A process that is killed between the two leaves a mirror that is made again.
 	if err := errors.Join(os.Rename(m.path("objects"), gone), os.Rename(fresh, m.path("objects"))); err != nil {
 		return err
 	}

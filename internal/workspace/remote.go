@@ -19,7 +19,7 @@ type Remote struct {
 	// http.extraheader that carries a credential. They are passed on in the
 	// environment and stored nowhere.
 	Settings []string
-	// Size is how much its history weighs, in KB, as GitHub's API tells; 0: not
+	// Size is how much its history weighs, in KB, as GitHub's API says; 0: not
 	// known. Of a large one the first fetch leaves old file contents for later.
 	Size int64
 }
@@ -111,7 +111,7 @@ func (m *Mirror) fetchObjects(ctx context.Context, from Remote, oids []string) e
 }
 
 // fetchApart brings objects into the mirror through a git directory of its own: no ref
-// of the mirror is read or written, and the server is not told what the mirror has,
+// of the mirror is read or written, and the server does not learn what the mirror has,
 // because it does not have all that belongs to that.
 func (m *Mirror) fetchApart(ctx context.Context, from Remote, oids []string, options ...string) error {
 	dir, err := os.MkdirTemp(m.git.Temp, "ycbot-fetch-")

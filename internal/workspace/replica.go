@@ -19,7 +19,7 @@ import (
 // brought back to that after commands have worked in it. Only what was touched on
 // either side is copied again.
 //
-// Who worked in it is hostile. That something was not touched is told by inode and
+// Who worked in it is hostile. That something was not touched is seen by inode and
 // change time, which no one but the system's clock sets: a change time that is too
 // near to when it was looked at says nothing, and neither does a file system whose
 // habits are not known. A folder keeps nothing but its place: modes, times,
@@ -74,7 +74,7 @@ func (d *replicaDir) self(from, to *unix.Stat_t) {
 	d.dir = [2]mark{markOf(from), markOf(to)}
 }
 
-// tick is how old a change time must be to be told from a later one.
+// tick is how old a change time must be to be distinguished from a later one.
 const tick = 30 * time.Millisecond
 
 // settled forgets what was changed so shortly before now that another change need
@@ -126,12 +126,12 @@ func (r *Replica) Reset(ctx context.Context) error {
 	was := r.made
 	r.made = nil // until it is done
 	if was == nil || !timely(r.From) || !timely(r.To) {
-		return r.anew(ctx)
+		return r.copyAll(ctx)
 	}
 	made := newReplicaDir()
 	err := r.each(ctx, func(c *copier, src, dst int) error { return c.sync(src, dst, 0, was, made) })
 	if errors.Is(err, errAttributes) {
-		return r.anew(ctx)
+		return r.copyAll(ctx)
 	}
 	if err != nil {
 		return err
@@ -139,8 +139,8 @@ func (r *Replica) Reset(ctx context.Context) error {
 	return r.note(made)
 }
 
-// anew copies everything.
-func (r *Replica) anew(ctx context.Context) error {
+// copyAll copies everything.
+func (r *Replica) copyAll(ctx context.Context) error {
 	if err := removeAll(ctx, r.To); err != nil {
 		return err
 	}

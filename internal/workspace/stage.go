@@ -43,7 +43,7 @@ func (w *stage) call(args ...string) call {
 	return call{dir: w.r.Root, gitDir: w.v.dir, env: env, args: append(settings, args...)}
 }
 
-// copyIndex keeps the index's modification time: git tells by it which entries
+// copyIndex keeps the index's modification time: git knows by it which entries
 // may have been changed in the moment the index was written.
 func (w *stage) copyIndex() error {
 	names, err := filepath.Glob(filepath.Join(globQuote(w.r.GitDir), "sharedindex.*"))

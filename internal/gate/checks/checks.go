@@ -115,7 +115,7 @@ type Copies struct {
 	// to Record.
 	At     func(ctx context.Context, at Place, c ecosystem.Command, stdout io.Writer) (Step, error)
 	Record func(Step)
-	// Begin and End report a command of the head to whoever watches.
+	// Begin and End report a command of the head to those who watch.
 	Begin func(stage Stage, unit, command string)
 	End   func(stage Stage, unit, command string, s Step)
 }

@@ -87,7 +87,7 @@ type changedFile struct {
 	lines map[int]bool
 }
 
-// ChangedSources are the changed sources whose lines can be told to run or not.
+// ChangedSources are the changed sources of whose lines it is known whether they run.
 func ChangedSources(ctx context.Context, s *Subject) ([]ecosystem.ChangedFile, error) {
 	files, err := (&check{in: s}).mutable(ctx)
 	var out []ecosystem.ChangedFile

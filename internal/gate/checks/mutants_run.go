@@ -93,7 +93,7 @@ func (m *mutator) run(ctx context.Context, files []changedFile) error {
 	return nil
 }
 
-// interleave takes one mutant of each file in turns, so that whoever stops early
+// interleave takes one mutant of each file in turns, so that a run that stops early
 // has looked at all of them.
 func interleave(files []changedFile, group func(changedFile) *testGroup) []*trial {
 	var out []*trial

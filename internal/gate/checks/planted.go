@@ -81,7 +81,7 @@ func (r *check) plantName() string {
 func (r *check) plantsFor(c ecosystem.Command, name string) (run ecosystem.Command, files []ecosystem.Planted, why string) {
 	switch {
 	case c.Results == nil:
-		return c, nil, "its output does not tell tests apart"
+		return c, nil, "its output does not name each test"
 	case ecosystem.ByPackage(c.Eco):
 		return r.plantsInPackages(c, name)
 	case c.Results.Plant == nil:

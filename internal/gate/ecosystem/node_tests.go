@@ -36,7 +36,7 @@ func (p *Project) testNode(s *Survey, dir string, m Manifest, onlyMembers bool) 
 	if last < 0 {
 		if !onlyMembers {
 			p.Test = append(p.Test, c.reporting("npm test"))
-			p.Notes = append(p.Notes, fmt.Sprintf("what its test script calls (%s) has no output that tells tests apart", script))
+			p.Notes = append(p.Notes, fmt.Sprintf("what its test script calls (%s) has no output that names each test", script))
 		}
 		return
 	}

@@ -17,7 +17,7 @@ type Step struct {
 	TimedOut    bool          `json:"timed_out"`
 	Duration    time.Duration `json:"duration"`
 	Output      string        `json:"output"`                // for people, cut; only of steps that failed
-	PerTest     bool          `json:"per_test"`              // its output told each test apart
+	PerTest     bool          `json:"per_test"`              // its output named each test
 	NoTests     bool          `json:"no_tests,omitempty"`    // its runner reported no test
 	Empty       bool          `json:"-"`                     // it reported a whole run that has no test
 	Lacks       string        `json:"lacks,omitempty"`       // the program for want of which it failed

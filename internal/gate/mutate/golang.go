@@ -9,7 +9,7 @@ import (
 )
 
 // golang makes all mutants of a Go file; one that does not parse has none. Some
-// do not compile, which only the compiler can tell.
+// do not compile, which only the compiler knows.
 func golang(src []byte) []Mutant {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
@@ -27,7 +27,7 @@ func golang(src []byte) []Mutant {
 	return g.found
 }
 
-// goQuietFunc tells functions that only serve logs and debuggers.
+// goQuietFunc matches functions that only serve logs and debuggers.
 func goQuietFunc(f *ast.FuncDecl) bool {
 	return f.Recv != nil && (f.Name.Name == "GoString" || f.Name.Name == "LogValue")
 }
@@ -126,7 +126,7 @@ var goLogged = []string{"log", "slog", "logger", "logf", "debug", "debugf", "tra
 // goPrints are the methods of such things, and of package fmt.
 var goPrints = []string{"print", "printf", "println", "debug", "debugf", "info", "infof", "warn", "warnf", "warning", "warningf", "log", "logf", "trace", "tracef"}
 
-// goQuietCall tells calls whose effect no test is expected to look at.
+// goQuietCall matches calls whose effect no test is expected to look at.
 func goQuietCall(c *ast.CallExpr) bool {
 	has := func(list []string, name string) bool {
 		for _, l := range list {
@@ -227,7 +227,7 @@ func (g *goFile) binary(b *ast.BinaryExpr) {
 	}
 }
 
-// goString tells sums of text as far as literals show it.
+// goString matches sums of text as far as literals show it.
 func goString(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -243,7 +243,7 @@ func goString(e ast.Expr) bool {
 	return false
 }
 
-// goDuration tells time's units.
+// goDuration matches time's units.
 func goDuration(e ast.Expr) bool {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok {
@@ -268,7 +268,7 @@ func (g *goFile) assign(a *ast.AssignStmt) {
 }
 
 // branch swaps break and continue in loops; which of both is meant in a switch
-// the compiler tells.
+// the compiler says.
 func (g *goFile) branch(b *ast.BranchStmt) {
 	if b.Label != nil {
 		return
@@ -338,7 +338,7 @@ func goUses(c *ast.CallExpr, g *goFile) string {
 	return strings.Join(parts, "; ")
 }
 
-// goCleanup tells calls that give something back, which tests seldom see.
+// goCleanup matches calls that give something back, which tests seldom see.
 func goCleanup(c *ast.CallExpr) bool {
 	name := ""
 	switch f := c.Fun.(type) {

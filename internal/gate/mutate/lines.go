@@ -69,7 +69,7 @@ func negate(format string) func(string) string {
 	}
 }
 
-// comparison tells conditions that other rules negate.
+// comparison matches conditions that other rules negate.
 var comparison = pattern.New(`[=!]=|[<>]|&&|\|\||\b(and|or)\b`)
 
 // common are the rules that hold in all of these languages: operators with
@@ -220,7 +220,7 @@ func (l language) inLine(line, original string, number, at int) []Mutant {
 	return out
 }
 
-// loopHead tells lines that count a loop.
+// loopHead matches lines that count a loop.
 var loopHead = pattern.New(`^\s*for\b`)
 
 // mask puts spaces in the place of comments, and of what stands between quotes,

@@ -4,7 +4,7 @@
 // word or a sign in a line and keep the syntax. Nothing is executed here, and
 // nothing is random: the same text and lines give the same mutants in the same
 // order. Changes that no test could notice, or that no one would want a test for,
-// are left out as far as they can be told: comments, text, logging, generated
+// are left out as far as they can be recognised: comments, text, logging, generated
 // files, boundaries at which both branches come to the same.
 package mutate
 
@@ -83,7 +83,7 @@ func short(s string) string {
 }
 
 // Of makes the mutants of a file that begin in the given lines, one for each
-// line first, then a second one, and so on, so that whoever stops early has
+// line first, then a second one, and so on, so that a run that stops early has
 // tried as many lines as he could. Of languages that it does not know, and of
 // generated files, there are none.
 func Of(name string, src []byte, lines map[int]bool) []Mutant {

@@ -1,5 +1,5 @@
 // Package provider knows the providers of models by name: where each is, which API
-// it speaks, where its key is found, and how to tell what is wrong with it.
+// it speaks, where its key is found, and how to find what is wrong with it.
 //
 // It reads no environment itself; the caller passes a lookup. Nothing here may be
 // named by a pull request: presets, addresses and keys are the operator's.

@@ -19,7 +19,7 @@ type Trouble string
 const (
 	TroubleNone     Trouble = "none"
 	TroubleKey      Trouble = "key"      // it refuses the key
-	TroubleEndpoint Trouble = "endpoint" // nobody answers there, or somebody else
+	TroubleEndpoint Trouble = "endpoint" // no one answers there, or another server
 	TroubleModel    Trouble = "model"    // it has no such model, or one that cannot call tools
 	TroubleQuota    Trouble = "quota"    // it wants money
 	TroubleBusy     Trouble = "busy"     // it is there, but does not serve now
@@ -64,7 +64,7 @@ func (t Target) Probe(ctx context.Context, m model.Model) Finding {
 	return f
 }
 
-// diagnose tells from an error what is wrong.
+// diagnose finds from an error what is wrong.
 func diagnose(err error) Trouble {
 	var f *wire.Fault
 	if !errors.As(err, &f) {
@@ -108,7 +108,7 @@ func (t Target) todo(trouble Trouble, name string) string {
 		switch {
 		case t.Key == "":
 			return fmt.Sprintf("it wants a key: set %s; %s", strings.Join(t.Preset.KeyEnv, " or "), t.Preset.Hint)
-		case t.KeyFrom == "": // such as YCBOT_API_KEY, which whoever asks knows
+		case t.KeyFrom == "": // such as YCBOT_API_KEY, which the caller knows
 			return fmt.Sprintf("check the key that was given, which comes before %s; %s", strings.Join(t.Preset.KeyEnv, " and "), t.Preset.Hint)
 		}
 		return fmt.Sprintf("check the key in %s; %s", t.KeyFrom, t.Preset.Hint)

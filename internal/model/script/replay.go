@@ -51,7 +51,7 @@ func replayKey(id string, n int) string { return fmt.Sprintf("%s/%d", id, n) }
 func (r *Replay) Name() string { return r.name }
 
 // Recorded is the id that an agent had in the record which is id now. That is
-// the same one where it was told the same; else ids of the same agent stand for
+// the same one where it was given the same; else ids of the same agent stand for
 // each other in their order. "" is one that the record does not have.
 func (r *Replay) Recorded(agent, id string) string {
 	r.mu.Lock()

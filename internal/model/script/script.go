@@ -18,7 +18,7 @@
 // cancelled). A number after a fault says how often it happens, in one process,
 // before the turn is played; without one it happens each time. "! overflow" is a
 // conversation that is too long, with a number one of more characters than that; what
-// the turn wants to be told it wants of the one that fits.
+// the turn wants to get it wants of the one that fits.
 // "! length" and "! filter" are how the turn ends; "! usage IN OUT CACHED" is what
 // it cost.
 //

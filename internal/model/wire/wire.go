@@ -6,7 +6,7 @@
 // A refusal to serve (408, 409, 429, 5xx), a connection that fails, a stream that
 // breaks off are asked again with growing pauses, as a provider's Retry-After
 // wants it; a stream that brings nothing for too long is asked again once. What
-// had been streamed is then void, which a Delta with Reset tells. Nothing is read
+// had been streamed is then void, which a Delta with Reset says. Nothing is read
 // from the environment, and no error contains the key.
 package wire
 

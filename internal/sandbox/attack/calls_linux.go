@@ -36,7 +36,7 @@ func callAttacks() []attack {
 		}},
 		// A kernel may have it one day. Until then no tier can show that it is refused;
 		// what the filter answers is shown by TestFilterOfTheFuture.
-		{id: "A66", name: "a system call that nobody has heard of", run: func(target) error {
+		{id: "A66", name: "a system call that no kernel has", run: func(target) error {
 			if _, _, errno := unix.Syscall(1000, 0, 0, 0); errno != 0 {
 				return errno
 			}

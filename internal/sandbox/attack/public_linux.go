@@ -218,7 +218,7 @@ func dialFamily(ip net.IP, port int, six bool) error {
 }
 
 // lookUp sends a packet to a resolver in the ways that need no connection: a name in
-// it would carry a secret to whoever answers for the name.
+// it would carry a secret to the server that answers for the name.
 func lookUp(address string) error {
 	a, err := net.ResolveUDPAddr("udp4", address)
 	if err != nil {

@@ -41,7 +41,7 @@ type plan struct {
 func Try(ctx context.Context, p Program, mode, dir string, uid int, log io.Writer) (map[string]Verdict, error) {
 	pl := plan{Mode: mode, Path: p.Path, Dir: filepath.Join(dir, "work"), Suid: filepath.Join(dir, "suid", "cat"), Shim: p.Shim, Self: p.Self}
 	for _, d := range []string{pl.Dir, filepath.Dir(pl.Suid)} {
-		// Nobody else may come near what is setuid root.
+		// No one else may come near what is setuid root.
 		if err := errors.Join(os.Mkdir(d, 0o700), os.Chown(d, uid, -1)); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ type check struct {
 	app *App
 }
 
-// checkBody is what is sent to create or update a check run. Pointers tell
+// checkBody is what is sent to create or update a check run. Pointers show
 // what was left out.
 type checkBody struct {
 	Name        *string

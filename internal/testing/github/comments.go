@@ -159,7 +159,7 @@ func (s *Server) createComment(r *request) reply {
 	return created(s.commentJSON(r.repo, s.addComment(r.repo, in, r.token.who, body)))
 }
 
-// editComment lets the author edit, and whoever may write.
+// editComment lets the author edit, and everyone who may write.
 func (s *Server) editComment(r *request) reply {
 	c := r.repo.comment(r.int("id"))
 	if c == nil {

@@ -180,7 +180,7 @@ func (s *Server) Import(repo github.Repo, dir string) {
 	s.Sync()
 }
 
-// isGit tells git's requests from those to the API.
+// isGit distinguishes git's requests from those to the API.
 func isGit(r *http.Request) bool {
 	for _, end := range []string{"/info/refs", "/git-upload-pack", "/git-receive-pack"} {
 		if strings.HasSuffix(r.URL.Path, end) && strings.Count(r.URL.Path, "/") >= 3 && !strings.HasPrefix(r.URL.Path, "/repos/") {
@@ -217,7 +217,7 @@ func (s *Server) gitHandler() http.Handler {
 }
 
 // gitAccess finds the repository and whether the token of the request may have
-// it. Who may not see it is told that there is none.
+// it. To those who may not see it there is none.
 func (s *Server) gitAccess(r *http.Request, name github.Repo, write bool) (github.Repo, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

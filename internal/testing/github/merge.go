@@ -16,7 +16,7 @@ type required struct {
 	app   int64 // whose check it must be; 0: anyone's
 }
 
-// RequireByRule has a ruleset require checks on a branch, whoever makes them.
+// RequireByRule has a ruleset require checks on a branch, no matter who makes them.
 func (s *Server) RequireByRule(repo github.Repo, branch string, checks ...string) {
 	s.rule(repo, branch, 0, checks)
 }

@@ -170,7 +170,7 @@ func (s *Server) Install(app *App, perms map[string]string, repos ...github.Repo
 	return in.id
 }
 
-// Uninstall ends an installation. Whoever installs the App again makes another.
+// Uninstall ends an installation. Who installs the App again makes another.
 func (s *Server) Uninstall(installation int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

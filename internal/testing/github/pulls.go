@@ -307,7 +307,7 @@ func (s *Server) repoJSON(r *Repo) map[string]any {
 	}
 }
 
-// getRepo tells a person also what that person may do.
+// getRepo shows a person also what that person may do.
 func (s *Server) getRepo(r *request) reply {
 	out := s.repoJSON(r.repo)
 	if r.token.kind == "personal" {

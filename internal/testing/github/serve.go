@@ -125,7 +125,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	s.answered(n, s.write(w, req, op), login)
 }
 
-// refusedHere tells violations that the server answers with 422.
+// refusedHere matches violations that the server answers with 422.
 func refusedHere(err error) bool {
 	for _, what := range []string{"maximum number of items is 50", "maximum string length is 65535"} {
 		if strings.Contains(err.Error(), what) {

@@ -69,7 +69,7 @@ type Repo struct {
 
 	public    bool
 	gone      bool
-	size      int // in KB, as the API tells
+	size      int // in KB, as the API says
 	parent    *Repo
 	owner     *account
 	roles     map[int64]string
