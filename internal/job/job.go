@@ -107,6 +107,10 @@ func QueuedPull(ref string) int {
 // Asked reports whether a person asks for the job, and not a push.
 func (j Job) Asked() bool { return j.Request != "" }
 
+// Urgent reports whether somebody waits for the job: a person who asked, or a merge
+// queue, which stands still until it has an answer.
+func (j Job) Urgent() bool { return j.Asked() || j.Trigger == TriggerMergeGroup }
+
 // Identity is the work itself as a hash: repository, pull request, base, head,
 // and the request where a person asks. Two events that call for the same work
 // have the same. Admit sets ID from it, and ID stays when Authorize pins commits.
