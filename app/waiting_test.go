@@ -397,36 +397,42 @@ func (k killing) Handle(_ context.Context, r slog.Record) error {
 }
 
 // A GitHub that hangs while a check run is created keeps nobody who delivers, and a worker
-// no longer than the call may take: the run takes the check run over.
+// no longer than the call may take: whether the check run was created in the end or not,
+// the run has one.
 func TestWaitingHangs(t *testing.T) {
 	t.Parallel()
-	h := newHall(t)
-	h.busy()
-	j := h.open()
-	h.enqueue(j)
-	hangs, answer := make(chan struct{}), make(chan struct{})
-	h.FailAt(2, githubtest.Hook(func(_ int, _ *http.Request, phase string) {
-		if phase == "after" { // it is created, and the answer does not come
-			close(hangs)
-			<-answer
+	for _, phase := range []string{"before", "after"} {
+		h := newHall(t)
+		h.busy()
+		j := h.open()
+		h.enqueue(j)
+		hangs, answer := make(chan struct{}), make(chan struct{})
+		h.FailAt(2, githubtest.Hook(func(_ int, _ *http.Request, at string) {
+			if at == phase {
+				close(hangs)
+				<-answer
+			}
+		}))
+		passed := make(chan struct{})
+		go func() { defer close(passed); h.newAnnouncer().pass(t.Context()) }()
+		<-hangs
+		h.enqueue(h.open()) // is stored at once
+		h.release <- struct{}{}
+		select {
+		case <-h.begun:
+			t.Error("the worker does not wait for who creates the check run")
+		case <-time.After(200 * time.Millisecond):
 		}
-	}))
-	ctx, giveUp := context.WithCancel(t.Context())
-	passed := make(chan struct{})
-	go func() { defer close(passed); h.newAnnouncer().pass(ctx) }()
-	<-hangs
-	h.enqueue(h.open()) // is stored at once
-	h.release <- struct{}{}
-	giveUp()
-	<-passed
-	close(answer)
-	if n := <-h.begun; n != j.Number {
-		t.Fatalf("#%d is begun", n)
+		close(answer)
+		<-passed
+		if n := <-h.begun; n != j.Number {
+			t.Fatalf("#%d is begun", n)
+		}
+		h.shows("at work", j.HeadSHA, "in_progress  verifying")
+		h.release <- struct{}{}
+		h.over(j)
+		h.shows("in the end", j.HeadSHA, "completed success "+h.CheckRuns(sums)[1].Output.Title)
+		<-h.begun
+		h.release <- struct{}{}
 	}
-	h.shows("at work", j.HeadSHA, "in_progress  verifying")
-	h.release <- struct{}{}
-	h.over(j)
-	h.shows("in the end", j.HeadSHA, "completed success "+h.CheckRuns(sums)[1].Output.Title)
-	<-h.begun
-	h.release <- struct{}{}
 }
