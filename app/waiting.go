@@ -21,7 +21,7 @@ import (
 //     to remember anything;
 //   - the effect "queued/<job>" is the commit that it is on.
 //
-// Whoever creates one holds a lock meanwhile, and a worker that begins the job waits for
+// The process that creates one holds a lock meanwhile, and a worker that begins the job waits for
 // that lock: each looks whether there is a check run before it creates one.
 
 // How check runs of waiting jobs are looked after.

@@ -342,7 +342,7 @@ func TestWaitingUnshown(t *testing.T) {
 }
 
 // Whatever happens to the calls by which a check run is created, at whichever of them the
-// process dies, and whoever goes on: the job runs, and has one check run.
+// process dies, and whichever goes on: the job runs, and has one check run.
 func TestWaitingFaults(t *testing.T) {
 	t.Parallel()
 	faults := map[string]githubtest.Fault{
@@ -396,7 +396,7 @@ func (k killing) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A GitHub that hangs while a check run is created keeps nobody who delivers, and a worker
+// A GitHub that hangs while a check run is created delays no delivery, and a worker
 // no longer than the call may take: whether the check run was created in the end or not,
 // the run has one.
 func TestWaitingHangs(t *testing.T) {
@@ -418,15 +418,17 @@ func TestWaitingHangs(t *testing.T) {
 		<-hangs
 		h.enqueue(h.open()) // is stored at once
 		h.release <- struct{}{}
+		early := false
 		select {
 		case <-h.begun:
+			early = true
 			t.Error("the worker does not wait for who creates the check run")
 		case <-time.After(200 * time.Millisecond):
 		}
 		close(answer)
 		<-passed
-		if n := <-h.begun; n != j.Number {
-			t.Fatalf("#%d is begun", n)
+		if !early {
+			<-h.begun
 		}
 		h.shows("at work", j.HeadSHA, "in_progress  verifying")
 		h.release <- struct{}{}

@@ -107,8 +107,8 @@ func QueuedPull(ref string) int {
 // Asked reports whether a person asks for the job, and not a push.
 func (j Job) Asked() bool { return j.Request != "" }
 
-// Urgent reports whether somebody waits for the job: a person who asked, or a merge
-// queue, which stands still until it has an answer.
+// Urgent reports whether the job goes before others: a person asked for it, or a merge
+// queue did, which is blocked until it has an answer.
 func (j Job) Urgent() bool { return j.Asked() || j.Trigger == TriggerMergeGroup }
 
 // Identity is the work itself as a hash: repository, pull request, base, head,

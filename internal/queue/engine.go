@@ -23,7 +23,7 @@ const queueName = "runs"
 
 // River's priorities; the smaller is the more urgent.
 const (
-	urgent   = 1 // what somebody waits for
+	urgent   = 1 // see [job.Job.Urgent]
 	byItself = 2
 )
 

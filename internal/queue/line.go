@@ -26,11 +26,12 @@ type Line struct {
 
 // A Place is that of a verification in the line.
 type Place struct {
-	ID       string // of the job
-	RepoID   int64  // 0: not known
-	Since    time.Time
-	Position int    // of those that wait, from 1; 0: it is at work
-	Why      string // it waits, in words
+	ID           string // of the job
+	RepoID       int64  // 0: not known
+	Installation int64
+	Since        time.Time // it is at work, or was stored
+	Position     int       // of those that wait, from 1; 0: it is at work
+	Why          string    // it waits, in words
 }
 
 // linePlaces is how many of those that wait have a place: to find one out takes longer
@@ -201,7 +202,7 @@ func (q *Queue) stands(ctx context.Context, where string) ([]stand, error) {
 		var s stand
 		var attempted, scheduled, created int64
 		var check int
-		if err := scan(&s.river, &s.place.ID, &s.repo, &s.starts, &created, &check, &s.state, &attempted, &scheduled); err != nil {
+		if err := scan(&s.river, &s.place.ID, &s.repo, &s.place.Installation, &s.starts, &created, &check, &s.state, &attempted, &scheduled); err != nil {
 			return err
 		}
 		s.created, s.at, s.verifies = store.FromMicros(created), store.FromMicros(scheduled), check != checkNoRun
@@ -211,7 +212,7 @@ func (q *Queue) stands(ctx context.Context, where string) ([]stand, error) {
 		s.place.RepoID, _ = strconv.ParseInt(s.repo, 10, 64) // a name where the number is not known
 		out = append(out, s)
 		return nil
-	}, `select r.id, j.id, j.repo, j.starts, j.created, j.queued_check, cast(r.state as text), `+micros("r.attempted_at")+`, `+micros("r.scheduled_at")+`
+	}, `select r.id, j.id, j.repo, j.installation, j.starts, j.created, j.queued_check, cast(r.state as text), `+micros("r.attempted_at")+`, `+micros("r.scheduled_at")+`
 		from river_job r join jobs j on j.river_id = r.id where `+where)
 	return out, err
 }

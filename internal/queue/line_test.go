@@ -166,7 +166,7 @@ func TestLineOfRetries(t *testing.T) {
 	})
 }
 
-// The check run of a job that waits is created once, whoever asks, and not for one that was
+// The check run of a job that waits is created once and not for one that was
 // begun or cancelled; one that may be there is ended when its job is over.
 func TestQueuedCheckStates(t *testing.T) {
 	t.Parallel()

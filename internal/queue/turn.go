@@ -209,7 +209,7 @@ func loads(ctx context.Context, db store.Querier) (load, error) {
 	return l, nil
 }
 
-// next returns which of those that wait is next, or -1: what somebody waits for, then the
+// next returns which of those that wait is next, or -1: what is urgent, then the
 // installation that has least at work, then the repository that has, then the oldest.
 func (q *Queue) next(waiting []candidate, l load) int {
 	best, least := -1, [3]int{}
