@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -32,7 +31,7 @@ var (
 
 // firstCheck is what is known when a job is stored.
 func firstCheck(j job.Job) int {
-	if j.Verb != event.VerbVerify {
+	if !j.Verifies() {
 		return checkNoRun
 	}
 	return checkDue
