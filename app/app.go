@@ -15,6 +15,7 @@
 //   - the mark [store.Run.Untold]: it ended while GitHub did not let the App post.
 //   - the effects "words/<job>" and "heard/<job>": the run that a person's words were put
 //     before, and that it took them.
+//   - the effect "queued/<job>" and the state of the job's check run while it waits: see waiting.go.
 //
 // Questions and stops are jobs too, so that none is lost. They must not wait for a
 // worker, which may be busy with the very run that is to be stopped: the server that
@@ -56,6 +57,12 @@ type Speaker interface {
 	// Decline completes the check run of a commit that the configuration or a limit keeps
 	// from being verified, so that no required check waits for it.
 	Decline(ctx context.Context, j job.Job, s job.Skip) error
+	// Queued shows in the check run of j that it waits, and for what. It reports whether
+	// there is one: the configuration may want none. Begin takes it over.
+	Queued(ctx context.Context, j job.Job, title, text string) (bool, error)
+	// Unqueued completes that check run where it still says that j waits: it was cancelled
+	// for the reason c, or, where that is empty, nothing was run for the reason why.
+	Unqueued(ctx context.Context, j job.Job, c queue.Reason, why string) error
 }
 
 // A Performer verifies, and tells people.

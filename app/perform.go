@@ -234,7 +234,9 @@ func (w *Worker) end(ctx context.Context, run store.Run, rep *report.Report, e E
 		run.Reason = report.Line(e.Failure.Error(), 1000)
 	}
 	if rep != nil {
-		run.Title = report.Line(rep.Subject, 300)
+		if title := report.Line(rep.Subject, 300); title != "" {
+			run.Title = title
+		}
 		if run.Reason == "" {
 			run.Reason = rep.Headline(300)
 		}

@@ -102,6 +102,9 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 			return fmt.Errorf("%w: %w", queue.ErrLater, err)
 		}
 	}
+	if err := w.announced(always, j); err != nil {
+		return err
+	}
 	h, err := w.Hosts(always, j)
 	if err != nil {
 		return err
@@ -229,8 +232,16 @@ func (w *Worker) row(j job.Job) store.Run {
 	now := w.Now()
 	return store.Run{
 		ID: w.NewRun(), Job: j.ID, Repo: j.Repo.FullName(), RepoID: j.Repo.ID, Number: j.Number, Installation: j.Installation, BaseSHA: j.BaseSHA,
-		HeadSHA: j.HeadSHA, Trigger: string(j.Trigger), Actor: j.Actor.Login, State: store.Running, Created: now, Started: now,
+		HeadSHA: j.HeadSHA, Trigger: string(j.Trigger), Actor: j.Actor.Login, State: store.Running, Created: now, Started: now, Title: titleOf(j),
 	}
+}
+
+// titleOf is the title of the pull request as of the event that called for j.
+func titleOf(j job.Job) string {
+	if j.Text == nil {
+		return ""
+	}
+	return report.Line(j.Text.Title, 300)
 }
 
 // manyRuns is more than any limit lets a repository have in a day.

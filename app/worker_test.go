@@ -102,6 +102,16 @@ func (h host) Decline(_ context.Context, j job.Job, s job.Skip) error {
 	return nil
 }
 
+func (h host) Queued(_ context.Context, j job.Job, title, _ string) (bool, error) {
+	h.d.note("queued %.4s %s", j.HeadSHA, title)
+	return true, nil
+}
+
+func (h host) Unqueued(_ context.Context, j job.Job, c queue.Reason, _ string) error {
+	h.d.note("unqueued %.4s %s", j.HeadSHA, c)
+	return nil
+}
+
 func (h host) Close(context.Context) { h.d.open.Add(-1) }
 
 func (h host) Begin(_ context.Context, a Assignment) error {

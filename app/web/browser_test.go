@@ -129,6 +129,7 @@ func (w *world) several() {
 func TestLooks(t *testing.T) {
 	w := newWorld(t)
 	w.several()
+	w.inLine(1, "Sell seats in one step")
 	w.importRun("run1", recorded(t))
 	for _, size := range []struct {
 		name                    string
@@ -137,7 +138,7 @@ func TestLooks(t *testing.T) {
 		b := openWindow(t, size.width, size.height)
 		w.logIn(b, "alice")
 		for _, colors := range []string{"light", "dark"} {
-			for name, path := range map[string]string{"runs": "/runs", "run": "/runs/run1"} {
+			for name, path := range map[string]string{"runs": "/runs", "run": "/runs/run1", "queue": "/queue"} {
 				b.Run(browsertest.Theme(colors), chromedp.Navigate(w.URL+path), chromedp.WaitReady("main"))
 				if wide := b.Eval("document.documentElement.scrollWidth > innerWidth"); wide == "true" {
 					t.Errorf("%s on a %s is wider than the window: %s", path, size.name, b.Eval("document.documentElement.scrollWidth"))
@@ -196,6 +197,7 @@ func TestHostileText(t *testing.T) {
 	})
 	w.save(store.Run{ID: "live", Repo: "acme/" + attack, RepoID: 1, Number: 1, Actor: attack, State: store.Running})
 	w.importRun("live", dir)
+	w.inLine(1, attack)
 	b := openWindow(t, 1200, 800)
 	w.logIn(b, "alice")
 	seen := func(want string) {
@@ -208,7 +210,7 @@ func TestHostileText(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"/runs": "onerror=alert(1)", "/runs/r": "onerror=alert(1)", "/runs/r/agents/92078ac011128b11": "onerror=alert(1)", "/runs/r/files/": "onerror=alert(8)",
+		"/runs": "onerror=alert(1)", "/queue": "onerror=alert(1)", "/runs/r": "onerror=alert(1)", "/runs/r/agents/92078ac011128b11": "onerror=alert(1)", "/runs/r/files/": "onerror=alert(8)",
 		"/runs/r/files/x.md": "onerror=alert(1)", "/runs?repo=" + url.QueryEscape(attack): "Runs", "/" + url.PathEscape(attack): "404",
 	} {
 		b.Run(chromedp.Navigate(w.URL+path), chromedp.WaitReady("body"))

@@ -110,7 +110,7 @@ func (s *Site) list(w http.ResponseWriter, r *http.Request, v *viewer) error {
 func asked(what string) string {
 	switch Button(what) {
 	case Verify:
-		return "Asked for. The run is listed here as soon as it begins."
+		return "Asked for. Until the run begins it is in the queue; then it is listed here."
 	case Stop:
 		return "The run is told to stop."
 	}

@@ -25,6 +25,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -65,9 +67,16 @@ const (
 	Stop   Button = "stop"
 )
 
+// A Queue says what is at work and what waits. [queue.Queue] is one.
+type Queue interface {
+	Line(ctx context.Context) (queue.Line, error)
+	Jobs(ctx context.Context, ids []string) (map[string]job.Job, error)
+}
+
 // Options are what a Site needs.
 type Options struct {
 	DB        *store.DB
+	Queue     Queue
 	GitHub    GitHub
 	Login     *Login // nil: no one can log in, and only runs of public repositories are seen
 	PublicURL string // under which people reach the server; empty: that of the request
@@ -131,6 +140,7 @@ func (s *Site) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, s.base+"/runs", http.StatusFound) })
 	mux.HandleFunc("GET /assets/{name}", s.asset)
 	mux.Handle("GET /runs", s.page(s.list))
+	mux.Handle("GET /queue", s.page(s.queue))
 	mux.Handle("GET /runs/{id}", s.ofRun(s.show))
 	mux.Handle("GET /runs/{id}/events", s.ofRun(s.events))
 	mux.Handle("GET /runs/{id}/agents/{agent}", s.ofRun(s.transcript))

@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -128,6 +129,7 @@ type world struct {
 	*httptest.Server
 	t       *testing.T
 	db      *store.DB
+	queue   *fakeQueue
 	github  *fakeGitHub
 	mu      sync.Mutex
 	ahead   time.Duration // of the true time
@@ -144,14 +146,14 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, github: newGitHub(t), end: make(chan struct{})}
+	w := &world{t: t, db: db, queue: &fakeQueue{jobs: map[string]job.Job{}}, github: newGitHub(t), end: make(chan struct{})}
 	w.github.readable["alice"] = []Repository{{ID: 1, Write: true}, {ID: 2, Write: true}}
 	w.github.readable["reader"] = []Repository{{ID: 1}}
 	w.github.public[7] = []Repository{{ID: 2}}
 	listener := httptest.NewUnstartedServer(nil)
 	w.Server = listener
 	site, err := New(Options{
-		DB: db, GitHub: w.github, PublicURL: "http://" + listener.Listener.Addr().String(), Server: w.github.URL, End: w.end,
+		DB: db, Queue: w.queue, GitHub: w.github, PublicURL: "http://" + listener.Listener.Addr().String(), Server: w.github.URL, End: w.end,
 		Login: &Login{ClientID: "client", ClientSecret: "client secret", Key: []byte(strings.Repeat("k", MinKey)), Client: http.DefaultClient},
 		Press: w.press, Now: w.clock, Log: slog.New(slog.DiscardHandler),
 	})

@@ -173,6 +173,31 @@ func (h *appHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
 	return p.Decline(ctx, t, s.Text, s.Excluded())
 }
 
+// waiting posts that j waits, or does not any more.
+func (h *appHost) waiting(j job.Job) (*publish.Publisher, publish.Target) {
+	p := h.talker()
+	p.Check = cmp.Or(h.hub.config, h.hub.operator()).Publish.Check
+	if h.o.publicURL != "" {
+		p.DetailsURL = strings.TrimRight(h.o.publicURL, "/") + "/queue"
+	}
+	t := h.said(j)
+	t.Repo, t.HeadSHA = github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}, j.HeadSHA
+	return p, t
+}
+
+// Queued implements [app.Speaker].
+func (h *appHost) Queued(ctx context.Context, j job.Job, title, text string) (bool, error) {
+	p, t := h.waiting(j)
+	shown, err := p.Queued(ctx, t, title, text)
+	return shown, barred(err)
+}
+
+// Unqueued implements [app.Speaker].
+func (h *appHost) Unqueued(ctx context.Context, j job.Job, c queue.Reason, why string) error {
+	p, t := h.waiting(j)
+	return barred(p.Unqueue(ctx, t, publish.Ending{Kind: endKind(c)}, why))
+}
+
 // Begin implements [app.Performer].
 func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
 	if err := makeParent(a.Dir); err != nil {

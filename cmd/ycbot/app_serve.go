@@ -221,6 +221,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	}
 	if serve != nil {
 		group.Go(func() error { s.listen(ctx); return nil })
+		group.Go(func() error { s.worker.Announce(ctx); return nil })
 		group.Go(func() error { return serve(ctx) })
 	}
 	err := group.Wait()

@@ -17,7 +17,7 @@ import (
 // pages are what people look at. They end with ctx.
 func (s *service) pages(ctx context.Context, server *app.Server) (http.Handler, error) {
 	o := web.Options{
-		DB: s.db, GitHub: webHub{s}, PublicURL: s.o.publicURL, Server: s.gitServer(), End: ctx.Done(), Now: s.p.now, Log: s.log,
+		DB: s.db, Queue: s.queue, GitHub: webHub{s}, PublicURL: s.o.publicURL, Server: s.gitServer(), End: ctx.Done(), Now: s.p.now, Log: s.log,
 		Press: func(ctx context.Context, run store.Run, b web.Button, who web.Person, request string) error {
 			return server.Press(ctx, run, event.Verb(b), event.User{ID: who.ID, Login: who.Login, Type: "User"}, request)
 		},

@@ -81,8 +81,9 @@ type Push struct {
 
 // A Text is what the author of a pull request wrote about it.
 type Text struct {
-	Title string `json:"title"`
-	Body  string `json:"body,omitempty"`
+	Title  string `json:"title"`
+	Body   string `json:"body,omitempty"`
+	Author string `json:"author,omitempty"` // login; empty: the account is gone, or not known
 }
 
 // A Pull is a pull request as of an event.

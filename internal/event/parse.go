@@ -193,6 +193,9 @@ func readComment(p *payload, e *Event) error {
 	e.Number = p.Issue.Number
 	if p.Issue.Title != "" {
 		e.Text = &Text{Title: p.Issue.Title, Body: p.Issue.Body}
+		if p.Issue.User != nil {
+			e.Text.Author = p.Issue.User.Login
+		}
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 		"pull_request_target.fork":  {Kind: PullRequest, Action: "opened", At: at("10:00"), Number: 7, Pull: pull(mallory, fork), Sender: mallory},
 		"issue_comment.pull": {
 			Kind: Commented, Action: "created", At: at("10:05"), Number: 7, Sender: alice,
-			Comment: comment("/verify full aaaaaaaa0123\r\n-- the empty list", at("10:05")), Text: &Text{Title: "Count from one", Body: "Fixes #3"},
+			Comment: comment("/verify full aaaaaaaa0123\r\n-- the empty list", at("10:05")), Text: &Text{Title: "Count from one", Body: "Fixes #3", Author: "mallory"},
 		},
 		"issue_comment.edited": {Kind: Commented, Action: "edited", At: at("11:00"), Number: 7, Sender: alice, Comment: comment("/verify", at("11:00"))},
 		"issue_comment.issue":  {Kind: Commented, Action: "created", At: at("10:05"), Issue: 3, Sender: alice, Comment: comment("/verify", at("10:05"))},

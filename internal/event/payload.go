@@ -102,10 +102,11 @@ type refPayload struct {
 }
 
 type issuePayload struct {
-	Number      int       `json:"number"`
-	Title       string    `json:"title"`
-	Body        string    `json:"body"`
-	PullRequest *struct{} `json:"pull_request"`
+	Number      int          `json:"number"`
+	Title       string       `json:"title"`
+	Body        string       `json:"body"`
+	User        *userPayload `json:"user"`
+	PullRequest *struct{}    `json:"pull_request"`
 }
 
 type commentPayload struct {

@@ -51,7 +51,7 @@ func Admit(e *event.Event, r Rules) Decision {
 		Actor: e.Sender, Installation: e.Installation, At: e.At, Text: e.Text,
 	}
 	if e.Pull != nil {
-		j.Text = &event.Text{Title: e.Pull.Title, Body: e.Pull.Body}
+		j.Text = &event.Text{Title: e.Pull.Title, Body: e.Pull.Body, Author: e.Pull.Author.Login}
 	}
 	switch e.Kind {
 	case event.PullRequest:

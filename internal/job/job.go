@@ -107,6 +107,13 @@ func QueuedPull(ref string) int {
 // Asked reports whether a person asks for the job, and not a push.
 func (j Job) Asked() bool { return j.Request != "" }
 
+// Verifies reports whether the job calls for a run, and is not a question or a stop.
+func (j Job) Verifies() bool { return j.Verb == event.VerbVerify }
+
+// Urgent reports whether the job goes before others: a person asked for it, or a merge
+// queue did, which is blocked until it has an answer.
+func (j Job) Urgent() bool { return j.Asked() || j.Trigger == TriggerMergeGroup }
+
 // Identity is the work itself as a hash: repository, pull request, base, head,
 // and the request where a person asks. Two events that call for the same work
 // have the same. Admit sets ID from it, and ID stays when Authorize pins commits.

@@ -31,6 +31,7 @@ const (
 )
 
 const (
+	queued     = "queued"
 	inProgress = "in_progress"
 	completed  = "completed"
 )
@@ -38,17 +39,17 @@ const (
 func checkKey(t Target) string { return fmt.Sprintf("check/%s@%s/%s", t.Repo, t.HeadSHA, t.Job) }
 
 // beginCheck makes sure that there is a check run of t that is in progress, also where
-// the same work was done before and is asked for again.
+// it said that t waits, or the same work was done before and is asked for again.
 func (p *Publisher) beginCheck(ctx context.Context, t Target) error {
 	j := p.job(t)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	run, err := p.makeCheck(ctx, t, checkKey(t), 0)
+	run, err := p.makeCheck(ctx, t, checkKey(t), 0, p.newCheck(t))
 	if err != nil {
 		return err
 	}
 	j.check, j.done, j.last = run.ID, run.Status == completed, p.Now()
-	if !j.done {
+	if run.Status == inProgress {
 		return nil
 	}
 	again := p.newCheck(t)
@@ -61,9 +62,10 @@ func (p *Publisher) beginCheck(ctx context.Context, t Target) error {
 	return err
 }
 
-// makeCheck returns the check run of t, which it creates where there is none but not.
-func (p *Publisher) makeCheck(ctx context.Context, t Target, key string, not int64) (github.CheckRun, error) {
-	run := github.CheckRun{Status: inProgress}
+// makeCheck returns the check run of t, which it creates like fresh where there is none
+// but not.
+func (p *Publisher) makeCheck(ctx context.Context, t Target, key string, not int64, fresh github.CheckRun) (github.CheckRun, error) {
+	run := github.CheckRun{Status: fresh.Status}
 	look := func(ctx context.Context) (string, error) {
 		own, _, err := p.runsOf(ctx, t)
 		i := slices.IndexFunc(own, func(r github.CheckRun) bool { return r.ID != not })
@@ -74,7 +76,7 @@ func (p *Publisher) makeCheck(ctx context.Context, t Target, key string, not int
 		return strconv.FormatInt(run.ID, 10), nil
 	}
 	create := func(ctx context.Context) (string, error) {
-		made, err := p.GitHub.CreateCheckRun(ctx, t.Repo, p.newCheck(t))
+		made, err := p.GitHub.CreateCheckRun(ctx, t.Repo, fresh)
 		return strconv.FormatInt(made.ID, 10), err
 	}
 	ref, err := p.Ledger.Ensure(ctx, key, look, create)
@@ -212,7 +214,7 @@ func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, comment
 	case j.check != 0: // the list is late
 		run = github.CheckRun{ID: j.check, Status: inProgress}
 	default:
-		if run, err = p.makeCheck(ctx, t, checkKey(t), 0); err != nil {
+		if run, err = p.makeCheck(ctx, t, checkKey(t), 0, p.newCheck(t)); err != nil {
 			return "", nil, err
 		}
 		j.check = run.ID
@@ -220,7 +222,7 @@ func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, comment
 	url, said, err := p.complete(ctx, t, run, p.output(t, e, commentURL), e)
 	if refused(err) && p.AppID == 0 {
 		// Another App's, with the same job: this commit gets one of ours.
-		if run, err = p.makeCheck(ctx, t, checkKey(t)+"/own", run.ID); err != nil {
+		if run, err = p.makeCheck(ctx, t, checkKey(t)+"/own", run.ID, p.newCheck(t)); err != nil {
 			return "", nil, err
 		}
 		url, said, err = p.complete(ctx, t, run, p.output(t, e, commentURL), e)

@@ -28,7 +28,10 @@ func (p *Publisher) decline(ctx context.Context, t Target, text string, excluded
 		return err
 	}
 	own, others, err := p.runsOf(ctx, t)
-	if err != nil || slices.ContainsFunc(slices.Concat(own, others), func(r github.CheckRun) bool { return r.Conclusion != skipped }) {
+	says := func(r github.CheckRun) bool {
+		return r.Conclusion != skipped && (r.ExternalID != t.Job || r.Status != queued)
+	}
+	if err != nil || slices.ContainsFunc(slices.Concat(own, others), says) {
 		return err
 	}
 	end.conclusion = skipped
@@ -38,7 +41,7 @@ func (p *Publisher) decline(ctx context.Context, t Target, text string, excluded
 			return err
 		}
 	}
-	run, err := p.makeCheck(ctx, t, checkKey(t), 0)
+	run, err := p.makeCheck(ctx, t, checkKey(t), 0, p.newCheck(t))
 	if err != nil {
 		return err
 	}

@@ -144,10 +144,10 @@ func (q *Queue) insert(ctx context.Context, tx *store.Tx, calls []*request) erro
 		if j.Asked() {
 			asked = 1
 		}
-		args = append(args, j.ID, repoKey(j), j.Number, j.Installation, j.HeadSHA, asked, store.Micros(j.At), body, "", 0, store.Micros(q.db.Now()))
+		args = append(args, j.ID, repoKey(j), j.Number, j.Installation, j.HeadSHA, asked, store.Micros(j.At), body, "", 0, store.Micros(q.db.Now()), firstCheck(j))
 	}
-	values, args := tx.Rows(11, args)
-	fresh, err := texts(ctx, tx, `insert into jobs (id, repo, number, installation, head_sha, asked, event_at, body, cancel, starts, created)
+	values, args := tx.Rows(12, args)
+	fresh, err := texts(ctx, tx, `insert into jobs (id, repo, number, installation, head_sha, asked, event_at, body, cancel, starts, created, queued_check)
 		values `+values+` on conflict (id) do nothing returning id`, args...)
 	if err != nil {
 		return fmt.Errorf("insert jobs: %w", err)
@@ -177,7 +177,7 @@ func texts(ctx context.Context, tx *store.Tx, statement string, args ...any) (ma
 func (q *Queue) hand(ctx context.Context, tx *store.Tx, fresh []*request) (queued bool, err error) {
 	rows := make([]row, len(fresh))
 	for i, r := range fresh {
-		rows[i] = row{id: r.job.ID, asked: r.job.Asked()}
+		rows[i] = row{id: r.job.ID, urgent: r.job.Urgent()}
 	}
 	ids, err := q.engine.insert(ctx, tx, rows)
 	if err != nil {

@@ -194,7 +194,7 @@ func (q *Queue) cancel(ctx context.Context, tx *store.Tx, id string, why Reason)
 	var river int64
 	starts := -1
 	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&river, &starts) },
-		`update jobs set cancel = $1 where id = $2 and cancel = '' and river_id in
+		`update jobs set cancel = $1, queued_check = `+checkCancelled+` where id = $2 and cancel = '' and river_id in
 			(select id from river_job where state in `+notOver+`) returning river_id, starts`, string(why), id)
 	switch {
 	case err != nil:

@@ -23,7 +23,7 @@ const queueName = "runs"
 
 // River's priorities; the smaller is the more urgent.
 const (
-	ofPeople = 1
+	urgent   = 1 // see [job.Job.Urgent]
 	byItself = 2
 )
 
@@ -44,13 +44,13 @@ func (work) Kind() string { return "ycbot_job" }
 
 // A row is a job to be given to River.
 type row struct {
-	id    string
-	asked bool
+	id     string
+	urgent bool // see [job.Job.Urgent]
 }
 
 func (r row) priority() int {
-	if r.asked {
-		return ofPeople
+	if r.urgent {
+		return urgent
 	}
 	return byItself
 }

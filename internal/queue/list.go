@@ -44,7 +44,7 @@ func (q *Queue) Get(ctx context.Context, id string) (Entry, error) {
 
 // Active returns the jobs that wait or work for the same pull request as j, the oldest first.
 func (q *Queue) Active(ctx context.Context, j job.Job) ([]Entry, error) {
-	entries, err := q.entries(ctx, `where j.repo = $1 and j.number = $2 and r.state in `+notOver, repoKey(j), j.Number)
+	entries, err := q.entries(ctx, `where j.repo = $1 and j.number = $2 and r.state in `+notOver+` order by j.river_id`, repoKey(j), j.Number)
 	if err != nil {
 		return nil, fmt.Errorf("jobs of %s#%d: %w", j.Repo.FullName(), j.Number, err)
 	}
@@ -54,13 +54,14 @@ func (q *Queue) Active(ctx context.Context, j job.Job) ([]Entry, error) {
 // OfCommit returns the jobs on a commit of the repository of j, whatever became of them,
 // the oldest first.
 func (q *Queue) OfCommit(ctx context.Context, j job.Job, headSHA string) ([]Entry, error) {
-	entries, err := q.entries(ctx, `where j.repo = $1 and j.head_sha = $2`, repoKey(j), headSHA)
+	entries, err := q.entries(ctx, `where j.repo = $1 and j.head_sha = $2 order by j.river_id`, repoKey(j), headSHA)
 	if err != nil {
 		return nil, fmt.Errorf("jobs of %s at %s: %w", j.Repo.FullName(), headSHA, err)
 	}
 	return entries, nil
 }
 
+// entries are those that where, which may also order them, selects.
 func (q *Queue) entries(ctx context.Context, where string, args ...any) ([]Entry, error) {
 	var out []Entry
 	err := q.db.Reader().Each(ctx, func(scan store.Scan) error {
@@ -75,7 +76,7 @@ func (q *Queue) entries(ctx context.Context, where string, args ...any) ([]Entry
 		out = append(out, e)
 		return json.Unmarshal(body, &out[len(out)-1].Job)
 	}, `select j.body, coalesce(cast(r.state as text), ''), j.cancel, j.starts, j.created
-		from jobs j left join river_job r on r.id = j.river_id `+where+` order by j.river_id`, args...)
+		from jobs j left join river_job r on r.id = j.river_id `+where, args...)
 	return out, err
 }
 

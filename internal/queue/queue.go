@@ -4,7 +4,7 @@
 // A job is stored with the delivery that called for it, in one transaction. Its
 // identity is the only deduplication: a job that is known adds nothing, whatever became
 // of it. It waits ("pending" in River) until its repository and its installation are
-// below their caps and its turn has come: what people ask for first, then whoever has
+// below their caps and its turn has come: what people ask for and merge queues first, then whoever has
 // least at work, then what has waited longest. Then it is handed to River ("available"),
 // which gives it to a worker. What holds a place under a cap is the state of River's own
 // row, so no place can be lost.
@@ -104,6 +104,7 @@ type Queue struct {
 	engine engine
 	batch  batcher
 	wake   chan struct{} // a place became free
+	line   lineCache
 
 	// Of the goroutine that keeps house:
 	quietUntil time.Time // jobs of other workers are left alone

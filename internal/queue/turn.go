@@ -1,8 +1,11 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,19 +36,19 @@ type candidate struct {
 }
 
 // promote hands jobs to the workers as long as there are workers to take them and places
-// under the caps. What is handed over cannot be overtaken any more but by a higher
-// priority, so no more than that is.
+// under the caps. What is handed over keeps its place but from what is urgent, so no more
+// than that is.
 func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 	window := max(q.o.Workers, 2)
 	free, err := q.free(ctx, tx, window)
-	if err != nil || free <= 0 {
+	if err != nil || free.none() {
 		return err
 	}
 	if tx.Postgres != nil { // one process at a time counts places; SQLite has one writer anyhow
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, store.LockKey("promote")); err != nil {
 			return fmt.Errorf("promote: %w", err)
 		}
-		if free, err = q.free(ctx, tx, window); err != nil || free <= 0 {
+		if free, err = q.free(ctx, tx, window); err != nil || free.none() {
 			return err
 		}
 	}
@@ -57,20 +60,29 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
+	if free.urgent {
+		back, err := q.makeWay(ctx, tx, waiting, load, free.places)
+		if err != nil {
+			return err
+		}
+		free.places += len(back)
+		waiting = append(waiting, back...)
+		slices.SortFunc(waiting, func(a, b candidate) int { return cmp.Compare(a.river, b.river) })
+	}
 	promoted := false
-	for ; free > 0; free-- {
+	for ; free.places > 0; free.places-- {
 		best := q.next(waiting, load)
 		if best < 0 {
 			break
 		}
 		c := waiting[best]
 		waiting = append(waiting[:best], waiting[best+1:]...)
-		n, err := tx.Exec(ctx, handOver(tx), c.river)
+		n, err := tx.Exec(ctx, handOver(tx, "pending", "available"), c.river)
 		if err != nil {
 			return fmt.Errorf("promote: %w", err)
 		}
 		if n == 1 {
-			load.add(c)
+			load.add(c, 1)
 			promoted = true
 		}
 	}
@@ -80,36 +92,82 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
+// makeWay takes back what was handed over by itself and not begun, where something urgent
+// waits that could go in its place, and returns what it took back.
+func (q *Queue) makeWay(ctx context.Context, tx *store.Tx, waiting []candidate, l load, free int) ([]candidate, error) {
+	first := slices.DeleteFunc(slices.Clone(waiting), func(c candidate) bool { return c.priority != urgent })
+	if free > 0 && q.next(first, l) >= 0 {
+		return nil, nil // there is room
+	}
+	var handed, back []candidate
+	err := tx.Each(ctx, func(scan store.Scan) error {
+		c := candidate{priority: byItself}
+		err := scan(&c.river, &c.repo, &c.installation)
+		handed = append(handed, c)
+		return err
+	}, `select j.river_id, j.repo, j.installation from river_job r join jobs j on j.river_id = r.id
+		where r.state = 'available' and r.queue = $1 and r.priority = $2 and j.starts = 0 and j.cancel = '' order by j.river_id`, queueName, byItself)
+	if err != nil {
+		return nil, fmt.Errorf("list what was handed over: %w", err)
+	}
+	without := load{repo: maps.Clone(l.repo), installation: maps.Clone(l.installation)}
+	for _, c := range handed {
+		without.add(c, -1)
+	}
+	if len(handed) == 0 || q.next(first, without) < 0 {
+		return nil, nil
+	}
+	for _, c := range handed {
+		n, err := tx.Exec(ctx, handOver(tx, "available", "pending"), c.river)
+		if err != nil {
+			return nil, fmt.Errorf("take back: %w", err)
+		}
+		if n == 1 {
+			l.add(c, -1)
+			back = append(back, c)
+		}
+	}
+	return back, nil
+}
+
 // handOver is the statement that does it. A row that another transaction has locked is
-// about to be cancelled; to wait for it would be to wait for each other.
-func handOver(tx *store.Tx) string {
-	statement := `update river_job set state = 'available' where id = (select id from river_job where id = $1 and state = 'pending'`
+// about to be begun or cancelled; to wait for it would be to wait for each other.
+func handOver(tx *store.Tx, from, to string) string {
+	statement := `update river_job set state = '` + to + `' where id = (select id from river_job where id = $1 and state = '` + from + `'`
 	if tx.Postgres != nil {
 		statement += ` for update skip locked`
 	}
 	return statement + `)`
 }
 
-// free is how many more jobs may be handed over; 0 where none waits.
-func (q *Queue) free(ctx context.Context, tx *store.Tx, window int) (int, error) {
+// A room is how much more may be handed over.
+type room struct {
+	places int
+	waits  bool // a job waits for its turn
+	urgent bool // one that is urgent does
+}
+
+// none says that nothing can be handed over.
+func (r room) none() bool { return !r.waits || r.places <= 0 && !r.urgent }
+
+func (q *Queue) free(ctx context.Context, tx *store.Tx, window int) (room, error) {
+	var r room
 	var available int
-	var waits bool
-	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&available, &waits) },
+	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&available, &r.waits, &r.urgent) },
 		`select (select count(*) from river_job where state = 'available' and queue = $1),
-			exists (select 1 from river_job where state = 'pending' and queue = $1)`, queueName)
+			exists (select 1 from river_job where state = 'pending' and queue = $1),
+			exists (select 1 from river_job where state = 'pending' and queue = $1 and priority = $2)`, queueName, urgent)
 	if err != nil {
-		return 0, fmt.Errorf("count available jobs: %w", err)
+		return r, fmt.Errorf("count available jobs: %w", err)
 	}
-	if !waits {
-		return 0, nil
-	}
-	return window - available, nil
+	r.places = window - available
+	return r, nil
 }
 
 // candidates are the first jobs of each repository that waits.
-func candidates(ctx context.Context, tx *store.Tx, each int) ([]candidate, error) {
+func candidates(ctx context.Context, db store.Querier, each int) ([]candidate, error) {
 	var out []candidate
-	err := tx.Each(ctx, func(scan store.Scan) error {
+	err := db.Each(ctx, func(scan store.Scan) error {
 		var c candidate
 		err := scan(&c.river, &c.repo, &c.installation, &c.priority)
 		out = append(out, c)
@@ -131,17 +189,17 @@ type load struct {
 	installation map[int64]int
 }
 
-func (l load) add(c candidate) {
-	l.repo[c.repo]++
-	l.installation[c.installation]++
+func (l load) add(c candidate, n int) {
+	l.repo[c.repo] += n
+	l.installation[c.installation] += n
 }
 
-func loads(ctx context.Context, tx *store.Tx) (load, error) {
+func loads(ctx context.Context, db store.Querier) (load, error) {
 	l := load{repo: map[string]int{}, installation: map[int64]int{}}
-	err := tx.Each(ctx, func(scan store.Scan) error {
+	err := db.Each(ctx, func(scan store.Scan) error {
 		var c candidate
 		err := scan(&c.repo, &c.installation)
-		l.add(c)
+		l.add(c, 1)
 		return err
 	}, `select j.repo, j.installation from river_job r join jobs j on j.river_id = r.id
 		where r.state in `+atWork+` and r.queue = $1`, queueName)
@@ -151,7 +209,7 @@ func loads(ctx context.Context, tx *store.Tx) (load, error) {
 	return l, nil
 }
 
-// next returns which of those that wait is next, or -1: what a person asks for, then the
+// next returns which of those that wait is next, or -1: what is urgent, then the
 // installation that has least at work, then the repository that has, then the oldest.
 func (q *Queue) next(waiting []candidate, l load) int {
 	best, least := -1, [3]int{}

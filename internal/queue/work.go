@@ -107,7 +107,7 @@ func (q *Queue) ending() bool {
 // notBegun takes back that a job was begun.
 func (q *Queue) notBegun(ctx context.Context, j job.Job) error {
 	return q.db.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		_, err := tx.Exec(ctx, `update jobs set starts = starts - 1 where id = $1`, j.ID)
+		_, err := tx.Exec(ctx, `update jobs set starts = starts - 1, queued_check = `+checkNotBegun+` where id = $1`, j.ID)
 		return err
 	})
 }
@@ -141,7 +141,7 @@ func (q *Queue) begin(ctx context.Context, id string) (j job.Job, starts int, wh
 	var body []byte
 	err = q.db.Write(ctx, func(tx *store.Tx) error {
 		return tx.Each(ctx, func(scan store.Scan) error { return scan(&body, &starts, &why) },
-			`update jobs set starts = starts + 1 where id = $1 returning body, starts, cancel`, id)
+			`update jobs set starts = starts + 1, queued_check = `+checkBegun+` where id = $1 returning body, starts, cancel`, id)
 	})
 	if err == nil && body == nil {
 		err = ErrUnknown

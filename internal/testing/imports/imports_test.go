@@ -29,7 +29,7 @@ var table = []row{
 	{"cmd/ycbot/early", "internal/sandbox"}, // nothing else: what it imports is started with every command
 	{"action", "internal/event internal/job internal/report internal/config"},
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
-	{"app/web", "internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
+	{"app/web", "internal/job internal/queue internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},

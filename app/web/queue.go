@@ -1,0 +1,166 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/queue"
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// queueShown is how many of those that wait the page has.
+const queueShown = 100
+
+// A queuePage is what is at work and what waits.
+type queuePage struct {
+	Now     time.Time
+	Server  string
+	Working []queued
+	Waiting []queued
+	Length  int // how many wait, also those that the viewer may not see
+	Notice  string
+}
+
+// A queued is a job that is at work or waits.
+type queued struct {
+	queue.Place
+	Repo, HeadSHA         string
+	Number                int
+	Title, Author, Person string // of the pull request, and who asked; empty: not known
+	Run                   string // its id; empty: it has not begun
+}
+
+// queue shows what the viewer may see of what is at work and what waits.
+func (s *Site) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	ctx := r.Context()
+	line, err := s.Queue.Line(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.seeQueue(ctx, v, line); err != nil {
+		return err
+	}
+	p := queuePage{Now: s.Now(), Server: s.Server, Length: line.Length}
+	if v.partial {
+		p.Notice = "GitHub does not answer for some repositories: what is theirs is not shown now."
+	}
+	working, waiting := v.visible(line.Working), v.visible(line.Waiting)
+	waiting = waiting[:min(len(waiting), queueShown)]
+	var ids []string
+	for _, place := range slices.Concat(working, waiting) {
+		ids = append(ids, place.ID)
+	}
+	jobs, err := s.Queue.Jobs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	runs, err := s.runsOf(ctx, v, len(working) > 0)
+	if err != nil {
+		return err
+	}
+	for _, place := range working {
+		p.Working = append(p.Working, describe(place, jobs[place.ID], runs[place.ID]))
+	}
+	for _, place := range waiting {
+		p.Waiting = append(p.Waiting, describe(place, jobs[place.ID], store.Run{}))
+	}
+	for _, list := range [][]queued{p.Working, p.Waiting} {
+		for i := range list {
+			if err := s.title(ctx, &list[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return s.render(w, r, v, http.StatusOK, "queue.html", "Queue", p)
+}
+
+// seeQueue asks about what v may not see by answers that are older than what is in line:
+// the repositories may be as new.
+func (s *Site) seeQueue(ctx context.Context, v *viewer, line queue.Line) error {
+	var installations []int64
+	var since time.Time
+	for _, place := range slices.Concat(line.Working, line.Waiting) {
+		if _, ok := v.repos[place.RepoID]; ok || place.Installation == 0 {
+			continue
+		}
+		installations = append(installations, place.Installation)
+		if place.Since.After(since) {
+			since = place.Since
+		}
+	}
+	if len(installations) == 0 {
+		return nil
+	}
+	slices.Sort(installations)
+	return s.seeSince(ctx, v, slices.Compact(installations), since)
+}
+
+func (v *viewer) visible(places []queue.Place) []queue.Place {
+	return slices.DeleteFunc(slices.Clone(places), func(p queue.Place) bool { return !v.reads(store.Run{RepoID: p.RepoID}) })
+}
+
+// runsOf are the runs that go on and the viewer may see, by their jobs.
+func (s *Site) runsOf(ctx context.Context, v *viewer, wanted bool) (map[string]store.Run, error) {
+	out := map[string]store.Run{}
+	if !wanted {
+		return out, nil
+	}
+	f := store.RunFilter{State: store.Running, RepoIDs: []int64{}, Limit: 1000}
+	for id := range v.repos {
+		f.RepoIDs = append(f.RepoIDs, id)
+	}
+	runs, err := s.DB.Runs(ctx, f)
+	for _, r := range runs {
+		out[r.Job] = r
+	}
+	return out, err
+}
+
+func describe(p queue.Place, j job.Job, r store.Run) queued {
+	q := queued{Place: p, Repo: j.Repo.FullName(), Number: j.Number, HeadSHA: j.HeadSHA, Run: r.ID, Title: r.Title}
+	if r.HeadSHA != "" {
+		q.HeadSHA = r.HeadSHA
+	}
+	if j.Text != nil {
+		q.Title, q.Author = j.Text.Title, j.Text.Author
+	}
+	if j.Trigger == job.TriggerMergeGroup {
+		q.Title = "merge queue"
+		if n := job.QueuedPull(j.Ref); n != 0 {
+			q.Title += ", up to #" + strconv.Itoa(n)
+		}
+	}
+	if j.Asked() && j.Actor.Login != q.Author {
+		q.Person = j.Actor.Login
+	}
+	return q
+}
+
+// title takes the title from the last run of the same pull request where the event has none.
+func (s *Site) title(ctx context.Context, q *queued) error {
+	if q.Title != "" || q.Number == 0 {
+		return nil
+	}
+	runs, err := s.DB.Runs(ctx, store.RunFilter{Repo: q.Repo, RepoIDs: []int64{q.RepoID}, Number: q.Number, Limit: 5})
+	for _, r := range runs {
+		if q.Title == "" {
+			q.Title = r.Title
+		}
+	}
+	return err
+}
+
+// Link is the page of the run, or else that of what waits at GitHub.
+func (q queued) Link(base, server string) string {
+	switch {
+	case q.Run != "":
+		return base + "/runs/" + q.Run
+	case q.Number != 0:
+		return server + "/" + q.Repo + "/pull/" + strconv.Itoa(q.Number)
+	}
+	return server + "/" + q.Repo + "/commit/" + q.HeadSHA
+}
