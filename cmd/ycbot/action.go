@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
@@ -273,7 +274,7 @@ func (h *host) agentsDir() (inBase string, folders []agents.Folder, err error) {
 	if filepath.IsAbs(dir) {
 		rel, err := filepath.Rel(h.p.getenv("GITHUB_WORKSPACE"), dir)
 		if err != nil || !filepath.IsLocal(rel) {
-			folders, err := operatorAgents(dir)
+			folders, err := machine.OperatorAgents(dir)
 			if err != nil {
 				err = fmt.Errorf("input agents-dir: %w", err)
 			}

@@ -8,11 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 
 	"github.com/spf13/cobra"
 
@@ -77,9 +78,9 @@ func someArgs(limit int, question string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return &usageError{fmt.Errorf("%s: %s", question, cmd.UseLine())}
+			return usage.Errorf("%s: %s", question, cmd.UseLine())
 		case limit >= 0 && len(args) > limit:
-			return &usageError{fmt.Errorf("%q is one argument too many", args[limit])}
+			return usage.Errorf("%q is one argument too many", args[limit])
 		}
 		return nil
 	}
@@ -88,65 +89,11 @@ func someArgs(limit int, question string) cobra.PositionalArgs {
 // loadAgents reads the agents that a run by hand could have, and says what is
 // wrong with their files.
 func (p *program) loadAgents(o *agentsOptions) (agents.Cast, error) {
-	cast, problems, err := p.readAgents(o)
+	cast, problems, err := p.machine().Agents(o.dir, o.operator)
 	for _, problem := range problems {
 		p.say(problem.String())
 	}
 	return cast, err
-}
-
-// readAgents is loadAgents without a word.
-func (p *program) readAgents(o *agentsOptions) (agents.Cast, agents.Problems, error) {
-	project, err := os.OpenRoot(o.dir) // a link that leads out of the project is not followed
-	if err != nil {
-		return agents.Cast{}, nil, err
-	}
-	defer project.Close()
-	folders, problems := agents.ProjectFolders(project.FS())
-	operator, err := operatorAgents(o.operator)
-	if err != nil {
-		return agents.Cast{}, nil, err
-	}
-	cast := agents.Load(tool.Resolve, slices.Concat(p.userFolders(), folders, operator)...)
-	return cast, append(problems, cast.Problems...), nil
-}
-
-// operatorAgents is the folder that --agents-dir names; none for "".
-func operatorAgents(dir string) ([]agents.Folder, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	if info, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("--agents-dir: %w", err)
-	} else if !info.IsDir() {
-		return nil, &usageError{fmt.Errorf("--agents-dir: %s is no folder", dir)}
-	}
-	return []agents.Folder{{Origin: agents.Operator, Path: dir, Dialect: dialectOf(dir), FS: os.DirFS(dir)}}, nil
-}
-
-// userFolders are the folders of whoever runs this by hand.
-func (p *program) userFolders() []agents.Folder {
-	home := p.getenv("HOME")
-	if !filepath.IsAbs(home) {
-		home = ""
-	}
-	yottacode := p.getenv("YOTTACODE_HOME")
-	if yottacode == "" && home != "" {
-		yottacode = filepath.Join(home, ".yottacode")
-	}
-	ycbot, err := p.home()
-	if err != nil {
-		ycbot = "" // without a home there are no agents in it
-	}
-	return agents.UserFolders(func(dir string) fs.FS { return os.DirFS(dir) }, home, yottacode, ycbot)
-}
-
-// dialectOf says for which system a file of the disk was written.
-func dialectOf(file string) agents.Dialect {
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	return agents.DialectOf(file)
 }
 
 func (p *program) agentsList(o *agentsOptions) error {
@@ -322,5 +269,5 @@ func checkedAgent(file string) (agents.Definition, agents.Problems) {
 	if err != nil {
 		return unread(err)
 	}
-	return agents.Parse(file, data, dialectOf(file), tool.Resolve)
+	return agents.Parse(file, data, machine.DialectOf(file), tool.Resolve)
 }

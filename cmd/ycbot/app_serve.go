@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/run"
@@ -158,7 +159,7 @@ func (s *service) equip(ctx context.Context) (err error) {
 	if s.cast, err = q.cast(o); err != nil {
 		return err
 	}
-	if o.agentFolders, err = operatorAgents(s.o.agentsDir); err != nil {
+	if o.agentFolders, err = machine.OperatorAgents(s.o.agentsDir); err != nil {
 		return err
 	}
 	if s.runner, err = q.runner(ctx, o); err != nil {
@@ -176,7 +177,7 @@ func (s *service) equip(ctx context.Context) (err error) {
 
 // ready says why a delivery could not be stored: its row, or its body until it is checked.
 func (s *service) ready(ctx context.Context) error {
-	return errors.Join(s.db.Storable(ctx), writable(s.o.data))
+	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.data))
 }
 
 // idle says why no run is begun; nil: runs are, or this process does not work.
@@ -233,9 +234,9 @@ func (s *service) sweep(ctx context.Context) error {
 	before := s.p.now().Add(-s.o.keepFor)
 	err := s.worker.Sweep(ctx, before)
 	if s.runner != nil {
-		_, swept := workspace.Sweep(ctx, s.runner.Home, tempAge, s.p.now(), s.log)
+		_, swept := workspace.Sweep(ctx, s.runner.Home, workspace.TempAge, s.p.now(), s.log)
 		_, pruned := s.runner.Git.Prune(ctx, s.runner.Home, s.log)
-		err = errors.Join(err, swept, pruned, sweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.p.now().Add(-tempAge)))
+		err = errors.Join(err, swept, pruned, workspace.SweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.p.now().Add(-workspace.TempAge)))
 	}
 	return errors.Join(err, sweepRuns(ctx, filepath.Join(s.o.data, "runs"), before))
 }

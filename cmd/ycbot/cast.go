@@ -12,25 +12,26 @@ import (
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/policy"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // cast reads from flags and environment which model is asked; nil means none:
 // nobody named one, or --no-model was given.
 func (p *program) cast(o *runOptions) (*orchestrator.ModelConfig, error) {
-	kind := cmp.Or(o.provider.value, p.getenv("YCBOT_PROVIDER"), p.likelyProvider())
+	kind := cmp.Or(o.provider.value, p.getenv("YCBOT_PROVIDER"), provider.Likely(p.getenv))
 	name := cmp.Or(o.model, p.getenv("YCBOT_MODEL"))
 	baseURL := cmp.Or(o.baseURL, p.getenv("YCBOT_BASE_URL"))
 	if !slices.Contains(o.provider.words, kind) {
 		return nil, fmt.Errorf("YCBOT_PROVIDER %q: want one of %s", kind, strings.Join(o.provider.words, ", "))
 	}
-	if o.noModel || kind != scripted && name == "" {
+	if o.noModel || kind != script.Provider && name == "" {
 		if !o.noModel && (o.coordinator || len(o.agents) > 0 || o.provider.value != "" || o.baseURL != "") {
-			return nil, &usageError{errors.New("no model is named: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out")}
+			return nil, usage.Errorf("no model is named: give --model NAME or set YCBOT_MODEL, or leave the flags for agents out")
 		}
 		return nil, nil //nolint:nilnil // gate only is no fault
 	}
 	if o.maxTokens < 0 || o.maxCost < 0 || o.maxIterations < 0 {
-		return nil, &usageError{errors.New("--max-tokens, --max-cost-usd and --max-iterations: want numbers above zero")}
+		return nil, usage.Errorf("--max-tokens, --max-cost-usd and --max-iterations: want numbers above zero")
 	}
 	exec := p.getenv("YCBOT_EXEC")
 	if exec != "" && !slices.Contains(policy.Levels(), exec) {
@@ -45,27 +46,16 @@ func (p *program) cast(o *runOptions) (*orchestrator.ModelConfig, error) {
 		Name: kind + " " + name, Agents: o.agents, Coordinator: o.coordinator,
 		NoBackground: o.noBackground, MaxTokens: o.maxTokens, MaxCostUSD: o.maxCost, MaxIterations: o.maxIterations,
 	}
-	if kind == scripted {
+	if kind == script.Provider {
 		return p.scripted(c, baseURL)
 	}
 	return p.asked(c, o, name, kind, baseURL)
 }
 
-// scripted is the provider that plays a scenario file.
-const scripted = "script"
-
-// likelyProvider is whose key the environment has.
-func (p *program) likelyProvider() string {
-	if p.getenv("ANTHROPIC_API_KEY") != "" && p.getenv("OPENAI_API_KEY") == "" && p.getenv("YCBOT_API_KEY") == "" {
-		return "anthropic"
-	}
-	return "openai"
-}
-
 // scripted plays a scenario file.
 func (p *program) scripted(c *orchestrator.ModelConfig, file string) (*orchestrator.ModelConfig, error) {
 	if file == "" {
-		return nil, &usageError{errors.New("--provider script plays a scenario: name its file with --base-url FILE")}
+		return nil, usage.Errorf("--provider script plays a scenario: name its file with --base-url FILE")
 	}
 	m, err := script.Load(file)
 	if err != nil {
@@ -82,7 +72,7 @@ func (p *program) scripted(c *orchestrator.ModelConfig, file string) (*orchestra
 func (p *program) asked(c *orchestrator.ModelConfig, o *runOptions, name, providerName, baseURL string) (*orchestrator.ModelConfig, error) {
 	preset, err := provider.Find(providerName)
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("--provider: %w", err)}
+		return nil, usage.Errorf("--provider: %w", err)
 	}
 	target, err := preset.Resolve(provider.Overrides{BaseURL: baseURL, Key: cmp.Or(o.key, p.getenv("YCBOT_API_KEY"))}, p.getenv)
 	if errors.Is(err, provider.ErrNoKey) {

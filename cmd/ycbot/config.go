@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/workspace"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +56,7 @@ Steps of the gate whose commands are detected are left out: "ycbot gate explain"
 // configuration reads the file that was named, else the repository's; nil where
 // that is not there.
 func (p *program) configuration(dir string, args []string) (name string, data []byte, err error) {
-	name = filepath.Join(p.topOf(dir), filepath.FromSlash(configPath))
+	name = filepath.Join(workspace.TopOf(dir), filepath.FromSlash(configPath))
 	if len(args) > 0 {
 		name = args[0]
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -267,12 +266,4 @@ func requirement(j job.Job, named string) sandbox.Tier {
 	default:
 		return sandbox.TierBasic
 	}
-}
-
-// token is the one that the environment has for GitHub.
-func (p *program) token() (string, error) {
-	if t := cmp.Or(p.getenv("GITHUB_TOKEN"), p.getenv("GH_TOKEN")); t != "" {
-		return t, nil
-	}
-	return "", errors.New("no token for GitHub: set GITHUB_TOKEN, for example GITHUB_TOKEN=$(gh auth token)")
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/workspace"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
@@ -83,7 +84,7 @@ Nothing that is there is changed without --force, and nothing is committed.`,
 
 // init does "ycbot init".
 func (p *program) init(ctx context.Context, dir string, force bool, forks string) error {
-	top := p.topOf(dir)
+	top := workspace.TopOf(dir)
 	if _, err := os.Stat(filepath.Join(top, ".git")); err != nil {
 		return fmt.Errorf("%s is in no git repository: run \"git init\" there first, or name another folder with -C", dir)
 	}

@@ -92,7 +92,7 @@ func (p *program) newHubOfEnv() (*hub, error) {
 	token := cmp.Or(p.getenv("INPUT_GITHUB_TOKEN"), p.getenv("INPUT_GITHUB-TOKEN"))
 	if token == "" {
 		var err error
-		if token, err = p.token(); err != nil {
+		if token, err = github.TokenOf(p.getenv); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -24,13 +25,13 @@ import (
 func (o *runOptions) pullFlags() error {
 	switch {
 	case o.pr == 0 && o.repo != "":
-		return &usageError{errors.New("--repo says where a pull request is: give --pr N too")}
+		return usage.Errorf("--repo says where a pull request is: give --pr N too")
 	case o.pr == 0 && o.publish:
-		return &usageError{errors.New("--publish posts on a pull request: give --pr N too")}
+		return usage.Errorf("--publish posts on a pull request: give --pr N too")
 	case o.pr < 0:
-		return &usageError{fmt.Errorf("--pr %d: want the number of a pull request", o.pr)}
+		return usage.Errorf("--pr %d: want the number of a pull request", o.pr)
 	case o.pr != 0 && (o.base != "" || o.dirty):
-		return &usageError{errors.New("--pr takes base and head from the pull request: leave --base and --dirty out")}
+		return usage.Errorf("--pr takes base and head from the pull request: leave --base and --dirty out")
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (p *program) runPull(ctx context.Context, o *runOptions) error {
 
 // findPull asks GitHub for the pull request, and pins its commits.
 func (p *program) findPull(ctx context.Context, o *runOptions) (*hub, job.Job, error) {
-	token, err := p.token()
+	token, err := github.TokenOf(p.getenv)
 	if err != nil {
 		return nil, job.Job{}, err
 	}
@@ -98,7 +99,7 @@ func (p *program) findPull(ctx context.Context, o *runOptions) (*hub, job.Job, e
 	case fullOID.MatchString(head):
 		j.HeadSHA = head // an earlier head, as a report names it
 	default:
-		return nil, j, &usageError{fmt.Errorf("--head %s: the head of pull request %d is %s: give that, or the whole id of an earlier one", o.head, o.pr, f.HeadSHA)}
+		return nil, j, usage.Errorf("--head %s: the head of pull request %d is %s: give that, or the whole id of an earlier one", o.head, o.pr, f.HeadSHA)
 	}
 	h.config = config.Default()
 	return h, j, nil
@@ -123,7 +124,7 @@ func (p *program) pullRepo(ctx context.Context, o *runOptions) (github.Repo, err
 	}
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
-		return github.Repo{}, &usageError{fmt.Errorf("%q is no repository on GitHub: name it with --repo OWNER/NAME", name)}
+		return github.Repo{}, usage.Errorf("%q is no repository on GitHub: name it with --repo OWNER/NAME", name)
 	}
 	return github.Repo{Owner: owner, Name: repo}, nil
 }

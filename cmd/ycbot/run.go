@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -17,15 +16,19 @@ import (
 
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
+	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/forecast"
 	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -79,7 +82,7 @@ func newRunOptions() *runOptions {
 		router:   choice{"", []string{"off", "manual", "auto"}},
 		effort:   choice{"", model.Efforts()},
 		mode:     choice{"verify", []string{"verify", "plan"}},
-		provider: choice{"", append(provider.Spellings(), scripted)},
+		provider: choice{"", append(provider.Spellings(), script.Provider)},
 	}
 }
 
@@ -154,11 +157,11 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 		return err
 	}
 	o.foretell = true
-	operator, err := operatorAgents(o.agentsDir)
+	operator, err := machine.OperatorAgents(o.agentsDir)
 	if err != nil {
 		return err
 	}
-	o.agentFolders = append(p.userFolders(), operator...)
+	o.agentFolders = append(p.machine().UserFolders(), operator...)
 	if o.pr != 0 {
 		return p.runPull(ctx, o)
 	}
@@ -203,7 +206,7 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
 	}
 	if o.task != "" && o.taskFile != "" {
-		return job, &usageError{errors.New("--task and --task-file: give one of them")}
+		return job, usage.Errorf("--task and --task-file: give one of them")
 	}
 	if o.taskFile != "" {
 		text, err := p.readInput(o.taskFile)
@@ -251,7 +254,7 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 	if dir := cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(p.getenv("HOME"), ".config")); filepath.IsAbs(dir) {
 		git.Excludes = filepath.Join(dir, "git", "ignore")
 	}
-	rules, err := p.operatorRules()
+	rules, err := p.machine().OperatorRules()
 	if err != nil {
 		return nil, err
 	}
@@ -273,11 +276,11 @@ func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error
 			tools, box, err = o.begun()
 			return err
 		}
-		tools, box, err = p.machine(groupCtx, ctx, o, temp, log)
+		tools, box, err = p.equip(groupCtx, ctx, o, temp, log)
 		return err
 	})
 	if err := group.Wait(); err != nil {
-		abandoned(box)
+		forecast.Abandon(box)
 		return nil, err
 	}
 	return &run.Runner{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/sandbox/forecast"
 	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
@@ -32,7 +33,7 @@ func (p *program) openTraces(ctx context.Context) func() {
 
 // perform has a run done, and traced where someone wants that.
 func (p *program) perform(ctx context.Context, door string, runner *run.Runner, job run.Job) (*report.Report, error) {
-	defer settled(runner.Sandbox)
+	defer forecast.Wait(runner.Sandbox)
 	t := p.traces.Run(traceInfo(door, job), p.now())
 	if t != nil {
 		runner.Observe = observers(runner.Observe, t.Observe)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 
 	"github.com/spf13/cobra"
 
@@ -72,17 +73,17 @@ var wholeSHA = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	owner, name, ok := strings.Cut(o.repo, "/")
 	if !ok || owner == "" || name == "" {
-		return &usageError{fmt.Errorf("--repo %q: want OWNER/NAME", o.repo)}
+		return usage.Errorf("--repo %q: want OWNER/NAME", o.repo)
 	}
 	sha := strings.ToLower(o.sha)
 	if !wholeSHA.MatchString(sha) {
-		return &usageError{fmt.Errorf("--sha %q: want all 40 or 64 hex digits of the commit", o.sha)}
+		return usage.Errorf("--sha %q: want all 40 or 64 hex digits of the commit", o.sha)
 	}
 	app := int64(0)
 	if text := cmp.Or(o.appID, p.getenv("YCBOT_APP_ID")); text != "" {
 		var err error
 		if app, err = strconv.ParseInt(text, 10, 64); err != nil || app <= 0 {
-			return &usageError{fmt.Errorf("--app-id %q: want the number of a GitHub App", text)}
+			return usage.Errorf("--app-id %q: want the number of a GitHub App", text)
 		}
 	}
 	h, err := p.newHubOfEnv()

@@ -13,6 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // voices are the models that agents of one run are asked of.
@@ -39,7 +40,7 @@ func (p *program) newVoices(o *runOptions, target provider.Target, name string) 
 	}
 	var err error
 	if v.route.Mode, err = provider.ParseRouteMode(mode); err != nil {
-		return nil, &usageError{fmt.Errorf("--router: %w", err)}
+		return nil, usage.Errorf("--router: %w", err)
 	}
 	if v.idle, err = p.modelIdle(o); err != nil {
 		return nil, err

@@ -29,6 +29,7 @@ var table = []row{
 	{"cmd/ycbot/early", "internal/sandbox"}, // nothing else: what it imports is started with every command
 	{"action", "internal/event internal/job internal/report internal/config"},
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
+	{"app/setup", "internal/github"}, // the App is made once, by hand
 	{"app/web", "internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
@@ -53,7 +54,9 @@ var table = []row{
 	{"internal/report", ""},
 	{"internal/publish", "internal/report internal/github internal/store"},
 
-	{"internal/terminal", "agent internal/gate internal/model internal/report"}, // it shows their events
+	{"internal/machine", "agents internal/gate internal/policy internal/sandbox internal/tool internal/usage internal/workspace"},
+	{"internal/doctor", "agents app/setup internal/config internal/disk internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
+	{"internal/terminal", "agent internal/gate internal/model internal/report"},                                                                                                                                                                                                  // it shows their events
 
 	{"internal/policy", ""},
 	{"internal/hook", ""},
@@ -76,6 +79,7 @@ var table = []row{
 	{"internal/telemetry", "internal/transcript"}, // metrics and traces are made from events
 	{"internal/redact", "-"},
 	{"internal/pattern", "-"},
+	{"internal/usage", "-"},
 	{"internal/change", "-"},
 
 	{"internal/testing/browser", ""},               // a browser for the tests of several packages

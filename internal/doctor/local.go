@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -15,20 +15,21 @@ import (
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/policy"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// examineGit looks for git, the repository, and what "ycbot run" would verify.
-func (p *program) examineGit(ctx context.Context, c *chart, o *doctorOptions) {
-	git, err := workspace.NewGit("git", p.env, p.log())
+// git looks for git, the repository, and what "ycbot run" would verify.
+func (in Input) git(ctx context.Context, c *area) {
+	git, err := workspace.NewGit("git", in.Machine.Env, in.Machine.Log)
 	if err != nil {
 		c.issue("install git, or put it on PATH", "%v", err)
 		return
 	}
 	c.ok("git %s", git.Version())
-	r, err := git.Discover(ctx, o.run.dir)
+	r, err := git.Discover(ctx, in.Dir)
 	if errors.Is(err, workspace.ErrNotRepository) {
 		c.skip("", "%v", err)
 		return
@@ -57,16 +58,16 @@ func (p *program) examineGit(ctx context.Context, c *chart, o *doctorOptions) {
 	c.ok("\"ycbot run\" compares %s (%s) with %s (%s)", head.Name, change.Short(head.OID), base.Name, change.Short(base.OID))
 }
 
-// examineSandbox tries out what runs would get.
-func (p *program) examineSandbox(ctx context.Context, c *chart, o *doctorOptions) {
+// sandbox tries out what runs would get.
+func (in Input) sandbox(ctx context.Context, c *area) {
 	temp, err := os.MkdirTemp("", "ycbot-doctor-")
 	if err != nil {
 		c.issue("make the system's folder for temporary files writable", "temporary directory: %v", err)
 		return
 	}
 	defer os.RemoveAll(temp)
-	tools, _ := gate.FindToolchains(ctx, p.env) // what is wrong with them is said elsewhere
-	box, err := sandbox.Detect(ctx, p.sandboxOptions(o.run.sandbox.value, temp, tools))
+	tools, _ := gate.FindToolchains(ctx, in.Machine.Env) // what is wrong with them is said elsewhere
+	box, err := sandbox.Detect(ctx, in.Machine.SandboxOptions(in.Sandbox, temp, tools))
 	if err != nil {
 		c.issue("\"ycbot sandbox doctor\" tells what each tier lacks", "%v", err)
 		return
@@ -90,10 +91,9 @@ func (p *program) examineSandbox(ctx context.Context, c *chart, o *doctorOptions
 	}
 }
 
-// examinePolicy reads the permission files, and lints their rules.
-func (p *program) examinePolicy(c *chart, o *doctorOptions) {
-	read := &permissionsOptions{dir: o.run.dir, trust: choice{value: policy.Local}}
-	files, err := p.rulesOf(read)
+// policy reads the permission files, and lints their rules.
+func (in Input) policy(c *area) {
+	files, err := in.Machine.Permissions(machine.PermissionFiles{Dir: in.Dir, Local: true})
 	var rules []policy.Rule
 	if err == nil {
 		rules, err = policy.ParseFiles(files...)
@@ -112,20 +112,20 @@ func (p *program) examinePolicy(c *chart, o *doctorOptions) {
 	}
 }
 
-// examineAgents reads the agent files.
-func (p *program) examineAgents(c *chart, o *doctorOptions) {
-	cast, problems, err := p.readAgents(&agentsOptions{dir: o.run.dir})
+// agents reads the agent files.
+func (in Input) agents(c *area) {
+	all, problems, err := in.Machine.Agents(in.Dir, "")
 	if err != nil {
 		c.issue("", "%v", err)
 		return
 	}
 	own := 0
-	for _, d := range cast.Definitions {
+	for _, d := range all.Definitions {
 		if d.Origin != agents.Builtin {
 			own++
 		}
 	}
-	c.ok("%s, %d of them from files", counted(len(cast.Definitions), "agent"), own)
+	c.ok("%s, %d of them from files", counted(len(all.Definitions), "agent"), own)
 	for _, problem := range problems {
 		if problem.Fatal {
 			c.issue("\"ycbot agents check FILE\" tells when it is right", "%s", problem)
@@ -135,18 +135,18 @@ func (p *program) examineAgents(c *chart, o *doctorOptions) {
 	}
 }
 
-// examineConfig reads the configuration as it stands in the working tree.
-func (p *program) examineConfig(c *chart, o *doctorOptions) {
-	data, err := os.ReadFile(filepath.Join(p.topOf(o.run.dir), filepath.FromSlash(configPath)))
+// config reads the configuration as it stands in the working tree.
+func (in Input) config(c *area) {
+	data, err := os.ReadFile(filepath.Join(workspace.TopOf(in.Dir), filepath.FromSlash(config.Path)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.ok("no %s: the defaults hold, and the gate finds the commands", configPath)
+		c.ok("no %s: the defaults hold, and the gate finds the commands", config.Path)
 		return
 	case err != nil:
 		c.issue("make it readable", "%v", err)
 		return
 	}
-	_, err = config.Parse(configPath, data)
+	_, err = config.Parse(config.Path, data)
 	var problems config.Problems
 	if errors.As(err, &problems) {
 		for _, problem := range problems {
@@ -154,34 +154,17 @@ func (p *program) examineConfig(c *chart, o *doctorOptions) {
 		}
 		return
 	}
-	c.ok("%s is right; a run reads it at the base commit", configPath)
+	c.ok("%s is right; a run reads it at the base commit", config.Path)
 }
 
-// topOf is the top folder of the working tree that dir lies in, and dir where it lies
-// in none.
-func (p *program) topOf(dir string) string {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return dir
-	}
-	for at := abs; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at
-		}
-		if at == filepath.Dir(at) {
-			return abs
-		}
-	}
-}
-
-// examineToolchains says which projects the gate finds, and what they lack here.
-func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOptions) {
-	git, err := workspace.NewGit("git", p.env, p.log())
+// toolchains says which projects the gate finds, and what they lack here.
+func (in Input) toolchains(ctx context.Context, c *area) {
+	git, err := workspace.NewGit("git", in.Machine.Env, in.Machine.Log)
 	if err != nil {
 		c.skip("", "git is not there")
 		return
 	}
-	r, err := git.Discover(ctx, o.run.dir)
+	r, err := git.Discover(ctx, in.Dir)
 	if err != nil {
 		c.skip("", "no repository: nothing to build")
 		return
@@ -191,10 +174,10 @@ func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOpti
 		c.skip("", "no commit: nothing to build")
 		return
 	}
-	tools, broken := gate.FindToolchains(ctx, p.env)
+	tools, broken := gate.FindToolchains(ctx, in.Machine.Env)
 	found := gate.Survey(r.Root, files, tools)
-	if len(found) == 0 && p.namesCommands(o.run.dir) {
-		c.ok("%s names the commands; the gate finds nothing else at HEAD", configPath)
+	if len(found) == 0 && namesCommands(in.Dir) {
+		c.ok("%s names the commands; the gate finds nothing else at HEAD", config.Path)
 		return
 	}
 	if len(found) == 0 {
@@ -223,30 +206,30 @@ func (p *program) examineToolchains(ctx context.Context, c *chart, o *doctorOpti
 }
 
 // namesCommands reports whether the configuration of the working tree has commands.
-func (p *program) namesCommands(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(p.topOf(dir), filepath.FromSlash(configPath)))
+func namesCommands(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(workspace.TopOf(dir), filepath.FromSlash(config.Path)))
 	if err != nil {
 		return false
 	}
-	c, err := config.Parse(configPath, data)
+	c, err := config.Parse(config.Path, data)
 	return err == nil && len(slices.Concat(c.Commands.Setup, c.Commands.Build, c.Commands.Test, c.Commands.Lint)) > 0
 }
 
-// projectsMost is how many projects are told of.
+// projectsMost is how many projects are listed.
 const projectsMost = 12
 
-// examineState looks at ycbot's own files.
-func (p *program) examineState(c *chart) {
-	home, err := p.home()
+// state looks at ycbot's own files.
+func (in Input) state(c *area) {
+	home, err := in.Machine.Home()
 	if err != nil {
 		c.issue("set YCBOT_HOME", "%v", err)
 		return
 	}
-	if err := writable(home); err != nil {
+	if err := disk.Writable(home); err != nil {
 		c.issue("make it writable, or set YCBOT_HOME to a folder that is", "%v", err)
 		return
 	}
-	use := measure(home, p.now().Add(-tempAge))
+	use := measure(home, in.Machine.Now().Add(-workspace.TempAge))
 	size := "size " + disk.Text(use.bytes)
 	if use.cut {
 		size = "more than " + disk.Text(use.bytes)

@@ -1,4 +1,6 @@
-package main
+// Package forecast lets a run begin before the sandbox has been tried out, where the last
+// run on this machine has found out what it gives.
+package forecast
 
 import (
 	"context"
@@ -15,14 +17,14 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// foretoldFile keeps, in the folder of ycbot's own files, what the sandbox was found
+// File keeps, in the folder of ycbot's own files, what the sandbox was found
 // to give by the last run here.
-const foretoldFile = "sandbox.json"
+const File = "sandbox.json"
 
-// A foretold sandbox is one that is still being tried out. Until then it is said to
+// An expected sandbox is one that is still being tried out. Until then it is said to
 // give what it gave the last time on this machine, so that a run can begin; a command
 // waits for the outcome, and none is run when that is another.
-type foretold struct {
+type expected struct {
 	known sandbox.Status
 	file  string
 
@@ -32,26 +34,26 @@ type foretold struct {
 	err   error
 }
 
-// A foretelling is what is kept: what was found, and of which machine.
-type foretelling struct {
+// A finding is what is kept: what was found, and of which machine.
+type finding struct {
 	Machine string         `json:"machine"`
 	Status  sandbox.Status `json:"status"`
 }
 
-// foretell has detect try the sandbox out beside what comes next, where the last run
-// on this machine has found out what there is, and else waits for it. Whoever is
-// given one settles it at the end.
-func foretell(ctx context.Context, file, machine string, detect func(context.Context) (sandbox.Sandbox, error)) (sandbox.Sandbox, error) {
-	var last foretelling
+// Begin has detect try the sandbox out beside what comes next, where the last run
+// on this machine has found out what there is, and else waits for it. The caller
+// calls [Wait] or [Abandon] at the end.
+func Begin(ctx context.Context, file, machine string, detect func(context.Context) (sandbox.Sandbox, error)) (sandbox.Sandbox, error) {
+	var last finding
 	data, err := os.ReadFile(file)
 	if err != nil || json.Unmarshal(data, &last) != nil || machine == "" || last.Machine != machine || len(last.Status.SelfTest) == 0 {
 		box, err := detect(ctx)
 		if err == nil && machine != "" && len(box.Status().SelfTest) > 0 {
-			err = keepForetelling(file, foretelling{machine, box.Status()})
+			err = keep(file, finding{machine, box.Status()})
 		}
 		return box, err
 	}
-	f := &foretold{known: last.Status, file: file, found: make(chan struct{})}
+	f := &expected{known: last.Status, file: file, found: make(chan struct{})}
 	ctx, f.leave = context.WithCancel(ctx)
 	go func() {
 		defer close(f.found)
@@ -67,7 +69,7 @@ func foretell(ctx context.Context, file, machine string, detect func(context.Con
 	return f, nil
 }
 
-func keepForetelling(file string, f foretelling) error {
+func keep(file string, f finding) error {
 	data, err := json.Marshal(f)
 	if err != nil {
 		return err
@@ -85,10 +87,10 @@ func gives(a, b sandbox.Status) bool {
 }
 
 // Status implements [sandbox.Sandbox].
-func (f *foretold) Status() sandbox.Status { return f.known }
+func (f *expected) Status() sandbox.Status { return f.known }
 
 // Run implements [sandbox.Sandbox].
-func (f *foretold) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
+func (f *expected) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
 	select {
 	case <-f.found:
 	case <-ctx.Done():
@@ -101,7 +103,7 @@ func (f *foretold) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, 
 }
 
 // OpenLoopback makes a loopback interface as the sandbox does that was tried out.
-func (f *foretold) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) {
+func (f *expected) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) {
 	select {
 	case <-f.found:
 	case <-ctx.Done():
@@ -113,26 +115,26 @@ func (f *foretold) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) 
 	return sandbox.OpenLoopback(ctx, f.box, sandbox.NetworkNone)
 }
 
-// settled waits until a sandbox has been tried out, so that the trial leaves nothing
+// Wait waits until a sandbox has been tried out, so that the trial leaves nothing
 // behind.
-func settled(box sandbox.Sandbox) {
-	if f, ok := box.(*foretold); ok {
+func Wait(box sandbox.Sandbox) {
+	if f, ok := box.(*expected); ok {
 		<-f.found
 	}
 }
 
-// abandoned is settled for a sandbox that no one will use.
-func abandoned(box sandbox.Sandbox) {
-	if f, ok := box.(*foretold); ok {
+// Abandon is Wait for a sandbox that no one will use.
+func Abandon(box sandbox.Sandbox) {
+	if f, ok := box.(*expected); ok {
 		f.leave()
 		<-f.found
 	}
 }
 
-// machine names what the outcome of trying a sandbox out depends on: the kernel that
+// Machine names what the outcome of trying a sandbox out depends on: the kernel that
 // is running, who runs this and under which restrictions, the programs, what was
-// asked for. "" where that cannot be told.
-func machine(o sandbox.Options) string {
+// asked for. "" where that is not known.
+func Machine(o sandbox.Options) string {
 	const boot = "/proc/sys/kernel/random/boot_id"
 	h := sha256.New()
 	for _, name := range []string{

@@ -1,7 +1,8 @@
-package main
+// Package setup makes the GitHub App on GitHub, from a manifest, and writes the settings
+// that the server reads.
+package setup
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -23,90 +25,80 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// manifestOptions are the flags of "ycbot app manifest".
-type manifestOptions struct {
-	publicURL, githubURL string
-	name, organization   string
-	out                  string
-	force, public        bool
-	wait                 time.Duration
-}
-
-func appManifestCommand(p *program) *cobra.Command {
-	o := &manifestOptions{}
-	cmd := &cobra.Command{
-		Use:   "manifest",
-		Short: "Make the App on GitHub, and write the settings that serve reads",
-		Long: `Make the App on GitHub with the permissions and events that it needs, and write
-its settings to a file: number, private key, secrets of webhook and login, and a
-key for sessions. A page on this machine takes you to GitHub, which asks you to
-confirm; nothing is made before. Over SSH forward the port of the address that is
-printed.`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.appManifest(cmd.Context(), o) },
-	}
-	f := cmd.Flags()
-	f.SortFlags = false
-	f.StringVar(&o.publicURL, "public-url", "", "`URL` under which GitHub and people will reach the server ($YCBOT_PUBLIC_URL)")
-	f.StringVar(&o.organization, "org", "", "make it in the organization `NAME`; else it is yours")
-	f.StringVar(&o.name, "name", "", "`NAME` of the App, 34 characters at most, different from all others on GitHub (default ycbot and the host)")
-	f.BoolVar(&o.public, "public", false, "let others install it too")
-	f.StringVar(&o.out, "out", "ycbot.env", "`FILE` to write")
-	f.BoolVar(&o.force, "force", false, "replace the file if it is there")
-	f.StringVar(&o.githubURL, "github-url", "", "`URL` of GitHub's API ($YCBOT_GITHUB_URL, $GITHUB_API_URL, default https://api.github.com)")
-	f.DurationVar(&o.wait, "wait", 30*time.Minute, "how long to wait for you")
-	return cmd
+// Options say which App is made.
+type Options struct {
+	PublicURL      string        // where GitHub and people will reach the server
+	GitHubURL      string        // of GitHub's API; "": github.com
+	Server         string        // where people find that GitHub, without a slash at the end
+	Name           string        // of the App; "": ycbot and the host
+	Organization   string        // that it belongs to; "": to the person
+	Out            string        // file of settings that is written
+	Force          bool          // that replaces one
+	Public         bool          // others may install it
+	Wait           time.Duration // for the person
+	Transport      http.RoundTripper
+	Now            func() time.Time
+	Stdout, Stderr io.Writer
 }
 
 // manifestName is how long GitHub lets the name of an App be.
 const manifestName = 34
 
-// complete reads what flags leave open, and says what is wrong.
-func (o *manifestOptions) complete(p *program) error {
-	o.publicURL = strings.TrimRight(cmp.Or(o.publicURL, p.getenv("YCBOT_PUBLIC_URL")), "/")
-	o.githubURL = cmp.Or(o.githubURL, p.getenv("YCBOT_GITHUB_URL"), p.getenv("GITHUB_API_URL"))
-	u, err := url.Parse(o.publicURL)
+// complete fills in what was left open, and says what is wrong.
+func (o *Options) complete() error {
+	o.PublicURL = strings.TrimRight(o.PublicURL, "/")
+	u, err := url.Parse(o.PublicURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
 		return errors.New("--public-url: want https://HOST, where GitHub can reach the server")
 	}
-	if o.name == "" {
-		o.name = "ycbot " + u.Hostname()
-		o.name = strings.TrimSpace(o.name[:min(len(o.name), manifestName)])
+	if o.Name == "" {
+		o.Name = "ycbot " + u.Hostname()
+		o.Name = strings.TrimSpace(o.Name[:min(len(o.Name), manifestName)])
 	}
-	if len(o.name) > manifestName {
+	if len(o.Name) > manifestName {
 		return fmt.Errorf("--name: GitHub takes %d characters at most", manifestName)
 	}
-	if o.organization != "" && !organizationPattern.MatchString(o.organization) {
-		return fmt.Errorf("--org %q: want the name of an organization", o.organization)
+	if o.Organization != "" && !organizationPattern.MatchString(o.Organization) {
+		return fmt.Errorf("--org %q: want the name of an organization", o.Organization)
 	}
-	o.out, err = filepath.Abs(o.out)
+	o.Out, err = filepath.Abs(o.Out)
 	return err
 }
 
 var organizationPattern = pattern.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$`)
 
+// Permissions are what the App needs on GitHub, and [Events] what it listens to
+// beside those of its installation, which every App gets.
+func Permissions() map[string]string {
+	return map[string]string{"checks": "write", "pull_requests": "write", "issues": "write", "contents": "read", "members": "read", "metadata": "read"}
+}
+
+// Events are what the App listens to.
+func Events() []string {
+	return []string{"pull_request", "issue_comment", "check_run", "check_suite", "merge_group"}
+}
+
 // manifest is what GitHub is asked for.
-func (o *manifestOptions) manifest(back string) ([]byte, error) {
+func (o *Options) manifest(back string) ([]byte, error) {
 	return json.Marshal(map[string]any{
-		"name": o.name, "url": o.publicURL, "description": "Verifies pull requests by running them.", "public": o.public,
-		"hook_attributes": map[string]any{"url": o.publicURL + "/webhook", "active": true},
-		"redirect_url":    back, "callback_urls": []string{o.publicURL + "/login/callback"},
-		"request_oauth_on_install": false, "default_permissions": appPermissions(), "default_events": appEvents(),
+		"name": o.Name, "url": o.PublicURL, "description": "Verifies pull requests by running them.", "public": o.Public,
+		"hook_attributes": map[string]any{"url": o.PublicURL + "/webhook", "active": true},
+		"redirect_url":    back, "callback_urls": []string{o.PublicURL + "/login/callback"},
+		"request_oauth_on_install": false, "default_permissions": Permissions(), "default_events": Events(),
 	})
 }
 
-// appManifest does "ycbot app manifest".
-func (p *program) appManifest(ctx context.Context, o *manifestOptions) error {
-	if err := o.complete(p); err != nil {
+// Make makes the App: it leads the person to GitHub, waits until GitHub answers, and
+// writes the settings.
+func Make(ctx context.Context, o Options) error {
+	if err := o.complete(); err != nil {
 		return err
 	}
-	file, err := makeSettings(o.out, o.force) // before GitHub is asked, which answers once
+	file, err := makeSettings(o.Out, o.Force) // before GitHub is asked, which answers once
 	if err != nil {
 		return err
 	}
@@ -115,13 +107,13 @@ func (p *program) appManifest(ctx context.Context, o *manifestOptions) error {
 	if err != nil {
 		return fmt.Errorf("listen for GitHub's answer: %w", err)
 	}
-	d := &door{host: l.Addr().String(), word: rand.Text(), state: rand.Text(), codes: make(chan string, 1), result: make(chan error, 1)}
+	d := &portal{host: l.Addr().String(), word: rand.Text(), state: rand.Text(), codes: make(chan string, 1), result: make(chan error, 1)}
 	if d.manifest, err = o.manifest("http://" + d.host + "/" + d.word + "/back"); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	d.post = p.serverOf(o.githubURL) + "/settings/apps/new"
-	if o.organization != "" {
-		d.post = p.serverOf(o.githubURL) + "/organizations/" + o.organization + "/settings/apps/new"
+	d.post = o.Server + "/settings/apps/new"
+	if o.Organization != "" {
+		d.post = o.Server + "/organizations/" + o.Organization + "/settings/apps/new"
 	}
 	srv := &http.Server{Handler: d.handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	go func() { _ = srv.Serve(l) }() // its end is ours
@@ -134,22 +126,22 @@ func (p *program) appManifest(ctx context.Context, o *manifestOptions) error {
 			_ = srv.Close()
 		}
 	}()
-	fmt.Fprintf(p.stderr, "Open this address in a browser on this machine, and confirm on GitHub:\n\n  http://%s/%s/\n\n", d.host, d.word)
-	ctx, cancel := context.WithTimeoutCause(ctx, o.wait, errors.New("nobody confirmed in time: start again"))
+	fmt.Fprintf(o.Stderr, "Open this address in a browser on this machine, and confirm on GitHub:\n\n  http://%s/%s/\n\n", d.host, d.word)
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Wait, errors.New("nobody confirmed in time: start again"))
 	defer cancel()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case code := <-d.codes:
-		err = p.finishManifest(ctx, o, file, code)
+		err = o.finish(ctx, file, code)
 		d.result <- err
 		return err
 	}
 }
 
-// finishManifest fetches the App that was made, and writes its settings.
-func (p *program) finishManifest(ctx context.Context, o *manifestOptions, file *settingsFile, code string) error {
-	made, err := github.Convert(ctx, github.Options{BaseURL: o.githubURL, Transport: p.client.Transport, Now: p.now}, code)
+// finish fetches the App that was made, and writes its settings.
+func (o *Options) finish(ctx context.Context, file *settingsFile, code string) error {
+	made, err := github.Convert(ctx, github.Options{BaseURL: o.GitHubURL, Transport: o.Transport, Now: o.Now}, code)
 	if err != nil {
 		return fmt.Errorf("%w\nIf GitHub lists the App in your settings, delete it there and start again", err)
 	}
@@ -162,21 +154,21 @@ func (p *program) finishManifest(ctx context.Context, o *manifestOptions, file *
 		{"YCBOT_CLIENT_ID", made.ClientID},
 		{"YCBOT_CLIENT_SECRET", made.ClientSecret},
 		{"YCBOT_SESSION_KEY", hex.EncodeToString(session)},
-		{"YCBOT_PUBLIC_URL", o.publicURL},
+		{"YCBOT_PUBLIC_URL", o.PublicURL},
 	}
-	if o.githubURL != "" && strings.TrimRight(o.githubURL, "/") != github.DefaultBaseURL {
-		settings = append(settings, [2]string{"YCBOT_GITHUB_URL", o.githubURL})
+	if o.GitHubURL != "" && strings.TrimRight(o.GitHubURL, "/") != github.DefaultBaseURL {
+		settings = append(settings, [2]string{"YCBOT_GITHUB_URL", o.GitHubURL})
 	}
 	if err := file.write(settings); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, `The App %s is made, and its settings are in %s.
+	_, err = fmt.Fprintf(o.Stdout, `The App %s is made, and its settings are in %s.
 
 Next:
   1. Install it where it shall verify:  %s/installations/new
   2. Start the server:                  ycbot app serve --settings %s
   3. Lead %s to it.
-`, made.Name, o.out, strings.TrimRight(made.Page, "/"), shellWord(o.out), o.publicURL)
+`, made.Name, o.Out, strings.TrimRight(made.Page, "/"), shellWord(o.Out), o.PublicURL)
 	return err
 }
 
@@ -188,8 +180,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// A door is where a browser on this machine goes to GitHub, and comes back.
-type door struct {
+// A portal is where a browser on this machine goes to GitHub, and comes back.
+type portal struct {
 	host     string // address that it listens on
 	word     string // that only the person knows who sees the terminal
 	state    string // that only GitHub's answer to this person has
@@ -199,15 +191,15 @@ type door struct {
 	result   chan error // of what became of the code
 }
 
-//go:embed app_manifest.html
-var doorPage string
+//go:embed page.html
+var portalPage string
 
-func (d *door) handler() http.Handler {
-	page := template.Must(template.New("door").Parse(doorPage))
+func (d *portal) handler() http.Handler {
+	page := template.Must(template.New("portal").Parse(portalPage))
 	show := func(w http.ResponseWriter, status int, data map[string]string) {
 		h := w.Header()
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleSum(doorPage)+"'; base-uri 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleSum(portalPage)+"'; base-uri 'none'; frame-ancestors 'none'")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
 		w.WriteHeader(status)

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -6,37 +6,39 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// examineData looks at where the App keeps things: the folder of its data, and the database.
+// data looks at where the App keeps things: the folder of its data, and the database.
 // Nothing is changed.
-func (p *program) examineData(ctx context.Context, c *chart, a *appOptions, offline bool) {
-	if err := writable(a.data); err != nil {
+func (in Input) data(ctx context.Context, c *area) {
+	a := in.App
+	if err := disk.Writable(a.Data); err != nil {
 		c.issue("give the user that runs ycbot a folder to write to: YCBOT_DATA", "data of the App: %v", err)
 		return
 	}
-	c.ok("data of the App: %s", a.data)
-	if a.database == "" {
-		if _, err := os.Stat(a.file()); errors.Is(err, fs.ErrNotExist) {
-			c.ok("database: SQLite; the server creates %s", a.file())
+	c.ok("data of the App: %s", a.Data)
+	if a.Database == "" {
+		if _, err := os.Stat(a.File); errors.Is(err, fs.ErrNotExist) {
+			c.ok("database: SQLite; the server creates %s", a.File)
 			return
 		}
-	} else if offline {
+	} else if in.Offline {
 		c.skip("", "database: not asked (--offline)")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	const todo = "compare DATABASE_URL with the server's address, user, password and rights"
-	db, err := store.Open(ctx, store.Options{URL: a.database, Path: a.file(), Now: p.now})
+	db, err := store.Open(ctx, store.Options{URL: a.Database, Path: a.File, Now: in.Machine.Now})
 	if err != nil {
 		c.issue(todo, "database: %v", err)
 		return
 	}
 	defer func() { _ = db.Close() }() // nothing was written
-	kind := "SQLite, " + a.file()
-	if a.database != "" {
+	kind := "SQLite, " + a.File
+	if a.Database != "" {
 		kind = "PostgreSQL"
 	}
 	switch err := db.Try(ctx); {

@@ -1,7 +1,6 @@
-package main
+package setup
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,30 +10,12 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// readSettings takes variables from the file that is named, else from that of
-// YCBOT_SETTINGS; what the environment says goes before it.
-func (p *program) readSettings(name string) error {
-	if name = cmp.Or(name, p.getenv("YCBOT_SETTINGS")); name == "" {
-		return nil
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return fmt.Errorf("settings: %w", err)
-	}
-	have, err := parseSettings(string(text))
-	if err != nil {
-		return fmt.Errorf("settings %s: %w", name, err)
-	}
-	p.env = append(have, p.env...)
-	return nil
-}
-
 var settingPattern = pattern.New(`^(?:export )?([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
-// parseSettings reads lines NAME=value, as env files of compose and systemd have them:
+// ParseSettings reads lines NAME=value, as env files of compose and systemd have them:
 // empty lines and those that begin with # are passed over, and a value may stand in
 // quotes. Nothing in it is expanded.
-func parseSettings(text string) (out []string, err error) {
+func ParseSettings(text string) (out []string, err error) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"cmp"
@@ -12,20 +12,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/app/setup"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
+	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // askTime is how long someone may take to answer the doctor.
 const askTime = 8 * time.Second
 
-// examineProvider asks the model for a word, as a run would.
-func (p *program) examineProvider(ctx context.Context, c *chart, o *doctorOptions) {
-	kind := cmp.Or(o.run.provider.value, p.getenv("YCBOT_PROVIDER"), p.likelyProvider())
-	name := cmp.Or(o.run.model, p.getenv("YCBOT_MODEL"))
-	if kind == scripted {
+// provider asks the model for a word, as a run would.
+func (in Input) provider(ctx context.Context, c *area) {
+	kind := cmp.Or(in.Provider, in.Machine.Getenv("YCBOT_PROVIDER"), provider.Likely(in.Machine.Getenv))
+	name := cmp.Or(in.Model, in.Machine.Getenv("YCBOT_MODEL"))
+	if kind == script.Provider {
 		c.warn("unset YCBOT_PROVIDER to ask a model", "the provider script plays a scenario and asks no model")
 		return
 	}
@@ -34,7 +36,7 @@ func (p *program) examineProvider(ctx context.Context, c *chart, o *doctorOption
 		c.issue("set YCBOT_PROVIDER to one of them", "%v", err)
 		return
 	}
-	target, err := preset.Resolve(provider.Overrides{BaseURL: cmp.Or(o.run.baseURL, p.getenv("YCBOT_BASE_URL")), Key: p.getenv("YCBOT_API_KEY")}, p.getenv)
+	target, err := preset.Resolve(provider.Overrides{BaseURL: cmp.Or(in.BaseURL, in.Machine.Getenv("YCBOT_BASE_URL")), Key: in.Machine.Getenv("YCBOT_API_KEY")}, in.Machine.Getenv)
 	switch {
 	case name == "" && err == nil && target.Key != "":
 		c.warn("set YCBOT_MODEL (or the input model of the Action) to have agents look at changes", "there is a key for %s, and no model is named: runs are gate only", preset.Name)
@@ -56,18 +58,18 @@ func (p *program) examineProvider(ctx context.Context, c *chart, o *doctorOption
 		key += " from " + cmp.Or(target.KeyFrom, "YCBOT_API_KEY")
 	}
 	c.ok("%s at %s, by the API %s, %s", preset.Name, urlHost(target.BaseURL), target.API, key)
-	if o.offline {
+	if in.Offline {
 		c.skip("", "model %s: not asked (--offline)", name)
 		return
 	}
-	p.probe(ctx, c, target, name)
+	in.probe(ctx, c, target, name)
 }
 
-func (p *program) probe(ctx context.Context, c *chart, target provider.Target, name string) {
+func (in Input) probe(ctx context.Context, c *area, target provider.Target, name string) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	m, err := target.Open(provider.Options{
-		Model: name, HTTPClient: p.client, Now: p.now, Log: p.log(), Retry: model.Retry{Tries: 1, IdleFor: askTime},
+		Model: name, HTTPClient: in.Machine.Client, Now: in.Machine.Now, Log: in.Machine.Log, Retry: model.Retry{Tries: 1, IdleFor: askTime},
 	})
 	if err != nil {
 		c.issue("", "model %s: %v", name, err)
@@ -100,26 +102,28 @@ func urlHost(text string) string {
 	return u.String()
 }
 
-// examineGitHub asks who the token is of, and what it may.
-func (p *program) examineGitHub(ctx context.Context, c *chart, o *doctorOptions) {
-	token, err := p.token()
+// github asks who the token is of, and what it may.
+func (in Input) github(ctx context.Context, c *area) {
+	token, err := github.TokenOf(in.Machine.Getenv)
 	if err != nil {
 		c.skip("set GITHUB_TOKEN=$(gh auth token) for run --pr and --publish", "no token: neither GITHUB_TOKEN nor GH_TOKEN is set")
 		return
 	}
-	base := cmp.Or(p.getenv("GITHUB_API_URL"), github.DefaultBaseURL)
-	if o.offline {
+	base := cmp.Or(in.Machine.Getenv("GITHUB_API_URL"), github.DefaultBaseURL)
+	if in.Offline {
 		c.skip("", "%s: not asked (--offline)", urlHost(base))
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	h, err := p.newHub(token)
+	client, err := github.New(github.Options{
+		BaseURL: in.Machine.Getenv("GITHUB_API_URL"), Token: token, Transport: in.Machine.Client.Transport, Now: in.Machine.Now, Log: in.Machine.Log,
+	})
 	if err != nil {
 		c.issue("set GITHUB_API_URL to the API's address, or unset it", "%v", err)
 		return
 	}
-	self, err := h.client.Self(ctx)
+	self, err := client.Self(ctx)
 	switch {
 	case github.IsUnauthorized(err):
 		c.issue("make a new token, or GITHUB_TOKEN=$(gh auth token)", "%s refuses the token", urlHost(base))
@@ -129,17 +133,17 @@ func (p *program) examineGitHub(ctx context.Context, c *chart, o *doctorOptions)
 		return
 	}
 	c.ok("%s: the token is of %s", urlHost(base), self.Login)
-	p.examineAccess(ctx, c, h, o.run.dir)
+	in.access(ctx, c, client)
 }
 
-// examineAccess asks what the token may do in the repository here.
-func (p *program) examineAccess(ctx context.Context, c *chart, h *hub, dir string) {
-	repo, ok := p.originOf(ctx, dir)
+// access asks what the token may do in the repository here.
+func (in Input) access(ctx context.Context, c *area, client *github.Client) {
+	repo, ok := in.origin(ctx)
 	if !ok {
 		c.skip("", "no repository of GitHub's here to ask about")
 		return
 	}
-	access, err := h.client.Access(ctx, repo)
+	access, err := client.Access(ctx, repo)
 	switch {
 	case github.IsNotFound(err) || github.IsForbidden(err):
 		c.warn("give the token access to it (contents: read, pull requests: write, checks or commit statuses: write)", "the token does not see %s", repo)
@@ -162,13 +166,13 @@ func (p *program) examineAccess(ctx context.Context, c *chart, h *hub, dir strin
 	}
 }
 
-// originOf is the repository of GitHub's that the one in dir was cloned from.
-func (p *program) originOf(ctx context.Context, dir string) (github.Repo, bool) {
-	git, err := workspace.NewGit("git", p.env, p.log())
+// origin is the repository of GitHub's that the one in dir was cloned from.
+func (in Input) origin(ctx context.Context) (github.Repo, bool) {
+	git, err := workspace.NewGit("git", in.Machine.Env, in.Machine.Log)
 	if err != nil {
 		return github.Repo{}, false
 	}
-	r, err := git.Discover(ctx, dir)
+	r, err := git.Discover(ctx, in.Dir)
 	if err != nil {
 		return github.Repo{}, false
 	}
@@ -176,49 +180,39 @@ func (p *program) originOf(ctx context.Context, dir string) (github.Repo, bool) 
 	return github.Repo{Owner: owner, Name: name}, ok && !strings.Contains(name, "/")
 }
 
-// appPermissions are what the App needs on GitHub, and appEvents what it listens to
-// beside those of its installation, which every App gets.
-func appPermissions() map[string]string {
-	return map[string]string{"checks": "write", "pull_requests": "write", "issues": "write", "contents": "read", "members": "read", "metadata": "read"}
-}
-
-func appEvents() []string {
-	return []string{"pull_request", "issue_comment", "check_run", "check_suite", "merge_group"}
-}
-
-// examineApp looks at the settings of the App, here and on GitHub.
-func (p *program) examineApp(ctx context.Context, c *chart, o *doctorOptions) {
-	set := slices.ContainsFunc([]string{"YCBOT_APP_ID", "YCBOT_APP_PRIVATE_KEY", "YCBOT_APP_PRIVATE_KEY_FILE", "YCBOT_WEBHOOK_SECRET"}, func(name string) bool { return p.getenv(name) != "" })
-	if !set {
+// app looks at the settings of the App, here and on GitHub.
+func (in Input) app(ctx context.Context, c *area) {
+	if in.App == nil {
 		c.skip("docs/operate.md tells how to set one up", "no App is set up here; only \"ycbot app\" needs one")
 		return
 	}
-	a := newAppOptions()
-	if err := errors.Join(a.read(p), a.listening(p)); err != nil {
-		for line := range strings.Lines(err.Error()) {
+	a := in.App
+	if a.Wrong != nil {
+		for line := range strings.Lines(a.Wrong.Error()) {
 			c.issue("docs/operate.md lists the settings", "%s", line)
 		}
 		return
 	}
-	c.ok("App %d: id, private key and webhook secret are set", a.id)
-	if len(strings.TrimSpace(a.secret)) < 16 {
+	c.ok("App %d: id, private key and webhook secret are set", a.ID)
+	if len(strings.TrimSpace(a.Secret)) < 16 {
 		c.warn("use 32 random bytes: openssl rand -hex 32", "the webhook secret is short")
 	}
-	p.examineData(ctx, c, a, o.offline)
-	if o.offline {
+	in.data(ctx, c)
+	if in.Offline {
 		c.skip("", "the App on GitHub: not asked (--offline)")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	p.examineInstalled(ctx, c, a)
-	p.examineServer(ctx, c, a.publicURL)
+	in.installed(ctx, c)
+	in.server(ctx, c, a.PublicURL)
 }
 
-// examineInstalled compares what GitHub's settings of the App say with what it needs.
-func (p *program) examineInstalled(ctx context.Context, c *chart, a *appOptions) {
+// installed compares what GitHub's settings of the App say with what it needs.
+func (in Input) installed(ctx context.Context, c *area) {
+	a := in.App
 	client, err := github.New(github.Options{
-		BaseURL: a.githubURL, Transport: p.client.Transport, Now: p.now, Log: p.log(), App: &github.App{ID: a.id, Key: a.key},
+		BaseURL: a.GitHubURL, Transport: in.Machine.Client.Transport, Now: in.Machine.Now, Log: in.Machine.Log, App: &github.App{ID: a.ID, Key: a.Key},
 	})
 	if err != nil {
 		c.issue("make a new private key in the App's settings", "%v", err)
@@ -227,19 +221,19 @@ func (p *program) examineInstalled(ctx context.Context, c *chart, a *appOptions)
 	info, err := client.AppInfo(ctx)
 	switch {
 	case github.IsUnauthorized(err) || github.IsNotFound(err):
-		c.issue("compare YCBOT_APP_ID with the App's settings, and make a new private key there", "GitHub does not know App %d with this key", a.id)
+		c.issue("compare YCBOT_APP_ID with the App's settings, and make a new private key there", "GitHub does not know App %d with this key", a.ID)
 		return
 	case err != nil:
 		c.issue("check the network and YCBOT_GITHUB_URL", "%v", err)
 		return
 	}
 	var lacks []string
-	for name, want := range appPermissions() {
+	for name, want := range setup.Permissions() {
 		if has := info.Permissions[name]; has != want && has != "write" && has != "admin" {
 			lacks = append(lacks, fmt.Sprintf("%s: %s", strings.ReplaceAll(name, "_", " "), want))
 		}
 	}
-	for _, event := range appEvents() {
+	for _, event := range setup.Events() {
 		if !slices.Contains(info.Events, event) {
 			lacks = append(lacks, "event "+event)
 		}
@@ -251,8 +245,8 @@ func (p *program) examineInstalled(ctx context.Context, c *chart, a *appOptions)
 	c.ok("GitHub knows it as %s, with the permissions and events that it needs", info.Slug)
 }
 
-// examineServer asks the server whether it is there.
-func (p *program) examineServer(ctx context.Context, c *chart, public string) {
+// server asks the server whether it is there.
+func (in Input) server(ctx context.Context, c *area, public string) {
 	if public == "" {
 		c.warn("set YCBOT_PUBLIC_URL to where people reach the server", "check runs link to no page")
 		return
@@ -262,7 +256,7 @@ func (p *program) examineServer(ctx context.Context, c *chart, public string) {
 		c.issue("set YCBOT_PUBLIC_URL to https://HOST", "YCBOT_PUBLIC_URL: %v", err)
 		return
 	}
-	resp, err := p.client.Do(req)
+	resp, err := in.Machine.Client.Do(req)
 	if err != nil {
 		c.warn("start it with \"ycbot app serve\"; if it runs, check its proxy and certificate", "no server answers at %s: %v", urlHost(public), err)
 		return

@@ -1,4 +1,4 @@
-package main
+package forecast
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func gave(tier sandbox.Tier, layers ...string) sandbox.Status {
 
 // What the last run found is taken for what there is, but no command is run before
 // the sandbox was tried out this time too, and none when it came to something else.
-func TestForetold(t *testing.T) {
+func TestForecast(t *testing.T) {
 	t.Parallel()
 	full := gave(sandbox.TierFull, "pid namespace", "landlock")
 	for name, c := range map[string]struct {
@@ -48,16 +48,16 @@ func TestForetold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := filepath.Join(t.TempDir(), foretoldFile)
+			file := filepath.Join(t.TempDir(), File)
 			first := &trial{status: full}
-			if _, err := foretell(t.Context(), file, "here", func(context.Context) (sandbox.Sandbox, error) { return first, nil }); err != nil {
+			if _, err := Begin(t.Context(), file, "here", func(context.Context) (sandbox.Sandbox, error) { return first, nil }); err != nil {
 				t.Fatal(err)
 			}
 			now, gate := &trial{status: c.now}, make(chan struct{})
 			if c.waits {
 				close(gate)
 			}
-			box, err := foretell(t.Context(), file, c.machine, func(context.Context) (sandbox.Sandbox, error) {
+			box, err := Begin(t.Context(), file, c.machine, func(context.Context) (sandbox.Sandbox, error) {
 				<-gate
 				return now, c.err
 			})
@@ -66,12 +66,12 @@ func TestForetold(t *testing.T) {
 			}
 			if c.waits {
 				if box != sandbox.Sandbox(now) {
-					t.Errorf("it was foretold: %+v", box.Status())
+					t.Errorf("it was not waited for: %+v", box.Status())
 				}
 				return
 			}
 			if !gives(box.Status(), full) {
-				t.Errorf("foretold %+v", box.Status())
+				t.Errorf("expected %+v", box.Status())
 			}
 			ran := make(chan error, 1)
 			go func() {
@@ -95,9 +95,9 @@ func TestForetold(t *testing.T) {
 }
 
 // A command that waits for the trial ends with its context.
-func TestForetoldIsLeft(t *testing.T) {
+func TestAbandoned(t *testing.T) {
 	t.Parallel()
-	f := &foretold{found: make(chan struct{})}
+	f := &expected{found: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := f.Run(ctx, sandbox.Command{}); !errors.Is(err, context.Canceled) {
@@ -111,17 +111,24 @@ func TestMachine(t *testing.T) {
 	shim := filepath.Join(t.TempDir(), "ycbot")
 	write(t, shim, "one")
 	o := sandbox.Options{Mode: "auto", PATH: "/usr/bin", Shim: []string{shim, "x"}}
-	was := machine(o)
+	was := Machine(o)
 	if was == "" {
 		t.Skip("this machine has no name")
 	}
-	if machine(o) != was {
+	if Machine(o) != was {
 		t.Error("the same machine has two names")
 	}
 	other := o
 	other.Mode = "full"
 	write(t, shim, "another")
-	if machine(o) == was || machine(other) == machine(o) {
+	if Machine(o) == was || Machine(other) == Machine(o) {
 		t.Error("another program, or another mode, is the same machine")
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,9 +1,8 @@
-package main
+package doctor
 
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,66 +11,46 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate"
-	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
 )
 
-// doctored is what the doctor of the sandbox found.
-type doctored struct {
-	Best    sandbox.Tier   `json:"best"`   // what --sandbox auto takes
-	Holds   bool           `json:"holds"`  // the best tier holds all that it promises
-	Broken  []string       `json:"broken"` // attacks that work there and should not
-	Tiers   []doctoredTier `json:"tiers"`
-	Attacks []attack.Row   `json:"attacks"`
+// Tiers are what each tier of the sandbox is worth on a machine.
+type Tiers struct {
+	Best    sandbox.Tier `json:"best"`   // what --sandbox auto takes
+	Holds   bool         `json:"holds"`  // the best tier holds all that it promises
+	Broken  []string     `json:"broken"` // attacks that work there and should not
+	Tiers   []tier       `json:"tiers"`
+	Attacks []attack.Row `json:"attacks"`
 }
 
-type doctoredTier struct {
+// A tier is one that was tried.
+type tier struct {
 	Tier   sandbox.Tier    `json:"tier"`
 	Error  string          `json:"error,omitempty"` // why it cannot be had
 	Status *sandbox.Status `json:"status,omitempty"`
 }
 
-// sandboxDoctor prints what each tier gives here, and what came of attacking it.
-func (p *program) sandboxDoctor(ctx context.Context, asJSON bool) error {
-	temp, err := os.MkdirTemp("", "yd-")
-	if err != nil {
-		return fmt.Errorf("temporary directory: %w", err)
-	}
-	defer os.RemoveAll(temp)
-	found, err := p.examineTiers(ctx, temp)
-	if err != nil {
-		return err
-	}
-	if !found.Holds {
-		p.code = report.ExitFail
-	}
-	if asJSON {
-		enc := json.NewEncoder(p.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(found)
-	}
-	_, err = p.stdout.WriteString(found.text())
-	return err
-}
-
-func (p *program) examineTiers(ctx context.Context, temp string) (*doctored, error) {
-	found := &doctored{Broken: []string{}}
-	tools, _ := gate.FindToolchains(ctx, p.env) // what is wrong with them is said by "ycbot doctor"
+// ExamineTiers tries each tier, and attacks it with the program that runs, which attacks
+// itself when its first argument is command. temp is an empty folder with a short name.
+func ExamineTiers(ctx context.Context, m machine.Machine, command, temp string) (*Tiers, error) {
+	found := &Tiers{Broken: []string{}}
+	tools, _ := gate.FindToolchains(ctx, m.Env) // what is wrong with them is said by "ycbot doctor"
 	tried := map[sandbox.Tier]map[string]attack.Verdict{}
-	for _, tier := range []sandbox.Tier{sandbox.TierFull, sandbox.TierBasic, sandbox.TierNone} {
-		box, err := sandbox.Detect(ctx, p.sandboxOptions(string(tier), temp, tools))
+	for _, level := range []sandbox.Tier{sandbox.TierFull, sandbox.TierBasic, sandbox.TierNone} {
+		box, err := sandbox.Detect(ctx, m.SandboxOptions(string(level), temp, tools))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			found.Tiers = append(found.Tiers, doctoredTier{Tier: tier, Error: err.Error()})
+			found.Tiers = append(found.Tiers, tier{Tier: level, Error: err.Error()})
 			continue
 		}
-		found.Best = cmp.Or(found.Best, tier)
+		found.Best = cmp.Or(found.Best, level)
 		status := box.Status()
-		found.Tiers = append(found.Tiers, doctoredTier{Tier: tier, Status: &status})
-		if tried[tier], err = p.attack(ctx, tier, filepath.Join(temp, string(tier))); err != nil {
+		found.Tiers = append(found.Tiers, tier{Tier: level, Status: &status})
+		if tried[level], err = attackTier(ctx, m, command, level, filepath.Join(temp, string(level))); err != nil {
 			return nil, err
 		}
 	}
@@ -81,19 +60,20 @@ func (p *program) examineTiers(ctx context.Context, temp string) (*doctored, err
 	return found, nil
 }
 
-// attack runs the attacks in a tier.
-func (p *program) attack(ctx context.Context, tier sandbox.Tier, dir string) (map[string]attack.Verdict, error) {
-	if len(p.shim) == 0 {
+// attackTier runs the attacks in a tier.
+func attackTier(ctx context.Context, m machine.Machine, command string, level sandbox.Tier, dir string) (map[string]attack.Verdict, error) {
+	if len(m.Shim) == 0 {
 		return nil, errors.New("the program's own file is not known, so it cannot attack itself")
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	self := attack.Program{Self: []string{p.shim[0], attackCommand}, Shim: p.shim, Path: p.getenv("PATH")}
-	return attack.Try(ctx, self, string(tier), dir, os.Geteuid(), io.Discard)
+	self := attack.Program{Self: []string{m.Shim[0], command}, Shim: m.Shim, Path: m.Getenv("PATH")}
+	return attack.Try(ctx, self, string(level), dir, os.Geteuid(), io.Discard)
 }
 
-func (d *doctored) text() string {
+// Text is what was found, for people.
+func (d *Tiers) Text() string {
 	var b strings.Builder
 	for _, t := range d.Tiers {
 		if t.Status == nil {
@@ -119,7 +99,7 @@ func (d *doctored) text() string {
 }
 
 // matrix is a line for each attack and a column for each tier.
-func (d *doctored) matrix(b *strings.Builder) {
+func (d *Tiers) matrix(b *strings.Builder) {
 	if len(d.Attacks) == 0 {
 		return
 	}
