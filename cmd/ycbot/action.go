@@ -197,7 +197,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 	}
 	if !j.GateOnly {
 		var err error
-		rj.Models, err = h.p.cast(o)
+		rj.Models, err = h.p.models(o)
 		if errors.Is(err, provider.ErrNoKey) { // as for a pull request whose workflow gets no secrets
 			rj.Notes, err = append(rj.Notes, "no model looked at the change: the workflow has no key for "+o.model), nil
 		}

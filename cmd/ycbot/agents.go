@@ -2,12 +2,8 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -89,21 +85,21 @@ func someArgs(limit int, question string) cobra.PositionalArgs {
 // loadAgents reads the agents that a run by hand could have, and says what is
 // wrong with their files.
 func (p *program) loadAgents(o *agentsOptions) (agents.Cast, error) {
-	cast, problems, err := p.machine().Agents(o.dir, o.operator)
+	all, problems, err := p.machine().Agents(o.dir, o.operator)
 	for _, problem := range problems {
 		p.say(problem.String())
 	}
-	return cast, err
+	return all, err
 }
 
 func (p *program) agentsList(o *agentsOptions) error {
-	cast, err := p.loadAgents(o)
+	all, err := p.loadAgents(o)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSOURCE\tTOOLS\tBACKGROUND\tISOLATION\tMODEL")
-	for _, d := range cast.Definitions {
+	for _, d := range all.Definitions {
 		source := d.Source
 		if d.Origin == agents.Builtin {
 			source = string(d.Origin)
@@ -136,11 +132,11 @@ func yesNo(yes bool) string {
 }
 
 func (p *program) agentsShow(o *agentsOptions, name string) error {
-	cast, err := p.loadAgents(o)
+	all, err := p.loadAgents(o)
 	if err != nil {
 		return err
 	}
-	d, err := cast.Find(name)
+	d, err := all.Find(name)
 	if err != nil {
 		return err
 	}
@@ -221,15 +217,7 @@ func limit[T comparable](bound T, none string) string {
 
 func (p *program) agentsCheck(files []string) error {
 	wrong, warnings := 0, 0
-	seen := map[string]string{} // folder and agent: file
-	for _, file := range files {
-		d, problems := checkedAgent(file)
-		key := filepath.Dir(file) + "\x00" + d.Name
-		if first, ok := seen[key]; ok && d.Name != "" {
-			problems = append(problems, agents.Problem{File: file, Text: fmt.Sprintf("agent %q is in %s already, and only one of them counts", d.Name, first)})
-		} else {
-			seen[key] = file
-		}
+	for _, problems := range machine.CheckAgents(files) {
 		for _, problem := range problems {
 			kind := "warning"
 			if problem.Fatal {
@@ -249,25 +237,4 @@ func (p *program) agentsCheck(files []string) error {
 	}
 	fmt.Fprintf(p.stdout, "files: %d, agents: %d, warnings: %d\n", len(files), len(files)-wrong, warnings)
 	return nil
-}
-
-// checkedAgent reads one file; that it cannot be read is a problem of the file.
-func checkedAgent(file string) (agents.Definition, agents.Problems) {
-	unread := func(err error) (agents.Definition, agents.Problems) {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return agents.Definition{}, agents.Problems{{File: file, Text: err.Error(), Fatal: true}}
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return unread(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, agents.MaxSize+1))
-	if err != nil {
-		return unread(err)
-	}
-	return agents.Parse(file, data, machine.DialectOf(file), tool.Resolve)
 }

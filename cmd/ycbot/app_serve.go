@@ -156,7 +156,7 @@ func (s *service) equip(ctx context.Context) (err error) {
 	q.env = append(append([]string{}, q.env...), "YCBOT_HOME="+filepath.Join(s.o.data, "home"))
 	o := newRunOptions()
 	o.remote, o.sandbox, o.network = true, s.o.sandbox, s.o.network
-	if s.cast, err = q.cast(o); err != nil {
+	if s.cast, err = q.models(o); err != nil {
 		return err
 	}
 	if o.agentFolders, err = machine.OperatorAgents(s.o.agentsDir); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/policy"
-	"github.com/ycbot/ycbot/internal/tool"
 )
 
 // permissionsOptions say which run the question is about.
@@ -80,7 +78,9 @@ func (p *program) permissionsTest(o *permissionsOptions, name, args string) erro
 	if err != nil {
 		return err
 	}
-	call, grant := o.call(name, args, rules)
+	call, grant := agent.Question{
+		Tool: name, Args: args, Mode: o.mode.value, Trust: o.trust.value, Level: policy.Level(o.exec.value), Hosts: o.hosts,
+	}.Call(rules)
 	v := policy.Explain(call, grant)
 	if err := p.printVerdict(v); err != nil {
 		return err
@@ -92,70 +92,6 @@ func (p *program) permissionsTest(o *permissionsOptions, name, args string) erro
 		fmt.Fprintln(p.stderr, "warning: "+terminal.Printable(warning))
 	}
 	return nil
-}
-
-// call is the call that is asked about, of an agent that has every tool.
-func (o *permissionsOptions) call(name, args string, rules []policy.Rule) (policy.Call, policy.Set) {
-	name = toolOf(name)
-	class, known := tool.ClassOf(name)
-	raw := arguments(name, args)
-	c := policy.Call{
-		Known: known, Offered: true, Class: string(class), Mode: o.mode.value, Tool: name, Trust: o.trust.value,
-		Level: policy.Level(o.exec.value), Hosts: o.hosts, Rules: rules, Targets: agent.Targets(name, raw),
-	}
-	if class == tool.Exec {
-		var a struct{ Command string }
-		_ = json.Unmarshal(raw, &a) // without a command there is none to look at
-		c.Command = a.Command
-	}
-	grant := policy.Grant(o.mode.value, o.trust.value, true)
-	if o.exec.value == string(policy.LevelNone) {
-		grant = grant.WithoutExec()
-	}
-	if len(o.hosts) > 0 {
-		grant = grant.WithNet()
-	}
-	return c, grant
-}
-
-// toolOf is the tool that a name stands for, which may be the one of its rules.
-func toolOf(name string) string {
-	switch name {
-	case "List":
-		return "list_dir"
-	case "Fetch":
-		return "fetch_url"
-	case "Tests":
-		return "run_tests"
-	case "Github":
-		return "pr_read"
-	}
-	return tool.Canonical(name)
-}
-
-// arguments are those of a call: an object as it is, else the one that matters.
-func arguments(name, args string) json.RawMessage {
-	if json.Valid([]byte(args)) && strings.HasPrefix(strings.TrimSpace(args), "{") {
-		return json.RawMessage(args)
-	}
-	key := "path"
-	switch name {
-	case "run_bash", "run_tests", "start_process":
-		key = "command"
-	case "fetch_url", "screenshot":
-		key = "url"
-	case "glob":
-		key = "pattern"
-	}
-	var value any = args
-	if name == "read_many_files" || name == "git_diff_files" {
-		key, value = "paths", strings.Fields(args)
-	}
-	raw, err := json.Marshal(map[string]any{key: value})
-	if err != nil {
-		return nil // texts always marshal
-	}
-	return raw
 }
 
 func (p *program) printVerdict(v policy.Verdict) error {

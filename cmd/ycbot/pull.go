@@ -54,7 +54,7 @@ func (p *program) runPull(ctx context.Context, o *runOptions) error {
 	if j.Trust != job.Trusted { // a stranger's code on one's own machine
 		rj.Require = requirement(j, o.sandbox.value)
 	}
-	if rj.Models, err = p.cast(o); err != nil {
+	if rj.Models, err = p.models(o); err != nil {
 		return err
 	}
 	if rj.Models != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
-	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/orchestrator/route"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
@@ -82,7 +83,7 @@ func newRunOptions() *runOptions {
 		router:   choice{"", []string{"off", "manual", "auto"}},
 		effort:   choice{"", model.Efforts()},
 		mode:     choice{"verify", []string{"verify", "plan"}},
-		provider: choice{"", append(provider.Spellings(), script.Provider)},
+		provider: choice{"", route.Providers()},
 	}
 }
 
@@ -169,7 +170,7 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	if job.Models, err = p.cast(o); err != nil {
+	if job.Models, err = p.models(o); err != nil {
 		return err
 	}
 	rep, err := p.verify(ctx, o, job)
@@ -233,6 +234,15 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		job.Config = &run.ConfigFile{Name: o.config, Data: data}
 	}
 	return job, nil
+}
+
+// models says which model is asked; nil means none.
+func (p *program) models(o *runOptions) (*orchestrator.ModelConfig, error) {
+	return route.Models(p.machine(), route.Settings{
+		Provider: o.provider.value, Model: o.model, BaseURL: o.baseURL, Key: o.key, Router: o.router.value, FastModel: o.fastModel, SmartModel: o.smartModel,
+		Idle: o.modelIdle.Duration, Effort: o.effort.value, None: o.noModel, Agents: o.agents, Coordinator: o.coordinator, NoBackground: o.noBackground,
+		MaxTokens: o.maxTokens, MaxIterations: o.maxIterations, MaxCostUSD: o.maxCost,
+	})
 }
 
 // runner makes what runs need on this machine.

@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,4 +68,42 @@ func DialectOf(file string) agents.Dialect {
 		file = abs
 	}
 	return agents.DialectOf(file)
+}
+
+// CheckAgents reads agent files, and says of each what is wrong with it.
+func CheckAgents(files []string) []agents.Problems {
+	out := make([]agents.Problems, len(files))
+	seen := map[string]string{} // folder and agent: file
+	for i, file := range files {
+		d, problems := checkedAgent(file)
+		key := filepath.Dir(file) + "\x00" + d.Name
+		if first, ok := seen[key]; ok && d.Name != "" {
+			problems = append(problems, agents.Problem{File: file, Text: fmt.Sprintf("agent %q is in %s already, and only one of them counts", d.Name, first)})
+		} else {
+			seen[key] = file
+		}
+		out[i] = problems
+	}
+	return out
+}
+
+// checkedAgent reads one file; that it cannot be read is a problem of the file.
+func checkedAgent(file string) (agents.Definition, agents.Problems) {
+	unread := func(err error) (agents.Definition, agents.Problems) {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return agents.Definition{}, agents.Problems{{File: file, Text: err.Error(), Fatal: true}}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return unread(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, agents.MaxSize+1))
+	if err != nil {
+		return unread(err)
+	}
+	return agents.Parse(file, data, DialectOf(file), tool.Resolve)
 }
