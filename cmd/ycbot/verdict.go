@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/scaffold"
 	"github.com/ycbot/ycbot/internal/terminal"
 	"github.com/ycbot/ycbot/internal/usage"
 
@@ -61,7 +62,7 @@ Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not
 	f.StringVar(&o.repo, "repo", "", "the repository, `OWNER/NAME`")
 	f.StringVar(&o.sha, "sha", "", "the `COMMIT`, with all of its digits")
 	f.Var(&o.require, "require", "the verdict for exit code 0")
-	f.StringVar(&o.workflow, "workflow", workflowPath, "the `FILE` of the workflow that runs the Action")
+	f.StringVar(&o.workflow, "workflow", scaffold.WorkflowPath, "the `FILE` of the workflow that runs the Action")
 	f.StringVar(&o.artifact, "artifact", "ycbot", "the `NAME` of the artifact that it leaves")
 	f.StringVar(&o.base, "base", "", "the `BRANCH` that the commit is to go into (default: the default branch)")
 	f.StringVar(&o.appID, "app-id", "", "the `NUMBER` of the GitHub App whose check run counts")

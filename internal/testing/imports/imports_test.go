@@ -57,7 +57,8 @@ var table = []row{
 
 	{"internal/machine", "agents internal/gate internal/policy internal/sandbox internal/tool internal/usage internal/workspace"},
 	{"internal/doctor", "agents app/setup internal/config internal/disk internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
-	{"internal/terminal", "agent internal/gate internal/model internal/report"},                                                                                                                                                                                                  // it shows their events
+	{"internal/scaffold", "internal/config internal/gate"},                      // what the gate finds, as commands of a configuration
+	{"internal/terminal", "agent internal/gate internal/model internal/report"}, // it shows their events
 
 	{"internal/policy", ""},
 	{"internal/hook", ""},
