@@ -22,12 +22,14 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/model/provider"
+	"github.com/ycbot/ycbot/internal/orchestrator/route"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/verdict"
 )
 
 func actionCommand(p *program) *cobra.Command {
@@ -79,11 +81,11 @@ type host struct {
 	hub    *hub
 	in     action.Inputs
 	poster *poster
-	record string      // directory of the recorded run of a job that accepts
-	begun  *runOptions // of which the machine is looked at already
+	record string           // directory of the recorded run of a job that accepts
+	begun  machine.Settings // of which the machine is tried already
 	stop   func()
 
-	workflow *workflowFile // whose artifacts count; nil: not read yet
+	workflow *verdict.Workflow // whose artifacts count; nil: not read yet
 }
 
 // Rules implements [action.Host].
@@ -151,8 +153,8 @@ func (h *host) Begin(ctx context.Context, j job.Job, dir string) error {
 	if err != nil {
 		return err
 	}
-	h.begun = h.options(dir)
-	h.stop = h.p.beginMachine(ctx, h.begun)
+	h.begun = machine.Settings{Remote: true, Sandbox: cmp.Or(h.in.Sandbox, "auto"), Network: cmp.Or(h.in.Network, string(rundir.NetworkSetup))}
+	h.begun.Trial, h.stop = h.p.machine().Try(ctx, h.begun)
 	h.poster = h.p.newPoster(h.hub.client, h.posting(j, filepath.Base(dir)), effects)
 	return h.poster.begin(ctx)
 }
@@ -188,18 +190,19 @@ func scoped(id, part string) string {
 
 // Verify implements [action.Host].
 func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Report, error) {
-	o := h.begun
 	rj := h.hub.job(j)
-	rj.ID, rj.Out, rj.Timeout = filepath.Base(dir), dir, o.timeout.Duration
+	rj.ID, rj.Out, rj.Timeout = filepath.Base(dir), dir, h.in.Timeout
 	rj.Require = requirement(j, h.in.Sandbox)
 	if h.in.Task != "" {
 		rj.Pull.Said = append(rj.Pull.Said, run.Said{Where: "The task, as the workflow states it", Text: h.in.Task})
 	}
 	if !j.GateOnly {
 		var err error
-		rj.Models, err = h.p.models(o)
+		rj.Models, err = route.Models(h.p.machine(), route.Settings{
+			Provider: h.in.Provider, Model: h.in.Model, BaseURL: h.in.BaseURL, Key: h.in.APIKey, Agents: h.in.Agents, MaxTokens: h.in.MaxTokens, MaxCostUSD: h.in.MaxCostUSD,
+		})
 		if errors.Is(err, provider.ErrNoKey) { // as for a pull request whose workflow gets no secrets
-			rj.Notes, err = append(rj.Notes, "no model looked at the change: the workflow has no key for "+o.model), nil
+			rj.Notes, err = append(rj.Notes, "no model looked at the change: the workflow has no key for "+h.in.Model), nil
 		}
 		if err != nil {
 			return nil, err
@@ -209,10 +212,10 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 		rj.Pull.Seen = h.hub.seen(ctx, j)
 	}
 	var err error
-	if rj.AgentsDir, o.agentFolders, err = h.agentsDir(); err != nil {
+	if rj.AgentsDir, h.begun.Agents, err = h.agentsDir(); err != nil {
 		return nil, err
 	}
-	runner, err := h.p.runner(ctx, o)
+	runner, _, err := h.p.machine().Runner(ctx, h.begun)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +248,7 @@ func (h *host) Verify(ctx context.Context, j job.Job, dir string) (*report.Repor
 // their results are stored for the pull requests that begin there. Nothing of it is
 // posted.
 func (h *host) warm(ctx context.Context, rj run.Job) error {
-	runner, err := h.p.runner(ctx, h.begun)
+	runner, _, err := h.p.machine().Runner(ctx, h.begun)
 	if err != nil {
 		return err
 	}
@@ -286,19 +289,6 @@ func (h *host) agentsDir() (inBase string, folders []agents.Folder, err error) {
 		return "", nil, fmt.Errorf("input agents-dir: %q: want a folder of the repository, or an absolute path outside of the workspace", h.in.AgentsDir)
 	}
 	return dir, nil, nil
-}
-
-// options are the inputs as flags of "ycbot run".
-func (h *host) options(dir string) *runOptions {
-	o := newRunOptions()
-	o.remote, o.out = true, dir
-	o.model, o.baseURL, o.agents = h.in.Model, h.in.BaseURL, h.in.Agents
-	o.timeout.Duration, o.maxTokens, o.maxCost = h.in.Timeout, h.in.MaxTokens, h.in.MaxCostUSD
-	o.provider.value = h.in.Provider
-	o.sandbox.value = cmp.Or(h.in.Sandbox, o.sandbox.value)
-	o.network.value = cmp.Or(h.in.Network, o.network.value)
-	o.key = h.in.APIKey
-	return o
 }
 
 // Finish implements [action.Host].

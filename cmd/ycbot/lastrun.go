@@ -1,12 +1,9 @@
 package main
 
 import (
-	"archive/zip"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,12 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/report"
-)
-
-// Bounds of an archive that is unpacked.
-const (
-	archiveFiles = 20_000
-	archiveBytes = 1 << 30
+	"github.com/ycbot/ycbot/internal/verdict"
 )
 
 // lastRun fetches the run directory that an earlier workflow run left for the same
@@ -39,7 +31,7 @@ func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, erro
 		if a.Expired || a.Name != name || a.HeadBranch != h.hub.pull.Head.Name || a.HeadRepoID != h.hub.pull.Base.RepoID {
 			continue
 		}
-		if looked++; looked > maxRecords {
+		if looked++; looked > verdict.MaxRecords {
 			break
 		}
 		ours, err := h.ours(ctx, a, a.HeadSHA)
@@ -50,7 +42,7 @@ func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, erro
 			continue
 		}
 		to := dir + ".last"
-		return to, h.download(ctx, a.ID, dir, to)
+		return to, verdict.Download(ctx, h.hub.client, h.hub.repo, a.ID, to)
 	}
 	return "", nil
 }
@@ -64,21 +56,18 @@ func (h *host) ours(ctx context.Context, a github.Artifact, sha string) (bool, e
 	}
 	path, _, _ := strings.Cut(ref[2], "@")
 	if h.workflow == nil {
-		w, err := readWorkflow(ctx, h.hub, h.hub.repo, verdictOptions{workflow: path, base: h.hub.pull.Base.Name})
+		w, err := verdict.ReadWorkflow(ctx, h.hub.client, h.hub.repo, path, h.hub.pull.Base.Name)
 		if err != nil {
 			return false, err
 		}
 		h.workflow = w
 	}
-	_, why, err := h.workflow.left(ctx, a, sha)
+	_, why, err := h.workflow.Left(ctx, a, sha)
 	if why != "" {
 		h.p.say(fmt.Sprintf("artifact %d does not count: workflow run %d: %s", a.ID, a.RunID, why))
 	}
 	return why == "", err
 }
-
-// maxRecords is how many artifacts are looked into for the run of a commit.
-const maxRecords = 10
 
 // Recorded implements [action.Host]. Only what this workflow left in this repository is
 // taken, on the pull request's own branch or on the default branch, whose workflow
@@ -103,7 +92,7 @@ func (h *host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 	looked := 0
 	for _, a := range all {
 		own := a.HeadRepoID == pull.Base.RepoID && (a.HeadBranch == home || a.HeadBranch == pull.Head.Name && !pull.Fork())
-		if a.Expired || a.Name != name || !own || looked == maxRecords {
+		if a.Expired || a.Name != name || !own || looked == verdict.MaxRecords {
 			continue
 		}
 		looked++
@@ -113,7 +102,7 @@ func (h *host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 			continue
 		}
 		to := fmt.Sprintf("%s.record%d", dir, looked)
-		if err := h.download(ctx, a.ID, dir, to); err != nil {
+		if err := verdict.Download(ctx, h.hub.client, h.hub.repo, a.ID, to); err != nil {
 			return false, err
 		}
 		if rep, err := readReport(to); err == nil && rep.HeadSHA == j.HeadSHA && rep.PR == j.Number && rep.Outcome == report.Completed {
@@ -134,81 +123,4 @@ func readReport(dir string) (*report.Report, error) {
 		return nil, err
 	}
 	return report.Parse(data)
-}
-
-// download fetches an archive and lays it out in the new folder to.
-func (h *host) download(ctx context.Context, id int64, dir, to string) error {
-	archive, err := os.CreateTemp(filepath.Dir(dir), "last-*.zip")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(archive.Name())
-	defer archive.Close()
-	if err := h.hub.client.Download(ctx, h.hub.repo, id, archive); err != nil {
-		return err
-	}
-	return unpack(archive, to)
-}
-
-// unpack lays the regular files of an archive out in a new folder. No name leads
-// out of it.
-func unpack(archive *os.File, to string) error {
-	size, err := archive.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	z, err := zip.NewReader(archive, size)
-	if err != nil {
-		return fmt.Errorf("unpack the artifact: %w", err)
-	}
-	if len(z.File) > archiveFiles {
-		return fmt.Errorf("unpack the artifact: %d files, and no run leaves more than %d", len(z.File), archiveFiles)
-	}
-	declared := uint64(0)
-	for _, f := range z.File {
-		if declared += min(f.UncompressedSize64, archiveBytes+1); declared > archiveBytes {
-			return fmt.Errorf("unpack the artifact: more than %d bytes", int64(archiveBytes))
-		}
-	}
-	if err := os.Mkdir(to, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	left := int64(archiveBytes)
-	for _, f := range z.File {
-		if f.Mode().IsDir() {
-			continue
-		}
-		if !f.Mode().IsRegular() {
-			return fmt.Errorf("unpack the artifact: %q is no regular file", f.Name)
-		}
-		if err := unpackFile(root, f, &left); err != nil {
-			return fmt.Errorf("unpack the artifact: %q: %w", f.Name, err)
-		}
-	}
-	return nil
-}
-
-func unpackFile(root *os.Root, f *zip.File, left *int64) error {
-	if err := root.MkdirAll(filepath.Dir(filepath.FromSlash(f.Name)), 0o700); err != nil {
-		return err
-	}
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := root.OpenFile(filepath.FromSlash(f.Name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(out, io.LimitReader(in, *left+1))
-	if *left -= n; *left < 0 {
-		err = errors.Join(err, errors.New("too large"))
-	}
-	return errors.Join(err, out.Close())
 }

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/scaffold"
 	"github.com/ycbot/ycbot/internal/terminal"
 	"github.com/ycbot/ycbot/internal/usage"
+	"github.com/ycbot/ycbot/internal/verdict"
 
 	"github.com/spf13/cobra"
 
@@ -102,43 +102,11 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	var v report.Verdict
 	var why string
 	if app != 0 {
-		v, why = verdictOf(runs, sha, app)
-	} else if v, why, err = p.verdictOfAction(ctx, h, repo, sha, runs, o); err != nil {
+		v, why = verdict.OfApp(runs, sha, app)
+	} else if v, why, err = verdict.OfAction(ctx, h.client, verdict.Question{Repo: repo, SHA: sha, Workflow: o.workflow, Artifact: o.artifact, Base: o.base}, runs); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.stdout, terminal.Printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))
 	p.code = report.Exit(v, "", report.Completed)
 	return nil
-}
-
-// externalID is what ycbot writes as the external id of a check run: the identity of a
-// job, with the part of a repository that it is about, or the name of a run.
-var externalID = pattern.New(`^([0-9a-f]{64}(-[0-9a-f]{8})?|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8})$`)
-
-// verdictOf is what the check runs named ycbot of a commit say, and what was found:
-// ERROR for whatever is no verdict that counts.
-func verdictOf(runs []github.CheckRun, sha string, app int64) (v report.Verdict, why string) {
-	others := 0
-	var own []github.CheckRun
-	for _, r := range runs {
-		if r.AppID != app || r.Name != publish.CheckName || r.HeadSHA != sha || !externalID.MatchString(r.ExternalID) {
-			others++
-			continue
-		}
-		own = append(own, r)
-	}
-	if len(own) == 0 {
-		return report.Error, fmt.Sprintf("no check run of App %d (%d others of that name do not count)", app, others)
-	}
-	for _, r := range own {
-		if r.Status != "completed" {
-			return report.Error, fmt.Sprintf("check run %d is not completed (%s)", r.ID, r.Status)
-		}
-	}
-	newest := slices.MaxFunc(own, func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) })
-	title := ""
-	if newest.Output != nil {
-		title = newest.Output.Title
-	}
-	return publish.VerdictOf(newest), fmt.Sprintf("check run %d, %s, %q", newest.ID, newest.Conclusion, title)
 }

@@ -55,10 +55,11 @@ var table = []row{
 	{"internal/report", ""},
 	{"internal/publish", "internal/report internal/github internal/store"},
 
-	{"internal/machine", "agents internal/gate internal/policy internal/sandbox internal/tool internal/usage internal/workspace"},
+	{"internal/machine", "agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace"},
 	{"internal/doctor", "agents app/setup internal/config internal/disk internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
-	{"internal/scaffold", "internal/config internal/gate"},                      // what the gate finds, as commands of a configuration
-	{"internal/terminal", "agent internal/gate internal/model internal/report"}, // it shows their events
+	{"internal/scaffold", "internal/config internal/gate"},                                    // what the gate finds, as commands of a configuration
+	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"}, // of what others left, computed again
+	{"internal/terminal", "agent internal/gate internal/model internal/report"},               // it shows their events
 
 	{"internal/policy", ""},
 	{"internal/hook", ""},

@@ -1,4 +1,4 @@
-package main
+package verdict
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,78 +14,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/internal/github"
-	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// verdictOfAction is what the newest artifact of the Action says of a commit, computed
-// again, and what was found: ERROR for whatever is no verdict that counts.
-func (p *program) verdictOfAction(ctx context.Context, h *hub, repo github.Repo, sha string, checks []github.CheckRun, o verdictOptions) (report.Verdict, string, error) {
-	for _, c := range checks {
-		if c.Name == publish.CheckName && c.HeadSHA == sha && c.Status != "completed" {
-			return report.Error, fmt.Sprintf("check run %d is not completed (%s)", c.ID, c.Status), nil
-		}
-	}
-	w, err := readWorkflow(ctx, h, repo, o)
-	if err != nil {
-		return report.Error, "", err
-	}
-	all, err := h.client.Artifacts(ctx, repo, o.artifact)
-	if err != nil {
-		return report.Error, "", err
-	}
-	slices.SortStableFunc(all, func(a, b github.Artifact) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
-	})
-	dir, err := os.MkdirTemp("", "ycbot-verdict-")
-	if err != nil {
-		return report.Error, "", err
-	}
-	defer os.RemoveAll(dir)
-	h.repo = repo
-	x := &host{p: p, hub: h}
-	why, others, looked := "", 0, 0
-	for _, a := range all {
-		if a.Name != o.artifact {
-			continue
-		}
-		run, other, err := w.left(ctx, a, sha)
-		switch {
-		case err != nil:
-			return report.Error, "", err
-		case other != "":
-			why, others = cmp.Or(why, fmt.Sprintf("workflow run %d: %s", a.RunID, other)), others+1
-			continue
-		case a.Expired:
-			return report.Error, fmt.Sprintf("the artifact of workflow run %d has expired: verify the commit again", a.RunID), nil
-		case looked == maxRecords:
-			return report.Error, fmt.Sprintf("none of the newest %d artifacts %q is of this commit: verify it again", looked, o.artifact), nil
-		}
-		looked++
-		to := filepath.Join(dir, fmt.Sprint(looked))
-		if err := x.download(ctx, a.ID, to, to); err != nil {
-			return report.Error, "", fmt.Errorf("the artifact of workflow run %d: %w", a.RunID, err)
-		}
-		c, err := recheck.Check(to, "")
-		if err != nil {
-			return report.Error, "", fmt.Errorf("the artifact of workflow run %d: %w", a.RunID, err)
-		}
-		if rep := c.Report; rep != nil && rep.HeadSHA != sha && !ofHead(run) {
-			others++ // such as what a comment on another pull request asked for
-			continue
-		}
-		v, says, err := w.counts(ctx, run, c, sha)
-		return v, fmt.Sprintf("workflow run %d: %s", a.RunID, says), err
-	}
-	says := fmt.Sprintf("no artifact %q of %s as the default branch has it (%d others do not count)", o.artifact, o.workflow, others)
-	if why != "" {
-		says += "; the newest of them, " + why
-	}
-	return report.Error, says, nil
-}
-
-// ofHead reports whether what a run verifies is its own head, as left has found it to be
+// ofHead reports whether what a run verifies is its own head, as [Workflow.Left] has found it to be
 // the commit. A comment and a dispatch run on a branch and verify what they name.
 func ofHead(run github.WorkflowRun) bool {
 	return run.Event != "issue_comment" && run.Event != "workflow_dispatch"
@@ -95,7 +26,7 @@ func ofHead(run github.WorkflowRun) bool {
 
 // counts is the verdict of the run directory that a run of the workflow left of a commit,
 // and how it was found; ERROR and the reason where it is none.
-func (w *workflowFile) counts(ctx context.Context, run github.WorkflowRun, c recheck.Checked, sha string) (report.Verdict, string, error) {
+func (w *Workflow) counts(ctx context.Context, run github.WorkflowRun, c recheck.Checked, sha string) (report.Verdict, string, error) {
 	rep := c.Report
 	switch {
 	case len(c.Problems) > 0:
@@ -113,7 +44,7 @@ func (w *workflowFile) counts(ctx context.Context, run github.WorkflowRun, c rec
 	}
 	queued := run.Event == "merge_group" && strings.HasPrefix(run.HeadBranch, "gh-readonly-queue/"+w.base+"/")
 	if !queued { // a queue's base may be the group before
-		in, err := w.hub.client.Contains(ctx, w.repo, w.base, rep.BaseSHA)
+		in, err := w.client.Contains(ctx, w.repo, w.base, rep.BaseSHA)
 		if err != nil {
 			return report.Error, "", err
 		}
@@ -124,39 +55,41 @@ func (w *workflowFile) counts(ctx context.Context, run github.WorkflowRun, c rec
 	return rep.Verdict, fmt.Sprintf("artifact computed again, %q", rep.Title), nil
 }
 
-// A workflowFile is the workflow whose runs count, as the default branch has it.
-type workflowFile struct {
-	hub   *hub
-	repo  github.Repo
-	path  string
-	text  []byte
-	base  string          // branch that the commit is to go into
-	local string          // an action or a workflow that the file names by a path; "": none
-	same  map[string]bool // by commit: it has this very text
+// A Workflow is the workflow whose runs count, as the default branch has it.
+type Workflow struct {
+	client *github.Client
+	repo   github.Repo
+	path   string
+	text   []byte
+	base   string          // branch that the commit is to go into
+	local  string          // an action or a workflow that the file names by a path; "": none
+	same   map[string]bool // by commit: it has this very text
 }
 
-func readWorkflow(ctx context.Context, h *hub, repo github.Repo, o verdictOptions) (*workflowFile, error) {
-	branch, err := h.client.DefaultBranch(ctx, repo)
+// ReadWorkflow reads the workflow at path as the default branch has it. base is the branch
+// that the commit is to go into, "" for the default branch.
+func ReadWorkflow(ctx context.Context, client *github.Client, repo github.Repo, path, base string) (*Workflow, error) {
+	branch, err := client.DefaultBranch(ctx, repo)
 	if err != nil {
 		return nil, err
 	}
-	tip, err := h.client.Commit(ctx, repo, branch)
+	tip, err := client.Commit(ctx, repo, branch)
 	if err != nil {
 		return nil, err
 	}
-	text, err := h.client.File(ctx, repo, tip, o.workflow)
+	text, err := client.File(ctx, repo, tip, path)
 	if github.IsNotFound(err) {
-		return nil, fmt.Errorf("workflow %s: the default branch %s of %s has no such file", o.workflow, branch, repo)
+		return nil, fmt.Errorf("workflow %s: the default branch %s of %s has no such file", path, branch, repo)
 	}
 	if err != nil {
 		return nil, err
 	}
 	local, err := localAction(text)
 	if err != nil {
-		return nil, fmt.Errorf("workflow %s of %s: %w", o.workflow, branch, err)
+		return nil, fmt.Errorf("workflow %s of %s: %w", path, branch, err)
 	}
-	return &workflowFile{
-		hub: h, repo: repo, path: o.workflow, text: text, base: cmp.Or(o.base, branch), local: local, same: map[string]bool{tip: true},
+	return &Workflow{
+		client: client, repo: repo, path: path, text: text, base: cmp.Or(base, branch), local: local, same: map[string]bool{tip: true},
 	}, nil
 }
 
@@ -186,12 +119,12 @@ func localAction(workflow []byte) (string, error) {
 	return "", nil
 }
 
-// left says why an artifact is not what this workflow left of a commit, "" where it may be.
-func (w *workflowFile) left(ctx context.Context, a github.Artifact, sha string) (github.WorkflowRun, string, error) {
+// Left says why an artifact is not what this workflow left of a commit, "" where it may be.
+func (w *Workflow) Left(ctx context.Context, a github.Artifact, sha string) (github.WorkflowRun, string, error) {
 	if a.RunID == 0 {
 		return github.WorkflowRun{}, "it is not known", nil
 	}
-	run, err := w.hub.client.WorkflowRun(ctx, w.repo, a.RunID)
+	run, err := w.client.WorkflowRun(ctx, w.repo, a.RunID)
 	if github.IsNotFound(err) {
 		return run, "it is gone", nil
 	}
@@ -220,7 +153,7 @@ func (w *workflowFile) left(ctx context.Context, a github.Artifact, sha string) 
 	for _, commit := range append([]string{run.HeadSHA}, run.Bases...) {
 		same, known := w.same[commit]
 		if !known {
-			text, err := w.hub.client.File(ctx, w.repo, commit, w.path)
+			text, err := w.client.File(ctx, w.repo, commit, w.path)
 			if err != nil && !github.IsNotFound(err) {
 				return run, "", err
 			}
@@ -244,8 +177,8 @@ const settling = 10 * time.Minute
 // elsewhere says which pull request of the branch went into another base when the
 // run was made, "" where none did. GitHub names the bases that the pull requests of a run
 // have now, and the file that ran was that of the base of then.
-func (w *workflowFile) elsewhere(ctx context.Context, run github.WorkflowRun) (string, error) {
-	pulls, err := w.hub.client.PastPulls(ctx, w.repo, run.HeadBranch)
+func (w *Workflow) elsewhere(ctx context.Context, run github.WorkflowRun) (string, error) {
+	pulls, err := w.client.PastPulls(ctx, w.repo, run.HeadBranch)
 	if errors.Is(err, github.ErrCut) {
 		return "its branch has too many pull requests to know their bases", nil
 	}

@@ -1,9 +1,8 @@
-package main
+package machine
 
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,12 +11,12 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// systemHooks are the hooks of whoever runs the machine.
+// systemHooks are the hooks of the machine.
 const systemHooks = "/etc/ycbot/hooks.json"
 
 // hooks reads the operator's hooks: the machine's, and those in the folder where
 // ycbot keeps its files, unless a repository holds that.
-func (p *program) hooks(ctx context.Context, git *workspace.Git, home string, log *slog.Logger) (*hook.Runner, error) {
+func (m Machine) hooks(ctx context.Context, git *workspace.Git, home string) (*hook.Runner, error) {
 	all, err := hook.Read(systemHooks)
 	if err != nil {
 		return nil, err
@@ -32,9 +31,9 @@ func (p *program) hooks(ctx context.Context, git *workspace.Git, home string, lo
 			return nil, fmt.Errorf("hooks: %s lies in the repository %s: hooks are the operator's and never a repository's; keep YCBOT_HOME elsewhere", own, repo.Root)
 		}
 	}
-	r := &hook.Runner{Hooks: append(all, mine...), Dir: home, Log: log}
+	r := &hook.Runner{Hooks: append(all, mine...), Dir: home, Log: m.Log}
 	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR"} {
-		if v := p.getenv(name); v != "" {
+		if v := m.Getenv(name); v != "" {
 			r.Env = append(r.Env, name+"="+strings.TrimSpace(v))
 		}
 	}
