@@ -18,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
@@ -29,9 +30,9 @@ import (
 // the App.
 type appHost struct {
 	*service
-	hub    *hub
+	hub    *pullrun.GitHub
 	voice  *voice
-	poster *poster // nil: another process began, or nothing was begun
+	poster *pullrun.Poster // nil: another process began, or nothing was begun
 }
 
 // host implements [app.Worker.Hosts].
@@ -49,7 +50,7 @@ func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
 	}
 	return &appHost{
 		service: s, voice: &voice{Client: client, mint: func() (*github.Client, error) { return s.client(j, comments) }},
-		hub: &hub{client: client, server: s.gitServer(), below: s.o.operator, repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
+		hub: &pullrun.GitHub{Client: client, Server: s.gitServer(), Below: s.o.operator, Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
 	}, nil
 }
 
@@ -65,7 +66,7 @@ func (s *service) installed(ctx context.Context, repo event.Repo) (int64, error)
 // Close implements [app.Host].
 func (h *appHost) Close(ctx context.Context) {
 	h.hush(ctx)
-	h.revoke(ctx, h.hub.client)
+	h.revoke(ctx, h.hub.Client)
 }
 
 // hush gives the token for comments back.
@@ -103,15 +104,15 @@ func (h *appHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Conf
 	if j.Trigger == job.TriggerMergeGroup {
 		e.MergeGroup = &event.MergeGroup{BaseRef: queueBase(j.Ref)}
 	}
-	facts, err := h.hub.learn(ctx, e, j)
+	facts, err := h.hub.Learn(ctx, e, j)
 	if err == nil && j.Trust != "" {
-		err = h.hub.readConfig(ctx, j.BaseSHA)
+		err = h.hub.ReadConfig(ctx, j.BaseSHA)
 	}
 	var problems config.Problems
 	if errors.As(err, &problems) {
 		err = &app.Permanent{Err: err}
 	}
-	return facts, h.hub.config, barred(err)
+	return facts, h.hub.Config, barred(err)
 }
 
 // barred marks what GitHub refuses and will refuse again.
@@ -139,7 +140,7 @@ func (h *appHost) talker() *publish.Publisher {
 }
 
 func (h *appHost) said(j job.Job) publish.Target {
-	return publish.Target{Repo: h.hub.repo, Number: j.Number, Job: j.ID, CommandComment: j.Comment}
+	return publish.Target{Repo: h.hub.Repo, Number: j.Number, Job: j.ID, CommandComment: j.Comment}
 }
 
 // Seen implements [app.Speaker].
@@ -150,7 +151,7 @@ func (h *appHost) Seen(ctx context.Context, j job.Job) error {
 
 // Reply implements [app.Speaker].
 func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
-	if h.hub.config != nil && h.hub.config.Publish.Comment == config.CommentOff {
+	if h.hub.Config != nil && h.hub.Config.Publish.Comment == config.CommentOff {
 		return nil
 	}
 	defer h.hush(ctx)
@@ -165,17 +166,17 @@ func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 // Decline implements [app.Speaker].
 func (h *appHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
 	defer h.hush(ctx)
-	c := cmp.Or(h.hub.config, h.hub.operator())
+	c := cmp.Or(h.hub.Config, h.hub.Operator())
 	p := h.talker()
 	p.Check, p.FailOn = c.Publish.Check, string(c.FailOn)
 	t := h.said(j)
-	t.HeadSHA, t.Base = j.HeadSHA, h.hub.base
+	t.HeadSHA, t.Base = j.HeadSHA, h.hub.Base
 	return p.Decline(ctx, t, s.Text, s.Excluded())
 }
 
 // Begin implements [app.Performer].
 func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
-	if err := makeParent(a.Dir); err != nil {
+	if err := pullrun.MakeParent(a.Dir); err != nil {
 		return err
 	}
 	kept := kept{db: h.db, run: a.Run}
@@ -186,15 +187,9 @@ func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
 	if !ok {
 		po = h.posting(a)
 	}
-	h.poster = h.newAppPoster(po, kept)
+	h.poster = pullrun.NewPoster(h.p.machine(), h.voice, po, kept, h.o.id)
 	defer h.hush(ctx) // nothing of it is there while the change is executed
-	return h.poster.begin(ctx)
-}
-
-func (h *appHost) newAppPoster(po posting, r record) *poster {
-	s := h.p.newPoster(h.voice, po, r)
-	s.publisher.App, s.publisher.AppID = true, h.o.id
-	return s
+	return h.poster.Begin(ctx)
 }
 
 // evidenceOn is where the page of a run shows an execution.
@@ -206,17 +201,17 @@ func evidenceOn(page string) string {
 }
 
 // posting is what the configuration says of how a run is told of.
-func (h *appHost) posting(a app.Assignment) posting {
-	c := cmp.Or(h.hub.config, h.hub.operator())
-	po := posting{
+func (h *appHost) posting(a app.Assignment) pullrun.Posting {
+	c := cmp.Or(h.hub.Config, h.hub.Operator())
+	po := pullrun.Posting{
 		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
 		EvidenceURL: evidenceOn(a.Details),
 		Target: publish.Target{
-			Repo: h.hub.repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
+			Repo: h.hub.Repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.Base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,
 		},
 	}
-	if h.hub.pull != nil {
-		po.Target.Files = h.hub.pull.Files
+	if h.hub.Pull != nil {
+		po.Target.Files = h.hub.Pull.Files
 	}
 	return po
 }
@@ -224,40 +219,40 @@ func (h *appHost) posting(a app.Assignment) posting {
 // Verify implements [app.Performer].
 func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*report.Report, error) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {
-		return h.p.salvager().Salvage(a.Dir, "") // it had ended, and was not reported
+		return pullrun.Salvager(h.p.machine()).Salvage(a.Dir, "") // it had ended, and was not reported
 	}
 	fetcher, err := h.client(a.Job, fetching())
 	if err != nil {
 		return nil, err
 	}
 	defer h.revoke(context.WithoutCancel(ctx), fetcher)
-	if h.hub.token, err = fetcher.Token(ctx); err != nil {
+	if h.hub.Token, err = fetcher.Token(ctx); err != nil {
 		return nil, err
 	}
-	rj := h.hub.job(a.Job)
+	rj := h.hub.Job(a.Job)
 	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, recheck.Previous(a.Previous), l.Kept
 	rj.Results, rj.Flakes = h.db.BaseResults(basesOf(a.Job)), h.db.Flakes(basesOf(a.Job))
 	rj.Accept, rj.Accepted = a.Job.Accept, append(rj.Accepted, a.Accepted...)
 	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
-	if h.o.operator != nil && h.hub.config != nil {
-		rj.Timeout = h.hub.config.Limits.Under(config.Limits{}).Timeout
+	if h.o.operator != nil && h.hub.Config != nil {
+		rj.Timeout = h.hub.Config.Limits.Under(config.Limits{}).Timeout
 	}
 	if !a.Job.GateOnly {
 		if rj.Models = h.cast; rj.Models != nil {
 			rj.Words = l.Words
-			rj.Pull.Seen = h.hub.seen(ctx, a.Job)
+			rj.Pull.Seen = h.hub.Seen(ctx, a.Job)
 		}
 	}
 	runner := *h.runner
-	runner.First = h.poster.first
-	runner.Observe = observers(h.poster.observe, h.metrics.Event, func(agent.Event) {
+	runner.First = h.poster.First
+	runner.Observe = pullrun.Observers(h.poster.Observe, h.metrics.Event, func(agent.Event) {
 		if err := l.Wrote(); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)
 		}
 	})
 	var rep *report.Report
 	err = h.bounded(ctx, append(runner.Writes(rj), a.Dir), func(ctx context.Context) (err error) {
-		rep, err = h.p.perform(ctx, "app", &runner, rj)
+		rep, err = h.p.door("app").Run(ctx, &runner, rj)
 		return err
 	})
 	return rep, err
@@ -296,13 +291,13 @@ func (h *appHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 		if e.Late {
 			po.Comment = publish.Off
 		}
-		h.poster = h.newAppPoster(po, kept)
+		h.poster = pullrun.NewPoster(h.p.machine(), h.voice, po, kept, h.o.id)
 	}
 	if rep == nil {
-		rep = h.p.remains(a.Dir, e.Failure)
+		rep = pullrun.Remains(h.p.machine(), a.Dir, e.Failure)
 	}
 	defer h.hush(ctx)
-	_, err := h.poster.finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind)})
+	_, err := h.poster.Finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind)})
 	return rep, barred(err)
 }
 
@@ -336,11 +331,11 @@ func (k kept) Lookup(ctx context.Context, key string) (string, bool, error) {
 	return k.db.Lookup(ctx, key)
 }
 
-// Close implements record.
+// Close implements [pullrun.Record].
 func (k kept) Close() error { return nil }
 
-// keep implements record.
-func (k kept) keep(po posting) error {
+// Keep implements [pullrun.Record].
+func (k kept) Keep(po pullrun.Posting) error {
 	data, err := json.Marshal(po)
 	if err != nil {
 		return err
@@ -348,7 +343,7 @@ func (k kept) keep(po posting) error {
 	return k.db.Record(context.Background(), k.key(), string(data))
 }
 
-func (k kept) recall(ctx context.Context) (po posting, ok bool, err error) {
+func (k kept) recall(ctx context.Context) (po pullrun.Posting, ok bool, err error) {
 	text, ok, err := k.db.Lookup(ctx, k.key())
 	if err == nil && ok {
 		err = json.Unmarshal([]byte(text), &po)

@@ -185,7 +185,7 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 		show.Price = job.Models.Price
 	}
 	runner.Observe, runner.First = show.Event, o.first
-	return p.perform(ctx, "run", runner, job)
+	return p.door("run").Run(ctx, runner, job)
 }
 
 // job reads what the flags say of the change.

@@ -87,12 +87,12 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 			return usage.Errorf("--app-id %q: want the number of a GitHub App", text)
 		}
 	}
-	h, err := p.newHubOfEnv()
+	h, err := p.githubOfEnv()
 	if err != nil {
 		return err
 	}
 	repo := github.Repo{Owner: owner, Name: name}
-	runs, err := h.client.CheckRuns(ctx, repo, sha, publish.CheckName)
+	runs, err := h.Client.CheckRuns(ctx, repo, sha, publish.CheckName)
 	if errors.Is(err, github.ErrCut) {
 		return fmt.Errorf("check runs of %s at %s: too many to know the newest", repo, sha)
 	}
@@ -103,7 +103,7 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	var why string
 	if app != 0 {
 		v, why = verdict.OfApp(runs, sha, app)
-	} else if v, why, err = verdict.OfAction(ctx, h.client, verdict.Question{Repo: repo, SHA: sha, Workflow: o.workflow, Artifact: o.artifact, Base: o.base}, runs); err != nil {
+	} else if v, why, err = verdict.OfAction(ctx, h.Client, verdict.Question{Repo: repo, SHA: sha, Workflow: o.workflow, Artifact: o.artifact, Base: o.base}, runs); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.stdout, terminal.Printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))

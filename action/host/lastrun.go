@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/verdict"
 )
@@ -17,18 +18,18 @@ import (
 // lastRun fetches the run directory that an earlier workflow run left for the same
 // branch, and returns it, or why there is none. Only what this workflow left in this
 // repository is taken: any other could have written anything, such as an acceptance.
-func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, error) {
-	if h.hub.pull == nil || j.Full || j.Trust != job.Trusted {
+func (h *Host) lastRun(ctx context.Context, j job.Job, dir string) (string, error) {
+	if h.GitHub.Pull == nil || j.Full || j.Trust != job.Trusted {
 		return "", nil
 	}
-	name := cmp.Or(h.in.ArtifactName, "ycbot")
-	all, err := h.hub.client.Artifacts(ctx, h.hub.repo, name)
+	name := cmp.Or(h.Inputs.ArtifactName, "ycbot")
+	all, err := h.GitHub.Client.Artifacts(ctx, h.GitHub.Repo, name)
 	if err != nil {
 		return "", err
 	}
 	looked := 0
 	for _, a := range all {
-		if a.Expired || a.Name != name || a.HeadBranch != h.hub.pull.Head.Name || a.HeadRepoID != h.hub.pull.Base.RepoID {
+		if a.Expired || a.Name != name || a.HeadBranch != h.GitHub.Pull.Head.Name || a.HeadRepoID != h.GitHub.Pull.Base.RepoID {
 			continue
 		}
 		if looked++; looked > verdict.MaxRecords {
@@ -42,21 +43,21 @@ func (h *host) lastRun(ctx context.Context, j job.Job, dir string) (string, erro
 			continue
 		}
 		to := dir + ".last"
-		return to, verdict.Download(ctx, h.hub.client, h.hub.repo, a.ID, to)
+		return to, verdict.Download(ctx, h.GitHub.Client, h.GitHub.Repo, a.ID, to)
 	}
 	return "", nil
 }
 
 // ours reports whether an artifact is what this very workflow, as the default branch has
 // it, left of a commit. Outside of a workflow there is none to compare with.
-func (h *host) ours(ctx context.Context, a github.Artifact, sha string) (bool, error) {
-	ref := strings.SplitN(h.p.getenv("GITHUB_WORKFLOW_REF"), "/", 3) // OWNER/NAME/PATH@REF
+func (h *Host) ours(ctx context.Context, a github.Artifact, sha string) (bool, error) {
+	ref := strings.SplitN(h.Machine.Getenv("GITHUB_WORKFLOW_REF"), "/", 3) // OWNER/NAME/PATH@REF
 	if len(ref) < 3 {
 		return true, nil
 	}
 	path, _, _ := strings.Cut(ref[2], "@")
 	if h.workflow == nil {
-		w, err := verdict.ReadWorkflow(ctx, h.hub.client, h.hub.repo, path, h.hub.pull.Base.Name)
+		w, err := verdict.ReadWorkflow(ctx, h.GitHub.Client, h.GitHub.Repo, path, h.GitHub.Pull.Base.Name)
 		if err != nil {
 			return false, err
 		}
@@ -64,7 +65,7 @@ func (h *host) ours(ctx context.Context, a github.Artifact, sha string) (bool, e
 	}
 	_, why, err := h.workflow.Left(ctx, a, sha)
 	if why != "" {
-		h.p.say(fmt.Sprintf("artifact %d does not count: workflow run %d: %s", a.ID, a.RunID, why))
+		h.Say(fmt.Sprintf("artifact %d does not count: workflow run %d: %s", a.ID, a.RunID, why))
 	}
 	return why == "", err
 }
@@ -72,21 +73,21 @@ func (h *host) ours(ctx context.Context, a github.Artifact, sha string) (bool, e
 // Recorded implements [action.Host]. Only what this workflow left in this repository is
 // taken, on the pull request's own branch or on the default branch, whose workflow
 // comments start: any other could have written anything.
-func (h *host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error) {
-	pull := h.hub.pull
+func (h *Host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error) {
+	pull := h.GitHub.Pull
 	if pull == nil {
 		return false, nil
 	}
-	home, err := h.hub.client.DefaultBranch(ctx, h.hub.repo)
+	home, err := h.GitHub.Client.DefaultBranch(ctx, h.GitHub.Repo)
 	if err != nil {
 		return false, err
 	}
-	name := cmp.Or(h.in.ArtifactName, "ycbot")
-	all, err := h.hub.client.Artifacts(ctx, h.hub.repo, name)
+	name := cmp.Or(h.Inputs.ArtifactName, "ycbot")
+	all, err := h.GitHub.Client.Artifacts(ctx, h.GitHub.Repo, name)
 	if err != nil {
 		return false, err
 	}
-	if err := makeParent(dir); err != nil {
+	if err := pullrun.MakeParent(dir); err != nil {
 		return false, err
 	}
 	looked := 0
@@ -102,7 +103,7 @@ func (h *host) Recorded(ctx context.Context, j job.Job, dir string) (bool, error
 			continue
 		}
 		to := fmt.Sprintf("%s.record%d", dir, looked)
-		if err := verdict.Download(ctx, h.hub.client, h.hub.repo, a.ID, to); err != nil {
+		if err := verdict.Download(ctx, h.GitHub.Client, h.GitHub.Repo, a.ID, to); err != nil {
 			return false, err
 		}
 		if rep, err := readReport(to); err == nil && rep.HeadSHA == j.HeadSHA && rep.PR == j.Number && rep.Outcome == report.Completed {

@@ -1,9 +1,10 @@
-package main
+package pullrun
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/publish"
@@ -16,20 +17,20 @@ const (
 	targetKey  = "run"
 )
 
-// effects is what was posted of a run: a journal beside the run directory, in
+// Effects is what was posted of a run: a journal beside the run directory, in
 // which nothing is written after its SHA256SUMS.
-type effects struct{ *journal.Journal }
+type Effects struct{ *journal.Journal }
 
-// effectsFile is the file of the run in dir.
-func effectsFile(dir string) string { return dir + ".effects.jsonl" }
+// EffectsFile is the file of the run in dir.
+func EffectsFile(dir string) string { return dir + ".effects.jsonl" }
 
 // Record implements [publish.Store].
-func (e effects) Record(_ context.Context, key, value string) error {
+func (e Effects) Record(_ context.Context, key, value string) error {
 	return e.Append(effectKind, key, value)
 }
 
 // Lookup implements [publish.Store].
-func (e effects) Lookup(_ context.Context, key string) (string, bool, error) {
+func (e Effects) Lookup(_ context.Context, key string) (string, bool, error) {
 	raw, ok := e.Journal.Lookup(effectKind, key)
 	if !ok {
 		return "", false, nil
@@ -39,9 +40,9 @@ func (e effects) Lookup(_ context.Context, key string) (string, bool, error) {
 	return value, true, err
 }
 
-// A posting is where and how a run is told of: what a process that takes over
+// A Posting is where and how the result of a run is posted: what a process that takes over
 // from one that was killed must know.
-type posting struct {
+type Posting struct {
 	Target      publish.Target `json:"target"`
 	Comment     string         `json:"comment"`
 	Check       bool           `json:"check"`
@@ -54,29 +55,29 @@ type posting struct {
 	Artifact    string         `json:"artifact"`
 }
 
-// keep records po, unless it is there.
-func (e effects) keep(po posting) error {
+// Keep records po, unless it is there.
+func (e Effects) Keep(po Posting) error {
 	if _, ok := e.Journal.Lookup(targetKind, targetKey); ok {
 		return nil
 	}
 	return e.Append(targetKind, targetKey, po)
 }
 
-// recall returns what keep recorded.
-func (e effects) recall() (posting, bool, error) {
-	var po posting
+// Recall returns what Keep recorded.
+func (e Effects) Recall() (Posting, bool, error) {
+	var po Posting
 	raw, ok := e.Journal.Lookup(targetKind, targetKey)
 	if !ok {
 		return po, false, nil
 	}
 	if err := json.Unmarshal(raw, &po); err != nil {
-		return po, false, fmt.Errorf("where the run is told of: %w", err)
+		return po, false, fmt.Errorf("where the run is posted: %w", err)
 	}
 	return po, true, nil
 }
 
-// openEffects opens the effects file of the run in dir.
-func (p *program) openEffects(dir string) (effects, error) {
-	j, err := journal.Open(effectsFile(dir), p.now)
-	return effects{j}, err
+// OpenEffects opens the effects file of the run in dir.
+func OpenEffects(dir string, now func() time.Time) (Effects, error) {
+	j, err := journal.Open(EffectsFile(dir), now)
+	return Effects{j}, err
 }

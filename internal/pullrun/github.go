@@ -1,4 +1,6 @@
-package main
+// Package pullrun has one pull request verified and published. The Action, the App and
+// "ycbot run --pr" do it with the same code.
+package pullrun
 
 import (
 	"cmp"
@@ -14,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
@@ -22,39 +25,37 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// configPath is where a repository keeps its configuration.
-const configPath = config.Path
+// GitHub is GitHub as one job sees it: what was learned of the pull request, once, and how
+// to get its commits.
+type GitHub struct {
+	Client *github.Client
+	Token  string         // for git
+	Server string         // of the web pages and of git, for where the API does not say
+	File   string         // a configuration at the base in place of config.Path; "": none
+	Below  *config.Config // the operator's, over which the repository's is laid; nil: the defaults
 
-// A hub is GitHub as one job sees it: what was learnt of the pull request, once,
-// and how to get its commits.
-type hub struct {
-	client *github.Client
-	token  string
-	server string         // of the web pages and of git, for where the API does not tell
-	file   string         // a configuration at the base in place of configPath; empty: none
-	below  *config.Config // the operator's, over which the repository's is laid; nil: the defaults
+	Repo   github.Repo
+	Pull   *github.Snapshot // nil: no pull request
+	Base   string           // name of the base branch, where there is no pull request
+	Config *config.Config   // that holds
 
-	repo   github.Repo
-	pull   *github.Snapshot // nil: no pull request
-	base   string           // name of the base branch, where there is no pull request
-	config *config.Config
-	blob   []byte // what config was read from; nil: there is no such file
+	blob []byte // what Config was read from; nil: there is no such file
 }
 
-// newHub makes a hub for a token.
-func (p *program) newHub(token string) (*hub, error) {
+// New asks GitHub with a token.
+func New(m machine.Machine, token string) (*GitHub, error) {
 	c, err := github.New(github.Options{
-		BaseURL: p.getenv("GITHUB_API_URL"), Token: token, Transport: p.client.Transport, Now: p.now, Log: p.log(),
+		BaseURL: m.Getenv("GITHUB_API_URL"), Token: token, Transport: m.Client.Transport, Now: m.Now, Log: m.Log,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &hub{client: c, token: token, server: cmp.Or(p.getenv("GITHUB_SERVER_URL"), "https://github.com")}, nil
+	return &GitHub{Client: c, Token: token, Server: cmp.Or(m.Getenv("GITHUB_SERVER_URL"), "https://github.com")}, nil
 }
 
-// learn asks what the decision about j depends on.
-func (h *hub) learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, error) {
-	h.repo = github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}
+// Learn asks what the decision about j depends on.
+func (h *GitHub) Learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, error) {
+	h.Repo = github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}
 	var f job.Facts
 	var err error
 	switch {
@@ -63,11 +64,11 @@ func (h *hub) learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, 
 	case j.Trigger == job.TriggerMergeGroup:
 		// Who may put a pull request into the queue has write permission.
 		f = job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: j.Repo.ID, BaseRepo: j.Repo.ID}
-		h.base = strings.TrimPrefix(e.MergeGroup.BaseRef, "refs/heads/")
+		h.Base = strings.TrimPrefix(e.MergeGroup.BaseRef, "refs/heads/")
 	case j.Trigger == job.TriggerPush:
 		// Who may push to the default branch has write permission.
 		f = job.Facts{Author: "write", HeadSHA: j.HeadSHA, BaseSHA: j.BaseSHA, HeadRepo: j.Repo.ID, BaseRepo: j.Repo.ID}
-		h.base = e.Push.Branch
+		h.Base = e.Push.Branch
 	default:
 		f, err = h.learnBranch(ctx, j)
 	}
@@ -79,19 +80,19 @@ func (h *hub) learn(ctx context.Context, e *event.Event, j job.Job) (job.Facts, 
 			return job.Facts{}, err
 		}
 	}
-	return f, h.readConfig(ctx, cmp.Or(f.BaseSHA, j.BaseSHA))
+	return f, h.ReadConfig(ctx, cmp.Or(f.BaseSHA, j.BaseSHA))
 }
 
-func (h *hub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
+func (h *GitHub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 	moment := github.Moment{At: j.At}
 	if j.Text != nil {
 		moment.Text, moment.Title, moment.Body = true, j.Text.Title, j.Text.Body
 	}
-	s, err := h.client.SnapshotAt(ctx, h.repo, j.Number, moment)
+	s, err := h.Client.SnapshotAt(ctx, h.Repo, j.Number, moment)
 	if err != nil {
 		return job.Facts{}, err
 	}
-	h.pull = s
+	h.Pull = s
 	return job.Facts{
 		Author: s.AuthorPermission, Fork: s.Fork(), Draft: s.Draft, Closed: s.State != "open", Paths: change.Change{Files: s.Files}.Paths(),
 		HeadSHA: s.Head.SHA, BaseSHA: s.Base.SHA, HeadRepo: s.Head.RepoID, BaseRepo: s.Base.RepoID, By: event.User(s.Author),
@@ -99,17 +100,17 @@ func (h *hub) learnPull(ctx context.Context, j job.Job) (job.Facts, error) {
 }
 
 // learnBranch is for a dispatch on a branch: it is compared with the default one.
-func (h *hub) learnBranch(ctx context.Context, j job.Job) (job.Facts, error) {
-	branch, err := h.client.DefaultBranch(ctx, h.repo)
+func (h *GitHub) learnBranch(ctx context.Context, j job.Job) (job.Facts, error) {
+	branch, err := h.Client.DefaultBranch(ctx, h.Repo)
 	if err != nil {
 		return job.Facts{}, err
 	}
-	h.base = branch
-	base, err := h.client.Commit(ctx, h.repo, branch)
+	h.Base = branch
+	base, err := h.Client.Commit(ctx, h.Repo, branch)
 	if err != nil {
 		return job.Facts{}, err
 	}
-	head, err := h.client.Commit(ctx, h.repo, strings.TrimPrefix(j.Ref, "refs/heads/"))
+	head, err := h.Client.Commit(ctx, h.Repo, strings.TrimPrefix(j.Ref, "refs/heads/"))
 	if err != nil {
 		return job.Facts{}, err
 	}
@@ -118,59 +119,60 @@ func (h *hub) learnBranch(ctx context.Context, j job.Job) (job.Facts, error) {
 }
 
 // permission is that of a person; "" where the token may not ask.
-func (h *hub) permission(ctx context.Context, login string) (string, error) {
-	has, err := h.client.Permission(ctx, h.repo, login)
+func (h *GitHub) permission(ctx context.Context, login string) (string, error) {
+	has, err := h.Client.Permission(ctx, h.Repo, login)
 	if github.IsForbidden(err) {
 		return "", nil
 	}
 	return has, err
 }
 
-// readConfig reads the configuration at the base commit.
-func (h *hub) readConfig(ctx context.Context, baseSHA string) error {
-	path := cmp.Or(h.file, configPath)
-	data, err := h.client.File(ctx, h.repo, baseSHA, path)
+// ReadConfig reads the configuration at the base commit.
+func (h *GitHub) ReadConfig(ctx context.Context, baseSHA string) error {
+	path := cmp.Or(h.File, config.Path)
+	data, err := h.Client.File(ctx, h.Repo, baseSHA, path)
 	switch {
-	case github.IsNotFound(err) && h.file != "":
-		return fmt.Errorf("input config: %s has no file %s at its base %s: only a file that the base has is read", h.repo, path, change.Short(baseSHA))
+	case github.IsNotFound(err) && h.File != "":
+		return fmt.Errorf("input config: %s has no file %s at its base %s: only a file that the base has is read", h.Repo, path, change.Short(baseSHA))
 	case github.IsNotFound(err):
-		h.config = h.operator()
+		h.Config = h.Operator()
 		return nil
 	case err != nil:
 		return err
 	}
 	h.blob = data
 	name := path + " at " + change.Short(baseSHA)
-	if h.config, err = h.operator().With(name, data); err != nil || h.below == nil {
+	if h.Config, err = h.Operator().With(name, data); err != nil || h.Below == nil {
 		return err
 	}
 	own, err := config.Parse(name, data)
 	if err != nil {
 		return err
 	}
-	bounded := *h.config
-	bounded.Limits = own.Limits.Under(h.below.Limits)
-	h.config = &bounded
+	bounded := *h.Config
+	bounded.Limits = own.Limits.Under(h.Below.Limits)
+	h.Config = &bounded
 	return nil
 }
 
-func (h *hub) operator() *config.Config {
-	if h.below == nil {
+// Operator is the configuration below the repository's.
+func (h *GitHub) Operator() *config.Config {
+	if h.Below == nil {
 		return config.Default()
 	}
-	return h.below
+	return h.Below
 }
 
-// job is the run of j.
-func (h *hub) job(j job.Job) run.Job {
+// Job is the run of j.
+func (h *GitHub) Job(j job.Job) run.Job {
 	out := run.Job{Trigger: string(j.Trigger), Actor: j.Actor.Login, Trust: string(j.Trust), Machine: j.Machine, Accept: j.Accept, Pull: &run.Pull{
-		Repo: h.repo.String(), Number: j.Number, Base: j.BaseSHA, Head: j.HeadSHA, BaseRef: h.base, HeadRef: j.Ref,
+		Repo: h.Repo.String(), Number: j.Number, Base: j.BaseSHA, Head: j.HeadSHA, BaseRef: h.Base, HeadRef: j.Ref,
 		Asked: j.Words, From: h.remote(),
 	}}
-	if h.file != "" {
-		out.Config = &run.ConfigFile{Name: h.file, Data: h.blob}
+	if h.File != "" {
+		out.Config = &run.ConfigFile{Name: h.File, Data: h.blob}
 	}
-	if s := h.pull; s != nil {
+	if s := h.Pull; s != nil {
 		p := out.Pull
 		p.BaseRef, p.HeadRef, p.Title, p.Body = s.Base.Name, s.Head.Name, s.Title, s.Body
 		for _, issue := range s.Linked {
@@ -206,21 +208,21 @@ func trailer(commits []github.Commit, head string) (reason string, ok bool) {
 	return "", false
 }
 
-// seen is the pull request as agents may read it: what was learnt of it already,
+// Seen is the pull request as agents may read it: what was learnt of it already,
 // and what other checks say of the head, which is asked here, once.
-func (h *hub) seen(ctx context.Context, j job.Job) *tool.Pull {
-	s := h.pull
+func (h *GitHub) Seen(ctx context.Context, j job.Job) *tool.Pull {
+	s := h.Pull
 	if s == nil {
 		return nil
 	}
 	p := &tool.Pull{
-		Number: s.Number, Repo: h.repo.String(), Title: s.Title, Body: s.Body, Author: s.Author.Login, State: s.State,
+		Number: s.Number, Repo: h.Repo.String(), Title: s.Title, Body: s.Body, Author: s.Author.Login, State: s.State,
 		BaseRef: s.Base.Name, HeadRef: s.Head.Name, Draft: s.Draft, Labels: s.Labels, Missing: map[string]string{},
 	}
 	for _, c := range s.Comments {
 		p.Comments = append(p.Comments, tool.PullComment{Author: c.Author.Login, At: c.Created.UTC().Format(time.RFC3339), Body: c.Body})
 	}
-	runs, err := h.client.CheckRuns(ctx, h.repo, j.HeadSHA, "")
+	runs, err := h.Client.CheckRuns(ctx, h.Repo, j.HeadSHA, "")
 	if err != nil {
 		p.Missing["checks"] = err.Error()
 	}
@@ -239,23 +241,23 @@ func (h *hub) seen(ctx context.Context, j job.Job) *tool.Pull {
 
 // remote is where the commits are fetched from. The base repository has those of
 // forks too.
-func (h *hub) remote() workspace.Remote {
-	r := workspace.Remote{URL: strings.TrimRight(h.server, "/") + "/" + h.repo.String() + ".git"}
-	if h.pull != nil && h.pull.Base.CloneURL != "" {
-		r.URL, r.Size = h.pull.Base.CloneURL, h.pull.Base.Size
+func (h *GitHub) remote() workspace.Remote {
+	r := workspace.Remote{URL: strings.TrimRight(h.Server, "/") + "/" + h.Repo.String() + ".git"}
+	if h.Pull != nil && h.Pull.Base.CloneURL != "" {
+		r.URL, r.Size = h.Pull.Base.CloneURL, h.Pull.Base.Size
 	}
 	u, err := url.Parse(r.URL)
-	if h.token == "" || err != nil || u.Scheme != "https" && u.Scheme != "http" {
+	if h.Token == "" || err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return r
 	}
-	credential := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + h.token))
+	credential := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + h.Token))
 	r.Settings = []string{"http." + u.Scheme + "://" + u.Host + "/.extraheader=Authorization: Basic " + credential}
 	return r
 }
 
-// requirement is the least tier in which the head of j may be executed. named is
+// Requirement is the least tier in which the head of j may be executed. named is
 // the tier that the operator asked for, "" or auto for none.
-func requirement(j job.Job, named string) sandbox.Tier {
+func Requirement(j job.Job, named string) sandbox.Tier {
 	switch {
 	case j.NeedsFull:
 		return sandbox.TierFull
