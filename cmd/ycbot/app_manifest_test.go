@@ -174,14 +174,14 @@ func TestAppManifest(t *testing.T) {
 	}
 	p := &program{env: append(vars, "YCBOT_DATA="+dir)}
 	o := newAppOptions()
-	if err := o.read(p); err != nil {
+	if err := o.Read(p.getenv); err != nil {
 		t.Error(err)
 	}
-	if err := o.listening(p); err != nil {
+	if err := o.Listening(p.getenv); err != nil {
 		t.Error(err)
 	}
-	if o.id != app.ID || string(o.key) != strings.TrimSpace(string(app.Key)) || o.secret != app.WebhookSecret || o.clientID != app.ClientID ||
-		o.clientSecret != app.ClientSecret || len(o.sessionKey) != 64 || o.publicURL != "https://ycbot.example.com" || o.githubURL != gh.URL {
+	if o.ID != app.ID || string(o.Key) != strings.TrimSpace(string(app.Key)) || o.Secret != app.WebhookSecret || o.ClientID != app.ClientID ||
+		o.ClientSecret != app.ClientSecret || len(o.SessionKey) != 64 || o.PublicURL != "https://ycbot.example.com" || o.GitHubURL != gh.URL {
 		t.Errorf("settings are read as %+v", o)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".ycbot-settings-*")); left != nil {

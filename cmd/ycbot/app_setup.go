@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/ycbot/ycbot/app/setup"
+	"github.com/ycbot/ycbot/internal/github"
 )
 
 func appManifestCommand(p *program) *cobra.Command {
@@ -41,7 +42,7 @@ printed.`,
 func (p *program) appManifest(ctx context.Context, o setup.Options) error {
 	o.PublicURL = cmp.Or(o.PublicURL, p.getenv("YCBOT_PUBLIC_URL"))
 	o.GitHubURL = cmp.Or(o.GitHubURL, p.getenv("YCBOT_GITHUB_URL"), p.getenv("GITHUB_API_URL"))
-	o.Server = p.serverOf(o.GitHubURL)
+	o.Server = github.ServerOf(o.GitHubURL, p.getenv("GITHUB_SERVER_URL"))
 	o.Transport, o.Now, o.Stdout, o.Stderr = p.client.Transport, p.now, p.stdout, p.stderr
 	return setup.Make(ctx, o)
 }

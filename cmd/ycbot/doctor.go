@@ -83,8 +83,8 @@ func (p *program) appHere() *doctor.App {
 		return nil
 	}
 	a := newAppOptions()
-	wrong := errors.Join(a.read(p), a.listening(p))
+	wrong := errors.Join(a.Read(p.getenv), a.Listening(p.getenv))
 	return &doctor.App{
-		Wrong: wrong, ID: a.id, Key: a.key, Secret: a.secret, Data: a.data, Database: a.database, File: a.file(), GitHubURL: a.githubURL, PublicURL: a.publicURL,
+		Wrong: wrong, ID: a.ID, Key: a.Key, Secret: a.Secret, Data: a.Data, Database: a.Database, File: a.File(), GitHubURL: a.GitHubURL, PublicURL: a.PublicURL,
 	}
 }

@@ -30,6 +30,7 @@ var table = []row{
 	{"action", "internal/event internal/job internal/report internal/config"},
 	{"action/host", "action agents internal/change internal/config internal/event internal/github internal/job internal/machine internal/model/provider internal/orchestrator/route internal/publish internal/pullrun internal/recheck internal/report internal/run internal/rundir internal/terminal internal/verdict"},
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
+	{"app/host", "agent app app/web internal/config internal/disk internal/event internal/github internal/job internal/machine internal/orchestrator internal/orchestrator/route internal/publish internal/pullrun internal/queue internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/store internal/workspace"},
 	{"app/setup", "internal/github"}, // the App is made once, by hand
 	{"app/web", "internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
 	{"internal/event", ""},

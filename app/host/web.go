@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -17,13 +17,13 @@ import (
 // pages are what people look at. They end with ctx.
 func (s *service) pages(ctx context.Context, server *app.Server) (http.Handler, error) {
 	o := web.Options{
-		DB: s.db, GitHub: webHub{s}, PublicURL: s.o.publicURL, Server: s.gitServer(), End: ctx.Done(), Now: s.p.now, Log: s.log,
+		DB: s.db, GitHub: webHub{s}, PublicURL: s.o.PublicURL, Server: s.gitServer(), End: ctx.Done(), Now: s.m.Now, Log: s.log,
 		Press: func(ctx context.Context, run store.Run, b web.Button, who web.Person, request string) error {
 			return server.Press(ctx, run, event.Verb(b), event.User{ID: who.ID, Login: who.Login, Type: "User"}, request)
 		},
 	}
-	if s.o.clientID != "" {
-		o.Login = &web.Login{ClientID: s.o.clientID, ClientSecret: s.o.clientSecret, Key: []byte(s.o.sessionKey), Client: s.p.client}
+	if s.o.ClientID != "" {
+		o.Login = &web.Login{ClientID: s.o.ClientID, ClientSecret: s.o.ClientSecret, Key: []byte(s.o.SessionKey), Client: s.m.Client}
 	}
 	site, err := web.New(o)
 	if err != nil {
@@ -56,7 +56,7 @@ type webHub struct{ *service }
 // options are those of calls that need no waiting: people wait for the page.
 func (h webHub) options(token string) github.Options {
 	return github.Options{
-		BaseURL: h.o.githubURL, Transport: h.p.client.Transport, Token: token, Now: h.p.now, Log: h.log,
+		BaseURL: h.o.GitHubURL, Transport: h.m.Client.Transport, Token: token, Now: h.m.Now, Log: h.log,
 		Wait: func(context.Context, time.Duration) error { return errBusy },
 	}
 }
@@ -123,6 +123,6 @@ func (h webHub) Public(ctx context.Context, installation int64) ([]web.Repositor
 
 // Revoke implements [web.GitHub].
 func (h webHub) Revoke(ctx context.Context, token string) error {
-	o := github.OAuth{ClientID: h.o.clientID, ClientSecret: h.o.clientSecret}
+	o := github.OAuth{ClientID: h.o.ClientID, ClientSecret: h.o.ClientSecret}
 	return o.Revoke(ctx, h.options(""), token)
 }

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -34,8 +34,8 @@ const revokeTime = 10 * time.Second
 // client acts as the installation that j is of, for its repository alone.
 func (s *service) client(j job.Job, may github.Permissions) (*github.Client, error) {
 	return github.New(github.Options{
-		BaseURL: s.o.githubURL, Transport: hasty{s.metrics.GitHub(s.p.client.Transport, j.Installation), s.atEnd}, Wait: s.wait, Now: s.p.now, Log: s.log,
-		App: &github.App{ID: s.o.id, Key: s.o.key, Installation: j.Installation, Repository: j.Repo.Name, May: may},
+		BaseURL: s.o.GitHubURL, Transport: hasty{s.metrics.GitHub(s.m.Client.Transport, j.Installation), s.atEnd}, Wait: s.wait, Now: s.m.Now, Log: s.log,
+		App: &github.App{ID: s.o.ID, Key: s.o.Key, Installation: j.Installation, Repository: j.Repo.Name, May: may},
 	})
 }
 
@@ -114,10 +114,10 @@ func (s *service) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A voice is GitHub as a publisher sees it: it reads, and writes check runs, with the
+// A commenter is GitHub as a publisher sees it: it reads, and writes check runs, with the
 // token that a job has throughout, and comments with one that is made when the first
 // comment is written.
-type voice struct {
+type commenter struct {
 	*github.Client
 	mint func() (*github.Client, error)
 
@@ -125,22 +125,22 @@ type voice struct {
 	writer *github.Client
 }
 
-func (v *voice) speak() (*github.Client, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+func (c *commenter) open() (*github.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var err error
-	if v.writer == nil {
-		v.writer, err = v.mint()
+	if c.writer == nil {
+		c.writer, err = c.mint()
 	}
-	return v.writer, err
+	return c.writer, err
 }
 
-// hush gives the token for comments back.
-func (v *voice) hush(ctx context.Context) error {
-	v.mu.Lock()
-	writer := v.writer
-	v.writer = nil
-	v.mu.Unlock()
+// giveBack gives the token for comments back.
+func (c *commenter) giveBack(ctx context.Context) error {
+	c.mu.Lock()
+	writer := c.writer
+	c.writer = nil
+	c.mu.Unlock()
 	if writer == nil {
 		return nil
 	}
@@ -150,8 +150,8 @@ func (v *voice) hush(ctx context.Context) error {
 }
 
 // CreateComment implements [publish.GitHub].
-func (v *voice) CreateComment(ctx context.Context, repo github.Repo, n int, body string) (github.Comment, error) {
-	w, err := v.speak()
+func (c *commenter) CreateComment(ctx context.Context, repo github.Repo, n int, body string) (github.Comment, error) {
+	w, err := c.open()
 	if err != nil {
 		return github.Comment{}, err
 	}
@@ -159,8 +159,8 @@ func (v *voice) CreateComment(ctx context.Context, repo github.Repo, n int, body
 }
 
 // EditComment implements [publish.GitHub].
-func (v *voice) EditComment(ctx context.Context, repo github.Repo, id int64, body string) (github.Comment, error) {
-	w, err := v.speak()
+func (c *commenter) EditComment(ctx context.Context, repo github.Repo, id int64, body string) (github.Comment, error) {
+	w, err := c.open()
 	if err != nil {
 		return github.Comment{}, err
 	}
@@ -168,8 +168,8 @@ func (v *voice) EditComment(ctx context.Context, repo github.Repo, id int64, bod
 }
 
 // React implements [publish.GitHub].
-func (v *voice) React(ctx context.Context, repo github.Repo, commentID int64, content string) error {
-	w, err := v.speak()
+func (c *commenter) React(ctx context.Context, repo github.Repo, commentID int64, content string) error {
+	w, err := c.open()
 	if err != nil {
 		return err
 	}

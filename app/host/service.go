@@ -1,4 +1,6 @@
-package main
+// Package host is the App in one process: the server, its workers, and what they need of
+// GitHub, the sandbox and the model.
+package host
 
 import (
 	"context"
@@ -7,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +20,8 @@ import (
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/orchestrator/route"
+	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/queue"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/rundir"
@@ -31,13 +36,14 @@ const houseTime = time.Hour
 
 // A service is the App in one process.
 type service struct {
-	p      *program
-	o      *appOptions
+	m      machine.Machine
+	door   pullrun.Door
+	o      *Options
 	db     *store.DB
 	queue  *queue.Queue
 	worker *app.Worker
 	runner *run.Runner               // nil: this process does not work
-	cast   *orchestrator.ModelConfig // nil: gate only
+	models *orchestrator.ModelConfig // nil: gate only
 	keeper *disk.Keeper              // of the data; nil: this process does not work
 	log    *slog.Logger
 
@@ -45,18 +51,17 @@ type service struct {
 	atEnd   func(func()) (stop func() bool) // has something be done when the process is asked to end
 }
 
-func (p *program) appServe(ctx context.Context, o *appOptions) error {
-	if err := errors.Join(o.read(p), o.listening(p)); err != nil {
-		return err
-	}
-	s, err := p.newService(ctx, o)
+// Serve receives webhooks and works on what they call for, until ctx ends. The log is of
+// the process; runs come in by door.
+func Serve(ctx context.Context, m machine.Machine, door pullrun.Door, o Options) error {
+	s, err := newService(ctx, m, door, &o)
 	if err != nil {
 		return err
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.data, Now: p.now, Log: s.log,
-		Metrics: s.metrics, Separate: o.metricsAddr != "",
+		Secret: []byte(o.Secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.Allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.Data, Now: m.Now, Log: s.log,
+		Metrics: s.metrics, Separate: o.MetricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {
 		return err
@@ -65,7 +70,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	if err != nil {
 		return err
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Addr)
 	if err != nil {
 		return fmt.Errorf("YCBOT_ADDR: %w", err)
 	}
@@ -73,35 +78,27 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	s.log.InfoContext(ctx, "listening", "addr", l.Addr().String(), "works", s.runner != nil, "version", version())
+	s.log.InfoContext(ctx, "listening", "addr", l.Addr().String(), "works", s.runner != nil, "version", m.Version)
 	return s.run(ctx, func(ctx context.Context) error { return app.Serve(ctx, l, handler, s.log) },
 		app.Chore{Name: "missed deliveries", Do: missed.Ask})
 }
 
-func (p *program) appWork(ctx context.Context, o *appOptions) error {
-	err := o.read(p)
-	if o.database == "" {
-		err = errors.Join(err, errors.New("DATABASE_URL is not set: \"app work\" takes jobs from the PostgreSQL that a server stores them in; with SQLite \"app serve\" does the work itself"))
-	}
-	if err != nil {
-		return err
-	}
-	s, err := p.newService(ctx, o)
+// Work works on what servers have stored, until ctx ends.
+func Work(ctx context.Context, m machine.Machine, door pullrun.Door, o Options) error {
+	s, err := newService(ctx, m, door, &o)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	s.log.InfoContext(ctx, "working", "workers", o.workers, "version", version())
+	s.log.InfoContext(ctx, "working", "workers", o.Workers, "version", m.Version)
 	return s.run(ctx, nil)
 }
 
 // newService opens and makes all that a process of the App needs.
-func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, err error) {
-	s := &service{p: p, o: o, metrics: telemetry.NewMetrics(version(), p.now)}
+func newService(ctx context.Context, m machine.Machine, door pullrun.Door, o *Options) (_ *service, err error) {
+	s := &service{m: m, door: door, o: o, log: m.Log, metrics: telemetry.NewMetrics(m.Version, m.Now)}
 	s.atEnd = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
-	s.log = slog.New(telemetry.LogHandler(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelInfo)})))
-	p.logger = s.log
-	if s.db, err = p.openStore(ctx, o); err != nil {
+	if s.db, err = openStore(ctx, m, o); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -109,16 +106,16 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 			err = errors.Join(err, s.db.Close())
 		}
 	}()
-	if !o.noWork {
+	if !o.NoWork {
 		if err := s.equip(ctx); err != nil {
 			return nil, err
 		}
 	} else {
-		o.workers = 0
+		o.Workers = 0
 	}
 	s.worker = app.NewWorker(app.Worker{
-		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
-		NewRun: func() string { return rundir.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
+		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.ID}, Runs: filepath.Join(o.Data, "runs"), PublicURL: o.PublicURL,
+		NewRun: func() string { return rundir.NewID(m.Now()) }, Now: m.Now, Log: s.log, Metrics: s.metrics,
 	})
 	if s.runner != nil {
 		s.keeper = s.newKeeper()
@@ -129,7 +126,7 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 		})
 	}
 	s.queue, err = queue.New(s.db, queue.Options{
-		Workers: o.workers, PerRepo: o.perRepo, PerInstallation: o.perInstallation, GaveUp: s.worker.GiveUp, Drain: o.drain.Duration, Log: s.log,
+		Workers: o.Workers, PerRepo: o.PerRepo, PerInstallation: o.PerInstallation, GaveUp: s.worker.GiveUp, Drain: o.Drain, Log: s.log,
 	})
 	s.worker.Queue = s.queue
 	s.metrics.Queue(s.jobs)
@@ -145,39 +142,38 @@ func (s *service) jobs(ctx context.Context) (telemetry.Jobs, error) {
 	oldest, err := s.queue.Oldest(ctx)
 	j := telemetry.Jobs{Waiting: depth[queue.Waiting], Working: depth[queue.Working]}
 	if !oldest.IsZero() {
-		j.Oldest = max(0, s.p.now().Sub(oldest))
+		j.Oldest = max(0, s.m.Now().Sub(oldest))
 	}
 	return j, err
 }
 
-// equip makes what runs need. The harness's own files are below the data.
+// equip makes what runs need. ycbot's own files are below the data.
 func (s *service) equip(ctx context.Context) (err error) {
-	q := *s.p
-	q.env = append(append([]string{}, q.env...), "YCBOT_HOME="+filepath.Join(s.o.data, "home"))
-	o := newRunOptions()
-	o.remote, o.sandbox, o.network = true, s.o.sandbox, s.o.network
-	if s.cast, err = q.models(o); err != nil {
+	m := s.m
+	m.Env = append(slices.Clone(m.Env), "YCBOT_HOME="+filepath.Join(s.o.Data, "home"))
+	if s.models, err = route.Models(m, route.Settings{}); err != nil {
 		return err
 	}
-	if o.agentFolders, err = machine.OperatorAgents(s.o.agentsDir); err != nil {
+	settings := machine.Settings{Remote: true, Sandbox: s.o.Sandbox, Network: s.o.Network}
+	if settings.Agents, err = machine.OperatorAgents(s.o.AgentsDir); err != nil {
 		return err
 	}
-	if s.runner, err = q.runner(ctx, o); err != nil {
+	if s.runner, _, err = m.Runner(ctx, settings); err != nil {
 		return err
 	}
 	s.metrics.Sandbox(string(s.runner.Sandbox.Status().Tier))
 	if tier := s.runner.Sandbox.Status().Tier; tier != sandbox.TierFull {
 		s.log.WarnContext(ctx, "tier full of the sandbox cannot be had or was not asked for: changes of strangers are not executed; see ycbot sandbox doctor", "tier", tier)
 	}
-	if s.cast != nil && s.o.operator != nil {
-		s.cast.MaxTokens, s.cast.MaxCostUSD = s.o.operator.Limits.Tokens, s.o.operator.Limits.CostUSD
+	if s.models != nil && s.o.Operator != nil {
+		s.models.MaxTokens, s.models.MaxCostUSD = s.o.Operator.Limits.Tokens, s.o.Operator.Limits.CostUSD
 	}
 	return nil
 }
 
 // ready says why a delivery could not be stored: its row, or its body until it is checked.
 func (s *service) ready(ctx context.Context) error {
-	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.data))
+	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.Data))
 }
 
 // idle says why no run is begun; nil: runs are, or this process does not work.
@@ -211,8 +207,8 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 			return nil
 		})
 	}
-	if s.o.metricsAddr != "" {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.o.metricsAddr)
+	if s.o.MetricsAddr != "" {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.o.MetricsAddr)
 		if err != nil {
 			return fmt.Errorf("YCBOT_METRICS_ADDR: %w", err)
 		}
@@ -231,14 +227,14 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 
 // sweep removes what is older than the retention, and what crashes left.
 func (s *service) sweep(ctx context.Context) error {
-	before := s.p.now().Add(-s.o.keepFor)
+	before := s.m.Now().Add(-s.o.KeepFor)
 	err := s.worker.Sweep(ctx, before)
 	if s.runner != nil {
-		_, swept := workspace.Sweep(ctx, s.runner.Home, workspace.TempAge, s.p.now(), s.log)
+		_, swept := workspace.Sweep(ctx, s.runner.Home, workspace.TempAge, s.m.Now(), s.log)
 		_, pruned := s.runner.Git.Prune(ctx, s.runner.Home, s.log)
-		err = errors.Join(err, swept, pruned, workspace.SweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.p.now().Add(-workspace.TempAge)))
+		err = errors.Join(err, swept, pruned, workspace.SweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.m.Now().Add(-workspace.TempAge)))
 	}
-	return errors.Join(err, sweepRuns(ctx, filepath.Join(s.o.data, "runs"), before))
+	return errors.Join(err, sweepRuns(ctx, filepath.Join(s.o.Data, "runs"), before))
 }
 
 // missed asks for deliveries again that did not arrive.
@@ -251,7 +247,7 @@ func (s *service) missed() (*app.Missed, error) {
 		_, ok, err := s.db.Delivery(ctx, guid)
 		return ok, err
 	}
-	return &app.Missed{Hooks: hooks{client}, Known: known, Now: s.p.now, Log: s.log}, nil
+	return &app.Missed{Hooks: hooks{client}, Known: known, Now: s.m.Now, Log: s.log}, nil
 }
 
 // hooks is GitHub as [app.Missed] sees it.

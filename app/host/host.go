@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"cmp"
@@ -26,13 +26,13 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// An appHost does what GitHub, the sandbox and the model are needed for, for one job of
+// A jobHost does what GitHub, the sandbox and the model are needed for, for one job of
 // the App.
-type appHost struct {
+type jobHost struct {
 	*service
-	hub    *pullrun.GitHub
-	voice  *voice
-	poster *pullrun.Poster // nil: another process began, or nothing was begun
+	hub      *pullrun.GitHub
+	comments *commenter
+	poster   *pullrun.Poster // nil: another process began, or nothing was begun
 }
 
 // host implements [app.Worker.Hosts].
@@ -48,9 +48,9 @@ func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
 	if job.Code(j.Action) == job.CodeNotPull {
 		comments = onIssues()
 	}
-	return &appHost{
-		service: s, voice: &voice{Client: client, mint: func() (*github.Client, error) { return s.client(j, comments) }},
-		hub: &pullrun.GitHub{Client: client, Server: s.gitServer(), Below: s.o.operator, Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
+	return &jobHost{
+		service: s, comments: &commenter{Client: client, mint: func() (*github.Client, error) { return s.client(j, comments) }},
+		hub: &pullrun.GitHub{Client: client, Server: s.gitServer(), Below: s.o.Operator, Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
 	}, nil
 }
 
@@ -64,19 +64,19 @@ func (s *service) installed(ctx context.Context, repo event.Repo) (int64, error)
 }
 
 // Close implements [app.Host].
-func (h *appHost) Close(ctx context.Context) {
-	h.hush(ctx)
+func (h *jobHost) Close(ctx context.Context) {
+	h.giveBack(ctx)
 	h.revoke(ctx, h.hub.Client)
 }
 
-// hush gives the token for comments back.
-func (h *appHost) hush(ctx context.Context) {
-	if err := h.voice.hush(ctx); err != nil {
+// giveBack gives the token for comments back.
+func (h *jobHost) giveBack(ctx context.Context) {
+	if err := h.comments.giveBack(ctx); err != nil {
 		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
 	}
 }
 
-func (h *appHost) revoke(ctx context.Context, c *github.Client) {
+func (h *jobHost) revoke(ctx context.Context, c *github.Client) {
 	ctx, cancel := context.WithTimeout(ctx, revokeTime)
 	defer cancel()
 	if err := c.Revoke(ctx); err != nil {
@@ -84,22 +84,13 @@ func (h *appHost) revoke(ctx context.Context, c *github.Client) {
 	}
 }
 
-// gitServer is where git finds repositories whose address GitHub did not tell.
-func (s *service) gitServer() string { return s.p.serverOf(s.o.githubURL) }
-
-// serverOf is where people and git find the GitHub of an API.
-func (p *program) serverOf(api string) string {
-	if server := p.getenv("GITHUB_SERVER_URL"); server != "" {
-		return strings.TrimRight(server, "/")
-	}
-	if host, ok := strings.CutSuffix(strings.TrimRight(api, "/"), "/api/v3"); ok {
-		return host
-	}
-	return "https://github.com"
+// gitServer is where git finds repositories whose address GitHub did not name.
+func (s *service) gitServer() string {
+	return github.ServerOf(s.o.GitHubURL, s.m.Getenv("GITHUB_SERVER_URL"))
 }
 
 // Learn implements [app.Speaker].
-func (h *appHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Config, error) {
+func (h *jobHost) Learn(ctx context.Context, j job.Job) (job.Facts, *config.Config, error) {
 	e := &event.Event{}
 	if j.Trigger == job.TriggerMergeGroup {
 		e.MergeGroup = &event.MergeGroup{BaseRef: queueBase(j.Ref)}
@@ -133,28 +124,28 @@ func queueBase(ref string) string {
 }
 
 // talker posts what is not the result of a run.
-func (h *appHost) talker() *publish.Publisher {
+func (h *jobHost) talker() *publish.Publisher {
 	return &publish.Publisher{
-		GitHub: h.voice, Ledger: &publish.Ledger{Store: h.db}, Comment: publish.Sticky, App: true, AppID: h.o.id, Now: h.p.now, Log: h.log,
+		GitHub: h.comments, Ledger: &publish.Ledger{Store: h.db}, Comment: publish.Sticky, App: true, AppID: h.o.ID, Now: h.m.Now, Log: h.log,
 	}
 }
 
-func (h *appHost) said(j job.Job) publish.Target {
+func (h *jobHost) said(j job.Job) publish.Target {
 	return publish.Target{Repo: h.hub.Repo, Number: j.Number, Job: j.ID, CommandComment: j.Comment}
 }
 
 // Seen implements [app.Speaker].
-func (h *appHost) Seen(ctx context.Context, j job.Job) error {
-	defer h.hush(ctx)
+func (h *jobHost) Seen(ctx context.Context, j job.Job) error {
+	defer h.giveBack(ctx)
 	return h.talker().Begin(ctx, h.said(j))
 }
 
 // Reply implements [app.Speaker].
-func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
+func (h *jobHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 	if h.hub.Config != nil && h.hub.Config.Publish.Comment == config.CommentOff {
 		return nil
 	}
-	defer h.hush(ctx)
+	defer h.giveBack(ctx)
 	t, text := h.said(j), s.Text
 	t.Number = s.Number
 	if j.Comment != 0 {
@@ -164,8 +155,8 @@ func (h *appHost) Reply(ctx context.Context, j job.Job, s job.Skip) error {
 }
 
 // Decline implements [app.Speaker].
-func (h *appHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
-	defer h.hush(ctx)
+func (h *jobHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
+	defer h.giveBack(ctx)
 	c := cmp.Or(h.hub.Config, h.hub.Operator())
 	p := h.talker()
 	p.Check, p.FailOn = c.Publish.Check, string(c.FailOn)
@@ -175,7 +166,7 @@ func (h *appHost) Decline(ctx context.Context, j job.Job, s job.Skip) error {
 }
 
 // Begin implements [app.Performer].
-func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
+func (h *jobHost) Begin(ctx context.Context, a app.Assignment) error {
 	if err := pullrun.MakeParent(a.Dir); err != nil {
 		return err
 	}
@@ -187,8 +178,8 @@ func (h *appHost) Begin(ctx context.Context, a app.Assignment) error {
 	if !ok {
 		po = h.posting(a)
 	}
-	h.poster = pullrun.NewPoster(h.p.machine(), h.voice, po, kept, h.o.id)
-	defer h.hush(ctx) // nothing of it is there while the change is executed
+	h.poster = pullrun.NewPoster(h.m, h.comments, po, kept, h.o.ID)
+	defer h.giveBack(ctx) // nothing of it is there while the change is executed
 	return h.poster.Begin(ctx)
 }
 
@@ -200,8 +191,8 @@ func evidenceOn(page string) string {
 	return page + "#{id}"
 }
 
-// posting is what the configuration says of how a run is told of.
-func (h *appHost) posting(a app.Assignment) pullrun.Posting {
+// posting is what the configuration says of how a run is posted.
+func (h *jobHost) posting(a app.Assignment) pullrun.Posting {
 	c := cmp.Or(h.hub.Config, h.hub.Operator())
 	po := pullrun.Posting{
 		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
@@ -217,9 +208,9 @@ func (h *appHost) posting(a app.Assignment) pullrun.Posting {
 }
 
 // Verify implements [app.Performer].
-func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*report.Report, error) {
+func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*report.Report, error) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "SHA256SUMS")); err == nil {
-		return pullrun.Salvager(h.p.machine()).Salvage(a.Dir, "") // it had ended, and was not reported
+		return pullrun.Salvager(h.m).Salvage(a.Dir, "") // it had ended, and was not reported
 	}
 	fetcher, err := h.client(a.Job, fetching())
 	if err != nil {
@@ -233,12 +224,12 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	rj.ID, rj.Out, rj.Previous, rj.Kept = a.Run, a.Dir, recheck.Previous(a.Previous), l.Kept
 	rj.Results, rj.Flakes = h.db.BaseResults(basesOf(a.Job)), h.db.Flakes(basesOf(a.Job))
 	rj.Accept, rj.Accepted = a.Job.Accept, append(rj.Accepted, a.Accepted...)
-	rj.Require = appRequirement(a.Job, h.o.sandbox.value)
-	if h.o.operator != nil && h.hub.Config != nil {
+	rj.Require = requirement(a.Job, h.o.Sandbox)
+	if h.o.Operator != nil && h.hub.Config != nil {
 		rj.Timeout = h.hub.Config.Limits.Under(config.Limits{}).Timeout
 	}
 	if !a.Job.GateOnly {
-		if rj.Models = h.cast; rj.Models != nil {
+		if rj.Models = h.models; rj.Models != nil {
 			rj.Words = l.Words
 			rj.Pull.Seen = h.hub.Seen(ctx, a.Job)
 		}
@@ -252,7 +243,7 @@ func (h *appHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	})
 	var rep *report.Report
 	err = h.bounded(ctx, append(runner.Writes(rj), a.Dir), func(ctx context.Context) (err error) {
-		rep, err = h.p.door("app").Run(ctx, &runner, rj)
+		rep, err = h.door.Run(ctx, &runner, rj)
 		return err
 	})
 	return rep, err
@@ -267,10 +258,10 @@ func basesOf(j job.Job) string {
 	return j.Repo.FullName()
 }
 
-// appRequirement is the least tier in which the head of j may be executed. The machine
+// requirement is the least tier in which the head of j may be executed. The machine
 // holds the App's key and works for many, so it is full; only for trusted heads can the
 // operator name another.
-func appRequirement(j job.Job, named string) sandbox.Tier {
+func requirement(j job.Job, named string) sandbox.Tier {
 	if j.Trust != job.Trusted || j.NeedsFull || named == "" || named == "auto" {
 		return sandbox.TierFull
 	}
@@ -278,7 +269,7 @@ func appRequirement(j job.Job, named string) sandbox.Tier {
 }
 
 // Finish implements [app.Performer].
-func (h *appHost) Finish(ctx context.Context, a app.Assignment, rep *report.Report, e app.Ending) (*report.Report, error) {
+func (h *jobHost) Finish(ctx context.Context, a app.Assignment, rep *report.Report, e app.Ending) (*report.Report, error) {
 	if h.poster == nil {
 		kept := kept{db: h.db, run: a.Run}
 		po, ok, err := kept.recall(ctx)
@@ -291,12 +282,12 @@ func (h *appHost) Finish(ctx context.Context, a app.Assignment, rep *report.Repo
 		if e.Late {
 			po.Comment = publish.Off
 		}
-		h.poster = pullrun.NewPoster(h.p.machine(), h.voice, po, kept, h.o.id)
+		h.poster = pullrun.NewPoster(h.m, h.comments, po, kept, h.o.ID)
 	}
 	if rep == nil {
-		rep = pullrun.Remains(h.p.machine(), a.Dir, e.Failure)
+		rep = pullrun.Remains(h.m, a.Dir, e.Failure)
 	}
-	defer h.hush(ctx)
+	defer h.giveBack(ctx)
 	_, err := h.poster.Finish(ctx, a.Dir, rep, publish.Ending{Kind: endKind(e.Kind)})
 	return rep, barred(err)
 }

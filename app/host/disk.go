@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -18,58 +18,14 @@ import (
 )
 
 const (
-	unset           byteSize = -1
-	defaultDiskFree byteSize = 2e9
-	defaultRunDisk  byteSize = 20e9
-
 	diskTime  = 5 * time.Minute // how often the data are measured
 	writeTime = 5 * time.Second // how often it is looked at what a run wrote
 )
 
-// A byteSize is a flag such as 20GB.
-type byteSize int64
-
-// String implements pflag.Value; there is no default that would be shown.
-func (b *byteSize) String() string { return "" }
-
-// Set implements pflag.Value.
-func (b *byteSize) Set(s string) error {
-	n, err := disk.Parse(s)
-	*b = byteSize(n)
-	return err
-}
-
-// Type implements pflag.Value.
-func (*byteSize) Type() string { return "SIZE" }
-
-// sizes reads from the environment what no flag says.
-func (o *appOptions) sizes(p *program) error {
-	var errs []error
-	for _, size := range []struct {
-		name  string
-		value *byteSize
-		other byteSize
-	}{
-		{"YCBOT_DISK_QUOTA", &o.diskQuota, 0}, {"YCBOT_DISK_FREE", &o.diskFree, defaultDiskFree}, {"YCBOT_RUN_DISK", &o.runDisk, defaultRunDisk},
-	} {
-		text := p.getenv(size.name)
-		switch {
-		case *size.value != unset:
-		case text == "":
-			*size.value = size.other
-		default:
-			if err := size.value.Set(text); err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", size.name, err))
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // newKeeper makes what looks after the data of a process that works.
 func (s *service) newKeeper() *disk.Keeper {
 	return &disk.Keeper{
-		Dir: s.o.data, Quota: int64(s.o.diskQuota), Floor: int64(s.o.diskFree), Now: s.p.now, Log: s.log,
+		Dir: s.o.Data, Quota: s.o.DiskQuota, Floor: s.o.DiskFree, Now: s.m.Now, Log: s.log,
 		Trimmers: []disk.Trimmer{
 			s.trimRuns,
 			func(ctx context.Context, want int64) (int64, error) {
@@ -82,7 +38,7 @@ func (s *service) newKeeper() *disk.Keeper {
 // trimRuns removes directories of runs that have ended, the oldest first. They are
 // exports: what the database holds of the runs stays.
 func (s *service) trimRuns(ctx context.Context, want int64) (freed int64, err error) {
-	runs := filepath.Join(s.o.data, "runs")
+	runs := filepath.Join(s.o.Data, "runs")
 	dirs, err := exportsOf(runs)
 	if err != nil {
 		return 0, err
@@ -182,7 +138,7 @@ func (s *service) bounded(ctx context.Context, dirs []string, do func(context.Co
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan error, 1)
 	go func() {
-		over := s.keeper.Watch(ctx, writeTime, int64(s.o.runDisk), dirs...)
+		over := s.keeper.Watch(ctx, writeTime, s.o.RunDisk, dirs...)
 		if over != nil {
 			cancel(over)
 		}
