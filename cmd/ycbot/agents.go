@@ -2,17 +2,14 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 
 	"github.com/spf13/cobra"
 
@@ -77,9 +74,9 @@ func someArgs(limit int, question string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 0:
-			return &usageError{fmt.Errorf("%s: %s", question, cmd.UseLine())}
+			return usage.Errorf("%s: %s", question, cmd.UseLine())
 		case limit >= 0 && len(args) > limit:
-			return &usageError{fmt.Errorf("%q is one argument too many", args[limit])}
+			return usage.Errorf("%q is one argument too many", args[limit])
 		}
 		return nil
 	}
@@ -88,75 +85,21 @@ func someArgs(limit int, question string) cobra.PositionalArgs {
 // loadAgents reads the agents that a run by hand could have, and says what is
 // wrong with their files.
 func (p *program) loadAgents(o *agentsOptions) (agents.Cast, error) {
-	cast, problems, err := p.readAgents(o)
+	all, problems, err := p.machine().Agents(o.dir, o.operator)
 	for _, problem := range problems {
 		p.say(problem.String())
 	}
-	return cast, err
-}
-
-// readAgents is loadAgents without a word.
-func (p *program) readAgents(o *agentsOptions) (agents.Cast, agents.Problems, error) {
-	project, err := os.OpenRoot(o.dir) // a link that leads out of the project is not followed
-	if err != nil {
-		return agents.Cast{}, nil, err
-	}
-	defer project.Close()
-	folders, problems := agents.ProjectFolders(project.FS())
-	operator, err := operatorAgents(o.operator)
-	if err != nil {
-		return agents.Cast{}, nil, err
-	}
-	cast := agents.Load(tool.Resolve, slices.Concat(p.userFolders(), folders, operator)...)
-	return cast, append(problems, cast.Problems...), nil
-}
-
-// operatorAgents is the folder that --agents-dir names; none for "".
-func operatorAgents(dir string) ([]agents.Folder, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	if info, err := os.Stat(dir); err != nil {
-		return nil, fmt.Errorf("--agents-dir: %w", err)
-	} else if !info.IsDir() {
-		return nil, &usageError{fmt.Errorf("--agents-dir: %s is no folder", dir)}
-	}
-	return []agents.Folder{{Origin: agents.Operator, Path: dir, Dialect: dialectOf(dir), FS: os.DirFS(dir)}}, nil
-}
-
-// userFolders are the folders of whoever runs this by hand.
-func (p *program) userFolders() []agents.Folder {
-	home := p.getenv("HOME")
-	if !filepath.IsAbs(home) {
-		home = ""
-	}
-	yottacode := p.getenv("YOTTACODE_HOME")
-	if yottacode == "" && home != "" {
-		yottacode = filepath.Join(home, ".yottacode")
-	}
-	ycbot, err := p.home()
-	if err != nil {
-		ycbot = "" // without a home there are no agents in it
-	}
-	return agents.UserFolders(func(dir string) fs.FS { return os.DirFS(dir) }, home, yottacode, ycbot)
-}
-
-// dialectOf says for which system a file of the disk was written.
-func dialectOf(file string) agents.Dialect {
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	return agents.DialectOf(file)
+	return all, err
 }
 
 func (p *program) agentsList(o *agentsOptions) error {
-	cast, err := p.loadAgents(o)
+	all, err := p.loadAgents(o)
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(p.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tSOURCE\tTOOLS\tBACKGROUND\tISOLATION\tMODEL")
-	for _, d := range cast.Definitions {
+	for _, d := range all.Definitions {
 		source := d.Source
 		if d.Origin == agents.Builtin {
 			source = string(d.Origin)
@@ -189,11 +132,11 @@ func yesNo(yes bool) string {
 }
 
 func (p *program) agentsShow(o *agentsOptions, name string) error {
-	cast, err := p.loadAgents(o)
+	all, err := p.loadAgents(o)
 	if err != nil {
 		return err
 	}
-	d, err := cast.Find(name)
+	d, err := all.Find(name)
 	if err != nil {
 		return err
 	}
@@ -274,15 +217,7 @@ func limit[T comparable](bound T, none string) string {
 
 func (p *program) agentsCheck(files []string) error {
 	wrong, warnings := 0, 0
-	seen := map[string]string{} // folder and agent: file
-	for _, file := range files {
-		d, problems := checkedAgent(file)
-		key := filepath.Dir(file) + "\x00" + d.Name
-		if first, ok := seen[key]; ok && d.Name != "" {
-			problems = append(problems, agents.Problem{File: file, Text: fmt.Sprintf("agent %q is in %s already, and only one of them counts", d.Name, first)})
-		} else {
-			seen[key] = file
-		}
+	for _, problems := range machine.CheckAgents(files) {
 		for _, problem := range problems {
 			kind := "warning"
 			if problem.Fatal {
@@ -302,25 +237,4 @@ func (p *program) agentsCheck(files []string) error {
 	}
 	fmt.Fprintf(p.stdout, "files: %d, agents: %d, warnings: %d\n", len(files), len(files)-wrong, warnings)
 	return nil
-}
-
-// checkedAgent reads one file; that it cannot be read is a problem of the file.
-func checkedAgent(file string) (agents.Definition, agents.Problems) {
-	unread := func(err error) (agents.Definition, agents.Problems) {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return agents.Definition{}, agents.Problems{{File: file, Text: err.Error(), Fatal: true}}
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return unread(err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, agents.MaxSize+1))
-	if err != nil {
-		return unread(err)
-	}
-	return agents.Parse(file, data, dialectOf(file), tool.Resolve)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/app/setup"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
@@ -167,20 +168,20 @@ func TestAppManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vars, err := parseSettings(string(text))
+	vars, err := setup.ParseSettings(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &program{env: append(vars, "YCBOT_DATA="+dir)}
 	o := newAppOptions()
-	if err := o.read(p); err != nil {
+	if err := o.Read(p.getenv); err != nil {
 		t.Error(err)
 	}
-	if err := o.listening(p); err != nil {
+	if err := o.Listening(p.getenv); err != nil {
 		t.Error(err)
 	}
-	if o.id != app.ID || string(o.key) != strings.TrimSpace(string(app.Key)) || o.secret != app.WebhookSecret || o.clientID != app.ClientID ||
-		o.clientSecret != app.ClientSecret || len(o.sessionKey) != 64 || o.publicURL != "https://ycbot.example.com" || o.githubURL != gh.URL {
+	if o.ID != app.ID || string(o.Key) != strings.TrimSpace(string(app.Key)) || o.Secret != app.WebhookSecret || o.ClientID != app.ClientID ||
+		o.ClientSecret != app.ClientSecret || len(o.SessionKey) != 64 || o.PublicURL != "https://ycbot.example.com" || o.GitHubURL != gh.URL {
 		t.Errorf("settings are read as %+v", o)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".ycbot-settings-*")); left != nil {
@@ -247,19 +248,5 @@ func TestAppManifestIsPrivate(t *testing.T) {
 	m.confirm(t)
 	if code, _, stderr := m.end(t); code != 0 {
 		t.Errorf("exit %d\n%s", code, stderr)
-	}
-}
-
-// Lines of a settings file mean what they mean in others' env files.
-func TestSettingsFile(t *testing.T) {
-	t.Parallel()
-	got, err := parseSettings("# a comment\n\nA=1\nexport B=\"two words\"\nC='x=y'\nD=\nE=\"a\\nb\"\r\n")
-	if diff := cmp.Diff([]string{"A=1", "B=two words", "C=x=y", "D=", `E=a\nb`}, got); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-	for _, bad := range []string{"nothing", "A B=1", "A=\"open", "=1"} {
-		if got, err := parseSettings(bad); err == nil {
-			t.Errorf("%q is read as %q", bad, got)
-		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/backtest"
+	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -138,10 +138,10 @@ func (p *program) newBacktest(ctx context.Context, o *backtestOptions) (*backtes
 	s := backtest.Settings{Last: o.last, Seed: o.seed, Jobs: o.jobs, Timeout: o.timeout.Duration, Resume: o.resume, Plan: o.plan}
 	var err error
 	if s.Arms, err = backtest.ParseArms(o.arms); err != nil {
-		return nil, s, &usageError{err}
+		return nil, s, usage.Errorf("%w", err)
 	}
 	if o.last < 1 || o.jobs < 1 {
-		return nil, s, &usageError{errors.New("--last and --jobs: give a number above zero")}
+		return nil, s, usage.Errorf("--last and --jobs: give a number above zero")
 	}
 	if s.Out, err = p.backtestOut(o); err != nil {
 		return nil, s, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 
 	"github.com/spf13/cobra"
 
@@ -39,11 +40,11 @@ Exit codes: 0 intact, 3 not.`,
 func oneDir(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return &usageError{fmt.Errorf("which run? name its directory: %s DIR", cmd.CommandPath())}
+		return usage.Errorf("which run? name its directory: %s DIR", cmd.CommandPath())
 	case 1:
 		return nil
 	default:
-		return &usageError{fmt.Errorf("%q is one argument too many", args[1])}
+		return usage.Errorf("%q is one argument too many", args[1])
 	}
 }
 

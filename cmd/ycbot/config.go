@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/workspace"
 
 	"github.com/spf13/cobra"
 
@@ -55,16 +56,16 @@ Steps of the gate whose commands are detected are left out: "ycbot gate explain"
 // configuration reads the file that was named, else the repository's; nil where
 // that is not there.
 func (p *program) configuration(dir string, args []string) (name string, data []byte, err error) {
-	name = filepath.Join(p.topOf(dir), filepath.FromSlash(configPath))
+	name = filepath.Join(workspace.TopOf(dir), filepath.FromSlash(config.Path))
 	if len(args) > 0 {
 		name = args[0]
 	}
 	data, err = os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && len(args) == 0 {
-		return configPath, nil, nil
+		return config.Path, nil, nil
 	}
 	if len(args) == 0 {
-		name = configPath
+		name = config.Path
 	}
 	return name, data, err
 }

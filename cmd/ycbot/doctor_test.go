@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/app/setup"
+	"github.com/ycbot/ycbot/internal/doctor"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
 
@@ -19,7 +21,7 @@ type visit struct {
 	text   string
 	Schema string
 	OK     bool
-	Checks []symptom
+	Checks []doctor.Finding
 }
 
 // visit has the doctor look at a machine with these variables.
@@ -32,18 +34,18 @@ func visitDoctor(t *testing.T, env []string, args ...string) visit {
 	if jsonErr := json.Unmarshal(out, &v); jsonErr != nil {
 		t.Fatalf("%v (%v)\n%s", jsonErr, err, out)
 	}
-	if v.Schema != doctorSchema || v.OK != (v.code == 0) {
+	if v.Schema != "ycbot.doctor/v1" || v.OK != (v.code == 0) {
 		t.Errorf("schema %q, ok %v with exit code %d", v.Schema, v.OK, v.code)
 	}
 	return v
 }
 
 // has checks that a line of an area says so, and what to do where it is not well.
-func (v visit) has(t *testing.T, area string, status health, text string) {
+func (v visit) has(t *testing.T, area string, status doctor.Health, text string) {
 	t.Helper()
 	for _, s := range v.Checks {
 		if s.Area == area && s.Status == status && strings.Contains(s.Text, text) {
-			if status == healthIssue && s.Todo == "" {
+			if status == doctor.Issue && s.Todo == "" {
 				t.Errorf("%s: %s: it does not say what to do", area, s.Text)
 			}
 			return
@@ -71,34 +73,34 @@ func TestDoctorProvider(t *testing.T) {
 	e := newEndpoint(t, providerKey, scenario)
 	env := []string{"YCBOT_MODEL=m", "YCBOT_BASE_URL=" + e.url, "YCBOT_API_KEY=" + providerKey}
 	v := visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthOK, "with a key")
-	v.has(t, "provider", healthOK, "m answers (")
-	v.has(t, "provider", healthWarning, "price of m is not known")
+	v.has(t, "provider", doctor.OK, "with a key")
+	v.has(t, "provider", doctor.OK, "m answers (")
+	v.has(t, "provider", doctor.Warning, "price of m is not known")
 	if v.code != 0 || len(e.probed) != 1 {
 		t.Errorf("exit code %d after %d requests", v.code, len(e.probed))
 	}
 	e = newEndpoint(t, providerKey, scenario, "401")
 	env[1] = "YCBOT_BASE_URL=" + e.url
 	v = visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthIssue, "refused the key")
+	v.has(t, "provider", doctor.Issue, "refused the key")
 	v.todo(t, "provider", "the key that was given, which comes before OPENAI_API_KEY")
 	if v.code != 1 || strings.Contains(v.text, providerKey) {
 		t.Errorf("exit code %d; %s", v.code, v.text)
 	}
 	v = visitDoctor(t, env, "--offline", "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthSkipped, "not asked")
+	v.has(t, "provider", doctor.Skipped, "not asked")
 	v = visitDoctor(t, []string{env[0], "OPENAI_BASE_URL=" + e.url, "OPENAI_API_KEY=" + providerKey}, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthOK, "with a key from OPENAI_API_KEY")
+	v.has(t, "provider", doctor.OK, "with a key from OPENAI_API_KEY")
 	v.todo(t, "provider", "check the key in OPENAI_API_KEY;")
 	v = visitDoctor(t, []string{"YCBOT_MODEL=gpt-5"}, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthIssue, "there is no key")
+	v.has(t, "provider", doctor.Issue, "there is no key")
 	v = visitDoctor(t, []string{"OPENAI_API_KEY=" + providerKey}, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthWarning, "there is a key for openai, and no model is named")
+	v.has(t, "provider", doctor.Warning, "there is a key for openai, and no model is named")
 	v.todo(t, "provider", "set YCBOT_MODEL")
 	v = visitDoctor(t, []string{"YCBOT_PROVIDER=openai:grpc", "YCBOT_MODEL=m"}, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "provider", healthIssue, "it speaks chat, responses")
+	v.has(t, "provider", doctor.Issue, "it speaks chat, responses")
 	v = visitDoctor(t, []string{"YCBOT_PERMISSIONS=/nowhere/rules.json"}, "-C", t.TempDir(), "--sandbox", "none")
-	v.has(t, "policy", healthIssue, "permission file of YCBOT_PERMISSIONS: open /nowhere/rules.json")
+	v.has(t, "policy", doctor.Issue, "permission file of YCBOT_PERMISSIONS: open /nowhere/rules.json")
 }
 
 // GitHub tells whose the token is and what it may do with the repository here.
@@ -118,16 +120,16 @@ func TestDoctorGitHub(t *testing.T) {
 		return v
 	}
 	v := look(h.Token("alice", nil, "personal"))
-	v.has(t, "github", healthOK, "the token is of alice")
-	v.has(t, "github", healthOK, "acme/sums: write")
-	v.has(t, "git", healthOK, "acme/sums")
-	v.has(t, "config", healthOK, "is right")
-	v.has(t, "toolchains", healthOK, "names the commands")
-	look(h.Token("bob", nil, "personal")).has(t, "github", healthWarning, "acme/sums: read")
-	look(h.Token("mallory", nil, "personal")).has(t, "github", healthWarning, "does not see acme/sums")
-	look(h.token).has(t, "github", healthOK, "acme/sums can be read")
+	v.has(t, "github", doctor.OK, "the token is of alice")
+	v.has(t, "github", doctor.OK, "acme/sums: write")
+	v.has(t, "git", doctor.OK, "acme/sums")
+	v.has(t, "config", doctor.OK, "is right")
+	v.has(t, "toolchains", doctor.OK, "names the commands")
+	look(h.Token("bob", nil, "personal")).has(t, "github", doctor.Warning, "acme/sums: read")
+	look(h.Token("mallory", nil, "personal")).has(t, "github", doctor.Warning, "does not see acme/sums")
+	look(h.token).has(t, "github", doctor.OK, "acme/sums can be read")
 	v = look("ghp_nobodysToken0123456789")
-	v.has(t, "github", healthIssue, "refuses the token")
+	v.has(t, "github", doctor.Issue, "refuses the token")
 	if v.code != 1 {
 		t.Errorf("exit code %d", v.code)
 	}
@@ -148,18 +150,18 @@ func TestDoctorApp(t *testing.T) {
 	look := func(env []string) visit { return visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none") }
 
 	v := look(env)
-	v.has(t, "app", healthIssue, "lacks checks: write, contents: read, event check_run,")
-	v.has(t, "app", healthOK, "a server answers")
+	v.has(t, "app", doctor.Issue, "lacks checks: write, contents: read, event check_run,")
+	v.has(t, "app", doctor.OK, "a server answers")
 
-	s.Ask(app, appPermissions(), appEvents())
+	s.Ask(app, setup.Permissions(), setup.Events())
 	v = look(env)
-	v.has(t, "app", healthOK, "GitHub knows it as ycbot, with the permissions and events")
+	v.has(t, "app", doctor.OK, "GitHub knows it as ycbot, with the permissions and events")
 	if v.code != 0 || strings.Contains(v.text, "PRIVATE KEY") || strings.Contains(v.text, "0123456789abcdef") {
 		t.Errorf("exit code %d\n%s", v.code, v.text)
 	}
 	env[0] = "YCBOT_APP_ID=8"
-	look(env).has(t, "app", healthIssue, "GitHub does not know App 8")
-	look(env[:2]).has(t, "app", healthIssue, "YCBOT_WEBHOOK_SECRET is not set")
+	look(env).has(t, "app", doctor.Issue, "GitHub does not know App 8")
+	look(env[:2]).has(t, "app", doctor.Issue, "YCBOT_WEBHOOK_SECRET is not set")
 }
 
 // The doctor looks at what the server needs besides: a folder to write to, and a database
@@ -168,24 +170,24 @@ func TestDoctorAppData(t *testing.T) {
 	t.Parallel()
 	s := githubtest.New(t)
 	app := s.AddApp(7, "ycbot")
-	s.Ask(app, appPermissions(), appEvents())
+	s.Ask(app, setup.Permissions(), setup.Events())
 	data := t.TempDir()
 	look := func(env ...string) visit {
 		env = append([]string{"YCBOT_APP_ID=7", "YCBOT_APP_PRIVATE_KEY=" + string(app.Key), "YCBOT_WEBHOOK_SECRET=0123456789abcdef0123", "YCBOT_GITHUB_URL=" + s.URL, "YCBOT_DATA=" + data}, env...)
 		return visitDoctor(t, env, "-C", t.TempDir(), "--sandbox", "none")
 	}
 	v := look()
-	v.has(t, "app", healthOK, "data of the App: "+data)
-	v.has(t, "app", healthOK, "the server creates "+filepath.Join(data, "ycbot.db"))
+	v.has(t, "app", doctor.OK, "data of the App: "+data)
+	v.has(t, "app", doctor.OK, "the server creates "+filepath.Join(data, "ycbot.db"))
 	write(t, filepath.Join(data, "file"), "")
-	look("YCBOT_DATA="+filepath.Join(data, "file")).has(t, "app", healthIssue, "is no folder")
+	look("YCBOT_DATA="+filepath.Join(data, "file")).has(t, "app", doctor.Issue, "is no folder")
 	v = look("DATABASE_URL=postgres://ycbot:hunter2-of-the-database@127.0.0.1:1/ycbot")
-	v.has(t, "app", healthIssue, "database: ")
+	v.has(t, "app", doctor.Issue, "database: ")
 	if v.code != 1 || strings.Contains(v.text, "hunter2") {
 		t.Errorf("exit code %d\n%s", v.code, v.text)
 	}
 	write(t, filepath.Join(data, "ycbot.db"), strings.Repeat("this is no database\n", 1000))
-	look().has(t, "app", healthIssue, "database: ")
+	look().has(t, "app", doctor.Issue, "database: ")
 }
 
 // A worker without the database of a server would wait for jobs for ever.

@@ -9,6 +9,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // nearestFlag returns the flag of cmd that a mistyped one was likely meant to be.
@@ -52,10 +53,9 @@ func (t *timeLimit) String() string {
 func (t *timeLimit) Type() string { return "duration" }
 
 func (t *timeLimit) Set(s string) error {
-	d, err := time.ParseDuration(s)
-	if err != nil || d <= 0 {
-		return fmt.Errorf("want a duration such as 90s, 20m or 1h30m")
+	d, err := usage.Duration(s)
+	if err == nil {
+		t.Duration = d
 	}
-	t.Duration = d
-	return nil
+	return err
 }

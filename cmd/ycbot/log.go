@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -74,3 +75,6 @@ func (p *program) progress(out *terminal.Console) *terminal.Progress {
 	}
 	return terminal.NewProgress(out, p.now, detail, !plain && p.getenv("NO_COLOR") == "", plain)
 }
+
+// say writes a line of operation to standard error.
+func (p *program) say(text string) { fmt.Fprintln(p.stderr, "ycbot: "+terminal.Printable(text)) }

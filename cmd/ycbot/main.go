@@ -35,7 +35,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 
 	"github.com/spf13/cobra"
 
@@ -88,15 +90,7 @@ type program struct {
 }
 
 // getenv returns the value of a variable, and "" where it is not set.
-func (p *program) getenv(name string) string {
-	v := ""
-	for _, kv := range p.env {
-		if k, val, ok := strings.Cut(kv, "="); ok && k == name {
-			v = val
-		}
-	}
-	return v
-}
+func (p *program) getenv(name string) string { return machine.Getenv(p.env, name) }
 
 func (p *program) log() *slog.Logger {
 	if p.logger != nil {
@@ -161,8 +155,8 @@ func ycbot(args []string, p program) int {
 		return p.code
 	}
 	fmt.Fprintln(p.stderr, "ycbot: "+terminal.PrintableLines(oneLine(err)))
-	var usage *usageError
-	if errors.As(err, &usage) {
+	var wrong *usage.Error
+	if errors.As(err, &wrong) {
 		fmt.Fprintf(p.stderr, "See %q.\n", cmd.CommandPath()+" --help")
 	}
 	var sig *signaled
@@ -217,18 +211,15 @@ func rootCommand(p *program) *cobra.Command {
 	return root
 }
 
-// A usageError is a mistake in the command line.
-type usageError struct{ error }
-
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
 		if near := nearestFlag(cmd, name); near != "" {
-			return &usageError{fmt.Errorf("unknown flag --%s: did you mean --%s?", name, near)}
+			return usage.Errorf("unknown flag --%s: did you mean --%s?", name, near)
 		}
-		return &usageError{fmt.Errorf("unknown flag --%s", name)}
+		return usage.Errorf("unknown flag --%s", name)
 	}
-	return &usageError{err}
+	return usage.Errorf("%w", err)
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {
@@ -240,9 +231,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			text += fmt.Sprintf(": did you mean %q?", near[0])
 		}
-		return &usageError{errors.New(text)}
+		return usage.Errorf("%s", text)
 	}
-	return &usageError{fmt.Errorf("%q is one argument too many", args[0])}
+	return usage.Errorf("%q is one argument too many", args[0])
 }
 
 // oneLine keeps a message on one line where it is short; lists of problems stay

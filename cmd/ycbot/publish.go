@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/ycbot/ycbot/action/host"
+	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/terminal"
 
 	"github.com/spf13/cobra"
@@ -18,8 +18,6 @@ import (
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/publish"
-	"github.com/ycbot/ycbot/internal/recheck"
-	"github.com/ycbot/ycbot/internal/report"
 )
 
 func publishCommand(p *program) *cobra.Command {
@@ -58,45 +56,25 @@ nothing was begun, or all is posted, nothing happens.`,
 
 // finalize ends on GitHub what was begun there.
 func (p *program) finalize(ctx context.Context, dir string) error {
-	if _, err := os.Stat(effectsFile(dir)); errors.Is(err, fs.ErrNotExist) {
+	posted, err := pullrun.Finalize(ctx, p.machine(), p.githubOfEnv, dir)
+	if errors.Is(err, pullrun.ErrNotBegun) {
 		fmt.Fprintln(p.stderr, "ycbot: nothing to finalize: no run was begun in "+dir)
 		return nil
 	}
-	e, err := p.openEffects(dir)
-	if err != nil {
-		return err
-	}
-	po, begun, err := e.recall()
-	if err != nil || !begun {
-		return errors.Join(err, e.Close())
-	}
-	h, err := p.newHubOfEnv()
-	if err != nil {
-		return errors.Join(err, e.Close())
-	}
-	poster := p.newPoster(h.client, po, e)
-	defer poster.close()
-	rep := p.remains(dir, errors.New("ycbot was killed before the run had ended"))
-	if rep != nil && rep.Outcome == report.Cancelled && p.getenv("JOB_STATUS") != "cancelled" {
-		rep.Outcome = report.Errored // the machine killed it, perhaps for want of memory; no one cancelled it
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postTime)
-	defer cancel()
-	posted, err := poster.finish(ctx, dir, rep, publish.Ending{})
 	p.sayPosted(posted)
 	return err
 }
 
-// newHubOfEnv is a hub for the token of the environment or of the action's input.
-func (p *program) newHubOfEnv() (*hub, error) {
+// githubOfEnv asks GitHub with the token of the environment or of the action's input.
+func (p *program) githubOfEnv() (*pullrun.GitHub, error) {
 	token := cmp.Or(p.getenv("INPUT_GITHUB_TOKEN"), p.getenv("INPUT_GITHUB-TOKEN"))
 	if token == "" {
 		var err error
-		if token, err = p.token(); err != nil {
+		if token, err = github.TokenOf(p.getenv); err != nil {
 			return nil, err
 		}
 	}
-	return p.newHub(token)
+	return pullrun.New(p.machine(), token)
 }
 
 // publishDir posts a finished run.
@@ -105,7 +83,7 @@ func (p *program) publishDir(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	h, err := p.newHubOfEnv()
+	h, err := p.githubOfEnv()
 	if err != nil {
 		return err
 	}
@@ -113,11 +91,11 @@ func (p *program) publishDir(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	_, _, posted, err := p.post(ctx, h, in, e, dir)
+	done, err := pullrun.Publish(ctx, p.machine(), h, host.Presentation(in, p.getenv), e, dir)
 	if err != nil {
 		return err
 	}
-	p.sayPosted(posted)
+	p.sayPosted(done.Posted)
 	return nil
 }
 
@@ -136,85 +114,6 @@ func (p *program) eventOfEnv() (*event.Event, error) {
 		return nil, fmt.Errorf("GITHUB_EVENT_PATH: %w", err)
 	}
 	return e, nil
-}
-
-// Publish implements [action.Host].
-func (h *host) Publish(ctx context.Context, e *event.Event, dir string) (*report.Report, action.Posted, error) {
-	rep, ending, posted, err := h.p.post(ctx, h.hub, h.in, e, dir)
-	if err != nil {
-		return nil, action.Posted{}, err
-	}
-	return rep, h.p.posted(rep, ending, posted, nil), nil
-}
-
-// post checks a finished run and posts it.
-func (p *program) post(ctx context.Context, h *hub, in action.Inputs, e *event.Event, dir string) (rep *report.Report, end publish.Ending, posted publish.Posted, err error) {
-	c, err := recheck.Check(dir, "")
-	if err != nil {
-		return nil, end, posted, err
-	}
-	if len(c.Problems) > 0 {
-		return nil, end, posted, fmt.Errorf("%s is not intact, so nothing of it is posted: %s", dir, terminal.Printable(strings.Join(c.Problems, "; ")))
-	}
-	rep = c.Report
-	owner, name, ok := strings.Cut(rep.Repo, "/")
-	if !ok {
-		return nil, end, posted, fmt.Errorf("%s is the run of a local repository (%s): only a run of a pull request can be posted; see ycbot run --pr", dir, rep.Repo)
-	}
-	h.repo = github.Repo{Owner: owner, Name: name}
-	if end.Claims, err = p.provenance(ctx, h, e, rep); err != nil {
-		return nil, end, posted, fmt.Errorf("%s: %w", dir, err)
-	}
-	po := posting{
-		Comment: cmp.Or(in.Comment, publish.Sticky), Check: e != nil, Annotations: e != nil, Status: e == nil, Scope: in.WorkingDirectory,
-		FailOn: in.FailOn, DetailsURL: p.detailsURL(),
-		Target: publish.Target{Repo: h.repo, Number: rep.PR, HeadSHA: rep.HeadSHA, Job: rep.RunID, RunID: rep.RunID, Digest: c.Digest},
-	}
-	if in.Check != nil {
-		po.Check = *in.Check
-	}
-	effects, err := p.openEffects(dir)
-	if err != nil {
-		return nil, end, posted, err
-	}
-	poster := p.newPoster(h.client, po, effects)
-	defer poster.close()
-	posted, err = poster.finish(ctx, dir, rep, end)
-	return rep, end, posted, err
-}
-
-// provenance holds what a report says it is about against the event, and says
-// whether the report is only a claim. It is in a workflow that another one's end
-// started: that one's file may be the change's, and what it left may name any pull
-// request: only one from the very repository that it ran for is written to.
-func (p *program) provenance(ctx context.Context, h *hub, e *event.Event, rep *report.Report) (claims bool, err error) {
-	if e == nil {
-		return false, nil
-	}
-	if !strings.EqualFold(rep.Repo, e.Repo.FullName()) {
-		return false, fmt.Errorf("the run is of %s, and this workflow of %s", rep.Repo, e.Repo.FullName())
-	}
-	if e.Kind != event.Finished {
-		if e.Number != 0 && rep.PR != e.Number {
-			return false, fmt.Errorf("the run is of pull request %d, and this event of %d", rep.PR, e.Number)
-		}
-		return false, nil
-	}
-	if rep.HeadSHA != e.WorkflowRun.HeadSHA {
-		return true, fmt.Errorf("the run is of commit %s, and the workflow that left it of %s", rep.HeadSHA, e.WorkflowRun.HeadSHA)
-	}
-	if rep.PR == 0 {
-		return true, nil
-	}
-	pull, err := h.client.Pull(ctx, h.repo, rep.PR)
-	if err != nil {
-		return true, err
-	}
-	from, ran := pull.Head.RepoID, e.WorkflowRun.HeadRepo.ID
-	if from != ran || pull.Head.SHA != rep.HeadSHA && from == 0 { // else the head has moved, and what is posted says so
-		return true, fmt.Errorf("commit %s is not of the repository that pull request %d is from", rep.HeadSHA, rep.PR)
-	}
-	return true, nil
 }
 
 func (p *program) sayPosted(posted publish.Posted) {

@@ -1,33 +1,25 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"golang.org/x/term"
 
 	"github.com/ycbot/ycbot/agents"
-	"github.com/ycbot/ycbot/internal/gate"
-	"github.com/ycbot/ycbot/internal/lfs"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
+	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/orchestrator/route"
 	"github.com/ycbot/ycbot/internal/recheck"
-	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
-	"github.com/ycbot/ycbot/internal/rundir"
-	"github.com/ycbot/ycbot/internal/sandbox"
-	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/usage"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -62,13 +54,12 @@ type runOptions struct {
 	pr               int    // pull request; 0: none
 	repo             string // of the pull request; empty: origin
 	publish          bool
-	remote           bool                                              // the change is not in a repository here
-	key              string                                            // of the model's provider; empty: the environment's
-	found            *workspace.Repository                             // that the change is in; nil: it is in none here
-	begun            func() (*gate.Toolchains, sandbox.Sandbox, error) // what looks at the machine already; nil: nothing does
-	foretell         bool                                              // the sandbox may be tried out beside the beginning of the run
-	first            func(*report.Report)                              // is shown what the decisive part came to; nil: it is shown to no one
-	noRace           string                                            // why the race detector is left out; empty: it is not
+	remote           bool                  // the change is not in a repository here
+	key              string                // of the model's provider; empty: the environment's
+	found            *workspace.Repository // that the change is in; nil: it is in none here
+	forecast         bool                  // the sandbox may be tried out beside the beginning of the run
+	first            func(*report.Report)  // is shown what the decisive part came to; nil: it is shown to no one
+	noRace           string                // why the race detector is left out; empty: it is not
 }
 
 func newRunOptions() *runOptions {
@@ -81,7 +72,7 @@ func newRunOptions() *runOptions {
 		router:   choice{"", []string{"off", "manual", "auto"}},
 		effort:   choice{"", model.Efforts()},
 		mode:     choice{"verify", []string{"verify", "plan"}},
-		provider: choice{"", append(provider.Spellings(), scripted)},
+		provider: choice{"", route.Providers()},
 	}
 }
 
@@ -155,12 +146,12 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	if err := o.pullFlags(); err != nil {
 		return err
 	}
-	o.foretell = true
-	operator, err := operatorAgents(o.agentsDir)
+	o.forecast = true
+	operator, err := machine.OperatorAgents(o.agentsDir)
 	if err != nil {
 		return err
 	}
-	o.agentFolders = append(p.userFolders(), operator...)
+	o.agentFolders = append(p.machine().UserFolders(), operator...)
 	if o.pr != 0 {
 		return p.runPull(ctx, o)
 	}
@@ -168,7 +159,7 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	if job.Models, err = p.cast(o); err != nil {
+	if job.Models, err = p.models(o); err != nil {
 		return err
 	}
 	rep, err := p.verify(ctx, o, job)
@@ -194,7 +185,7 @@ func (p *program) verify(ctx context.Context, o *runOptions, job run.Job) (*repo
 		show.Price = job.Models.Price
 	}
 	runner.Observe, runner.First = show.Event, o.first
-	return p.perform(ctx, "run", runner, job)
+	return p.door("run").Run(ctx, runner, job)
 }
 
 // job reads what the flags say of the change.
@@ -205,7 +196,7 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
 	}
 	if o.task != "" && o.taskFile != "" {
-		return job, &usageError{errors.New("--task and --task-file: give one of them")}
+		return job, usage.Errorf("--task and --task-file: give one of them")
 	}
 	if o.taskFile != "" {
 		text, err := p.readInput(o.taskFile)
@@ -234,92 +225,24 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 	return job, nil
 }
 
+// models says which model is asked; nil means none.
+func (p *program) models(o *runOptions) (*orchestrator.ModelConfig, error) {
+	return route.Models(p.machine(), route.Settings{
+		Provider: o.provider.value, Model: o.model, BaseURL: o.baseURL, Key: o.key, Router: o.router.value, FastModel: o.fastModel, SmartModel: o.smartModel,
+		Idle: o.modelIdle.Duration, Effort: o.effort.value, None: o.noModel, Agents: o.agents, Coordinator: o.coordinator, NoBackground: o.noBackground,
+		MaxTokens: o.maxTokens, MaxIterations: o.maxIterations, MaxCostUSD: o.maxCost,
+	})
+}
+
 // runner makes what runs need on this machine.
 func (p *program) runner(ctx context.Context, o *runOptions) (*run.Runner, error) {
-	log := p.log()
-	home, err := p.home()
-	if err != nil {
-		return nil, err
+	s := machine.Settings{
+		Dir: o.dir, Remote: o.remote, Sandbox: o.sandbox.value, Network: o.network.value, Agents: o.agentFolders, FetchHosts: o.fetchHosts,
+		Forecast: o.forecast, NoRace: o.noRace,
 	}
-	git, err := workspace.NewGit("git", p.env, log)
-	if err != nil {
-		return nil, fmt.Errorf("%w: install git and try again", err)
-	}
-	temp := filepath.Join(home, "tmp")
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return nil, fmt.Errorf("YCBOT_HOME: %w", err)
-	}
-	git.Temp = temp
-	if dir := cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(p.getenv("HOME"), ".config")); filepath.IsAbs(dir) {
-		git.Excludes = filepath.Join(dir, "git", "ignore")
-	}
-	rules, err := p.operatorRules()
-	if err != nil {
-		return nil, err
-	}
-	hooks, err := p.hooks(ctx, git, home, log)
-	if err != nil {
-		return nil, err
-	}
-	setupEnv, err := p.setupEnv()
-	if err != nil {
-		return nil, err
-	}
-	var tools *gate.Toolchains
-	var box sandbox.Sandbox
-	group, groupCtx := errgroup.WithContext(ctx)
-	if !o.remote {
-		group.Go(func() (err error) { // where there is no repository, no one waits for the sandbox to be tried out
-			o.found, err = git.Discover(groupCtx, o.dir)
-			return err
-		})
-	}
-	group.Go(func() (err error) {
-		if o.begun != nil {
-			tools, box, err = o.begun()
-			return err
-		}
-		tools, box, err = p.machine(groupCtx, ctx, o, temp, log)
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		abandoned(box)
-		return nil, err
-	}
-	return &run.Runner{
-		Permissions: rules, Agents: o.agentFolders, Hooks: hooks, Hosts: p.fetchHosts(o),
-		Fetcher: tool.Fetcher{
-			Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
-				return (&net.Resolver{}).LookupNetIP(ctx, "ip", host)
-			},
-			Dial: (&net.Dialer{}).DialContext,
-		},
-		Contents: lfs.Client{HTTP: p.client}, SetupEnv: setupEnv,
-		Home: home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(o.network.value),
-		Redact:  redact.New(redact.SecretsFrom(p.env)).Bytes,
-		Version: version(), OS: p.platform, Now: p.now, Log: log,
-	}, nil
-}
-
-// setupEnv are the variables that the operator gives to setup commands.
-func (p *program) setupEnv() ([]string, error) {
-	var out []string
-	for _, name := range redact.SetupNames(p.getenv(redact.SetupEnv)) {
-		i := slices.IndexFunc(p.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
-		if i < 0 {
-			return nil, fmt.Errorf("%s names %s, which is not set: set it or take its name out", redact.SetupEnv, name)
-		}
-		out = append(out, p.env[i])
-	}
-	return out, nil
-}
-
-// fetchHosts are those that agents may fetch from.
-func (p *program) fetchHosts(o *runOptions) []string {
-	if len(o.fetchHosts) > 0 {
-		return o.fetchHosts
-	}
-	return strings.FieldsFunc(p.getenv("YCBOT_FETCH_HOSTS"), func(r rune) bool { return r == ',' || r == ' ' })
+	runner, found, err := p.machine().Runner(ctx, s)
+	o.found = found
+	return runner, err
 }
 
 func (p *program) readInput(name string) ([]byte, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/cmd/ycbot/early"
+	"github.com/ycbot/ycbot/internal/doctor"
+	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -97,4 +100,27 @@ func (p *program) prepare(ctx context.Context, host sandbox.Host, dry bool) erro
 	}
 	fmt.Fprintln(p.stdout, "done; \"ycbot sandbox doctor\" tells what holds now")
 	return nil
+}
+
+// sandboxDoctor prints what each tier gives here, and what came of attacking it.
+func (p *program) sandboxDoctor(ctx context.Context, asJSON bool) error {
+	temp, err := os.MkdirTemp("", "yd-")
+	if err != nil {
+		return fmt.Errorf("temporary directory: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	found, err := doctor.ExamineTiers(ctx, p.machine(), attackCommand, temp)
+	if err != nil {
+		return err
+	}
+	if !found.Holds {
+		p.code = report.ExitFail
+	}
+	if asJSON {
+		enc := json.NewEncoder(p.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(found)
+	}
+	_, err = p.stdout.WriteString(found.Text())
+	return err
 }

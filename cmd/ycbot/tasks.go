@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 
 	"github.com/spf13/cobra"
 
@@ -209,7 +210,7 @@ func (p *program) task(ctx context.Context, o *tasksOptions, prefix string) (ran
 
 func (p *program) tasksList(ctx context.Context, o *tasksOptions) error {
 	if o.most < 1 {
-		return &usageError{errors.New("--number: want a number above zero")}
+		return usage.Errorf("--number: want a number above zero")
 	}
 	all, _, err := p.tasks(ctx, o, o.most)
 	if err != nil {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"strings"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/report"
-	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/telemetry"
 )
 
@@ -30,26 +28,7 @@ func (p *program) openTraces(ctx context.Context) func() {
 	}
 }
 
-// perform has a run done, and traced where someone wants that.
-func (p *program) perform(ctx context.Context, door string, runner *run.Runner, job run.Job) (*report.Report, error) {
-	defer settled(runner.Sandbox)
-	t := p.traces.Run(traceInfo(door, job), p.now())
-	if t != nil {
-		runner.Observe = observers(runner.Observe, t.Observe)
-	}
-	rep, err := runner.Run(ctx, job)
-	t.End(err)
-	return rep, err
-}
-
-// traceInfo is what a trace has of a job: names and numbers, and no text of anybody's.
-func traceInfo(door string, job run.Job) telemetry.RunInfo {
-	info := telemetry.RunInfo{Door: door, Trigger: job.Trigger, Trust: job.Trust}
-	if job.Models != nil {
-		info.Provider, info.Model, _ = strings.Cut(job.Models.Name, " ")
-	}
-	if pull := job.Pull; pull != nil {
-		info.Repo, info.Number, info.Head = pull.Repo, pull.Number, pull.Head
-	}
-	return info
+// door is where runs come in, for their traces.
+func (p *program) door(name string) pullrun.Door {
+	return pullrun.Door{Name: name, Traces: p.traces, Now: p.now}
 }

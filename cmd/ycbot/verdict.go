@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/scaffold"
 	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
+	"github.com/ycbot/ycbot/internal/verdict"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +62,7 @@ Exit codes: 0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts, or it could not
 	f.StringVar(&o.repo, "repo", "", "the repository, `OWNER/NAME`")
 	f.StringVar(&o.sha, "sha", "", "the `COMMIT`, with all of its digits")
 	f.Var(&o.require, "require", "the verdict for exit code 0")
-	f.StringVar(&o.workflow, "workflow", workflowPath, "the `FILE` of the workflow that runs the Action")
+	f.StringVar(&o.workflow, "workflow", scaffold.WorkflowPath, "the `FILE` of the workflow that runs the Action")
 	f.StringVar(&o.artifact, "artifact", "ycbot", "the `NAME` of the artifact that it leaves")
 	f.StringVar(&o.base, "base", "", "the `BRANCH` that the commit is to go into (default: the default branch)")
 	f.StringVar(&o.appID, "app-id", "", "the `NUMBER` of the GitHub App whose check run counts")
@@ -72,25 +74,25 @@ var wholeSHA = pattern.New(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	owner, name, ok := strings.Cut(o.repo, "/")
 	if !ok || owner == "" || name == "" {
-		return &usageError{fmt.Errorf("--repo %q: want OWNER/NAME", o.repo)}
+		return usage.Errorf("--repo %q: want OWNER/NAME", o.repo)
 	}
 	sha := strings.ToLower(o.sha)
 	if !wholeSHA.MatchString(sha) {
-		return &usageError{fmt.Errorf("--sha %q: want all 40 or 64 hex digits of the commit", o.sha)}
+		return usage.Errorf("--sha %q: want all 40 or 64 hex digits of the commit", o.sha)
 	}
 	app := int64(0)
 	if text := cmp.Or(o.appID, p.getenv("YCBOT_APP_ID")); text != "" {
 		var err error
 		if app, err = strconv.ParseInt(text, 10, 64); err != nil || app <= 0 {
-			return &usageError{fmt.Errorf("--app-id %q: want the number of a GitHub App", text)}
+			return usage.Errorf("--app-id %q: want the number of a GitHub App", text)
 		}
 	}
-	h, err := p.newHubOfEnv()
+	h, err := p.githubOfEnv()
 	if err != nil {
 		return err
 	}
 	repo := github.Repo{Owner: owner, Name: name}
-	runs, err := h.client.CheckRuns(ctx, repo, sha, publish.CheckName)
+	runs, err := h.Client.CheckRuns(ctx, repo, sha, publish.CheckName)
 	if errors.Is(err, github.ErrCut) {
 		return fmt.Errorf("check runs of %s at %s: too many to know the newest", repo, sha)
 	}
@@ -100,43 +102,11 @@ func (p *program) verdict(ctx context.Context, o verdictOptions) error {
 	var v report.Verdict
 	var why string
 	if app != 0 {
-		v, why = verdictOf(runs, sha, app)
-	} else if v, why, err = p.verdictOfAction(ctx, h, repo, sha, runs, o); err != nil {
+		v, why = verdict.OfApp(runs, sha, app)
+	} else if v, why, err = verdict.OfAction(ctx, h.Client, verdict.Question{Repo: repo, SHA: sha, Workflow: o.workflow, Artifact: o.artifact, Base: o.base}, runs); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.stdout, terminal.Printable(fmt.Sprintf("%s: %s at %s: %s", v, repo, sha, why)))
 	p.code = report.Exit(v, "", report.Completed)
 	return nil
-}
-
-// externalID is what ycbot writes as the external id of a check run: the identity of a
-// job, with the part of a repository that it is about, or the name of a run.
-var externalID = pattern.New(`^([0-9a-f]{64}(-[0-9a-f]{8})?|[0-9]{8}T[0-9]{6}Z-[0-9a-f]{8})$`)
-
-// verdictOf is what the check runs named ycbot of a commit say, and what was found:
-// ERROR for whatever is no verdict that counts.
-func verdictOf(runs []github.CheckRun, sha string, app int64) (v report.Verdict, why string) {
-	others := 0
-	var own []github.CheckRun
-	for _, r := range runs {
-		if r.AppID != app || r.Name != publish.CheckName || r.HeadSHA != sha || !externalID.MatchString(r.ExternalID) {
-			others++
-			continue
-		}
-		own = append(own, r)
-	}
-	if len(own) == 0 {
-		return report.Error, fmt.Sprintf("no check run of App %d (%d others of that name do not count)", app, others)
-	}
-	for _, r := range own {
-		if r.Status != "completed" {
-			return report.Error, fmt.Sprintf("check run %d is not completed (%s)", r.ID, r.Status)
-		}
-	}
-	newest := slices.MaxFunc(own, func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) })
-	title := ""
-	if newest.Output != nil {
-		title = newest.Output.Title
-	}
-	return publish.VerdictOf(newest), fmt.Sprintf("check run %d, %s, %q", newest.ID, newest.Conclusion, title)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/verdict"
 )
 
 // tamperedRuns are workflow runs that do not count.
@@ -206,12 +207,12 @@ func tamperedArtifacts() []tampering {
 		{"many that a comment left of others", func(t *testing.T, l *left) {
 			t.Helper()
 			l.leave(t, l.run, nil)
-			for range maxRecords {
+			for range verdict.MaxRecords {
 				l.leave(t, l.with(func(r *githubtest.WorkflowRun) { r.Event, r.HeadSHA, r.Bases = "issue_comment", l.base, nil }), func(d map[string][]byte) {
 					d["report.json"] = bytes.ReplaceAll(d["report.json"], []byte(l.head), []byte(l.base))
 				})
 			}
-		}, fmt.Sprintf("none of the newest %d artifacts", maxRecords)},
+		}, fmt.Sprintf("none of the newest %d artifacts", verdict.MaxRecords)},
 	}...)
 }
 
@@ -274,7 +275,7 @@ func tamperedArchives() []tampering {
 		}),
 		raw("too many files", "20001 files", func(t *testing.T, l *left, z *zip.Writer) {
 			t.Helper()
-			for i := range archiveFiles + 1 - len(l.dir) {
+			for i := range verdict.MaxFiles + 1 - len(l.dir) {
 				entry(t, z, &zip.FileHeader{Name: fmt.Sprint("f", i)}, nil)
 			}
 		}),

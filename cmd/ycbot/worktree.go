@@ -1,11 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -42,7 +38,7 @@ func worktreeCommand(p *program) *cobra.Command {
 			if _, err := git.Prune(cmd.Context(), home, p.log()); err != nil {
 				return err
 			}
-			if err := sweepTemp(cmd.Context(), filepath.Join(home, "tmp"), p.now().Add(-max(age.Duration, tempAge))); err != nil {
+			if err := workspace.SweepTemp(cmd.Context(), filepath.Join(home, "tmp"), p.now().Add(-max(age.Duration, workspace.TempAge))); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(p.stdout, "removed %d, kept %d of live runs and %d that are not old enough, could not remove %d\n",
@@ -54,24 +50,4 @@ func worktreeCommand(p *program) *cobra.Command {
 	sweep.Flags().Var(&age, "older-than", "only those that nothing was done in for so long; runs that are alive are kept")
 	cmd.AddCommand(sweep)
 	return cmd
-}
-
-// tempAge is longer than any run: what is older in the folder for short-lived
-// files is no one's.
-const tempAge = 24 * time.Hour
-
-// sweepTemp removes what killed runs left in the folder for short-lived files.
-func sweepTemp(ctx context.Context, dir string, before time.Time) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	for _, e := range entries {
-		info, statErr := e.Info()
-		if statErr != nil || !info.ModTime().Before(before) {
-			continue // gone, or in use
-		}
-		err = errors.Join(err, workspace.RemoveAll(ctx, filepath.Join(dir, e.Name())))
-	}
-	return err
 }

@@ -171,3 +171,24 @@ func (w *sweeper) pins(mirror string) error {
 	}
 	return err
 }
+
+// TempAge is longer than any run: what is older in the folder for short-lived files is no
+// one's.
+const TempAge = 24 * time.Hour
+
+// SweepTemp removes what killed runs left in the folder for short-lived files: what was
+// last written before a time.
+func SweepTemp(ctx context.Context, dir string, before time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		info, statErr := e.Info()
+		if statErr != nil || !info.ModTime().Before(before) {
+			continue // gone, or in use
+		}
+		err = errors.Join(err, RemoveAll(ctx, filepath.Join(dir, e.Name())))
+	}
+	return err
+}

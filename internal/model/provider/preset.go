@@ -131,6 +131,14 @@ func Find(name string) (Preset, error) {
 	return p, nil
 }
 
+// Likely is the preset whose key the environment has.
+func Likely(getenv func(string) string) string {
+	if getenv("ANTHROPIC_API_KEY") != "" && getenv("OPENAI_API_KEY") == "" && getenv("YCBOT_API_KEY") == "" {
+		return "anthropic"
+	}
+	return "openai"
+}
+
 // Overrides is what an operator says in the place of a preset; "" leaves it.
 type Overrides struct {
 	API     API

@@ -44,6 +44,9 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// Provider is the name by which a scenario file is asked in the place of a provider.
+const Provider = "script"
+
 // anyAgent is the section for agents that have none of their own.
 const anyAgent = "model"
 

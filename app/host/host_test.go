@@ -1,0 +1,45 @@
+package host
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// Only the operator can have trusted heads executed below tier full, and no one the heads of
+// strangers.
+func TestRequirement(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		job   job.Job
+		named string
+		want  sandbox.Tier
+	}{
+		{job.Job{Trust: job.Trusted}, "auto", sandbox.TierFull},
+		{job.Job{Trust: job.Trusted}, "", sandbox.TierFull},
+		{job.Job{Trust: job.Trusted}, "none", sandbox.TierNone},
+		{job.Job{Trust: job.Trusted, NeedsFull: true}, "none", sandbox.TierFull},
+		{job.Job{Trust: job.Untrusted}, "none", sandbox.TierFull},
+		{job.Job{}, "none", sandbox.TierFull},
+	} {
+		if got := requirement(test.job, test.named); got != test.want {
+			t.Errorf("%s head, --sandbox %s: %s, want %s", test.job.Trust, test.named, got, test.want)
+		}
+	}
+}
+
+// The branch that the merge queue works for is read from the name of its own branch.
+func TestQueueBase(t *testing.T) {
+	t.Parallel()
+	for ref, want := range map[string]string{
+		"refs/heads/gh-readonly-queue/main/pr-12-" + strings.Repeat("a", 40): "main",
+		"gh-readonly-queue/release/pr-1/pr-12-" + strings.Repeat("a", 40):    "release/pr-1",
+		"refs/heads/other": "refs/heads/other",
+	} {
+		if got := queueBase(ref); got != want {
+			t.Errorf("%s is for %q, want %q", ref, got, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/usage"
+)
+
+// Agents reads the agents that a run by hand could have: the built-in ones, those of the
+// user, of the project in dir and of the folder operator ("" for none), and what is wrong
+// with their files.
+func (m Machine) Agents(dir, operator string) (agents.Cast, agents.Problems, error) {
+	project, err := os.OpenRoot(dir) // a link that leads out of the project is not followed
+	if err != nil {
+		return agents.Cast{}, nil, err
+	}
+	defer project.Close()
+	folders, problems := agents.ProjectFolders(project.FS())
+	own, err := OperatorAgents(operator)
+	if err != nil {
+		return agents.Cast{}, nil, err
+	}
+	all := agents.Load(tool.Resolve, slices.Concat(m.UserFolders(), folders, own)...)
+	return all, append(problems, all.Problems...), nil
+}
+
+// OperatorAgents is the folder that --agents-dir names; none for "".
+func OperatorAgents(dir string) ([]agents.Folder, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("--agents-dir: %w", err)
+	} else if !info.IsDir() {
+		return nil, usage.Errorf("--agents-dir: %s is no folder", dir)
+	}
+	return []agents.Folder{{Origin: agents.Operator, Path: dir, Dialect: DialectOf(dir), FS: os.DirFS(dir)}}, nil
+}
+
+// UserFolders are the folders of agents of the user.
+func (m Machine) UserFolders() []agents.Folder {
+	home := m.Getenv("HOME")
+	if !filepath.IsAbs(home) {
+		home = ""
+	}
+	yottacode := m.Getenv("YOTTACODE_HOME")
+	if yottacode == "" && home != "" {
+		yottacode = filepath.Join(home, ".yottacode")
+	}
+	ycbot, err := m.Home()
+	if err != nil {
+		ycbot = "" // without a home there are no agents in it
+	}
+	return agents.UserFolders(func(dir string) fs.FS { return os.DirFS(dir) }, home, yottacode, ycbot)
+}
+
+// DialectOf says for which system a file of the disk was written.
+func DialectOf(file string) agents.Dialect {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	return agents.DialectOf(file)
+}
+
+// CheckAgents reads agent files, and says of each what is wrong with it.
+func CheckAgents(files []string) []agents.Problems {
+	out := make([]agents.Problems, len(files))
+	seen := map[string]string{} // folder and agent: file
+	for i, file := range files {
+		d, problems := checkedAgent(file)
+		key := filepath.Dir(file) + "\x00" + d.Name
+		if first, ok := seen[key]; ok && d.Name != "" {
+			problems = append(problems, agents.Problem{File: file, Text: fmt.Sprintf("agent %q is in %s already, and only one of them counts", d.Name, first)})
+		} else {
+			seen[key] = file
+		}
+		out[i] = problems
+	}
+	return out
+}
+
+// checkedAgent reads one file; that it cannot be read is a problem of the file.
+func checkedAgent(file string) (agents.Definition, agents.Problems) {
+	unread := func(err error) (agents.Definition, agents.Problems) {
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return agents.Definition{}, agents.Problems{{File: file, Text: err.Error(), Fatal: true}}
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return unread(err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, agents.MaxSize+1))
+	if err != nil {
+		return unread(err)
+	}
+	return agents.Parse(file, data, DialectOf(file), tool.Resolve)
+}

@@ -1,0 +1,173 @@
+package machine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/lfs"
+	"github.com/ycbot/ycbot/internal/redact"
+	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/sandbox/forecast"
+	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/workspace"
+	"golang.org/x/sync/errgroup"
+)
+
+// Settings say how runs are executed here.
+type Settings struct {
+	Dir        string          // lies in the repository of the change
+	Remote     bool            // the change is in no repository here
+	Sandbox    string          // tier, or auto
+	Network    string          // when commands may use the network
+	Agents     []agents.Folder // of the user and of the operator
+	FetchHosts []string        // that agents may fetch from; none: those of the environment
+	Forecast   bool            // the sandbox may be tried out beside the beginning of the run
+	NoRace     string          // why the race detector is left out; "": it is not
+	Trial      Trial           // that was begun already; nil: none was
+}
+
+// Runner makes what runs need on this machine, and finds the repository that s.Dir lies
+// in; nil where s is remote.
+func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, found *workspace.Repository, err error) {
+	home, err := m.Home()
+	if err != nil {
+		return nil, nil, err
+	}
+	git, err := workspace.NewGit("git", m.Env, m.Log)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: install git and try again", err)
+	}
+	temp := filepath.Join(home, "tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("YCBOT_HOME: %w", err)
+	}
+	git.Temp = temp
+	if dir := cmp.Or(m.Getenv("XDG_CONFIG_HOME"), filepath.Join(m.Getenv("HOME"), ".config")); filepath.IsAbs(dir) {
+		git.Excludes = filepath.Join(dir, "git", "ignore")
+	}
+	rules, err := m.OperatorRules()
+	if err != nil {
+		return nil, nil, err
+	}
+	hooks, err := m.hooks(ctx, git, home)
+	if err != nil {
+		return nil, nil, err
+	}
+	setupEnv, err := m.setupEnv()
+	if err != nil {
+		return nil, nil, err
+	}
+	var tools *gate.Toolchains
+	var box sandbox.Sandbox
+	group, groupCtx := errgroup.WithContext(ctx)
+	if !s.Remote {
+		group.Go(func() (err error) { // where there is no repository, no one waits for the sandbox to be tried out
+			found, err = git.Discover(groupCtx, s.Dir)
+			return err
+		})
+	}
+	group.Go(func() (err error) {
+		if s.Trial != nil {
+			tools, box, err = s.Trial()
+			return err
+		}
+		tools, box, err = m.find(groupCtx, ctx, s, temp)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		forecast.Abandon(box)
+		return nil, nil, err
+	}
+	return &run.Runner{
+		Permissions: rules, Agents: s.Agents, Hooks: hooks, Hosts: m.fetchHosts(s),
+		Fetcher: tool.Fetcher{
+			Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
+				return (&net.Resolver{}).LookupNetIP(ctx, "ip", host)
+			},
+			Dial: (&net.Dialer{}).DialContext,
+		},
+		Contents: lfs.Client{HTTP: m.Client}, SetupEnv: setupEnv,
+		Home: home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(s.Network),
+		Redact:  redact.New(redact.SecretsFrom(m.Env)).Bytes,
+		Version: m.Version, OS: m.OS, Now: m.Now, Log: m.Log,
+	}, found, nil
+}
+
+// setupEnv are the variables that the operator gives to setup commands.
+func (m Machine) setupEnv() ([]string, error) {
+	var out []string
+	for _, name := range redact.SetupNames(m.Getenv(redact.SetupEnv)) {
+		value := m.Getenv(name)
+		if value == "" {
+			return nil, fmt.Errorf("%s names %s, which is not set: set it or take its name out", redact.SetupEnv, name)
+		}
+		out = append(out, name+"="+value)
+	}
+	return out, nil
+}
+
+// fetchHosts are those that agents may fetch from.
+func (m Machine) fetchHosts(s Settings) []string {
+	if len(s.FetchHosts) > 0 {
+		return s.FetchHosts
+	}
+	return strings.FieldsFunc(m.Getenv("YCBOT_FETCH_HOSTS"), func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// A Trial is what comes of looking for toolchains and of trying out the sandbox.
+type Trial func() (*gate.Toolchains, sandbox.Sandbox, error)
+
+// Try looks for what s needs beside what comes next, such as calls of GitHub. stop ends
+// that, if it still goes on. The trial is nil where it cannot begin, and Runner says why.
+func (m Machine) Try(ctx context.Context, s Settings) (trial Trial, stop func()) {
+	home, err := m.Home()
+	temp := filepath.Join(home, "tmp")
+	if err != nil || os.MkdirAll(temp, 0o700) != nil {
+		return nil, func() {} // Runner says what is wrong
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var tools *gate.Toolchains
+	var box sandbox.Sandbox
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tools, box, err = m.find(ctx, ctx, s, temp)
+	}()
+	trial = func() (*gate.Toolchains, sandbox.Sandbox, error) {
+		<-done
+		return tools, box, err
+	}
+	return trial, func() { cancel(); <-done }
+}
+
+// find finds the toolchains that there are, and the sandbox; trial is the context
+// of trying that out where it goes on beside the run.
+func (m Machine) find(ctx, trial context.Context, s Settings, temp string) (*gate.Toolchains, sandbox.Sandbox, error) {
+	tools, err := gate.FindToolchains(ctx, m.Env)
+	if err != nil && ctx.Err() == nil {
+		m.Log.WarnContext(ctx, "go is not usable", "error", err)
+	}
+	if s.NoRace != "" {
+		tools = tools.WithoutRace(s.NoRace)
+	}
+	so := m.SandboxOptions(s.Sandbox, temp, tools)
+	so.Log = m.Log
+	if !s.Forecast {
+		box, err := sandbox.Detect(ctx, so)
+		return tools, box, err
+	}
+	box, err := forecast.Begin(trial, filepath.Join(filepath.Dir(temp), forecast.File), forecast.Machine(so), func(ctx context.Context) (sandbox.Sandbox, error) {
+		return sandbox.Detect(ctx, so)
+	})
+	return tools, box, err
+}

@@ -1,0 +1,102 @@
+package scaffold
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	docstest "github.com/ycbot/ycbot/internal/testing/docs"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/ycbot/ycbot/internal/gate"
+)
+
+// The workflows that are written are those that docs/action.md shows, which are run by a
+// test.
+func TestWorkflow(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/action.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, template := range map[string]string{"workflow": workflowTemplate, "forks": forksTemplate, "publish": publishTemplate} {
+		_, written, _ := strings.Cut(template, "\nname: ")
+		if !strings.Contains(string(page), "```yaml\nname: "+written+"```\n") {
+			t.Errorf("files/%s.yml is no workflow of docs/action.md", name)
+		}
+	}
+	for text, marks := range map[string][]string{workflowTemplate: {toolsMark, branchMark, forksMark}, forksTemplate: {toolsMark}, configTemplate: {commandsMark}} {
+		for _, mark := range marks {
+			if strings.Count(text, mark) != 1 {
+				t.Errorf("the mark %q is missing", mark)
+			}
+		}
+	}
+}
+
+// TestTools: the toolchains are those of the project's own workflows, else of the files
+// that version managers read, else of its manifest; what a manifest merely permits is no
+// wish.
+func TestTools(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		ecosystem, files string
+		want, not        []string
+	}{
+		"go.mod names the oldest": {"Go", "-- go.mod --\nmodule m\n\ngo 1.15\n", []string{"go-version: stable\n", "cache: false"}, []string{"1.15"}},
+		"a toolchain line":        {"Go", "-- go.mod --\nmodule m\n\ngo 1.22\n\ntoolchain go1.24.2\n", []string{`go-version: "1.24.2"`}, nil},
+		"a matrix":                {"Go", ci("setup-go", "go-version: ${{ matrix.go }}", `go: ["1.9", "1.25", "1.26.0-rc.1"]`), []string{`go-version: "1.25"`}, []string{"rc"}},
+		"a matrix that includes":  {"Python", ci("setup-python", "python-version: ${{ matrix.python }}", "include: [{python: '3.9'}, {python: '3.13'}, {python: pypy3.10}]"), []string{`python-version: "3.13"`}, nil},
+		"its own workflow first":  {"Node.js", ci("setup-node", "node-version: 20", "") + "-- .nvmrc --\n18\n", []string{`node-version: "20"`, "package-manager-cache: false"}, []string{"18"}},
+		".nvmrc":                  {"Node.js", "-- .nvmrc --\nv22.3\n-- package.json --\n{}\n", []string{`node-version: "22.3"`}, nil},
+		".tool-versions":          {"Node.js", "-- .tool-versions --\nnodejs 21.1.0\npnpm 9.0.0\n-- package.json --\n{}\n-- pnpm-lock.yaml --\nlockfileVersion: '9.0'\n", []string{`node-version: "21.1.0"`, "pnpm/action-setup@", `version: "9.0.0"`}, nil},
+		"engines with an end":     {"Node.js", "-- package.json --\n{\"engines\": {\"node\": \"^20.1\"}}\n", []string{`node-version: "^20.1"`}, nil},
+		"engines without":         {"Node.js", "-- package.json --\n{\"engines\": {\"node\": \">=14\"}}\n", []string{"node-version: lts/*"}, []string{"14"}},
+		"packageManager":          {"Node.js", "-- package.json --\n{\"packageManager\": \"pnpm@9.1.0+sha512.abc\"}\n", []string{"pnpm/action-setup@", `version: "9.1.0"`}, []string{"sha512"}},
+		"yarn 4":                  {"Node.js", "-- package.json --\n{\"packageManager\": \"yarn@4.0.2\"}\n", []string{"run: corepack enable"}, nil},
+		"yarn 1":                  {"Node.js", "-- package.json --\n{\"packageManager\": \"yarn@1.22.0\"}\n-- yarn.lock --\n#\n", nil, []string{"corepack", "pnpm"}},
+		"bun":                     {"Node.js", "-- package.json --\n{}\n-- bun.lock --\n{}\n", []string{"oven-sh/setup-bun@"}, nil},
+		"requires-python":         {"Python", "-- pyproject.toml --\n[project]\nrequires-python = \">=3.8,<3.12\"\n", []string{`python-version: ">=3.8 <3.12"`}, nil},
+		"requires-python, open":   {"Python", "-- pyproject.toml --\n[project]\nrequires-python = \">=3.8\"\n", []string{`python-version: "3.x"`}, []string{"3.8"}},
+		"uv":                      {"Python", "-- uv.lock --\nversion = 1\n", []string{"run: pipx install uv"}, nil},
+		"global.json":             {".NET", "-- global.json --\n{\"sdk\": {\"version\": \"8.0.100\"}}\n", []string{`dotnet-version: "8.0.100"`}, nil},
+		"a target framework":      {".NET", "-- src/a.csproj --\n<Project><TargetFramework>net8.0</TargetFramework></Project>\n", []string{`dotnet-version: "8.0.x"`}, nil},
+		"rust-toolchain.toml":     {"Rust", "-- rust-toolchain.toml --\n[toolchain]\nchannel = \"1.80.0\"\n", []string{"rustup toolchain install 1.80.0 "}, nil},
+		"rust alone":              {"Rust", "-- Cargo.toml --\n", nil, []string{"rustup"}},
+		"a hostile version":       {"Go", ci("setup-go", `go-version: "1.2\n      - run: curl evil"`, ""), []string{"go-version: stable"}, []string{"curl"}},
+		"a hostile channel":       {"Rust", "-- rust-toolchain --\nstable; curl evil\n", nil, []string{"curl"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			top := repository(t, tt.files)
+			text, _ := toolSteps(top, &gate.Explanation{Projects: []gate.Explained{{Ecosystem: tt.ecosystem, Root: "."}}})
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(text, not) {
+					t.Errorf("%q in\n%s", not, text)
+				}
+			}
+			docstest.LintWorkflow(t, strings.Replace(workflowTemplate, toolsMark, text, 1))
+		})
+	}
+}
+
+// ci is a workflow of a project that sets up a toolchain.
+func ci(action, with, matrix string) string {
+	return "-- .github/workflows/ci.yml --\non: push\njobs:\n  test:\n    runs-on: ubuntu-24.04\n    strategy:\n      matrix: {" + matrix +
+		"}\n    steps:\n      - uses: actions/" + action + "@v4\n        with:\n          " + with + "\n"
+}
+
+func repository(t *testing.T, files string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := txtar.Write(txtar.Parse([]byte(files)), dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
