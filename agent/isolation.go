@@ -30,8 +30,8 @@ func (e *IsolationError) Error() string {
 // Unwrap returns what went wrong.
 func (e *IsolationError) Unwrap() error { return e.Err }
 
-// notSeated is the isolation of a subagent whose seat could not be provided.
-func notSeated(err error) string {
+// notProvided is the isolation of a subagent whose environment could not be provided.
+func notProvided(err error) string {
 	if isolated := (*IsolationError)(nil); errors.As(err, &isolated) {
 		return fmt.Sprintf("%s(%s)", unavailable, isolated.Reason)
 	}

@@ -208,12 +208,12 @@ func TestFallbackAndBackgroundDone(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- Explore --\nSeen.\n")
 	provision := c.Provision
-	c.Provision = func(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
-		seat, err := provision(ctx, spec, rec)
+	c.Provision = func(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Environment, error) {
+		env, err := provision(ctx, spec, rec)
 		if err == nil {
-			seat.Fallback = &agent.Fallback{Wanted: "big", Why: "the provider has no such model"}
+			env.Fallback = &agent.Fallback{Wanted: "big", Why: "the provider has no such model"}
 		}
-		return seat, err
+		return env, err
 	}
 	res, err := c.Run(t.Context(), agent.Order{Agent: "Explore", Prompt: "Where?", Background: true})
 	if err != nil {

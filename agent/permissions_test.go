@@ -181,19 +181,19 @@ func TestAcceptance06AskUnattended(t *testing.T) {
 		may := permissions(t, agent.Terms{Trust: "local", Sandboxed: true}, `{"permissions":{"ask":["Bash(npm publish*)"],"allow":["Bash(*)"]}}`)
 		c := newCast(t, "-- model --\n> run_bash {\"command\": \"npm publish\"}\n---\n<* ask_unattended\nDone.\n")
 		provision := c.Provision
-		c.Provision = func(ctx context.Context, s agent.Spec, r agent.Record) (*agent.Seat, error) {
-			seat, err := provision(ctx, s, r)
-			seat.Decide = may.Decide
-			for i := range seat.Tools {
-				if seat.Tools[i].Name == "run_bash" {
-					seat.Tools[i].Run = func(context.Context, json.RawMessage) (tool.Result, error) {
+		c.Provision = func(ctx context.Context, s agent.Spec, r agent.Record) (*agent.Environment, error) {
+			env, err := provision(ctx, s, r)
+			env.Decide = may.Decide
+			for i := range env.Tools {
+				if env.Tools[i].Name == "run_bash" {
+					env.Tools[i].Run = func(context.Context, json.RawMessage) (tool.Result, error) {
 						d := may.Shell("npm publish")
 						text, err := json.Marshal(d)
 						return tool.Result{Text: string(text), Errored: true, Denied: d}, err
 					}
 				}
 			}
-			return seat, err
+			return env, err
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()

@@ -20,7 +20,7 @@ import (
 // for each of
 //
 //	wait                              the coordinator waits for what it left in the background
-//	panics AGENT                      making this one's seat ready does
+//	panics AGENT                      making this one's environment ready does
 //	fallback AGENT MODEL              this one should have had that model
 //	at AGENT EVENT N ACTION           what happens with an event:
 //	   cancel-turn                      the coordinator's turn is stopped
@@ -99,10 +99,10 @@ func (s *stage) setup(t *testing.T, text string, turn, run context.CancelCauseFu
 		case len(w) == 1 && w[0] == "wait":
 			s.waits = true
 		case len(w) == 2 && w[0] == "panics":
-			s.provide(w[1], func(*agent.Seat) { panic("no seat") })
+			s.provide(w[1], func(*agent.Environment) { panic("no environment") })
 		case len(w) == 3 && w[0] == "fallback":
-			s.provide(w[1], func(seat *agent.Seat) {
-				seat.Fallback = &agent.Fallback{Wanted: w[2], Why: "the provider has no such model"}
+			s.provide(w[1], func(env *agent.Environment) {
+				env.Fallback = &agent.Fallback{Wanted: w[2], Why: "the provider has no such model"}
 			})
 		case len(w) == 8 && w[0] == "hold" && w[4] == "until":
 			s.holds[strings.Join(w[1:4], " ")] = strings.Join(w[5:], " ")
@@ -115,15 +115,15 @@ func (s *stage) setup(t *testing.T, text string, turn, run context.CancelCauseFu
 	}
 }
 
-// provide changes the seat of an agent.
-func (s *stage) provide(name string, change func(*agent.Seat)) {
+// provide changes the environment of an agent.
+func (s *stage) provide(name string, change func(*agent.Environment)) {
 	provision := s.Provision
-	s.Provision = func(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
-		seat, err := provision(ctx, spec, rec)
+	s.Provision = func(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Environment, error) {
+		env, err := provision(ctx, spec, rec)
 		if spec.Name == name && err == nil {
-			change(seat)
+			change(env)
 		}
-		return seat, err
+		return env, err
 	}
 }
 

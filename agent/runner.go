@@ -37,7 +37,7 @@ type Spec struct {
 	OutputTokens  int // output tokens in all
 	CostUSD       float64
 	Mode          Mode
-	Structured    bool // the result must be handed in with Seat.Submit
+	Structured    bool // the result must be handed in with Environment.Submit
 	// Task puts what the definition demands of every task around one; nil: nothing.
 	Task func(prompt string) string
 }
@@ -55,15 +55,15 @@ type Order struct {
 	Tools         []string `json:"tools,omitempty"`          // can only narrow the agent's own; nil: all of them
 }
 
-// A Seat is what one subagent works with.
-type Seat struct {
+// An Environment is what one subagent works with.
+type Environment struct {
 	Config // Model, System, Tools, Known, Aliases, Decide, Corrective, Price; the Runner sets the rest
 	// Verdict reads the verdict of a final reply; nil: [Verdict].
 	Verdict   func(text string) string
 	Place     string                      // follows the task: where the agent works, which differs from run to run
 	Isolation string                      // such as "worktree" or "in_process(no_git)"
 	Fallback  *Fallback                   // set where Model is not the one that the Spec names
-	Close     func(context.Context) error // gives back what the seat holds; may be nil
+	Close     func(context.Context) error // gives back what the environment holds; may be nil
 }
 
 // A Runner starts subagents and keeps the registry of their tasks. Set the
@@ -72,10 +72,10 @@ type Seat struct {
 type Runner struct {
 	RunID string
 	Specs []Spec
-	// Provision makes the seat of a subagent: its worktree, its tools, its system
-	// prompt. What the seat offers is the ceiling; the Spec narrows it.
-	Provision func(ctx context.Context, spec Spec, rec Record) (*Seat, error)
-	// Admit is asked before a subagent begins to work, when its seat is known; its
+	// Provision makes the environment of a subagent: its worktree, its tools, its system
+	// prompt. What the environment offers is the ceiling; the Spec narrows it.
+	Provision func(ctx context.Context, spec Spec, rec Record) (*Environment, error)
+	// Admit is asked before a subagent begins to work, when its environment is known; its
 	// error refuses it. May be nil.
 	Admit func(ctx context.Context, rec Record, isolation string) error
 	// Expand names the tools that a name of a tool or a group stands for, in any

@@ -42,11 +42,11 @@ func newCast(t *testing.T, says string) *cast {
 			{Name: "verification", Description: "Attacks the change.", Background: true, MaxIterations: 8, Classes: []tool.Class{tool.Read, tool.Exec}, Without: []string{"disk"}},
 			{Name: "review", Description: "Reads the change.", Structured: true, Timeout: 5 * time.Minute},
 		},
-		Provision: func(ctx context.Context, spec agent.Spec, _ agent.Record) (*agent.Seat, error) {
+		Provision: func(ctx context.Context, spec agent.Spec, _ agent.Record) (*agent.Environment, error) {
 			b := newBench(c.model)
 			b.cfg.Tools = append(b.cfg.Tools, tool.Tool{Name: "Agent", Class: tool.Delegate})
 			b.cfg.Submit = "submit_result"
-			return &agent.Seat{Config: b.cfg, Isolation: "worktree", Close: func(ctx context.Context) error {
+			return &agent.Environment{Config: b.cfg, Isolation: "worktree", Close: func(ctx context.Context) error {
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				c.closed, c.closes = append(c.closed, spec.Name), append(c.closes, ctx.Err())
@@ -112,7 +112,7 @@ func TestSubagent(t *testing.T) {
 		t.Errorf("record %v %+v", ok, rec)
 	}
 	if diff := cmp.Diff([]string{"Explore"}, c.closed); diff != "" || c.closes[0] != nil {
-		t.Errorf("seats: %s %v", diff, c.closes)
+		t.Errorf("environments: %s %v", diff, c.closes)
 	}
 }
 
@@ -184,14 +184,14 @@ func TestOutcomes(t *testing.T) {
 func TestSubagentPanics(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\n")
-	c.Provision = func(context.Context, agent.Spec, agent.Record) (*agent.Seat, error) { panic("no seat") }
+	c.Provision = func(context.Context, agent.Spec, agent.Record) (*agent.Environment, error) { panic("no environment") }
 	res, err := c.Run(t.Context(), agent.Order{Agent: "Explore", Prompt: "p"})
-	if err != nil || res.Outcome != agent.Errored || !strings.Contains(res.Reason, "no seat") || !slices.Contains(c.types(res.ID), "subagent_done") {
+	if err != nil || res.Outcome != agent.Errored || !strings.Contains(res.Reason, "no environment") || !slices.Contains(c.types(res.ID), "subagent_done") {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
 
-// Cancelling says by whom; the seat is given back on a context that is not
+// Cancelling says by whom; the environment is given back on a context that is not
 // cancelled; a finished task keeps its first status.
 func TestCancelTask(t *testing.T) {
 	t.Parallel()
@@ -224,7 +224,7 @@ func TestCancelTask(t *testing.T) {
 			t.Errorf("%s: %+v", how, rec)
 		}
 		if len(c.closes) > 0 && c.closes[0] != nil {
-			t.Errorf("%s: the seat was closed on a context that is %v", how, c.closes[0])
+			t.Errorf("%s: the env was closed on a context that is %v", how, c.closes[0])
 		}
 		if c.Cancel(id) {
 			t.Errorf("%s: cancelled twice", how)
@@ -579,7 +579,9 @@ func TestPanicIsRecorded(t *testing.T) {
 		"an error about it": {func() error { return errors.New("the program panicked: no such index") }, false},
 	} {
 		c := newCast(t, "-- Explore --\nnothing\n")
-		c.Provision = func(context.Context, agent.Spec, agent.Record) (*agent.Seat, error) { return nil, tc.provision() }
+		c.Provision = func(context.Context, agent.Spec, agent.Record) (*agent.Environment, error) {
+			return nil, tc.provision()
+		}
 		res, err := c.Run(t.Context(), agent.Order{Agent: "Explore", Prompt: "Where?"})
 		if err != nil || res.Outcome != agent.Errored {
 			t.Fatalf("%s: %+v, %v", name, res, err)

@@ -336,8 +336,8 @@ func TestOperatorCaps(t *testing.T) {
 	}
 }
 
-// Who may say no to a subagent is told its seat; a refused one asks no model, ends
-// as cancelled with the reason, and its seat is given back.
+// Who may say no to a subagent is told its environment; a refused one asks no model, ends
+// as cancelled with the reason, and its environment is given back.
 func TestAdmit(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\n! 500\n")
@@ -360,7 +360,7 @@ func TestAdmit(t *testing.T) {
 func TestAcceptance05NoWorktree(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\nDone.\n")
-	c.Provision = func(context.Context, agent.Spec, agent.Record) (*agent.Seat, error) {
+	c.Provision = func(context.Context, agent.Spec, agent.Record) (*agent.Environment, error) {
 		return nil, &agent.IsolationError{Reason: agent.NotCreated, Err: errors.New("disk full")}
 	}
 	res, err := c.Run(t.Context(), agent.Order{Agent: "verification", Prompt: "p"})
@@ -372,8 +372,8 @@ func TestAcceptance05NoWorktree(t *testing.T) {
 	}
 }
 
-// A subagent whose turn comes after its run was stopped is not given a seat, though
-// one is free; one that is stopped on its way to a seat does not say that none could
+// A subagent whose turn comes after its run was stopped is not given an environment, though
+// one is free; one that is stopped on its way to an environment does not say that none could
 // be had.
 func TestStoppedBeforeSeat(t *testing.T) {
 	t.Parallel()
@@ -388,7 +388,7 @@ func TestStoppedBeforeSeat(t *testing.T) {
 	}
 	running, halt := context.WithCancel(t.Context())
 	c := newCast(t, "-- model --\nDone.\n")
-	c.Provision = func(ctx context.Context, _ agent.Spec, _ agent.Record) (*agent.Seat, error) {
+	c.Provision = func(ctx context.Context, _ agent.Spec, _ agent.Record) (*agent.Environment, error) {
 		halt()
 		return nil, &agent.IsolationError{Reason: agent.NotCreated, Err: ctx.Err()}
 	}
@@ -427,11 +427,11 @@ func TestAcceptance04Background(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Provision = func(ctx context.Context, s agent.Spec, r agent.Record) (*agent.Seat, error) {
-		seat, err := provision(ctx, s, r)
-		seat.Decide = may.Decide
-		seat.Known["git_push"] = tool.Publish
-		return seat, err
+	c.Provision = func(ctx context.Context, s agent.Spec, r agent.Record) (*agent.Environment, error) {
+		env, err := provision(ctx, s, r)
+		env.Decide = may.Decide
+		env.Known["git_push"] = tool.Publish
+		return env, err
 	}
 	c.Specs[1].Tools = []string{"read", "write_file", "git_push"}
 	res, err := c.Run(t.Context(), agent.Order{Agent: "verification", Prompt: "p", Background: true})

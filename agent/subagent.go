@@ -21,7 +21,7 @@ func (r *Runner) work(ctx context.Context, spec Spec, t *task) {
 	began := r.Now()
 	res, known := r.earlier(t.rec.ID)
 	if !known {
-		res = r.seated(ctx, spec, t)
+		res = r.provided(ctx, spec, t)
 		res.DurationMS = r.Now().Sub(began).Milliseconds()
 		if err := r.settle(res); err != nil {
 			res.Outcome, res.Status, res.Reason, res.Err = Errored, StatusFailed, err.Error(), err
@@ -72,8 +72,8 @@ func (r *Runner) settle(res Result) error {
 	return r.Journal.Append(kindTaskDone, res.ID, res)
 }
 
-// seated waits for a slot, provides the seat, runs the turn and gives the seat back.
-func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
+// provided waits for a slot, provides the environment, runs the turn and gives the environment back.
+func (r *Runner) provided(ctx context.Context, spec Spec, t *task) (res Result) {
 	r.mu.Lock()
 	rec := t.snapshot()
 	r.mu.Unlock()
@@ -102,10 +102,10 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 			res = failed(&panicError{spec.Name, p})
 		}
 	}()
-	seat, err := r.Provision(ctx, spec, rec)
+	env, err := r.Provision(ctx, spec, rec)
 	if err != nil {
-		if ctx.Err() == nil { // what was stopped on its way to a seat says nothing of seats
-			res.Isolation = notSeated(err)
+		if ctx.Err() == nil { // what was stopped on its way to an environment says nothing of environments
+			res.Isolation = notProvided(err)
 		}
 		err = fmt.Errorf("subagent %s: %w", spec.Name, err)
 		if failed := r.emit(t, Event{Type: transcript.SubagentStart, Text: rec.Prompt, Meta: r.meta(spec, rec, res)}); failed != nil {
@@ -114,11 +114,11 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 		return failed(err)
 	}
 	defer func() {
-		if err := r.leave(ctx, seat); err != nil {
-			r.logger().WarnContext(ctx, "subagent's seat was not given back", "agent", spec.Name, "task", rec.ID, "error", err)
+		if err := r.leave(ctx, env); err != nil {
+			r.logger().WarnContext(ctx, "subagent's environment was not given back", "agent", spec.Name, "task", rec.ID, "error", err)
 		}
 	}()
-	res.Model, res.Isolation = seat.Model.Name(), seat.Isolation
+	res.Model, res.Isolation = env.Model.Name(), env.Isolation
 	if err := r.emit(t, Event{Type: transcript.SubagentStart, Text: spec.task(rec.Prompt), Meta: r.meta(spec, rec, res)}); err != nil {
 		return failed(err)
 	}
@@ -130,17 +130,17 @@ func (r *Runner) seated(ctx context.Context, spec Spec, t *task) (res Result) {
 			return res
 		}
 	}
-	if f := seat.Fallback; f != nil {
+	if f := env.Fallback; f != nil {
 		if err := r.emit(t, fellBack(f.Wanted, res.Model, f.Why)); err != nil {
 			return failed(err)
 		}
 	}
-	res.End, res.Provenance, res.Err = r.turn(ctx, spec, seat, t)
+	res.End, res.Provenance, res.Err = r.turn(ctx, spec, env, t)
 	res.Status = res.Outcome.Status()
 	if res.Submitted != nil {
 		res.Status = submitted(res.Submitted)
 	}
-	read := seat.Verdict
+	read := env.Verdict
 	if read == nil {
 		read = Verdict
 	}
@@ -199,8 +199,8 @@ func Work(ctx context.Context, cfg *Config, message string, emit Emit) (End, err
 }
 
 // turn runs the loop of a task.
-func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End, Provenance, error) {
-	cfg := r.config(spec, seat, t)
+func (r *Runner) turn(ctx context.Context, spec Spec, env *Environment, t *task) (End, Provenance, error) {
+	cfg := r.config(spec, env, t)
 	if r.Lead > 0 {
 		cfg.Model = &led{Model: cfg.Model, leads: &r.leads, most: r.Lead}
 	}
@@ -218,7 +218,7 @@ func (r *Runner) turn(ctx context.Context, spec Spec, seat *Seat, t *task) (End,
 		}
 		return nil
 	}
-	end, err := Work(ctx, cfg, spec.task(t.rec.Prompt)+seat.Place, emit)
+	end, err := Work(ctx, cfg, spec.task(t.rec.Prompt)+env.Place, emit)
 	return end, did.sum(), err
 }
 
@@ -238,21 +238,21 @@ func (s Spec) task(prompt string) string {
 	return s.Task(prompt)
 }
 
-// config narrows the seat to what the spec and the order allow.
-func (r *Runner) config(spec Spec, seat *Seat, t *task) *Config {
-	cfg := seat.Config
+// config narrows the environment to what the spec and the order allow.
+func (r *Runner) config(spec Spec, env *Environment, t *task) *Config {
+	cfg := env.Config
 	rec := t.rec.Order
 	cfg.Name, cfg.ID, cfg.Parent = spec.Name, t.rec.ID, rec.Parent
 	cfg.Tools = nil
 	var taken []tool.Tool
-	for _, tl := range seat.Tools {
-		if spec.Offers(tl, rec) || (spec.Structured && tl.Name == seat.Submit) {
+	for _, tl := range env.Tools {
+		if spec.Offers(tl, rec) || (spec.Structured && tl.Name == env.Submit) {
 			cfg.Tools = append(cfg.Tools, tl)
 		} else {
 			taken = append(taken, tl)
 		}
 	}
-	cfg.Known = denials(seat.Known, taken)
+	cfg.Known = denials(env.Known, taken)
 	for name := range spawnAliases {
 		cfg.Known[name] = tool.Delegate
 	}
@@ -297,7 +297,7 @@ func lowest[T int | time.Duration | float64](bounds ...T) T {
 	return least
 }
 
-// Offers reports whether an agent of this spec gets a tool of its seat for an
+// Offers reports whether an agent of this spec gets a tool of its environment for an
 // order.
 func (s Spec) Offers(tl tool.Tool, o Order) bool {
 	switch {
@@ -313,14 +313,14 @@ func (s Spec) Offers(tl tool.Tool, o Order) bool {
 	return !slices.Contains(s.Without, tl.Name)
 }
 
-// leave closes the seat, also when the task was cancelled.
-func (r *Runner) leave(ctx context.Context, seat *Seat) error {
-	if seat.Close == nil {
+// leave closes the environment, also when the task was cancelled.
+func (r *Runner) leave(ctx context.Context, env *Environment) error {
+	if env.Close == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
-	return seat.Close(ctx)
+	return env.Close(ctx)
 }
 
 // emit sends an event about the task itself.

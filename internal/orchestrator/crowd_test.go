@@ -109,8 +109,8 @@ func gitIn(t *testing.T, dir string, args ...string) {
 }
 
 // provision gives an agent its tree and one command, which git has a part in.
-func (c *crowd) provision(i int) func(context.Context, agent.Spec, agent.Record) (*agent.Seat, error) {
-	return func(ctx context.Context, _ agent.Spec, rec agent.Record) (*agent.Seat, error) {
+func (c *crowd) provision(i int) func(context.Context, agent.Spec, agent.Record) (*agent.Environment, error) {
+	return func(ctx context.Context, _ agent.Spec, rec agent.Record) (*agent.Environment, error) {
 		c.mu.Lock() // before the copy is made, which takes long enough for one too many to be seen
 		c.working++
 		c.most = max(c.most, c.working)
@@ -132,7 +132,7 @@ func (c *crowd) provision(i int) func(context.Context, agent.Spec, agent.Record)
 				return tool.Result{Text: fmt.Sprintf("[%s] exit=0 duration=0.1s\n--- stdout ---\n%s\n", id, text), Evidence: []string{id}}, err
 			},
 		}
-		return &agent.Seat{
+		return &agent.Environment{
 			Config: agent.Config{System: "You work.", Model: c.ask, Tools: []tool.Tool{bash}}, Isolation: "worktree",
 			Close: func(context.Context) error {
 				c.mu.Lock()

@@ -62,7 +62,7 @@ func (w *work) allocate(ctx context.Context, id string) (*Workspace, error) {
 // provision gives an agent what it works with: tools that read the prepared snapshots,
 // and for one that executes, or that wants it, a copy of the head's, which is its
 // own.
-func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Seat, error) {
+func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record) (*agent.Environment, error) {
 	d, err := w.agents.definition(spec.Name)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		}
 		where.Facts = append(where.Facts, machine...)
 	}
-	return &agent.Seat{
+	return &agent.Environment{
 		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
