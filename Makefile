@@ -19,7 +19,7 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 	@# "make lint" and "make race" vet. Collecting garbage takes a fourth of compiling.
 	@# -count=1, as looking what each test has opened costs more than the few that are
 	@# spared, and a test of other programs cannot tell when those have changed.
-	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
+	@GOGC=$${GOGC:-400} go run ./test/summary -also test/perf -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
 
 variants: ## every sort of change in languages whose tools start slowly, and the changes of CONTRIBUTING.md
 	@go run ./test/summary -vet=off -timeout=45m ./internal/gate ./test/contributing -run '^(TestLanguages|TestWalks)$$' -full
@@ -35,6 +35,7 @@ soak: ## the storm, the kills and the crash matrix in their whole size; takes an
 
 lint: ## golangci-lint with .golangci.yml
 	$(LINT) run ./...
+	cd test/perf && $(LINT) run ./...
 
 lint-tool: ## get the linter ready; fails where it cannot be had
 	@$(LINT) version --short
@@ -43,10 +44,10 @@ build: ## bin/ycbot
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/ycbot ./cmd/ycbot
 
 bench: ## what ycbot itself costs, beside its goals; writes docs/performance.md; wants a quiet machine
-	@go run ./test/perf -o docs/performance.md
+	@go -C test/perf run . -o ../../docs/performance.md
 
 peers: ## ycbot beside other agents, which npm gets; writes its section of docs/performance.md; wants a quiet machine
-	@go run ./test/perf -peers -o docs/performance.md
+	@go -C test/perf run . -peers -o ../../docs/performance.md
 
 vm: ## cgroups of version 2, for real, in a small virtual machine: test/vm/run.sh tells what it needs
 	@test/vm/run.sh '$(RUN)'

@@ -12,6 +12,9 @@ import (
 	"time"
 )
 
+// root is the folder of ycbot's own module, from here.
+const root = "../.."
+
 // A lab is what the measurements share: a folder, a home, the program.
 type lab struct {
 	dir    string
@@ -39,7 +42,7 @@ func newLab(ctx context.Context, dir, program string, rounds int, tell func(stri
 		return l, nil
 	}
 	l.built = true
-	_, err := l.command(ctx, ".", "go", "build", "-o", l.binary, "./cmd/ycbot")
+	_, err := l.command(ctx, root, "go", "build", "-o", l.binary, "./cmd/ycbot")
 	return l, err
 }
 

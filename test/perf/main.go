@@ -2,6 +2,8 @@
 // this repository, each a median of interleaved rounds, and writes them beside
 // their goals. "make bench" runs it; docs/performance.md is what it wrote last. "make peers" measures ycbot beside
 // other agents and writes that section of the same document alone.
+//
+// It is a module of its own: go -C test/perf run . -row 4
 package main
 
 import (
@@ -60,7 +62,7 @@ func main() {
 	only := flag.String("row", "", "only what measures these `ROWS` of the scorecard, as in 4 or 3,4,sandbox")
 	queued := flag.Int("queued", 200, "verifications that wait in row 18")
 	program := flag.String("program", "", "measure, or compare, this `FILE`, an ycbot that is built already")
-	older := flag.String("against", "", "measure nothing: tell whether this `FILE`, an older ycbot, reports the same")
+	older := flag.String("against", "", "measure nothing: say whether this `FILE`, an older ycbot, reports the same")
 	others := flag.Bool("peers", false, "measure ycbot beside other agents, which are got from the npm registry, and nothing else")
 	scripts := flag.String("scripts", "", "with -against: only the scripts that this `PATTERN` matches, as in agents|tasks")
 	flag.Parse()
@@ -143,7 +145,7 @@ func number(row string) (n int) {
 const preface = "# Performance\n\nWritten by `make bench`. Each figure is the median of interleaved rounds of one run, on\none machine that did nothing else; machines differ, and what can be is a ratio.\n\n"
 
 // coda is written after the table.
-const coda = "\nRepeat: `make bench` on a quiet machine; one row: `go run ./test/perf -row 4`.\n"
+const coda = "\nRepeat: `make bench` on a quiet machine; one row: `go -C test/perf run . -row 4`.\n"
 
 // write writes the table.
 func write(w io.Writer, figures []figure, rounds int) {

@@ -26,7 +26,7 @@ func same(ctx context.Context, l *lab, older, pattern string) error {
 		return fmt.Errorf("test/perf/intended.txt: %w", err)
 	}
 	scripts := filepath.Join(l.dir, "scripts.test")
-	if _, err := l.command(ctx, ".", "go", "test", "-c", "-o", scripts, "./cmd/ycbot"); err != nil {
+	if _, err := l.command(ctx, root, "go", "test", "-c", "-o", scripts, "./cmd/ycbot"); err != nil {
 		return err
 	}
 	var said [2]map[string]string
@@ -56,7 +56,7 @@ func (l *lab) scripts(ctx context.Context, test, program, pattern, dir string) (
 		return nil, "", err
 	}
 	cmd := exec.CommandContext(ctx, test, "-test.v", "-test.run=^TestScript$/"+pattern, "-test.timeout=30m", "-program="+program, "-keep="+dir)
-	cmd.Dir, cmd.Env = filepath.FromSlash("cmd/ycbot"), l.env
+	cmd.Dir, cmd.Env = filepath.Join(root, "cmd", "ycbot"), l.env
 	out, err := cmd.CombinedOutput()
 	failed := failures(out)
 	if err != nil && failed == "" || bytes.Contains(out, []byte("\npanic: ")) {

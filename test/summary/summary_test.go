@@ -138,3 +138,23 @@ FAIL p (0 passed, 1 failed, 0 skipped, 0.0s, did not end: TestSlow)
 		t.Error(diff)
 	}
 }
+
+// The tests of another module count with them, also where those here pass.
+func TestRunAlso(t *testing.T) {
+	t.Parallel()
+	dir := write(t, module, "good")
+	other := filepath.Join(dir, "other")
+	for name, text := range map[string]string{"go.mod": "module example.test/other\n\ngo 1.21\n", "b_test.go": "package other\nimport \"testing\"\nfunc TestOther(t *testing.T) { t.Error(\"the other reason\") }\n"} {
+		if err := os.MkdirAll(other, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(other, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	code := run(t.Context(), dir, []string{"-also", "other", "./..."}, &out, &errs)
+	if code != 1 || !strings.Contains(out.String(), "the other reason") || !strings.HasSuffix(out.String(), "\n2 passed, 1 failed, 2 skipped\n") {
+		t.Errorf("exit %d: %s%s", code, &out, &errs)
+	}
+}
