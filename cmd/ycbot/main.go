@@ -31,7 +31,6 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -100,7 +99,7 @@ func (p *program) log() *slog.Logger {
 	if level < slog.LevelWarn {
 		return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
 	}
-	return slog.New(&spoken{w: p.stderr, level: level, mu: &sync.Mutex{}})
+	return terminal.NewLog(p.stderr, level)
 }
 
 // logLevel is usual, or lower where someone looks for a fault.
