@@ -34,15 +34,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/machine"
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/usage"
-
 	"github.com/spf13/cobra"
 
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
 	"github.com/ycbot/ycbot/internal/telemetry"
+	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 func main() {

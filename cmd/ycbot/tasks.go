@@ -11,13 +11,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/usage"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // tasksOptions say which tasks are meant.

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/workspace"
 	"golang.org/x/sys/unix"
+
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Sources are the repository that dir lies in, or where repos is not empty each one in the
