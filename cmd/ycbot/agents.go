@@ -7,15 +7,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/ycbot/ycbot/internal/machine"
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/usage"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/terminal"
 	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // agentsOptions say where agents are looked for.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/ycbot/ycbot/app/setup"
 	"github.com/ycbot/ycbot/internal/github"
 )

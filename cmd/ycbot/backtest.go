@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/backtest"
 	"github.com/ycbot/ycbot/internal/usage"
@@ -152,11 +149,11 @@ func (p *program) newBacktest(ctx context.Context, o *backtestOptions) (*backtes
 	if err != nil {
 		return nil, s, err
 	}
-	if s.Sources, err = sourcesOf(ctx, runner.Git, o); err != nil {
+	if s.Sources, err = backtest.Sources(ctx, runner.Git, o.dir, o.repos); err != nil {
 		return nil, s, err
 	}
 	b := &backtest.Backtest{
-		Engine: backtest.Gate{Runner: runner}, Git: runner.Git, Version: version(), CPU: processorTime, Now: p.now, Log: p.log(),
+		Engine: backtest.Gate{Runner: runner}, Git: runner.Git, Version: version(), CPU: backtest.ProcessorTime, Now: p.now, Log: p.log(),
 	}
 	if !p.quiet {
 		b.Progress = p.stderr
@@ -185,50 +182,6 @@ func (p *program) backtestOut(o *backtestOptions) (string, error) {
 		return "", err
 	}
 	return filepath.Join(home, "backtests", workspace.Slug(dir)), nil
-}
-
-// sourcesOf are the repositories that the flags name.
-func sourcesOf(ctx context.Context, git *workspace.Git, o *backtestOptions) ([]backtest.Source, error) {
-	if o.repos == "" {
-		r, err := git.Discover(ctx, o.dir)
-		if err != nil {
-			return nil, err
-		}
-		return []backtest.Source{{Name: r.Name, GitDir: r.GitDir, Format: r.Format}}, nil
-	}
-	entries, err := os.ReadDir(o.repos)
-	if err != nil {
-		return nil, fmt.Errorf("--repos: %w", err)
-	}
-	var out []backtest.Source
-	seen := map[string]bool{}
-	for _, e := range entries {
-		dir, err := filepath.Abs(filepath.Join(o.repos, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		src := backtest.Source{Name: strings.TrimSuffix(e.Name(), ".git"), GitDir: dir, Format: "sha1"}
-		if r, err := git.Discover(ctx, dir); err == nil && sameDir(r.Root, dir) {
-			src = backtest.Source{Name: r.Name, GitDir: r.GitDir, Format: r.Format}
-		} else if _, err := os.Stat(filepath.Join(dir, "objects")); err != nil {
-			continue // no repository
-		}
-		if seen[src.Name] {
-			return nil, fmt.Errorf("--repos %s: two repositories are named %s: move one of them away", o.repos, src.Name)
-		}
-		seen[src.Name] = true
-		out = append(out, src)
-	}
-	if len(out) == 0 {
-		return nil, fmt.Errorf("--repos %s: there is no git repository in this folder", o.repos)
-	}
-	return out, nil
-}
-
-func sameDir(a, b string) bool {
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // backtestShow does "ycbot backtest show".
@@ -266,16 +219,4 @@ func (p *program) backtestPrint(o *backtestOptions, dir string) error {
 	}
 	_, err = p.stdout.Write(out)
 	return err
-}
-
-// processorTime is what this process and the ended ones that it started have used.
-func processorTime() time.Duration {
-	var sum time.Duration
-	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
-		var u unix.Rusage
-		if unix.Getrusage(who, &u) == nil {
-			sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
-		}
-	}
-	return sum
 }

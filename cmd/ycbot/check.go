@@ -3,13 +3,12 @@ package main
 import (
 	"fmt"
 
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/usage"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 func checkCommand(p *program) *cobra.Command {

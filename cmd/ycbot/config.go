@@ -7,13 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/workspace"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 func configCommand(p *program) *cobra.Command {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ycbot/ycbot/internal/doctor"
 	"github.com/ycbot/ycbot/internal/terminal"
-
-	"github.com/spf13/cobra"
 )
 
 // doctorOptions are the flags of "ycbot doctor".

@@ -9,6 +9,7 @@ import (
 	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
 	"github.com/ycbot/ycbot/internal/usage"
 )
 

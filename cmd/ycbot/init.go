@@ -8,14 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/scaffold"
 	"github.com/ycbot/ycbot/internal/terminal"
 	"github.com/ycbot/ycbot/internal/workspace"
-
-	"github.com/spf13/cobra"
-
-	"github.com/ycbot/ycbot/internal/gate"
 )
 
 func initCommand(p *program) *cobra.Command {

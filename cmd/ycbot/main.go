@@ -31,19 +31,17 @@ import (
 	"os/signal"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/machine"
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/usage"
-
 	"github.com/spf13/cobra"
 
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
 	"github.com/ycbot/ycbot/internal/telemetry"
+	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 func main() {
@@ -100,7 +98,7 @@ func (p *program) log() *slog.Logger {
 	if level < slog.LevelWarn {
 		return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
 	}
-	return slog.New(&spoken{w: p.stderr, level: level, mu: &sync.Mutex{}})
+	return terminal.NewLog(p.stderr, level)
 }
 
 // logLevel is usual, or lower where someone looks for a fault.

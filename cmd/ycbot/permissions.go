@@ -5,13 +5,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/ycbot/ycbot/internal/machine"
-	"github.com/ycbot/ycbot/internal/terminal"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/policy"
+	"github.com/ycbot/ycbot/internal/terminal"
 )
 
 // permissionsOptions say which run the question is about.

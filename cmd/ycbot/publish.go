@@ -8,16 +8,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ycbot/ycbot/action/host"
-	"github.com/ycbot/ycbot/internal/pullrun"
-	"github.com/ycbot/ycbot/internal/terminal"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/action"
+	"github.com/ycbot/ycbot/action/host"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/publish"
+	"github.com/ycbot/ycbot/internal/pullrun"
+	"github.com/ycbot/ycbot/internal/terminal"
 )
 
 func publishCommand(p *program) *cobra.Command {

@@ -55,7 +55,6 @@ type runOptions struct {
 	repo             string // of the pull request; empty: origin
 	publish          bool
 	remote           bool                  // the change is not in a repository here
-	key              string                // of the model's provider; empty: the environment's
 	found            *workspace.Repository // that the change is in; nil: it is in none here
 	forecast         bool                  // the sandbox may be tried out beside the beginning of the run
 	first            func(*report.Report)  // is shown what the decisive part came to; nil: it is shown to no one
@@ -228,7 +227,7 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 // models says which model is asked; nil means none.
 func (p *program) models(o *runOptions) (*orchestrator.ModelConfig, error) {
 	return route.Models(p.machine(), route.Settings{
-		Provider: o.provider.value, Model: o.model, BaseURL: o.baseURL, Key: o.key, Router: o.router.value, FastModel: o.fastModel, SmartModel: o.smartModel,
+		Provider: o.provider.value, Model: o.model, BaseURL: o.baseURL, Router: o.router.value, FastModel: o.fastModel, SmartModel: o.smartModel,
 		Idle: o.modelIdle.Duration, Effort: o.effort.value, None: o.noModel, Agents: o.agents, Coordinator: o.coordinator, NoBackground: o.noBackground,
 		MaxTokens: o.maxTokens, MaxIterations: o.maxIterations, MaxCostUSD: o.maxCost,
 	})

@@ -4,23 +4,19 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/usage"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
 )
 
 // tasksOptions say which tasks are meant.
@@ -83,114 +79,23 @@ run is stopped: it ends in its own time, as cancelled.`,
 	return cmd
 }
 
-// A ranTask is a task with the run that it belongs to.
-type ranTask struct {
-	agent.Record
-	Run  string `json:"run"`
-	Dir  string `json:"run_dir"`
-	live *run.Live
-}
-
-// tasks reads the tasks of runs, the newest first: those of the latest runs until
-// there are enough of them; 0 is all.
-func (p *program) tasks(ctx context.Context, o *tasksOptions, enough int) ([]ranTask, []run.Live, error) {
+// tasks reads the tasks of runs, the newest first: those of the latest runs until there
+// are enough of them; 0 is all.
+func (p *program) tasks(ctx context.Context, o *tasksOptions, enough int) ([]run.Task, []run.Live, error) {
 	home, err := p.home()
 	if err != nil {
 		return nil, nil, err
 	}
-	live, err := run.LiveRuns(ctx, home)
-	if err != nil {
-		return nil, nil, err
-	}
-	dirs, err := runDirs(home, o.run, live)
-	if err != nil {
-		return nil, nil, err
-	}
-	var out []ranTask
-	for _, dir := range dirs {
-		if enough > 0 && len(out) >= enough {
-			break
-		}
-		events, err := readEvents(dir)
-		if errors.Is(err, fs.ErrNotExist) && o.run == "" {
-			continue
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		var now *run.Live
-		if i := slices.IndexFunc(live, func(l run.Live) bool { return l.Dir == dir }); i >= 0 {
-			now = &live[i]
-		}
-		id := runID(events, dir)
-		for _, rec := range agent.Records(id, events, now != nil) {
-			out = append(out, ranTask{Record: rec, Run: id, Dir: dir, live: now})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b ranTask) int { return b.Started.Compare(a.Started) })
-	return out, live, nil
-}
-
-// runID is the name of a run.
-func runID(events []agent.Event, dir string) string {
-	for _, e := range events {
-		if e.Type == agent.EventRunStart {
-			return e.Text
-		}
-	}
-	return filepath.Base(dir)
-}
-
-// runDirs are the run directories, the latest first: those of projects, those of
-// the App, and those of runs that go on now wherever they lie.
-func runDirs(home, only string, live []run.Live) ([]string, error) {
-	if only != "" {
-		dir, err := filepath.Abs(only)
-		return []string{dir}, err
-	}
-	var out []string
-	for _, pattern := range []string{"projects/*/runs/*", "runs/*/*/*/*"} {
-		found, err := filepath.Glob(filepath.Join(home, filepath.FromSlash(pattern)))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, found...)
-	}
-	for _, l := range live {
-		out = append(out, l.Dir)
-	}
-	used := map[string]time.Time{}
-	for _, dir := range out {
-		if info, err := os.Stat(filepath.Join(dir, "events.jsonl")); err == nil {
-			used[dir] = info.ModTime()
-		}
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	slices.SortStableFunc(out, func(a, b string) int { return used[b].Compare(used[a]) })
-	return out, nil
-}
-
-func readEvents(dir string) ([]agent.Event, error) {
-	f, err := os.Open(filepath.Join(dir, "events.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	events, err := agent.ReadEvents(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, err)
-	}
-	return events, nil
+	return run.Tasks(ctx, home, o.run, enough)
 }
 
 // task finds the only task whose id begins with prefix.
-func (p *program) task(ctx context.Context, o *tasksOptions, prefix string) (ranTask, []run.Live, error) {
+func (p *program) task(ctx context.Context, o *tasksOptions, prefix string) (run.Task, []run.Live, error) {
 	all, live, err := p.tasks(ctx, o, 0)
 	if err != nil {
-		return ranTask{}, nil, err
+		return run.Task{}, nil, err
 	}
-	var found []ranTask
+	var found []run.Task
 	for _, t := range all {
 		if t.ID == prefix {
 			return t, live, nil
@@ -201,11 +106,11 @@ func (p *program) task(ctx context.Context, o *tasksOptions, prefix string) (ran
 	}
 	switch len(found) {
 	case 0:
-		return ranTask{}, live, fmt.Errorf("no task begins with %q; ycbot tasks list shows them", prefix)
+		return run.Task{}, live, fmt.Errorf("no task begins with %q; ycbot tasks list shows them", prefix)
 	case 1:
 		return found[0], live, nil
 	}
-	return ranTask{}, live, fmt.Errorf("%d tasks begin with %q: give more of the id, or the run with --run DIR", len(found), prefix)
+	return run.Task{}, live, fmt.Errorf("%d tasks begin with %q: give more of the id, or the run with --run DIR", len(found), prefix)
 }
 
 func (p *program) tasksList(ctx context.Context, o *tasksOptions) error {
@@ -220,7 +125,7 @@ func (p *program) tasksList(ctx context.Context, o *tasksOptions) error {
 	if o.format.value == "json" {
 		enc := json.NewEncoder(p.stdout)
 		enc.SetIndent("", "  ")
-		return enc.Encode(append([]ranTask{}, all...))
+		return enc.Encode(append([]run.Task{}, all...))
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(p.stdout, "no agent was at work in a run that is kept here")
@@ -276,7 +181,7 @@ func (p *program) tasksTranscript(ctx context.Context, o *tasksOptions, prefix s
 	if text, err := os.ReadFile(filepath.Join(t.Dir, filepath.FromSlash(t.TranscriptPath))); err == nil {
 		return p.lines(string(text))
 	}
-	events, err := readEvents(t.Dir) // it is written when the run ends
+	events, err := t.Events() // it is written when the run ends
 	if err != nil {
 		return err
 	}
@@ -284,8 +189,8 @@ func (p *program) tasksTranscript(ctx context.Context, o *tasksOptions, prefix s
 }
 
 // taskEvents writes the events of a task, each in its envelope.
-func (p *program) taskEvents(t ranTask) error {
-	events, err := readEvents(t.Dir)
+func (p *program) taskEvents(t run.Task) error {
+	events, err := t.Events()
 	if err != nil {
 		return err
 	}
@@ -332,10 +237,10 @@ func (p *program) tasksStop(ctx context.Context, o *tasksOptions, prefix string)
 		_, err := fmt.Fprintf(p.stdout, "run %s is being stopped\n", runs[0].ID)
 		return err
 	}
-	if t.live == nil || t.Status != agent.TaskRunning {
+	if t.Live == nil || t.Status != agent.TaskRunning {
 		return fmt.Errorf("task %s (%s) is not running: it is %s", t.ID, t.Agent, t.Status)
 	}
-	if err := t.live.Stop(ctx, t.ID); err != nil {
+	if err := t.Live.Stop(ctx, t.ID); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stdout, "task %s (%s) is stopped\n", t.ID, t.Agent)

@@ -8,17 +8,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/scaffold"
-	"github.com/ycbot/ycbot/internal/terminal"
-	"github.com/ycbot/ycbot/internal/usage"
-	"github.com/ycbot/ycbot/internal/verdict"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/scaffold"
+	"github.com/ycbot/ycbot/internal/terminal"
+	"github.com/ycbot/ycbot/internal/usage"
+	"github.com/ycbot/ycbot/internal/verdict"
 )
 
 type verdictOptions struct {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/lfs"
@@ -20,7 +22,6 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox/forecast"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
-	"golang.org/x/sync/errgroup"
 )
 
 // Settings say how runs are executed here.

@@ -7,16 +7,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/machine"
-	"github.com/ycbot/ycbot/internal/rundir"
-	"github.com/ycbot/ycbot/internal/terminal"
-
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
+	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/terminal"
 )
 
 // A Poster posts what becomes of one run. It owns the goroutine that shows progress, from

@@ -15,10 +15,11 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/pattern"
-	"go.yaml.in/yaml/v4"
 )
 
 // The files that are written, with a mark for what depends on the repository.

@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	docstest "github.com/ycbot/ycbot/internal/testing/docs"
-
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 )
 
 // The workflows that are written are those that docs/action.md shows, which are run by a

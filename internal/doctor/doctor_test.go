@@ -1,0 +1,59 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/machine"
+)
+
+// A machine without anything has a finding in each area, in their order; a setting that is
+// wrong is an issue, on one line and without a secret that it holds.
+func TestExamine(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	const secret = "s3cret-of-the-database"
+	in := Input{
+		Machine: machine.Machine{
+			Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "YCBOT_HOME=" + filepath.Join(home, "own"), "DATABASE_PASSWORD=" + secret},
+			Now: time.Now, Client: http.DefaultClient, Log: slog.New(slog.DiscardHandler),
+		},
+		Dir: t.TempDir(), Sandbox: "none", Offline: true,
+	}
+	found, err := Examine(t.Context(), in)
+	if err != nil || !Healthy(found) {
+		t.Fatalf("%v\n%s", err, Text(found))
+	}
+	var areas []string
+	for _, f := range found {
+		areas = append(areas, f.Area)
+	}
+	if got := slices.Compact(areas); !slices.Equal(got, []string{"provider", "github", "app", "git", "sandbox", "policy", "agents", "config", "toolchains", "state"}) {
+		t.Errorf("areas %q", got)
+	}
+
+	in.App = &App{Wrong: errors.New("the password " + secret + "\nis of no use")}
+	found, err = Examine(t.Context(), in)
+	text := Text(found)
+	if err != nil || Healthy(found) || strings.Contains(text, secret) || !strings.Contains(text, "2 issues, ") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	out, err := JSON(found, "v1", "linux/amd64")
+	if err != nil || !strings.Contains(string(out), `"ok": false`) || strings.Contains(string(out), secret) {
+		t.Errorf("%v\n%s", err, out)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Examine(ctx, in); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
