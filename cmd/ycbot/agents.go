@@ -52,7 +52,7 @@ one name the later counts. What is wrong with a file is said on standard error.`
 		Use:   "check FILE...",
 		Short: "Check agent files, and say what is wrong with them as FILE:LINE: TEXT",
 		Long: `Check agent files, and say what is wrong with them as FILE:LINE: TEXT. For which
-system a file was written is told by the folders of its path, such as .claude.
+system a file was written is known by the folders of its path, such as .claude.
 
 Exit codes: 0 every file is an agent, if with warnings; 3 one of them is not.`,
 		Example: `  ycbot agents check .ycbot/agents/*.md`,

@@ -37,7 +37,7 @@ func appCommand(p *program) *cobra.Command {
 		Long: `The GitHub App. Settings come from flags or the environment; secrets from the
 environment alone: YCBOT_WEBHOOK_SECRET, YCBOT_APP_PRIVATE_KEY (or the file that
 YCBOT_APP_PRIVATE_KEY_FILE names), YCBOT_CLIENT_SECRET, YCBOT_SESSION_KEY, DATABASE_URL.
-"ycbot app manifest" makes an App with all of them. docs/operate.md tells how to run it.`,
+"ycbot app manifest" makes an App with all of them. docs/operate.md says how to run it.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -98,7 +98,7 @@ func appMigrateCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-// common are the flags of whoever acts as the App.
+// common are the flags of commands that act as the App.
 func (o *appOptions) common(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int64Var(&o.ID, "app-id", 0, "`ID` of the App ($YCBOT_APP_ID)")
@@ -111,7 +111,7 @@ func (o *appOptions) common(cmd *cobra.Command) {
 	f.StringVar(&o.Retention, "retention", "", "how long runs are kept, such as 90d ($YCBOT_RETENTION, default 90d)")
 }
 
-// working are the flags of whoever works.
+// working are the flags of commands that work.
 func (o *appOptions) working(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&o.Workers, "workers", o.Workers, "`N` runs at once in this process")

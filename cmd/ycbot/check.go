@@ -22,7 +22,7 @@ whether verdict, reasons, checks and findings follow from what is recorded, and
 whether agents' claims are carried by the log as the report says they are. It
 needs neither model nor network, executes nothing and writes nothing.
 
-A directory that somebody made up as a whole can be told by its digest alone:
+A directory that someone made up as a whole can be detected by its digest alone:
 compare it with the one in the check run, or give that with --expect.
 
 Exit codes: 0 intact, 3 not.`,

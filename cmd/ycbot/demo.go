@@ -30,7 +30,7 @@ type demoChange struct {
 
 // demoChanges are shown in this order.
 var demoChanges = []demoChange{
-	{"good", "refuse to sell no ticket at all", report.Pass, "The first pull request mends a bug and brings a test for it."},
+	{"good", "refuse to sell no ticket at all", report.Pass, "The first pull request fixes a bug and brings a test for it."},
 	{"bad", "compute what is left only once", report.Fail, "The second one passes all tests, its own included, and hides a bug."},
 }
 

@@ -30,7 +30,7 @@ less than they could have), an issue (something that was asked for does not work
 or skipped, with what to do. No secret is printed, and nothing is changed.
 
 The provider is asked for one word, which costs a few dozen tokens; --offline asks
-nobody.
+no one.
 
 Exit codes: 0 no issue, 1 an issue.`,
 		Args: noArgs,
@@ -40,7 +40,7 @@ Exit codes: 0 no issue, 1 an issue.`,
 	f.SortFlags = false
 	f.StringVarP(&o.run.dir, "directory", "C", ".", "look at the repository in `DIR`")
 	f.BoolVar(&o.json, "json", false, "write JSON")
-	f.BoolVar(&o.offline, "offline", false, "ask nobody over the network")
+	f.BoolVar(&o.offline, "offline", false, "ask no one over the network")
 	f.StringVar(&o.run.model, "model", "", "the `MODEL` to ask (default $YCBOT_MODEL)")
 	f.Var(&o.run.provider, "provider", "the `NAME` of who is asked (default $YCBOT_PROVIDER, else whose key there is)")
 	f.StringVar(&o.run.baseURL, "base-url", "", "the provider's `URL` (default $YCBOT_BASE_URL, else the provider's own)")

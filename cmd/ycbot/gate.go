@@ -20,8 +20,8 @@ func gateCommand(p *program) *cobra.Command {
 	asJSON := false
 	explain := &cobra.Command{
 		Use:   "explain",
-		Short: "Tell which projects the gate finds, why, and what it would run",
-		Long: `Tell which projects the gate finds in a change of this repository, by which
+		Short: "Show which projects the gate finds, why, and what it would run",
+		Long: `Show which projects the gate finds in a change of this repository, by which
 files, with which commands, and what it cannot have here. Nothing is run. The
 change is chosen as "ycbot run" does.`,
 		Args: noArgs,

@@ -13,7 +13,7 @@
 //	ycbot agents          who takes part, and what a definition means
 //	ycbot tasks           the agents of runs, and how to stop them
 //	ycbot worktree sweep  remove what crashed runs left behind
-//	ycbot sandbox doctor  tell how commands are contained on this machine
+//	ycbot sandbox doctor  show how commands are contained on this machine
 //	ycbot backtest        find out what it would have said of past changes
 //	ycbot config          check a configuration, and see what it comes to
 //	ycbot doctor          look at everything that a run needs here
@@ -81,7 +81,7 @@ type program struct {
 	platform       string
 	client         *http.Client
 	shim           []string           // how the sandbox starts this program as its shim
-	quiet, verbose bool               // how much is told on standard error
+	quiet, verbose bool               // how much is printed on standard error
 	code           int                // exit code of a command that did its work
 	logger         *slog.Logger       // of the App; nil: see log
 	traces         *telemetry.Tracing // nil: no one asked for them
@@ -178,8 +178,8 @@ func rootCommand(p *program) *cobra.Command {
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
-	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "tell nothing but the result and errors")
-	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also tell what agents say, and each of their calls")
+	root.PersistentFlags().BoolVarP(&p.quiet, "quiet", "q", false, "print nothing but the result and errors")
+	root.PersistentFlags().BoolVarP(&p.verbose, "verbose", "v", false, "also print what agents say, and each of their calls")
 	root.MarkFlagsMutuallyExclusive("quiet", "verbose")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(

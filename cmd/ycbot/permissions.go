@@ -37,8 +37,8 @@ func permissionsCommand(p *program) *cobra.Command {
 	}
 	test := &cobra.Command{
 		Use:   "test TOOL ARGS...",
-		Short: "Tell whether a call would run, and which rule of which file says so",
-		Long: `Tell whether a call would run, and which rule of which file says so. ARGS are
+		Short: "Show whether a call would run, and which rule of which file says so",
+		Long: `Show whether a call would run, and which rule of which file says so. ARGS are
 the command, path or address that the tool is called with, or all its arguments
 as a JSON object. The files are ` + machine.SystemPermissions + `, the one that
 ` + machine.PermissionsVariable + ` names and, of the project's working tree, permissions.json in

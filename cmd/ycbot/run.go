@@ -134,7 +134,7 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	f.StringVar(&o.config, "config", "", "use this `FILE` in place of .github/ycbot.yml at the base")
 	f.Var(&o.until, "until", "what to wait for: first (the verdict of build and tests, without probes and agents) or end")
 	f.Var(&o.format, "format", "what is written to standard output: text, json, markdown, sarif, junit")
-	f.StringVar(&o.previous, "previous", "", "run the checks of an earlier run of the same change again, in `DIR`,\nand tell the model what came since")
+	f.StringVar(&o.previous, "previous", "", "run the checks of an earlier run of the same change again, in `DIR`,\nand show the model what came since")
 	f.StringVar(&o.out, "out", "", "write the run's files to `DIR` (default below $YCBOT_HOME)")
 	f.Var(&o.failOn, "fail-on", "exit 1 for fail, for partial (and worse), or never")
 	return cmd

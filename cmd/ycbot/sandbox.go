@@ -39,7 +39,7 @@ func sandboxCommand(p *program) *cobra.Command {
 	asJSON := false
 	doctor := &cobra.Command{
 		Use:   "doctor",
-		Short: "Attack every tier of the sandbox here, and tell what holds and what is missing",
+		Short: "Attack every tier of the sandbox here, and show what holds and what is missing",
 		Long: `Tries every tier of the sandbox on this machine: what it is made of, its
 self-test, and the attacks of the threat study, on targets made for them. An
 attack that does not work without a sandbox either is not applicable here.
@@ -58,7 +58,7 @@ it promises, and 1 when it does not.`,
 		Args:  noArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return p.prepare(cmd.Context(), host, dry) },
 	}
-	prepare.Flags().BoolVar(&dry, "dry-run", false, "only tell what would be done")
+	prepare.Flags().BoolVar(&dry, "dry-run", false, "only show what would be done")
 	prepare.Flags().IntVar(&host.Process, "process", 0, "move this process, and what it starts from then on, into the delegated cgroup; in a shell: $$")
 	prepare.Flags().StringVar(&host.Unit, "unit", "", "have systemd delegate the cgroup of this service instead, for good")
 	cmd.AddCommand(doctor, prepare)
@@ -81,7 +81,7 @@ func (p *program) prepare(ctx context.Context, host sandbox.Host, dry bool) erro
 		fmt.Fprintf(p.stdout, "note: %s\n", n)
 	}
 	if len(steps) == 0 {
-		fmt.Fprintln(p.stdout, "nothing to do; \"ycbot sandbox doctor\" tells what holds here")
+		fmt.Fprintln(p.stdout, "nothing to do; \"ycbot sandbox doctor\" shows what holds here")
 		return nil
 	}
 	for _, s := range steps {
@@ -98,7 +98,7 @@ func (p *program) prepare(ctx context.Context, host sandbox.Host, dry bool) erro
 			return fmt.Errorf("%s: %w", s.What, err)
 		}
 	}
-	fmt.Fprintln(p.stdout, "done; \"ycbot sandbox doctor\" tells what holds now")
+	fmt.Fprintln(p.stdout, "done; \"ycbot sandbox doctor\" shows what holds now")
 	return nil
 }
 

@@ -165,7 +165,7 @@ func (p *program) tasksShow(ctx context.Context, o *tasksOptions, prefix string)
 		}
 	}
 	if t.CanceledByUser {
-		b.WriteString("somebody stopped it\n")
+		b.WriteString("someone stopped it\n")
 	}
 	return p.lines(b.String() + t.Describe(p.now()))
 }

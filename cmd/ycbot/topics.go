@@ -24,7 +24,7 @@ GitHub:
 
 ycbot's own files:
   YCBOT_HOME       default ~/.ycbot
-  YCBOT_DEBUG      set: more is told on standard error
+  YCBOT_DEBUG      set: more is printed on standard error
   NO_COLOR         set: no colours
 
 Traces for OpenTelemetry, off unless one of these is set:

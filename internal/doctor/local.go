@@ -69,7 +69,7 @@ func (in Input) sandbox(ctx context.Context, c *area) {
 	tools, _ := gate.FindToolchains(ctx, in.Machine.Env) // what is wrong with them is said elsewhere
 	box, err := sandbox.Detect(ctx, in.Machine.SandboxOptions(in.Sandbox, temp, tools))
 	if err != nil {
-		c.issue("\"ycbot sandbox doctor\" tells what each tier lacks", "%v", err)
+		c.issue("\"ycbot sandbox doctor\" shows what each tier lacks", "%v", err)
 		return
 	}
 	const improve = "\"sudo ycbot sandbox prepare\" does what it can; \"ycbot sandbox doctor\" has the details"
@@ -99,7 +99,7 @@ func (in Input) policy(c *area) {
 		rules, err = policy.ParseFiles(files...)
 	}
 	if err != nil {
-		c.issue("mend the file: no run begins with one that cannot be read", "%v", err)
+		c.issue("fix the file: no run begins with one that cannot be read", "%v", err)
 		return
 	}
 	if len(files) == 0 {
@@ -108,7 +108,7 @@ func (in Input) policy(c *area) {
 	}
 	c.ok("%s in %s", counted(len(rules), "rule"), counted(len(files), "permission file"))
 	for _, warning := range policy.Lint(rules) {
-		c.warn("\"ycbot permissions test TOOL ARGS\" tells which rule decides", "%s", warning)
+		c.warn("\"ycbot permissions test TOOL ARGS\" shows which rule decides", "%s", warning)
 	}
 }
 
@@ -128,9 +128,9 @@ func (in Input) agents(c *area) {
 	c.ok("%s, %d of them from files", counted(len(all.Definitions), "agent"), own)
 	for _, problem := range problems {
 		if problem.Fatal {
-			c.issue("\"ycbot agents check FILE\" tells when it is right", "%s", problem)
+			c.issue("\"ycbot agents check FILE\" says when it is right", "%s", problem)
 		} else {
-			c.warn("\"ycbot agents check FILE\" tells when it is right", "%s", problem)
+			c.warn("\"ycbot agents check FILE\" says when it is right", "%s", problem)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (in Input) config(c *area) {
 	var problems config.Problems
 	if errors.As(err, &problems) {
 		for _, problem := range problems {
-			c.issue("docs/config.md lists the keys; \"ycbot config check\" tells when it is right", "%s", problem.Error())
+			c.issue("docs/config.md lists the keys; \"ycbot config check\" says when it is right", "%s", problem.Error())
 		}
 		return
 	}
@@ -192,7 +192,7 @@ func (in Input) toolchains(ctx context.Context, c *area) {
 		what := fmt.Sprintf("%s (%s)", e.What, strings.Join(e.Why, ", "))
 		switch {
 		case broken != nil && e.Ecosystem == "Go":
-			c.warn("mend the installation of Go", "%s: %v", what, broken)
+			c.warn("repair the installation of Go", "%s: %v", what, broken)
 		case e.Missing != "":
 			c.warn("install it, or run ycbot where it is installed", "%s: %s", what, e.Missing)
 		case e.Ecosystem == "Go" && tools.NoRace() != "":

@@ -183,7 +183,7 @@ func (in Input) origin(ctx context.Context) (github.Repo, bool) {
 // app looks at the settings of the App, here and on GitHub.
 func (in Input) app(ctx context.Context, c *area) {
 	if in.App == nil {
-		c.skip("docs/operate.md tells how to set one up", "no App is set up here; only \"ycbot app\" needs one")
+		c.skip("docs/operate.md says how to set one up", "no App is set up here; only \"ycbot app\" needs one")
 		return
 	}
 	a := in.App

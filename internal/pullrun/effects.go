@@ -71,7 +71,7 @@ func (e Effects) Recall() (Posting, bool, error) {
 		return po, false, nil
 	}
 	if err := json.Unmarshal(raw, &po); err != nil {
-		return po, false, fmt.Errorf("where the run is told of: %w", err)
+		return po, false, fmt.Errorf("where the run is reported: %w", err)
 	}
 	return po, true, nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Record keeps value under key, unless the key has one: the first value counts, whoever
+// Record keeps value under key, unless the key has one: the first value counts, no matter who
 // records it, and stays.
 func (db *DB) Record(ctx context.Context, key, value string) error {
 	err := db.Write(ctx, func(tx *Tx) error {

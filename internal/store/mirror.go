@@ -266,7 +266,7 @@ func spills(lines []Line) []string {
 			Stdout, Stderr struct{ Spill string }
 		}
 		if json.Unmarshal(l.Body, &record) != nil {
-			continue // whoever reads the log complains
+			continue // the reader of the log complains
 		}
 		for _, name := range []string{record.Stdout.Spill, record.Stderr.Spill} {
 			if name != "" && filepath.IsLocal(filepath.FromSlash(name)) {
@@ -306,7 +306,7 @@ func (m *Mirror) write(ctx context.Context, b *batch) error {
 		}
 		return err
 	}
-	m.db.watchers.tell(m.run)
+	m.db.watchers.wake(m.run)
 	for name, lines := range b.lines {
 		m.ends[name] = lines[len(lines)-1].End
 	}

@@ -44,7 +44,7 @@ type Run struct {
 	Created      time.Time // when the row was made; zero: now
 	Started      time.Time
 	Ended        time.Time // zero: not yet
-	Untold       bool      // it ended, and GitHub could not be told
+	Untold       bool      // it ended, and nothing could be reported to GitHub
 }
 
 // A Limits bounds how much is done; 0 is no bound.
@@ -152,7 +152,7 @@ func (db *DB) SaveRun(ctx context.Context, r Run) error {
 	if err != nil {
 		return fmt.Errorf("save run %s: %w", r.ID, err)
 	}
-	db.watchers.tell(r.ID)
+	db.watchers.wake(r.ID)
 	return nil
 }
 

@@ -97,7 +97,7 @@ func (db *DB) SQLite() *sql.DB { return db.writer }
 // Path is that of the SQLite file, empty where the database is PostgreSQL.
 func (db *DB) Path() string { return db.path }
 
-// Now is the time as the database was told it.
+// Now is the time as the database was given it.
 func (db *DB) Now() time.Time { return db.now() }
 
 func isPostgres(url string) bool {

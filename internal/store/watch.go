@@ -36,8 +36,8 @@ func (w *watchers) add(run string) (<-chan struct{}, func()) {
 	}
 }
 
-// tell wakes who watches a run. Someone who has not looked yet is woken once.
-func (w *watchers) tell(run string) {
+// wake wakes who watches a run. Someone who has not looked yet is woken once.
+func (w *watchers) wake(run string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := range w.runs[run] {
@@ -49,8 +49,8 @@ func (w *watchers) tell(run string) {
 }
 
 // Watch returns a channel that has something whenever this process stored more of a run,
-// or another one did and [DB.Listen] heard of it. It may be told for nothing, and a
-// connection that broke loses what was told: look now and then as well. The function
+// or another one did and [DB.Listen] heard of it. It may be woken for nothing, and a
+// connection that broke loses what was reported: look now and then as well. The function
 // ends it.
 func (db *DB) Watch(run string) (<-chan struct{}, func()) { return db.watchers.add(run) }
 
@@ -75,11 +75,11 @@ func (db *DB) Listen(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
-		db.watchers.tell(n.Payload)
+		db.watchers.wake(n.Payload)
 	}
 }
 
-// notify tells other processes, when the transaction is committed, that there is more
+// notify informs other processes, when the transaction is committed, that there is more
 // of a run.
 func notify(ctx context.Context, q Querier, run string) error {
 	tx, ok := q.(*Tx)
