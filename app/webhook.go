@@ -144,7 +144,11 @@ func (h *webhook) read(w http.ResponseWriter, r *http.Request, signature []byte)
 	if err := http.NewResponseController(w).SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return nil, &refusal{http.StatusBadRequest, "the connection is gone", err}
 	}
-	body, sum, err := h.spool.receive(http.MaxBytesReader(w, r.Body, event.MaxSize), h.Secret)
+	keys := [][]byte{h.Secret}
+	if len(h.Previous) > 0 {
+		keys = append(keys, h.Previous)
+	}
+	body, sums, err := h.spool.receive(http.MaxBytesReader(w, r.Body, event.MaxSize), keys)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -157,11 +161,19 @@ func (h *webhook) read(w http.ResponseWriter, r *http.Request, signature []byte)
 		return nil, &refusal{http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %v", h.bodyTime), err}
 	case err != nil:
 		return nil, &refusal{http.StatusBadRequest, "the body ended early", err}
-	case !hmac.Equal(sum, signature):
+	case !signedBy(sums, signature):
 		body.Close()
 		return nil, &refusal{http.StatusUnauthorized, "the signature is not that of the body", nil}
 	}
 	return body, nil
+}
+
+// signedBy reports whether a signature is one of sums. It takes as long for each.
+func signedBy(sums [][]byte, signature []byte) (ok bool) {
+	for _, sum := range sums {
+		ok = hmac.Equal(sum, signature) || ok
+	}
+	return ok
 }
 
 // store keeps a delivery and the job that it calls for. A nil e is an event that ycbot

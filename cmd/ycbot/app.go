@@ -28,6 +28,7 @@ type appOptions struct {
 	keyFile                            string
 	key                                []byte
 	secret                             string
+	secretBefore, sessionKeyBefore     string // that count as well; empty: none do
 	clientID, clientSecret, sessionKey string // of the login; empty: there is none
 	addr                               string
 	metricsAddr                        string // where metrics are answered alone; empty: with the rest
@@ -244,6 +245,9 @@ func (o *appOptions) listening(p *program) error {
 	if o.secret = p.getenv("YCBOT_WEBHOOK_SECRET"); strings.TrimSpace(o.secret) == "" {
 		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET is not set: without it anybody could send webhooks, so the server does not start"))
 	}
+	if o.secretBefore = p.getenv("YCBOT_WEBHOOK_SECRET_PREVIOUS"); o.secretBefore != "" && strings.TrimSpace(o.secretBefore) == "" {
+		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET_PREVIOUS is blank: unset it"))
+	}
 	errs = append(errs, o.logins(p))
 	words := func(name string) []string {
 		return strings.FieldsFunc(p.getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
@@ -271,11 +275,14 @@ func (o *appOptions) listening(p *program) error {
 // logins reads what people log in with. Without any of it there is no login.
 func (o *appOptions) logins(p *program) error {
 	o.clientID, o.clientSecret, o.sessionKey = p.getenv("YCBOT_CLIENT_ID"), p.getenv("YCBOT_CLIENT_SECRET"), p.getenv("YCBOT_SESSION_KEY")
+	o.sessionKeyBefore = p.getenv("YCBOT_SESSION_KEY_PREVIOUS")
 	switch {
 	case o.clientID == "" && o.clientSecret == "":
 		return nil
 	case o.clientID == "" || o.clientSecret == "":
 		return errors.New("YCBOT_CLIENT_ID and YCBOT_CLIENT_SECRET: the login needs both, as GitHub shows them in the App's settings")
+	case o.sessionKeyBefore != "" && len(o.sessionKeyBefore) < web.MinKey:
+		return fmt.Errorf("YCBOT_SESSION_KEY_PREVIOUS: want the key that YCBOT_SESSION_KEY was, of %d characters or more, or unset it", web.MinKey)
 	case len(o.sessionKey) < web.MinKey:
 		return fmt.Errorf("YCBOT_SESSION_KEY: the login needs a secret of %d characters or more, such as openssl rand -hex 32 makes", web.MinKey)
 	}

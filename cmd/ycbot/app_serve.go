@@ -54,7 +54,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.data, Now: p.now, Log: s.log,
+		Secret: []byte(o.secret), Previous: []byte(o.secretBefore), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.data, Now: p.now, Log: s.log,
 		Metrics: s.metrics, Separate: o.metricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {

@@ -23,7 +23,7 @@ func (s *service) pages(ctx context.Context, server *app.Server) (http.Handler, 
 		},
 	}
 	if s.o.clientID != "" {
-		o.Login = &web.Login{ClientID: s.o.clientID, ClientSecret: s.o.clientSecret, Key: []byte(s.o.sessionKey), Client: s.p.client}
+		o.Login = &web.Login{ClientID: s.o.clientID, ClientSecret: s.o.clientSecret, Key: []byte(s.o.sessionKey), Previous: []byte(s.o.sessionKeyBefore), Client: s.p.client}
 	}
 	site, err := web.New(o)
 	if err != nil {
