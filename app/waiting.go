@@ -134,6 +134,9 @@ func (w *Worker) queued(ctx context.Context, j job.Job) error {
 	if _, offered, err := w.DB.Lookup(ctx, "words/"+j.ID); err != nil || offered {
 		return cmp.Or(err, errUndecided)
 	}
+	if !w.Allow.runs(j.Installation, j.Repo) {
+		return w.Queue.Unannounce(ctx, j.ID)
+	}
 	h, err := w.Hosts(ctx, j)
 	if err == nil {
 		defer w.close(ctx, h)

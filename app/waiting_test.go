@@ -438,3 +438,23 @@ func TestWaitingHangs(t *testing.T) {
 		h.release <- struct{}{}
 	}
 }
+
+// A repository that is denied while its jobs wait has none of them run, and no check run is
+// left that says that one waits.
+func TestWaitingDenied(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	h.busy()
+	shown, unseen := h.open(), h.open()
+	h.enqueue(shown)
+	h.pass()
+	h.enqueue(unseen)
+	h.Allow.Repositories.Deny = []string{"acme/*"}
+	h.pass()
+	h.release <- struct{}{}
+	h.over(shown)
+	h.over(unseen)
+	h.pass()
+	h.shows("shown", shown.HeadSHA, "completed cancelled not run")
+	h.shows("not shown yet", unseen.HeadSHA)
+}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
@@ -247,15 +248,17 @@ func name(s string) string {
 // Allowed says whose events are listened to. The zero Allowed is everybody's.
 type Allowed struct {
 	Installations []int64
-	Repositories  []string // "owner/name", or "owner/*"
+	Repositories  config.Repositories
 }
 
 func (a Allowed) allows(e *event.Event) bool {
-	if len(a.Installations) > 0 && !slices.Contains(a.Installations, e.Installation) {
-		return false
+	if e.Kind == event.Revoked || e.Kind == event.Granted { // of no repository
+		return len(a.Installations) == 0 || slices.Contains(a.Installations, e.Installation)
 	}
-	ofRepository := e.Kind != event.Revoked && e.Kind != event.Granted
-	return len(a.Repositories) == 0 || !ofRepository || slices.ContainsFunc(a.Repositories, func(s string) bool {
-		return strings.EqualFold(s, e.Repo.FullName()) || strings.EqualFold(s, e.Repo.Owner+"/*")
-	})
+	return a.runs(e.Installation, e.Repo)
+}
+
+// runs reports whether anything is run for a repository.
+func (a Allowed) runs(installation int64, repo event.Repo) bool {
+	return (len(a.Installations) == 0 || slices.Contains(a.Installations, installation)) && a.Repositories.Allows(repo.FullName())
 }

@@ -38,6 +38,7 @@ type appOptions struct {
 	githubURL                          string
 	configFile                         string
 	operator                           *config.Config // that it holds; nil: none
+	repositories                       config.Repositories
 	retention                          string
 	keepFor                            time.Duration
 
@@ -48,7 +49,8 @@ type appOptions struct {
 	drain                             timeLimit
 	sandbox, network                  choice
 	agentsDir                         string
-	allow                             app.Allowed
+	allowRepos                        []string // globs, in place of those of the file
+	allowInstallations                []int64
 }
 
 func newAppOptions() *appOptions {
@@ -86,8 +88,8 @@ func appServeCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.addr, "addr", "", "listen on `HOST:PORT` ($YCBOT_ADDR, default 127.0.0.1:8080)")
 	f.BoolVar(&o.noWork, "no-work", false, "only receive; \"ycbot app work\" does the work (needs PostgreSQL)")
-	f.StringSliceVar(&o.allow.Repositories, "allow-repo", nil, "listen only to these repositories, `OWNER/NAME` or OWNER/* ($YCBOT_ALLOW_REPOS)")
-	f.Int64SliceVar(&o.allow.Installations, "allow-installation", nil, "listen only to these installations, by `ID` ($YCBOT_ALLOW_INSTALLATIONS)")
+	f.StringSliceVar(&o.allowRepos, "allow-repo", nil, "listen only to these repositories, `OWNER/NAME` with * and ? ($YCBOT_ALLOW_REPOS)")
+	f.Int64SliceVar(&o.allowInstallations, "allow-installation", nil, "listen only to these installations, by `ID` ($YCBOT_ALLOW_INSTALLATIONS)")
 	o.common(cmd)
 	o.working(cmd)
 	return cmd
@@ -187,7 +189,10 @@ func (o *appOptions) read(p *program) error {
 	if name := cmp.Or(o.configFile, p.getenv("YCBOT_CONFIG")); name != "" {
 		data, err := os.ReadFile(name)
 		if err == nil {
-			o.operator, err = config.Parse(name, data)
+			var file *config.Operator
+			if file, err = config.ParseOperator(name, data); err == nil {
+				o.operator, o.repositories = file.Config, file.Repositories
+			}
 		}
 		if err != nil {
 			note("YCBOT_CONFIG: %w", err)
@@ -252,24 +257,33 @@ func (o *appOptions) listening(p *program) error {
 	words := func(name string) []string {
 		return strings.FieldsFunc(p.getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	if len(o.allow.Repositories) == 0 {
-		o.allow.Repositories = words("YCBOT_ALLOW_REPOS")
+	if len(o.allowRepos) == 0 {
+		o.allowRepos = words("YCBOT_ALLOW_REPOS")
 	}
-	for _, name := range o.allow.Repositories {
-		if owner, repo, ok := strings.Cut(name, "/"); !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
-			errs = append(errs, fmt.Errorf("YCBOT_ALLOW_REPOS %q: want OWNER/NAME or OWNER/*", name))
+	for _, name := range o.allowRepos {
+		if wrong := config.RepositoryGlob(name); wrong != "" {
+			errs = append(errs, fmt.Errorf("YCBOT_ALLOW_REPOS %q: %s", name, wrong))
 		}
 	}
-	if len(o.allow.Installations) == 0 {
+	if len(o.allowInstallations) == 0 {
 		for _, text := range words("YCBOT_ALLOW_INSTALLATIONS") {
 			id, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("YCBOT_ALLOW_INSTALLATIONS %q: want numbers", text))
 			}
-			o.allow.Installations = append(o.allow.Installations, id)
+			o.allowInstallations = append(o.allowInstallations, id)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// allowed says whose events are listened to.
+func (o *appOptions) allowed() app.Allowed {
+	a := app.Allowed{Installations: o.allowInstallations, Repositories: o.repositories}
+	if len(o.allowRepos) > 0 {
+		a.Repositories.Allow = o.allowRepos
+	}
+	return a
 }
 
 // logins reads what people log in with. Without any of it there is no login.

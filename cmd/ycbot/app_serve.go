@@ -54,7 +54,7 @@ func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.secret), Previous: []byte(o.secretBefore), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.data, Now: p.now, Log: s.log,
+		Secret: []byte(o.secret), Previous: []byte(o.secretBefore), Queue: s.queue, Rules: s.worker.Rules, Allow: o.allowed(), Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.data, Now: p.now, Log: s.log,
 		Metrics: s.metrics, Separate: o.metricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {
@@ -116,7 +116,7 @@ func (p *program) newService(ctx context.Context, o *appOptions) (_ *service, er
 		o.workers = 0
 	}
 	s.worker = app.NewWorker(app.Worker{
-		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.id}, Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
+		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.id}, Allow: o.allowed(), Runs: filepath.Join(o.data, "runs"), PublicURL: o.publicURL,
 		NewRun: func() string { return rundir.NewID(p.now()) }, Now: p.now, Log: s.log, Metrics: s.metrics,
 	})
 	if s.runner != nil {
