@@ -194,12 +194,12 @@ func (w *Worker) showQueued(ctx context.Context, h Host, j job.Job) error {
 		return err
 	}
 	return w.announcing(ctx, j, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, waitingWrite)
+		defer cancel()
 		ours, err := w.Queue.Announcing(ctx, j.ID)
 		if err != nil || !ours {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, waitingWrite)
-		defer cancel()
 		shown, err := h.Queued(ctx, j, title, text)
 		switch {
 		case err != nil:
