@@ -26,17 +26,18 @@ import (
 
 // How check runs of waiting jobs are looked after.
 const (
-	waitingAfter = time.Second      // a job that is begun within this has none that says that it waits
-	waitingEvery = 2 * time.Second  // how often it is looked what is to be shown
-	waitingAsk   = 20 * time.Second // how long GitHub may take for what a decision depends on
-	waitingWrite = 10 * time.Second // how long it may take to create or end one: a worker may wait for it
-	waitingMany  = 256              // jobs that are looked at each time
+	waitingAfter = time.Second            // a job that is begun within this has none that says that it waits
+	waitingEvery = 500 * time.Millisecond // how often it is looked what is to be shown
+	waitingAsk   = 20 * time.Second       // how long GitHub may take for what a decision depends on
+	waitingWrite = 10 * time.Second       // how long it may take to create or end one: a worker may wait for it
+	waitingMany  = 256                    // jobs that are looked at each time
 
 	// waitingPerMinute bounds how many are created for an installation, as the requests
 	// count against what its runs may ask of GitHub.
 	waitingPerMinute = 20
-	waitingLongest   = 5 * time.Minute // between tries
-	waitingRefused   = time.Hour       // the same where GitHub refuses
+	waitingFirst     = 2 * time.Second // between tries
+	waitingLongest   = 5 * time.Minute
+	waitingRefused   = time.Hour // the same where GitHub refuses
 )
 
 // Announce shows which jobs wait, until ctx ends.
@@ -109,7 +110,7 @@ func (a *announcer) each(ctx context.Context, entries []queue.Entry, err error, 
 			continue
 		}
 		if err := do(about(ctx, e.Job), e); err != nil {
-			last.wait = min(max(2*last.wait, waitingEvery), waitingLongest)
+			last.wait = min(max(2*last.wait, waitingFirst), waitingLongest)
 			var permanent *Permanent
 			if errors.As(err, &permanent) { // the App may be let in again
 				last.wait = waitingRefused

@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 var sums = github.Repo{Owner: "acme", Name: "sums"}
@@ -39,13 +40,16 @@ type hall struct {
 	release chan struct{}     // ends one run
 }
 
-func newHall(t *testing.T) *hall {
+func newHall(t *testing.T) *hall { t.Helper(); return newHallAt(t, "") }
+
+// newHallAt is newHall on a PostgreSQL; empty: SQLite.
+func newHallAt(t *testing.T, url string) *hall {
 	t.Helper()
 	h := &hall{Server: githubtest.New(t), t: t, facts: map[int]job.Facts{}, checks: true, begun: make(chan int), release: make(chan struct{})}
 	h.AddUser("alice", 3, "User")
 	h.repo = h.AddRepo("acme", "sums").ID
 	h.token = h.Token("", map[string]string{"checks": "write", "pull_requests": "write", "issues": "write"}, "actions")
-	db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: time.Now})
+	db, err := store.Open(t.Context(), store.Options{URL: url, Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +229,12 @@ func (h *hall) over(j job.Job) {
 // completes it. However often it is looked for or delivered, there is one.
 func TestWaitingIsShown(t *testing.T) {
 	t.Parallel()
-	h := newHall(t)
+	t.Run("SQLite", func(t *testing.T) { t.Parallel(); shownOnce(t, newHall(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); shownOnce(t, newHallAt(t, storetest.Postgres(t))) })
+}
+
+func shownOnce(t *testing.T, h *hall) {
+	t.Helper()
 	h.busy()
 	j := h.open()
 	h.enqueue(j)
@@ -401,8 +410,9 @@ func (k killing) Handle(_ context.Context, r slog.Record) error {
 // the run has one.
 func TestWaitingHangs(t *testing.T) {
 	t.Parallel()
-	for _, phase := range []string{"before", "after"} {
-		h := newHall(t)
+	server := storetest.Postgres(t)
+	for phase, url := range map[string]string{"before": server, "after": ""} {
+		h := newHallAt(t, url)
 		h.busy()
 		j := h.open()
 		h.enqueue(j)
