@@ -31,6 +31,7 @@ const (
 	waitingAsk   = 20 * time.Second       // how long GitHub may take for what a decision depends on
 	waitingWrite = 10 * time.Second       // how long it may take to create or end one: a worker may wait for it
 	waitingMany  = 256                    // jobs that are looked at each time
+	waitingCalm  = 20                     // times as long as that took it is not looked again: very many may wait
 
 	// waitingPerMinute bounds how many are created for an installation, as the requests
 	// count against what its runs may ask of GitHub.
@@ -42,15 +43,13 @@ const (
 
 // Announce shows which jobs wait, until ctx ends.
 func (w *Worker) Announce(ctx context.Context) {
-	a := w.newAnnouncer()
-	tick := time.NewTicker(waitingEvery)
-	defer tick.Stop()
-	for {
-		a.pass(ctx)
+	for a := w.newAnnouncer(); ; {
+		rest := time.NewTimer(max(waitingEvery, waitingCalm*a.pass(ctx)))
 		select {
 		case <-ctx.Done():
+			rest.Stop()
 			return
-		case <-tick.C:
+		case <-rest.C:
 		}
 	}
 }
@@ -72,8 +71,9 @@ func (w *Worker) newAnnouncer() *announcer {
 	return &announcer{Worker: w, tries: map[string]try{}, spent: map[int64]int{}}
 }
 
-// pass ends what does not wait any more, and then shows what waits.
-func (a *announcer) pass(ctx context.Context) {
+// pass ends what does not wait any more, and then shows what waits. It returns how long
+// it took to find out what that is.
+func (a *announcer) pass(ctx context.Context) (asked time.Duration) {
 	left, err := a.Queue.LeftAnnounced(ctx, waitingMany)
 	a.each(ctx, left, err, a.unqueue)
 	now := a.Now()
@@ -86,7 +86,15 @@ func (a *announcer) pass(ctx context.Context) {
 			}
 		}
 	}
-	due, err := a.Queue.Unannounced(ctx, now.Add(-waitingAfter), waitingMany)
+	var not []int64
+	for installation, n := range a.spent {
+		if n >= waitingPerMinute {
+			not = append(not, installation)
+		}
+	}
+	began := a.Now()
+	due, err := a.Queue.Unannounced(ctx, began.Add(-waitingAfter), not, waitingMany)
+	asked = a.Now().Sub(began)
 	a.each(ctx, due, err, func(ctx context.Context, e queue.Entry) error {
 		if a.spent[e.Job.Installation] >= waitingPerMinute {
 			return nil
@@ -94,6 +102,7 @@ func (a *announcer) pass(ctx context.Context) {
 		a.spent[e.Job.Installation]++
 		return a.queued(ctx, e.Job)
 	})
+	return asked
 }
 
 // each looks after jobs one by one; those that failed wait longer each time.

@@ -345,7 +345,7 @@ func TestWaitingUnshown(t *testing.T) {
 	h.enqueue(j)
 	h.pass()
 	h.shows("off", j.HeadSHA)
-	if due, err := h.Queue.Unannounced(t.Context(), time.Now().Add(time.Hour), 9); err != nil || len(due) != 0 {
+	if due, err := h.Queue.Unannounced(t.Context(), time.Now().Add(time.Hour), nil, 9); err != nil || len(due) != 0 {
 		t.Errorf("%d are looked at again, %v", len(due), err)
 	}
 }
@@ -467,4 +467,30 @@ func TestWaitingDenied(t *testing.T) {
 	h.pass()
 	h.shows("shown", shown.HeadSHA, "completed cancelled not run")
 	h.shows("not shown yet", unseen.HeadSHA)
+}
+
+// An installation on which very much waits has so many check runs created in a minute, the
+// next in the next, and keeps no other from having its own.
+func TestWaitingBudget(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const more = 5
+	add := func(number int, installation int64) {
+		j := pushed()
+		j.Number, j.Installation, j.Repo.ID = number, installation, installation
+		j.ID = j.Identity()
+		d.enqueue(t, j)
+	}
+	for i := range waitingPerMinute + more {
+		add(i+1, 9)
+	}
+	add(1, 8)
+	a := d.newAnnouncer()
+	for i, want := range []int{waitingPerMinute + 1, waitingPerMinute + 1, waitingPerMinute + 1 + more} {
+		d.now = d.now.Add([]time.Duration{2 * waitingAfter, time.Second, time.Minute}[i])
+		a.pass(t.Context())
+		if len(d.notes) != want {
+			t.Fatalf("pass %d: %d check runs, want %d: %q", i, len(d.notes), want, d.notes)
+		}
+	}
 }
