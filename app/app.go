@@ -40,6 +40,7 @@ import (
 // A Host does for one job what needs GitHub, commands or a model.
 type Host interface {
 	Speaker
+	Announcer
 	Performer
 	// Close gives back what it holds of GitHub's. It is called once, after all else.
 	Close(ctx context.Context)
@@ -57,6 +58,10 @@ type Speaker interface {
 	// Decline completes the check run of a commit that the configuration or a limit keeps
 	// from being verified, so that no required check waits for it.
 	Decline(ctx context.Context, j job.Job, s job.Skip) error
+}
+
+// An Announcer shows that a job waits.
+type Announcer interface {
 	// Queued shows in the check run of j that it waits, and for what. It reports whether
 	// there is one: the configuration may want none. Begin takes it over.
 	Queued(ctx context.Context, j job.Job, title, text string) (bool, error)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"sync/atomic"
@@ -49,16 +50,19 @@ func take(used *atomic.Int64, n, limit int64) bool {
 	return false
 }
 
-// receive reads a body to its end and returns it with the HMAC-SHA256 of it under key.
+// receive reads a body to its end and returns it with the HMAC-SHA256 of it under each key.
 // What a sender says about the size reserves nothing: only bytes that came do.
-func (s *spool) receive(from io.Reader, key []byte) (_ *spooled, sum []byte, err error) {
+func (s *spool) receive(from io.Reader, keys [][]byte) (_ *spooled, sums [][]byte, err error) {
 	b := &spooled{of: s}
 	defer func() {
 		if err != nil {
 			b.Close()
 		}
 	}()
-	mac := hmac.New(sha256.New, key)
+	macs := make([]hash.Hash, len(keys))
+	for i, key := range keys {
+		macs[i] = hmac.New(sha256.New, key)
+	}
 	var chunk []byte
 	for {
 		// The first bytes come into a small buffer: a silent sender costs next to nothing.
@@ -68,12 +72,17 @@ func (s *spool) receive(from io.Reader, key []byte) (_ *spooled, sum []byte, err
 			chunk = make([]byte, spoolChunk)
 		}
 		n, err := from.Read(chunk)
-		mac.Write(chunk[:n])
+		for _, mac := range macs {
+			mac.Write(chunk[:n])
+		}
 		if kept := b.keep(chunk[:n]); kept != nil {
 			return nil, nil, kept
 		}
 		if errors.Is(err, io.EOF) {
-			return b, mac.Sum(nil), nil
+			for _, mac := range macs {
+				sums = append(sums, mac.Sum(nil))
+			}
+			return b, sums, nil
 		}
 		if err != nil {
 			return nil, nil, err

@@ -26,30 +26,30 @@ import (
 
 // How check runs of waiting jobs are looked after.
 const (
-	waitingAfter = time.Second      // a job that is begun within this has none that says that it waits
-	waitingEvery = 2 * time.Second  // how often it is looked what is to be shown
-	waitingAsk   = 20 * time.Second // how long GitHub may take for what a decision depends on
-	waitingWrite = 10 * time.Second // how long it may take to create or end one: a worker may wait for it
-	waitingMany  = 256              // jobs that are looked at each time
+	waitingAfter = time.Second            // a job that is begun within this has none that says that it waits
+	waitingEvery = 500 * time.Millisecond // how often it is looked what is to be shown
+	waitingAsk   = 20 * time.Second       // how long GitHub may take for what a decision depends on
+	waitingWrite = 10 * time.Second       // how long it may take to create or end one: a worker may wait for it
+	waitingMany  = 256                    // jobs that are looked at each time
+	waitingCalm  = 20                     // times as long as that took it is not looked again: very many may wait
 
 	// waitingPerMinute bounds how many are created for an installation, as the requests
 	// count against what its runs may ask of GitHub.
 	waitingPerMinute = 20
-	waitingLongest   = 5 * time.Minute // between tries
-	waitingRefused   = time.Hour       // the same where GitHub refuses
+	waitingFirst     = 2 * time.Second // between tries
+	waitingLongest   = 5 * time.Minute
+	waitingRefused   = time.Hour // the same where GitHub refuses
 )
 
 // Announce shows which jobs wait, until ctx ends.
 func (w *Worker) Announce(ctx context.Context) {
-	a := w.newAnnouncer()
-	tick := time.NewTicker(waitingEvery)
-	defer tick.Stop()
-	for {
-		a.pass(ctx)
+	for a := w.newAnnouncer(); ; {
+		rest := time.NewTimer(max(waitingEvery, waitingCalm*a.pass(ctx)))
 		select {
 		case <-ctx.Done():
+			rest.Stop()
 			return
-		case <-tick.C:
+		case <-rest.C:
 		}
 	}
 }
@@ -71,8 +71,9 @@ func (w *Worker) newAnnouncer() *announcer {
 	return &announcer{Worker: w, tries: map[string]try{}, spent: map[int64]int{}}
 }
 
-// pass ends what does not wait any more, and then shows what waits.
-func (a *announcer) pass(ctx context.Context) {
+// pass ends what does not wait any more, and then shows what waits. It returns how long
+// it took to find out what that is.
+func (a *announcer) pass(ctx context.Context) (asked time.Duration) {
 	left, err := a.Queue.LeftAnnounced(ctx, waitingMany)
 	a.each(ctx, left, err, a.unqueue)
 	now := a.Now()
@@ -85,7 +86,15 @@ func (a *announcer) pass(ctx context.Context) {
 			}
 		}
 	}
-	due, err := a.Queue.Unannounced(ctx, now.Add(-waitingAfter), waitingMany)
+	var not []int64
+	for installation, n := range a.spent {
+		if n >= waitingPerMinute {
+			not = append(not, installation)
+		}
+	}
+	began := a.Now()
+	due, err := a.Queue.Unannounced(ctx, began.Add(-waitingAfter), not, waitingMany)
+	asked = a.Now().Sub(began)
 	a.each(ctx, due, err, func(ctx context.Context, e queue.Entry) error {
 		if a.spent[e.Job.Installation] >= waitingPerMinute {
 			return nil
@@ -93,6 +102,7 @@ func (a *announcer) pass(ctx context.Context) {
 		a.spent[e.Job.Installation]++
 		return a.queued(ctx, e.Job)
 	})
+	return asked
 }
 
 // each looks after jobs one by one; those that failed wait longer each time.
@@ -109,7 +119,7 @@ func (a *announcer) each(ctx context.Context, entries []queue.Entry, err error, 
 			continue
 		}
 		if err := do(about(ctx, e.Job), e); err != nil {
-			last.wait = min(max(2*last.wait, waitingEvery), waitingLongest)
+			last.wait = min(max(2*last.wait, waitingFirst), waitingLongest)
 			var permanent *Permanent
 			if errors.As(err, &permanent) { // the App may be let in again
 				last.wait = waitingRefused
@@ -133,6 +143,9 @@ var errUndecided = errors.New("words wait for a run that is under way")
 func (w *Worker) queued(ctx context.Context, j job.Job) error {
 	if _, offered, err := w.DB.Lookup(ctx, "words/"+j.ID); err != nil || offered {
 		return cmp.Or(err, errUndecided)
+	}
+	if !w.Allow.runs(j.Installation, j.Repo) {
+		return w.Queue.Unannounce(ctx, j.ID)
 	}
 	h, err := w.Hosts(ctx, j)
 	if err == nil {
@@ -191,12 +204,12 @@ func (w *Worker) showQueued(ctx context.Context, h Host, j job.Job) error {
 		return err
 	}
 	return w.announcing(ctx, j, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, waitingWrite)
+		defer cancel()
 		ours, err := w.Queue.Announcing(ctx, j.ID)
 		if err != nil || !ours {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, waitingWrite)
-		defer cancel()
 		shown, err := h.Queued(ctx, j, title, text)
 		switch {
 		case err != nil:

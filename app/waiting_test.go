@@ -20,6 +20,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 var sums = github.Repo{Owner: "acme", Name: "sums"}
@@ -39,13 +40,16 @@ type hall struct {
 	release chan struct{}     // ends one run
 }
 
-func newHall(t *testing.T) *hall {
+func newHall(t *testing.T) *hall { t.Helper(); return newHallAt(t, "") }
+
+// newHallAt is newHall on a PostgreSQL; empty: SQLite.
+func newHallAt(t *testing.T, url string) *hall {
 	t.Helper()
 	h := &hall{Server: githubtest.New(t), t: t, facts: map[int]job.Facts{}, checks: true, begun: make(chan int), release: make(chan struct{})}
 	h.AddUser("alice", 3, "User")
 	h.repo = h.AddRepo("acme", "sums").ID
 	h.token = h.Token("", map[string]string{"checks": "write", "pull_requests": "write", "issues": "write"}, "actions")
-	db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: time.Now})
+	db, err := store.Open(t.Context(), store.Options{URL: url, Path: filepath.Join(t.TempDir(), "ycbot.db"), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +229,12 @@ func (h *hall) over(j job.Job) {
 // completes it. However often it is looked for or delivered, there is one.
 func TestWaitingIsShown(t *testing.T) {
 	t.Parallel()
-	h := newHall(t)
+	t.Run("SQLite", func(t *testing.T) { t.Parallel(); shownOnce(t, newHall(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { t.Parallel(); shownOnce(t, newHallAt(t, storetest.Postgres(t))) })
+}
+
+func shownOnce(t *testing.T, h *hall) {
+	t.Helper()
 	h.busy()
 	j := h.open()
 	h.enqueue(j)
@@ -336,7 +345,7 @@ func TestWaitingUnshown(t *testing.T) {
 	h.enqueue(j)
 	h.pass()
 	h.shows("off", j.HeadSHA)
-	if due, err := h.Queue.Unannounced(t.Context(), time.Now().Add(time.Hour), 9); err != nil || len(due) != 0 {
+	if due, err := h.Queue.Unannounced(t.Context(), time.Now().Add(time.Hour), nil, 9); err != nil || len(due) != 0 {
 		t.Errorf("%d are looked at again, %v", len(due), err)
 	}
 }
@@ -401,8 +410,9 @@ func (k killing) Handle(_ context.Context, r slog.Record) error {
 // the run has one.
 func TestWaitingHangs(t *testing.T) {
 	t.Parallel()
-	for _, phase := range []string{"before", "after"} {
-		h := newHall(t)
+	server := storetest.Postgres(t)
+	for phase, url := range map[string]string{"before": server, "after": ""} {
+		h := newHallAt(t, url)
 		h.busy()
 		j := h.open()
 		h.enqueue(j)
@@ -436,5 +446,51 @@ func TestWaitingHangs(t *testing.T) {
 		h.shows("in the end", j.HeadSHA, "completed success "+h.CheckRuns(sums)[1].Output.Title)
 		<-h.begun
 		h.release <- struct{}{}
+	}
+}
+
+// A repository that is denied while its jobs wait has none of them run, and no check run is
+// left that says that one waits.
+func TestWaitingDenied(t *testing.T) {
+	t.Parallel()
+	h := newHall(t)
+	h.busy()
+	shown, unseen := h.open(), h.open()
+	h.enqueue(shown)
+	h.pass()
+	h.enqueue(unseen)
+	h.Allow.Repositories.Deny = []string{"acme/*"}
+	h.pass()
+	h.release <- struct{}{}
+	h.over(shown)
+	h.over(unseen)
+	h.pass()
+	h.shows("shown", shown.HeadSHA, "completed cancelled not run")
+	h.shows("not shown yet", unseen.HeadSHA)
+}
+
+// An installation on which very much waits has so many check runs created in a minute, the
+// next in the next, and keeps no other from having its own.
+func TestWaitingBudget(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	const more = 5
+	add := func(number int, installation int64) {
+		j := pushed()
+		j.Number, j.Installation, j.Repo.ID = number, installation, installation
+		j.ID = j.Identity()
+		d.enqueue(t, j)
+	}
+	for i := range waitingPerMinute + more {
+		add(i+1, 9)
+	}
+	add(1, 8)
+	a := d.newAnnouncer()
+	for i, want := range []int{waitingPerMinute + 1, waitingPerMinute + 1, waitingPerMinute + 1 + more} {
+		d.now = d.now.Add([]time.Duration{2 * waitingAfter, time.Second, time.Minute}[i])
+		a.pass(t.Context())
+		if len(d.notes) != want {
+			t.Fatalf("pass %d: %d check runs, want %d: %q", i, len(d.notes), want, d.notes)
+		}
 	}
 }

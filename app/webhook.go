@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
@@ -144,7 +145,11 @@ func (h *webhook) read(w http.ResponseWriter, r *http.Request, signature []byte)
 	if err := http.NewResponseController(w).SetReadDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return nil, &refusal{http.StatusBadRequest, "the connection is gone", err}
 	}
-	body, sum, err := h.spool.receive(http.MaxBytesReader(w, r.Body, event.MaxSize), h.Secret)
+	keys := [][]byte{h.Secret}
+	if len(h.Previous) > 0 {
+		keys = append(keys, h.Previous)
+	}
+	body, sums, err := h.spool.receive(http.MaxBytesReader(w, r.Body, event.MaxSize), keys)
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
@@ -157,11 +162,19 @@ func (h *webhook) read(w http.ResponseWriter, r *http.Request, signature []byte)
 		return nil, &refusal{http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %v", h.bodyTime), err}
 	case err != nil:
 		return nil, &refusal{http.StatusBadRequest, "the body ended early", err}
-	case !hmac.Equal(sum, signature):
+	case !signedBy(sums, signature):
 		body.Close()
 		return nil, &refusal{http.StatusUnauthorized, "the signature is not that of the body", nil}
 	}
 	return body, nil
+}
+
+// signedBy reports whether a signature is one of sums. It takes as long for each.
+func signedBy(sums [][]byte, signature []byte) (ok bool) {
+	for _, sum := range sums {
+		ok = hmac.Equal(sum, signature) || ok
+	}
+	return ok
 }
 
 // store keeps a delivery and the job that it calls for. A nil e is an event that ycbot
@@ -235,15 +248,17 @@ func name(s string) string {
 // Allowed says whose events are listened to. The zero Allowed is everybody's.
 type Allowed struct {
 	Installations []int64
-	Repositories  []string // "owner/name", or "owner/*"
+	Repositories  config.Repositories
 }
 
 func (a Allowed) allows(e *event.Event) bool {
-	if len(a.Installations) > 0 && !slices.Contains(a.Installations, e.Installation) {
-		return false
+	if e.Kind == event.Revoked || e.Kind == event.Granted { // of no repository
+		return len(a.Installations) == 0 || slices.Contains(a.Installations, e.Installation)
 	}
-	ofRepository := e.Kind != event.Revoked && e.Kind != event.Granted
-	return len(a.Repositories) == 0 || !ofRepository || slices.ContainsFunc(a.Repositories, func(s string) bool {
-		return strings.EqualFold(s, e.Repo.FullName()) || strings.EqualFold(s, e.Repo.Owner+"/*")
-	})
+	return a.runs(e.Installation, e.Repo)
+}
+
+// runs reports whether anything is run for a repository.
+func (a Allowed) runs(installation int64, repo event.Repo) bool {
+	return (len(a.Installations) == 0 || slices.Contains(a.Installations, installation)) && a.Repositories.Allows(repo.FullName())
 }

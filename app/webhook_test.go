@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/job"
 	"github.com/ycbot/ycbot/internal/queue"
@@ -212,11 +213,15 @@ func TestWebhookAllowed(t *testing.T) {
 		jobs  int
 	}{
 		{Allowed{}, 1},
-		{Allowed{Installations: []int64{9}, Repositories: []string{"Acme/Sums"}}, 1},
-		{Allowed{Repositories: []string{"acme/*"}}, 1},
+		{Allowed{Installations: []int64{9}, Repositories: only("Acme/Sums")}, 1},
+		{Allowed{Repositories: only("acme/*")}, 1},
 		{Allowed{Installations: []int64{8}}, 0},
-		{Allowed{Repositories: []string{"acme/other", "acm/*"}}, 0},
-		{Allowed{Installations: []int64{8}, Repositories: []string{"acme/sums"}}, 0},
+		{Allowed{Repositories: only("AC*/s?ms")}, 1},
+		{Allowed{Repositories: config.Repositories{Deny: []string{"acme/other"}}}, 1},
+		{Allowed{Repositories: config.Repositories{Deny: []string{"*/SUM*"}}}, 0},
+		{Allowed{Repositories: config.Repositories{Allow: []string{"acme/sums"}, Deny: []string{"acme/*"}}}, 0},
+		{Allowed{Repositories: only("acme/other", "acm/*")}, 0},
+		{Allowed{Installations: []int64{8}, Repositories: only("acme/sums")}, 0},
 	} {
 		h := newHook(t)
 		h.Allow = test.allow
@@ -345,3 +350,5 @@ func BenchmarkWebhook(b *testing.B) {
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
 }
+
+func only(globs ...string) config.Repositories { return config.Repositories{Allow: globs} }

@@ -29,6 +29,7 @@ type Worker struct {
 	Hosts     func(context.Context, job.Job) (Host, error)
 	Installed func(context.Context, event.Repo) (int64, error) // by which installation the App sees a repository now; 0: it does not
 	Rules     job.Rules
+	Allow     Allowed
 	Runs      string // folder of the run directories
 	PublicURL string // of the server; empty: runs have no page
 	NewRun    func() string
@@ -54,6 +55,10 @@ func (w *Worker) Work(ctx context.Context, j job.Job) error {
 	ctx = about(ctx, j)
 	var err error
 	if j.Verb == event.VerbVerify {
+		if !w.Allow.runs(j.Installation, j.Repo) { // not any more
+			w.Log.InfoContext(ctx, "nothing is run: this installation or repository is not allowed here")
+			return w.refuse(ctx, j)
+		}
 		err = w.verify(ctx, j)
 	} else {
 		err = w.answer(ctx, j)
@@ -64,6 +69,19 @@ func (w *Worker) Work(ctx context.Context, j job.Job) error {
 		return nil
 	}
 	return err
+}
+
+// refuse ends the run that a job may have begun before its repository was denied.
+func (w *Worker) refuse(ctx context.Context, j job.Job) error {
+	run, err := w.DB.RunOfJob(ctx, j.ID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && run.State != store.Running {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	w.GiveUp(ctx, j, errors.New("the operator of ycbot does not allow this repository any more"))
+	return nil
 }
 
 // about has what is logged tell which job it is about.

@@ -177,14 +177,14 @@ func (h *jobHost) waiting(j job.Job) (*publish.Publisher, publish.Target) {
 	return p, t
 }
 
-// Queued implements [app.Speaker].
+// Queued implements [app.Announcer].
 func (h *jobHost) Queued(ctx context.Context, j job.Job, title, text string) (bool, error) {
 	p, t := h.waiting(j)
 	shown, err := p.Queued(ctx, t, title, text)
 	return shown, barred(err)
 }
 
-// Unqueued implements [app.Speaker].
+// Unqueued implements [app.Announcer].
 func (h *jobHost) Unqueued(ctx context.Context, j job.Job, c queue.Reason, why string) error {
 	p, t := h.waiting(j)
 	return barred(p.Unqueue(ctx, t, publish.Ending{Kind: endKind(c)}, why))

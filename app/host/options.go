@@ -28,6 +28,7 @@ type Options struct {
 	KeyFile                            string
 	Key                                []byte
 	Secret                             string // of webhooks
+	SecretBefore, SessionKeyBefore     string // that count as well; empty: none do
 	ClientID, ClientSecret, SessionKey string // of the login; empty: there is none
 	Addr                               string
 	MetricsAddr                        string // where metrics are answered alone; empty: with the rest
@@ -47,7 +48,8 @@ type Options struct {
 	Drain                             time.Duration
 	Sandbox, Network                  string
 	AgentsDir                         string
-	Allow                             app.Allowed
+	AllowRepos                        []string    // globs, in place of those of the file
+	Allow                             app.Allowed // whose events are listened to
 }
 
 // Unset is a size that no flag names.
@@ -71,7 +73,7 @@ func (o *Options) Read(getenv func(string) string) error {
 		note("--workers, --per-repo, --per-installation: want numbers from 0")
 	}
 	if o.Workers == 0 && !o.NoWork {
-		note("--workers 0: there is nobody to work; give serve --no-work where other processes do")
+		note("--workers 0: there is no one to work; give serve --no-work where other processes do")
 	}
 	if o.NoWork && o.Database == "" {
 		note("--no-work needs PostgreSQL (DATABASE_URL): one process works on the SQLite file")
@@ -84,7 +86,10 @@ func (o *Options) Read(getenv func(string) string) error {
 	if name := cmp.Or(o.ConfigFile, getenv("YCBOT_CONFIG")); name != "" {
 		data, err := os.ReadFile(name)
 		if err == nil {
-			o.Operator, err = config.Parse(name, data)
+			var file *config.Operator
+			if file, err = config.ParseOperator(name, data); err == nil {
+				o.Operator, o.Allow.Repositories = file.Config, file.Repositories
+			}
 		}
 		if err != nil {
 			note("YCBOT_CONFIG: %w", err)
@@ -142,17 +147,23 @@ func (o *Options) Listening(getenv func(string) string) error {
 	if o.Secret = getenv("YCBOT_WEBHOOK_SECRET"); strings.TrimSpace(o.Secret) == "" {
 		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET is not set: without it anybody could send webhooks, so the server does not start"))
 	}
+	if o.SecretBefore = getenv("YCBOT_WEBHOOK_SECRET_PREVIOUS"); o.SecretBefore != "" && strings.TrimSpace(o.SecretBefore) == "" {
+		errs = append(errs, errors.New("YCBOT_WEBHOOK_SECRET_PREVIOUS is blank: unset it"))
+	}
 	errs = append(errs, o.logins(getenv))
 	words := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
 	}
-	if len(o.Allow.Repositories) == 0 {
-		o.Allow.Repositories = words("YCBOT_ALLOW_REPOS")
+	if len(o.AllowRepos) == 0 {
+		o.AllowRepos = words("YCBOT_ALLOW_REPOS")
 	}
-	for _, name := range o.Allow.Repositories {
-		if owner, repo, ok := strings.Cut(name, "/"); !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
-			errs = append(errs, fmt.Errorf("YCBOT_ALLOW_REPOS %q: want OWNER/NAME or OWNER/*", name))
+	for _, name := range o.AllowRepos {
+		if wrong := config.RepositoryGlob(name); wrong != "" {
+			errs = append(errs, fmt.Errorf("YCBOT_ALLOW_REPOS %q: %s", name, wrong))
 		}
+	}
+	if len(o.AllowRepos) > 0 {
+		o.Allow.Repositories.Allow = o.AllowRepos
 	}
 	if len(o.Allow.Installations) == 0 {
 		for _, text := range words("YCBOT_ALLOW_INSTALLATIONS") {
@@ -169,11 +180,14 @@ func (o *Options) Listening(getenv func(string) string) error {
 // logins reads what people log in with. Without any of it there is no login.
 func (o *Options) logins(getenv func(string) string) error {
 	o.ClientID, o.ClientSecret, o.SessionKey = getenv("YCBOT_CLIENT_ID"), getenv("YCBOT_CLIENT_SECRET"), getenv("YCBOT_SESSION_KEY")
+	o.SessionKeyBefore = getenv("YCBOT_SESSION_KEY_PREVIOUS")
 	switch {
 	case o.ClientID == "" && o.ClientSecret == "":
 		return nil
 	case o.ClientID == "" || o.ClientSecret == "":
 		return errors.New("YCBOT_CLIENT_ID and YCBOT_CLIENT_SECRET: the login needs both, as GitHub shows them in the App's settings")
+	case o.SessionKeyBefore != "" && len(o.SessionKeyBefore) < web.MinKey:
+		return fmt.Errorf("YCBOT_SESSION_KEY_PREVIOUS: want the key that YCBOT_SESSION_KEY was, of %d characters or more, or unset it", web.MinKey)
 	case len(o.SessionKey) < web.MinKey:
 		return fmt.Errorf("YCBOT_SESSION_KEY: the login needs a secret of %d characters or more, such as openssl rand -hex 32 makes", web.MinKey)
 	}

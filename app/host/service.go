@@ -60,7 +60,7 @@ func Serve(ctx context.Context, m machine.Machine, door pullrun.Door, o Options)
 	}
 	defer s.close()
 	server := &app.Server{
-		Secret: []byte(o.Secret), Queue: s.queue, Rules: s.worker.Rules, Allow: o.Allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.Data, Now: m.Now, Log: s.log,
+		Secret: []byte(o.Secret), Previous: []byte(o.SecretBefore), Queue: s.queue, Rules: s.worker.Rules, Allow: o.Allow, Ready: s.ready, Idle: s.idle, Fresh: s.worker.Hasten, Spool: o.Data, Now: m.Now, Log: s.log,
 		Metrics: s.metrics, Separate: o.MetricsAddr != "",
 	}
 	if server.Pages, err = s.pages(ctx, server); err != nil {
@@ -114,7 +114,7 @@ func newService(ctx context.Context, m machine.Machine, door pullrun.Door, o *Op
 		o.Workers = 0
 	}
 	s.worker = app.NewWorker(app.Worker{
-		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.ID}, Runs: filepath.Join(o.Data, "runs"), PublicURL: o.PublicURL,
+		DB: s.db, Hosts: s.host, Installed: s.installed, Rules: job.Rules{App: true, AppID: o.ID}, Allow: o.Allow, Runs: filepath.Join(o.Data, "runs"), PublicURL: o.PublicURL,
 		NewRun: func() string { return rundir.NewID(m.Now()) }, Now: m.Now, Log: s.log, Metrics: s.metrics,
 	})
 	if s.runner != nil {

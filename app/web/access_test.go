@@ -312,3 +312,45 @@ func TestButtons(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// While the session key is changed, sessions and forms of both count; what is made is of
+// the new one, and those of the old one end with it.
+func TestTwoSessionKeys(t *testing.T) {
+	t.Parallel()
+	first, second, third := []byte(strings.Repeat("1", MinKey)), []byte(strings.Repeat("2", MinKey)), []byte(strings.Repeat("3", MinKey))
+	sealers := func(key, before []byte) *sealer {
+		t.Helper()
+		s, err := newSealers(key, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	old, both, other := sealers(first, nil), sealers(second, first), sealers(third, nil)
+	who := session{ID: "s", Login: "alice"}
+	for name, test := range map[string]struct {
+		by, of *sealer
+		want   bool
+	}{
+		"old, both count": {both, old, true}, "new, both count": {both, both, true}, "another": {both, other, false},
+		"new, the old alone counts": {old, both, false}, "old, when it is over": {sealers(second, nil), old, false}, "new, when it is over": {sealers(second, nil), both, true},
+	} {
+		sealed, err := test.of.seal("session", who)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got session
+		if err := test.by.open("session", sealed, &got); (err == nil && got.Login == "alice") != test.want {
+			t.Errorf("%s: session %+v, %v", name, got, err)
+		}
+		if test.by.open("login", sealed, &got) == nil {
+			t.Errorf("%s: counts under another name", name)
+		}
+		if test.by.holds(test.of.token(&who), &who) != test.want {
+			t.Errorf("%s: its forms: want %v", name, test.want)
+		}
+	}
+	if _, err := newSealers(second, []byte("short")); err == nil {
+		t.Error("a short key counts")
+	}
+}

@@ -15,6 +15,7 @@ import (
 type Login struct {
 	ClientID, ClientSecret string
 	Key                    []byte       // that sessions are sealed with, MinKey bytes or more
+	Previous               []byte       // the key before, which counts as well while the new one is put in place; empty: there is none
 	Client                 *http.Client // that asks GitHub
 }
 

@@ -31,8 +31,18 @@ type session struct {
 
 // A sealer makes cookies that no one else can read or make.
 type sealer struct {
-	aead cipher.AEAD
-	mac  []byte
+	aead   cipher.AEAD
+	mac    []byte
+	before *sealer // with the key before, whose cookies and forms count as well; nil: none do
+}
+
+// newSealers is a sealer with a key, and the one before unless that is empty.
+func newSealers(key, before []byte) (*sealer, error) {
+	s, err := newSealer(key)
+	if err == nil && len(before) > 0 {
+		s.before, err = newSealer(before)
+	}
+	return s, err
 }
 
 func newSealer(key []byte) (*sealer, error) {
@@ -71,6 +81,9 @@ func (s *sealer) open(name, value string, v any) error {
 		return err
 	}
 	plain, err := s.aead.Open(nil, nil, sealed, []byte(name))
+	if err != nil && s.before != nil {
+		return s.before.open(name, value, v)
+	}
 	if err != nil {
 		return err
 	}
@@ -82,6 +95,11 @@ func (s *sealer) token(of *session) string {
 	mac := hmac.New(sha256.New, s.mac)
 	mac.Write([]byte(of.ID))
 	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// holds reports whether a form carries the token of a session.
+func (s *sealer) holds(token string, of *session) bool {
+	return hmac.Equal([]byte(token), []byte(s.token(of))) || s.before != nil && s.before.holds(token, of)
 }
 
 // cookie names one of ours. The prefix has browsers take it from https alone.
@@ -135,7 +153,7 @@ func (s *Site) checkPost(w http.ResponseWriter, r *http.Request, v *viewer) erro
 		return refused
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if v.session == nil || !hmac.Equal([]byte(r.PostFormValue("csrf")), []byte(s.cookies.token(v.session))) {
+	if v.session == nil || !s.cookies.holds(r.PostFormValue("csrf"), v.session) {
 		return refused
 	}
 	return nil

@@ -119,7 +119,7 @@ func New(o Options) (*Site, error) {
 	}
 	if o.Login != nil {
 		var err error
-		if s.cookies, err = newSealer(o.Login.Key); err != nil {
+		if s.cookies, err = newSealers(o.Login.Key, o.Login.Previous); err != nil {
 			return nil, err
 		}
 	}

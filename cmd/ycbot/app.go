@@ -60,7 +60,7 @@ func appServeCommand(p *program) *cobra.Command {
 	f.SortFlags = false
 	f.StringVar(&o.Addr, "addr", "", "listen on `HOST:PORT` ($YCBOT_ADDR, default 127.0.0.1:8080)")
 	f.BoolVar(&o.NoWork, "no-work", false, "only receive; \"ycbot app work\" does the work (needs PostgreSQL)")
-	f.StringSliceVar(&o.Allow.Repositories, "allow-repo", nil, "listen only to these repositories, `OWNER/NAME` or OWNER/* ($YCBOT_ALLOW_REPOS)")
+	f.StringSliceVar(&o.AllowRepos, "allow-repo", nil, "listen only to these repositories, `OWNER/NAME` with * and ? ($YCBOT_ALLOW_REPOS)")
 	f.Int64SliceVar(&o.Allow.Installations, "allow-installation", nil, "listen only to these installations, by `ID` ($YCBOT_ALLOW_INSTALLATIONS)")
 	o.common(cmd)
 	o.working(cmd)

@@ -12,6 +12,9 @@ func TestAppSettings(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	whole := []string{"YCBOT_APP_ID=1", "YCBOT_APP_PRIVATE_KEY=key", "YCBOT_WEBHOOK_SECRET=secret"}
+	login := append(whole[:3:3], "YCBOT_CLIENT_ID=x", "YCBOT_CLIENT_SECRET=y", "YCBOT_SESSION_KEY="+strings.Repeat("k", 32))
+	file := filepath.Join(home, "operator.yml")
+	write(t, file, "version: 1\nrepositories: {deny: [acme]}\n")
 	for _, test := range []struct {
 		name string
 		args []string
@@ -21,6 +24,9 @@ func TestAppSettings(t *testing.T) {
 		{"nothing", nil, nil, []string{"YCBOT_APP_ID is not set", "YCBOT_APP_PRIVATE_KEY", "YCBOT_WEBHOOK_SECRET is not set"}},
 		{"no secret", nil, whole[:2], []string{"YCBOT_WEBHOOK_SECRET is not set"}},
 		{"blank secret", nil, append(whole[:2:2], "YCBOT_WEBHOOK_SECRET= "), []string{"YCBOT_WEBHOOK_SECRET is not set"}},
+		{"blank second secret", nil, append(whole[:3:3], "YCBOT_WEBHOOK_SECRET_PREVIOUS= "), []string{"YCBOT_WEBHOOK_SECRET_PREVIOUS is blank"}},
+		{"short second key", nil, append(login[:6:6], "YCBOT_SESSION_KEY_PREVIOUS=short"), []string{"YCBOT_SESSION_KEY_PREVIOUS: want"}},
+		{"denied", nil, append(whole[:3:3], "YCBOT_CONFIG="+file), []string{"YCBOT_CONFIG", "2:23: repositories.deny", "want OWNER/NAME"}},
 		{"two keys", nil, append(whole[:3:3], "YCBOT_APP_PRIVATE_KEY_FILE=x"), []string{"both set"}},
 		{"id", nil, append(whole[1:3:3], "YCBOT_APP_ID=ycbot"), []string{`YCBOT_APP_ID "ycbot"`}},
 		{"database", nil, append(whole[:3:3], "DATABASE_URL=mysql://x"), []string{"DATABASE_URL: want postgres://"}},

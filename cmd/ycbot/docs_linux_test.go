@@ -305,6 +305,9 @@ func TestSnippets(t *testing.T) {
 	if _, err := config.Parse("docs/gate.md", []byte("version: 1\n"+block(t, "docs/gate.md", "commands:\n"))); err != nil {
 		t.Error(err)
 	}
+	if o, err := config.ParseOperator("docs/operate.md", []byte(block(t, "docs/operate.md", "version: 1\nrepositories:"))); err != nil || o.Repositories.Allows("acme/sandbox-1") {
+		t.Error(err)
+	}
 	n := newNewcomer(t)
 	own := ".ycbot/agents/migrations.md"
 	agent := block(t, "docs/agents.md", "---\nname: migrations")

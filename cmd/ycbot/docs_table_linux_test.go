@@ -76,6 +76,7 @@ var shownInDocs = []inDocs{
 	{page: "docs/operate.md", text: "ycbot app manifest --public-url https://ycbot.example.com", by: "TestSetUpAsDocumented"},
 	{page: "docs/operate.md", text: "ycbot app serve --settings ycbot.env", by: "TestSetUpAsDocumented"},
 	{page: "docs/operate.md", text: "YCBOT_SETTINGS=ycbot.env ycbot doctor", by: "TestSetUpAsDocumented"},
+	{page: "docs/operate.md", text: "version: 1 repositories:", by: "TestSnippets"},
 	{page: "docs/operate.md", text: "services: ycbot:", by: "TestComposeExamples"},
 	{page: "docs/operate.md", text: "x-ycbot: &ycbot image: ycbot", by: "TestComposeExamples"},
 	{page: "docs/operate.md", text: "apiVersion: apps/v1 kind: Deployment", by: "TestKubernetesExamples"},

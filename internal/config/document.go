@@ -19,14 +19,17 @@ import (
 // replaces the list before it, env and the settings of agents are merged by
 // name, and of two limits the lower holds. The error is of type [Problems]; c
 // itself does not change.
-func (c *Config) With(name string, data []byte) (*Config, error) {
+func (c *Config) With(name string, data []byte) (*Config, error) { return c.with(name, data) }
+
+// with is With for a file that may have more keys.
+func (c *Config) with(name string, data []byte, more ...field) (*Config, error) {
 	d := &document{file: name}
 	over := *c
 	over.Env = maps.Clone(c.Env)
 	over.Agents.Settings = maps.Clone(c.Agents.Settings)
 	over.Limits = Limits{}
 	if root := d.parse(data); root != nil && d.version(root) {
-		d.section(root, "", schema(&over))
+		d.section(root, "", append(schema(&over), more...))
 	}
 	if len(d.problems) > 0 {
 		d.problems.sort()

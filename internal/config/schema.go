@@ -103,7 +103,7 @@ var operatorOnly = []string{
 	"provider", "baseurl", "apiurl", "endpoint",
 	"apikey", "key", "token", "githubtoken", "secret", "secrets", "password", "credentials", "auth",
 	"openaiapikey", "anthropicapikey", "ycbotapikey", "openaibaseurl", "ycbotbaseurl", "ycbotprovider",
-	"sandbox", "isolation", "sandboxtier",
+	"sandbox", "isolation", "sandboxtier", "repositories",
 }
 
 // unknown reports a key that the section at path does not have.

@@ -38,11 +38,15 @@ func firstCheck(j job.Job) int {
 }
 
 // Unannounced returns verifications that were stored before a time and wait since, and
-// for which no check run says so yet: at most limit of them, first those that are urgent,
-// then the oldest.
-func (q *Queue) Unannounced(ctx context.Context, before time.Time, limit int) ([]Entry, error) {
+// for which no check run says so yet, but for installations in not: at most limit of them,
+// first those that are urgent, then the oldest.
+func (q *Queue) Unannounced(ctx context.Context, before time.Time, not []int64, limit int) ([]Entry, error) {
+	but := ""
+	for _, installation := range not {
+		but += fmt.Sprintf(" and j.installation <> %d", installation)
+	}
 	entries, err := q.entries(ctx, fmt.Sprintf(`where j.queued_check < 3 and j.queued_check <> %d and j.starts = 0 and j.cancel = '' and j.created <= $1
-		and r.state in `+waits+` order by r.priority, j.river_id limit $2`, checkLeft), store.Micros(before), limit)
+		and r.state in `+waits+but+` order by r.priority, j.river_id limit $2`, checkLeft), store.Micros(before), limit)
 	if err != nil {
 		return nil, fmt.Errorf("jobs that are not announced: %w", err)
 	}

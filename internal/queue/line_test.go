@@ -201,9 +201,10 @@ func TestQueuedCheckStates(t *testing.T) {
 			}
 		}
 		now := time.Now()
-		want("too early", left(q.Unannounced(t.Context(), now.Add(-time.Minute), 9)))
-		want("at first", left(q.Unannounced(t.Context(), now.Add(time.Minute), 9)), "1#1", "1#2", "1#3", "1#4")
-		want("of many", left(q.Unannounced(t.Context(), now.Add(time.Minute), 1)), "1#1")
+		want("too early", left(q.Unannounced(t.Context(), now.Add(-time.Minute), nil, 9)))
+		want("at first", left(q.Unannounced(t.Context(), now.Add(time.Minute), nil, 9)), "1#1", "1#2", "1#3", "1#4")
+		want("of many", left(q.Unannounced(t.Context(), now.Add(time.Minute), []int64{7}, 1)), "1#1")
+		want("of others", left(q.Unannounced(t.Context(), now.Add(time.Minute), []int64{7, 1}, 9)))
 		announcing(q, crashed, true)
 		announcing(other, crashed, true) // after a crash
 		for _, j := range []job.Job{shown, stopped} {
@@ -213,7 +214,7 @@ func TestQueuedCheckStates(t *testing.T) {
 			}
 			announcing(other, j, false)
 		}
-		want("then", left(other.Unannounced(t.Context(), now.Add(time.Minute), 9)), "1#1", "1#4")
+		want("then", left(other.Unannounced(t.Context(), now.Add(time.Minute), nil, 9)), "1#1", "1#4")
 		for _, j := range []job.Job{stopped, unseen} {
 			if ok, err := q.Cancel(t.Context(), j.ID, Stopped); err != nil || !ok {
 				t.Fatal(ok, err)

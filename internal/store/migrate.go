@@ -17,6 +17,17 @@ var migrations embed.FS
 // Migrate brings the tables of this package to the newest version. Processes that do
 // so at the same time wait for one another.
 func (db *DB) Migrate(ctx context.Context) error {
+	return db.migrate(ctx, func(ctx context.Context, p *goose.Provider) error {
+		done, err := p.Up(ctx)
+		for _, m := range done {
+			db.log.InfoContext(ctx, "migrated", "migration", m.Source.Path, "duration", m.Duration)
+		}
+		return err
+	})
+}
+
+// migrate has fn move the tables to another version.
+func (db *DB) migrate(ctx context.Context, fn func(context.Context, *goose.Provider) error) error {
 	return db.Exclusively(ctx, "migrate", func(ctx context.Context) (err error) {
 		dialect, folder, conn := goose.DialectSQLite3, "migrations/sqlite", db.writer
 		if db.pool != nil {
@@ -28,15 +39,11 @@ func (db *DB) Migrate(ctx context.Context) error {
 			return fmt.Errorf("migrate: %w", err)
 		}
 		provider, err := goose.NewProvider(dialect, conn, files)
+		if err == nil {
+			err = fn(ctx, provider)
+		}
 		if err != nil {
 			return fmt.Errorf("migrate: %w", err)
-		}
-		done, err := provider.Up(ctx)
-		if err != nil {
-			return fmt.Errorf("migrate: %w", err)
-		}
-		for _, m := range done {
-			db.log.InfoContext(ctx, "migrated", "migration", m.Source.Path, "duration", m.Duration)
 		}
 		return nil
 	})
