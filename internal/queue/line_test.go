@@ -55,18 +55,18 @@ func TestUrgentFirst(t *testing.T) {
 		for _, j := range waiting {
 			enqueue(t, q, j)
 		}
-		var line Line
-		eventually(t, "the line is known", func() bool {
-			var err error
-			if line, err = q.readLine(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			return len(line.Working) == 1
-		})
 		names := map[string]string{}
 		for _, j := range append(waiting, verify(1, 1)) {
 			names[j.ID] = name(j)
 		}
+		var line Line
+		eventually(t, "what is urgent has the places of what was handed over", func() bool {
+			var err error
+			if line, err = q.readLine(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return len(line.Working) == 1 && len(line.Waiting) == 6 && names[line.Waiting[0].ID] == "4#1" && names[line.Waiting[1].ID] == "5#0"
+		})
 		var got []string
 		for i, p := range line.Waiting {
 			got = append(got, names[p.ID]+": "+p.Why)

@@ -93,12 +93,10 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 }
 
 // makeWay takes back what was handed over by itself and not begun, where something urgent
-// waits that could go in its place, and returns what it took back.
+// waits that could go in its place: no more than that needs, and what came last first, so
+// that the order of the others stays. It returns what it took back.
 func (q *Queue) makeWay(ctx context.Context, tx *store.Tx, waiting []candidate, l load, free int) ([]candidate, error) {
 	first := slices.DeleteFunc(slices.Clone(waiting), func(c candidate) bool { return c.priority != urgent })
-	if free > 0 && q.next(first, l) >= 0 {
-		return nil, nil // there is room
-	}
 	var handed, back []candidate
 	err := tx.Each(ctx, func(scan store.Scan) error {
 		c := candidate{priority: byItself}
@@ -106,25 +104,37 @@ func (q *Queue) makeWay(ctx context.Context, tx *store.Tx, waiting []candidate, 
 		handed = append(handed, c)
 		return err
 	}, `select j.river_id, j.repo, j.installation from river_job r join jobs j on j.river_id = r.id
-		where r.state = 'available' and r.queue = $1 and r.priority = $2 and j.starts = 0 and j.cancel = '' order by j.river_id`, queueName, byItself)
+		where r.state = 'available' and r.queue = $1 and r.priority = $2 and j.starts = 0 and j.cancel = '' order by j.river_id desc`, queueName, byItself)
 	if err != nil {
 		return nil, fmt.Errorf("list what was handed over: %w", err)
 	}
-	without := load{repo: maps.Clone(l.repo), installation: maps.Clone(l.installation)}
-	for _, c := range handed {
-		without.add(c, -1)
-	}
-	if len(handed) == 0 || q.next(first, without) < 0 {
-		return nil, nil
-	}
-	for _, c := range handed {
+	then := load{repo: maps.Clone(l.repo), installation: maps.Clone(l.installation)} // with what is urgent in its place
+	for len(first) > 0 {
+		if best := q.next(first, then); free > 0 && best >= 0 {
+			then.add(first[best], 1)
+			first = slices.Delete(first, best, best+1)
+			free--
+			continue
+		}
+		at := slices.IndexFunc(handed, func(c candidate) bool {
+			then.add(c, -1)
+			defer then.add(c, 1)
+			return q.next(first, then) >= 0
+		})
+		if at < 0 {
+			break
+		}
+		c := handed[at]
+		handed = slices.Delete(handed, at, at+1)
 		n, err := tx.Exec(ctx, handOver(tx, "available", "pending"), c.river)
 		if err != nil {
 			return nil, fmt.Errorf("take back: %w", err)
 		}
-		if n == 1 {
+		if n == 1 { // else it is being begun
 			l.add(c, -1)
+			then.add(c, -1)
 			back = append(back, c)
+			free++
 		}
 	}
 	return back, nil
