@@ -358,7 +358,7 @@ func TestEveryEditOfTheLastRunIsFound(t *testing.T) {
 			c := at(v, "checks", 0)
 			c["now"], c["reproduction"], c["evidence"] = "not-revisited", "", []any{}
 		}},
-		{"it had passed", "previous", "is not told as the last run has it", func(v any) { at(v, "checks", 0)["was"] = "PASS" }},
+		{"it had passed", "previous", "does not stand there as the last run has it", func(v any) { at(v, "checks", 0)["was"] = "PASS" }},
 		{"a check is left out", "previous", "is left out", func(v any) { m := at(v); m["checks"] = m["checks"].([]any)[1:] }},
 		{"a check too many", "previous", "the last run had no check", func(v any) { m := at(v); m["checks"] = append(m["checks"].([]any), at(v, "checks", 0)) }},
 		{"another run", "previous", "is not what is in previous", func(v any) { at(v)["run_id"] = "x" }},

@@ -220,6 +220,9 @@ func (r *runner) copyAt(from, to string) *workspace.Replica {
 	defer r.copying.Unlock()
 	c := r.copied[to]
 	if c == nil || c.From != from {
+		if r.copied == nil {
+			r.copied = map[string]*workspace.Replica{}
+		}
 		c = &workspace.Replica{From: from, To: to}
 		r.copied[to] = c
 	}

@@ -89,7 +89,6 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		resting:  t.rest,
 		rested:   Suite{},
 		fetches:  map[string]bool{},
-		copied:   map[string]*workspace.Replica{},
 		copies:   cmp.Or(t.copies, "prepared"),
 		limit:    cmp.Or(t.limit, time.Hour),
 		beside:   t.beside,
