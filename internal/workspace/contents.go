@@ -161,12 +161,11 @@ func (m *Mirror) layContents(dir string, wants []want) (stay, laid []string, err
 		if err != nil {
 			return nil, nil, err
 		}
-		p, ok := parsePointer(w.Path, data)
-		if !ok {
+		if !strings.HasPrefix(string(data), pointerHead) {
 			continue
 		}
 		err = fs.ErrNotExist
-		if m.usesContents() {
+		if p, ok := parsePointer(w.Path, data); ok && m.usesContents() {
 			err = m.layContent(root, p)
 		}
 		switch {
