@@ -14,11 +14,13 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -33,26 +35,46 @@ const (
 	getTime = 10 * time.Minute
 )
 
-// Client asks LFS servers. The zero HTTP client is not usable.
-type Client struct{ HTTP *http.Client }
+// Client asks LFS servers. Both fields are wanted.
+type Client struct {
+	HTTP    *http.Client
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+}
 
 // Fetch hands the contents of pointers to keep, one after the other. endpoint is the URL of
-// the server's LFS API; settings are git settings of the same host as in
-// [workspace.Remote], of which http.extraheader is used. What cannot be fetched does not
-// keep the rest from coming: the error joins all that failed.
-func (c Client) Fetch(ctx context.Context, endpoint string, settings []string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
+// the server's LFS API. Only the host of origin gets what http.extraheader of its settings
+// has; every other, where that leads to as well, is asked over https and at public addresses
+// alone: who writes a repository does not choose what of the operator's network is asked.
+// What cannot be fetched does not keep the rest from coming: the error joins all that failed.
+func (c Client) Fetch(ctx context.Context, origin workspace.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
 	at, err := url.Parse(endpoint)
 	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" {
 		return fmt.Errorf("files under Git LFS are fetched over https, not from %q", endpoint)
 	}
+	own := ""
+	if u, err := url.Parse(origin.URL); err == nil {
+		own = u.Host
+	}
+	var settings []string
+	if at.Host == own {
+		settings = origin.Settings
+	}
+	client := *c.HTTP
+	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if len(via) >= 10 {
+			return errors.New("it leads on and on")
+		}
+		return c.allowed(req.Context(), req.URL, own)
+	}
+	c.HTTP = &client
 	var failed error
 	for chunk := range slices.Chunk(pointers, atOnce) {
-		objects, err := c.ask(ctx, at, settings, chunk)
+		objects, err := c.ask(ctx, at, own, settings, chunk)
 		if err != nil {
 			return errors.Join(failed, err)
 		}
 		for _, p := range chunk {
-			err := c.get(ctx, at, settings, objects[p.OID], func(body io.Reader) error { return keep(p, body) })
+			err := c.get(ctx, at, own, settings, objects[p.OID], func(body io.Reader) error { return keep(p, body) })
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -81,7 +103,7 @@ type action struct {
 }
 
 // ask returns where objects are, by their ids.
-func (c Client) ask(ctx context.Context, at *url.URL, settings []string, pointers []workspace.Pointer) (map[string]object, error) {
+func (c Client) ask(ctx context.Context, at *url.URL, own string, settings []string, pointers []workspace.Pointer) (map[string]object, error) {
 	type wanted struct {
 		OID  string `json:"oid"`
 		Size int64  `json:"size"`
@@ -107,7 +129,7 @@ func (c Client) ask(ctx context.Context, at *url.URL, settings []string, pointer
 	req.Header = headerOf(settings)
 	req.Header.Set("Accept", mediaType)
 	req.Header.Set("Content-Type", mediaType)
-	answer, err := c.do(req, func(body io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(body, maxAnswer)) })
+	answer, err := c.do(req, own, func(body io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(body, maxAnswer)) })
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +147,7 @@ func (c Client) ask(ctx context.Context, at *url.URL, settings []string, pointer
 }
 
 // get fetches one object.
-func (c Client) get(ctx context.Context, at *url.URL, settings []string, o object, keep func(io.Reader) error) error {
+func (c Client) get(ctx context.Context, at *url.URL, own string, settings []string, o object, keep func(io.Reader) error) error {
 	switch {
 	case o.Error != nil:
 		return fmt.Errorf("%s says: %.200q", at.Host, o.Error.Message)
@@ -144,11 +166,14 @@ func (c Client) get(ctx context.Context, at *url.URL, settings []string, o objec
 	for name, value := range o.Actions.Download.Header {
 		req.Header.Set(name, value)
 	}
-	_, err = c.do(req, func(body io.Reader) ([]byte, error) { return nil, keep(body) })
+	_, err = c.do(req, own, func(body io.Reader) ([]byte, error) { return nil, keep(body) })
 	return err
 }
 
-func (c Client) do(req *http.Request, read func(io.Reader) ([]byte, error)) ([]byte, error) {
+func (c Client) do(req *http.Request, own string, read func(io.Reader) ([]byte, error)) ([]byte, error) {
+	if err := c.allowed(req.Context(), req.URL, own); err != nil {
+		return nil, err
+	}
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		var failed *url.Error // its text has the whole address, in which there may be a signature
@@ -162,6 +187,24 @@ func (c Client) do(req *http.Request, read func(io.Reader) ([]byte, error)) ([]b
 		return nil, fmt.Errorf("%s answers %s", req.URL.Host, res.Status)
 	}
 	return read(res.Body)
+}
+
+// allowed says why an address is not asked.
+func (c Client) allowed(ctx context.Context, at *url.URL, own string) error {
+	if at.Host == own {
+		return nil
+	}
+	if at.Scheme != "https" {
+		return fmt.Errorf("%s is not asked without https", at.Host)
+	}
+	found, err := c.Resolve(ctx, at.Hostname())
+	if err != nil {
+		return fmt.Errorf("%s: %w", at.Host, err)
+	}
+	if len(found) == 0 || slices.ContainsFunc(found, func(a netip.Addr) bool { return !tool.Public(a) }) {
+		return fmt.Errorf("%s is not asked: it has no public address", at.Host)
+	}
+	return nil
 }
 
 // headerOf is what git would send beside a request, by its http.extraheader.

@@ -1,13 +1,16 @@
 package lfs
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -22,19 +25,48 @@ func pointer(n int) workspace.Pointer {
 	return workspace.Pointer{Path: fmt.Sprintf("f%d.bin", n), OID: fmt.Sprintf("%x", sha256.Sum256([]byte(text))), Size: int64(len(text))}
 }
 
+// anywhere resolves every name to a public address, but for those of this machine.
+func anywhere(_ context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	if host == "inner.example" {
+		return []netip.Addr{netip.MustParseAddr("93.184.215.14"), netip.MustParseAddr("10.0.0.1")}, nil
+	}
+	return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
+}
+
+// client reaches the server under any name that ends in example.com, by TLS.
+func client(storage *httptest.Server) Client {
+	c := storage.Client()
+	t, _ := c.Transport.(*http.Transport)
+	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if strings.HasPrefix(addr, "files.example.com:") {
+			addr = storage.Listener.Addr().String()
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}
+	return Client{c, anywhere}
+}
+
 // serve is an LFS server whose contents lie on another host. Of the third object it has
-// nothing, the fourth it does not locate, and the fifth breaks off.
-func serve(t *testing.T, all []workspace.Pointer) (url string, asked *[]int) {
+// nothing, the fourth it does not locate, the fifth breaks off, the sixth lies on this
+// machine and the seventh leads there.
+func serve(t *testing.T, all []workspace.Pointer) (c Client, url string, asked *[]int) {
 	t.Helper()
 	asked = new([]int)
-	storage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	storage := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.Header.Get("X-Signed") != "yes" {
 			http.Error(w, "no", http.StatusForbidden)
 			return
 		}
 		i := slices.IndexFunc(all, func(p workspace.Pointer) bool { return strings.HasSuffix(r.URL.Path, p.OID) })
-		if i == 4 {
+		switch i {
+		case 4:
 			w.Header().Set("Content-Length", "100")
+		case 6:
+			http.Redirect(w, r, "https://127.0.0.1:1/x", http.StatusFound)
+			return
 		}
 		fmt.Fprintf(w, "content %d", i)
 	}))
@@ -62,8 +94,10 @@ func serve(t *testing.T, all []workspace.Pointer) (url string, asked *[]int) {
 			case 2:
 				one["error"] = map[string]any{"code": 404, "message": "it is gone"}
 			case 3:
+			case 5:
+				one["actions"] = map[string]any{"download": map[string]any{"href": "https://inner.example/" + o.OID}}
 			default:
-				one["actions"] = map[string]any{"download": map[string]any{"href": storage.URL + "/" + o.OID, "header": map[string]string{"X-Signed": "yes"}}}
+				one["actions"] = map[string]any{"download": map[string]any{"href": "https://files.example.com/" + o.OID, "header": map[string]string{"X-Signed": "yes"}}}
 			}
 			out.Objects = append(out.Objects, one)
 		}
@@ -72,7 +106,7 @@ func serve(t *testing.T, all []workspace.Pointer) (url string, asked *[]int) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	return server.URL + "/o/r.git/info/lfs", asked
+	return client(storage), server.URL + "/o/r.git/info/lfs", asked
 }
 
 // All that can be fetched comes, with the credential of the host for that host alone, and
@@ -83,7 +117,7 @@ func TestFetch(t *testing.T) {
 	for n := range 130 {
 		all = append(all, pointer(n))
 	}
-	url, asked := serve(t, all)
+	c, url, asked := serve(t, all)
 	got := map[string]bool{}
 	keep := func(p workspace.Pointer, body io.Reader) error {
 		data, err := io.ReadAll(body)
@@ -93,16 +127,17 @@ func TestFetch(t *testing.T) {
 		got[p.Path] = err == nil
 		return err
 	}
-	err := Client{http.DefaultClient}.Fetch(t.Context(), url, []string{"http.postBuffer=1", "http.https://example.org/.extraheader=Authorization: " + secret}, all, keep)
+	origin := workspace.Remote{URL: url, Settings: []string{"http.postBuffer=1", "http.https://example.org/.extraheader=Authorization: " + secret}}
+	err := c.Fetch(t.Context(), origin, url, all, keep)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`"f2.bin": 127.0.0.1`, `says: "it is gone"`, `"f3.bin": 127.0.0.1`, "does not say where it is", `"f4.bin": unexpected EOF`} {
+	for _, want := range []string{`"f2.bin": 127.0.0.1`, `says: "it is gone"`, `"f3.bin": 127.0.0.1`, "does not say where it is", `"f4.bin": unexpected EOF`, `"f5.bin": inner.example is not asked: it has no public address`, `"f6.bin": files.example.com: 127.0.0.1:1 is not asked`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nwant %q in it", err, want)
 		}
 	}
-	if strings.Count(err.Error(), "\n") != 2 || !got["f0.bin"] || !got["f129.bin"] || got["f4.bin"] || len(got) != 128 {
+	if strings.Count(err.Error(), "\n") != 4 || !got["f0.bin"] || !got["f129.bin"] || got["f4.bin"] || len(got) != 126 {
 		t.Errorf("%d came: %v", len(got), err)
 	}
 	if !slices.Equal(*asked, []int{100, 30}) {
@@ -114,24 +149,28 @@ func TestFetch(t *testing.T) {
 func TestFetchNothing(t *testing.T) {
 	t.Parallel()
 	all := []workspace.Pointer{pointer(0)}
-	url, _ := serve(t, all)
+	c, url, _ := serve(t, all)
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
 	t.Cleanup(broken.Close)
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	for at, want := range map[string]string{
-		url:                           "answers 401 Unauthorized",
-		broken.URL:                    "invalid character",
-		gone.URL + "/?signature=s3cr": "connection refused",
-		"git@github.com:o/r.git":      "over https",
-		"file:///etc":                 "over https",
+	for _, tc := range []struct{ origin, at, want string }{
+		{url, url, "answers 401 Unauthorized"},
+		{broken.URL, broken.URL, "invalid character"},
+		{gone.URL, gone.URL + "/?signature=s3cr", "connection refused"},
+		{"", "git@github.com:o/r.git", "over https"},
+		{"", "file:///etc", "over https"},
+		{"https://github.com/o/r", url, "is not asked without https"},
+		{"https://github.com/o/r", "http://169.254.169.254/latest", "is not asked without https"},
+		{"https://github.com/o/r", "https://169.254.169.254/latest", "no public address"},
+		{"https://github.com/o/r", "https://127.0.0.1:1/x", "no public address"},
 	} {
-		err := Client{http.DefaultClient}.Fetch(t.Context(), at, nil, all, func(workspace.Pointer, io.Reader) error {
+		err := c.Fetch(t.Context(), workspace.Remote{URL: tc.origin}, tc.at, all, func(workspace.Pointer, io.Reader) error {
 			t.Error("something came")
 			return nil
 		})
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr") {
-			t.Errorf("%s: %v, want %q", at, err, want)
+		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cr") {
+			t.Errorf("%s: %v, want %q", tc.at, err, tc.want)
 		}
 	}
 }

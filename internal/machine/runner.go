@@ -91,17 +91,17 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 	}
 	return &run.Runner{
 		Permissions: rules, Agents: s.Agents, Hooks: hooks, Hosts: m.fetchHosts(s),
-		Fetcher: tool.Fetcher{
-			Resolve: func(ctx context.Context, host string) ([]netip.Addr, error) {
-				return (&net.Resolver{}).LookupNetIP(ctx, "ip", host)
-			},
-			Dial: (&net.Dialer{}).DialContext,
-		},
-		Contents: lfs.Client{HTTP: m.Client}, SetupEnv: setupEnv,
+		Fetcher:  tool.Fetcher{Resolve: resolve, Dial: (&net.Dialer{}).DialContext},
+		Contents: lfs.Client{HTTP: m.Client, Resolve: resolve}, SetupEnv: setupEnv,
 		Home: home, Git: git, Sandbox: box, Tools: tools, Network: rundir.Network(s.Network),
 		Redact:  redact.New(redact.SecretsFrom(m.Env)).Bytes,
 		Version: m.Version, OS: m.OS, Now: m.Now, Log: m.Log,
 	}, found, nil
+}
+
+// resolve asks this machine's resolver.
+func resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	return (&net.Resolver{}).LookupNetIP(ctx, "ip", host)
 }
 
 // setupEnv are the variables that the operator gives to setup commands.

@@ -16,7 +16,7 @@ import (
 
 // A Contents fetches what files under Git LFS hold. See [lfs.Client].
 type Contents interface {
-	Fetch(ctx context.Context, endpoint string, settings []string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error
+	Fetch(ctx context.Context, origin workspace.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error
 }
 
 // maxContents bounds what is fetched for one side, in bytes.
@@ -99,11 +99,7 @@ func (p *prepared) fetchContents(ctx context.Context, missing []workspace.Pointe
 	case p.runner.Contents == nil:
 		return errors.New("nothing fetches them here")
 	}
-	var settings []string
-	if hostOf(at) == hostOf(origin.URL) {
-		settings = origin.Settings // of the same host: they may hold its credential
-	}
-	return p.runner.Contents.Fetch(ctx, at, settings, missing, p.mirror.KeepContent)
+	return p.runner.Contents.Fetch(ctx, origin, at, missing, p.mirror.KeepContent)
 }
 
 // lfsEndpoint is the URL of the LFS API of a repository

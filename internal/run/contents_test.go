@@ -40,8 +40,8 @@ type asked struct {
 	at   []string
 }
 
-func (a *asked) Fetch(_ context.Context, endpoint string, settings []string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
-	a.at = append(a.at, strings.Join(append([]string{endpoint}, settings...), " "))
+func (a *asked) Fetch(_ context.Context, origin workspace.Remote, endpoint string, pointers []workspace.Pointer, keep func(workspace.Pointer, io.Reader) error) error {
+	a.at = append(a.at, endpoint+" for "+origin.URL)
 	for _, p := range pointers {
 		if err := keep(p, strings.NewReader(a.text)); err != nil {
 			return err
@@ -51,8 +51,7 @@ func (a *asked) Fetch(_ context.Context, endpoint string, settings []string, poi
 }
 
 // Contents come for trusted heads alone, where there is a network, from the server of the
-// base, which gets no credential of another; one that sends something else is believed
-// nothing.
+// base; one that sends something else is believed nothing.
 func TestBringContents(t *testing.T) {
 	t.Parallel()
 	git, err := workspace.NewGit("git", []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, slog.New(slog.DiscardHandler))
@@ -83,9 +82,9 @@ func TestBringContents(t *testing.T) {
 		network                rundir.Network
 		why, at                string
 	}{
-		{"trusted", "trusted", "https://lfs.example/o/r.git", "forty-two\n", "", "", "https://lfs.example/o/r secret"},
-		{"another host", "trusted", "https://github.example/o/r.git", "forty-two\n", "", "", "https://lfs.example/o/r"},
-		{"another content", "trusted", "https://github.example/o/r.git", "forty-one\n", "", `"number.bin"`, "https://lfs.example/o/r"},
+		{"trusted", "trusted", "https://lfs.example/o/r.git", "forty-two\n", "", "", "https://lfs.example/o/r for https://lfs.example/o/r.git"},
+		{"another host", "trusted", "https://github.example/o/r.git", "forty-two\n", "", "", "https://lfs.example/o/r for https://github.example/o/r.git"},
+		{"another content", "trusted", "https://github.example/o/r.git", "forty-one\n", "", `"number.bin"`, "https://lfs.example/o/r for https://github.example/o/r.git"},
 		{"no network", "trusted", "https://github.example/o/r.git", "forty-two\n", rundir.NetworkNone, "no network", ""},
 		{"untrusted", untrusted, "https://github.example/o/r.git", "forty-two\n", "", "a change from outside", ""},
 	} {

@@ -182,7 +182,7 @@ func (f Fetcher) dial(ctx context.Context, network, address string) (net.Conn, e
 		return nil, err
 	}
 	for _, ip := range addrs {
-		if !public(ip) {
+		if !Public(ip) {
 			return nil, Badf("fetch_url: %s has the address %s, which is not on the public network", show(host), ip)
 		}
 	}
@@ -214,9 +214,9 @@ func prefixes(all ...string) []netip.Prefix {
 	return out
 }
 
-// public reports whether an address is one of the public network: not of this
+// Public reports whether an address is one of the public network: not of this
 // machine, this network, or a cloud's service that gives machines their secrets.
-func public(ip netip.Addr) bool {
+func Public(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	if !ip.IsValid() || ip.Zone() != "" || !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() {
 		return false

@@ -41,7 +41,7 @@ func site(t *testing.T, h http.HandlerFunc, addrs map[string][]string) Fetcher {
 		},
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			host, _, err := net.SplitHostPort(address)
-			if err != nil || !public(netip.MustParseAddr(host)) {
+			if err != nil || !Public(netip.MustParseAddr(host)) {
 				return nil, fmt.Errorf("dialled %s", address)
 			}
 			return new(net.Dialer).DialContext(ctx, network, srv.Listener.Addr().String())

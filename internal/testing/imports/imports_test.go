@@ -70,8 +70,8 @@ var table = []row{
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
 	{"internal/workspace", ""},
-	{"internal/lfs", "internal/workspace"},  // whose pointers it fetches the contents of
-	{"internal/disk", "internal/workspace"}, // which knows what can be made again
+	{"internal/lfs", "internal/workspace internal/tool"}, // whose pointers it fetches the contents of
+	{"internal/disk", "internal/workspace"},              // which knows what can be made again
 	{"internal/model", ""},
 	{"internal/model/wire", "internal/model"},
 	{"internal/model/openai", "internal/model internal/model/wire"},
