@@ -56,7 +56,11 @@ func serve(t *testing.T, all []workspace.Pointer) (c Client, url string, asked *
 	t.Helper()
 	asked = new([]int)
 	storage := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "" || r.Header.Get("X-Signed") != "yes" {
+		if r.Header.Get("Authorization") != "" {
+			http.Error(w, "a credential", http.StatusTeapot)
+			return
+		}
+		if r.Header.Get("X-Signed") != "yes" {
 			http.Error(w, "no", http.StatusForbidden)
 			return
 		}
@@ -172,5 +176,9 @@ func TestFetchNothing(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "s3cr") {
 			t.Errorf("%s: %v, want %q", tc.at, err, tc.want)
 		}
+	}
+	origin := workspace.Remote{URL: "https://github.com/o/r", Settings: []string{"http.extraheader=Authorization: " + secret}}
+	if err := c.Fetch(t.Context(), origin, "https://files.example.com/o/r", all, nil); err == nil || !strings.Contains(err.Error(), "answers 403") {
+		t.Errorf("another host: %v", err)
 	}
 }
