@@ -18,7 +18,8 @@ func SetupNames(value string) []string {
 // SecretsFrom picks the variables of environ ("NAME=value") that look like
 // credentials: by a word of the name, by [SetupEnv], or by a password in a URL, of which
 // it takes the password. Values that could not be distinguished from ordinary text, such as
-// short ones, numbers and paths of key files, are left out.
+// short ones, numbers and paths of key files, are left out; of those that SetupEnv names
+// only short ones and addresses without a credential are.
 func SecretsFrom(environ []string) map[string]string {
 	out := map[string]string{}
 	var named []string
@@ -30,14 +31,12 @@ func SecretsFrom(environ []string) map[string]string {
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
 		value = strings.TrimSpace(value)
-		switch {
-		case len(value) < minSecret:
-		case (secretName(name) || slices.Contains(named, name)) && !ordinary(value):
+		given := slices.Contains(named, name)
+		if !given && (!secretName(name) || ordinary(value)) || strings.Contains(value, "://") {
+			value = urlSecret(value, given)
+		}
+		if len(value) >= minSecret {
 			out[name] = value
-		default:
-			if pw := urlPassword(value); len(pw) >= minSecret {
-				out[name] = pw
-			}
 		}
 	}
 	return out
@@ -81,7 +80,9 @@ func ordinary(value string) bool {
 	return strings.Contains(value, "://")
 }
 
-func urlPassword(value string) string {
+// urlSecret is the password in a URL, and with user, where it has none, its user, which is
+// a token then.
+func urlSecret(value string, user bool) string {
 	if !strings.Contains(value, "://") {
 		return ""
 	}
@@ -89,6 +90,9 @@ func urlPassword(value string) string {
 	if err != nil || u.User == nil {
 		return ""
 	}
-	pw, _ := u.User.Password()
+	pw, ok := u.User.Password()
+	if !ok && user {
+		return u.User.Username()
+	}
 	return pw
 }

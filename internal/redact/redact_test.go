@@ -232,12 +232,14 @@ func TestSecretsFrom(t *testing.T) {
 		"PIN_SECRET=1234", "MAX_KEY=1234567890", "TOKENIZERS_PARALLELISM=disabled", "GIT_AUTHOR_NAME=A. Developer", "KEYBOARD=de-latin1-nodeadkeys",
 		"SSH_AUTH_SOCK=/tmp/ssh-XXX/agent.1", "YCBOT_APP_PRIVATE_KEY_FILE=/etc/ycbot/key.pem", "GOOGLE_APPLICATION_CREDENTIALS=/home/u/key.json",
 		"PATH=/usr/bin:/bin", "HOME=/home/someone", "MONKEY=bananas-and-more", "AUTH_URL=https://login.example.org",
-		"REGISTRY_LOGIN=named-by-setup", "YCBOT_SETUP_ENV=REGISTRY_LOGIN, INDEX", "INDEX=https://plain.example/simple",
+		"REGISTRY_LOGIN=named-by-setup", "YCBOT_SETUP_ENV=REGISTRY_LOGIN, INDEX,NUMBER PROXY WITH BRIEF", "INDEX=https://plain.example/simple",
+		"NUMBER=1234567890", "PROXY=https://tok3n-alone@goproxy.example", "WITH=https://me:passw0rd@pypi.example/simple", "BRIEF=1234", "OTHER=https://username@host.example",
 	})
 	want := map[string]string{
 		"GITHUB_TOKEN": "ghs_0123456789", "OPENAI_API_KEY": "sk-0123456789", "GITHUBTOKEN": "0123456789abc", "npm_config__auth": "bmFtZTpwYXNz",
 		"DB_PASSWORD": "correct horse", "CLIENT_SECRET": "abcdefgh", "GITHUB_PAT": "abcdefgh1", "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-		"DATABASE_URL": "in-the-url", "REGISTRY_LOGIN": "named-by-setup", "YCBOT_APP_PRIVATE_KEY": "-----BEGIN",
+		"DATABASE_URL": "in-the-url", "REGISTRY_LOGIN": "named-by-setup",
+		"NUMBER": "1234567890", "PROXY": "tok3n-alone", "WITH": "passw0rd", "YCBOT_APP_PRIVATE_KEY": "-----BEGIN",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
