@@ -1,5 +1,6 @@
 // Package usage is a mistake of the user who started the program: a flag, an argument or a
-// setting that cannot be used as it is given. The program points to its help then.
+// setting that cannot be used as it is given. The program points to its help then, which it
+// does not for what a run cannot begin with: that is a UsageError of package rundir.
 package usage
 
 import (
