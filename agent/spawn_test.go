@@ -336,7 +336,7 @@ func TestOperatorCaps(t *testing.T) {
 	}
 }
 
-// Who may say no to a subagent is told its environment; a refused one asks no model, ends
+// Who may say no to a subagent knows its environment; a refused one asks no model, ends
 // as cancelled with the reason, and its environment is given back.
 func TestAdmit(t *testing.T) {
 	t.Parallel()

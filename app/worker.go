@@ -405,7 +405,7 @@ func (w *Worker) GiveUp(ctx context.Context, j job.Job, why error) {
 	ctx, cancel := after(ctx)
 	defer cancel()
 	if err := w.giveUp(ctx, j, why); err != nil {
-		w.Log.ErrorContext(ctx, "nobody could be told that a job is given up", "error", err)
+		w.Log.ErrorContext(ctx, "it could not be reported that a job is given up", "error", err)
 	}
 }
 
@@ -427,18 +427,18 @@ func (w *Worker) giveUp(ctx context.Context, j job.Job, why error) error {
 		return w.end(ctx, run, nil, e)
 	}
 	defer w.close(ctx, h)
-	var told error
+	var posted error
 	if a.Job.HeadSHA != "" {
-		told = errors.Join(h.Begin(ctx, a), w.finish(ctx, h, run, a, nil, e))
+		posted = errors.Join(h.Begin(ctx, a), w.finish(ctx, h, run, a, nil, e))
 	} else {
-		told = w.end(ctx, run, nil, e)
+		posted = w.end(ctx, run, nil, e)
 	}
 	var permanent *Permanent
 	if j.Comment != 0 || errors.As(why, &permanent) {
 		text := "Not verified: " + report.InertMarkdown(why.Error(), 500)
-		told = errors.Join(told, w.alone(ctx, j, func(ctx context.Context) error {
+		posted = errors.Join(posted, w.alone(ctx, j, func(ctx context.Context) error {
 			return w.reply(ctx, h, j, job.Skip{Code: "given-up", Text: text, Notify: job.NotifyComment, Number: j.Number})
 		}))
 	}
-	return told
+	return posted
 }

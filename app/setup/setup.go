@@ -127,7 +127,7 @@ func Make(ctx context.Context, o Options) error {
 		}
 	}()
 	fmt.Fprintf(o.Stderr, "Open this address in a browser on this machine, and confirm on GitHub:\n\n  http://%s/%s/\n\n", d.host, d.word)
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Wait, errors.New("nobody confirmed in time: start again"))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Wait, errors.New("no one confirmed in time: start again"))
 	defer cancel()
 	select {
 	case <-ctx.Done():

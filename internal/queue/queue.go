@@ -4,9 +4,9 @@
 // A job is stored with the delivery that called for it, in one transaction. Its
 // identity is the only deduplication: a job that is known adds nothing, whatever became
 // of it. It waits ("pending" in River) until its repository and its installation are
-// below their caps and its turn has come: what people ask for and merge queues first, then whoever has
-// least at work, then what has waited longest. Then it is handed to River ("available"),
-// which gives it to a worker. What holds a place under a cap is the state of River's own
+// below their caps and its turn has come: what people ask for and merge queues first, then
+// what is of the installation and the repository with the least at work, then what has
+// waited longest. Then it is handed to River ("available"), which gives it to a worker. What holds a place under a cap is the state of River's own
 // row, so no place can be lost.
 //
 // Work is done at least once. A worker that dies gives its jobs back: to the process that
