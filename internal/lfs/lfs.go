@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/tool"
+	"github.com/ycbot/ycbot/internal/proxy"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -201,7 +201,7 @@ func (c Client) allowed(ctx context.Context, at *url.URL, own string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", at.Host, err)
 	}
-	if len(found) == 0 || slices.ContainsFunc(found, func(a netip.Addr) bool { return !tool.Public(a) }) {
+	if len(found) == 0 || slices.ContainsFunc(found, func(a netip.Addr) bool { return !proxy.Public(a) }) {
 		return fmt.Errorf("%s is not asked: it has no public address", at.Host)
 	}
 	return nil

@@ -326,7 +326,7 @@ func (p *Proxy) dialPublic(ctx context.Context, to string) (net.Conn, error) {
 	}
 	errs := []error{fmt.Errorf("%s has no public address", host)}
 	for _, a := range found {
-		if a = a.Unmap(); !public(a) {
+		if a = a.Unmap(); !Public(a) {
 			continue
 		}
 		c, err := p.o.Dial(ctx, "tcp", net.JoinHostPort(a.String(), port))
@@ -337,11 +337,4 @@ func (p *Proxy) dialPublic(ctx context.Context, to string) (net.Conn, error) {
 		errs = append(errs, err)
 	}
 	return nil, errors.Join(errs...)
-}
-
-// shared are addresses behind the router of a provider, or of a cloud.
-var shared = netip.MustParsePrefix("100.64.0.0/10")
-
-func public(a netip.Addr) bool {
-	return a.IsGlobalUnicast() && !a.IsPrivate() && !shared.Contains(a) && a.Zone() == ""
 }

@@ -148,7 +148,7 @@ func TestLeadsNowhereElse(t *testing.T) {
 		Named:  []string{"nexus.corp:8081"}, Dial: w.dial,
 		Resolver: book{
 			"registry.example.org": "93.184.216.34", "inside.example.org": "10.0.0.7", "half.example.org": "127.0.0.1 100.64.0.9 93.184.216.35",
-			"metadata.example.org": "169.254.169.254 fe80::1 fd00:ec2::254", "mapped.example.org": "::ffff:192.168.0.1 0.0.0.0 ::1",
+			"metadata.example.org": "169.254.169.254 168.63.129.16 fe80::1 fd00:ec2::254 64:ff9b::a9fe:a9fe", "mapped.example.org": "::ffff:192.168.0.1 0.0.0.0 ::1",
 		},
 	})
 	connect := func(to string) string { return "CONNECT " + to + " HTTP/1.1\nHost: " + to }

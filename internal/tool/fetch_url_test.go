@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/ycbot/ycbot/internal/proxy"
 )
 
 // site is a server that stands for the whole public network: every name leads to
@@ -41,7 +43,7 @@ func site(t *testing.T, h http.HandlerFunc, addrs map[string][]string) Fetcher {
 		},
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			host, _, err := net.SplitHostPort(address)
-			if err != nil || !Public(netip.MustParseAddr(host)) {
+			if err != nil || !proxy.Public(netip.MustParseAddr(host)) {
 				return nil, fmt.Errorf("dialled %s", address)
 			}
 			return new(net.Dialer).DialContext(ctx, network, srv.Listener.Addr().String())

@@ -55,7 +55,7 @@ var table = []row{
 
 	{"agents", ""},
 	{"agent", "internal/tool internal/policy internal/journal internal/model internal/transcript"},
-	{"internal/tool", "internal/sandbox internal/workspace internal/evidence internal/report"},
+	{"internal/tool", "internal/proxy internal/sandbox internal/workspace internal/evidence internal/report"},
 	{"internal/evidence", "internal/sandbox internal/workspace internal/report"},
 	{"internal/report", ""},
 	{"internal/publish", "internal/report internal/github internal/store"},
@@ -72,7 +72,7 @@ var table = []row{
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
 	{"internal/workspace", ""},
-	{"internal/lfs", "internal/workspace internal/tool"}, // whose pointers it fetches the contents of
+	{"internal/lfs", "internal/workspace internal/proxy"}, // whose pointers it fetches the contents of
 	{"internal/disk", "internal/workspace"},              // which knows what can be made again
 	{"internal/model", ""},
 	{"internal/model/wire", "internal/model"},
