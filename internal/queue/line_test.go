@@ -37,13 +37,7 @@ func TestUrgentFirst(t *testing.T) {
 	onBoth(t, func(t *testing.T, where string) {
 		t.Helper()
 		q := newQueue(t, where, Options{Workers: 1, PerRepo: 1})
-		begun, release := make(chan string), make(chan struct{})
-		run(t, q, func(_ context.Context, j job.Job) error {
-			begun <- name(j)
-			<-release
-			return nil
-		})
-		t.Cleanup(func() { close(release) })
+		begun, release := held(t, q)
 		enqueue(t, q, verify(1, 1))
 		if got := <-begun; got != "1#1" {
 			t.Fatal(got)
@@ -97,6 +91,19 @@ func TestUrgentFirst(t *testing.T) {
 	})
 }
 
+// held runs a queue whose jobs say their names and end one by one.
+func held(t *testing.T, q *Queue) (begun <-chan string, release chan<- struct{}) {
+	t.Helper()
+	names, ends := make(chan string), make(chan struct{})
+	run(t, q, func(_ context.Context, j job.Job) error {
+		names <- name(j)
+		<-ends
+		return nil
+	})
+	t.Cleanup(func() { close(ends) })
+	return names, ends
+}
+
 // What is urgent goes before what was handed to the workers already, also where that holds
 // all places of the same repository.
 func TestUrgentOvertakes(t *testing.T) {
@@ -104,13 +111,7 @@ func TestUrgentOvertakes(t *testing.T) {
 	onBoth(t, func(t *testing.T, where string) {
 		t.Helper()
 		q := newQueue(t, where, Options{Workers: 1, PerRepo: 2})
-		begun, release := make(chan string), make(chan struct{})
-		run(t, q, func(_ context.Context, j job.Job) error {
-			begun <- name(j)
-			<-release
-			return nil
-		})
-		t.Cleanup(func() { close(release) })
+		begun, release := held(t, q)
 		enqueue(t, q, verify(1, 1))
 		<-begun
 		for _, j := range []job.Job{verify(1, 2), verify(1, 3), queuedBy(1), asked(verify(1, 4), "comment:1")} {

@@ -73,7 +73,7 @@ var table = []row{
 	{"internal/proxy", ""},
 	{"internal/workspace", ""},
 	{"internal/lfs", "internal/workspace internal/proxy"}, // whose pointers it fetches the contents of
-	{"internal/disk", "internal/workspace"},              // which knows what can be made again
+	{"internal/disk", "internal/workspace"},               // which knows what can be made again
 	{"internal/model", ""},
 	{"internal/model/wire", "internal/model"},
 	{"internal/model/openai", "internal/model internal/model/wire"},
