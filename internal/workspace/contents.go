@@ -31,16 +31,17 @@ const pointerHead = "version https://git-lfs.github.com/spec/v1\n"
 // maxPointer is less than a pointer has, in bytes.
 const maxPointer = 1024
 
-var pointerText = pattern.New(`^` + pointerHead + `(?:ext-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,15})\n$`)
+var pointerText = pattern.New(`^(?:ext-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize ([0-9]{1,15})\n$`)
 
 // parsePointer reads a pointer; false: it is none.
 func parsePointer(path string, data []byte) (Pointer, bool) {
-	m := pointerText.FindSubmatch(data)
-	if m == nil {
+	rest, ok := strings.CutPrefix(string(data), pointerHead)
+	m := pointerText.FindStringSubmatch(rest)
+	if !ok || m == nil {
 		return Pointer{}, false
 	}
-	size, err := strconv.ParseInt(string(m[2]), 10, 64)
-	return Pointer{Path: path, OID: string(m[1]), Size: size}, err == nil
+	size, err := strconv.ParseInt(m[2], 10, 64)
+	return Pointer{Path: path, OID: m[1], Size: size}, err == nil
 }
 
 func (w *want) maybePointer() bool {

@@ -108,6 +108,7 @@ func TestNoContents(t *testing.T) {
 		"no size":         pointerHead + "oid sha256:" + strings.Repeat("0", 64) + "\n",
 		"negative":        pointerHead + "oid sha256:" + strings.Repeat("0", 64) + "\nsize -1\n",
 		"huge":            pointerHead + "oid sha256:" + strings.Repeat("0", 64) + "\nsize 9999999999999999999\n",
+		"another address": strings.Replace(pointerHead, ".", "x", 1) + "oid sha256:" + strings.Repeat("0", 64) + "\nsize 1\n",
 		"more lines":      pointerHead + "oid sha256:" + strings.Repeat("0", 64) + "\nsize 1\nx\n",
 	} {
 		if p, ok := parsePointer("f", []byte(text)); ok {
