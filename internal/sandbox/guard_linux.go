@@ -154,6 +154,14 @@ const reserveInodes = 20_000
 // what the one before it wrote.
 const stampGrain = 20 * time.Millisecond
 
+// settle waits, after a command was ended for what it wrote, until no stamp of it can be
+// taken for one of the command that runs next in the same folders.
+func (*guard) settle(limit string) {
+	if limit == "disk" || limit == "inodes" {
+		time.Sleep(stampGrain)
+	}
+}
+
 // measure is the size of what was written to v since the command started, and how many
 // entries of folders that is. The time of a file's change of status cannot be set by
 // anybody. A file counts once in each folder that the command was given, because that is

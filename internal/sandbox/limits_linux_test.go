@@ -94,6 +94,26 @@ func TestInodeLimit(t *testing.T) {
 	}
 }
 
+// A command that runs in the folders of one that was just ended for what it wrote is not
+// ended for the same.
+func TestNextAfterLimit(t *testing.T) {
+	t.Parallel()
+	sb := detect(t, "full", func(o *sandbox.Options) { o.Limits.Inodes = 3000 })
+	dir := t.TempDir()
+	res := run(t, sb, sandbox.Command{Argv: []string{"python3", "-c", `
+import itertools, os
+open("x", "w")
+for i in itertools.count(): os.link("x", "%d" % i) if i < 6000 else os.utime("x")
+`}, Dir: dir, Writable: []string{dir}})
+	if res.Limit != "inodes" {
+		t.Fatalf("limit %q, exit %d: %s", res.Limit, res.Exit, res.Stderr.Bytes)
+	}
+	res = run(t, sb, sandbox.Command{Argv: bash("echo here; sleep 2"), Dir: dir, Writable: []string{dir}})
+	if res.Limit != "" || res.Exit != 0 {
+		t.Errorf("the next: limit %q, exit %d: %s", res.Limit, res.Exit, res.Stderr.Bytes)
+	}
+}
+
 // With a delegated cgroup the sandbox says so; a command whose processes take too
 // much memory together, each of them little, is ended for it; and one that
 // starts too many processes is refused more, and goes on.

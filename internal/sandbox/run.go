@@ -69,6 +69,7 @@ func watch(ctx context.Context, o Options, j job) (out Result, _ error) {
 	if err == nil {
 		err = j.end(member)
 	}
+	j.guard.settle(res.Limit)
 	family.forget(member)
 	stdout.drain()
 	stderr.drain()
