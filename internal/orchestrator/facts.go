@@ -2,46 +2,40 @@ package orchestrator
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/journal"
-	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // usefulPrograms are those that a probe may need; an agent is given the list of those that
 // there are, so that it does not find out by trying.
-const usefulPrograms = "bash curl wget jq git make gcc clang go gofmt node npm npx python3 pytest ruby java mvn cargo dotnet php " +
-	"sqlite3 psql redis-server nc socat strace openssl chromium chromium-browser google-chrome docker"
+func usefulPrograms() []string {
+	return strings.Fields("bash curl wget jq git make gcc clang go gofmt node npm npx python3 pytest ruby java mvn cargo dotnet php " +
+		"sqlite3 psql redis-server nc socat strace openssl chromium chromium-browser google-chrome docker")
+}
 
 // browsers are the names of programs that render a page.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome"}
 
-// searchTime is how long looking for programs may take.
-const searchTime = 20 * time.Second
-
 // machine says what an agent that runs commands must know of the machine, one sentence
 // each. It is found out once for a run and in the journal, so that all agents are given
 // the same, and those of a replay too, wherever that takes place.
-func (w *work) machine(ctx context.Context, c sandbox.Command, dir string) ([]string, error) {
+func (w *work) machine(c sandbox.Command) ([]string, error) {
 	if r := w.agents.models.Recorded; r != nil {
 		return r.Machine, nil
 	}
 	w.looking.Lock()
 	defer w.looking.Unlock()
 	return journal.Once(w.dir.Journal, "run", "machine", func() ([]string, error) {
-		programs, err := w.programs(ctx, c, dir)
-		if err != nil {
-			return nil, err
-		}
 		settings, _ := rundir.Lookup[rundir.Settings](w.dir.Journal, "run", "circumstances")
 		reach := "commands reach their own loopback interface and no other network."
 		if settings.Network == rundir.NetworkFull {
@@ -55,8 +49,9 @@ func (w *work) machine(ctx context.Context, c sandbox.Command, dir string) ([]st
 			}
 			out = append(out, "Toolchains: "+strings.Join(known, ", ")+".")
 		}
+		programs := programs(c, settings.Sandbox.Search)
 		if len(programs) > 0 {
-			missing := slices.DeleteFunc(strings.Fields(usefulPrograms), func(name string) bool { return slices.Contains(programs, name) })
+			missing := slices.DeleteFunc(usefulPrograms(), func(name string) bool { return slices.Contains(programs, name) })
 			out = append(out, "Programs that are there, of those that probes often use: "+strings.Join(programs, " ")+".", "Not there: "+strings.Join(missing, " ")+".")
 		}
 		if d := durations(w.gate); d != "" {
@@ -66,17 +61,21 @@ func (w *work) machine(ctx context.Context, c sandbox.Command, dir string) ([]st
 	})
 }
 
-// programs are the useful programs that commands of an agent find. Where that cannot be
-// found out an agent can try.
-func (w *work) programs(ctx context.Context, c sandbox.Command, dir string) ([]string, error) {
-	c.Argv = reproduce.Bash("for p in " + usefulPrograms + `; do if command -v "$p" >/dev/null; then echo "$p"; fi; done`)
-	c.Dir, c.Timeout = dir, searchTime
-	res, err := w.sides.Sandbox.Run(ctx, c)
-	if err != nil || res.Exit != 0 {
-		w.log.WarnContext(ctx, "look for programs", "exit", res.Exit, "error", err)
-		return nil, context.Cause(ctx)
+// programs are the useful programs that a command like c finds. They are looked for from
+// outside, where directories have the same names: a command would have to wait until the
+// sandbox was tried out.
+func programs(c sandbox.Command, search []string) []string {
+	for _, kv := range c.Env {
+		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
+			search = filepath.SplitList(path)
+		}
 	}
-	return strings.Fields(string(res.Stdout.Bytes)), nil
+	return slices.DeleteFunc(usefulPrograms(), func(name string) bool {
+		return !slices.ContainsFunc(search, func(dir string) bool {
+			info, err := os.Stat(filepath.Join(dir, name))
+			return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+		})
+	})
 }
 
 // page says how a page is looked at where there is a browser.

@@ -103,7 +103,7 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 	where := p.circumstances(w, tools)
 	where.Facts = []string{w.limits(p)}
 	if p.executes {
-		machine, err := w.machine(ctx, p.ws.Command, p.ws.Tree.Dir)
+		machine, err := w.machine(p.ws.Command)
 		if err != nil {
 			roots.close()
 			return nil, err

@@ -37,7 +37,7 @@ func newBasic(ctx context.Context, o Options, why string) (Sandbox, error) {
 	if !m.whole() {
 		return nil, m.errMissing()
 	}
-	b := &basic{o: o, means: m, status: Status{Tier: TierBasic, Missing: []string{"namespaces: " + why}}}
+	b := &basic{o: o, means: m, status: Status{Tier: TierBasic, Search: o.search(), Missing: []string{"namespaces: " + why}}}
 	b.shims = &standby{start: func() (*waiting, error) { return startWaiting(m) }, wait: idleTime}
 	private := privatePaths(o)
 	for _, dir := range systemDirs {

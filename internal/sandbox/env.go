@@ -18,11 +18,14 @@ const (
 // systemBin is where programs of the system lie, in the order of the search.
 var systemBin = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
 
+// search is where commands look for programs.
+func (o Options) search() []string { return slices.Concat(o.Toolchains.Search, systemBin) }
+
 // environment is everything that a command finds in its environment. It starts
 // from nothing: no variable of this program is passed on.
 func environment(o Options, c Command, home, temp string) []string {
 	env := []string{
-		"PATH=" + strings.Join(slices.Concat(o.Toolchains.Search, systemBin), ":"),
+		"PATH=" + strings.Join(o.search(), ":"),
 		"HOME=" + home,
 		"TMPDIR=" + temp,
 		"LANG=C.UTF-8",

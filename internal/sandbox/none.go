@@ -22,7 +22,8 @@ type none struct {
 // newNone makes the sandbox of tier none; why says why there are no namespaces.
 func newNone(o Options, why string) *none {
 	s := Status{
-		Tier: TierNone,
+		Tier:   TierNone,
+		Search: o.search(),
 		Layers: []string{
 			"environment of its own",
 			"session of its own",

@@ -116,6 +116,9 @@ type Status struct {
 	Layers   []string `json:"layers"`    // what is active, such as "pid namespace"
 	Missing  []string `json:"missing"`   // what is not, each with the reason
 	SelfTest []Canary `json:"self_test"` // what was tried before the first untrusted command
+	// Search are the directories in which commands look for programs, where none is
+	// named for them; they have the same names outside.
+	Search []string `json:"search,omitempty"`
 }
 
 // A Canary is one thing that was tried inside the sandbox and must not work.

@@ -65,7 +65,7 @@ func (b *bubblewrap) selfTest(ctx context.Context) error {
 	}
 	findings = append(findings, held("die with parent", "command outlives bubblewrap", died, ""))
 	findings = append(findings, b.means.proved...)
-	b.status = Status{Tier: TierFull, Missing: slices.Concat(b.means.absent, b.means.lacks)}
+	b.status = Status{Tier: TierFull, Search: b.o.search(), Missing: slices.Concat(b.means.absent, b.means.lacks)}
 	if !b.means.whole() {
 		b.status.Tier = TierBasic
 	}
