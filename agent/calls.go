@@ -162,13 +162,10 @@ func (t *turn) answer(ctx context.Context, i int, c model.Call) answer {
 // is missing there, and comes to disk with the next entry: the model's next answer,
 // before anything is done by that.
 func (t *turn) keep(c model.Call, key string, a answer) error {
-	if tl, ok := t.tools[t.canonical(c.Name)]; !ok || tl.Class != tool.Read || t.cfg.Journal == nil {
+	if tl, ok := t.tools[t.canonical(c.Name)]; !ok || tl.Class != tool.Read {
 		return t.record(kindTool, key, a)
 	}
-	if err := t.cfg.Journal.AppendSoon(kindTool, key, a); err != nil {
-		return fmt.Errorf("%w: %w", errRecord, err)
-	}
-	return nil
+	return t.recordSoon(kindTool, key, a)
 }
 
 // answered puts an answer into the history, and says whether it ends the turn.

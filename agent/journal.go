@@ -44,7 +44,7 @@ func (t *turn) open() error {
 	if ok {
 		return nil
 	}
-	return t.record(kindTurn, t.cfg.ID, o)
+	return t.recordSoon(kindTurn, t.cfg.ID, o) // a paid answer to it brings it to disk
 }
 
 func (t *turn) key(n int) string { return fmt.Sprintf("%s/%d", t.cfg.ID, n) }
@@ -71,6 +71,17 @@ func (t *turn) recall(kind, key string, v any) (bool, error) {
 		return false, fmt.Errorf("%w %s %s: %w", errRecord, kind, key, err)
 	}
 	return true, nil
+}
+
+// recordSoon is record for what comes to disk with the next that must be there.
+func (t *turn) recordSoon(kind, key string, v any) error {
+	if t.cfg.Journal == nil {
+		return nil
+	}
+	if err := t.cfg.Journal.AppendSoon(kind, key, v); err != nil {
+		return fmt.Errorf("%w: %w", errRecord, err)
+	}
+	return nil
 }
 
 func (t *turn) record(kind, key string, v any) error {

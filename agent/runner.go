@@ -184,7 +184,7 @@ func (r *Runner) start(ctx context.Context, o Order) (id string, fresh bool, err
 	}
 	if r.Journal != nil {
 		if _, ok := r.Journal.Lookup(kindTask, id); !ok {
-			if err := r.Journal.Append(kindTask, id, o); err != nil {
+			if err := r.Journal.AppendSoon(kindTask, id, o); err != nil {
 				return "", false, fmt.Errorf("subagent %s: %w", o.Agent, err)
 			}
 		}

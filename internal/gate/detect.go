@@ -42,7 +42,9 @@ func (r *runner) detect(ctx context.Context) error {
 		r.facts.Nothing = cmp.Or(ecosystem.Lacking(p.projects), nothingKnown)
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "there were no tests to run"}
 		r.notCovered("build, tests and probes: %s", r.facts.Nothing)
+		return nil
 	}
+	sandbox.Announce(r.Sandbox)
 	return nil
 }
 

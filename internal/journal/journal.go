@@ -2,7 +2,8 @@
 // one JSON object a line, so that a run that was killed continues where it was
 // and nothing is paid for twice.
 //
-// An entry is on disk when Append returns, and with it all before it. A process that dies in the middle of
+// An entry is on disk when Append returns, and with it all before it; one by AppendSoon
+// waits for the next Append. A process that dies in the middle of
 // a line leaves a torn last line; Open cuts it. Entries are never changed or
 // removed. The kinds and keys that are in use stand with the packages that
 // write them.
@@ -206,13 +207,22 @@ func (j *Journal) Close() error {
 // What is returned has always been through the journal, so that it is the same
 // the first time as later.
 func Once[T any](j *Journal, kind, key string, fn func() (T, error)) (T, error) {
+	return once(j, kind, key, j.Append, fn)
+}
+
+// OnceSoon is Once by [Journal.AppendSoon].
+func OnceSoon[T any](j *Journal, kind, key string, fn func() (T, error)) (T, error) {
+	return once(j, kind, key, j.AppendSoon, fn)
+}
+
+func once[T any](j *Journal, kind, key string, store func(kind, key string, data any) error, fn func() (T, error)) (T, error) {
 	raw, ok := j.Lookup(kind, key)
 	if !ok {
 		v, err := fn()
 		if err != nil {
 			return v, err
 		}
-		if err := j.Append(kind, key, v); err != nil {
+		if err := store(kind, key, v); err != nil {
 			return v, err
 		}
 		raw, _ = j.Lookup(kind, key)

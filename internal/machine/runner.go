@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ycbot/ycbot/agents"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/lfs"
@@ -44,13 +42,23 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 	if err != nil {
 		return nil, nil, err
 	}
-	git, err := workspace.NewGit("git", m.Env, m.Log)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: install git and try again", err)
-	}
 	temp := filepath.Join(home, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("YCBOT_HOME: %w", err)
+	}
+	trial := s.Trial
+	if trial == nil {
+		var stop func()
+		trial, stop = m.Try(ctx, s)
+		defer func() {
+			if err != nil {
+				stop()
+			}
+		}()
+	}
+	git, err := workspace.NewGit("git", m.Env, m.Log)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: install git and try again", err)
 	}
 	git.Temp = temp
 	if dir := cmp.Or(m.Getenv("XDG_CONFIG_HOME"), filepath.Join(m.Getenv("HOME"), ".config")); filepath.IsAbs(dir) {
@@ -68,25 +76,13 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 	if err != nil {
 		return nil, nil, err
 	}
-	var tools *gate.Toolchains
-	var box sandbox.Sandbox
-	group, groupCtx := errgroup.WithContext(ctx)
-	if !s.Remote {
-		group.Go(func() (err error) { // where there is no repository, no one waits for the sandbox to be tried out
-			found, err = git.Discover(groupCtx, s.Dir)
-			return err
-		})
-	}
-	group.Go(func() (err error) {
-		if s.Trial != nil {
-			tools, box, err = s.Trial()
-			return err
+	if !s.Remote { // where there is no repository, no one waits for the sandbox to be tried out
+		if found, err = git.Discover(ctx, s.Dir); err != nil {
+			return nil, nil, err
 		}
-		tools, box, err = m.find(groupCtx, ctx, s, temp)
-		return err
-	})
-	if err := group.Wait(); err != nil {
-		forecast.Abandon(box)
+	}
+	tools, box, err := trial()
+	if err != nil {
 		return nil, nil, err
 	}
 	return &run.Runner{
@@ -142,18 +138,22 @@ func (m Machine) Try(ctx context.Context, s Settings) (trial Trial, stop func())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tools, box, err = m.find(ctx, ctx, s, temp)
+		tools, box, err = m.find(ctx, s, temp)
 	}()
 	trial = func() (*gate.Toolchains, sandbox.Sandbox, error) {
 		<-done
 		return tools, box, err
 	}
-	return trial, func() { cancel(); <-done }
+	return trial, func() {
+		cancel()
+		<-done
+		forecast.Abandon(box)
+	}
 }
 
-// find finds the toolchains that there are, and the sandbox; trial is the context
-// of trying that out where it goes on beside the run.
-func (m Machine) find(ctx, trial context.Context, s Settings, temp string) (*gate.Toolchains, sandbox.Sandbox, error) {
+// find finds the toolchains that there are, and the sandbox; ctx ends trying that out,
+// which may go on beside the run.
+func (m Machine) find(ctx context.Context, s Settings, temp string) (*gate.Toolchains, sandbox.Sandbox, error) {
 	tools, err := gate.FindToolchains(ctx, m.Env)
 	if err != nil && ctx.Err() == nil {
 		m.Log.WarnContext(ctx, "go is not usable", "error", err)
@@ -167,7 +167,7 @@ func (m Machine) find(ctx, trial context.Context, s Settings, temp string) (*gat
 		box, err := sandbox.Detect(ctx, so)
 		return tools, box, err
 	}
-	box, err := forecast.Begin(trial, filepath.Join(filepath.Dir(temp), forecast.File), forecast.Machine(so), func(ctx context.Context) (sandbox.Sandbox, error) {
+	box, err := forecast.Begin(ctx, filepath.Join(filepath.Dir(temp), forecast.File), forecast.Machine(so), func(ctx context.Context) (sandbox.Sandbox, error) {
 		return sandbox.Detect(ctx, so)
 	})
 	return tools, box, err

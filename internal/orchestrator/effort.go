@@ -41,7 +41,7 @@ func (w *work) effort(d agents.Definition, id string, fallen bool) (model.Effort
 	if wanted == "" {
 		return "", nil
 	}
-	e, err := journal.Once(w.dir.Journal, kindEffort, id, func() (effort, error) {
+	e, err := journal.OnceSoon(w.dir.Journal, kindEffort, id, func() (effort, error) {
 		if w.agents.models.TakesEffort == nil {
 			return effort{Effort: wanted}, nil
 		}

@@ -35,7 +35,7 @@ func (w *work) machine(c sandbox.Command) ([]string, error) {
 	}
 	w.looking.Lock()
 	defer w.looking.Unlock()
-	return journal.Once(w.dir.Journal, "run", "machine", func() ([]string, error) {
+	return journal.OnceSoon(w.dir.Journal, "run", "machine", func() ([]string, error) {
 		settings, _ := rundir.Lookup[rundir.Settings](w.dir.Journal, "run", "circumstances")
 		reach := "commands reach their own loopback interface and no other network."
 		if settings.Network == rundir.NetworkFull {

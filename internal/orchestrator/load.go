@@ -70,7 +70,7 @@ func Load(ctx context.Context, l Loading) (*Agents, error) {
 	if a.may, err = l.permissions(ctx, a.budget); err != nil {
 		return nil, err
 	}
-	a.set, err = journal.Once(l.Dir.Journal, "run", "agents", func() (Set, error) {
+	a.set, err = journal.OnceSoon(l.Dir.Journal, "run", "agents", func() (Set, error) {
 		if r := l.Models.Recorded; r != nil && r.Set != nil {
 			return *r.Set, nil
 		}
@@ -84,7 +84,7 @@ func Load(ctx context.Context, l Loading) (*Agents, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.pull, err = journal.Once(l.Dir.Journal, "run", "pull", func() (*tool.Pull, error) {
+	a.pull, err = journal.OnceSoon(l.Dir.Journal, "run", "pull", func() (*tool.Pull, error) {
 		if r := l.Models.Recorded; r != nil && r.Pull != nil {
 			return r.Pull, nil
 		}

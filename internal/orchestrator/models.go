@@ -138,7 +138,7 @@ func (a *Agents) Preflight(ctx context.Context) (Preflight, error) {
 			none := &NoModelError{trouble.Text}
 			a.note(agent.Event{Type: agent.EventNote, Text: none.Error()})
 			// The report names it: a run whose model does not answer is none without a model.
-			if _, err := journal.Once(a.dir.Journal, "run", "model", func() (string, error) { return a.models.Wanted, nil }); err != nil {
+			if _, err := journal.OnceSoon(a.dir.Journal, "run", "model", func() (string, error) { return a.models.Wanted, nil }); err != nil {
 				return p, err
 			}
 			return p, none
@@ -256,7 +256,7 @@ func (w *work) choose(ctx context.Context, d agents.Definition, id string) (Mode
 		return own, nil
 	}
 	var c ModelChoice
-	was, err := journal.Once(w.dir.Journal, kindChoice, id, func() (choice, error) {
+	was, err := journal.OnceSoon(w.dir.Journal, kindChoice, id, func() (choice, error) {
 		var err error
 		c, err = models.Route(ctx, w.agents.info(d), w.agents.exchanges.record)
 		made := choice{Wanted: c.Wanted, Warning: c.Warning, Probe: c.Probe}

@@ -137,7 +137,7 @@ func (a *Agents) begin(t Task) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err = journal.Once(a.dir.Journal, "run", "model", func() (string, error) { return m.Name(), nil }); err != nil {
+	if _, err = journal.OnceSoon(a.dir.Journal, "run", "model", func() (string, error) { return m.Name(), nil }); err != nil {
 		return nil, err
 	}
 	w := &work{

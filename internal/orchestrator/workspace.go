@@ -109,6 +109,7 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 			return nil, err
 		}
 		where.Facts = append(where.Facts, machine...)
+		sandbox.Announce(w.sides.Sandbox) // while the model thinks
 	}
 	return &agent.Environment{
 		Fallback: fallback, Place: agents.Place(where),

@@ -63,10 +63,22 @@ func (p *progress) failed() error {
 // result is in the journal before the next stage begins. What a stage gives
 // beside an error is returned and not recorded.
 func stage[T any](ctx context.Context, p *progress, name string, fn func(context.Context) (T, error)) (T, error) {
+	return perform(ctx, p, name, journal.Once[T], fn)
+}
+
+// quick is stage for what takes no time to do again, should the machine stop.
+func quick[T any](ctx context.Context, p *progress, name string, fn func(context.Context) (T, error)) (T, error) {
+	return perform(ctx, p, name, journal.OnceSoon[T], fn)
+}
+
+// recorded is [journal.Once], or [journal.OnceSoon].
+type recorded[T any] func(j *journal.Journal, kind, key string, fn func() (T, error)) (T, error)
+
+func perform[T any](ctx context.Context, p *progress, name string, once recorded[T], fn func(context.Context) (T, error)) (T, error) {
 	began := p.now()
 	p.note(agent.Event{Type: agent.EventStageStart, Step: &agent.Step{Stage: name}})
 	var partial T // what fn gave beside an error
-	v, err := journal.Once(p.dir.Journal, "stage", name, func() (T, error) {
+	v, err := once(p.dir.Journal, "stage", name, func() (T, error) {
 		var err error
 		partial, err = fn(ctx)
 		return partial, err

@@ -154,7 +154,7 @@ func (r *Runner) prepare(ctx context.Context, b *begun) (*prepared, error) {
 	if err != nil {
 		return nil, fmt.Errorf("checkout: %w", err)
 	}
-	src, err := stage(ctx, b.progress, "checkout", func(ctx context.Context) (rundir.Source, error) { return r.checkout(ctx, b, h.mirror) })
+	src, err := quick(ctx, b.progress, "checkout", func(ctx context.Context) (rundir.Source, error) { return r.checkout(ctx, b, h.mirror) })
 	if err != nil {
 		h.close(r.Log)
 		return nil, err
@@ -197,7 +197,7 @@ func (p *prepared) verify(ctx context.Context) (*report.Report, error) {
 	var f Found
 	var first orchestrator.Preflight
 	if p.agents != nil && p.agents.HasPreflight() {
-		first, f.AgentsFailure = stage(ctx, p.begun.progress, "preflight", p.agents.Preflight)
+		first, f.AgentsFailure = quick(ctx, p.begun.progress, "preflight", p.agents.Preflight)
 	}
 	sides := &snapshots{}
 	f.Gate, f.Failure = stage(ctx, p.begun.progress, "gate", func(ctx context.Context) (*gate.Result, error) { return p.gate(ctx, sides) })

@@ -76,7 +76,7 @@ func (d *Dir) RecordLayout(l Layout) error {
 	if len(all) > 0 && all[len(all)-1] == l {
 		return nil
 	}
-	return d.Journal.Append(kindLayout, strconv.Itoa(len(all)+1), l)
+	return d.Journal.AppendSoon(kindLayout, strconv.Itoa(len(all)+1), l)
 }
 
 // Layouts are those of the attempts at a run, oldest first.
@@ -97,7 +97,7 @@ func RecordWorkspace(j *journal.Journal, id string, roots evidence.Roots) error 
 	if len(all) > 0 && all[len(all)-1] == roots {
 		return nil
 	}
-	return j.Append(kindWorkspace, id, roots)
+	return j.AppendSoon(kindWorkspace, id, roots)
 }
 
 func workspaces(j *journal.Journal, id string) []evidence.Roots {

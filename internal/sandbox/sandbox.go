@@ -44,6 +44,13 @@ type Sandbox interface {
 	Status() Status
 }
 
+// Announce says that commands of sb will come, for one that has yet to be tried out.
+func Announce(sb Sandbox) {
+	if s, ok := sb.(interface{ Announced() }); ok {
+		s.Announced()
+	}
+}
+
 // A Command is one program to run. Paths are absolute paths of the host and
 // have the same names inside the sandbox.
 type Command struct {

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -21,13 +23,16 @@ import (
 // to give by the last run here.
 const File = "sandbox.json"
 
-// An expected sandbox is one that is still being tried out. Until then it is said to
-// give what it gave the last time on this machine, so that a run can begin; a command
-// waits for the outcome, and none is run when that is another.
+// An expected sandbox is one that is tried out when commands are announced. Until then it
+// is said to give what it gave the last time on this machine, so that a run can begin; a
+// command waits for the outcome, and none is run when that is another.
 type expected struct {
-	known sandbox.Status
-	file  string
+	known  sandbox.Status
+	file   string
+	detect func() (sandbox.Sandbox, error)
 
+	once  sync.Once
+	begun atomic.Bool
 	leave context.CancelFunc
 	found chan struct{} // closed when box and err are there
 	box   sandbox.Sandbox
@@ -40,9 +45,9 @@ type finding struct {
 	Status  sandbox.Status `json:"status"`
 }
 
-// Begin has detect try the sandbox out beside what comes next, where the last run
-// on this machine has found out what there is, and else waits for it. The caller
-// calls [Wait] or [Abandon] at the end.
+// Begin has detect try the sandbox out when commands are announced, beside what comes
+// next, where the last run on this machine has found out what there is, and else at once.
+// The caller calls [Wait] or [Abandon] at the end.
 func Begin(ctx context.Context, file, machine string, detect func(context.Context) (sandbox.Sandbox, error)) (sandbox.Sandbox, error) {
 	var last finding
 	data, err := os.ReadFile(file)
@@ -55,17 +60,16 @@ func Begin(ctx context.Context, file, machine string, detect func(context.Contex
 	}
 	f := &expected{known: last.Status, file: file, found: make(chan struct{})}
 	ctx, f.leave = context.WithCancel(ctx)
-	go func() {
-		defer close(f.found)
-		defer f.leave()
-		f.box, f.err = detect(ctx)
-		if f.err == nil && !gives(f.box.Status(), f.known) {
-			f.err = fmt.Errorf("the sandbox gives tier %s and not %s with the same layers, as it did for the last run here: run again", f.box.Status().Tier, f.known.Tier)
+	f.detect = func() (sandbox.Sandbox, error) {
+		box, err := detect(ctx)
+		if err == nil && !gives(box.Status(), f.known) {
+			err = fmt.Errorf("the sandbox gives tier %s and not %s with the same layers, as it did for the last run here: run again", box.Status().Tier, f.known.Tier)
 		}
-		if f.err != nil && ctx.Err() == nil {
-			f.err = errors.Join(f.err, os.Remove(f.file))
+		if err != nil && ctx.Err() == nil {
+			err = errors.Join(err, os.Remove(f.file))
 		}
-	}()
+		return box, err
+	}
 	return f, nil
 }
 
@@ -89,8 +93,28 @@ func gives(a, b sandbox.Status) bool {
 // Status implements [sandbox.Sandbox].
 func (f *expected) Status() sandbox.Status { return f.known }
 
+// Announced has the trial begin.
+func (f *expected) Announced() {
+	f.once.Do(func() {
+		f.begun.Store(true)
+		go func() {
+			defer close(f.found)
+			defer f.leave()
+			f.box, f.err = f.detect()
+		}()
+	})
+}
+
+// wait waits for the trial, if it has begun.
+func (f *expected) wait() {
+	if f.begun.Load() {
+		<-f.found
+	}
+}
+
 // Run implements [sandbox.Sandbox].
 func (f *expected) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
+	f.Announced()
 	select {
 	case <-f.found:
 	case <-ctx.Done():
@@ -104,6 +128,7 @@ func (f *expected) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, 
 
 // OpenLoopback makes a loopback interface as the sandbox does that was tried out.
 func (f *expected) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) {
+	f.Announced()
 	select {
 	case <-f.found:
 	case <-ctx.Done():
@@ -115,11 +140,11 @@ func (f *expected) OpenLoopback(ctx context.Context) (*sandbox.Loopback, error) 
 	return sandbox.OpenLoopback(ctx, f.box, sandbox.NetworkNone)
 }
 
-// Wait waits until a sandbox has been tried out, so that the trial leaves nothing
-// behind.
+// Wait waits until a sandbox has been tried out, if that has begun, so that the trial
+// leaves nothing behind.
 func Wait(box sandbox.Sandbox) {
 	if f, ok := box.(*expected); ok {
-		<-f.found
+		f.wait()
 	}
 }
 
@@ -127,7 +152,7 @@ func Wait(box sandbox.Sandbox) {
 func Abandon(box sandbox.Sandbox) {
 	if f, ok := box.(*expected); ok {
 		f.leave()
-		<-f.found
+		f.wait()
 	}
 }
 

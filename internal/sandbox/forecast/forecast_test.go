@@ -73,6 +73,7 @@ func TestForecast(t *testing.T) {
 			if !gives(box.Status(), full) {
 				t.Errorf("expected %+v", box.Status())
 			}
+			Wait(box) // for nothing: no command was announced
 			ran := make(chan error, 1)
 			go func() {
 				_, err := box.Run(t.Context(), sandbox.Command{})
@@ -97,11 +98,37 @@ func TestForecast(t *testing.T) {
 // A command that waits for the trial ends with its context.
 func TestAbandoned(t *testing.T) {
 	t.Parallel()
-	f := &expected{found: make(chan struct{})}
+	f := &expected{found: make(chan struct{}), leave: func() {}, detect: func() (sandbox.Sandbox, error) {
+		<-t.Context().Done()
+		return nil, t.Context().Err()
+	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := f.Run(ctx, sandbox.Command{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The trial begins when commands are announced, and not before.
+func TestAnnounced(t *testing.T) {
+	t.Parallel()
+	tried := make(chan struct{})
+	f := &expected{found: make(chan struct{}), leave: func() {}, detect: func() (sandbox.Sandbox, error) {
+		close(tried)
+		return &trial{}, nil
+	}}
+	Abandon(f)
+	select {
+	case <-tried:
+		t.Fatal("it was tried out for no command")
+	default:
+	}
+	sandbox.Announce(f)
+	sandbox.Announce(f)
+	<-tried
+	Wait(f)
+	if f.box == nil {
+		t.Error("the trial was not waited for")
 	}
 }
 
