@@ -3,9 +3,12 @@ package run
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
@@ -14,10 +17,87 @@ import (
 // estimates are how long the gate's commands took in the last run of a project,
 // for the person who waits. Nothing else depends on them.
 type estimates struct {
-	file string
-	mu   sync.Mutex
-	last map[string]int64 // milliseconds
-	now  map[string]int64 // of this run
+	file  string
+	mu    sync.Mutex
+	last  map[string]int64 // milliseconds
+	now   map[string]int64 // of this run
+	began time.Time        // when the gate did
+	base  time.Duration    // of the base's tests
+	said  bool             // a forecast was given, or none is wanted
+}
+
+// Keys of the gate as a whole, beside those of its commands.
+const (
+	firstVerdict = "first verdict"
+	wholeGate    = "whole gate"
+)
+
+// worthSaying is how long a gate takes at least for which a forecast is shown.
+const worthSaying = 30 * time.Second
+
+// begin is where the gate begins. It returns how long the gate took in the last run, in
+// a sentence; "" where that is not known, or not long.
+func (e *estimates) begin(now time.Time, untilFirst bool) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.began = now
+	first, whole := millis(e.last[firstVerdict]), millis(e.last[wholeGate])
+	if first == 0 || whole == 0 && !untilFirst {
+		return ""
+	}
+	e.said = true
+	switch {
+	case max(first, whole) < worthSaying:
+		return ""
+	case untilFirst || whole <= first:
+		return fmt.Sprintf("forecast: the first verdict after about %s, as in the last run of this project", roughly(first))
+	default:
+		return fmt.Sprintf("forecast: the first verdict after about %s, the gate's end after %s, as in the last run of this project", roughly(first), roughly(whole))
+	}
+}
+
+// progress makes the forecast of a project that is not known, when the base's tests have
+// run: the head's take as long, and so do the tests of each side over the other's sources.
+func (e *estimates) progress(p gate.Progress) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.said || p.Side != gate.Head || p.Stage != gate.StageTest {
+		return ""
+	}
+	e.said = true
+	if 3*e.base < worthSaying {
+		return ""
+	}
+	return fmt.Sprintf("forecast: the tests of the base took %s, so the first verdict comes in %s to %s", roughly(e.base), roughly(e.base), roughly(3*e.base))
+}
+
+// reached keeps how long the gate took to what key names.
+func (e *estimates) reached(key string, now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.now[key] = now.Sub(e.began).Milliseconds()
+}
+
+func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// roughly rounds to what a forecast can know.
+func roughly(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return max(d.Round(5*time.Second), 5*time.Second).String()
+	case d < 10*time.Minute:
+		return minutes(d.Round(30 * time.Second))
+	default:
+		return minutes(d.Round(time.Minute))
+	}
+}
+
+// minutes writes a duration without seconds that are none.
+func minutes(d time.Duration) string {
+	if whole, ok := strings.CutSuffix(d.String(), "m0s"); ok {
+		return whole + "m"
+	}
+	return d.String()
 }
 
 // openEstimates reads them; what cannot be read is not known.
@@ -45,6 +125,9 @@ func (e *estimates) took(p gate.Progress) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.now[estimateKey(p)] = p.Step.Duration.Milliseconds()
+	if p.Side == gate.Base && p.Stage == gate.StageTest {
+		e.base += p.Step.Duration
+	}
 }
 
 // save leaves them to the next run.
@@ -53,6 +136,11 @@ func (e *estimates) save() error {
 	defer e.mu.Unlock()
 	if len(e.now) == 0 {
 		return nil
+	}
+	for _, key := range []string{firstVerdict, wholeGate} { // which a run need not reach
+		if _, ok := e.now[key]; !ok && e.last[key] > 0 {
+			e.now[key] = e.last[key]
+		}
 	}
 	data, err := json.Marshal(e.now)
 	if err != nil {

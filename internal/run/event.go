@@ -106,6 +106,9 @@ func (b *begun) gateProgress(p gate.Progress) {
 		Stage: string(p.Stage), Side: string(p.Side), Unit: p.Unit, Command: p.Command, Rest: p.Rest,
 	}}
 	if !p.Done {
+		if text := b.estimates.progress(p); text != "" {
+			b.progress.note(agent.Event{Type: agent.EventNote, Text: text})
+		}
 		e.DurationMS = b.estimates.of(p)
 	} else {
 		b.estimates.took(p)

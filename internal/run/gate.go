@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/gate/compare"
@@ -34,7 +35,18 @@ func (p *prepared) gate(ctx context.Context, sides *snapshots) (*gate.Result, er
 	if job := p.begun.job; job.Models != nil || job.Previous != nil {
 		in.Prepared = p.snapshot(sides)
 	}
-	result, err := p.newGate(p.begun.dir.Evidence).Run(ctx, in)
+	b := p.begun
+	if text := b.estimates.begin(b.progress.now(), in.UntilFirst); text != "" {
+		b.progress.note(agent.Event{Type: agent.EventNote, Text: text})
+	}
+	result, err := p.newGate(b.dir.Evidence).Run(ctx, in)
+	if err == nil {
+		key := wholeGate
+		if in.UntilFirst {
+			key = firstVerdict
+		}
+		b.estimates.reached(key, b.progress.now())
+	}
 	if result != nil {
 		if err := p.history.failure(ctx); err != nil {
 			p.runner.Log.WarnContext(ctx, "mirror lacks history", "repo", p.source.Change.Repo, "error", err)

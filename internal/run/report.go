@@ -112,6 +112,7 @@ func outcome(stop context.Context, failure error) report.Outcome {
 // first shows what the decisive part of the gate came to, while the run goes on.
 func (p *prepared) first(result gate.Result) {
 	b := p.begun
+	b.estimates.reached(firstVerdict, p.runner.Now())
 	begun := b.recorded(p.source)
 	header := begun.Header(b.dir.Evidence.Records())
 	header.Phase, header.Interim = report.PhaseFirst, true
