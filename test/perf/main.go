@@ -39,7 +39,7 @@ type measurement struct {
 func measurements() []measurement {
 	return []measurement{
 		{"1", "harness time of a run", harnessTime},
-		{"2", "gate with the base cached", cachedGate},
+		{"2", "first verdict", firstVerdict},
 		{"3 4 7 8 9", "forty turns that read", reading},
 		{"5", "forty turns with a shell", shelling},
 		{"5 sandbox", "what a command pays for the sandbox", overhead},
