@@ -98,7 +98,7 @@ func proseFiles(t *testing.T) []string {
 			return err
 		case d.IsDir() && name != "." && (slices.Contains([]string{"testdata", "node_modules", "bin", "dist"}, d.Name()) || strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
-		case slices.Contains([]string{".go", ".md", ".html", ".yml"}, path.Ext(name)) && name != "docs/glossary.md" && name != "docs/decisions.md":
+		case slices.Contains([]string{".go", ".md", ".html", ".yml"}, path.Ext(name)) && name != "docs/glossary.md":
 			out = append(out, name)
 		}
 		return nil
