@@ -43,7 +43,6 @@ var shownInDocs = []inDocs{
 	{page: "docs/agents.md", text: "ycbot tasks show ID what it took, and its result or what it did last", by: "TestScript/tasks"},
 	{page: "docs/agents.md", text: "ycbot tasks transcript ID all that happened, as Markdown", by: "TestScript/tasks"},
 	{page: "docs/agents.md", text: "ycbot tasks stop ID a task; with the id of a run, all of it", by: "TestScript/tasks"},
-	{page: "docs/agents.md", text: `YCBOT_API_KEY=… make eval MODEL=NAME ARGS="-max-cost-usd 0.5"`, cannot: "a paid key; TestYcbot runs it with a scripted model"},
 
 	{page: "docs/backtest.md", text: "ycbot backtest --last 20", by: "TestScript/backtest"},
 	{page: "docs/backtest.md", text: "ycbot backtest --last 20 --resume ~/.ycbot/backtests/…/results.jsonl", by: "TestScript/backtest"},
