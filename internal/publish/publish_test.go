@@ -461,7 +461,7 @@ func TestAnotherAppsCheckRun(t *testing.T) {
 	}
 }
 
-// TestNotice: one comment says why nothing was run, whoever asks how often; it says the
+// TestNotice: one comment says why nothing was run, however often it is asked for; it says the
 // last reason, and no one else can write it.
 func TestNotice(t *testing.T) {
 	t.Parallel()

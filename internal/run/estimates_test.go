@@ -9,7 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate"
 )
 
-// The next run is told how long a command took; a time limit that the gate adds
+// The next run knows how long a command took; a time limit that the gate adds
 // makes no difference, the side does.
 func TestEstimates(t *testing.T) {
 	t.Parallel()
