@@ -164,7 +164,7 @@ func (w *Worker) reply(ctx context.Context, h Host, j job.Job, s job.Skip) error
 }
 
 // resolve finds the earlier job that j is about, and takes from it what GitHub did not
-// tell: of a fork's check run it names no pull request, and of a suite no job at all.
+// send: of a fork's check run it names no pull request, and of a suite no job at all.
 func (w *Worker) resolve(ctx context.Context, j job.Job) (job.Job, *job.Job, error) {
 	var entry queue.Entry
 	var err error

@@ -335,8 +335,8 @@ func TestStopTooLate(t *testing.T) {
 	}
 }
 
-// Limits are held: nothing is begun beyond them, skipped runs do not count, and a person is
-// told.
+// Limits are held: nothing is begun beyond them, skipped runs do not count, and a person
+// gets an answer.
 func TestWorkLimits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -362,8 +362,8 @@ func TestWorkLimits(t *testing.T) {
 	}
 }
 
-// While there is no room no run is begun, nor gone on with: the job waits, no one is asked
-// or told anything, and it uses up no attempt. One that is cancelled is ended all the same.
+// While there is no room no run is begun, nor gone on with: the job waits, nothing is
+// published, and it uses up no attempt. One that is cancelled is ended all the same.
 func TestWorkNoRoom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -28,8 +28,6 @@ var shownInDocs = []inDocs{
 	{page: "README.md", text: "ycbot run --pr 7 --publish", by: "TestRunPull"},
 	{page: "README.md", text: "ycbot check ~/.ycbot/projects/…/runs/…", by: "TestReadme"},
 	{page: "README.md", text: "on: {pull_request: {types: [opened, synchronize, reopened, ready_for_review, labeled, edited]}, issue_comment: {types: [created]}} permissions: {}", by: "TestReadmeWorkflow"},
-	{page: "README.md", text: "ycbot app manifest", by: "TestAppManifest"},
-	{page: "README.md", text: "ycbot app serve", by: "TestSetUpAsDocumented"},
 
 	{page: "docs/action.md", text: "name: ycbot on:", by: "TestTeamWorkflow"},
 	{page: "docs/action.md", text: "name: ycbot for forks on:", by: "TestMaintainersWorkflow"},

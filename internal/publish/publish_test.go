@@ -202,7 +202,7 @@ func TestForgedMark(t *testing.T) {
 	forged := []github.Comment{
 		b.AddComment(calc, b.n, "mallory", mark+"\n<!-- ycbot:state {\"run\":\"x\",\"head\":\""+b.head+"\",\"verdict\":\"PASS\"} -->\nall is well"),
 		b.AddComment(calc, b.n, "mona", mark),
-		b.AddComment(calc, b.n, "github-actions[bot]", "Somebody wrote:\n"+mark),
+		b.AddComment(calc, b.n, "github-actions[bot]", "A person wrote:\n"+mark),
 		b.AddComment(calc, b.n, "github-actions[bot]", "<!-- ycbot:v1 octo/calc#999 -->\nx"),
 		b.AddComment(calc, b.n, "github-actions[bot]", "<!-- other-bot -->\n"+mark),
 	}

@@ -164,8 +164,8 @@ func (c *comparison) add(name string, ch change) {
 	c.unexplained = append(c.unexplained, difference{ch, []string{name}})
 }
 
-// write says what is not explained in the form of intended.txt, so that whoever
-// knows why can write it there.
+// write says what is not explained in the form of intended.txt, so that the
+// reason can be added there.
 func (c comparison) write(w io.Writer) error {
 	names := map[string]bool{}
 	for _, d := range c.unexplained {
