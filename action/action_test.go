@@ -87,7 +87,7 @@ func TestEndsWhatItBegan(t *testing.T) {
 				t.Errorf("exit %d, want %d; finished %d times", code, c.code, c.host.finished)
 			}
 			if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says) || c.host.failure == nil) {
-				t.Errorf("error %v, told %v", err, c.host.failure)
+				t.Errorf("error %v, reported %v", err, c.host.failure)
 			}
 		})
 	}

@@ -180,7 +180,7 @@ func (b *bench) setup(t *testing.T, text string) {
 			b.stopAt = rest
 		case "reserve": // per cent
 			b.cfg.Reserve = float64(n) / 100
-		case "hear": // what is said before the n-th time that somebody listens
+		case "hear": // what is said before the n-th time that it is read
 			when, text, _ := strings.Cut(rest, " ")
 			times := 0
 			b.cfg.Inbox = func() []string {

@@ -71,7 +71,7 @@ func TestFirstAnswerGoesAhead(t *testing.T) {
 	}
 }
 
-// Nobody waits for an answer that will not come, or comes late, or longer than its
+// No agent waits for an answer that will not come, or comes late, or longer than its
 // own context.
 func TestNobodyWaitsForNothing(t *testing.T) {
 	t.Parallel()

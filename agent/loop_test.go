@@ -203,7 +203,7 @@ func TestInjectLater(t *testing.T) {
 }
 
 // A model that is not the one that was wanted, and the end of work that no one
-// waited for, are told by events of their own.
+// waited for, have events of their own.
 func TestFallbackAndBackgroundDone(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- Explore --\nSeen.\n")

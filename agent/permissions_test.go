@@ -40,7 +40,7 @@ var (
 	fetch = tool.Tool{Name: "fetch_url", Class: tool.Net}
 )
 
-// A refusal has all that a model, the events and the report tell of it.
+// A refusal has all that a model, the events and the report say of it.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	p := permissions(t, agent.Terms{Trust: "trusted", Sandboxed: true}, `{"permissions":{"deny":["Bash(curl *)"]}}`)

@@ -30,7 +30,7 @@ import (
 //	   say AGENT|all WORDS              someone says this
 //	hold AGENT EVENT N until AGENT EVENT N   an event waits for another one
 //
-// An event is told by its type and its N, as the want section has them. One that
+// An event is identified by its type and its N, as the want section has them. One that
 // waits does so before what happens with it.
 type stage struct {
 	*cast
@@ -190,7 +190,7 @@ func (s scenario) playCast(t *testing.T, m model.Model) (string, []model.Message
 	tasks := c.List()
 	slices.SortFunc(tasks, func(a, b agent.Record) int { return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID)) })
 	for _, rec := range tasks {
-		out += "\n" + told(rec) + "\n"
+		out += "\n" + ended(rec) + "\n"
 		for _, e := range of[rec.ID] {
 			out += line(e) + "\n"
 		}
@@ -198,8 +198,8 @@ func (s scenario) playCast(t *testing.T, m model.Model) (string, []model.Message
 	return out, history
 }
 
-// told is how a task ended.
-func told(rec agent.Record) string {
+// ended is how a task ended.
+func ended(rec agent.Record) string {
 	s := fmt.Sprintf("task %s %s: %s, %s, %s", rec.Agent, rec.ID, rec.Status, rec.Result.Status, rec.Result.Outcome)
 	if rec.Background {
 		s += ", in the background"

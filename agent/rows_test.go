@@ -45,7 +45,7 @@ func rowsOf(t *testing.T, file string) []int {
 
 // Each row of the loop has a scenario whose first line names it, here or among the
 // scripts that run the whole program, each scenario here names its rows, and the
-// table of docs/agent-core.md tells just that.
+// table of docs/agent-core.md says just that.
 func TestRowsHaveScenarios(t *testing.T) {
 	t.Parallel()
 	files := map[int][]string{}

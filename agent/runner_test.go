@@ -77,7 +77,7 @@ func (c *cast) types(id string) []string {
 }
 
 // A subagent gets the tools that its spec allows and never one that delegates;
-// its result, record and events tell the same.
+// its result, record and events say the same.
 func TestSubagent(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- Explore --\n> read {\"path\": \"a\"}\n> Agent {\"prompt\": \"help\"}\n> run_bash {}\n---\nIt is in a.go.\n\nVERDICT: PASS\n")
@@ -463,7 +463,7 @@ func TestRunnerResumes(t *testing.T) {
 	second.Drain()
 }
 
-// One budget bounds all agents together, whoever uses it up.
+// One budget bounds all agents together, whichever uses it up.
 func TestBudgetIsShared(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\n! usage 900 100 0\nDone.\n")

@@ -341,14 +341,14 @@ func TestOperatorCaps(t *testing.T) {
 func TestAdmit(t *testing.T) {
 	t.Parallel()
 	c := newCast(t, "-- model --\n! 500\n")
-	var told string
+	var begun string
 	c.Admit = func(_ context.Context, rec agent.Record, isolation string) error {
-		told = rec.Agent + " " + isolation
+		begun = rec.Agent + " " + isolation
 		return errors.New("not today")
 	}
 	res, err := c.Run(t.Context(), agent.Order{Agent: "Explore", Prompt: "p"})
-	if err != nil || res.Outcome != agent.Canceled || res.Reason != "not today" || told != "Explore worktree" || len(c.closed) != 1 {
-		t.Errorf("%+v, %v, told %q, closed %v", res, err, told, c.closed)
+	if err != nil || res.Outcome != agent.Canceled || res.Reason != "not today" || begun != "Explore worktree" || len(c.closed) != 1 {
+		t.Errorf("%+v, %v, begun %q, closed %v", res, err, begun, c.closed)
 	}
 	if diff := cmp.Diff([]string{"subagent_start", "subagent_done"}, c.types(res.ID)); diff != "" {
 		t.Error(diff)

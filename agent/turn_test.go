@@ -87,7 +87,7 @@ func TestScenario(t *testing.T) {
 				t.Error(err)
 			}
 			if strings.Contains(got, "script: agent ") {
-				t.Fatalf("the scenario was not told what it wants to be told:\n%s", got)
+				t.Fatalf("the scenario did not get what it wants:\n%s", got)
 			}
 			if *update {
 				s.want.Data = []byte(got)

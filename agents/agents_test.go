@@ -143,7 +143,7 @@ func TestContract(t *testing.T) {
 	}
 	reader := Circumstances{Tools: []string{"grep"}, Cwd: "/w/1", Base: "/b"}
 	if read := Contract(reader) + Place(reader); strings.Contains(read, "/w/1") || strings.Contains(read, "/b,") || strings.Contains(read, "[E12]") {
-		t.Errorf("a reader is told of what it does not have:\n%s", read)
+		t.Errorf("a reader is given what it does not have:\n%s", read)
 	}
 	there := here
 	there.Cwd, there.Base = "/w/2", "/c"

@@ -90,7 +90,7 @@ func TestTell(t *testing.T) {
 		{name: "back, says its account", account: "Acme", now: 11, want: []string{"finish run1 none by 11"}},
 		{name: "another account is back", account: "other", now: 11, untold: true},
 		{name: "after another run", now: 11, newer: true, want: []string{"finish run1 none late by 11"}},
-		{name: "after long", now: 11, later: tellWithin + time.Hour},
+		{name: "after long", now: 11, later: publishWithin + time.Hour},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +117,7 @@ func TestTell(t *testing.T) {
 				if j.ID = j.Identity(); test.account == "" {
 					j.Request += "2"
 				}
-				if err := errors.Join(d.Work(t.Context(), j), d.Tell(t.Context(), test.account)); err != nil {
+				if err := errors.Join(d.Work(t.Context(), j), d.PublishEnded(t.Context(), test.account)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -137,7 +137,7 @@ func TestTellRefused(t *testing.T) {
 	d.Installed = func(context.Context, event.Repo) (int64, error) { return 11, nil }
 	d.finish = &Permanent{Err: errors.New("no")}
 	d.enqueue(t, pushed())
-	if err := errors.Join(d.Work(t.Context(), pushed()), d.Tell(t.Context(), "")); err != nil {
+	if err := errors.Join(d.Work(t.Context(), pushed()), d.PublishEnded(t.Context(), "")); err != nil {
 		t.Fatal(err)
 	}
 	if run, err := d.DB.RunOfJob(t.Context(), pushed().ID); err != nil || run.Untold {

@@ -13,7 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/queue"
 )
 
-// replyJob is the job of telling a person why nothing is run. Its Words are the answer,
+// replyJob is the job of answering a person why nothing is run. Its Words are the answer,
 // in place of what the person said, and its Action is the code.
 func replyJob(j job.Job, s job.Skip) job.Job {
 	j.Verb, j.Number, j.Words, j.Action = event.VerbHelp, s.Number, s.Text, string(s.Code)
@@ -98,7 +98,7 @@ func (w *Worker) reaction(ctx context.Context, j job.Job) error {
 		return err
 	}
 	if j.Verb == event.VerbReturn {
-		return w.Tell(ctx, j.Account)
+		return w.PublishEnded(ctx, j.Account)
 	}
 	h, err := w.Hosts(ctx, j)
 	if err != nil {
@@ -164,7 +164,7 @@ func (w *Worker) reply(ctx context.Context, h Host, j job.Job, s job.Skip) error
 }
 
 // resolve finds the earlier job that j is about, and takes from it what GitHub did not
-// tell: of a fork's check run it names no pull request, and of a suite no job at all.
+// send: of a fork's check run it names no pull request, and of a suite no job at all.
 func (w *Worker) resolve(ctx context.Context, j job.Job) (job.Job, *job.Job, error) {
 	var entry queue.Entry
 	var err error

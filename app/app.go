@@ -8,7 +8,7 @@
 // had begun is gone on with by the next; its place is in these records:
 //
 //   - the run of a job, made before anything of it can be seen. A run that is not
-//     [store.Running] any more has ended and was told of.
+//     [store.Running] any more has ended and was published.
 //   - the effect "job/<run>": the job as it was authorized, with its commits pinned.
 //   - the effect "answer/<job>": a question was answered.
 //   - the effect "stopped/<job>": how many runs a person stopped.
@@ -19,7 +19,7 @@
 //
 // Questions and stops are jobs too, so that none is lost. They must not wait for a
 // worker, which may be busy with the very run that is to be stopped: the server that
-// stored one answers it at once ([Worker.Hasten]), and whoever comes later finds it
+// stored one answers it at once ([Worker.Hasten]), and a later one finds it
 // answered.
 //
 // What happens on GitHub, in the sandbox and with a model is behind interfaces that
@@ -70,7 +70,7 @@ type Announcer interface {
 	Unqueued(ctx context.Context, j job.Job, c queue.Reason, why string) error
 }
 
-// A Performer verifies, and tells people.
+// A Performer verifies, and publishes results.
 type Performer interface {
 	// Begin shows that the run is under way.
 	Begin(ctx context.Context, a Assignment) error
@@ -104,7 +104,7 @@ type Link struct {
 type Ending struct {
 	Kind    queue.Reason // empty: it came to its own end
 	Failure error        // why there is no report
-	Unseen  bool         // nothing of it can be seen, so nothing is left to be told later
+	Unseen  bool         // nothing of it can be seen, so nothing is left to be published later
 	Late    bool         // a newer run of the same pull request has a verdict: comments are about that one
 }
 
@@ -114,7 +114,7 @@ type Permanent struct{ Err error }
 func (e *Permanent) Error() string { return e.Err.Error() }
 func (e *Permanent) Unwrap() error { return e.Err }
 
-// endTime is how long telling people may take when the job itself is over.
+// endTime is how long publishing may take when the job itself is over.
 const endTime = time.Minute
 
 // after returns a context for what must be done though ctx has ended.

@@ -36,11 +36,11 @@ func Keep(ctx context.Context, every time.Duration, log *slog.Logger, chores ...
 	}
 }
 
-// ownTime is how long whoever ended a job may take to end its run.
+// ownTime is how long the process that ended a job may take to end its run.
 const ownTime = 2 * endTime
 
 // Orphans ends the runs that count as running though their job is over: their worker
-// died between the two, or GitHub could not be told.
+// died between the two, or GitHub could not be reached.
 func (w *Worker) Orphans(ctx context.Context) error {
 	running, err := w.DB.Runs(ctx, store.RunFilter{State: store.Running, Limit: manyRuns})
 	if err != nil {

@@ -67,9 +67,9 @@ func endOf(ctx context.Context) (Ending, bool) {
 }
 
 // errLetGo says that a run was left as it is.
-var errLetGo = errors.New("the run is left to whoever goes on with it")
+var errLetGo = errors.New("the run is left to the worker that goes on with it")
 
-// guarded verifies while the job is ours. Where it is cancelled the run is told to end,
+// guarded verifies while the job is ours. Where it is cancelled the run is asked to end,
 // and has its say. Where it must be handed over, the run is left as a crash would leave
 // it, because what ends properly is not gone on with: the process is about to end.
 func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *store.Mirror) (*report.Report, error) {
@@ -77,7 +77,7 @@ func (w *Worker) guarded(ctx context.Context, h Host, a Assignment, mirror *stor
 		rep *report.Report
 		err error
 	}
-	life, end := context.WithCancelCause(context.WithoutCancel(ctx)) // also of a run that was told to end
+	life, end := context.WithCancelCause(context.WithoutCancel(ctx)) // also of a run that was asked to end
 	inner, cancel := context.WithCancelCause(life)
 	copied := &copier{w: w, mirror: mirror, end: end}
 	copied.ended.Go(func() { copied.late(life) })
@@ -153,7 +153,7 @@ const (
 )
 
 // kept copies what the journal has more. While the database does not answer the run
-// waits: what it did is not lost, and a worker that is taken for dead is told to end.
+// waits: what it did is not lost, and a worker that is taken for dead is asked to end.
 func (c *copier) kept(ctx context.Context) error {
 	if c.w.DB.Postgres() == nil {
 		return nil
@@ -211,18 +211,18 @@ func (c *copier) late(ctx context.Context) {
 func (w *Worker) finish(ctx context.Context, h Host, run store.Run, a Assignment, rep *report.Report, e Ending) error {
 	ctx, cancel := after(ctx)
 	defer cancel()
-	told, err := h.Finish(ctx, a, rep, e)
+	published, err := h.Finish(ctx, a, rep, e)
 	var permanent *Permanent
 	switch {
 	case errors.As(err, &permanent):
-		w.Log.WarnContext(ctx, "nobody can be told how a run ended", "run", run.ID, "repo", run.Repo, "error", err)
+		w.Log.WarnContext(ctx, "cannot publish the run's result", "run", run.ID, "repo", run.Repo, "error", err)
 		e.Failure = errors.Join(e.Failure, err)
 		run.Untold = !e.Unseen
 	case err != nil:
 		return err
 	}
-	if told != nil {
-		rep = told
+	if published != nil {
+		rep = published
 	}
 	return w.end(ctx, run, rep, e)
 }

@@ -42,7 +42,7 @@ func TestPress(t *testing.T) {
 		}
 	}
 	if len(got) != 2 || h.fresh.Load() != 2 {
-		t.Fatalf("%d jobs, %d told of, want 2 of three presses that are two: %+v", len(got), h.fresh.Load(), got)
+		t.Fatalf("%d jobs, %d announced, want 2 of three presses that are two: %+v", len(got), h.fresh.Load(), got)
 	}
 	j := got[0]
 	if j.Verb != event.VerbStop || j.Again != of.ID || j.HeadSHA != "bbbb" || j.Number != 4 || j.Installation != 3 || j.Actor != who || j.Trigger != job.TriggerRerequest {

@@ -73,8 +73,8 @@ func TestWebhookStorm(t *testing.T) {
 				}
 			}
 			s.oversized()
-			if jobs, told := h.jobs(t), h.fresh.Load(); jobs != good || told != int64(good) {
-				t.Errorf("%d jobs, told of %d times; want %d", jobs, told, good)
+			if jobs, announced := h.jobs(t), h.fresh.Load(); jobs != good || announced != int64(good) {
+				t.Errorf("%d jobs, announced %d times; want %d", jobs, announced, good)
 			}
 			for i := range good {
 				if _, ok, err := h.db.Delivery(t.Context(), fmt.Sprint("good-", i+1)); !ok || err != nil {

@@ -278,7 +278,7 @@ func (w *Worker) unqueue(ctx context.Context, e queue.Entry) error {
 		err = w.announcing(ctx, e.Job, func(ctx context.Context) error { return w.endQueued(ctx, e) })
 	}
 	var permanent *Permanent
-	if errors.As(err, &permanent) && w.Now().Sub(e.Created) > tellWithin {
+	if errors.As(err, &permanent) && w.Now().Sub(e.Created) > publishWithin {
 		err = nil // GitHub itself has ended it
 	}
 	if err != nil {

@@ -219,8 +219,8 @@ func became(j *job.Job, receipt queue.Receipt) string {
 	return telemetry.DeliveryAccepted
 }
 
-// admit says what an event calls for, in words and as a job. What people are told
-// though nothing is run is a job too.
+// admit says what an event calls for, in words and as a job. An answer to
+// people though nothing is run is a job too.
 func (h *webhook) admit(e *event.Event) (string, *job.Job) {
 	if !h.Allow.allows(e) {
 		return "this installation or repository is not allowed here", nil

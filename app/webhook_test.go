@@ -180,7 +180,7 @@ func TestWebhookAnswers(t *testing.T) {
 }
 
 // A delivery that comes again is accepted and adds nothing, also under another id, and
-// nobody is told of it twice.
+// it is announced once.
 func TestWebhookRepeated(t *testing.T) {
 	t.Parallel()
 	h := newHook(t)
@@ -189,8 +189,8 @@ func TestWebhookRepeated(t *testing.T) {
 			t.Fatalf("answer %d, want 202", got.Code)
 		}
 	}
-	if jobs, told := h.jobs(t), h.fresh.Load(); jobs != 1 || told != 1 {
-		t.Errorf("%d jobs, told of %d times, want one each", jobs, told)
+	if jobs, announced := h.jobs(t), h.fresh.Load(); jobs != 1 || announced != 1 {
+		t.Errorf("%d jobs, announced %d times, want one each", jobs, announced)
 	}
 }
 

@@ -48,7 +48,7 @@ func (w *Worker) passed(ctx context.Context, j job.Job) (bool, error) {
 }
 
 // offer puts the words of j before the run that is under way on the commit which j is
-// about, and says so, if there is one and whoever wrote them may.
+// about, and says so, if there is one and their author may.
 func (w *Worker) offer(ctx context.Context, j job.Job) (run string, offered bool, err error) {
 	if run, offered, err = w.DB.Lookup(ctx, "words/"+j.ID); err != nil || offered {
 		return run, offered, err // meanwhile, by another
@@ -81,7 +81,7 @@ func (w *Worker) offer(ctx context.Context, j job.Job) (run string, offered bool
 	if err := h.Seen(ctx, j); err != nil {
 		return "", false, err
 	}
-	text := "A run of `" + change.Short(d.Job.HeadSHA) + "` is under way and is told this. If it ends before it could listen, another is begun."
+	text := "A run of `" + change.Short(d.Job.HeadSHA) + "` is under way and gets this. If it ends before it could read it, another is begun."
 	return run, true, h.Reply(ctx, j, job.Skip{Code: "told", Text: text, Notify: job.NotifyComment, Number: j.Number})
 }
 

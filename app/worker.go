@@ -83,7 +83,7 @@ func (w *Worker) refuse(ctx context.Context, j job.Job) error {
 	return nil
 }
 
-// about has what is logged tell which job it is about.
+// about has log records name the job that they are about.
 func about(ctx context.Context, j job.Job) context.Context {
 	attrs := []slog.Attr{slog.String("job", j.ID), slog.String("repo", j.Repo.FullName())}
 	if j.Number != 0 {
@@ -106,7 +106,7 @@ func (w *Worker) verify(ctx context.Context, j job.Job) (err error) {
 	case !known && !errors.Is(err, store.ErrNotFound):
 		return err
 	case known && run.State != store.Running:
-		return nil // it ended, and that was told
+		return nil // it ended, and that was published
 	case !known && ctx.Err() != nil:
 		return nil // no one saw anything of it
 	case !known && hasWords(j):

@@ -198,7 +198,7 @@ func (d *desk) want(t *testing.T, want ...string) {
 	}
 }
 
-// A job is done once, however often the queue hands it out: what is told comes before the
+// A job is done once, however often the queue hands it out: what is published comes before the
 // record that it was.
 func TestWorkOnce(t *testing.T) {
 	t.Parallel()
@@ -255,7 +255,7 @@ func TestWorkCancelled(t *testing.T) {
 			cancel(test.cause)
 			select {
 			case <-inner.Done():
-			case <-t.Context().Done(): // what is handed over is not told to end
+			case <-t.Context().Done(): // what is handed over is not asked to end
 			}
 			return &report.Report{Verdict: report.Partial}, nil
 		}
@@ -335,8 +335,8 @@ func TestStopTooLate(t *testing.T) {
 	}
 }
 
-// Limits are held: nothing is begun beyond them, skipped runs do not count, and a person is
-// told.
+// Limits are held: nothing is begun beyond them, skipped runs do not count, and a person
+// gets an answer.
 func TestWorkLimits(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -362,8 +362,8 @@ func TestWorkLimits(t *testing.T) {
 	}
 }
 
-// While there is no room no run is begun, nor gone on with: the job waits, no one is asked
-// or told anything, and it uses up no attempt. One that is cancelled is ended all the same.
+// While there is no room no run is begun, nor gone on with: the job waits, nothing is
+// published, and it uses up no attempt. One that is cancelled is ended all the same.
 func TestWorkNoRoom(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -391,7 +391,7 @@ func TestWorkNoRoom(t *testing.T) {
 	d.want(t, "finish run1 nonesuperseded")
 }
 
-// What cannot get better is told at once and not tried again.
+// What cannot get better is published at once and not tried again.
 func TestWorkPermanent(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

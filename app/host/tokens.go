@@ -15,7 +15,7 @@ import (
 
 // What the tokens of a job may. Each is for its repository alone and is given back.
 //
-// While a change is executed there is none that could write a comment: whoever gets at
+// While a change is executed there is none that could write a comment: a program that gets at
 // one can make a check run, which names the App and the commit, and nothing else.
 func watching() github.Permissions {
 	return github.Permissions{Checks: "write", Contents: "read", Issues: "read", PullRequests: "read"}

@@ -63,7 +63,7 @@ func makeSettings(name string, force bool) (*settingsFile, error) {
 // write gives the file its text and its name.
 func (f *settingsFile) write(settings [][2]string) error {
 	var b strings.Builder
-	b.WriteString("# Settings of the GitHub App, made by ycbot app manifest. They are secrets: whoever\n# has them is the App.\n")
+	b.WriteString("# Settings of the GitHub App, made by ycbot app manifest. They are secrets: anyone\n# who has them is the App.\n")
 	for _, s := range settings {
 		value := strings.ReplaceAll(strings.TrimSpace(s[1]), "\n", `\n`)
 		if strings.ContainsAny(value, "\"\r$`") {

@@ -279,7 +279,7 @@ func TestActionOnComment(t *testing.T) {
 	}
 }
 
-// Whoever asks again and again is answered in one comment, which says the last.
+// Repeated requests are answered in one comment, which says the last.
 func TestActionRefusesOnce(t *testing.T) {
 	t.Parallel()
 	h := newHosted(t, good)
@@ -294,7 +294,7 @@ func TestActionRefusesOnce(t *testing.T) {
 	}
 }
 
-// A comment on an issue is told what it is for, and nothing runs.
+// A comment on an issue is answered what it is for, and nothing runs.
 func TestActionOnIssue(t *testing.T) {
 	t.Parallel()
 	h := newHosted(t, good)
@@ -307,7 +307,7 @@ func TestActionOnIssue(t *testing.T) {
 	}
 }
 
-// A push while the run goes: what is told belongs to the commit that was
+// A push while the run goes: what is published belongs to the commit that was
 // verified, and says that there is a newer one.
 func TestActionSuperseded(t *testing.T) {
 	t.Parallel()
@@ -647,7 +647,7 @@ func TestActionLooksAtTheLastRun(t *testing.T) {
 	h := newHosted(t, bad)
 	first := h.step(t, "pull_request", h.opened(), nil)
 	archive := zipped(t, first.outputs["report-dir"])
-	h.Push(h.repo, githubtest.Commit{Branch: "work", Message: "mend", Files: good})
+	h.Push(h.repo, githubtest.Commit{Branch: "work", Message: "fix", Files: good})
 	if s := h.step(t, "pull_request", h.PullEvent(h.repo, h.pull, "synchronize", "alice", ""), nil); s.outputs["verdict"] != "PASS" || strings.Contains(s.summary, "Since the last run") {
 		t.Errorf("%q\n%s", s.outputs, s.log)
 	}

@@ -60,7 +60,7 @@ func TestAppRemoved(t *testing.T) {
 				t.Errorf("without access there is\n%s", h.outcome())
 			}
 			h.lets(t, way.back)
-			h.wait(t, "it is told how a run ended")
+			h.wait(t, "published the run's result")
 			if checks, comments := h.checks(); len(checks) != 1 || !strings.HasPrefix(checks[0], "check ycbot completed cancelled stopped") || comments != 1 {
 				t.Errorf("let in again, people see\n%s", h.outcome())
 			}
@@ -121,7 +121,7 @@ func TestAppToldLater(t *testing.T) {
 	comment := h.outcome()[strings.LastIndex(h.outcome(), "comment"):]
 	h.end(t, syscall.SIGTERM)
 	h.start(t)
-	h.wait(t, "it is told how a run ended")
+	h.wait(t, "published the run's result")
 	if checks, comments := h.checks(); len(checks) != 2 || !strings.HasPrefix(checks[0], "check ycbot completed cancelled stopped") ||
 		comments != 1 || !strings.HasSuffix(h.outcome(), comment) {
 		t.Errorf("people see\n%s, want the comment\n%s", h.outcome(), comment)

@@ -371,7 +371,7 @@ func TestAppPushSupersedes(t *testing.T) {
 	}
 }
 
-// Whoever may write stops a run by a comment, also when every worker is busy with it;
+// A person who may write stops a run by a comment, also when every worker is busy with it;
 // who may not write does not; and each command gets its one answer.
 func TestAppStop(t *testing.T) {
 	t.Parallel()
@@ -453,7 +453,7 @@ const appScript = `
 VERDICT: PASS
 `
 
-// A server that is killed, or told to end, in the middle of a run goes on with it when it is
+// A server that is killed, or asked to end, in the middle of a run goes on with it when it is
 // started again: one check run, one comment, one run, and no question is asked of the model
 // twice.
 func TestAppGoesOn(t *testing.T) {
@@ -512,8 +512,8 @@ func askedOnce(t *testing.T, dir string) {
 	}
 }
 
-// A server that is killed while it tells people, when GitHub did what it was asked and before
-// the answer came, tells them once all the same, and does no finished run again.
+// A server that is killed while it publishes, when GitHub did what it was asked and before
+// the answer came, publishes once all the same, and does no finished run again.
 func TestAppTellsOnce(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"POST check-runs", "POST comments", "PATCH comments", "PATCH check-runs"} {

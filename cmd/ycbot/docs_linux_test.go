@@ -25,7 +25,7 @@ type typed struct {
 	text string // a command in one line; of YAML how it begins
 }
 
-// TestDocs holds that everything that the docs tell people to type is executed: by a
+// TestDocs holds that everything that the docs show for typing is executed: by a
 // test that the table names, or else the table says what keeps a test from it. What is
 // new in the docs and not in the table fails here.
 func TestDocs(t *testing.T) {
@@ -260,7 +260,7 @@ func TestReadme(t *testing.T) {
 	}
 	out := n.types(t, local[1:len(local)-1])
 	if got := strings.Count(out, "VERDICT: PASS"); got != 2 {
-		t.Errorf("%d runs tell their verdict, want 2\n%s", got, out)
+		t.Errorf("%d runs print their verdict, want 2\n%s", got, out)
 	}
 	check := strings.ReplaceAll(commands(block(t, "README.md", "ycbot run --pr 7"))[3], "…", "*")
 	last := strings.LastIndex(check, "*") // the last one of all runs

@@ -28,8 +28,6 @@ var shownInDocs = []inDocs{
 	{page: "README.md", text: "ycbot run --pr 7 --publish", by: "TestRunPull"},
 	{page: "README.md", text: "ycbot check ~/.ycbot/projects/…/runs/…", by: "TestReadme"},
 	{page: "README.md", text: "on: {pull_request: {types: [opened, synchronize, reopened, ready_for_review, labeled, edited]}, issue_comment: {types: [created]}} permissions: {}", by: "TestReadmeWorkflow"},
-	{page: "README.md", text: "ycbot app manifest", by: "TestAppManifest"},
-	{page: "README.md", text: "ycbot app serve", by: "TestSetUpAsDocumented"},
 
 	{page: "docs/action.md", text: "name: ycbot on:", by: "TestTeamWorkflow"},
 	{page: "docs/action.md", text: "name: ycbot for forks on:", by: "TestMaintainersWorkflow"},
@@ -43,7 +41,6 @@ var shownInDocs = []inDocs{
 	{page: "docs/agents.md", text: "ycbot tasks show ID what it took, and its result or what it did last", by: "TestScript/tasks"},
 	{page: "docs/agents.md", text: "ycbot tasks transcript ID all that happened, as Markdown", by: "TestScript/tasks"},
 	{page: "docs/agents.md", text: "ycbot tasks stop ID a task; with the id of a run, all of it", by: "TestScript/tasks"},
-	{page: "docs/agents.md", text: `YCBOT_API_KEY=… make eval MODEL=NAME ARGS="-max-cost-usd 0.5"`, cannot: "a paid key; TestYcbot runs it with a scripted model"},
 
 	{page: "docs/backtest.md", text: "ycbot backtest --last 20", by: "TestScript/backtest"},
 	{page: "docs/backtest.md", text: "ycbot backtest --last 20 --resume ~/.ycbot/backtests/…/results.jsonl", by: "TestScript/backtest"},

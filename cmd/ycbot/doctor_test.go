@@ -103,7 +103,7 @@ func TestDoctorProvider(t *testing.T) {
 	v.has(t, "policy", doctor.Issue, "permission file of YCBOT_PERMISSIONS: open /nowhere/rules.json")
 }
 
-// GitHub tells whose the token is and what it may do with the repository here.
+// GitHub says whose the token is and what it may do with the repository here.
 func TestDoctorGitHub(t *testing.T) {
 	t.Parallel()
 	h := newHosted(t, good)

@@ -197,7 +197,7 @@ func alike(t *testing.T, file string) (c doorsWords) {
 }
 
 // What someone who may says while a run goes is heard by the agents of that run,
-// by the coordinator in front of them too, and is told of in the report.
+// by the coordinator in front of them too, and is in the report.
 func TestAppWords(t *testing.T) {
 	t.Parallel()
 	h := newInstalled(t)

@@ -331,7 +331,7 @@ func (e *edited) journals(t *testing.T) {
 	}
 }
 
-// What is told of the last run's checks is held against the run that is kept and
+// What is reported of the last run's checks is held against the run that is kept and
 // against what the log has of their commands.
 func TestEveryEditOfTheLastRunIsFound(t *testing.T) {
 	t.Parallel()
@@ -350,7 +350,7 @@ func TestEveryEditOfTheLastRunIsFound(t *testing.T) {
 		name, stage, want string
 		edit              func(any)
 	}{
-		{"a failure is called mended", "previous", "is not what its evidence shows", func(v any) { at(v, "checks", 0)["now"] = "fixed" }},
+		{"a failure is called fixed", "previous", "is not what its evidence shows", func(v any) { at(v, "checks", 0)["now"] = "fixed" }},
 		{"a failure is called old", "previous", "is not what its evidence shows", func(v any) { at(v, "checks", 0)["reproduction"] = "pre-existing" }},
 		{"the base was not asked", "previous", "is not what its evidence shows", func(v any) { c := at(v, "checks", 0); c["evidence"] = c["evidence"].([]any)[:1] }},
 		{"evidence of another check", "previous", "is not of its command", func(v any) { at(v, "checks", 0)["evidence"] = at(v, "checks", 1)["evidence"] }},

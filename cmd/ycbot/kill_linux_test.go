@@ -251,7 +251,7 @@ func watch(t *testing.T, dir string) *os.File {
 	return os.NewFile(uintptr(fd), "inotify")
 }
 
-// written counts what the run has told of so far.
+// written counts what the run has reported so far.
 func (r *killed) written(t *testing.T) int {
 	t.Helper()
 	n := 0

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	update  = flag.Bool("update", false, "write what the scripts compare with anew")
+	update  = flag.Bool("update", false, "write again what the scripts compare with")
 	other   = flag.String("program", "", "have the scripts run this `FILE`, such as an older ycbot, in place of this one")
 	keepDir = flag.String("keep", "", "leave what the scripts make in `DIR`")
 )
@@ -50,7 +50,7 @@ func (s suite) Run() int {
 }
 
 // TestScript runs the real program in scratch repositories: each script is a
-// promise to whoever types the command.
+// promise to the user of the command.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir() // one for all scripts that do not ask for their own

@@ -63,7 +63,7 @@ var mergeCases = map[string]struct {
 }
 
 // Where the base branch requires the check, a PARTIAL of the Action is not merged. It is once
-// somebody with write permission has accepted it, where acceptance lifts all reasons. No one
+// a person with write permission has accepted it, where acceptance lifts all reasons. No one
 // else's acceptance counts.
 func TestMergeByAction(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 )
 
 // Of a run that was killed with SIGKILL while its agents were at work, and that
-// nobody continued, the next sweep leaves no worktree, no registration in the
+// was not continued, the next sweep leaves no worktree, no registration in the
 // mirror and no short-lived file or control socket.
 func TestAcceptance23KilledAndSwept(t *testing.T) {
 	t.Parallel()

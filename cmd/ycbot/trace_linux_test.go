@@ -218,7 +218,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// The Action and the App are traced as "ycbot run" is, and tell which change it was.
+// The Action and the App are traced as "ycbot run" is, and name the change.
 func TestTraceDoors(t *testing.T) {
 	t.Parallel()
 	t.Run("action", func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestTraceDoors(t *testing.T) {
 }
 
 // Without the variables, and with those that say no, nothing is sent; variables that cannot be
-// followed are told, and a collector that is gone costs no run.
+// followed are reported, and a collector that is gone costs no run.
 func TestTraceOff(t *testing.T) {
 	t.Parallel()
 	c := newCollector(t)

@@ -53,12 +53,12 @@ func TestBuilder(t *testing.T) {
 			checks: []string{"build FAIL head-only supported: setup: do setup | out of E2"},
 		},
 		{
-			name:   "an environment's failure blames nobody",
+			name:   "an environment's failure blames no one",
 			result: gate.Result{Steps: []gate.Step{environment(step(gate.StageSetup, gate.Head, "E1", 1))}},
 			checks: []string{"build SKIP none supported: setup: do setup | environment: no registry"},
 		},
 		{
-			name: "what ran twice on the head is told once, as it ended",
+			name: "what ran twice on the head is listed once, as it ended",
 			result: gate.Result{Steps: []gate.Step{
 				step(gate.StageSetup, gate.Head, "E1", 1), step(gate.StageSetup, gate.Head, "E2", 0),
 				step(gate.StageBuild, gate.Head, "E3", 0), step(gate.StageTest, gate.Head, "E4", 1),
@@ -71,7 +71,7 @@ func TestBuilder(t *testing.T) {
 			},
 		},
 		{
-			name: "tests told apart",
+			name: "tests distinguished",
 			result: gate.Result{
 				Steps: []gate.Step{perTest(step(gate.StageTest, gate.Head, "E9", 1))},
 				Tests: gate.Comparison{Regressed: []gate.Case{test("TestA")}, NewFailing: []gate.Case{test("TestB")}, PreExisting: []gate.Case{test("TestC")}},

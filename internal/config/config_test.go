@@ -91,7 +91,7 @@ func TestEmptyFilesAreDefaults(t *testing.T) {
 	}
 }
 
-// Each mistake is told with its place, the path of its key and what to do.
+// Each mistake is reported with its place, the path of its key and what to do.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, want string }{
@@ -187,7 +187,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// One reading tells everything, in the order of the file, and each problem can
+// One reading reports everything, in the order of the file, and each problem can
 // be had alone.
 func TestAllProblemsTogether(t *testing.T) {
 	t.Parallel()
@@ -328,7 +328,7 @@ func TestDocsCanBeRead(t *testing.T) {
 	}
 }
 
-// Reading never panics, never returns a half-read file, and tells no problem
+// Reading never panics, never returns a half-read file, and reports no problem
 // without its place in the file.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{

@@ -131,7 +131,7 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// A run that writes more than it may is told so, and one that does not is left alone.
+// A run that writes more than it may gets an error, and one that does not is left alone.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, "a", "b")

@@ -48,7 +48,7 @@ func TestHanging(t *testing.T) {
 		r := &runner{Gate: &Gate{}, longest: 2e9}
 		c := r.hanging(ecosystem.ShellCommand(StageTest, text))
 		if got := strings.Join(c.Argv, " "); got != want || c.Text != want {
-			t.Errorf("%q: %q, told as %q; want %q", text, got, c.Text, want)
+			t.Errorf("%q: %q, printed as %q; want %q", text, got, c.Text, want)
 		}
 	}
 	r := &runner{Gate: &Gate{}}

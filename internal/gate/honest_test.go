@@ -20,7 +20,7 @@ var honestPartial = []string{
 	"regenerated_mock", // its package's only test needs the mock
 }
 
-// TestHonest holds what honest edits of tests come to, whoever made them: the sample
+// TestHonest holds what honest edits of tests come to, by any author: the sample
 // repositories of the backtest's arm of that name. None is FAIL.
 func TestHonest(t *testing.T) {
 	if testing.Short() {

@@ -57,7 +57,7 @@ type variant struct {
 	repro                 ReproState
 }
 
-// variants begin with those that tell most: the good one has its mutants judged, and
+// variants begin with those that show most: the good one has its mutants judged, and
 // the flaky one has a test that fails, is named and runs again.
 func variants() []variant {
 	return []variant{
@@ -222,7 +222,7 @@ func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 	}
 }
 
-// commandLevel is what can be told where the command counts as one test.
+// commandLevel is what can be known where the command counts as one test.
 func (l language) commandLevel(t *testing.T, v variant, res *Result) {
 	t.Helper()
 	want := map[string]Verdict{"pre-existing failure": Partial, "flaky test": Partial}[v.name]
@@ -238,7 +238,7 @@ func (l language) commandLevel(t *testing.T, v variant, res *Result) {
 	// Where the command failed, its failure is what there is to say.
 	failed := len(res.Tests.Regressed)+len(res.Tests.PreExisting)+len(res.Tests.Flaky) > 0
 	if !failed && !slices.ContainsFunc(res.NotCovered, func(s string) bool { return strings.Contains(s, "counts as one test") }) {
-		t.Errorf("it is not said that tests cannot be told apart: %q", res.NotCovered)
+		t.Errorf("it is not said that tests cannot be distinguished: %q", res.NotCovered)
 	}
 }
 

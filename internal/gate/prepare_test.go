@@ -170,7 +170,7 @@ func TestEnvironment(t *testing.T) {
 
 // TestCaches holds that each side has a cache of its own, that the first project's
 // cache becomes the seed of the next, that no cache is half there, and that what is
-// lent is not what the go command may remove meanwhile.
+// shared is not what the go command may remove meanwhile.
 func TestCaches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -192,10 +192,10 @@ func TestCaches(t *testing.T) {
 	if err := g.splitCache(); err != nil {
 		t.Fatal(err)
 	}
-	for name, lent := range map[string]bool{"aa/x-a": false, "aa/o-d": true, "aa/p-d/prog": true, "trim.txt": false} {
+	for name, shared := range map[string]bool{"aa/x-a": false, "aa/o-d": true, "aa/p-d/prog": true, "trim.txt": false} {
 		at, err := os.Readlink(filepath.Join(g.buildCache(Head), name))
-		if !exists(filepath.Join(g.buildCache(Head), name)) || lent != (err == nil) || lent && at != filepath.Join(g.projectCache(), name) {
-			t.Errorf("%s is a link to %q (%v), want one: %v", name, at, err, lent)
+		if !exists(filepath.Join(g.buildCache(Head), name)) || shared != (err == nil) || shared && at != filepath.Join(g.projectCache(), name) {
+			t.Errorf("%s is a link to %q (%v), want one: %v", name, at, err, shared)
 		}
 	}
 	since := g.Now()
@@ -216,7 +216,7 @@ func TestCaches(t *testing.T) {
 		}
 	}
 	if exists(filepath.Join(g.buildCache(Head), "aa/old-d")) {
-		t.Error("what may be removed at any moment is lent")
+		t.Error("what may be removed at any moment is shared")
 	}
 	lay(t, g.buildCache(Head), map[string][]byte{"aa/x-a": []byte("evil"), "bb/y-a": []byte("evil")})
 	second := gate("two")

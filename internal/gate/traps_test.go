@@ -71,12 +71,12 @@ import (
 )
 
 func TestEvil(t *testing.T) {
-	lent := 0
+	shared := 0
 	_ = filepath.Walk(os.Getenv("GOCACHE"), func(name string, info os.FileInfo, err error) error {
 		if err != nil || info.Mode()&os.ModeSymlink == 0 {
 			return nil
 		}
-		lent++
+		shared++
 		to, _ := os.Readlink(name)
 		for _, at := range []string{name, to} {
 			_ = os.Chmod(at, 0o777)
@@ -91,8 +91,8 @@ func TestEvil(t *testing.T) {
 		}
 		return nil
 	})
-	if lent == 0 || One() != 1 {
-		t.Error("nothing is lent")
+	if shared == 0 || One() != 1 {
+		t.Error("nothing is shared")
 	}
 }
 `)},

@@ -8,7 +8,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 )
 
-// A person's token is told what it may do; of a job's token GitHub does not say.
+// GitHub says what a person's token may do; of a job's token GitHub does not say.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	s, _ := world(t)

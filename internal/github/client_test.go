@@ -183,7 +183,7 @@ func TestAppTokenIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// An App with the wrong key is told so.
+// An App with the wrong key gets an error that says so.
 func TestAppWithWrongKey(t *testing.T) {
 	t.Parallel()
 	s, n := world(t)

@@ -193,7 +193,7 @@ func TestFarReset(t *testing.T) {
 	}
 }
 
-// Nobody waits past the deadline, nor on when the context ended.
+// No call waits past the deadline, nor on when the context ended.
 func TestContextEndsWaiting(t *testing.T) {
 	t.Parallel()
 	s, n := world(t)

@@ -171,7 +171,7 @@ func TestAdmit(t *testing.T) {
 		{"a remark", says("Nice."), inAction, nil, CodeNoCommand, NotifyNone},
 		{"a remark on an issue", says("Nice.", onIssue), inAction, nil, CodeNoCommand, NotifyNone},
 		{"by a bot", says("/verify", by(robot)), inAction, nil, CodeBot, NotifyNone},
-		{"by a bot whose type is not told", says("/verify", by(event.User{ID: 9, Login: "x[bot]"})), inAction, nil, CodeBot, NotifyNone},
+		{"by a bot of unknown type", says("/verify", by(event.User{ID: 9, Login: "x[bot]"})), inAction, nil, CodeBot, NotifyNone},
 		{"a bot gets no help either", says("/verify now", by(robot)), inAction, nil, CodeBot, NotifyNone},
 		{"by ycbot", says("/verify", by(itself)), inApp, nil, CodeSelf, NotifyNone},
 		{"on an issue", says("/verify", onIssue), inAction, nil, CodeNotPull, NotifyComment},
@@ -252,10 +252,10 @@ func wantSkip(t *testing.T, d Decision, code Code, notify Notify) {
 		t.Fatalf("run %v; want the skip %s", d.Run, code)
 	}
 	if d.Skip.Code != code || d.Skip.Notify != notify {
-		t.Errorf("skip %s, told in %s; want %s, %s", d.Skip.Code, d.Skip.Notify, code, notify)
+		t.Errorf("skip %s, answered in %s; want %s, %s", d.Skip.Code, d.Skip.Notify, code, notify)
 	}
 	if (d.Skip.Notify == NotifyComment) != (d.Skip.Number != 0) {
-		t.Errorf("told in %s, on number %d", d.Skip.Notify, d.Skip.Number)
+		t.Errorf("answered in %s, on number %d", d.Skip.Notify, d.Skip.Number)
 	}
 	if d.Skip.Text == "" {
 		t.Error("no text")

@@ -117,7 +117,7 @@ func TestAuthorize(t *testing.T) {
 		{"11 digits", says("/verify " + headSHA[:11]), with(member(), fork), "", want{}, CodeSHAShort, NotifyComment},
 		{"12 digits", says("/verify " + headSHA[:12]), with(member(), fork), "", untrusted, "", ""},
 		{"12 digits of another", says("/verify " + newerSHA[:12]), with(member(), fork), "", want{}, CodeSHAMismatch, NotifyComment},
-		{"asking beats never, and trusts nobody", says("/verify " + headSHA), with(member(), fork, actor("admin")), never, untrusted, "", ""},
+		{"asking beats never, and trusts no one", says("/verify " + headSHA), with(member(), fork, actor("admin")), never, untrusted, "", ""},
 		{"the author of a fork asks", says("/verify " + headSHA), with(member(), fork, actor("read")), "", want{}, CodeNoPermission, NotifyComment},
 
 		// Stop and status.
@@ -137,7 +137,7 @@ func TestAuthorize(t *testing.T) {
 		{"by a reader", check(""), with(member(), actor("read")), "", want{}, CodeNoPermission, NotifySummary},
 		{"of an older commit", check(""), with(member(), moved), "", want{}, CodeSuperseded, NotifySummary},
 		{"a fork's check run is of one commit", check("verify"), with(member(), fork), never, untrusted, "", ""},
-		{"nobody knows of which", check("", ofFork), member(), "", want{}, CodeNoPull, NotifySummary},
+		{"unknown of which", check("", ofFork), member(), "", want{}, CodeNoPull, NotifySummary},
 
 		// Dispatch and merge queue.
 		{"dispatched", dispatch("pr", "7"), member(), "", trusted, "", ""},

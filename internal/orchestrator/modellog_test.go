@@ -34,7 +34,7 @@ func request(n int) json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-// model.jsonl grows with what is said and not with its square; whoever reads it
+// model.jsonl grows with what is said and not with its square; its reader
 // has each request as it was sent but for its secrets, also behind a crash, and
 // what a version before wrote, which has every request whole.
 func TestModelLogHoldsEachMessageOnce(t *testing.T) {

@@ -234,7 +234,7 @@ func TestBashRules(t *testing.T) {
 }
 
 // An Allow is no rule that something could hide from, tests run by what allows the
-// command or by what allows tests, and who is refused the network is told who opens it.
+// command or by what allows tests, and a refusal of the network names who opens it.
 func TestChainWords(t *testing.T) {
 	t.Parallel()
 	full := Grant(ModeVerify, Trusted, true)

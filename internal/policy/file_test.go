@@ -61,7 +61,7 @@ func TestMalformedFiles(t *testing.T) {
 	}
 }
 
-// Lint tells rules that do not do what they seem to.
+// Lint reports rules that do not do what they seem to.
 func TestLint(t *testing.T) {
 	t.Parallel()
 	got := Lint(rules(t, true,

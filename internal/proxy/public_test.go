@@ -13,7 +13,7 @@ import (
 
 // Spellings of a host that one part of a proxy takes for a name that is allowed, and
 // another for an address of the attacker's: a NUL, as in the SOCKS and HTTP proxies of
-// other agents, and its kin. None of them has anything dialled.
+// other agents, and the like. None of them has anything dialled.
 func TestHostsThatMeanTwoThings(t *testing.T) {
 	t.Parallel()
 	w := &world{}

@@ -179,7 +179,7 @@ func annotations(rep *report.Report, files []change.File, secrets *redact.Redact
 
 const maxLine = 10_000_000
 
-// inside tells a clean path in the repository.
+// inside returns a clean path in the repository.
 func inside(p string) bool {
 	return p != "" && p != "." && path.Clean(p) == p && !path.IsAbs(p) && p != ".." && !strings.HasPrefix(p, "../") && report.Line(p, len(p)) == p
 }

@@ -30,7 +30,7 @@ type bench struct {
 	clock clock
 }
 
-// A clock goes when it is told to.
+// A clock goes when it is advanced.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

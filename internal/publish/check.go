@@ -235,7 +235,7 @@ func (p *Publisher) finishCheck(ctx context.Context, t Target, e ending, comment
 	return url, said, p.closeExtra(ctx, t, run, own)
 }
 
-// verified tells a check run that says more than claims may overrule.
+// verified reports whether a check run says more than claims may overrule.
 func verified(r github.CheckRun) bool {
 	return r.Status == completed && !slices.Contains([]string{neutral, cancelled, skipped, actionRequired}, r.Conclusion)
 }

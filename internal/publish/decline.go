@@ -13,8 +13,8 @@ import (
 // check waits for it; text, Markdown of ours, says why. Where the base's configuration
 // excluded the change it ends skipped, else as a PARTIAL.
 //
-// A check run that says more than that nothing was verified stays the newest: whoever
-// changes a pull request back to a draft hides no FAIL by it.
+// A check run that says more than that nothing was verified stays the newest:
+// changing a pull request back to a draft hides no FAIL.
 func (p *Publisher) Decline(ctx context.Context, t Target, text string, excluded bool) error {
 	if !p.Check {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 )
 
-// Notice says why nothing was run, in one comment that later notices edit: whoever
-// asks again and again, or may not ask at all, does not fill the page.
+// Notice says why nothing was run, in one comment that later notices edit:
+// repeated requests, or those of people who may not ask, do not fill the page.
 func (p *Publisher) Notice(ctx context.Context, t Target, body string) error {
 	mark := p.mark(t, "notice")
 	text := mark + "\n" + p.noticeText(body)

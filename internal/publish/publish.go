@@ -1,4 +1,4 @@
-// Package publish tells people how a run goes and how it ended: one comment, one
+// Package publish reports how a run goes and how it ended: one comment, one
 // check run or commit status, reactions and notices, each of which is there once
 // however often the run is killed and started again.
 //
@@ -95,7 +95,7 @@ type Publisher struct {
 	Status      bool             // a commit status, for personal tokens
 	App         bool             // it can hear buttons
 	AppID       int64            // whose check runs are ours; 0: not known, whose may be updated
-	Scope       string           // tells several of them on one pull request apart, such as a directory of a monorepo; mostly empty
+	Scope       string           // distinguishes several of them on one pull request, such as a directory of a monorepo; mostly empty
 	FailOn      string           // auto (also when empty), fail, partial or never; see [Conclusion]
 	DetailsURL  string           // page of the job, or of the run
 	EvidenceURL string           // where the evidence is; an {id} in it is replaced by that of an execution

@@ -202,7 +202,7 @@ func TestForgedMark(t *testing.T) {
 	forged := []github.Comment{
 		b.AddComment(calc, b.n, "mallory", mark+"\n<!-- ycbot:state {\"run\":\"x\",\"head\":\""+b.head+"\",\"verdict\":\"PASS\"} -->\nall is well"),
 		b.AddComment(calc, b.n, "mona", mark),
-		b.AddComment(calc, b.n, "github-actions[bot]", "Somebody wrote:\n"+mark),
+		b.AddComment(calc, b.n, "github-actions[bot]", "A person wrote:\n"+mark),
 		b.AddComment(calc, b.n, "github-actions[bot]", "<!-- ycbot:v1 octo/calc#999 -->\nx"),
 		b.AddComment(calc, b.n, "github-actions[bot]", "<!-- other-bot -->\n"+mark),
 	}
@@ -461,7 +461,7 @@ func TestAnotherAppsCheckRun(t *testing.T) {
 	}
 }
 
-// TestNotice: one comment says why nothing was run, whoever asks how often; it says the
+// TestNotice: one comment says why nothing was run, however often it is asked for; it says the
 // last reason, and no one else can write it.
 func TestNotice(t *testing.T) {
 	t.Parallel()

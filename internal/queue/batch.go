@@ -17,7 +17,7 @@ import (
 // atOnce is how many requests share one transaction.
 const atOnce = 64
 
-// storedWithin is how long a transaction may take; whoever waits is told then.
+// storedWithin is how long a transaction may take; callers that wait get an error then.
 const storedWithin = 30 * time.Second
 
 // A request is one call of Accept.

@@ -235,7 +235,7 @@ func TestOrphan(t *testing.T) {
 	})
 }
 
-// A worker whose lock is gone stops, and tells River nothing of a job that is another's now.
+// A worker whose lock is gone stops, and reports to River nothing of a job that is another's now.
 func TestLostLock(t *testing.T) {
 	t.Parallel()
 	where := server.Database(t)

@@ -18,7 +18,7 @@ const (
 	Waiting State = "waiting" // for its turn, a worker, or its next attempt
 	Working State = "working"
 	Done    State = "done"  // its work ended without an error
-	Ended   State = "ended" // it was cancelled or given up, or is over so long that nobody knows
+	Ended   State = "ended" // it was cancelled or given up, or is over so long that it is not known
 )
 
 // An Entry is a job as the queue knows it.

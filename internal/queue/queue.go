@@ -52,7 +52,7 @@ type Options struct {
 	Attempts int                                   // after which a job that fails is given up; 0: 3
 	Backoff  func(attempt int) time.Duration       // before the next; nil: 10 s, 1 min, 5 min …
 	Starts   int                                   // after which a job whose worker dies each time is given up; 0: 25
-	GaveUp   func(context.Context, job.Job, error) // is told of a job that is not tried again, to end what people see; may be nil
+	GaveUp   func(context.Context, job.Job, error) // is called for a job that is not tried again, to end what people see; may be nil
 
 	Drain time.Duration // how long running jobs may go on when Run is to end; then they are handed back
 	Poll  time.Duration // how often River looks for work; 0: 30 ms on SQLite, 1 s on PostgreSQL, which notifies
@@ -164,7 +164,7 @@ func (q *Queue) Accept(ctx context.Context, d store.Delivery, j *job.Job) (Recei
 	q.batch.add(ctx, r)
 	select {
 	case <-r.done:
-	case <-ctx.Done(): // it may be stored all the same; whoever asks again finds it
+	case <-ctx.Done(): // it may be stored all the same; a later request finds it
 		return Receipt{}, fmt.Errorf("enqueue: %w", context.Cause(ctx))
 	}
 	if r.err != nil {

@@ -484,8 +484,8 @@ func TestPriority(t *testing.T) {
 	})
 }
 
-// What fails is tried again as often as was said, panics too, and then given up with
-// somebody told; what succeeds is not.
+// What fails is tried again as often as was said, panics too, and then given up and
+// reported; what succeeds is not.
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
@@ -494,7 +494,7 @@ func TestRetry(t *testing.T) {
 		q := newQueue(t, where, Options{Workers: 2, Attempts: 3, GaveUp: func(_ context.Context, j job.Job, err error) {
 			calls.add("gave up %d: %.12s", j.Number, err.Error())
 		}})
-		mends, fails, panics := at(1, 1, "a"), at(2, 2, "a"), at(3, 3, "a")
+		recovers, fails, panics := at(1, 1, "a"), at(2, 2, "a"), at(3, 3, "a")
 		var mu sync.Mutex
 		tried := map[int]int{}
 		run(t, q, func(_ context.Context, j job.Job) error {
@@ -511,11 +511,11 @@ func TestRetry(t *testing.T) {
 			}
 			return nil
 		})
-		for _, j := range []job.Job{mends, fails, panics} {
+		for _, j := range []job.Job{recovers, fails, panics} {
 			enqueue(t, q, j)
 		}
 		eventually(t, "all are over", func() bool {
-			return state(t, q, mends) == Done && state(t, q, fails) == Ended && state(t, q, panics) == Ended
+			return state(t, q, recovers) == Done && state(t, q, fails) == Ended && state(t, q, panics) == Ended
 		})
 		mu.Lock()
 		defer mu.Unlock()

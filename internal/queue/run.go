@@ -165,7 +165,7 @@ func (q *Queue) turn(ctx context.Context) error {
 	return q.db.Write(ctx, func(tx *store.Tx) error { return q.promote(ctx, tx) })
 }
 
-// A guard is what tells others that this worker lives: the lock on a file beside
+// A guard is what shows others that this worker lives: the lock on a file beside
 // SQLite's, or an advisory lock that a connection to PostgreSQL holds.
 type guard struct {
 	conn   *pgx.Conn    // nil: SQLite, or no guard

@@ -55,7 +55,7 @@ func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
 		q.cancelHere([]string{j.ID}, why)
 	}
 	switch {
-	case why != "" && starts == 1: // nobody saw anything of it
+	case why != "" && starts == 1: // nothing of it was visible
 		return river.JobCancel(&Cancelled{Reason: why})
 	case starts > q.o.Starts:
 		q.giveUp(ctx, j, errDied)
@@ -72,7 +72,7 @@ func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
 	return q.settle(ctx, j, r.Attempt, err)
 }
 
-// settle tells River what an attempt that ended so means.
+// settle reports to River what an attempt that ended so means.
 func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) error {
 	cause := context.Cause(ctx)
 	var cancelled *Cancelled

@@ -13,7 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// A printing sandbox says what it is told to.
+// A printing sandbox prints what it is given.
 type printing struct{ text string }
 
 func (p *printing) Status() sandbox.Status { return sandbox.Status{Tier: sandbox.TierNone} }

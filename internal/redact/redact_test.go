@@ -87,7 +87,7 @@ func TestLongestWins(t *testing.T) {
 
 const pem = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB12\n\nMIIEowIBAAKCAQEA0123+/==\nabcd\n-----END RSA PRIVATE KEY-----"
 
-// Tokens that everybody knows are found without being told, and ordinary text
+// Tokens that everybody knows are found without configuration, and ordinary text
 // stays what it is. A nil Redactor does this, too.
 func TestShapes(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,7 @@ func TestCheckForms(t *testing.T) {
 		Title: "suite", Commands: []string{"go test ./..."}, Output: "ok  pkg 0.1s", Quoted: true, Result: ResultPass, Line: 1,
 	}
 	for name, text := range map[string]string{
-		"as told":          "### Check: suite\n**Command run:**\n'''bash\ngo test ./...\n'''\n**Output observed:**\n'''\nok  pkg 0.1s\n'''\n**Result: PASS**",
+		"as asked":         "### Check: suite\n**Command run:**\n'''bash\ngo test ./...\n'''\n**Output observed:**\n'''\nok  pkg 0.1s\n'''\n**Result: PASS**",
 		"inline":           "### Check: suite\n**Command run:** `go test ./...`\n**Output observed:** `ok  pkg 0.1s`\n**Result: PASS**",
 		"not bold":         "### Check: suite\nCommand run: `go test ./...`\nOutput observed:\n'''\nok  pkg 0.1s\n'''\nResult: PASS",
 		"bold before":      "### Check: suite\n**Command run**: `go test ./...`\n**Output observed**: `ok  pkg 0.1s`\n**Result**: PASS",

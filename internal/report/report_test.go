@@ -185,7 +185,7 @@ func TestParseErrors(t *testing.T) {
 }
 
 // TestModestDefaults: a check that does not say how it is supported is absent from
-// the log, whoever wrote it.
+// the log, by any author.
 func TestModestDefaults(t *testing.T) {
 	t.Parallel()
 	in := `{"schema": "ycbot.report/v1", "verdict": "PASS", "outcome": "completed", "trigger": "cli", "trust": "local",

@@ -11,7 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// A failure for want of what only the other side has is told from a failure of
+// A failure for want of what only the other side has is distinguished from a failure of
 // what both have. Anything else would blame a change for nothing, or excuse it.
 func TestLacking(t *testing.T) {
 	t.Parallel()

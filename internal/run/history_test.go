@@ -14,7 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// A run that ends does not leave git at work, nor waits for it; one that is told to end
+// A run that ends does not leave git at work, nor waits for it; one that is asked to end
 // does not wait for old history.
 func TestBackfillStops(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestBackfillStops(t *testing.T) {
 	cancel()
 	p.history.wait(ended)
 	if why := p.history.failure(ended); why != nil {
-		t.Errorf("of a run that was told to end: %v", why)
+		t.Errorf("of a run that was asked to end: %v", why)
 	}
 	p.close()
 	if !errors.Is(p.history.err, context.Canceled) {

@@ -60,7 +60,7 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Create(path, Identity{Run: "r5"}, Options{Now: clock}); err == nil || !strings.Contains(err.Error(), "thesis.txt") {
-		t.Errorf("somebody's folder: %v", err)
+		t.Errorf("another's folder: %v", err)
 	}
 }
 

@@ -518,7 +518,7 @@ func neighbours(t *testing.T, newSandbox maker) {
 }
 
 // Children of the program that are no commands are not touched, and their exit
-// states reach whoever started them.
+// states reach their parent.
 func TestOwnChildren(t *testing.T) {
 	t.Parallel()
 	sb := detect(t, "none", nil)

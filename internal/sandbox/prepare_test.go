@@ -65,7 +65,7 @@ func TestPreparation(t *testing.T) {
 }
 
 // A cgroup is delegated where version 2 has the controllers; asked for again it
-// is not, and a machine that cannot is told why.
+// is not, and a machine that cannot gets the reason.
 func TestPreparationCgroup(t *testing.T) {
 	t.Parallel()
 	const (
@@ -109,7 +109,7 @@ func TestPreparationCgroup(t *testing.T) {
 	}
 }
 
-// The files of the cgroup are written, and systemd is told of a service's.
+// The files of the cgroup are written, and systemd is notified of a service's.
 func TestPreparationCgroupDone(t *testing.T) {
 	t.Parallel()
 	const top = "sys/fs/cgroup/"

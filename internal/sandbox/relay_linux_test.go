@@ -172,6 +172,6 @@ func TestServicesLeaveNoTrace(t *testing.T) {
 		t.Errorf("host's network: %s", res.Stderr.Bytes)
 	}
 	if _, err := sb.Run(t.Context(), sandbox.Command{Argv: []string{"true"}, Services: []sandbox.Service{{Name: "a:1", Host: "a", Port: 1}}}); err == nil {
-		t.Error("a service that nobody looked up is accepted")
+		t.Error("a service that was not looked up is accepted")
 	}
 }

@@ -169,7 +169,7 @@ func TestShow(t *testing.T) {
 	})
 }
 
-// Of two workers on one run one goes on and the other is told to stop; a worker that
+// Of two workers on one run one goes on and the other is asked to stop; a worker that
 // comes back to an old directory continues from where the other one was, and one that
 // was killed before it could copy loses nothing of what is on its disk.
 func TestTwoWorkers(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever watches a run is woken by what this process stores of it, and by what another
+// A watcher of a run is woken by what this process stores of it, and by what another
 // does where there is another.
 func TestWatch(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestWatch(t *testing.T) {
 			}
 		}
 		if !woken() {
-			t.Fatal("lines that were stored wake nobody")
+			t.Fatal("lines that were stored wake no watcher")
 		}
 		if err := other.SaveRun(t.Context(), Run{ID: "r1", Repo: "a/b", State: Running}); err != nil {
 			t.Fatal(err)
@@ -59,7 +59,7 @@ func TestWatch(t *testing.T) {
 		select {
 		case <-more:
 		case <-time.After(60 * time.Second):
-			t.Fatal("a row that was stored wakes nobody")
+			t.Fatal("a row that was stored wakes no watcher")
 		}
 	})
 }

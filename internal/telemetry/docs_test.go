@@ -22,7 +22,7 @@ func families(t *testing.T) []string {
 	m.Disk(func() telemetry.Disk { return telemetry.Disk{} })
 	c, ok := m.Gatherer().(prometheus.Collector)
 	if !ok {
-		t.Fatal("the registry does not tell its metrics")
+		t.Fatal("the registry does not list its metrics")
 	}
 	ch := make(chan *prometheus.Desc)
 	go func() { defer close(ch); c.Describe(ch) }()
@@ -106,7 +106,7 @@ func TestDashboard(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(string(doc), "| `"+name) {
-			t.Errorf("docs/operate.md does not tell of %s", name)
+			t.Errorf("docs/operate.md does not have %s", name)
 		}
 		if !shown[name] && !shown[name+"_bucket"] {
 			t.Errorf("the dashboard does not show %s", name)
@@ -114,7 +114,7 @@ func TestDashboard(t *testing.T) {
 	}
 	for _, name := range metricWord.FindAllString(string(doc), -1) {
 		if !exists(all, name) {
-			t.Errorf("docs/operate.md tells of %s, which there is not", name)
+			t.Errorf("docs/operate.md has %s, which does not exist", name)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func has(t *testing.T, text string, lines ...string) {
 	}
 }
 
-// Each thing that is told moves its instrument, names and helps are as Prometheus wants
+// Each thing that is reported moves its instrument, names and helps are as Prometheus wants
 // them, and strangers cannot make labels.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
@@ -121,11 +121,11 @@ func TestMetricsWithoutQueue(t *testing.T) {
 	text := scrape(t, m)
 	has(t, text, `ycbot_sandbox_tier{tier="full"} 1`)
 	if strings.Contains(text, "ycbot_queue_jobs{") {
-		t.Error("the queue is told though nobody knows it")
+		t.Error("the queue is reported though it is not known")
 	}
 }
 
-// Nobody has to ask whether there are metrics.
+// No caller has to ask whether there are metrics.
 func TestNoMetrics(t *testing.T) {
 	t.Parallel()
 	var m *telemetry.Metrics
@@ -139,7 +139,7 @@ func TestNoMetrics(t *testing.T) {
 	}
 }
 
-// Of several installations the one that has least left is told, until an hour has passed.
+// Of several installations the one that has least left is reported, until an hour has passed.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
@@ -174,7 +174,7 @@ func TestRateLimit(t *testing.T) {
 	has(t, scrape(t, m), `ycbot_github_rate_limit_remaining{resource="core"} 4000`, `ycbot_github_requests_total{code="none"} 1`)
 }
 
-// Answers are told by route, not by address, and one that goes on is passed on at once.
+// Answers are counted by route, not by address, and one that goes on is passed on at once.
 func TestHTTPLatency(t *testing.T) {
 	t.Parallel()
 	m := telemetry.NewMetrics("v1", clock())

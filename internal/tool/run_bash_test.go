@@ -140,7 +140,7 @@ func TestRunBashRefused(t *testing.T) {
 	}
 }
 
-// What a command did to tracked files is told; what cannot be found out about
+// What a command did to tracked files is reported; what cannot be found out about
 // it ends the turn.
 func TestRunBashAfter(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite testdata/schemas.json")
 
 func every() []Tool { return Declared() }
 
-// What a model is told of the tools changes only on purpose: the snapshot is
+// What a model is given of the tools changes only on purpose: the snapshot is
 // part of what providers cache.
 func TestSchemas(t *testing.T) {
 	t.Parallel()

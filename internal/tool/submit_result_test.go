@@ -80,7 +80,7 @@ func TestSubmitOnceMore(t *testing.T) {
 			t.Errorf("%v: %+v %v", bad, res, err)
 		}
 		if res, err := submit(t, s, m{"status": "completed", "summary": "x"}); err != nil || !strings.Contains(string(res.Final), `"completed"`) {
-			t.Errorf("mended after %v: %+v %v", bad, res, err)
+			t.Errorf("corrected after %v: %+v %v", bad, res, err)
 		}
 		if res, err := submit(t, s, bad); err != nil || !strings.Contains(string(res.Final), `"status":"failed"`) {
 			t.Errorf("%v again: %+v %v", bad, res, err)
@@ -88,7 +88,7 @@ func TestSubmitOnceMore(t *testing.T) {
 	}
 }
 
-// Nobody is blocked who did not try.
+// No agent is blocked that did not try.
 func TestSubmitNeedsAttempt(t *testing.T) {
 	t.Parallel()
 	tried := false

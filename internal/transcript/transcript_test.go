@@ -171,13 +171,13 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// An event is kept once, however often it is told; what is shown only is not kept;
+// An event is kept once, however often it is sent; what is shown only is not kept;
 // a torn last line is cut and its event taken again.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	all := story()
-	tell := func(from int, want int) {
+	send := func(from int, want int) {
 		t.Helper()
 		l, err := transcript.Open(path, nil)
 		if err != nil {
@@ -203,7 +203,7 @@ func TestLog(t *testing.T) {
 			t.Error("a closed log took an event")
 		}
 	}
-	tell(20, 21)
+	send(20, 21)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -211,8 +211,8 @@ func TestLog(t *testing.T) {
 	if err := os.WriteFile(path, data[:len(data)-7], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tell(20, 2)
-	tell(len(all), len(all)-20+1)
+	send(20, 2)
+	send(len(all), len(all)-20+1)
 	f, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func TestCopyKeepsLinks(t *testing.T) {
 	rested(t, r, made)
 	check()
 	if again, _ := inodeAt(t, filepath.Join(r.To, "first")); again != kept {
-		t.Error("what nobody touched was copied again")
+		t.Error("what was not touched was copied again")
 	}
 	// A command writes through one name, takes away another and makes a third.
 	write(t, r.To, map[string]string{"d1/1": "changed"})

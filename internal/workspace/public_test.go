@@ -84,10 +84,10 @@ func TestServersBundlesAreNotFetched(t *testing.T) {
 	if n := asked.Load(); n > 0 {
 		t.Errorf("%d bundles were asked for", n)
 	}
-	// The server is a real one: a git that is told to asks it.
+	// The server is a real one: a git that is configured so asks it.
 	_, _ = userMayFail(t.TempDir(), "clone", "-q", "--bundle-uri="+bundles.URL+"/evil.bundle", dir, "clone")
 	if asked.Load() == 0 {
-		t.Error("nobody ever asks that server")
+		t.Error("that server is never asked")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // state is all of a folder that later commands could see, by path. Names of what
-// is one file by two names are told, too.
+// is one file by two names are noticed, too.
 func state(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -126,7 +126,7 @@ func forge(path, content string) error {
 	return errors.Join(err, f.Close(), os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
-// resetAttacks are what a command can leave in a tree for whoever works there next.
+// resetAttacks are what a command can leave in a tree for the next command there.
 func resetAttacks() map[string]func(dir, outside string) error {
 	in := func(f func(at func(string) string) error) func(string, string) error {
 		return func(dir, _ string) error {
@@ -262,7 +262,7 @@ func TestResetLeavesNothing(t *testing.T) {
 				t.Errorf("something outside was touched:\n%s", d)
 			}
 			if inode() != before && name != "attributes" && name != "a folder that nobody can enter" {
-				t.Error("a file that nobody touched was copied again")
+				t.Error("a file that was not touched was copied again")
 			}
 		})
 	}

@@ -24,7 +24,7 @@ func symlinkOver(t *testing.T, to, at string) {
 	symlink(t, to, at)
 }
 
-// settled waits until the file system's clock tells a later change apart, so
+// settled waits until the file system's clock distinguishes a later change, so
 // that the stamps are used and not the content.
 func settled(t *testing.T, tree *Tree) {
 	t.Helper()

@@ -273,7 +273,7 @@ func TestMergeBaseErrors(t *testing.T) {
 	}
 }
 
-// What a person is told to do about a shallow clone helps, also in the mirror
+// What a person is advised to do about a shallow clone helps, also in the mirror
 // that was made from it.
 func TestShallow(t *testing.T) {
 	t.Parallel()
@@ -460,7 +460,7 @@ func TestBrokenMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	worktree(t, m, "b", head)
-	// Somebody else's configuration is not used.
+	// Another user's configuration is not used.
 	marker := filepath.Join(t.TempDir(), "marker")
 	write(t, m.Dir, map[string]string{"config": "[core]\n\tfsmonitor = touch " + marker + "\n[filter \"x\"]\n\tsmudge = touch " + marker + "\n"})
 	m = must[*Mirror](t)(m.git.OpenMirror(t.Context(), m.Dir, "sha1"))

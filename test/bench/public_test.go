@@ -20,7 +20,7 @@ import (
 const publicURL = "https://ycbot.example.com"
 
 // A proxy leads publicURL to where the server listens, and speaks https. It is on the
-// network for browsers and programs that are told how to find it.
+// network for browsers and programs that are configured to find it.
 type proxy struct {
 	tls   *httptest.Server
 	finds *httptest.Server // an HTTP proxy that knows no other host

@@ -150,7 +150,7 @@ func TestInstall(t *testing.T) {
 			t.Parallel()
 			bin, log, err := test.in.run(t)
 			if bin != test.want || (err == nil) != (test.want != "") || !strings.Contains(log, test.says) {
-				t.Errorf("got %q (%v), want %q and to be told %q:\n%s", bin, err, test.want, test.says, log)
+				t.Errorf("got %q (%v), want %q and the message %q:\n%s", bin, err, test.want, test.says, log)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 
 // TestOtherTriggers runs the first workflow of docs/action.md, as it stands there, for what
 // starts it beside a pull request: a push to the default branch, the merge queue, and
-// somebody by hand. Each leaves a check run on the commit that it is about, and an artifact.
+// a person by hand. Each leaves a check run on the commit that it is about, and an artifact.
 func TestOtherTriggers(t *testing.T) {
 	t.Parallel()
 	workflow := workflows(t)["ycbot"]

@@ -22,7 +22,7 @@ func allSeeds(t *testing.T) []seed {
 }
 
 // TestSeeds holds what the made cases are: enough of them, half good and half
-// bad, and in nothing that a model is told does one differ from the other.
+// bad, and in nothing that a model is given does one differ from the other.
 func TestSeeds(t *testing.T) {
 	t.Parallel()
 	good, bad, of := 0, 0, map[string]int{}

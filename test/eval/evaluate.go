@@ -251,7 +251,7 @@ func repairs(file string) (int, error) {
 	return n, nil
 }
 
-// take takes over what counts of a report. Its error says why the report tells
+// take takes over what counts of a report. Its error says why the report says
 // nothing about agents.
 func (r *Result) take(rep *report.Report) error {
 	r.Verdict, r.Outcome, r.Reasons = rep.Verdict, rep.Outcome, rep.Reasons

@@ -66,7 +66,7 @@ type Check struct {
 	Reproduction report.Reproduction `json:"reproduction"`
 }
 
-// finished tells results that stand; a case without one is run again.
+// finished reports whether results stand; a case without one is run again.
 func (r Result) finished() bool {
 	return r.Error == "" && (r.Verdict == report.Pass || r.Verdict == report.Fail || r.Verdict == report.Partial)
 }

@@ -46,7 +46,7 @@ func sideBySide(ctx context.Context, l *lab, cache string) (string, error) {
 	var left []string
 	list := peers()
 	for i := 0; i < len(list); { // while there is a network
-		l.tell("get %s", list[i].name)
+		l.logf("get %s", list[i].name)
 		if _, _, err := list[i].install(ctx, cache); err != nil {
 			left = append(left, fmt.Sprintf("%s: %v", list[i].name, err))
 			list = append(list[:i], list[i+1:]...)
@@ -56,7 +56,7 @@ func sideBySide(ctx context.Context, l *lab, cache string) (string, error) {
 	}
 	alone := loopbackOnly()
 	if alone != nil {
-		l.tell("%v: proxies that are not there are to keep the peers on this machine", alone)
+		l.logf("%v: proxies that are not there are to keep the peers on this machine", alone)
 	}
 	us, err := l.ourselves(ctx)
 	if err != nil {
@@ -95,10 +95,10 @@ func (l *lab) contest(ctx context.Context, all []contestant) (entries []entry, l
 				if err != nil {
 					why, _, _ := strings.Cut(err.Error(), "\n")
 					failed[c.name], left = true, append(left, why)
-					l.tell("%v", err)
+					l.logf("%v", err)
 					continue
 				}
-				l.tell("round %d, %s, %s: first question after %.0f ms, gap %.2f ms", round, c.name, kind, ms(b.start), ms(median(gaps(b.turns))))
+				l.logf("round %d, %s, %s: first question after %.0f ms, gap %.2f ms", round, c.name, kind, ms(b.start), ms(median(gaps(b.turns))))
 				if round > 0 {
 					if bouts[c.name] == nil {
 						bouts[c.name] = map[string][]bout{}

@@ -32,7 +32,7 @@ func TestExchange(t *testing.T) {
 		})
 	}
 	if k := kept("# Title\n"); !strings.Contains(k, "make peers") {
-		t.Errorf("without a section it does not tell how to get one: %q", k)
+		t.Errorf("without a section it does not say how to get one: %q", k)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestAnswered(t *testing.T) {
 			t.Errorf("%s does not end", tt.kind)
 		}
 		if c.answered([]turn{{body: []byte("\"" + tt.said + " is read\"")}}, tt.kind) != nil {
-			t.Errorf("%s: what the tool told is not seen", tt.kind)
+			t.Errorf("%s: what the tool returned is not seen", tt.kind)
 		}
 		if c.answered([]turn{{body: []byte(tt.said)}, {body: []byte("no such file")}}, tt.kind) == nil {
 			t.Errorf("%s: a tool that failed is not seen", tt.kind)

@@ -79,7 +79,7 @@ func (c contestant) converse(ctx context.Context, kind string) (bout, error) {
 	if err != nil {
 		return b, err
 	}
-	_ = cmd.Wait() // how it ended tells nothing: ycbot's verdict is in it
+	_ = cmd.Wait() // how it ended means nothing: ycbot's verdict is in it
 	heard.mu.Lock()
 	defer heard.mu.Unlock()
 	b.turns = heard.turns
@@ -102,7 +102,7 @@ func (c contestant) converse(ctx context.Context, kind string) (bout, error) {
 func (c contestant) answered(asked []turn, kind string) error {
 	want := map[string]string{kindRead: fileLine(turns - 1), kindShell: "sum-42", kindLong: fileLine(3*turns - 1)}[kind]
 	if !bytes.Contains(asked[len(asked)-1].body, []byte(want)) {
-		return fmt.Errorf("%s, %s: its last question does not have %q, which a tool should have told", c.name, kind, want)
+		return fmt.Errorf("%s, %s: its last question does not have %q, which a tool should have returned", c.name, kind, want)
 	}
 	return nil
 }
@@ -179,7 +179,7 @@ func (l *lab) enter(ctx context.Context, p peer, cache string, offline bool) (co
 		for name, text := range p.files {
 			path := filepath.Join(home, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				continue // the program will ask no one, and that is told
+				continue // the program will ask no one, and that is printed
 			}
 			os.WriteFile(path, []byte(fill(text, url)), 0o600) //nolint:errcheck // the same
 		}

@@ -61,7 +61,7 @@ func (e *endpoint) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if !strings.Contains(in.Messages[0].Content, "VERDICT") { // whether anybody is there
 		w.Header().Set("Content-Type", "text/event-stream")
-		w.Write(answer("ok", nil, 0, 10)) //nolint:errcheck // whoever asked notices
+		w.Write(answer("ok", nil, 0, 10)) //nolint:errcheck // the caller notices
 		return
 	}
 	system, who := in.Messages[0].Content, fmt.Sprint(len(in.Messages[0].Content))

@@ -27,7 +27,7 @@ const (
 // largeRepository measures what git costs where there are many files.
 func largeRepository(ctx context.Context, l *lab) ([]figure, error) {
 	dir := filepath.Join(l.dir, "large.git")
-	l.tell("a repository of %d files and %d commits", manyFiles, manyCommits)
+	l.logf("a repository of %d files and %d commits", manyFiles, manyCommits)
 	ids, err := l.generate(ctx, dir)
 	if err != nil {
 		return nil, err

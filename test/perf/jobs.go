@@ -21,7 +21,7 @@ import (
 )
 
 // held is a repository whose test, while a file is there, says that it runs and then does
-// not end; whoever reads the pipe sees it begin, and end.
+// not end; the reader of the pipe sees it begin, and end.
 type held struct{ hold, pipe string }
 
 func newHeld(in string) (held, error) {
@@ -321,7 +321,7 @@ func scaling(ctx context.Context, l *lab) ([]figure, error) {
 		return nil
 	})
 	if errors.Is(err, errMissing) {
-		l.tell("%v", err)
+		l.logf("%v", err)
 		return nil, nil
 	}
 	if err != nil {

@@ -22,13 +22,13 @@ type lab struct {
 	built  bool // of these sources
 	env    []string
 	rounds int
-	tell   func(format string, args ...any)
+	logf   func(format string, args ...any)
 	n      int // of runs
 	queued int // verifications that wait in row 18
 }
 
-func newLab(ctx context.Context, dir, program string, rounds int, tell func(string, ...any)) (*lab, error) {
-	l := &lab{dir: dir, binary: filepath.Join(dir, "ycbot"), rounds: rounds, tell: tell}
+func newLab(ctx context.Context, dir, program string, rounds int, logf func(string, ...any)) (*lab, error) {
+	l := &lab{dir: dir, binary: filepath.Join(dir, "ycbot"), rounds: rounds, logf: logf}
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if !strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "YCBOT_") && !strings.HasPrefix(name, "OPENAI_") && !strings.HasPrefix(name, "ANTHROPIC_") {

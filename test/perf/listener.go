@@ -43,7 +43,7 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	var in struct{ Tools json.RawMessage }
 	if json.Unmarshal(body, &in) != nil || !bytes.Contains(in.Tools, []byte(`"name":"`+l.tool+`"`)) {
-		w.Write(speech.answer("ok", nil, 0, 10)) //nolint:errcheck // whoever asked notices
+		w.Write(speech.answer("ok", nil, 0, 10)) //nolint:errcheck // the caller notices
 		return
 	}
 	l.mu.Lock()

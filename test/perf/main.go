@@ -80,8 +80,8 @@ func measure(ctx context.Context, out string, rounds, queued int, only, older, s
 		return err
 	}
 	defer os.RemoveAll(dir)
-	tell := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "perf: "+format+"\n", args...) }
-	l, err := newLab(ctx, dir, program, rounds, tell)
+	logf := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "perf: "+format+"\n", args...) }
+	l, err := newLab(ctx, dir, program, rounds, logf)
 	if err != nil {
 		return err
 	}
@@ -101,11 +101,11 @@ func measure(ctx context.Context, out string, rounds, queued int, only, older, s
 			left = append(left, fmt.Sprintf("%s (row %s)", m.what, strings.ReplaceAll(m.rows, " ", ", ")))
 			continue
 		}
-		tell("%s (row %s)", m.what, strings.ReplaceAll(m.rows, " ", ", "))
+		logf("%s (row %s)", m.what, strings.ReplaceAll(m.rows, " ", ", "))
 		figures, err := m.do(ctx, l)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", m.what, err))
-			tell("%v", err)
+			logf("%v", err)
 		}
 		all = append(all, figures...)
 	}

@@ -77,7 +77,7 @@ type burden struct {
 	cpu       time.Duration
 }
 
-// process finds the running program and says what it takes. Only Linux tells.
+// process finds the running program and says what it takes. Only Linux reports it.
 func process(binary string) (b burden, ok bool) {
 	names, err := filepath.Glob("/proc/[0-9]*/exe")
 	if err != nil {

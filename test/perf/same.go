@@ -34,7 +34,7 @@ func same(ctx context.Context, l *lab, older, pattern string) error {
 		if program, err = filepath.Abs(program); err != nil {
 			return err
 		}
-		l.tell("scripts with %s", program)
+		l.logf("scripts with %s", program)
 		failed := ""
 		said[i], failed, err = l.scripts(ctx, scripts, program, pattern, filepath.Join(l.dir, fmt.Sprint("scripts-", i)))
 		if err != nil {
@@ -50,7 +50,7 @@ func same(ctx context.Context, l *lab, older, pattern string) error {
 }
 
 // scripts runs them with a program and returns what people see of it, and the lines
-// that tell which scripts failed.
+// that say which scripts failed.
 func (l *lab) scripts(ctx context.Context, test, program, pattern, dir string) (map[string]string, string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, "", err
@@ -164,8 +164,8 @@ func (c *comparison) add(name string, ch change) {
 	c.unexplained = append(c.unexplained, difference{ch, []string{name}})
 }
 
-// write says what is not explained in the form of intended.txt, so that whoever
-// knows why can write it there.
+// write says what is not explained in the form of intended.txt, so that the
+// reason can be added there.
 func (c comparison) write(w io.Writer) error {
 	names := map[string]bool{}
 	for _, d := range c.unexplained {

@@ -56,7 +56,7 @@ func onBoth(ctx context.Context, l *lab, files map[string]string, f func(s *site
 			return f(s, place)
 		})
 		if errors.Is(err, errMissing) {
-			l.tell("%s: %v", place, err)
+			l.logf("%s: %v", place, err)
 			continue
 		}
 		if err != nil {

@@ -13,8 +13,8 @@ type speech struct {
 	answer func(text string, calls []call, n, tokens int) []byte
 }
 
-// speeches are the APIs that the peers speak. The n-th answer of a conversation is
-// told, as no two calls of one may have the same id.
+// speeches are the APIs that the peers speak. The n-th answer of a conversation
+// gets its number, as no two calls of one may have the same id.
 func speeches() []speech {
 	return []speech{{"/chat/completions", answer}, {"/responses", response}, {"/messages", message}}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // treePeak adds up the memory peaks of a process and of those that it started and
-// that still live. Only Linux tells; elsewhere it is 0.
+// that still live. Only Linux reports it; elsewhere it is 0.
 func treePeak(pid int) int64 {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	status, err := os.ReadFile(filepath.Join(dir, "status"))

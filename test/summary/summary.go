@@ -22,7 +22,7 @@ type event struct {
 	FailedBuild string // in the last event of a package that did not build
 }
 
-// A summary counts and keeps what events tell.
+// A summary counts and keeps what events say.
 type summary struct {
 	w                       io.Writer
 	passed, failed, skipped int

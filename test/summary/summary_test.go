@@ -54,7 +54,7 @@ func write(t *testing.T, files map[string]string, names ...string) string {
 }
 
 // The real go command over a real module: everything that failed is counted and
-// told in full, skips are told by reason, and the last line counts.
+// printed in full, skips are printed by reason, and the last line counts.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer

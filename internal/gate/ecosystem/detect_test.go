@@ -7,7 +7,7 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// TestShellCommand holds which commands of the configuration tell their tests
+// TestShellCommand holds which commands of the configuration report their tests
 // apart, and which are left to a shell as they are.
 func TestShellCommand(t *testing.T) {
 	t.Parallel()
@@ -47,7 +47,7 @@ func TestShellCommand(t *testing.T) {
 	} {
 		c := ShellCommand(tt.stage, tt.text)
 		if (c.Results != nil) != (tt.argv != "") {
-			t.Errorf("%q: each test told apart: %v", tt.text, (c.Results != nil))
+			t.Errorf("%q: each test distinguished: %v", tt.text, (c.Results != nil))
 		}
 		want := "bash --noprofile --norc -eo pipefail -c " + tt.text
 		if tt.argv != "" {

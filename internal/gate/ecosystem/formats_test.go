@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told are the essentials of a suite, a line each, sorted.
-func told(s Suite) string {
+// essentials are the essentials of a suite, a line each, sorted.
+func essentials(s Suite) string {
 	var lines []string
 	for id, t := range s {
 		line := fmt.Sprintf("%s %s", t.Status, id)
@@ -66,7 +66,7 @@ func TestFormats(t *testing.T) {
 				}
 				data = data[n:]
 			}
-			got := told(c.Suite("E1", "/repo"))
+			got := essentials(c.Suite("E1", "/repo"))
 			if d, ok := c.(*document); ok && d.err != nil {
 				t.Fatal(d.err)
 			}
@@ -88,7 +88,7 @@ func TestFormats(t *testing.T) {
 }
 
 // TestHostileResults holds that results that are no results, or meant to cost
-// more than they are, give none, and that people are told why.
+// more than they are, give none, and that people get the reason.
 func TestHostileResults(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("<testsuite>", 1000) + "<testcase name=\"a\"/>" + strings.Repeat("</testsuite>", 1000)
@@ -103,7 +103,7 @@ func TestHostileResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s := c.Suite("E1", ""); len(s) > 0 || c.Rest() == "" {
-			t.Errorf("%s: %v, told %q", name, s, c.Rest())
+			t.Errorf("%s: %v, printed %q", name, s, c.Rest())
 		}
 	}
 	big := &document{unit: ".", parse: parseJUnit(byClass)}
@@ -114,6 +114,6 @@ func TestHostileResults(t *testing.T) {
 		}
 	}
 	if big.Suite("E1", ""); len(big.data) > MaxDocument || !strings.Contains(big.Rest(), "64 MiB") {
-		t.Errorf("%d bytes kept, told %q", len(big.data), big.Rest())
+		t.Errorf("%d bytes kept, printed %q", len(big.data), big.Rest())
 	}
 }

@@ -24,7 +24,7 @@ func TestFuzzInput(t *testing.T) {
 	}
 }
 
-// TestFuzzFailure holds that of a failure only what the target said is told.
+// TestFuzzFailure holds that of a failure only what the target said is reported.
 func TestFuzzFailure(t *testing.T) {
 	t.Parallel()
 	out := "fuzz: elapsed: 0s, minimizing\n--- FAIL: FuzzA (0.02s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:14: three\n    \n    Failing input written to testdata/fuzz/FuzzA/d5\n    To re-run:\n"

@@ -225,7 +225,7 @@ func TestAnswer(t *testing.T) {
 			"tool_use", model.StopCalls, `a f {"x":1};b g {};`,
 			`0 {"signature":"s/=","thinking":"a \u003cb\u003e","type":"thinking"};1 {"data":"d","type":"redacted_thinking"};2 {"signature":"s/=","thinking":"a \u003cb\u003e","type":"thinking"};`,
 		},
-		{"thinking that nobody signed", [][]string{unsigned, text}, "end_turn", model.StopEnd, "", ""},
+		{"thinking that is not signed", [][]string{unsigned, text}, "end_turn", model.StopEnd, "", ""},
 	} {
 		pieces := []string{start}
 		for _, part := range tc.parts {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestRecordedConversation holds for each API that a model.jsonl whose requests
-// are told by what they add has every body as it went over the wire, and that a
+// are recorded by what they add has every body as it went over the wire, and that a
 // replay gives the same answers from it, with what the provider wants back.
 func TestRecordedConversation(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func TestKeptIsWhatIsWrittenAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range questions {
-				anew, err := target(a, d.URL).Open(options())
+				fresh, err := target(a, d.URL).Open(options())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -55,13 +55,13 @@ func TestKeptIsWhatIsWrittenAnew(t *testing.T) {
 				if q.System == "" {
 					q.System = "You verify."
 				}
-				for _, m := range []model.Model{kept, anew} {
+				for _, m := range []model.Model{kept, fresh} {
 					if _, err := m.Generate(t.Context(), q, nil); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if diff := cmp.Diff(d.Bodies()[2*i+1], d.Bodies()[2*i]); diff != "" {
-					t.Errorf("question %d (-anew +kept):\n%s", i+1, diff)
+					t.Errorf("question %d (-fresh +kept):\n%s", i+1, diff)
 				}
 			}
 		})

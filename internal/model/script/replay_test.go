@@ -11,7 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model/script"
 )
 
-// An agent that is told something else has another id, and gets the answers of
+// An agent that is given something else has another id, and gets the answers of
 // the same agent in the same place; a question that failed fails in the same way.
 func TestReplayOfAnother(t *testing.T) {
 	t.Parallel()

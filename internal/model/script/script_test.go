@@ -201,7 +201,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A recorded run answers again with what was answered, whoever asks in which order.
+// A recorded run answers again with what was answered, in whichever order it is asked.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder

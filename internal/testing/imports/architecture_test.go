@@ -15,7 +15,7 @@ func TestArchitectureIsWhole(t *testing.T) {
 	}
 	for _, r := range table {
 		if !strings.HasSuffix(r.pkg, "...") && !strings.Contains(string(text), "`"+r.pkg+"`") {
-			t.Errorf("docs/architecture.md does not tell of %s", r.pkg)
+			t.Errorf("docs/architecture.md does not name %s", r.pkg)
 		}
 	}
 }

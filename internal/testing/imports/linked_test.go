@@ -17,7 +17,7 @@ import (
 const maxBinary = 45 << 20
 
 // linked.txt names the modules that the program is made of. One more is a decision: what
-// it costs in size and in the time of the first build belongs into docs/decisions.md.
+// it costs in size and in the time of the first build belongs into docs/decisions.md (38).
 func TestLinkedModules(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "../../../cmd/ycbot")

@@ -63,7 +63,7 @@ func (g *GitHub) StageAction() string {
 	cmd.Dir = root
 	names, err := cmd.Output()
 	if err != nil {
-		t.Skipf("the action's files cannot be told from others outside a git clone: %v", err)
+		t.Skipf("the action's files cannot be distinguished from others outside a git clone: %v", err)
 	}
 	for name := range strings.SplitSeq(strings.TrimRight(string(names), "\x00"), "\x00") {
 		if err := copyFile(filepath.Join(root, name), filepath.Join(to, name)); err != nil {

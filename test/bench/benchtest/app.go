@@ -70,7 +70,7 @@ func (g *GitHub) Serve(cmd *exec.Cmd) *App {
 }
 
 // Install has alice install the App ycbot in acme, from which Uninstall removed it. GitHub
-// tells the App of both.
+// sends the App events of both.
 func (g *GitHub) Install() {
 	g.t.Helper()
 	g.installation("created")
@@ -84,7 +84,7 @@ func (g *GitHub) Uninstall() {
 
 func (g *GitHub) installation(action string) {
 	g.t.Helper()
-	g.tell("/_gaps/installation", map[string]any{"app_id": webhooksApp, "action": action, "sender": "alice"})
+	g.overlay("/_gaps/installation", map[string]any{"app_id": webhooksApp, "action": action, "sender": "alice"})
 	g.Await("installation", action, nil)
 }
 

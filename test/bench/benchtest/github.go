@@ -330,15 +330,15 @@ func (g *GitHub) appToken(app int, permissions map[string]string) string {
 	return answer.Token
 }
 
-// Find tells GitHub where on this machine the server is that has an address such as
+// Find sets for GitHub where on this machine the server is that has an address such as
 // https://ycbot.example.com.
 func (g *GitHub) Find(address, to string) {
 	g.t.Helper()
-	g.tell("/_gaps/hosts", map[string]string{address: to})
+	g.overlay("/_gaps/hosts", map[string]string{address: to})
 }
 
-// tell has the overlay do something.
-func (g *GitHub) tell(path string, what any) {
+// overlay has the overlay do something.
+func (g *GitHub) overlay(path string, what any) {
 	g.t.Helper()
 	body, err := json.Marshal(what)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// tellWithin is how long it is tried to tell how a run ended. GitHub itself ends a check
+// publishWithin is how long publishing the result of a run is retried. GitHub itself ends a check
 // run that was left unfinished for longer.
-const tellWithin = 14 * 24 * time.Hour
+const publishWithin = 14 * 24 * time.Hour
 
-// Tell posts the ends of runs that ended while GitHub did not let the App post, because it
+// PublishEnded posts the ends of runs that ended while GitHub did not let the App post, because it
 // was removed from the repository or suspended, as far as it lets now: those of an
 // account's repositories, or of all where account is empty.
-func (w *Worker) Tell(ctx context.Context, account string) error {
+func (w *Worker) PublishEnded(ctx context.Context, account string) error {
 	return w.DB.Exclusively(ctx, "tell", func(ctx context.Context) error {
 		runs, err := w.DB.Runs(ctx, store.RunFilter{Untold: true, Limit: manyRuns})
 		if err != nil {
@@ -31,7 +31,7 @@ func (w *Worker) Tell(ctx context.Context, account string) error {
 			if account != "" && !strings.EqualFold(owner, account) {
 				continue
 			}
-			if err := w.tell(ctx, run); err != nil {
+			if err := w.publishEnded(ctx, run); err != nil {
 				errs = append(errs, fmt.Errorf("run %s: %w", run.ID, err))
 			}
 		}
@@ -39,9 +39,9 @@ func (w *Worker) Tell(ctx context.Context, account string) error {
 	})
 }
 
-// tell does so for one run. Where GitHub lets the App in again and still refuses this, it
+// publishEnded does so for one run. Where GitHub lets the App in again and still refuses this, it
 // is not tried any more.
-func (w *Worker) tell(ctx context.Context, run store.Run) error {
+func (w *Worker) publishEnded(ctx context.Context, run store.Run) error {
 	entry, err := w.Queue.Get(ctx, run.Job)
 	if err != nil && !errors.Is(err, queue.ErrUnknown) {
 		return err
@@ -50,7 +50,7 @@ func (w *Worker) tell(ctx context.Context, run store.Run) error {
 	if err != nil {
 		return err
 	}
-	if a.Job.ID == "" || w.Now().Sub(run.Ended) > tellWithin {
+	if a.Job.ID == "" || w.Now().Sub(run.Ended) > publishWithin {
 		run.Untold = false
 		return w.DB.SaveRun(ctx, run)
 	}
@@ -64,11 +64,11 @@ func (w *Worker) tell(ctx context.Context, run store.Run) error {
 	err = w.tellNow(ctx, run, a, entry.Cancel)
 	switch {
 	case errors.As(err, &permanent):
-		w.Log.WarnContext(ctx, "nobody can be told how a run ended", "run", run.ID, "error", err)
+		w.Log.WarnContext(ctx, "cannot publish the run's result", "run", run.ID, "error", err)
 	case err != nil:
 		return err
 	default:
-		w.Log.InfoContext(ctx, "it is told how a run ended", "run", run.ID, "installation", installation)
+		w.Log.InfoContext(ctx, "published the run's result", "run", run.ID, "installation", installation)
 	}
 	run.Untold, run.Installation = false, installation
 	return w.DB.SaveRun(ctx, run)
@@ -81,7 +81,7 @@ func (w *Worker) tellNow(ctx context.Context, run store.Run, a Assignment, why q
 	}
 	defer w.close(ctx, h)
 	if err := w.export(ctx, run); err != nil {
-		w.Log.WarnContext(ctx, "a run is told of without its report", "run", run.ID, "error", err)
+		w.Log.WarnContext(ctx, "published without the report", "run", run.ID, "error", err)
 	}
 	e := Ending{Kind: why, Failure: errors.New(run.Reason)}
 	if run.Number != 0 {
