@@ -123,8 +123,7 @@ func TestMirror(t *testing.T) {
 	})
 }
 
-// A server shows a run while it goes: from any line on, and what a stage gave, of which
-// the first entry counts.
+// A server shows a run while it goes, from any line on.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
@@ -153,15 +152,6 @@ func TestShow(t *testing.T) {
 		}
 		if d := cmp.Diff([]string{"1", "22", "333"}, got); d != "" {
 			t.Error(d)
-		}
-		if e, ok, err := db.JournalLookup(ctx, "r", "stage", "gate"); !ok || err != nil || string(e.Data) != "1" {
-			t.Errorf("JournalLookup = %s, %v, %v", e.Data, ok, err)
-		}
-		if _, ok, err := db.JournalLookup(ctx, "r", "stage", "agents"); ok || err != nil {
-			t.Errorf("JournalLookup of nothing: %v, %v", ok, err)
-		}
-		if all, err := db.Journal(ctx, "r", "stage"); len(all) != 2 || err != nil {
-			t.Errorf("Journal = %v, %v", all, err)
 		}
 		if _, err := db.File(ctx, "r", "none"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("no file: %v", err)
