@@ -119,7 +119,9 @@ func newService(ctx context.Context, m machine.Machine, door pullrun.Door, o *Op
 	})
 	if s.runner != nil {
 		s.keeper = s.newKeeper()
-		s.worker.Room = s.keeper.Room
+		s.worker.Room = func(ctx context.Context) error {
+			return errors.Join(s.keeper.Room(ctx), s.db.BlobsStorable(ctx))
+		}
 		s.metrics.Disk(func() telemetry.Disk {
 			d := s.keeper.Status()
 			return telemetry.Disk{Used: d.Used, Free: d.Free, Quota: d.Quota, Full: d.Full != nil}
@@ -171,9 +173,10 @@ func (s *service) equip(ctx context.Context) (err error) {
 	return nil
 }
 
-// ready says why a delivery could not be stored: its row, or its body until it is checked.
+// ready says why a delivery could not be stored, its row or its body until it is checked, or
+// what its run produces.
 func (s *service) ready(ctx context.Context) error {
-	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.Data))
+	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.Data), s.db.BlobsStorable(ctx))
 }
 
 // idle says why no run is begun; nil: runs are, or this process does not work.
@@ -196,7 +199,8 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	chores = append(chores,
 		app.Chore{Name: "runs without a worker", Do: s.worker.Orphans},
 		app.Chore{Name: "runs that nobody was told of", Do: func(ctx context.Context) error { return s.worker.Tell(ctx, "") }},
-		app.Chore{Name: "retention", Do: func(ctx context.Context) error { return s.sweep(ctx) }})
+		app.Chore{Name: "retention", Do: func(ctx context.Context) error { return s.sweep(ctx) }},
+		app.Chore{Name: "blobs", Do: s.db.TidyBlobs})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })
 	group.Go(func() error { s.worker.Answer(ctx); return nil })

@@ -11,6 +11,7 @@ package blobs
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"crypto/rand"
@@ -212,7 +213,8 @@ func (r *reader) Read(p []byte) (int, error) {
 
 // broken says why a blob cannot be read: its bytes are not what they were, or do not come.
 func (r *reader) broken(err error) error {
-	var corrupt bool
+	var input flate.CorruptInputError
+	corrupt := errors.As(err, &input)
 	for _, known := range []error{gzip.ErrHeader, gzip.ErrChecksum, io.ErrUnexpectedEOF, io.EOF, ErrCorrupt} {
 		corrupt = corrupt || errors.Is(err, known)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 
@@ -94,12 +93,4 @@ func (db *DB) useBucket(bucket blobs.Bucket) {
 		return
 	}
 	db.blobs = &blobs.Store{Bucket: movedBucket{bucket, rows}}
-}
-
-// BlobsStorable says why blobs could not be stored.
-func (db *DB) BlobsStorable(ctx context.Context) error {
-	if err := db.blobs.CheckWithin(ctx); err != nil {
-		return fmt.Errorf("try to store a blob: %w", err)
-	}
-	return nil
 }

@@ -31,6 +31,10 @@ func appendOnly() []string {
 // it is not the beginning of what the directory has. The run must stop.
 var ErrDiverged = errors.New("another worker has continued the run")
 
+// ErrBlobsAway says that what a run produced cannot be stored or read now. Nothing is
+// lost: it is stored by the Sync that can.
+var ErrBlobsAway = blobs.ErrAway
+
 // A Mirror copies the directory of a run into the database while the run goes, so that
 // any worker can continue it and any server can show it. The directory stays the form
 // that is worked on.

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -60,6 +61,11 @@ type DB struct {
 
 	probing chan struct{} // is held by who tries to store something
 	stored  time.Time     // when that went well
+
+	blobsProbed struct {
+		mu sync.Mutex
+		at time.Time // when a blob could be stored
+	}
 }
 
 // Open opens the database and does not migrate it (see [DB.Migrate]).

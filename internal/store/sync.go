@@ -41,6 +41,9 @@ const blobsAtOnce = 4
 // lines speak of is read after them.
 func (m *Mirror) read(ctx context.Context, all bool) (*batch, error) {
 	b := &batch{logs: map[string]logPiece{}, files: map[string]content{}, seen: map[string]stamp{}}
+	if all {
+		b.all = []string{}
+	}
 	ends := map[string]int64{}
 	var named []string
 	for _, name := range appendOnly() {
