@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -389,6 +390,35 @@ func TestWorkNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.want(t, "finish run1 nonesuperseded")
+}
+
+// A run whose results cannot be stored waits until they can be, and is not verified or told of
+// before; it uses up no attempt.
+func TestWorkBlobsAway(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	folder := filepath.Join(filepath.Dir(d.DB.Path()), "blobs")
+	if err := os.WriteFile(folder, nil, 0o600); err != nil { // so that no folder can be made there
+		t.Fatal(err)
+	}
+	d.live = func(a Assignment, _ Link) {
+		if err := os.WriteFile(filepath.Join(a.Dir, "report.json"), make([]byte, 1000), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	d.enqueue(t, pushed())
+	if err := d.Work(t.Context(), pushed()); !errors.Is(err, queue.ErrLater) || !errors.Is(err, store.ErrBlobsAway) || strings.Contains(strings.Join(d.notes, " "), "finish") {
+		t.Fatalf("error %v, the host was asked %q", err, d.notes)
+	}
+	if got := d.state(t, pushed()); got != "running" {
+		t.Errorf("the run is %q", got)
+	}
+	if err := os.Remove(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Work(t.Context(), pushed()); err != nil || d.state(t, pushed()) != "finished PASS" {
+		t.Errorf("error %v, the run is %q", err, d.state(t, pushed()))
+	}
 }
 
 // What cannot get better is told at once and not tried again.

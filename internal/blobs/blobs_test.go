@@ -149,6 +149,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("%v, %v", b, err)
 	}
 	for address, want := range map[string]string{
+		"s3://bucket": "the program ycbot-blobs has to be beside ycbot or in PATH",
 		"/srv/blobs": "want an address", "file://host/srv": "want file:///FOLDER", "file:srv": "want file:///FOLDER", "file:///a?create_dir=true": "nothing behind it",
 		"ftp://bucket": "ftp://",
 	} {

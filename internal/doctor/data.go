@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -69,7 +70,11 @@ func (in Input) blobs(ctx context.Context, c *area) {
 		c.skip("", "outputs of runs: %s is not asked (--offline)", in.App.Blobs)
 	default:
 		store := blobs.Store{Bucket: in.App.Bucket}
-		if err := store.CheckWithin(ctx); err != nil {
+		err := store.CheckWithin(ctx)
+		if c, ok := in.App.Bucket.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+		if err != nil {
 			c.issue(todo, "outputs of runs: %v", err)
 			return
 		}

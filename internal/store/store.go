@@ -24,6 +24,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -86,13 +87,19 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return db, err
 }
 
-// Close closes the database.
+// Close closes the database, and the bucket where that has to be closed.
 func (db *DB) Close() error {
+	var bucket error
+	if moved, ok := db.blobs.Bucket.(movedBucket); ok {
+		if c, ok := moved.Bucket.(io.Closer); ok {
+			bucket = c.Close()
+		}
+	}
 	if db.pool != nil {
 		db.pool.Close()
-		return nil
+		return bucket
 	}
-	return errors.Join(db.readers.Close(), db.writer.Close())
+	return errors.Join(bucket, db.readers.Close(), db.writer.Close())
 }
 
 // Ping reports whether the database answers.
