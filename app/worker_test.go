@@ -392,8 +392,8 @@ func TestWorkNoRoom(t *testing.T) {
 	d.want(t, "finish run1 nonesuperseded")
 }
 
-// A run whose results cannot be stored waits until they can be, and is not verified or told of
-// before; it uses up no attempt.
+// A run whose results cannot be stored waits until they can be: nothing is posted before, and
+// it uses up no attempt.
 func TestWorkBlobsAway(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

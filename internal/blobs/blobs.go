@@ -2,11 +2,11 @@
 // models, each under a prefix of its run and the SHA-256 of its contents.
 //
 // A [Bucket] holds bytes under keys and knows nothing of contents. A [Store] compresses
-// and names them, and holds what it reads against the name, so that a bucket that lost or
-// changed something is noticed by whoever reads it.
+// and names them, and holds what it reads against the name, so that a reader
+// notices what a bucket lost or changed.
 //
-// A blob is on disk when Put returns, so that whoever then writes a row that names it can
-// rely on it. That another blob of the same name is there is no error: it has the same contents.
+// A blob is on disk when Put returns, so that a row that names it may be written
+// then. That another blob of the same name is there is no error: it has the same contents.
 package blobs
 
 import (
@@ -30,7 +30,7 @@ var (
 	// ErrNotFound says that a bucket has nothing under a key.
 	ErrNotFound = errors.New("not found")
 	// ErrAway says that a bucket did not do what was asked, for a reason that may pass: it
-	// does not answer, is full, or refuses access. Whoever has something to store keeps it and waits.
+	// does not answer, is full, or refuses access. A caller keeps what it has to store, and waits.
 	ErrAway = errors.New("the blob store does not work")
 	// ErrCorrupt says that a blob is not what its name says.
 	ErrCorrupt = errors.New("the blob is not what it was when it was stored")
@@ -63,7 +63,7 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // [ErrNotFound] and [ErrCorrupt] are [ErrAway].
 type Store struct{ Bucket Bucket }
 
-// suffix of all keys: what is stored is gzip, for whoever looks into the bucket.
+// suffix of all keys: what is stored is gzip, which other programs read as well.
 const suffix = ".gz"
 
 // key of a blob. Each run has blobs of its own, so that they can go when it goes

@@ -64,7 +64,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// Whoever reads notices what was changed, cut, swollen or exchanged in the bucket.
+// A reader notices what was changed, cut, swollen or exchanged in the bucket.
 func TestCorrupt(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()
@@ -150,7 +150,7 @@ func TestOpen(t *testing.T) {
 	}
 	for address, want := range map[string]string{
 		"s3://bucket": "the program ycbot-blobs has to be beside ycbot or in PATH",
-		"/srv/blobs": "want an address", "file://host/srv": "want file:///FOLDER", "file:srv": "want file:///FOLDER", "file:///a?create_dir=true": "nothing behind it",
+		"/srv/blobs":  "want an address", "file://host/srv": "want file:///FOLDER", "file:srv": "want file:///FOLDER", "file:///a?create_dir=true": "nothing behind it",
 		"ftp://bucket": "ftp://",
 	} {
 		if _, err := Open(address); err == nil || !strings.Contains(err.Error(), want) {

@@ -38,21 +38,14 @@ type helper struct {
 	input  io.Closer // which ends it
 	dir    string    // of the socket; no one else may enter it
 	client *http.Client
-	ended  chan struct{}
 }
 
 // start returns the program at work.
 func (c *Cloud) start(ctx context.Context) (*helper, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h := c.running; h != nil {
-		select {
-		case <-h.ended:
-			h.close()
-			c.running = nil
-		default:
-			return h, nil
-		}
+	if c.running != nil {
+		return c.running, nil
 	}
 	h, err := c.launch(ctx)
 	if err != nil {
@@ -63,7 +56,7 @@ func (c *Cloud) start(ctx context.Context) (*helper, error) {
 }
 
 func (c *Cloud) launch(ctx context.Context) (_ *helper, err error) {
-	h := &helper{ended: make(chan struct{})}
+	h := &helper{}
 	if h.dir, err = os.MkdirTemp("", "ycbot-blobs-"); err != nil {
 		return nil, err
 	}
@@ -100,7 +93,6 @@ func (c *Cloud) launch(ctx context.Context) (_ *helper, err error) {
 		line, _ := bufio.NewReader(io.LimitReader(output, 10_000)).ReadString('\n')
 		said <- strings.TrimSpace(line)
 		_ = cmd.Wait() // what it was asked says what is wrong
-		close(h.ended)
 	}()
 	h.client = &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -138,21 +130,42 @@ func (c *Cloud) Close() error {
 	return nil
 }
 
-// longestError is how much of an error is read.
-const longestError = 1000
-
-// do asks for something. The caller closes the answer.
-func (c *Cloud) do(ctx context.Context, method, key, query string, body []byte) (io.ReadCloser, error) {
-	h, err := c.start(ctx)
-	if err != nil {
-		return nil, err
+// drop lets go of a program that does not answer, so that another is started.
+func (c *Cloud) drop(h *helper) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running == h {
+		h.close()
+		c.running = nil
 	}
+}
+
+func (h *helper) ask(ctx context.Context, method, key, query string, body []byte) (*http.Response, error) {
 	address := url.URL{Scheme: "http", Host: "bucket", Path: "/" + key, RawQuery: query}
 	request, err := http.NewRequestWithContext(ctx, method, address.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	answer, err := h.client.Do(request)
+	return h.client.Do(request)
+}
+
+// longestError is how much of an error is read.
+const longestError = 1000
+
+// do asks for something, once more where the program has died: all that is asked may be
+// done twice. The caller closes the answer.
+func (c *Cloud) do(ctx context.Context, method, key, query string, body []byte) (io.ReadCloser, error) {
+	h, err := c.start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := h.ask(ctx, method, key, query, body)
+	if err != nil && ctx.Err() == nil {
+		c.drop(h)
+		if h, err = c.start(ctx); err == nil {
+			answer, err = h.ask(ctx, method, key, query, body)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
