@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -46,6 +47,8 @@ type service struct {
 	models *orchestrator.ModelConfig // nil: gate only
 	keeper *disk.Keeper              // of the data; nil: this process does not work
 	log    *slog.Logger
+
+	blobsAway atomic.Bool // when it was last looked
 
 	metrics *telemetry.Metrics
 	atEnd   func(func()) (stop func() bool) // has something be done when the process is asked to end
@@ -119,9 +122,7 @@ func newService(ctx context.Context, m machine.Machine, door pullrun.Door, o *Op
 	})
 	if s.runner != nil {
 		s.keeper = s.newKeeper()
-		s.worker.Room = func(ctx context.Context) error {
-			return errors.Join(s.keeper.Room(ctx), s.db.BlobsStorable(ctx))
-		}
+		s.worker.Room = func(ctx context.Context) error { return errors.Join(s.keeper.Room(ctx), s.blobsRoom(ctx)) }
 		s.metrics.Disk(func() telemetry.Disk {
 			d := s.keeper.Status()
 			return telemetry.Disk{Used: d.Used, Free: d.Free, Quota: d.Quota, Full: d.Full != nil}
@@ -177,6 +178,19 @@ func (s *service) equip(ctx context.Context) (err error) {
 // what its run produces.
 func (s *service) ready(ctx context.Context) error {
 	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.Data), s.db.BlobsStorable(ctx))
+}
+
+// blobsRoom says why what a run produces could not be stored.
+func (s *service) blobsRoom(ctx context.Context) error {
+	err := s.db.BlobsStorable(ctx)
+	switch away := err != nil; {
+	case ctx.Err() != nil || s.blobsAway.Swap(away) == away:
+	case away:
+		s.log.WarnContext(ctx, "no run is begun: blobs cannot be stored", "error", err)
+	default:
+		s.log.InfoContext(ctx, "blobs can be stored again")
+	}
+	return err
 }
 
 // idle says why no run is begun; nil: runs are, or this process does not work.

@@ -1,5 +1,5 @@
 // Ycbot-blobs speaks to buckets of S3, Google Cloud Storage and Azure for ycbot, which
-// starts it by itself: what the libraries of the clouds need would more than double ycbot.
+// starts it by itself: the libraries of the clouds are as large as ycbot.
 //
 //	ycbot-blobs URL
 //
