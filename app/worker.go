@@ -63,14 +63,9 @@ func (w *Worker) Work(ctx context.Context, j job.Job) error {
 		err = w.answer(ctx, j)
 	}
 	var permanent *Permanent
-	switch {
-	case ctx.Err() != nil:
-		return err
-	case errors.As(err, &permanent):
+	if errors.As(err, &permanent) && ctx.Err() == nil {
 		w.GiveUp(ctx, j, err)
 		return nil
-	case errors.Is(err, store.ErrBlobsAway):
-		return fmt.Errorf("%w: %w", queue.ErrLater, err)
 	}
 	return err
 }

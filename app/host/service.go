@@ -10,7 +10,6 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -47,8 +46,6 @@ type service struct {
 	models *orchestrator.ModelConfig // nil: gate only
 	keeper *disk.Keeper              // of the data; nil: this process does not work
 	log    *slog.Logger
-
-	blobsAway atomic.Bool // when it was last looked
 
 	metrics *telemetry.Metrics
 	atEnd   func(func()) (stop func() bool) // has something be done when the process is asked to end
@@ -122,7 +119,7 @@ func newService(ctx context.Context, m machine.Machine, door pullrun.Door, o *Op
 	})
 	if s.runner != nil {
 		s.keeper = s.newKeeper()
-		s.worker.Room = func(ctx context.Context) error { return errors.Join(s.keeper.Room(ctx), s.blobsRoom(ctx)) }
+		s.worker.Room = s.room
 		s.metrics.Disk(func() telemetry.Disk {
 			d := s.keeper.Status()
 			return telemetry.Disk{Used: d.Used, Free: d.Free, Quota: d.Quota, Full: d.Full != nil}
@@ -180,17 +177,25 @@ func (s *service) ready(ctx context.Context) error {
 	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.Data), s.db.BlobsStorable(ctx))
 }
 
-// blobsRoom says why what a run produces could not be stored.
-func (s *service) blobsRoom(ctx context.Context) error {
+// blobsTime is how often it is looked whether blobs can be stored again.
+const blobsTime = time.Second
+
+// room waits until what a run produces can be stored, and says why there is no room for it
+// on this machine.
+func (s *service) room(ctx context.Context) error {
 	err := s.db.BlobsStorable(ctx)
-	switch away := err != nil; {
-	case ctx.Err() != nil || s.blobsAway.Swap(away) == away:
-	case away:
+	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "no run is begun: blobs cannot be stored", "error", err)
-	default:
-		s.log.InfoContext(ctx, "blobs can be stored again")
 	}
-	return err
+	for tick := time.NewTicker(blobsTime); err != nil; err = s.db.BlobsStorable(ctx) {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return err
+		case <-tick.C:
+		}
+	}
+	return s.keeper.Room(ctx)
 }
 
 // idle says why no run is begun; nil: runs are, or this process does not work.
@@ -213,12 +218,15 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	chores = append(chores,
 		app.Chore{Name: "runs without a worker", Do: s.worker.Orphans},
 		app.Chore{Name: "runs that nobody was told of", Do: func(ctx context.Context) error { return s.worker.Tell(ctx, "") }},
-		app.Chore{Name: "retention", Do: func(ctx context.Context) error { return s.sweep(ctx) }},
-		app.Chore{Name: "blobs", Do: s.db.TidyBlobs})
+		app.Chore{Name: "retention", Do: func(ctx context.Context) error { return s.sweep(ctx) }})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })
 	group.Go(func() error { s.worker.Answer(ctx); return nil })
 	group.Go(func() error { app.Keep(ctx, houseTime, s.log, chores...); return nil })
+	group.Go(func() error { // beside the others, as moving what is old may take hours
+		app.Keep(ctx, houseTime, s.log, app.Chore{Name: "blobs", Do: s.db.TidyBlobs})
+		return nil
+	})
 	if s.keeper != nil {
 		group.Go(func() error {
 			app.Keep(ctx, diskTime, s.log, app.Chore{Name: "room on the disk", Do: s.keeper.Tidy})

@@ -6,10 +6,16 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/blobs"
+	"github.com/ycbot/ycbot/internal/store"
+	storetest "github.com/ycbot/ycbot/internal/testing/postgres"
 )
 
 // growth is how much a run of usual size may add to the database, in bytes.
@@ -50,15 +56,66 @@ func TestAppBlobs(t *testing.T) {
 	} else {
 		t.Logf("a run adds %d bytes to the database", run)
 	}
-	blobs := 0
+	stored := 0
 	err := filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
-			blobs++
+			stored++
 		}
 		return err
 	})
-	if err != nil || blobs < more {
-		t.Errorf("%d blobs, %v", blobs, err)
+	if err != nil || stored < more {
+		t.Errorf("%d blobs, %v", stored, err)
+	}
+}
+
+// A bucket goes away in the middle of a run, which waits: on PostgreSQL with each step, on
+// SQLite at its end. Nothing is posted before or twice, and all of the run can be restored.
+func TestAppBlobsGoAway(t *testing.T) {
+	t.Parallel()
+	var server storetest.Server
+	t.Cleanup(server.Stop)
+	for _, on := range []string{"sqlite", "postgres"} {
+		t.Run(on, func(t *testing.T) {
+			t.Parallel()
+			h := newInstalled(t)
+			folder := filepath.Join(t.TempDir(), "bucket")
+			h.env = []string{"YCBOT_BLOBS=file://" + folder}
+			if on == "postgres" {
+				h.database = server.Database(t)
+			}
+			h.held(t)
+			h.start(t)
+			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+			h.started(t)
+			if err := os.Rename(folder, folder+".away"); err != nil {
+				t.Fatal(err)
+			}
+			write(t, folder, "in the way")
+			h.release(t)
+			h.wait(t, "a run waits for the database or for blobs")
+			if checks, comments := h.checks(); len(checks) != 1 || strings.Contains(checks[0], "completed") || comments > 1 {
+				t.Errorf("people see\n%s", h.outcome())
+			}
+			if err := errors.Join(os.Remove(folder), os.Rename(folder+".away", folder)); err != nil {
+				t.Fatal(err)
+			}
+			h.wait(t, "run has ended", "state=finished")
+			if checks, comments := h.checks(); len(checks) != 1 || !strings.Contains(checks[0], "completed success") || comments != 1 {
+				t.Errorf("people see\n%s", h.outcome())
+			}
+			h.end(t, syscall.SIGTERM)
+			db, err := store.Open(t.Context(), store.Options{URL: h.database, Path: filepath.Join(h.data, "ycbot.db"), Now: time.Now, Bucket: blobs.File{Dir: folder}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			restored := filepath.Join(t.TempDir(), "restored")
+			if err := errors.Join(db.Restore(t.Context(), path.Base(h.CheckRuns(h.repo)[0].DetailsURL), restored), db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := realProgram(t, h.home, "check", restored).CombinedOutput(); err != nil {
+				t.Errorf("ycbot check of the run as it is stored: %v\n%s", err, out)
+			}
+		})
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/ycbot/ycbot/internal/blobs"
 )
 
 // A Line is one of an append-only file.
@@ -46,15 +44,10 @@ func (c chunk) content(run string) content {
 	return content{run: run, digests: c.digests, size: c.end - c.start}
 }
 
-// replaced is how many times a reader looks again for rows whose blobs were replaced by
-// longer ones while it read.
-const replaced = 3
-
 // eachChunk has take read what a file holds from an offset on, piece by piece, each from an
-// offset of its own. It returns where the last piece that take accepted whole ended; take
-// returns where it came to.
+// offset of its own. It returns where take came to, which take says. Blobs that were replaced
+// meanwhile by longer ones are there for looseFor still.
 func (db *DB) eachChunk(ctx context.Context, run, file string, from int64, take func(io.Reader, int64) (int64, error)) (int64, error) {
-	missed := 0
 	for {
 		rows, err := chunks(ctx, db.Reader(), run, file, from, rowsAtOnce)
 		if err != nil || len(rows) == 0 {
@@ -70,16 +63,8 @@ func (db *DB) eachChunk(ctx context.Context, run, file string, from int64, take 
 				err = fmt.Errorf("a row ends at %d, what it holds at %d", c.end, from)
 			}
 			if err != nil {
-				break
+				return from, err
 			}
-			missed = 0
-		}
-		if errors.Is(err, blobs.ErrNotFound) && missed < replaced {
-			missed++
-			continue
-		}
-		if err != nil {
-			return from, err
 		}
 	}
 }
