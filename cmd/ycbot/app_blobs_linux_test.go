@@ -56,13 +56,18 @@ func TestAppBlobs(t *testing.T) {
 	} else {
 		t.Logf("a run adds %d bytes to the database", run)
 	}
-	stored := 0
+	stored, bytes := 0, int64(0)
 	err := filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			stored++
+			var info fs.FileInfo
+			if info, err = e.Info(); err == nil {
+				bytes += info.Size()
+			}
 		}
 		return err
 	})
+	t.Logf("%d blobs of %d bytes", stored, bytes)
 	if err != nil || stored < more {
 		t.Errorf("%d blobs, %v", stored, err)
 	}

@@ -193,6 +193,23 @@ func TestTwoWorkers(t *testing.T) {
 	})
 }
 
+// What a Sync stored whose answer was lost is found to be stored: the next goes on behind it.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		db, dir := openAt(t, where), t.TempDir()
+		m, lost := mirror(t, db, "r", dir), mirror(t, db, "r", dir)
+		write(t, dir, "events.jsonl", "1\n")
+		syncNow(t, lost)
+		write(t, dir, "events.jsonl", "1\n2\n")
+		syncNow(t, m)
+		if lines, err := db.Lines(t.Context(), "r", "events.jsonl", 0, 10); err != nil || len(lines) != 2 {
+			t.Errorf("%d lines, %v", len(lines), err)
+		}
+	})
+}
+
 // mirrorChild appends numbered lines to two files and syncs after each, until it is
 // killed. It says on standard output what the store has acknowledged.
 func mirrorChild(where, dir string) error {

@@ -173,7 +173,7 @@ func (b movedBucket) take(ctx context.Context, name string) error {
 	}
 	data, err := io.ReadAll(r)
 	if err == nil {
-		err = b.Bucket.Put(ctx, name, data)
+		err = b.Put(ctx, name, data)
 	}
 	if err != nil {
 		return err
