@@ -82,6 +82,15 @@ func (b movedBucket) List(ctx context.Context, prefix string) ([]string, error) 
 	return append(keys, before...), err
 }
 
+// blobsAtOnce is how many blobs are written or read at the same time. Of the database's
+// connections no more are taken by that than without blobs.
+func (db *DB) blobsAtOnce() int {
+	if _, rows := db.blobs.Bucket.(rowBucket); rows {
+		return 1
+	}
+	return 8
+}
+
 // useBucket has blobs be in bucket; nil: in a folder beside the SQLite file, or in PostgreSQL.
 func (db *DB) useBucket(bucket blobs.Bucket) {
 	rows := rowBucket{db}

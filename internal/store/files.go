@@ -72,9 +72,6 @@ type Tail struct {
 	End  []byte
 }
 
-// tailsAtOnce is how many blobs are read at the same time.
-const tailsAtOnce = 8
-
 // Tails returns the last bytes, limit of them at most, of the files of a run whose names
 // begin with prefix.
 func (db *DB) Tails(ctx context.Context, run, prefix string, limit int) ([]Tail, error) {
@@ -88,7 +85,7 @@ func (db *DB) Tails(ctx context.Context, run, prefix string, limit int) ([]Tail,
 	}, `select name, `+sizeOf+`, digest, substr(body, cast(case when length(body) > cast($3 as bigint) then length(body) - cast($3 as bigint) + 1 else 1 end as integer))
 		from files where run = $1 and substr(name, 1, length(cast($2 as text))) = cast($2 as text) order by name`, run, prefix, limit)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(tailsAtOnce)
+	group.SetLimit(db.blobsAtOnce())
 	for i, c := range contents {
 		if err == nil && len(c.digests) > 0 {
 			group.Go(func() (err error) {

@@ -34,9 +34,6 @@ type logPiece struct {
 	after logState
 }
 
-// blobsAtOnce is how many files are stored at the same time.
-const blobsAtOnce = 4
-
 // read reads what is to be stored. The append-only files come first, and what their
 // lines speak of is read after them.
 func (m *Mirror) read(ctx context.Context, all bool) (*batch, error) {
@@ -57,7 +54,7 @@ func (m *Mirror) read(ctx context.Context, all bool) (*batch, error) {
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(blobsAtOnce)
+	group.SetLimit(m.db.blobsAtOnce())
 	for _, name := range appendOnly() {
 		p, ok, err := m.readLog(ctx, name, ends[name], all)
 		if err != nil {
