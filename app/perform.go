@@ -43,7 +43,8 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 	case err != nil && !cancelled:
 		return errors.Join(err, mirror.Close())
 	}
-	err = w.insist(ctx, blobsAway, func() error {
+	slow := func(err error) bool { return blobsAway(err) || errors.Is(err, context.DeadlineExceeded) } // each time less is left to do
+	err = w.insist(ctx, slow, func() error {
 		end, cancel := after(ctx)
 		defer cancel()
 		return mirror.Finish(end)

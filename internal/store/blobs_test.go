@@ -170,6 +170,40 @@ func TestFailingBucket(t *testing.T) {
 	})
 }
 
+// A refusing bucket refuses one blob.
+type refusing struct {
+	failing
+	refused blobs.Digest
+}
+
+func (f *refusing) Put(ctx context.Context, key string, data []byte) error {
+	if strings.Contains(key, f.refused.String()) {
+		return errBucket
+	}
+	return f.failing.Put(ctx, key, data)
+}
+
+// What a Finish that failed has stored is not stored again by the next.
+func TestFinishGoesOn(t *testing.T) {
+	t.Parallel()
+	dir, bad := t.TempDir(), strings.Repeat("bad", 100)
+	bucket := &refusing{failing{Bucket: blobs.File{Dir: t.TempDir()}}, blobs.DigestOf([]byte(bad))}
+	db := withBucket(t, filepath.Join(t.TempDir(), "db"), bucket)
+	m := mirror(t, db, "r", dir)
+	for n := range 20 {
+		write(t, dir, fmt.Sprintf("spill/E%d.stdout", n), strings.Repeat(fmt.Sprint(n), 200))
+	}
+	write(t, dir, "spill/bad", bad)
+	if err := m.Finish(t.Context()); !errors.Is(err, ErrBlobsAway) {
+		t.Fatal(err)
+	}
+	before := bucket.calls
+	bucket.refused = blobs.Digest{}
+	if err := m.Finish(t.Context()); err != nil || bucket.calls != before+1 || before != 20 {
+		t.Errorf("%v; first %d blobs were stored, then %d more", err, before, bucket.calls-before)
+	}
+}
+
 // Long files are stored in parts, of which the last is enough for the end.
 func TestParts(t *testing.T) {
 	t.Parallel()

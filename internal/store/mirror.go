@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -56,6 +57,7 @@ type Mirror struct {
 	mu    sync.Mutex
 	logs  map[string]logState // what is stored of each append-only file
 	files map[string][]byte   // digests of the other files that are stored
+	put   map[string][]byte   // and of those whose blobs are stored, though no row may name them yet
 	seen  map[string]stamp    // as these were when they were stored
 }
 
@@ -74,7 +76,7 @@ const (
 )
 
 func newMirror(db *DB, run string, root *os.Root) *Mirror {
-	return &Mirror{db: db, run: run, root: root, files: map[string][]byte{}, seen: map[string]stamp{}}
+	return &Mirror{db: db, run: run, root: root, files: map[string][]byte{}, put: map[string][]byte{}, seen: map[string]stamp{}}
 }
 
 // A stamp reports whether a file was written since.
@@ -146,7 +148,7 @@ func (m *Mirror) verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.logs, m.files = logs, files
+	m.logs, m.files, m.put = logs, files, maps.Clone(files)
 	return nil
 }
 

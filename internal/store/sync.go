@@ -53,7 +53,7 @@ func (m *Mirror) read(ctx context.Context, all bool) (*batch, error) {
 			named = spills(fresh)
 		}
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	var group errgroup.Group // one that fails keeps no other from being stored: the next Sync has less to do
 	group.SetLimit(m.db.blobsAtOnce())
 	for _, name := range appendOnly() {
 		p, ok, err := m.readLog(ctx, name, ends[name], all)
@@ -170,14 +170,17 @@ func (m *Mirror) readFile(ctx context.Context, b *batch, name string, must bool)
 		c.body, err = io.ReadAll(io.LimitReader(file, inlineSize))
 		c.size = int64(len(c.body))
 	} else {
-		c.digests, c.size, err = m.db.putParts(ctx, m.run, file, m.files[name])
+		b.mu.Lock()
+		known := m.put[name]
+		b.mu.Unlock()
+		c.digests, c.size, err = m.db.putParts(ctx, m.run, file, known)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.seen[name] = now
+	b.seen[name], m.put[name] = now, c.digests
 	if len(c.digests) == 0 || !bytes.Equal(c.digests, m.files[name]) {
 		b.files[name] = c
 	}
