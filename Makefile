@@ -12,7 +12,7 @@ LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/s
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
-.PHONY: test variants race soak lint lint-tool build bench peers vm eval clean
+.PHONY: test variants race soak lint lint-tool build cloud bench peers vm eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
@@ -36,6 +36,7 @@ soak: ## the storm, the kills and the crash matrix in their whole size; takes an
 lint: ## golangci-lint with .golangci.yml
 	$(LINT) run ./...
 	cd test/perf && $(LINT) run ./...
+	cd cmd/ycbot-blobs && $(LINT) run ./...
 
 lint-tool: ## get the linter ready; fails where it cannot be had
 	@$(LINT) version --short
@@ -45,6 +46,9 @@ build: ## bin/ycbot
 
 bench: ## what ycbot itself costs, beside its goals; writes docs/performance.md; wants a quiet machine
 	@go -C test/perf run . -o ../../docs/performance.md
+
+cloud: ## bin/ycbot-blobs, for buckets of clouds, and its tests
+	cd cmd/ycbot-blobs && CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o ../../bin/ycbot-blobs . && go test -count=1 ./...
 
 peers: ## ycbot beside other agents, which npm gets; writes its section of docs/performance.md; wants a quiet machine
 	@go -C test/perf run . -peers -o ../../docs/performance.md

@@ -27,7 +27,11 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 	if err := h.Begin(ctx, a); err != nil {
 		return err
 	}
-	mirror, err := w.DB.Mirror(ctx, run.ID, a.Dir)
+	var mirror *store.Mirror
+	err = w.insist(ctx, blobsAway, func() (err error) {
+		mirror, err = w.DB.Mirror(ctx, run.ID, a.Dir)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -39,11 +43,17 @@ func (w *Worker) perform(ctx context.Context, h Host, run store.Run, a Assignmen
 	case err != nil && !cancelled:
 		return errors.Join(err, mirror.Close())
 	}
-	end, cancel := after(ctx)
-	defer cancel()
-	if err := errors.Join(mirror.Finish(end), mirror.Close()); err != nil {
+	slow := func(err error) bool { return blobsAway(err) || errors.Is(err, context.DeadlineExceeded) } // each time less is left to do
+	err = w.insist(ctx, slow, func() error {
+		end, cancel := after(ctx)
+		defer cancel()
+		return mirror.Finish(end)
+	})
+	if err = errors.Join(err, mirror.Close()); err != nil {
 		return err
 	}
+	end, cancel := after(ctx)
+	defer cancel()
 	if !cancelled { // from here on a stop comes too late
 		var c *queue.Cancelled
 		switch err := w.Queue.Conclude(end, a.Job.ID); {
@@ -152,20 +162,31 @@ const (
 	longestWait = 5 * time.Second
 )
 
-// kept copies what the journal has more. While the database does not answer the run
-// waits: what it did is not lost, and a worker that is taken for dead is asked to end.
+// kept copies what the journal has more. While the database does not answer, or blobs cannot
+// be stored, the run waits: what it did is not lost, and a worker that is taken for dead is
+// asked to end.
 func (c *copier) kept(ctx context.Context) error {
 	if c.w.DB.Postgres() == nil {
 		return nil
 	}
-	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+	return c.w.insist(ctx, func(error) bool { return true }, func() error {
 		c.mu.Lock()
-		err := c.copy(ctx)
-		c.mu.Unlock()
-		if err == nil || ctx.Err() != nil {
+		defer c.mu.Unlock()
+		return c.copy(ctx)
+	})
+}
+
+// blobsAway says whether it helps to wait for the bucket.
+func blobsAway(err error) bool { return errors.Is(err, store.ErrBlobsAway) }
+
+// insist does something until it is done, fails for a reason that does not pass, or ctx has ended.
+func (w *Worker) insist(ctx context.Context, passes func(error) bool, do func() error) error {
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		err := do()
+		if err == nil || ctx.Err() != nil || !passes(err) {
 			return err
 		}
-		c.w.Log.WarnContext(ctx, "a run waits for the database", "error", err)
+		w.Log.WarnContext(ctx, "a run waits for the database or for blobs", "error", err)
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():

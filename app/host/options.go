@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/app"
 	"github.com/ycbot/ycbot/app/web"
+	"github.com/ycbot/ycbot/internal/blobs"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/machine"
@@ -35,6 +36,8 @@ type Options struct {
 	PublicURL                          string
 	Data                               string
 	Database                           string // of PostgreSQL; empty: SQLite in Data
+	Blobs                              string // address of a bucket; empty: in Data, or in PostgreSQL
+	Bucket                             blobs.Bucket
 	GitHubURL                          string
 	ConfigFile                         string
 	Operator                           *config.Config // that it holds; nil: none
@@ -107,6 +110,11 @@ func (o *Options) Place(getenv func(string) string) (err error) {
 	o.Data, err = filepath.Abs(cmp.Or(o.Data, getenv("YCBOT_DATA"), "data"))
 	if err != nil {
 		return fmt.Errorf("YCBOT_DATA: %w", err)
+	}
+	if o.Blobs = cmp.Or(o.Blobs, getenv("YCBOT_BLOBS")); o.Blobs != "" {
+		if o.Bucket, err = blobs.Open(o.Blobs); err != nil {
+			return fmt.Errorf("YCBOT_BLOBS: %w", err)
+		}
 	}
 	return nil
 }
@@ -250,7 +258,7 @@ func openStore(ctx context.Context, m machine.Machine, o *Options) (*store.DB, e
 	if err := os.MkdirAll(o.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("YCBOT_DATA: %w", err)
 	}
-	db, err := store.Open(ctx, store.Options{URL: o.Database, Path: o.File(), Now: m.Now, Log: m.Log})
+	db, err := store.Open(ctx, store.Options{URL: o.Database, Path: o.File(), Now: m.Now, Log: m.Log, Bucket: o.Bucket})
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func newService(ctx context.Context, m machine.Machine, door pullrun.Door, o *Op
 	})
 	if s.runner != nil {
 		s.keeper = s.newKeeper()
-		s.worker.Room = s.keeper.Room
+		s.worker.Room = s.room
 		s.metrics.Disk(func() telemetry.Disk {
 			d := s.keeper.Status()
 			return telemetry.Disk{Used: d.Used, Free: d.Free, Quota: d.Quota, Full: d.Full != nil}
@@ -171,9 +171,31 @@ func (s *service) equip(ctx context.Context) (err error) {
 	return nil
 }
 
-// ready says why a delivery could not be stored: its row, or its body until it is checked.
+// ready says why a delivery could not be stored, its row or its body until it is checked, or
+// what its run produces.
 func (s *service) ready(ctx context.Context) error {
-	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.Data))
+	return errors.Join(s.db.Storable(ctx), disk.Writable(s.o.Data), s.db.BlobsStorable(ctx))
+}
+
+// blobsTime is how often it is looked whether blobs can be stored again.
+const blobsTime = time.Second
+
+// room waits until what a run produces can be stored, and says why there is no room for it
+// on this machine.
+func (s *service) room(ctx context.Context) error {
+	err := s.db.BlobsStorable(ctx)
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "no run is begun: blobs cannot be stored", "error", err)
+	}
+	for tick := time.NewTicker(blobsTime); err != nil; err = s.db.BlobsStorable(ctx) {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return err
+		case <-tick.C:
+		}
+	}
+	return s.keeper.Room(ctx)
 }
 
 // idle says why no run is begun; nil: runs are, or this process does not work.
@@ -201,6 +223,10 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })
 	group.Go(func() error { s.worker.Answer(ctx); return nil })
 	group.Go(func() error { app.Keep(ctx, houseTime, s.log, chores...); return nil })
+	group.Go(func() error { // beside the others, as moving what is old may take hours
+		app.Keep(ctx, houseTime, s.log, app.Chore{Name: "blobs", Do: s.db.TidyBlobs})
+		return nil
+	})
 	if s.keeper != nil {
 		group.Go(func() error {
 			app.Keep(ctx, diskTime, s.log, app.Chore{Name: "room on the disk", Do: s.keeper.Tidy})

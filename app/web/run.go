@@ -28,7 +28,6 @@ const (
 	eventsFile   = "events.jsonl"
 	evidenceFile = "evidence.jsonl"
 	reportFile   = "report.json"
-	linesAtOnce  = 500
 	shownOutput  = 6 << 10 // of an output that is shown; all of it is in its file
 )
 
@@ -188,21 +187,7 @@ func (p *runPage) advance(ctx context.Context) error {
 
 // each reads the lines of a log from an offset on, and returns where they end.
 func (p *runPage) each(ctx context.Context, file string, from int64, take func(store.Line) error) (int64, error) {
-	for {
-		lines, err := p.db.Lines(ctx, p.Run.ID, file, from, linesAtOnce)
-		if err != nil {
-			return from, err
-		}
-		for _, l := range lines {
-			if err := take(l); err != nil {
-				return from, err
-			}
-			from = l.End
-		}
-		if len(lines) < linesAtOnce {
-			return from, nil
-		}
-	}
+	return p.db.EachLine(ctx, p.Run.ID, file, from, take)
 }
 
 // readProofs reads what was executed since, with its outputs.

@@ -229,7 +229,7 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *viewer, err error
 	var known *httpError
 	if !errors.As(err, &known) {
 		s.Log.ErrorContext(r.Context(), "page could not be shown", "path", r.URL.Path, "error", err)
-		known = s.trouble(r.Context())
+		known = s.trouble(r.Context(), err)
 	}
 	if known.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "10")
@@ -249,7 +249,10 @@ func (s *Site) fail(w http.ResponseWriter, r *http.Request, v *viewer, err error
 const pingTime = 2 * time.Second
 
 // trouble is the answer to what went wrong here.
-func (s *Site) trouble(ctx context.Context) *httpError {
+func (s *Site) trouble(ctx context.Context, err error) *httpError {
+	if errors.Is(err, store.ErrBlobsAway) {
+		return &httpError{http.StatusServiceUnavailable, "What the run produced cannot be read now. Try again in a while."}
+	}
 	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
 	if s.DB.Ping(ctx) != nil {

@@ -388,15 +388,16 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// The backup of a running server's file that docs/operate.md names is whole.
+// The backup of a running server's file that docs/operate.md names is whole, and so is what
+// a run produced when the blobs are copied after it.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sqlite3"); err != nil {
 		t.Skip("sqlite3 is not installed")
 	}
-	dir := t.TempDir()
+	dir, there := t.TempDir(), t.TempDir()
 	open := func(name string) *store.DB {
-		db, err := store.Open(t.Context(), store.Options{Path: filepath.Join(dir, name), Now: time.Now})
+		db, err := store.Open(t.Context(), store.Options{Path: name, Now: time.Now})
 		if err == nil {
 			err = queue.Migrate(t.Context(), db)
 		}
@@ -406,20 +407,28 @@ func TestBackup(t *testing.T) {
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
-	db := open("ycbot.db")
-	if err := db.Record(t.Context(), "key", "value"); err != nil {
+	db, run := open(filepath.Join(dir, "ycbot.db")), t.TempDir()
+	write(t, filepath.Join(run, "report.json"), strings.Repeat("{}", 1000))
+	if err := errors.Join(db.Record(t.Context(), "key", "value"), db.Import(t.Context(), "r", run)); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("../../docs/operate.md")
 	if command := `sqlite3 ycbot.db ".backup FILE"`; err != nil || !bytes.Contains(text, []byte("`"+command+"`")) {
 		t.Fatalf("%s is not in the documentation, %v", command, err)
 	}
-	cmd := exec.CommandContext(t.Context(), "sqlite3", "ycbot.db", ".backup copy.db")
+	cmd := exec.CommandContext(t.Context(), "sqlite3", "ycbot.db", ".backup "+filepath.Join(there, "copy.db"))
 	cmd.Dir, cmd.Stderr = dir, io.Discard
 	if err := cmd.Run(); err != nil {
 		t.Fatal(err)
 	}
-	if value, ok, err := open("copy.db").Lookup(t.Context(), "key"); value != "value" || !ok || err != nil {
+	if err := os.CopyFS(filepath.Join(there, "blobs"), os.DirFS(filepath.Join(dir, "blobs"))); err != nil {
+		t.Fatal(err)
+	}
+	restored := open(filepath.Join(there, "copy.db"))
+	if value, ok, err := restored.Lookup(t.Context(), "key"); value != "value" || !ok || err != nil {
 		t.Errorf("the backup has %q, %v", value, err)
+	}
+	if body, err := restored.File(t.Context(), "r", "report.json"); err != nil || len(body) != 2000 {
+		t.Errorf("of the run %d bytes, %v", len(body), err)
 	}
 }

@@ -30,6 +30,7 @@ func TestAppSettings(t *testing.T) {
 		{"two keys", nil, append(whole[:3:3], "YCBOT_APP_PRIVATE_KEY_FILE=x"), []string{"both set"}},
 		{"id", nil, append(whole[1:3:3], "YCBOT_APP_ID=ycbot"), []string{`YCBOT_APP_ID "ycbot"`}},
 		{"database", nil, append(whole[:3:3], "DATABASE_URL=mysql://x"), []string{"DATABASE_URL: want postgres://"}},
+		{"blobs", nil, append(whole[:3:3], "YCBOT_BLOBS=/srv/blobs"), []string{"YCBOT_BLOBS: want an address such as file:///"}},
 		{"retention", nil, append(whole[:3:3], "YCBOT_RETENTION=9"), []string{"YCBOT_RETENTION"}},
 		{"public URL", nil, append(whole[:3:3], "YCBOT_PUBLIC_URL=ycbot.example.com"), []string{"YCBOT_PUBLIC_URL"}},
 		{"allowed", nil, append(whole[:3:3], "YCBOT_ALLOW_REPOS=acme", "YCBOT_ALLOW_INSTALLATIONS=x"), []string{`YCBOT_ALLOW_REPOS "acme"`, `YCBOT_ALLOW_INSTALLATIONS "x"`}},

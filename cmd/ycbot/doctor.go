@@ -85,6 +85,6 @@ func (p *program) appHere() *doctor.App {
 	a := newAppOptions()
 	wrong := errors.Join(a.Read(p.getenv), a.Listening(p.getenv))
 	return &doctor.App{
-		Wrong: wrong, ID: a.ID, Key: a.Key, Secret: a.Secret, Data: a.Data, Database: a.Database, File: a.File(), GitHubURL: a.GitHubURL, PublicURL: a.PublicURL,
+		Wrong: wrong, ID: a.ID, Key: a.Key, Secret: a.Secret, Data: a.Data, Blobs: a.Blobs, Bucket: a.Bucket, Database: a.Database, File: a.File(), GitHubURL: a.GitHubURL, PublicURL: a.PublicURL,
 	}
 }

@@ -3,17 +3,20 @@ package doctor
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 
+	"github.com/ycbot/ycbot/internal/blobs"
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
-// data looks at where the App keeps things: the folder of its data, and the database.
-// Nothing is changed.
+// data looks at where the App keeps things: the folder of its data, what is named for blobs,
+// and the database. What it stores to find out it removes again.
 func (in Input) data(ctx context.Context, c *area) {
 	a := in.App
+	in.blobs(ctx, c)
 	if err := disk.Writable(a.Data); err != nil {
 		c.issue("give the user that runs ycbot a folder to write to: YCBOT_DATA", "data of the App: %v", err)
 		return
@@ -48,5 +51,33 @@ func (in Input) data(ctx context.Context, c *area) {
 		c.issue(todo, "database: %s: deliveries cannot be stored: %v", kind, err)
 	default:
 		c.ok("database: %s; deliveries can be stored", kind)
+	}
+}
+
+// blobs looks whether what runs produce can be stored.
+func (in Input) blobs(ctx context.Context, c *area) {
+	const todo = "compare YCBOT_BLOBS with the bucket's address, rights and room"
+	folder, local := in.App.Bucket.(blobs.File)
+	switch {
+	case in.App.Bucket == nil: // what was looked at besides
+	case local:
+		if err := disk.Writable(folder.Dir); err != nil {
+			c.issue(todo, "outputs of runs: %v", err)
+			return
+		}
+		c.ok("outputs of runs: %s", folder.Dir)
+	case in.Offline:
+		c.skip("", "outputs of runs: %s is not asked (--offline)", in.App.Blobs)
+	default:
+		store := blobs.Store{Bucket: in.App.Bucket}
+		err := store.CheckWithin(ctx)
+		if c, ok := in.App.Bucket.(io.Closer); ok {
+			err = errors.Join(err, c.Close())
+		}
+		if err != nil {
+			c.issue(todo, "outputs of runs: %v", err)
+			return
+		}
+		c.ok("outputs of runs: %s; they can be stored", in.App.Blobs)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ycbot/ycbot/internal/blobs"
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/redact"
 )
@@ -39,6 +40,8 @@ type App struct {
 	Data      string // folder of everything that is kept
 	Database  string // address of PostgreSQL; "": SQLite in File
 	File      string
+	Blobs     string // address of Bucket; "": in Data, or in PostgreSQL
+	Bucket    blobs.Bucket
 	GitHubURL string
 	PublicURL string
 }

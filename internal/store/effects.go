@@ -82,6 +82,7 @@ func (db *DB) Delivery(ctx context.Context, id string) (d Delivery, ok bool, err
 // Sweep deletes what is older than before: runs that ended, or that nothing was heard
 // of, with the copies of their directories, and effects, deliveries and results of bases. It does so in
 // steps of batch runs, so that writers get their turn between, and returns how many runs it deleted.
+// Their blobs go with [DB.TidyBlobs].
 func (db *DB) Sweep(ctx context.Context, before time.Time, batch int) (int, error) {
 	cutoff, total := Micros(before), 0
 	for {
@@ -122,6 +123,9 @@ func (db *DB) sweepRuns(ctx context.Context, cutoff int64, batch int) (int, erro
 				if _, err := tx.Exec(ctx, statement, id); err != nil {
 					return err
 				}
+			}
+			if err := loosen(ctx, tx, id, db.now()); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -3,19 +3,19 @@ package store
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
-	"path/filepath"
-	"slices"
 	"sync"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/blobs"
 )
 
-// journalFile is where a run keeps what it finished; its lines are found by kind and key.
+// journalFile is where a run keeps what it finished.
 const journalFile = "journal.jsonl"
 
 // evidenceFile names the spill files that hold outputs.
@@ -32,15 +32,21 @@ func appendOnly() []string {
 // it is not the beginning of what the directory has. The run must stop.
 var ErrDiverged = errors.New("another worker has continued the run")
 
+// ErrBlobsAway says that what a run produced cannot be stored or read now. Nothing is
+// lost: it is stored by the Sync that can.
+var ErrBlobsAway = blobs.ErrAway
+
 // A Mirror copies the directory of a run into the database while the run goes, so that
 // any worker can continue it and any server can show it. The directory stays the form
 // that is worked on.
 //
-// Only whole lines are copied, each at the offset where it stands in its file. A line is
-// accepted only where the one before it ended, so of two workers on one run only one can
-// go on; the other gets [ErrDiverged].
+// Only whole lines are copied, in chunks, each at the offset where it stands in its file. A
+// chunk is accepted only where the one before it ended, so of two workers on one run only
+// one can go on; the other gets [ErrDiverged]. The newest lines are in their rows; when they
+// are many they become a blob, and at the end each file is one row.
 //
-// What was synced is never lost. An answer that the model gave is asked for once on any
+// What was synced is never lost: a blob is durable before the transaction begins whose rows
+// name it. An answer that the model gave is asked for once on any
 // machine if Sync returns after its entry was appended to the journal and before the
 // next step begins; on the same disk the directory alone is enough.
 type Mirror struct {
@@ -48,9 +54,29 @@ type Mirror struct {
 	run  string
 	root *os.Root
 
-	mu   sync.Mutex
-	ends map[string]int64 // how much of each append-only file is stored
-	seen map[string]stamp // other files as they were when they were stored
+	mu    sync.Mutex
+	logs  map[string]logState // what is stored of each append-only file
+	files map[string][]byte   // digests of the other files that are stored
+	put   map[string][]byte   // and of those whose blobs are stored, though no row may name them yet
+	seen  map[string]stamp    // as these were when they were stored
+}
+
+// A logState is how an append-only file is stored.
+type logState struct {
+	end   int64 // how much of it
+	blob  int64 // how much of that is in blobs
+	rows  int   // that it is in
+	loose int   // of these without a blob, which are the last
+}
+
+// What of a file may be in its rows while a run goes on: bytes, and how many rows.
+const (
+	looseBytes = 32 << 10
+	looseRows  = 32
+)
+
+func newMirror(db *DB, run string, root *os.Root) *Mirror {
+	return &Mirror{db: db, run: run, root: root, files: map[string][]byte{}, put: map[string][]byte{}, seen: map[string]stamp{}}
 }
 
 // A stamp reports whether a file was written since.
@@ -70,7 +96,7 @@ func (db *DB) Mirror(ctx context.Context, run, dir string) (*Mirror, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mirror run %s: %w", run, err)
 	}
-	m := &Mirror{db: db, run: run, root: root, seen: map[string]stamp{}}
+	m := newMirror(db, run, root)
 	err = m.verify(ctx)
 	if errors.Is(err, ErrDiverged) {
 		if err = m.clear(); err == nil {
@@ -101,30 +127,76 @@ func (m *Mirror) clear() error {
 
 // verify sets how much is stored, and holds it against the directory.
 func (m *Mirror) verify(ctx context.Context) error {
-	ends := map[string]int64{}
+	logs := map[string]logState{}
 	for _, name := range appendOnly() {
-		local, err := m.root.ReadFile(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		err = m.db.Reader().Each(ctx, func(scan Scan) error {
-			var end int64
-			var body []byte
-			if err := scan(&end, &body); err != nil {
-				return err
-			}
-			if !bytes.HasPrefix(local[min(ends[name], int64(len(local))):], append(body, '\n')) {
-				return fmt.Errorf("%s at %d: %w", name, ends[name], ErrDiverged)
-			}
-			ends[name] = end
-			return nil
-		}, `select end_at, body from lines where run = $1 and file = $2 order by start_at`, m.run, name)
+		state, err := m.verifyLog(ctx, name)
 		if err != nil {
 			return err
 		}
+		if state.end > 0 {
+			logs[name] = state
+		}
 	}
-	m.ends = ends
+	files := map[string][]byte{}
+	err := m.db.Reader().Each(ctx, func(scan Scan) error {
+		var name string
+		var digests []byte
+		err := scan(&name, &digests)
+		files[name] = digests
+		return err
+	}, `select name, digest from files where run = $1 and length(digest) > 0`, m.run)
+	if err != nil {
+		return err
+	}
+	m.logs, m.files, m.put = logs, files, maps.Clone(files)
 	return nil
+}
+
+func (m *Mirror) verifyLog(ctx context.Context, name string) (s logState, err error) {
+	file, err := m.root.Open(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, err
+	}
+	in := io.Reader(bytes.NewReader(nil))
+	if err == nil {
+		defer file.Close()
+		in = file
+	}
+	for {
+		rows, err := chunks(ctx, m.db.Reader(), m.run, name, s.end, rowsAtOnce)
+		if err != nil || len(rows) == 0 {
+			return s, err
+		}
+		for _, c := range rows {
+			same, err := c.is(in)
+			if err != nil {
+				return s, err
+			}
+			if !same || c.start != s.end {
+				return s, fmt.Errorf("%s at %d: %w", name, s.end, ErrDiverged)
+			}
+			s.end, s.rows, s.loose = c.end, s.rows+1, s.loose+1
+			if len(c.digests) > 0 {
+				s.blob, s.loose = c.end, 0
+			}
+		}
+	}
+}
+
+// is reports whether a chunk is what in gives next.
+func (c chunk) is(in io.Reader) (bool, error) {
+	in = io.LimitReader(in, c.end-c.start)
+	if len(c.digests) == 0 {
+		data, err := io.ReadAll(in)
+		return bytes.Equal(data, append(bytes.Clone(c.body), '\n')), err
+	}
+	for _, d := range digestsOf(c.digests) {
+		data, err := io.ReadAll(io.LimitReader(in, partSize))
+		if err != nil || blobs.DigestOf(data) != d {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // Close lets go of the directory. It copies nothing.
@@ -140,217 +212,15 @@ func (m *Mirror) Finish(ctx context.Context) error { return m.sync(ctx, true) }
 func (m *Mirror) sync(ctx context.Context, all bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	b, err := m.read(all)
-	if err == nil && !b.empty() {
-		err = m.write(ctx, b)
+	err := errAgain
+	for n := 0; n < 2 && errors.Is(err, errAgain); n++ {
+		var b *batch
+		if b, err = m.read(ctx, all); err == nil && !b.empty() {
+			err = m.write(ctx, b)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("mirror run %s: %w", m.run, err)
-	}
-	return nil
-}
-
-// A batch is what one Sync stores.
-type batch struct {
-	lines map[string][]Line // by file
-	files map[string][]byte
-	seen  map[string]stamp
-	all   []string // every file that is there; nil: not looked for
-}
-
-func (b *batch) empty() bool { return len(b.lines) == 0 && len(b.files) == 0 && b.all == nil }
-
-// A Line is one of an append-only file.
-type Line struct {
-	Start int64 // offset in its file
-	End   int64 // of the line after it
-	Body  []byte
-}
-
-func (m *Mirror) read(all bool) (*batch, error) {
-	b := &batch{lines: map[string][]Line{}, files: map[string][]byte{}, seen: map[string]stamp{}}
-	for _, name := range appendOnly() {
-		lines, err := m.readLines(name)
-		if err != nil {
-			return nil, err
-		}
-		if len(lines) > 0 {
-			b.lines[name] = lines
-		}
-	}
-	for _, name := range spills(b.lines[evidenceFile]) {
-		if err := m.readFile(b, name, true); err != nil {
-			return nil, err
-		}
-	}
-	return b, fs.WalkDir(m.root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case e.IsDir() && name != "." && !all:
-			return fs.SkipDir
-		case !e.Type().IsRegular() || slices.Contains(appendOnly(), name):
-			return nil
-		}
-		if all {
-			b.all = append(b.all, name)
-		}
-		return m.readFile(b, name, false)
-	})
-}
-
-// readLines reads the whole lines from where the stored ones end.
-func (m *Mirror) readLines(name string) ([]Line, error) {
-	at := m.ends[name]
-	file, err := m.root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) && at == 0 {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() < at {
-		return nil, fmt.Errorf("%s is %d bytes, %d are stored: %w", name, info.Size(), at, ErrDiverged)
-	}
-	data := make([]byte, info.Size()-at)
-	if _, err := io.ReadFull(io.NewSectionReader(file, at, int64(len(data))), data); err != nil {
-		return nil, err
-	}
-	var lines []Line
-	for line := range bytes.Lines(data) {
-		body, whole := bytes.CutSuffix(line, []byte("\n"))
-		if !whole {
-			break
-		}
-		lines = append(lines, Line{Start: at, End: at + int64(len(line)), Body: body})
-		at += int64(len(line))
-	}
-	return lines, nil
-}
-
-// readFile adds a file to b if it was written since it was stored. A file that is gone
-// is an error only where it must be there.
-func (m *Mirror) readFile(b *batch, name string, must bool) error {
-	info, err := m.root.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) && !must {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	now := stamp{info.Size(), info.ModTime()}
-	if m.seen[name] == now || !info.Mode().IsRegular() {
-		return nil
-	}
-	data, err := m.root.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) && !must {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	b.files[name], b.seen[name] = data, now
-	return nil
-}
-
-// spills are the files that lines of the evidence log name.
-func spills(lines []Line) []string {
-	var names []string
-	for _, l := range lines {
-		var record struct {
-			Stdout, Stderr struct{ Spill string }
-		}
-		if json.Unmarshal(l.Body, &record) != nil {
-			continue // the reader of the log complains
-		}
-		for _, name := range []string{record.Stdout.Spill, record.Stderr.Spill} {
-			if name != "" && filepath.IsLocal(filepath.FromSlash(name)) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// write stores b. A commit of which no one knows whether it happened is looked for first.
-func (m *Mirror) write(ctx context.Context, b *batch) error {
-	err := m.db.Write(ctx, func(tx *Tx) error {
-		for name, lines := range b.lines {
-			for _, l := range lines {
-				if err := insertLine(ctx, tx, m.run, name, l); err != nil {
-					return err
-				}
-			}
-		}
-		if err := m.forget(ctx, tx, b.all); err != nil {
-			return err
-		}
-		for name, data := range b.files {
-			if _, err := tx.Exec(ctx, `insert into files (run, name, body) values ($1, $2, $3)
-				on conflict (run, name) do update set body = excluded.body`, m.run, name, data); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-		}
-		return notify(ctx, tx, m.run)
-	})
-	if err != nil {
-		// The transaction before may have been committed though its answer was lost: then
-		// the stored lines are ours, and the next Sync goes on behind them.
-		if again := m.verify(ctx); errors.Is(again, ErrDiverged) {
-			return again
-		}
-		return err
-	}
-	m.db.watchers.wake(m.run)
-	for name, lines := range b.lines {
-		m.ends[name] = lines[len(lines)-1].End
-	}
-	for name, s := range b.seen {
-		m.seen[name] = s
-	}
-	return nil
-}
-
-// forget deletes what is stored of files that are not there any more, such as drafts.
-func (m *Mirror) forget(ctx context.Context, tx *Tx, there []string) error {
-	if there == nil {
-		return nil
-	}
-	stored, err := collect(ctx, tx, scanOne[string], `select name from files where run = $1`, m.run)
-	if err != nil {
-		return err
-	}
-	for _, name := range stored {
-		if slices.Contains(there, name) {
-			continue
-		}
-		if _, err := tx.Exec(ctx, `delete from files where run = $1 and name = $2`, m.run, name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func insertLine(ctx context.Context, tx *Tx, run, file string, l Line) error {
-	var entry struct{ Kind, Key string }
-	if file == journalFile {
-		if err := json.Unmarshal(l.Body, &entry); err != nil {
-			return fmt.Errorf("%s at %d: %w", file, l.Start, err)
-		}
-	}
-	n, err := tx.Exec(ctx, `insert into lines (run, file, start_at, end_at, kind, name, body)
-		values ($1, $2, $3, $4, $5, $6, $7) on conflict (run, file, start_at) do nothing`,
-		run, file, l.Start, l.End, entry.Kind, entry.Key, l.Body)
-	if err == nil && n == 0 {
-		err = ErrDiverged
-	}
-	if err != nil {
-		return fmt.Errorf("%s at %d: %w", file, l.Start, err)
 	}
 	return nil
 }

@@ -123,8 +123,7 @@ func TestMirror(t *testing.T) {
 	})
 }
 
-// A server shows a run while it goes: from any line on, and what a stage gave, of which
-// the first entry counts.
+// A server shows a run while it goes, from any line on.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, where string) {
@@ -153,15 +152,6 @@ func TestShow(t *testing.T) {
 		}
 		if d := cmp.Diff([]string{"1", "22", "333"}, got); d != "" {
 			t.Error(d)
-		}
-		if e, ok, err := db.JournalLookup(ctx, "r", "stage", "gate"); !ok || err != nil || string(e.Data) != "1" {
-			t.Errorf("JournalLookup = %s, %v, %v", e.Data, ok, err)
-		}
-		if _, ok, err := db.JournalLookup(ctx, "r", "stage", "agents"); ok || err != nil {
-			t.Errorf("JournalLookup of nothing: %v, %v", ok, err)
-		}
-		if all, err := db.Journal(ctx, "r", "stage"); len(all) != 2 || err != nil {
-			t.Errorf("Journal = %v, %v", all, err)
 		}
 		if _, err := db.File(ctx, "r", "none"); !errors.Is(err, ErrNotFound) {
 			t.Errorf("no file: %v", err)
@@ -199,6 +189,23 @@ func TestTwoWorkers(t *testing.T) {
 		mirror(t, db, "r", b) // as after kill -9
 		if got := tree(t, b)["journal.jsonl"]; got != more {
 			t.Errorf("what was not copied yet is lost: %q", got)
+		}
+	})
+}
+
+// What a Sync stored whose answer was lost is found to be stored: the next goes on behind it.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		db, dir := openAt(t, where), t.TempDir()
+		m, lost := mirror(t, db, "r", dir), mirror(t, db, "r", dir)
+		write(t, dir, "events.jsonl", "1\n")
+		syncNow(t, lost)
+		write(t, dir, "events.jsonl", "1\n2\n")
+		syncNow(t, m)
+		if lines, err := db.Lines(t.Context(), "r", "events.jsonl", 0, 10); err != nil || len(lines) != 2 {
+			t.Errorf("%d lines, %v", len(lines), err)
 		}
 	})
 }

@@ -33,6 +33,23 @@ func (db *DB) Storable(ctx context.Context) error {
 	return nil
 }
 
+// BlobsStorable says why blobs could not be stored, by storing one.
+func (db *DB) BlobsStorable(ctx context.Context) error {
+	db.blobsProbed.mu.Lock()
+	defer db.blobsProbed.mu.Unlock()
+	if now := db.now(); !db.blobsProbed.at.IsZero() && now.Sub(db.blobsProbed.at) < blobsAgain {
+		return nil
+	}
+	if err := db.blobs.CheckWithin(ctx); err != nil {
+		return fmt.Errorf("try to store a blob: %w", err)
+	}
+	db.blobsProbed.at = db.now()
+	return nil
+}
+
+// blobsAgain is storedAgain for blobs: buckets take money for each request.
+const blobsAgain = 10 * time.Second
+
 // errBack rolls a transaction back that went well.
 var errBack = errors.New("rolled back")
 

@@ -2,8 +2,9 @@
 // more than one. It is one SQLite file, or one PostgreSQL database where several
 // machines work.
 //
-// The tables: runs, one row a run; lines and files, the copy of each run's
-// directory (see [Mirror]); effects, what was done to the outside (the first value
+// The tables: runs, one row a run; lines and files, what each run's directory has (see
+// [Mirror]), whose contents are blobs; blobs, those of them that are in no bucket; loose,
+// runs that may have blobs that no row names; effects, what was done to the outside (the first value
 // under a key counts); deliveries, the webhooks that came; base_results, what tests
 // of bases said (see [BaseResults]); flakes, which tests gave both results on the same
 // code (see [Flakes]); jobs, which package queue reads and writes beside River's own tables. All schema is in migrations/,
@@ -23,11 +24,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ycbot/ycbot/internal/blobs"
 )
 
 // Options say which database, and what it needs from outside.
@@ -36,6 +41,9 @@ type Options struct {
 	Path string // of the SQLite file, which is made where there is none
 	Now  func() time.Time
 	Log  *slog.Logger // of migrations; nil: none
+	// Bucket for what runs produced; nil: the folder "blobs" beside the SQLite file, or
+	// PostgreSQL, which all processes reach.
+	Bucket blobs.Bucket
 }
 
 // A DB is an open database. It is safe for concurrent use.
@@ -49,10 +57,16 @@ type DB struct {
 
 	pool *pgxpool.Pool // PostgreSQL; nil: SQLite
 
+	blobs    *blobs.Store
 	watchers watchers
 
 	probing chan struct{} // is held by who tries to store something
 	stored  time.Time     // when that went well
+
+	blobsProbed struct {
+		mu sync.Mutex
+		at time.Time // when a blob could be stored
+	}
 }
 
 // Open opens the database and does not migrate it (see [DB.Migrate]).
@@ -64,19 +78,28 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if db.log == nil {
 		db.log = slog.New(slog.DiscardHandler)
 	}
+	open := func() error { return db.openSQLite(ctx, o.Path) }
 	if o.URL != "" {
-		return db, db.openPostgres(ctx, o.URL)
+		open = func() error { return db.openPostgres(ctx, o.URL) }
 	}
-	return db, db.openSQLite(ctx, o.Path)
+	err := open()
+	db.useBucket(o.Bucket)
+	return db, err
 }
 
-// Close closes the database.
+// Close closes the database, and the bucket where that has to be closed.
 func (db *DB) Close() error {
+	var bucket error
+	if moved, ok := db.blobs.Bucket.(movedBucket); ok {
+		if c, ok := moved.Bucket.(io.Closer); ok {
+			bucket = c.Close()
+		}
+	}
 	if db.pool != nil {
 		db.pool.Close()
-		return nil
+		return bucket
 	}
-	return errors.Join(db.readers.Close(), db.writer.Close())
+	return errors.Join(bucket, db.readers.Close(), db.writer.Close())
 }
 
 // Ping reports whether the database answers.

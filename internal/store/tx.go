@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Scan copies the columns of a row to where dest points.
@@ -101,9 +102,35 @@ func (db *DB) Exclusively(ctx context.Context, name string, fn func(context.Cont
 	if _, err := conn.Exec(ctx, `select pg_advisory_lock($1)`, LockKey(name)); err != nil {
 		return fmt.Errorf("lock %s: %w", name, err)
 	}
-	err = fn(ctx)
+	return unlock(ctx, conn, name, fn(ctx))
+}
+
+// tryExclusively is Exclusively, but returns false at once where another process runs what is
+// called name.
+func (db *DB) tryExclusively(ctx context.Context, name string, fn func(context.Context) error) (bool, error) {
+	if db.pool == nil {
+		release, ok, err := db.TryLockFile(name)
+		if err != nil || !ok {
+			return false, err
+		}
+		return true, errors.Join(fn(ctx), release())
+	}
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", name, err)
+	}
+	defer conn.Release()
+	var ok bool
+	if err := conn.QueryRow(ctx, `select pg_try_advisory_lock($1)`, LockKey(name)).Scan(&ok); err != nil || !ok {
+		return false, err
+	}
+	return true, unlock(ctx, conn, name, fn(ctx))
+}
+
+// unlock gives back the lock called name, which conn holds.
+func unlock(ctx context.Context, conn *pgxpool.Conn, name string, err error) error {
 	if _, unlock := conn.Exec(context.WithoutCancel(ctx), `select pg_advisory_unlock($1)`, LockKey(name)); unlock != nil {
-		err = errors.Join(err, fmt.Errorf("unlock %s: %w", name, unlock), conn.Conn().Close(context.WithoutCancel(ctx)))
+		return errors.Join(err, fmt.Errorf("unlock %s: %w", name, unlock), conn.Conn().Close(context.WithoutCancel(ctx)))
 	}
 	return err
 }

@@ -30,7 +30,7 @@ var table = []row{
 	{"action", "internal/event internal/job internal/report internal/config"},
 	{"action/host", "action agents internal/change internal/config internal/event internal/github internal/job internal/machine internal/model/provider internal/orchestrator/route internal/publish internal/pullrun internal/recheck internal/report internal/run internal/rundir internal/terminal internal/verdict"},
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
-	{"app/host", "agent app app/web internal/config internal/disk internal/event internal/github internal/job internal/machine internal/orchestrator internal/orchestrator/route internal/publish internal/pullrun internal/queue internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/store internal/workspace"},
+	{"app/host", "agent app app/web internal/blobs internal/config internal/disk internal/event internal/github internal/job internal/machine internal/orchestrator internal/orchestrator/route internal/publish internal/pullrun internal/queue internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/store internal/workspace"},
 	{"app/setup", "internal/github"}, // the App is made once, by hand
 	{"app/web", "internal/job internal/queue internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
 	{"internal/event", ""},
@@ -61,7 +61,7 @@ var table = []row{
 	{"internal/publish", "internal/report internal/github internal/store"},
 
 	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace"},
-	{"internal/doctor", "agents app/setup internal/config internal/disk internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
+	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
 	{"internal/scaffold", "internal/config internal/gate"},                                    // what the gate finds, as commands of a configuration
 	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"}, // of what others left, computed again
 	{"internal/terminal", "agent internal/gate internal/model internal/report"},               // it shows their events
@@ -83,7 +83,8 @@ var table = []row{
 	{"internal/github", ""},
 	{"internal/transcript", "internal/journal internal/store"},
 	{"internal/journal", "internal/store"},
-	{"internal/store", ""},
+	{"internal/store", "internal/blobs"},
+	{"internal/blobs", "-"}, // bytes under names: it knows no run
 	{"internal/config", ""},
 	{"internal/telemetry", "internal/transcript"}, // metrics and traces are made from events
 	{"internal/redact", "-"},
