@@ -41,7 +41,7 @@ func TestEstimates(t *testing.T) {
 
 // How long the gate will take is said before it begins, as the last run of the project
 // took, or when the tests of the base have run.
-func TestForecast(t *testing.T) {
+func TestSaidBefore(t *testing.T) {
 	t.Parallel()
 	dir, began := t.TempDir(), time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	head := gate.Progress{Side: gate.Head, Stage: gate.StageTest}

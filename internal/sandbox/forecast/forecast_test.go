@@ -110,7 +110,7 @@ func TestAbandoned(t *testing.T) {
 }
 
 // The trial begins when commands are announced, and not before.
-func TestAnnounced(t *testing.T) {
+func TestTriedOutWhenAnnounced(t *testing.T) {
 	t.Parallel()
 	tried := make(chan struct{})
 	f := &expected{found: make(chan struct{}), leave: func() {}, detect: func() (sandbox.Sandbox, error) {
