@@ -118,7 +118,7 @@ func (db *DB) sweepRuns(ctx context.Context, cutoff int64, batch int) (int, erro
 			return err
 		}
 		for _, id := range ids {
-			for _, statement := range []string{`delete from lines where run = $1`, `delete from files where run = $1`, `delete from runs where id = $1`} {
+			for _, statement := range []string{`delete from lines where run = $1`, `delete from files where run = $1`, `delete from test_results where run = $1`, `delete from runs where id = $1`} {
 				if _, err := tx.Exec(ctx, statement, id); err != nil {
 					return err
 				}
