@@ -296,7 +296,7 @@ func TestButtons(t *testing.T) {
 	if len(w.pressed) != 0 {
 		t.Fatalf("pressed all the same: %v", w.pressed)
 	}
-	if status, text := alice.do(http.MethodPost, "/runs/now/stop", form); status != http.StatusOK || !strings.Contains(text, "told to stop") {
+	if status, text := alice.do(http.MethodPost, "/runs/now/stop", form); status != http.StatusOK || !strings.Contains(text, "asked to stop") {
 		t.Errorf("stop: %d\n%s", status, text)
 	}
 	if status, text := alice.do(http.MethodPost, "/runs/secret/verify", alice.form("/runs/secret", "/runs/secret/verify")); status != http.StatusOK || !strings.Contains(text, "Asked for") {
@@ -308,7 +308,7 @@ func TestButtons(t *testing.T) {
 		}
 		w.pressed[i].Request = ""
 	}
-	if diff := cmp.Diff([]pressed{{"now", "alice", "", Stop}, {"secret", "alice", "", Verify}}, w.pressed); diff != "" {
+	if diff := cmp.Diff([]pressed{{"now", "alice", "", "", Stop}, {"secret", "alice", "", "", Verify}}, w.pressed); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -119,8 +119,8 @@ func (g *fakeGitHub) Revoke(_ context.Context, token string) error {
 
 // A pressed is a button as it was pressed.
 type pressed struct {
-	Run, Who, Request string
-	Button            Button
+	Run, Who, Request, Reason string
+	Button                    Button
 }
 
 // A world is a site with a database and a GitHub: alice may write to the private
@@ -179,10 +179,10 @@ func (w *world) advance(d time.Duration) {
 	w.ahead += d
 }
 
-func (w *world) press(_ context.Context, run store.Run, b Button, who Person, request string) error {
+func (w *world) press(_ context.Context, run store.Run, p Press) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pressed = append(w.pressed, pressed{run.ID, who.Login, request, b})
+	w.pressed = append(w.pressed, pressed{run.ID, p.Who.Login, p.Request, p.Reason, p.Button})
 	return nil
 }
 
