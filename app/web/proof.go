@@ -25,7 +25,7 @@ const (
 	shownOutputs = 160 << 10 // of all outputs on the page of a run; the others are loaded when they are opened
 	shownText    = 4 << 10   // of what a check saw, and of a finding's details
 	shownCommand = 2 << 10   // of a command
-	shownProofs  = 300       // executions
+	shownProofs  = 250       // executions
 )
 
 // A proof is one execution, and the end of what it wrote.
@@ -33,11 +33,19 @@ type proof struct {
 	evidence.Record
 	Out, Err text
 	URL      string // of its own page
-	Lazy     bool   // its outputs are not here
+	Lazy     bool   // its command and outputs are not here as a whole
 }
 
 // Failed reports whether it ended badly.
 func (e *proof) Failed() bool { return e.Executed && (e.TimedOut || e.Exit != 0) }
+
+// Line is the command as someone would write it.
+func (e *proof) Line() string {
+	if e.Command != "" {
+		return e.Command
+	}
+	return strings.Join(e.Argv, " ")
+}
 
 // A text is the end of an output.
 type text struct {
@@ -96,7 +104,7 @@ func (p *runPage) tails(ctx context.Context, prefix string, limit int) (map[stri
 // fill gives an execution its outputs while there is room for them.
 func (p *runPage) fill(e *proof, byName map[string]store.Tail) {
 	out, errors := p.shown(byName[e.Stdout.Spill], shownOutput), p.shown(byName[e.Stderr.Spill], shownOutput)
-	size := 0
+	size := len(template.HTMLEscapeString(beginning(e.Line())))
 	for _, line := range slices.Concat(out.Lines, errors.Lines) {
 		size += len(template.HTMLEscapeString(line)) + 1
 	}
@@ -230,13 +238,11 @@ func size64(n int) string { return size(int64(n)) }
 
 // beginning is the beginning of what may be long.
 func beginning(s string) string {
-	all := strings.Join(report.Command(s), "\n")
-	if len(all) <= shownCommand {
-		return all
+	all, size := strings.Join(report.Command(s), "\n"), 0
+	for at, r := range all {
+		if size += len(template.HTMLEscapeString(string(r))); size > shownCommand {
+			return all[:at] + "\n… " + size64(len(all)-at) + " after this"
+		}
 	}
-	at := shownCommand
-	for !utf8.RuneStart(all[at]) {
-		at--
-	}
-	return all[:at] + "\n… " + size64(len(all)-at) + " after this"
+	return all
 }

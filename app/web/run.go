@@ -28,9 +28,9 @@ const (
 	evidenceFile = "evidence.jsonl"
 	reportFile   = "report.json"
 	linesAtOnce  = 500
-	shownChecks  = 30  // that fail, with what they saw
+	shownChecks  = 20  // that fail, with what they saw
 	shownRows    = 300 // other checks
-	shownFinds   = 50  // findings
+	shownFinds   = 30  // findings
 	shownTests   = 20  // tests of one outcome
 )
 
@@ -369,7 +369,14 @@ func (s *Site) transcript(w http.ResponseWriter, r *http.Request, v *viewer, run
 func markdown(s string) (template.HTML, error) {
 	var b bytes.Buffer
 	err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(strings.Join(report.Command(s), "\n")), &b)
-	return template.HTML(b.String()), err //nolint:gosec // see above
+	var out strings.Builder
+	for i, part := range strings.Split(b.String(), "<pre>") { // which text has escaped
+		if i > 0 {
+			fmt.Fprintf(&out, `<pre tabindex="0" role="region" aria-label="Text %d">`, i)
+		}
+		out.WriteString(part)
+	}
+	return template.HTML(out.String()), err //nolint:gosec // see above
 }
 
 // base is the last part of a path.

@@ -185,7 +185,7 @@ func TestLongOutputs(t *testing.T) {
 	if status != http.StatusOK || len(text) > 1<<20 {
 		t.Errorf("%d, %d bytes", status, len(text))
 	}
-	for _, want := range []string{"the very end", "end of details", "before this", "the end of E651", `id="E651"`, `data-load="/runs/r/evidence/E`, "400 more executions", "10 more checks"} {
+	for _, want := range []string{"the very end", "end of details", "before this", "the end of E651", `id="E651"`, `data-load="/runs/r/evidence/E`, "450 more executions", "20 more checks", "10 more findings"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,6 +136,7 @@ type world struct {
 	ahead   time.Duration // of the true time
 	pressed []pressed
 	end     chan struct{}
+	away    atomic.Bool // the server does not answer
 }
 
 func newWorld(t *testing.T) *world {
@@ -160,7 +162,13 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Config.Handler = site.Handler()
+	pages := site.Handler()
+	listener.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		pages.ServeHTTP(rw, r)
+	})
 	listener.Config.ReadTimeout, listener.Config.WriteTimeout = 30*time.Second, 60*time.Second
 	listener.Start()
 	t.Cleanup(func() { close(w.end); listener.Close(); _ = db.Close() })

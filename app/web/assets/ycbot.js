@@ -23,8 +23,7 @@
       const answer = await fetch(url);
       if (!answer.ok) throw new Error(answer.status);
       const outputs = parse(await answer.text());
-      if (outputs.firstElementChild) place.replaceWith(outputs);
-      else place.textContent = 'It wrote nothing.';
+      place.replaceWith(outputs);
     } catch {
       place.dataset.load = url;
     }
