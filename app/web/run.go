@@ -193,9 +193,19 @@ func (p *runPage) Acceptable() bool {
 			return false
 		}
 	}
-	given := e.ByClass()
-	delete(given, "regressed")
-	return len(given) > 0
+	return slices.ContainsFunc(e.Classes(), func(c report.GivenUp) bool { return c.Name != "regressed" })
+}
+
+// Given are the expectations that no longer hold, some of each class.
+func (p *runPage) Given() []report.GivenUp {
+	if p.Report == nil || p.Report.Expectations == nil {
+		return nil
+	}
+	out := p.Report.Expectations.Classes()
+	for i := range out {
+		out[i].Tests = out[i].Tests[:min(len(out[i].Tests), shownTests)]
+	}
+	return out
 }
 
 // Title is what the run is about.

@@ -69,7 +69,7 @@ func TestPullPage(t *testing.T) {
 	text = strings.Join(strings.Fields(text), " ")
 	at2, rest := 0, text
 	for _, want := range []string{ // in this order
-		"The newest run", `FAIL</span> <span class="then">`, `PASS</span> <a href="/runs/three">`, "Gone since the run before", "test does not fail any more</span> <a href=\"/repos/2/tests?name=box%20TestRefund\">box TestRefund", "box TestHall", "unused index (a.go)",
+		"the newest run", `FAIL</span> <span class="then">`, `PASS</span> <a href="/runs/three">`, "Gone since the run before", "test does not fail any more</span> <a href=\"/repos/2/tests?name=box%20TestRefund\">box TestRefund", "box TestHall", "unused index (a.go)",
 		"SUPERSEDED", "a newer commit came", `<a href="/runs/two">`, "New since the run before", "test now fails</span> <a href=\"/repos/2/tests?name=box%20TestHall\"", "Gone since the run before", "box TestSell", "failing check</span> negative tickets", `<a href="/runs/one">`,
 	} {
 		i := strings.Index(rest, want)
@@ -126,7 +126,7 @@ func TestTestPage(t *testing.T) {
 	page := "/repos/2/tests?name=" + url.QueryEscape(name)
 	status, text := w.browser().get(page)
 	for _, want := range []string{
-		"TestSell/&lt;b&gt;", "In the last 5 runs that compared tests it failed in 1 and flaked in 1; 3 reported nothing of it", "gave both results in 1 of 2 runs on record", "1.2s",
+		"TestSell/&lt;b&gt;", "It failed in 1 and flaked in 1 of 5 runs that compared tests; 3 reported nothing of it", "gave both results in 1 of 2 runs on record", "1.2s",
 		"/runs/run4", "/runs/run1", "2 runs that reported nothing of it", "failed of runs: 5/5 on the head, 0/5 on the base",
 	} {
 		if status != http.StatusOK || !strings.Contains(text, want) {
@@ -277,6 +277,9 @@ func TestAcceptButton(t *testing.T) {
 		if _, text := alice.get("/runs/" + id); strings.Contains(text, "/accept") != want {
 			t.Errorf("%s: the button is there: %t, want %t", id, !want, want)
 		}
+	}
+	if _, text := alice.get("/runs/r"); !strings.Contains(text, "Changed expectations") || !strings.Contains(text, "box TestSell") {
+		t.Error("the page does not say what would be accepted")
 	}
 	reader := w.loggedIn("reader")
 	if _, text := reader.get("/runs/r"); strings.Contains(text, "/accept") {

@@ -106,6 +106,13 @@ func (db *DB) Sweep(ctx context.Context, before time.Time, batch int) (int, erro
 			}
 		}
 	}
+	err := db.Write(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, `delete from tests where id not in (select test from test_results)`)
+		return err
+	})
+	if err != nil {
+		return total, fmt.Errorf("sweep tests: %w", err)
+	}
 	return total, nil
 }
 

@@ -16,12 +16,14 @@ type RunFilter struct {
 	State    RunState
 	Verdict  string
 	Actor    string    // login of who asked, in any case
-	Commit   string    // the head commit or its beginning, lower case
+	Commit   string    // the head commit or its beginning, in lower case
 	Failing  []string  // parts of names of tests that failed on the head, in any case; needs RepoIDs
 	Untold   bool      // only those
 	Before   time.Time // created before; for the next page
 	BeforeID string    // of the run that was created at Before and was the last one listed
 	Limit    int       // 0: 100
+
+	among []string // ids; nil: all
 }
 
 // Runs returns runs, the newest first. With RepoIDs nothing of other repositories is read,
@@ -33,25 +35,90 @@ func (db *DB) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	if f.RepoIDs != nil && len(f.RepoIDs) == 0 {
 		return nil, nil
 	}
-	where, args := f.where()
-	statement := `select ` + runColumns + ` from runs where ` + where + ` order by created desc, id desc limit ` + strconv.Itoa(f.Limit)
-	if f.RepoIDs != nil {
-		index := ""
-		if db.pool == nil { // which has no statistics, and would read all runs in their order
-			index = " indexed by runs_search"
-		}
-		statement = `select ` + runColumns + ` from runs where id in (select id from runs` + index + ` where ` + where +
-			` order by created desc, id desc limit ` + strconv.Itoa(f.Limit) + `) order by created desc, id desc`
-	}
-	runs, err := collect(ctx, db.Reader(), scanRun, statement, args...)
+	runs, err := db.runs(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
 	return runs, nil
 }
 
+func (db *DB) runs(ctx context.Context, f RunFilter) ([]Run, error) {
+	if len(f.Failing) > 0 && f.among == nil {
+		return db.failed(ctx, f)
+	}
+	where, args := db.where(f)
+	newest := ` order by created desc, id desc limit ` + strconv.Itoa(f.Limit)
+	if f.RepoIDs == nil || f.among != nil {
+		return collect(ctx, db.Reader(), scanRun, `select `+runColumns+` from runs where `+where+newest, args...)
+	}
+	inner := newest
+	if f.Actor != "" { // or PostgreSQL looks at all runs, the newest first, for one of a person who has none
+		inner = strings.Replace(newest, "created", "created + 0", 1)
+	}
+	return collect(ctx, db.Reader(), scanRun, `select `+runColumns+` from runs where id in (select id from runs`+db.index(f)+` where `+where+inner+`)`+newest, args...)
+}
+
+// candidatesAtOnce is how many runs in which a test failed are looked at at a time.
+const candidatesAtOnce = 300
+
+// failed goes through the runs in which a test failed, the newest first, for those that
+// the rest of the filter selects. Neither database would: they know nothing of how many
+// names have a part.
+func (db *DB) failed(ctx context.Context, f RunFilter) ([]Run, error) {
+	var out []Run
+	rest := f
+	rest.Failing = f.Failing[1:]
+	at, id := Micros(f.Before), f.BeforeID
+	for {
+		rest.among = []string{}
+		err := db.Reader().Each(ctx, func(scan Scan) error {
+			err := scan(&id, &at)
+			rest.among = append(rest.among, id)
+			return err
+		}, `select run, created from test_results join tests on test = tests.id
+			where repo_id in (`+numbers(f.RepoIDs)+`) and `+db.contains()+`(folded, $1) > 0 and outcome in (`+failing+`)
+				and (cast($2 as bigint) = 0 or created < $2 or created = $2 and run < $3)
+			group by run, created order by created desc, run desc limit $4`, strings.ToLower(f.Failing[0]), at, id, candidatesAtOnce)
+		if err != nil || len(rest.among) == 0 {
+			return out, err
+		}
+		found, err := db.runs(ctx, rest)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+		if len(out) >= f.Limit || len(rest.among) < candidatesAtOnce {
+			return out[:min(len(out), f.Limit)], nil
+		}
+	}
+}
+
+// contains is the function that says where a text has a part; 0: nowhere.
+func (db *DB) contains() string {
+	if db.pool != nil {
+		return "strpos"
+	}
+	return "instr"
+}
+
+// index names the index for a filter with RepoIDs to SQLite, which has no statistics and
+// would read all runs in their order.
+func (db *DB) index(f RunFilter) string {
+	switch {
+	case db.pool != nil:
+		return ""
+	case f.Commit != "":
+		return " indexed by runs_commit"
+	case f.Number != 0:
+		return " indexed by runs_number"
+	case f.Actor != "":
+		return " indexed by runs_actor"
+	}
+	return " indexed by runs_search"
+}
+
 // where is the condition of a filter, with its parameters.
-func (f RunFilter) where() (condition string, args []any) {
+func (db *DB) where(f RunFilter) (condition string, args []any) {
 	all := []string{"1 = 1"}
 	and := func(format string, values ...any) {
 		var names []any
@@ -79,11 +146,22 @@ func (f RunFilter) where() (condition string, args []any) {
 	if f.Actor != "" {
 		and("lower(actor) = lower(%s)", f.Actor)
 	}
+	bytewise := ""
+	if db.pool != nil {
+		bytewise = ` collate "C"`
+	}
 	if f.Commit != "" {
-		and("substr(head_sha, 1, "+strconv.Itoa(len(f.Commit))+") = %s", f.Commit)
+		and("head_sha"+bytewise+" >= %s and head_sha"+bytewise+" < %s", f.Commit, f.Commit+"g") // which follows all hex digits
 	}
 	for _, part := range f.Failing {
-		and(`id in (select run from test_results where repo_id in (`+numbers(f.RepoIDs)+`) and outcome in (`+failing+`) and lower(test) like lower(%s) escape '\')`, "%"+literal(part)+"%")
+		and("id in (select run from test_results where outcome in ("+failing+") and test in (select id from tests where repo_id in ("+numbers(f.RepoIDs)+") and "+db.contains()+"(folded, %s) > 0))", strings.ToLower(part))
+	}
+	if f.among != nil {
+		var values []any
+		for _, id := range f.among {
+			values = append(values, id)
+		}
+		and("id in ("+strings.TrimSuffix(strings.Repeat("%s,", len(values)), ",")+")", values...)
 	}
 	if f.Untold {
 		and("untold <> 0")
@@ -94,9 +172,6 @@ func (f RunFilter) where() (condition string, args []any) {
 	}
 	return strings.Join(all, " and "), args
 }
-
-// literal has the pattern of a LIKE stand for itself.
-func literal(s string) string { return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s) }
 
 // numbers lists numbers for a statement: there may be more than it can have parameters.
 func numbers(ids []int64) string {

@@ -6,7 +6,7 @@
 // directory (see [Mirror]); effects, what was done to the outside (the first value
 // under a key counts); deliveries, the webhooks that came; base_results, what tests
 // of bases said (see [BaseResults]); flakes, which tests gave both results on the same
-// code (see [Flakes]); test_results, what runs said of tests that did not just pass (see
+// code (see [Flakes]); tests and test_results, what runs said of tests that did not just pass (see
 // [TestResult]); jobs, which package queue reads and writes beside River's own tables. All schema is in migrations/,
 // the same for both databases but for the names of types.
 //

@@ -58,8 +58,12 @@ func (db *DB) SaveTests(ctx context.Context, r Run, compared bool, results []Tes
 			return err
 		}
 		for _, t := range results {
-			_, err := tx.Exec(ctx, `insert into test_results (repo_id, run, test, outcome, detail, created) values ($1, $2, $3, $4, $5, $6) on conflict (run, test) do nothing`,
-				r.RepoID, r.ID, t.Test, string(t.Outcome), t.Detail, Micros(r.Created))
+			if _, err := tx.Exec(ctx, `insert into tests (repo_id, name, folded) values ($1, $2, $3) on conflict (repo_id, name) do nothing`, r.RepoID, t.Test, strings.ToLower(t.Test)); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `insert into test_results (test, run, outcome, detail, created)
+				select id, $3, $4, $5, $6 from tests where repo_id = $1 and name = $2 on conflict (test, run) do nothing`,
+				r.RepoID, t.Test, r.ID, string(t.Outcome), t.Detail, Micros(r.Created))
 			if err != nil {
 				return err
 			}
@@ -82,11 +86,12 @@ type TestRun struct {
 // TestRuns returns the newest runs of a repository that compared tests, and what each said
 // of a test.
 func (db *DB) TestRuns(ctx context.Context, repo int64, test string, limit int) ([]TestRun, error) {
+	const known = `select id from tests where repo_id = $1 and name = $2`
 	runs, err := collect(ctx, db.Reader(), func(scan Scan) (t TestRun, err error) {
 		t.Run, err = scanRun(func(dest ...any) error { return scan(append(dest, &t.Outcome, &t.Detail)...) })
 		return t, err
-	}, `select `+runColumns+`, coalesce((select outcome from test_results t where t.run = runs.id and t.test = $2), ''),
-			coalesce((select detail from test_results t where t.run = runs.id and t.test = $2), '')
+	}, `select `+runColumns+`, coalesce((select outcome from test_results t where t.run = runs.id and t.test = (`+known+`)), ''),
+			coalesce((select detail from test_results t where t.run = runs.id and t.test = (`+known+`)), '')
 		from runs where repo_id = $1 and indexed = 2 order by created desc, id desc limit $3`, repo, test, limit)
 	if err != nil {
 		return nil, fmt.Errorf("runs with a test: %w", err)
@@ -108,8 +113,8 @@ func (db *DB) Tests(ctx context.Context, repo int64, limit int) ([]TestSummary, 
 		err = scan(&t.Test, &t.Failed, &t.Flaky, &last)
 		t.Last = FromMicros(last)
 		return t, err
-	}, `select test, count(case when outcome <> 'flaky' then 1 end), count(case when outcome = 'flaky' then 1 end), max(created)
-		from test_results where repo_id = $1 and outcome in (`+failing+`, 'flaky') group by test order by 4 desc, 1 limit $2`, repo, limit)
+	}, `select name, count(case when outcome <> 'flaky' then 1 end), count(case when outcome = 'flaky' then 1 end), max(created)
+		from tests join test_results on test = tests.id where repo_id = $1 and outcome in (`+failing+`, 'flaky') group by name order by 4 desc, 1 limit $2`, repo, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list tests: %w", err)
 	}
