@@ -26,6 +26,7 @@ func (s *service) pages(ctx context.Context, server *app.Server) (http.Handler, 
 	if s.o.ClientID != "" {
 		o.Login = &web.Login{ClientID: s.o.ClientID, ClientSecret: s.o.ClientSecret, Key: []byte(s.o.SessionKey), Previous: []byte(s.o.SessionKeyBefore), Client: s.m.Client}
 	}
+	o.Required = s.o.LoginRequired
 	site, err := web.New(o)
 	if err != nil {
 		return nil, err

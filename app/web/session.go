@@ -151,10 +151,15 @@ func (s *Site) viewer(w http.ResponseWriter, r *http.Request) (*viewer, error) {
 	if s.readCookie(r, "session", &have) && s.Now().Before(have.Expires) {
 		v.session = &have
 	}
+	if s.shut(v) {
+		return v, nil
+	}
 	err := s.see(r.Context(), v)
 	if errors.Is(err, ErrToken) {
 		s.setCookie(w, "session", "", 0)
-		v = &viewer{}
+		if v = (&viewer{}); s.shut(v) {
+			return v, nil
+		}
 		err = s.see(r.Context(), v)
 	}
 	return v, err

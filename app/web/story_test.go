@@ -321,7 +321,7 @@ func TestQueueForPrograms(t *testing.T) {
 	if got.Schema != "ycbot.queue/v1" || got.Length != 4 || len(got.Working) != 1 || len(got.Waiting) != 3 || got.Waiting[0].Position != 1 || got.Waiting[0].PR != 42 || got.Waiting[0].AskedBy != "jo" || got.Waiting[0].Why != "all workers are busy" || got.Working[0].Title != "The first change" {
 		t.Errorf("%+v", got)
 	}
-	if strings.Contains(text, "private") || strings.Contains(text, "99") || strings.Contains(text, "repo1") {
+	if strings.Contains(text, "private") || strings.Contains(text, `"pr":99`) || strings.Contains(text, "repo1") {
 		t.Errorf("a stranger gets %s", text)
 	}
 	events := w.browser().listen("/queue/events", "", func(m message) bool { return m.event == "put" })

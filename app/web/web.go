@@ -144,6 +144,9 @@ func New(o Options) (*Site, error) {
 			return nil, err
 		}
 	}
+	if o.Required && o.Login == nil {
+		return nil, errors.New("pages: a login is required, and there is none")
+	}
 	var err error
 	if s.assets, err = readAssets(); err != nil {
 		return nil, err
@@ -209,10 +212,18 @@ func (e *httpError) Error() string { return e.text }
 
 var errNotFound = &httpError{http.StatusNotFound, "There is nothing here, or nothing that you may see."}
 
+var errLogin = &httpError{http.StatusForbidden, "Sign in to see the pages of this server."}
+
+// shut reports whether a viewer must log in first.
+func (s *Site) shut(v *viewer) bool { return s.Required && v.session == nil }
+
 // page is a handler that knows who looks. What is posted must come from a page of ours.
 func (s *Site) page(h func(http.ResponseWriter, *http.Request, *viewer) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.viewer(w, r)
+		if err == nil && s.shut(v) && !strings.HasPrefix(r.URL.Path, "/login") {
+			err = errLogin
+		}
 		if err == nil && r.Method == http.MethodPost {
 			err = s.checkPost(w, r, v)
 		}

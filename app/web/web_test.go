@@ -136,6 +136,7 @@ type world struct {
 	ahead   time.Duration // of the true time
 	pressed []pressed
 	end     chan struct{}
+	site    *Site
 	away    atomic.Bool // the server does not answer
 }
 
@@ -162,6 +163,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.site = site
 	pages := site.Handler()
 	listener.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.away.Load() {
