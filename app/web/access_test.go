@@ -370,7 +370,7 @@ func TestLoginRequired(t *testing.T) {
 	w.finished("open", 2)
 	w.inLine(2, "A public title")
 	for _, path := range []string{
-		"/runs", "/runs?q=repo2", "/runs/open", "/runs/absent", "/runs/open/events", "/runs/open/evidence/E1", "/runs/open/files/report.json", "/repos/2/pulls/41", "/repos/2/tests", "/queue", "/queue.json", "/queue/events", "/none",
+		"/runs", "/runs?q=open", "/runs/open", "/runs/absent", "/runs/open/events", "/runs/open/evidence/E1", "/runs/open/files/report.json", "/repos/2/pulls/41", "/repos/2/tests", "/queue", "/queue.json", "/queue/events", "/none",
 	} {
 		status, text := w.browser().get(path)
 		if status != http.StatusForbidden || !strings.Contains(text, "Sign in to see the pages of this server.") || strings.Contains(text, "repo2") || strings.Contains(text, "public title") {

@@ -99,6 +99,7 @@ type Options struct {
 	Queue     Queue
 	GitHub    GitHub
 	Login     *Login                                                  // nil: no one can log in, and only runs of public repositories are seen
+	Required  bool                                                    // who has not logged in sees no page, also none of public repositories; needs Login
 	PublicURL string                                                  // under which people reach the server; empty: that of the request
 	Server    string                                                  // where people look at GitHub, such as https://github.com
 	Press     func(ctx context.Context, run store.Run, p Press) error // does what a button says
