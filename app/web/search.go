@@ -4,11 +4,11 @@ import (
 	"context"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 )
@@ -49,10 +49,10 @@ const (
 )
 
 var (
-	pullNumber = regexp.MustCompile(`^#?([1-9][0-9]{0,5})$`)
-	ofThePull  = regexp.MustCompile(`^([^#\s]+/[^#\s]+)#([1-9][0-9]{0,8})$`)
-	someCommit = regexp.MustCompile(`^[0-9a-f]*[0-9][0-9a-f]*$`)
-	wordOf     = regexp.MustCompile(`(?:[a-z]+:)?"[^"]*"|\S+`)
+	pullNumber = pattern.New(`^#?([1-9][0-9]{0,5})$`)
+	ofThePull  = pattern.New(`^([^#\s]+/[^#\s]+)#([1-9][0-9]{0,8})$`)
+	someCommit = pattern.New(`^[0-9a-f]*[0-9][0-9a-f]*$`)
+	wordOf     = pattern.New(`(?:[a-z]+:)?"[^"]*"|\S+`)
 )
 
 func verdicts() []report.Verdict {
