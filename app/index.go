@@ -63,8 +63,13 @@ func testResults(rep *report.Report) []store.TestResult {
 		outcome store.Outcome
 		tests   []string
 	}{
-		{store.Broken, t.Regressed}, {store.NewFailing, t.NewFailing}, {store.Flaky, t.Flaky}, {store.PreExisting, t.PreExisting},
-		{store.Fixed, t.Fixed}, {store.NotRun, t.NotRun}, {store.Removed, t.Removed},
+		{store.Broken, t.Regressed},
+		{store.NewFailing, t.NewFailing},
+		{store.Flaky, t.Flaky},
+		{store.PreExisting, t.PreExisting},
+		{store.Fixed, t.Fixed},
+		{store.NotRun, t.NotRun},
+		{store.Removed, t.Removed},
 	} {
 		for _, test := range l.tests {
 			if len(out) == maxIndexed {

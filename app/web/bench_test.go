@@ -88,7 +88,7 @@ func firstByte(b *testing.B, url string) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		resp, err := http.Get(url) //nolint:gosec,noctx // of the test's own server
+		resp, err := http.Get(url) //nolint:gosec // of the test's own server
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -168,8 +168,11 @@ func (p *runPage) Tests() []testList {
 	t := p.Report.Tests
 	var out []testList
 	for _, l := range []testList{
-		{Words: "fail and pass on the base", Bad: true, Tests: t.Regressed}, {Words: "fail and do not run on the base", Bad: true, Tests: t.NewFailing},
-		{Words: "flaky", Tests: t.Flaky}, {Words: "failed before", Tests: t.PreExisting}, {Words: "fixed", Tests: t.Fixed},
+		{Words: "fail and pass on the base", Bad: true, Tests: t.Regressed},
+		{Words: "fail and do not run on the base", Bad: true, Tests: t.NewFailing},
+		{Words: "flaky", Tests: t.Flaky},
+		{Words: "failed before", Tests: t.PreExisting},
+		{Words: "fixed", Tests: t.Fixed},
 	} {
 		if n := len(l.Tests); n > shownTests {
 			l.Tests, l.More = l.Tests[:shownTests], n-shownTests

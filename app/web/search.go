@@ -191,9 +191,9 @@ func (s *Site) resolve(ctx context.Context, v *viewer, q *search) (store.RunFilt
 	return filter(q.terms, names, visible), nil
 }
 
-// reading is q with its term i read as another kind.
-func (q search) reading(i int, as kind) reading {
-	terms := slices.Clone(q.terms)
+// reading is s with its term i read as another kind.
+func (s search) reading(i int, as kind) reading {
+	terms := slices.Clone(s.terms)
 	terms[i].kind = as
 	var words []string
 	for _, t := range terms {

@@ -78,6 +78,13 @@ func TestPullPage(t *testing.T) {
 		}
 		at2, rest = at2+i, rest[i+len(want):]
 	}
+	_, two, _ := strings.Cut(text, `<a href="/runs/two">`)
+	two, _, _ = strings.Cut(two, `<a href="/runs/one">`)
+	for _, stayed := range []string{"TestRefund", "unused index"} {
+		if strings.Contains(two, stayed) {
+			t.Errorf("%s was there before and still is, and is said to come or go:\n%s", stayed, two)
+		}
+	}
 	if strings.Contains(text, "/runs/other") {
 		t.Error("another pull request is part of the story")
 	}

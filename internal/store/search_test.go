@@ -58,12 +58,23 @@ func TestSearch(t *testing.T) {
 			f    RunFilter
 			want string
 		}{
-			{RunFilter{}, "e d c b a"}, {RunFilter{RepoIDs: []int64{}}, ""}, {RunFilter{RepoIDs: both}, "d c b a"}, {RunFilter{RepoIDs: both, Limit: 2}, "d c"},
-			{RunFilter{RepoIDs: both, Number: 12}, "c b a"}, {RunFilter{RepoIDs: both, Actor: "MARIA"}, "b a"}, {RunFilter{RepoIDs: both, Commit: "abc"}, "c b a"},
-			{RunFilter{RepoIDs: both, Commit: "abc3"}, "c"}, {RunFilter{RepoIDs: both, Verdict: "FAIL"}, "c a"}, {RunFilter{RepoIDs: both, State: Running}, "d"},
-			{RunFilter{RepoIDs: both, Verdict: "FAIL", Actor: "maria", Number: 12, Commit: "ab"}, "a"}, {RunFilter{RepoIDs: both, Failing: []string{"testsell"}}, "c a"},
-			{RunFilter{RepoIDs: both, Failing: []string{"SELL_100%"}}, "a"}, {RunFilter{RepoIDs: both, Failing: []string{"sell", "y "}}, "c"}, {RunFilter{RepoIDs: both, Failing: []string{"flips"}}, ""},
-			{RunFilter{RepoIDs: both, Before: at.Add(2 * time.Second), BeforeID: "c"}, "b a"}, {RunFilter{Repo: "acme/box"}, "b"},
+			{RunFilter{}, "e d c b a"},
+			{RunFilter{RepoIDs: []int64{}}, ""},
+			{RunFilter{RepoIDs: both}, "d c b a"},
+			{RunFilter{RepoIDs: both, Limit: 2}, "d c"},
+			{RunFilter{RepoIDs: both, Number: 12}, "c b a"},
+			{RunFilter{RepoIDs: both, Actor: "MARIA"}, "b a"},
+			{RunFilter{RepoIDs: both, Commit: "abc"}, "c b a"},
+			{RunFilter{RepoIDs: both, Commit: "abc3"}, "c"},
+			{RunFilter{RepoIDs: both, Verdict: "FAIL"}, "c a"},
+			{RunFilter{RepoIDs: both, State: Running}, "d"},
+			{RunFilter{RepoIDs: both, Verdict: "FAIL", Actor: "maria", Number: 12, Commit: "ab"}, "a"},
+			{RunFilter{RepoIDs: both, Failing: []string{"testsell"}}, "c a"},
+			{RunFilter{RepoIDs: both, Failing: []string{"SELL_100%"}}, "a"},
+			{RunFilter{RepoIDs: both, Failing: []string{"sell", "y "}}, "c"},
+			{RunFilter{RepoIDs: both, Failing: []string{"flips"}}, ""},
+			{RunFilter{RepoIDs: both, Before: at.Add(2 * time.Second), BeforeID: "c"}, "b a"},
+			{RunFilter{Repo: "acme/box"}, "b"},
 		} {
 			runs, err := db.Runs(t.Context(), c.f)
 			if err != nil || ids(runs) != c.want {
