@@ -269,6 +269,9 @@ func (w *Worker) end(ctx context.Context, run store.Run, rep *report.Report, e E
 	if err := w.DB.SaveRun(ctx, run); err != nil {
 		return err
 	}
+	if err := w.index(ctx, run); err != nil { // a chore does it then
+		w.Log.WarnContext(ctx, "a run cannot be searched by its tests yet", "run", run.ID, "error", err)
+	}
 	w.Metrics.Run(telemetry.RunEnd{State: string(run.State), Verdict: run.Verdict, Duration: run.Ended.Sub(run.Started), CostUSD: run.CostUSD})
 	w.Log.InfoContext(ctx, "run has ended", "run", run.ID, "state", run.State, "verdict", run.Verdict)
 	return nil

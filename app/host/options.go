@@ -32,6 +32,7 @@ type Options struct {
 	SecretBefore, SessionKeyBefore     string // that count as well; empty: none do
 	ClientID, ClientSecret, SessionKey string // of the login; empty: there is none
 	Addr                               string
+	LoginRequired                      bool   // who has not logged in sees no page
 	MetricsAddr                        string // where metrics are answered alone; empty: with the rest
 	PublicURL                          string
 	Data                               string
@@ -189,7 +190,13 @@ func (o *Options) Listening(getenv func(string) string) error {
 func (o *Options) logins(getenv func(string) string) error {
 	o.ClientID, o.ClientSecret, o.SessionKey = getenv("YCBOT_CLIENT_ID"), getenv("YCBOT_CLIENT_SECRET"), getenv("YCBOT_SESSION_KEY")
 	o.SessionKeyBefore = getenv("YCBOT_SESSION_KEY_PREVIOUS")
+	wanted := getenv("YCBOT_LOGIN")
+	o.LoginRequired = wanted == "required"
 	switch {
+	case wanted != "" && wanted != "required" && wanted != "optional":
+		return fmt.Errorf("YCBOT_LOGIN: want required or optional, have %q", wanted)
+	case o.LoginRequired && o.ClientID == "":
+		return errors.New("YCBOT_LOGIN: a required login needs YCBOT_CLIENT_ID and YCBOT_CLIENT_SECRET")
 	case o.ClientID == "" && o.ClientSecret == "":
 		return nil
 	case o.ClientID == "" || o.ClientSecret == "":

@@ -218,6 +218,7 @@ func (s *service) run(ctx context.Context, serve func(context.Context) error, ch
 	chores = append(chores,
 		app.Chore{Name: "runs without a worker", Do: s.worker.Orphans},
 		app.Chore{Name: "results that were not published", Do: func(ctx context.Context) error { return s.worker.PublishEnded(ctx, "") }},
+		app.Chore{Name: "search by tests", Do: s.worker.Index},
 		app.Chore{Name: "retention", Do: func(ctx context.Context) error { return s.sweep(ctx) }})
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.queue.Run(ctx, s.worker.Work) })

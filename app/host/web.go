@@ -18,13 +18,15 @@ import (
 func (s *service) pages(ctx context.Context, server *app.Server) (http.Handler, error) {
 	o := web.Options{
 		DB: s.db, Queue: s.queue, GitHub: webHub{s}, PublicURL: s.o.PublicURL, Server: s.gitServer(), End: ctx.Done(), Now: s.m.Now, Log: s.log,
-		Press: func(ctx context.Context, run store.Run, b web.Button, who web.Person, request string) error {
-			return server.Press(ctx, run, event.Verb(b), event.User{ID: who.ID, Login: who.Login, Type: "User"}, request)
+		Press: func(ctx context.Context, run store.Run, p web.Press) error {
+			who := event.User{ID: p.Who.ID, Login: p.Who.Login, Type: "User"}
+			return server.Press(ctx, run, app.Press{Verb: event.Verb(p.Button), Who: who, Request: p.Request, Reason: p.Reason})
 		},
 	}
 	if s.o.ClientID != "" {
 		o.Login = &web.Login{ClientID: s.o.ClientID, ClientSecret: s.o.ClientSecret, Key: []byte(s.o.SessionKey), Previous: []byte(s.o.SessionKeyBefore), Client: s.m.Client}
 	}
+	o.Required = s.o.LoginRequired
 	site, err := web.New(o)
 	if err != nil {
 		return nil, err

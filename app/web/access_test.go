@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +22,12 @@ func TestWhoSees(t *testing.T) {
 	w.finished("open", 2)
 	strangers := map[string]*browser{"nobody": w.browser(), "mallory": w.loggedIn("mallory")}
 	readers := map[string]*browser{"alice": w.loggedIn("alice"), "reader": w.loggedIn("reader")}
-	paths := []string{"", "/events", "/files/", "/files/report.json", "/files/spill/E13.stdout", "/agents/92078ac011128b11"}
+	paths := []string{"", "/events", "/evidence/E13", "/files/", "/files/report.json", "/files/spill/E13.stdout", "/agents/92078ac011128b11"}
 	for name, b := range strangers {
 		for _, path := range paths {
 			status, text := b.get("/runs/secret" + path)
 			_, absent := b.get("/runs/absent" + path)
-			if status != http.StatusNotFound || strings.ReplaceAll(text, "secret", "absent") != absent {
+			if status != http.StatusNotFound || withoutToken(strings.ReplaceAll(text, "secret", "absent")) != withoutToken(absent) {
 				t.Errorf("%s gets %d for %s of a private run, want 404 as of one that is not there:\n%s", name, status, path, text)
 			}
 		}
@@ -296,7 +297,7 @@ func TestButtons(t *testing.T) {
 	if len(w.pressed) != 0 {
 		t.Fatalf("pressed all the same: %v", w.pressed)
 	}
-	if status, text := alice.do(http.MethodPost, "/runs/now/stop", form); status != http.StatusOK || !strings.Contains(text, "told to stop") {
+	if status, text := alice.do(http.MethodPost, "/runs/now/stop", form); status != http.StatusOK || !strings.Contains(text, "asked to stop") {
 		t.Errorf("stop: %d\n%s", status, text)
 	}
 	if status, text := alice.do(http.MethodPost, "/runs/secret/verify", alice.form("/runs/secret", "/runs/secret/verify")); status != http.StatusOK || !strings.Contains(text, "Asked for") {
@@ -308,7 +309,7 @@ func TestButtons(t *testing.T) {
 		}
 		w.pressed[i].Request = ""
 	}
-	if diff := cmp.Diff([]pressed{{"now", "alice", "", Stop}, {"secret", "alice", "", Verify}}, w.pressed); diff != "" {
+	if diff := cmp.Diff([]pressed{{"now", "alice", "", "", Stop}, {"secret", "alice", "", "", Verify}}, w.pressed); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -352,5 +353,40 @@ func TestTwoSessionKeys(t *testing.T) {
 	}
 	if _, err := newSealers(second, []byte("short")); err == nil {
 		t.Error("a short key counts")
+	}
+}
+
+// withoutToken is a page without the token of its forms, which is another one each time.
+func withoutToken(page string) string {
+	return regexp.MustCompile(`name="csrf" value="[0-9a-f]+"`).ReplaceAllString(page, "")
+}
+
+// Where a login is required nothing is shown without one, public or not, and GitHub is not
+// asked for strangers.
+func TestLoginRequired(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.site.Required = true
+	w.finished("open", 2)
+	w.inLine(2, "A public title")
+	for _, path := range []string{
+		"/runs", "/runs?q=open", "/runs/open", "/runs/absent", "/runs/open/events", "/runs/open/evidence/E1", "/runs/open/files/report.json", "/repos/2/pulls/41", "/repos/2/tests", "/queue", "/queue.json", "/queue/events", "/none",
+	} {
+		status, text := w.browser().get(path)
+		if status != http.StatusForbidden || !strings.Contains(text, "Sign in to see the pages of this server.") || strings.Contains(text, "repo2") || strings.Contains(text, "public title") {
+			t.Errorf("%s: %d\n%s", path, status, text)
+		}
+	}
+	if w.github.asked != 0 {
+		t.Errorf("GitHub was asked %d times for strangers", w.github.asked)
+	}
+	if status, _ := w.browser().do(http.MethodPost, "/runs/open/verify", url.Values{}); status != http.StatusForbidden {
+		t.Errorf("a button: %d", status)
+	}
+	if status, text := w.loggedIn("mallory").get("/runs/open"); status != http.StatusOK || !strings.Contains(text, "FAIL") {
+		t.Errorf("logged in: %d", status)
+	}
+	if status, _ := w.browser().get("/assets/ycbot.css"); status != http.StatusOK {
+		t.Errorf("the style of the page that says so: %d", status)
 	}
 }

@@ -14,34 +14,55 @@ import (
 // functions are what templates call.
 func (s *Site) functions() template.FuncMap {
 	return template.FuncMap{
-		"line":     func(n int, v any) string { return report.Line(fmt.Sprint(v), n) },
-		"verbatim": func(v string) string { return strings.Join(report.Command(v), "\n") },
-		"join":     strings.Join,
-		"lines":    func(ls []string) string { return strings.Join(ls, "\n") },
-		"took":     took,
-		"ms":       func(n int64) string { return took(time.Duration(n) * time.Millisecond) },
-		"since":    func(now, t time.Time) string { return since(now.Sub(t)) },
-		"until":    func(from, to time.Time) string { return took(to.Sub(from)) },
-		"at":       func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
-		"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"money":    money,
-		"count":    count,
-		"many":     many,
-		"bytes":    size,
-		"sha":      func(s string) string { return s[:min(7, len(s))] },
-		"word":     word,
-		"class":    class,
-		"asset":    func(name string) string { return s.base + "/assets/" + name + "?v=" + s.assets[name].version },
-		"path":     func(p string) string { return (&url.URL{Path: p}).EscapedPath() },
-		"base":     base,
-		"nested":   func(name string) bool { return strings.Contains(name, "/") },
-		"words":    func(v any) string { return strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(v), "_", " "), "-", " ") },
+		"line":    func(n int, v any) string { return report.Line(fmt.Sprint(v), n) },
+		"ending":  ending,
+		"command": beginning,
+		"dict":    dict,
+		"join":    strings.Join,
+		"lines":   func(ls []string) string { return strings.Join(ls, "\n") },
+		"took":    took,
+		"ms":      func(n int64) string { return took(time.Duration(n) * time.Millisecond) },
+		"since":   func(now, t time.Time) string { return since(now.Sub(t)) },
+		"until":   func(from, to time.Time) string { return took(to.Sub(from)) },
+		"at":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") },
+		"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"money":   money,
+		"count":   count,
+		"many":    many,
+		"bytes":   size,
+		"sha":     func(s string) string { return s[:min(7, len(s))] },
+		"word":    word,
+		"class":   class,
+		"asset":   func(name string) string { return s.base + "/assets/" + name + "?v=" + s.assets[name].version },
+		"path":    func(p string) string { return (&url.URL{Path: p}).EscapedPath() },
+		"base":    base,
+		"nested":  func(name string) bool { return strings.Contains(name, "/") },
+		"words":   func(v any) string { return strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(v), "_", " "), "-", " ") },
 	}
 }
 
+// dict gives a template several values, by their names.
+func dict(pairs ...any) (map[string]any, error) {
+	out := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("dict: %v is no name", pairs[i])
+		}
+		out[name] = pairs[i+1]
+	}
+	return out, nil
+}
+
 // word is the verdict of a run, or what there is in its place.
-func word(r store.Run) string {
+func word(of any) string {
+	r, ok := of.(store.Run)
+	if p, pointer := of.(*store.Run); pointer && p != nil {
+		r, ok = *p, true
+	}
 	switch {
+	case !ok:
+		return ""
 	case r.State == store.Running:
 		return "RUNNING"
 	case r.State == store.Superseded, r.State == store.Stopped, r.State == store.Skipped:

@@ -4,12 +4,10 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -18,75 +16,32 @@ const pageRuns = 50
 
 // A listPage is the list of runs.
 type listPage struct {
-	Now      time.Time
-	Runs     []store.Run
-	Filter   listFilter
-	Verdicts []report.Verdict
-	States   []store.RunState
-	Older    template.URL // query of the next page; empty: there is none
-	First    template.URL // query of the first page; empty: this is it
-	Notice   string
+	Now    time.Time
+	Runs   []store.Run
+	Search search
+	Older  template.URL // query of the next page; empty: there is none
+	First  template.URL // query of the first page; empty: this is it
+	Notice string
 }
 
-type listFilter struct {
-	Repo, Verdict, State string
-	Number               int
-}
-
-func (f listFilter) query() url.Values {
-	q := url.Values{}
-	for key, value := range map[string]string{"repo": f.Repo, "verdict": f.Verdict, "state": f.State} {
-		if value != "" {
-			q.Set(key, value)
-		}
-	}
-	if f.Number != 0 {
-		q.Set("number", strconv.Itoa(f.Number))
-	}
-	return q
-}
-
-func verdicts() []report.Verdict {
-	return []report.Verdict{report.Pass, report.Fail, report.Partial, report.Error}
-}
-
-func states() []store.RunState {
-	return []store.RunState{store.Running, store.Finished, store.Failed, store.Superseded, store.Stopped, store.Skipped}
-}
-
-// readFilter reads what is asked for; what is no word of ours selects nothing special.
-func readFilter(q url.Values) listFilter {
-	f := listFilter{Repo: strings.TrimSpace(q.Get("repo"))}
-	if v := q.Get("verdict"); slices.Contains(verdicts(), report.Verdict(v)) {
-		f.Verdict = v
-	}
-	if st := q.Get("state"); slices.Contains(states(), store.RunState(st)) {
-		f.State = st
-	}
-	if n, err := strconv.Atoi(q.Get("number")); err == nil && n > 0 {
-		f.Number = n
-	}
-	return f
-}
-
-// list shows the runs that the viewer may see, the newest first.
+// list shows the runs that the viewer may see and looks for, the newest first.
 func (s *Site) list(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	q := r.URL.Query()
-	p := listPage{Now: s.Now(), Filter: readFilter(q), Verdicts: verdicts(), States: states(), Notice: asked(q.Get("asked"))}
-	f := store.RunFilter{
-		Repo: p.Filter.Repo, Number: p.Filter.Number, Verdict: p.Filter.Verdict, State: store.RunState(p.Filter.State),
-		RepoIDs: []int64{}, Limit: pageRuns + 1,
+	p := listPage{Now: s.Now(), Search: parseSearch(written(q)), Notice: asked(q.Get("asked"))}
+	f, err := s.resolve(r.Context(), v, &p.Search)
+	if err != nil {
+		return err
 	}
-	for id := range v.repos {
-		f.RepoIDs = append(f.RepoIDs, id)
+	f.Limit = pageRuns + 1
+	same := url.Values{}
+	if p.Search.Text != "" {
+		same.Set("q", p.Search.Text)
 	}
-	if at, id, ok := strings.Cut(q.Get("before"), "."); ok {
-		micros, err := strconv.ParseInt(at, 10, 64)
-		if err != nil {
-			return errNotFound
+	if q.Get("before") != "" {
+		if f.Before, f.BeforeID, err = cursor(q.Get("before")); err != nil {
+			return err
 		}
-		f.Before, f.BeforeID = store.FromMicros(micros), id
-		p.First = template.URL(p.Filter.query().Encode()) //nolint:gosec // it was escaped
+		p.First = template.URL(same.Encode()) //nolint:gosec // it was escaped
 	}
 	if v.partial && p.Notice == "" {
 		p.Notice = "GitHub does not answer for some repositories: their runs are not shown now."
@@ -97,13 +52,25 @@ func (s *Site) list(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	}
 	if len(runs) > pageRuns {
 		runs = runs[:pageRuns]
-		last := runs[pageRuns-1]
-		older := p.Filter.query()
-		older.Set("before", strconv.FormatInt(store.Micros(last.Created), 10)+"."+last.ID)
-		p.Older = template.URL(older.Encode()) //nolint:gosec // it was escaped
+		same.Set("before", after(runs[pageRuns-1]))
+		p.Older = template.URL(same.Encode()) //nolint:gosec // it was escaped
 	}
 	p.Runs = runs
 	return s.render(w, r, v, http.StatusOK, "list.html", "Runs", p)
+}
+
+// after names the place in a list of runs that follows one.
+func after(last store.Run) string {
+	return strconv.FormatInt(store.Micros(last.Created), 10) + "." + last.ID
+}
+
+func cursor(s string) (time.Time, string, error) {
+	at, id, _ := strings.Cut(s, ".")
+	micros, err := strconv.ParseInt(at, 10, 64)
+	if err != nil || micros <= 0 {
+		return time.Time{}, "", errNotFound
+	}
+	return store.FromMicros(micros), id, nil
 }
 
 // asked says what a press of a button came to.
@@ -112,7 +79,9 @@ func asked(what string) string {
 	case Verify:
 		return "Asked for. Until the run begins it is in the queue; then it is listed here."
 	case Stop:
-		return "The run is told to stop."
+		return "The run is asked to stop."
+	case Accept:
+		return "Accepted. The verdict is concluded again without running anything; the new run is listed here."
 	}
 	return ""
 }

@@ -23,9 +23,8 @@ const (
 
 // A stream is someone who watches a run.
 type stream struct {
+	*sender
 	site  *Site
-	w     http.ResponseWriter
-	ctl   *http.ResponseController
 	page  *runPage
 	from  int64             // the events before it are known to the client
 	sent  map[string][]byte // panels as the client has them
@@ -42,13 +41,11 @@ func panels() []string { return []string{"head", "stages", "agents", "report", "
 // with one that is new, and "end". Who comes again with Last-Event-ID gets the events
 // from there on.
 func (s *Site) events(w http.ResponseWriter, r *http.Request, v *viewer, run store.Run) error {
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		w.Header().Set("Retry-After", "30")
-		return &httpError{http.StatusServiceUnavailable, "Too many people watch. Load the page again in a while."}
+	send, release, err := s.stream(w)
+	if err != nil {
+		return err
 	}
+	defer release()
 	from, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64)
 	again := err == nil && from > 0
 	if !again {
@@ -56,7 +53,7 @@ func (s *Site) events(w http.ResponseWriter, r *http.Request, v *viewer, run sto
 	}
 	more, end := s.DB.Watch(run.ID)
 	defer end()
-	st := &stream{site: s, w: w, ctl: http.NewResponseController(w), from: from, sent: map[string][]byte{}}
+	st := &stream{sender: send, site: s, from: from, sent: map[string][]byte{}}
 	st.page = &runPage{Base: s.base, Server: s.Server, Run: run, db: s.DB, lines: st.line}
 	if v.writes(run) && run.Number != 0 {
 		st.page.CSRF, st.page.Press = s.cookies.token(v.session), nonce()
@@ -68,13 +65,9 @@ func (s *Site) events(w http.ResponseWriter, r *http.Request, v *viewer, run sto
 		w.WriteHeader(http.StatusNoContent) // browsers do not come again then
 		return nil
 	}
-	if err := st.ctl.SetReadDeadline(time.Time{}); err != nil { // or the request would end with its time
+	if err := st.begin(); err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no")
-	w.WriteHeader(http.StatusOK)
 	if err := st.run(r.Context(), v, more); err != nil && r.Context().Err() == nil {
 		s.Log.WarnContext(r.Context(), "run cannot be watched any more", "run", run.ID, "error", err)
 	}
@@ -106,9 +99,6 @@ func (st *stream) run(ctx context.Context, v *viewer, more <-chan struct{}) erro
 	look, beat := time.NewTicker(lookAgain), time.NewTicker(heartbeat)
 	defer look.Stop()
 	defer beat.Stop()
-	if err := st.send([]byte("retry: 3000\n\n")); err != nil {
-		return err
-	}
 	for {
 		if err := st.update(); err != nil {
 			return err
@@ -195,12 +185,42 @@ func write(out *bytes.Buffer, event string, data map[string]string) {
 	fmt.Fprintf(out, "event: %s\ndata: %s\n\n", event, body)
 }
 
-func (st *stream) send(b []byte) error {
-	if err := st.ctl.SetWriteDeadline(st.site.Now().Add(writeTime)); err != nil {
+// A sender sends events to one client.
+type sender struct {
+	w   http.ResponseWriter
+	ctl *http.ResponseController
+	now func() time.Time
+}
+
+// stream takes one of the places of those who watch.
+func (s *Site) stream(w http.ResponseWriter) (*sender, func(), error) {
+	select {
+	case s.streams <- struct{}{}:
+		return &sender{w, http.NewResponseController(w), s.Now}, func() { <-s.streams }, nil
+	default:
+		w.Header().Set("Retry-After", "30")
+		return nil, nil, &httpError{http.StatusServiceUnavailable, "Too many people watch. Load the page again in a while."}
+	}
+}
+
+// begin answers that events follow.
+func (o *sender) begin() error {
+	if err := o.ctl.SetReadDeadline(time.Time{}); err != nil { // or the request would end with its time
 		return err
 	}
-	if _, err := st.w.Write(b); err != nil {
+	h := o.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	o.w.WriteHeader(http.StatusOK)
+	return o.send([]byte("retry: 3000\n\n"))
+}
+
+func (o *sender) send(b []byte) error {
+	if err := o.ctl.SetWriteDeadline(o.now().Add(writeTime)); err != nil {
 		return err
 	}
-	return st.ctl.Flush()
+	if _, err := o.w.Write(b); err != nil {
+		return err
+	}
+	return o.ctl.Flush()
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func (s *Site) login(w http.ResponseWriter, r *http.Request, _ *viewer) error {
 // local is where someone may be sent: a page of ours, and nothing else.
 func (s *Site) local(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/runs") || strings.ContainsAny(next, "\\\r\n\t") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !slices.ContainsFunc([]string{"/runs", "/queue", "/repos/"}, func(ours string) bool { return strings.HasPrefix(next, ours) }) || strings.ContainsAny(next, "\\\r\n\t") {
 		return "/runs"
 	}
 	return next
@@ -104,7 +105,7 @@ func (s *Site) callback(w http.ResponseWriter, r *http.Request, _ *viewer) error
 		return err
 	}
 	s.setCookie(w, "session", sealed, expires.Sub(s.Now()))
-	s.Log.InfoContext(ctx, "somebody logged in", "login", who.Login)
+	s.Log.InfoContext(ctx, "user logged in", "login", who.Login)
 	http.Redirect(w, r, s.base+p.Next, http.StatusFound)
 	return nil
 }

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,6 +20,7 @@ const queueShown = 100
 
 // A queuePage is what is at work and what waits.
 type queuePage struct {
+	Base    string
 	Now     time.Time
 	Server  string
 	Working []queued
@@ -36,15 +40,23 @@ type queued struct {
 
 // queue shows what the viewer may see of what is at work and what waits.
 func (s *Site) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	ctx := r.Context()
-	line, err := s.Queue.Line(ctx)
+	p, err := s.line(r.Context(), v)
 	if err != nil {
 		return err
 	}
-	if err := s.seeQueue(ctx, v, line); err != nil {
-		return err
+	return s.render(w, r, v, http.StatusOK, "queue.html", "Queue", p)
+}
+
+// line is what the viewer may see of what is at work and what waits.
+func (s *Site) line(ctx context.Context, v *viewer) (*queuePage, error) {
+	line, err := s.Queue.Line(ctx)
+	if err != nil {
+		return nil, err
 	}
-	p := queuePage{Now: s.Now(), Server: s.Server, Length: line.Length}
+	if err := s.seeQueue(ctx, v, line); err != nil {
+		return nil, err
+	}
+	p := &queuePage{Base: s.base, Now: s.Now(), Server: s.Server, Length: line.Length}
 	if v.partial {
 		p.Notice = "GitHub does not answer for some repositories: what is theirs is not shown now."
 	}
@@ -56,11 +68,11 @@ func (s *Site) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	}
 	jobs, err := s.Queue.Jobs(ctx, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	runs, err := s.runsOf(ctx, v, len(working) > 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, place := range working {
 		p.Working = append(p.Working, describe(place, jobs[place.ID], runs[place.ID]))
@@ -71,11 +83,129 @@ func (s *Site) queue(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	for _, list := range [][]queued{p.Working, p.Waiting} {
 		for i := range list {
 			if err := s.title(ctx, &list[i]); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return s.render(w, r, v, http.StatusOK, "queue.html", "Queue", p)
+	return p, nil
+}
+
+// A queueBody is the queue for programs. Keys are added, and none is renamed.
+type queueBody struct {
+	Schema  string       `json:"schema"` // "ycbot.queue/v1"
+	At      time.Time    `json:"at"`
+	Length  int          `json:"length"`  // jobs that wait, also those that are not listed
+	Partial bool         `json:"partial"` // GitHub did not answer for some repositories
+	Working []queuedBody `json:"working"`
+	Waiting []queuedBody `json:"waiting"`
+}
+
+type queuedBody struct {
+	Job      string    `json:"job"`
+	Run      string    `json:"run"`      // empty: it has not begun
+	Position int       `json:"position"` // 1 is the next; 0: at work
+	Repo     string    `json:"repo"`
+	RepoID   int64     `json:"repo_id"`
+	PR       int       `json:"pr"` // 0: no pull request
+	HeadSHA  string    `json:"head_sha"`
+	Title    string    `json:"title"` // untrusted
+	Author   string    `json:"author"`
+	AskedBy  string    `json:"asked_by"` // empty: it came by itself
+	Since    time.Time `json:"since"`    // when it began to wait, or to work
+	Why      string    `json:"why"`      // for what it waits, for people
+}
+
+// queueJSON is the queue for programs.
+func (s *Site) queueJSON(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	p, err := s.line(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	out := queueBody{Schema: "ycbot.queue/v1", At: p.Now.UTC(), Length: p.Length, Partial: v.partial, Working: bodies(p.Working), Waiting: bodies(p.Waiting)}
+	body, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(body, '\n')) // the client may be gone
+	return nil
+}
+
+func bodies(list []queued) []queuedBody {
+	out := []queuedBody{}
+	for _, q := range list {
+		out = append(out, queuedBody{
+			Job: q.ID, Run: q.Run, Position: q.Position, Repo: q.Repo, RepoID: q.RepoID, PR: q.Number, HeadSHA: q.HeadSHA, Title: q.Title,
+			Author: q.Author, AskedBy: q.Person, Since: q.Since.UTC(), Why: q.Why,
+		})
+	}
+	return out
+}
+
+// queueEvents sends the queue again each time that it has changed, as [Site.events] does
+// with panels.
+func (s *Site) queueEvents(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	send, release, err := s.stream(w)
+	if err != nil {
+		return err
+	}
+	defer release()
+	look, beat := time.NewTicker(lookAgain), time.NewTicker(heartbeat)
+	defer look.Stop()
+	defer beat.Stop()
+	ctx, sent := r.Context(), ""
+	for first := true; ; first = false {
+		p, err := s.line(ctx, v)
+		if err == nil && first {
+			err = send.begin()
+		}
+		if err != nil && first {
+			return err
+		}
+		var out bytes.Buffer
+		if err == nil {
+			err = s.queuePanel(&out, p, &sent)
+		}
+		if err == nil && out.Len() > 0 {
+			err = send.send(out.Bytes())
+		}
+		if err != nil { // the client comes again
+			if ctx.Err() == nil {
+				s.Log.WarnContext(ctx, "queue cannot be watched any more", "error", err)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.End:
+			return nil
+		case <-beat.C:
+			if err := send.send([]byte(": still here\n\n")); err != nil {
+				return nil //nolint:nilerr // the client is gone
+			}
+			v.repos, v.partial = nil, false
+			if err := s.see(ctx, v); err != nil { // GitHub may have changed its mind
+				return nil //nolint:nilerr // the client comes again and is asked who it is
+			}
+		case <-look.C:
+		}
+	}
+}
+
+// queuePanel writes the queue as an event, unless all of it but the time is as it was sent.
+func (s *Site) queuePanel(out *bytes.Buffer, p *queuePage, sent *string) error {
+	is, err := json.Marshal([]any{bodies(p.Working), bodies(p.Waiting), p.Length, p.Notice})
+	if err != nil || string(is) == *sent {
+		return err
+	}
+	*sent = string(is)
+	var html bytes.Buffer
+	if err := s.pages.ExecuteTemplate(&html, "panel-line", p); err != nil {
+		return fmt.Errorf("part panel-line: %w", err)
+	}
+	write(out, "put", map[string]string{"id": "line", "html": html.String()})
+	return nil
 }
 
 // seeQueue asks about what v may not see by answers that are older than what is in line:
@@ -145,7 +275,7 @@ func (s *Site) title(ctx context.Context, q *queued) error {
 	if q.Title != "" || q.Number == 0 {
 		return nil
 	}
-	runs, err := s.DB.Runs(ctx, store.RunFilter{Repo: q.Repo, RepoIDs: []int64{q.RepoID}, Number: q.Number, Limit: 5})
+	runs, err := s.DB.Runs(ctx, store.RunFilter{RepoIDs: []int64{q.RepoID}, Number: q.Number, Limit: 5})
 	for _, r := range runs {
 		if q.Title == "" {
 			q.Title = r.Title

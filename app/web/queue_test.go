@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,11 +17,23 @@ import (
 
 // A fakeQueue is what is at work and what waits.
 type fakeQueue struct {
+	mu   sync.Mutex
 	line queue.Line
 	jobs map[string]job.Job
 }
 
-func (q *fakeQueue) Line(context.Context) (queue.Line, error) { return q.line, nil }
+func (q *fakeQueue) Line(context.Context) (queue.Line, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.line, nil
+}
+
+// change changes what is in line while pages show it.
+func (q *fakeQueue) change(how func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	how()
+}
 
 func (q *fakeQueue) Jobs(_ context.Context, ids []string) (map[string]job.Job, error) {
 	out := map[string]job.Job{}

@@ -18,7 +18,6 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
-	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 	"github.com/ycbot/ycbot/internal/transcript"
@@ -28,7 +27,10 @@ const (
 	eventsFile   = "events.jsonl"
 	evidenceFile = "evidence.jsonl"
 	reportFile   = "report.json"
-	shownOutput  = 6 << 10 // of an output that is shown; all of it is in its file
+	shownChecks  = 20  // that fail, with what they saw
+	shownRows    = 300 // other checks
+	shownFinds   = 30  // findings
+	shownTests   = 20  // tests of one outcome
 )
 
 // A runPage is the page of a run, and what it needs to be kept up to date.
@@ -47,21 +49,8 @@ type runPage struct {
 
 	db                 *store.DB
 	eventsAt, proofsAt int64 // how much of both logs is in here
+	outputs            int   // bytes of outputs on the page
 	lines              func(store.Line)
-}
-
-// A proof is one execution, and the end of what it wrote.
-type proof struct {
-	evidence.Record
-	Out, Err text
-}
-
-// A text is the end of an output.
-type text struct {
-	Lines []string
-	Cut   int64 // bytes that are before it
-	Name  string
-	URL   string // of all of it
 }
 
 // Running reports whether there is more to come.
@@ -113,19 +102,110 @@ func (p *runPage) Paid() string {
 }
 
 // Failing are the checks that a reader wants to see first.
-func (p *runPage) Failing() []report.Check { return p.checks(true) }
+func (p *runPage) Failing() []report.Check { return p.checks(true, shownChecks) }
 
 // Others are the other checks.
-func (p *runPage) Others() []report.Check { return p.checks(false) }
+func (p *runPage) Others() []report.Check { return p.checks(false, shownRows) }
 
-func (p *runPage) checks(failing bool) []report.Check {
+func (p *runPage) checks(failing bool, limit int) []report.Check {
 	var out []report.Check
 	if p.Report != nil {
 		for _, c := range p.Report.Checks {
-			if (c.Result == report.ResultFail && c.Reproduction != report.PreExisting && !c.Advises()) == failing {
+			if against(c) == failing {
 				out = append(out, c)
 			}
 		}
+	}
+	return out[:min(len(out), limit)]
+}
+
+// against reports whether a check counts against the change.
+func against(c report.Check) bool {
+	return c.Result == report.ResultFail && c.Reproduction != report.PreExisting && !c.Advises()
+}
+
+// Findings are those that the page shows.
+func (p *runPage) Findings() []report.Finding {
+	if p.Report == nil {
+		return nil
+	}
+	return p.Report.Findings[:min(len(p.Report.Findings), shownFinds)]
+}
+
+// MoreFindings is how many it does not show.
+func (p *runPage) MoreFindings() int {
+	if p.Report == nil {
+		return 0
+	}
+	return len(p.Report.Findings) - len(p.Findings())
+}
+
+// MoreChecks is how many checks it does not show.
+func (p *runPage) MoreChecks() int {
+	if p.Report == nil {
+		return 0
+	}
+	return len(p.Report.Checks) - len(p.Failing()) - len(p.Others())
+}
+
+// A testList is tests of one outcome.
+type testList struct {
+	Words string
+	Bad   bool
+	Tests []string
+	More  int
+}
+
+// Count is how many there are.
+func (l testList) Count() int { return len(l.Tests) + l.More }
+
+// Tests are the tests that did not just pass, which have a history.
+func (p *runPage) Tests() []testList {
+	if p.Report == nil || p.Report.Tests == nil {
+		return nil
+	}
+	t := p.Report.Tests
+	var out []testList
+	for _, l := range []testList{
+		{Words: "fail and pass on the base", Bad: true, Tests: t.Regressed},
+		{Words: "fail and do not run on the base", Bad: true, Tests: t.NewFailing},
+		{Words: "flaky", Tests: t.Flaky},
+		{Words: "failed before", Tests: t.PreExisting},
+		{Words: "fixed", Tests: t.Fixed},
+	} {
+		if n := len(l.Tests); n > shownTests {
+			l.Tests, l.More = l.Tests[:shownTests], n-shownTests
+		}
+		if len(l.Tests) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Acceptable reports whether there is something that a person can accept: expectations
+// that were given up, and not accepted yet. A broken test cannot be accepted.
+func (p *runPage) Acceptable() bool {
+	if p.Run.State != store.Finished || p.Report == nil || p.Report.Expectations == nil {
+		return false
+	}
+	e := p.Report.Expectations
+	for _, a := range p.Report.Accepted {
+		if a.Digest == e.Digest() {
+			return false
+		}
+	}
+	return slices.ContainsFunc(e.Classes(), func(c report.GivenUp) bool { return c.Name != "regressed" })
+}
+
+// Given are the expectations that no longer hold, some of each class.
+func (p *runPage) Given() []report.GivenUp {
+	if p.Report == nil || p.Report.Expectations == nil {
+		return nil
+	}
+	out := p.Report.Expectations.Classes()
+	for i := range out {
+		out[i].Tests = out[i].Tests[:min(len(out[i].Tests), shownTests)]
 	}
 	return out
 }
@@ -190,52 +270,6 @@ func (p *runPage) each(ctx context.Context, file string, from int64, take func(s
 	return p.db.EachLine(ctx, p.Run.ID, file, from, take)
 }
 
-// readProofs reads what was executed since, with its outputs.
-func (p *runPage) readProofs(ctx context.Context) (err error) {
-	known := len(p.Evidence)
-	p.proofsAt, err = p.each(ctx, evidenceFile, p.proofsAt, func(l store.Line) error {
-		e := &proof{}
-		if err := json.Unmarshal(l.Body, &e.Record); err != nil {
-			return fmt.Errorf("%s at %d: %w", evidenceFile, l.Start, err)
-		}
-		p.Evidence = append(p.Evidence, e)
-		return nil
-	})
-	fresh := p.Evidence[known:]
-	if err != nil || len(fresh) == 0 {
-		return err
-	}
-	prefix := "spill/"
-	if len(fresh) == 1 {
-		prefix += fresh[0].ID + "."
-	}
-	tails, err := p.db.Tails(ctx, p.Run.ID, prefix, shownOutput)
-	if err != nil {
-		return err
-	}
-	byName := map[string]store.Tail{}
-	for _, t := range tails {
-		byName[t.Name] = t
-	}
-	for _, e := range fresh {
-		e.Out, e.Err = p.shown(byName[e.Stdout.Spill]), p.shown(byName[e.Stderr.Spill])
-	}
-	return nil
-}
-
-// shown makes the end of an output readable.
-func (p *runPage) shown(t store.Tail) text {
-	out := text{Name: t.Name, Cut: t.Size - int64(len(t.End)), URL: p.Base + "/runs/" + url.PathEscape(p.Run.ID) + "/files/" + (&url.URL{Path: t.Name}).EscapedPath()}
-	end := t.End
-	if out.Cut > 0 { // from a line on, where there is one
-		if i := bytes.IndexByte(end, '\n'); i >= 0 {
-			out.Cut, end = out.Cut+int64(i)+1, end[i+1:]
-		}
-	}
-	out.Lines = report.Output(string(end))
-	return out
-}
-
 // open makes the page of a run as it is now.
 func (s *Site) open(ctx context.Context, run store.Run, v *viewer) (*runPage, error) {
 	p := &runPage{Base: s.base, Server: s.Server, Now: s.Now(), Run: run, db: s.DB}
@@ -259,20 +293,21 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, v *viewer, run store
 func (s *Site) press(w http.ResponseWriter, r *http.Request, v *viewer, run store.Run) error {
 	b, request := Button(r.PathValue("button")), r.PostFormValue("press")
 	switch {
-	case b != Verify && b != Stop:
+	case b != Verify && b != Stop && b != Accept:
 		return errNotFound
 	case !v.writes(run):
 		return &httpError{http.StatusForbidden, "This needs permission to write to the repository."}
 	case run.Number == 0 || len(request) < 20 || len(request) > 100:
 		return &httpError{http.StatusBadRequest, "This cannot be asked for."}
 	}
-	if err := s.Press(r.Context(), run, b, v.person(), strconv.FormatInt(v.session.UserID, 10)+":"+request); err != nil {
+	press := Press{Button: b, Who: v.person(), Request: strconv.FormatInt(v.session.UserID, 10) + ":" + request, Reason: r.PostFormValue("reason")}
+	if err := s.Press(r.Context(), run, press); err != nil {
 		s.Log.WarnContext(r.Context(), "button does nothing", "run", run.ID, "button", b, "error", err)
-		return &httpError{http.StatusConflict, "It could not be asked for. Comment /verify on the pull request instead."}
+		return &httpError{http.StatusConflict, "It could not be asked for. Comment " + b.comment(run) + " on the pull request instead."}
 	}
 	next := s.base + "/runs/" + url.PathEscape(run.ID) + "?asked=stop"
-	if b == Verify {
-		next = s.base + "/runs?" + url.Values{"repo": {run.Repo}, "number": {strconv.Itoa(run.Number)}, "asked": {"verify"}}.Encode()
+	if b != Stop {
+		next = fmt.Sprintf("%s/repos/%d/pulls/%d?asked=%s", s.base, run.RepoID, run.Number, b)
 	}
 	http.Redirect(w, r, next, http.StatusSeeOther)
 	return nil
@@ -283,8 +318,12 @@ type transcriptPage struct {
 	Run   store.Run
 	Agent string
 	Title string
+	Cut   int64 // bytes that are before it
 	Body  template.HTML
 }
+
+// shownTranscript is how much of a transcript is shown, in bytes before it is rendered.
+const shownTranscript = 256 << 10
 
 // transcript shows what an agent did, as far as it has come.
 func (s *Site) transcript(w http.ResponseWriter, r *http.Request, v *viewer, run store.Run) error {
@@ -307,11 +346,19 @@ func (s *Site) transcript(w http.ResponseWriter, r *http.Request, v *viewer, run
 	if len(mine) == 0 || id == "" {
 		return errNotFound
 	}
-	body, err := markdown(transcript.Markdown(mine, id))
+	text := transcript.Markdown(mine, id)
+	data := transcriptPage{Run: run, Agent: id, Title: mine[0].Agent}
+	if len(text) > shownTranscript { // its end, from a turn on where there is one
+		at := len(text) - shownTranscript
+		if i := strings.Index(text[at:], "\n## "); i >= 0 {
+			at += i + 1
+		}
+		data.Cut, text = int64(at), strings.ToValidUTF8(text[at:], "")
+	}
+	data.Body, err = markdown(text)
 	if err != nil {
 		return fmt.Errorf("transcript of %s: %w", id, err)
 	}
-	data := transcriptPage{Run: run, Agent: id, Title: mine[0].Agent, Body: body}
 	return s.render(w, r, v, http.StatusOK, "transcript.html", mine[0].Agent+" · "+run.Repo, data)
 }
 
@@ -320,7 +367,14 @@ func (s *Site) transcript(w http.ResponseWriter, r *http.Request, v *viewer, run
 func markdown(s string) (template.HTML, error) {
 	var b bytes.Buffer
 	err := goldmark.New(goldmark.WithExtensions(extension.Table)).Convert([]byte(strings.Join(report.Command(s), "\n")), &b)
-	return template.HTML(b.String()), err //nolint:gosec // see above
+	var out strings.Builder
+	for i, part := range strings.Split(b.String(), "<pre>") { // which text has escaped
+		if i > 0 {
+			fmt.Fprintf(&out, `<pre tabindex="0" role="region" aria-label="Text %d">`, i)
+		}
+		out.WriteString(part)
+	}
+	return template.HTML(out.String()), err //nolint:gosec // see above
 }
 
 // base is the last part of a path.

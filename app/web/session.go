@@ -7,6 +7,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -90,16 +91,32 @@ func (s *sealer) open(name, value string, v any) error {
 	return json.Unmarshal(plain, v)
 }
 
-// token is what the forms of a session carry.
-func (s *sealer) token(of *session) string {
+func (s *sealer) proof(of *session) []byte {
 	mac := hmac.New(sha256.New, s.mac)
 	mac.Write([]byte(of.ID))
-	return hex.EncodeToString(mac.Sum(nil))
+	return mac.Sum(nil)
+}
+
+// token is what the forms of a session carry. It is masked, another time in another way:
+// pages are compressed and have words of strangers in them, and their sizes would give
+// away what is always the same.
+func (s *sealer) token(of *session) string {
+	mask := make([]byte, sha256.Size)
+	_, _ = rand.Read(mask) // it never fails
+	hidden := make([]byte, sha256.Size)
+	subtle.XORBytes(hidden, mask, s.proof(of))
+	return hex.EncodeToString(append(mask, hidden...))
 }
 
 // holds reports whether a form carries the token of a session.
 func (s *sealer) holds(token string, of *session) bool {
-	return hmac.Equal([]byte(token), []byte(s.token(of))) || s.before != nil && s.before.holds(token, of)
+	raw, err := hex.DecodeString(token)
+	if err != nil || len(raw) != 2*sha256.Size {
+		return false
+	}
+	proof := make([]byte, sha256.Size)
+	subtle.XORBytes(proof, raw[:sha256.Size], raw[sha256.Size:])
+	return hmac.Equal(proof, s.proof(of)) || s.before != nil && s.before.holds(token, of)
 }
 
 // cookie names one of ours. The prefix has browsers take it from https alone.
@@ -134,10 +151,15 @@ func (s *Site) viewer(w http.ResponseWriter, r *http.Request) (*viewer, error) {
 	if s.readCookie(r, "session", &have) && s.Now().Before(have.Expires) {
 		v.session = &have
 	}
+	if s.shut(v) {
+		return v, nil
+	}
 	err := s.see(r.Context(), v)
 	if errors.Is(err, ErrToken) {
 		s.setCookie(w, "session", "", 0)
-		v = &viewer{}
+		if v = (&viewer{}); s.shut(v) {
+			return v, nil
+		}
 		err = s.see(r.Context(), v)
 	}
 	return v, err

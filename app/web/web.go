@@ -65,7 +65,27 @@ type Button string
 const (
 	Verify Button = "verify"
 	Stop   Button = "stop"
+	Accept Button = "accept" // what was given up is accepted, and the verdict concluded again
 )
+
+// comment is the comment that does the same.
+func (b Button) comment(run store.Run) string {
+	switch b {
+	case Stop:
+		return "/verify stop"
+	case Accept:
+		return "/verify accept " + run.HeadSHA
+	}
+	return "/verify"
+}
+
+// A Press is a button that someone pressed.
+type Press struct {
+	Button  Button
+	Who     Person
+	Request string // different each time that it is pressed
+	Reason  string // of Accept, in the person's own words
+}
 
 // A Queue says what is at work and what waits. [queue.Queue] is one.
 type Queue interface {
@@ -78,14 +98,14 @@ type Options struct {
 	DB        *store.DB
 	Queue     Queue
 	GitHub    GitHub
-	Login     *Login // nil: no one can log in, and only runs of public repositories are seen
-	PublicURL string // under which people reach the server; empty: that of the request
-	Server    string // where people look at GitHub, such as https://github.com
-	// Press does what a button says. Request is different each time that it is pressed.
-	Press func(ctx context.Context, run store.Run, b Button, who Person, request string) error
-	End   <-chan struct{} // is closed when the server is about to end
-	Now   func() time.Time
-	Log   *slog.Logger
+	Login     *Login                                                  // nil: no one can log in, and only runs of public repositories are seen
+	Required  bool                                                    // who has not logged in sees no page, also none of public repositories; needs Login
+	PublicURL string                                                  // under which people reach the server; empty: that of the request
+	Server    string                                                  // where people look at GitHub, such as https://github.com
+	Press     func(ctx context.Context, run store.Run, p Press) error // does what a button says
+	End       <-chan struct{}                                         // is closed when the server is about to end
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // A Site answers requests. Make it with [New].
@@ -99,6 +119,8 @@ type Site struct {
 	cookies *sealer // nil: no one can log in
 	csrf    *http.CrossOriginProtection
 	streams chan struct{}
+
+	histories chan struct{} // of tests, that are read at a time
 }
 
 //go:embed templates
@@ -109,7 +131,7 @@ var assets embed.FS
 
 // New makes a Site.
 func New(o Options) (*Site, error) {
-	s := &Site{Options: o, csrf: http.NewCrossOriginProtection(), streams: make(chan struct{}, streamsAtOnce)}
+	s := &Site{Options: o, csrf: http.NewCrossOriginProtection(), streams: make(chan struct{}, streamsAtOnce), histories: make(chan struct{}, testsAtOnce)}
 	if o.PublicURL != "" {
 		u, err := url.Parse(o.PublicURL)
 		if err != nil {
@@ -122,6 +144,9 @@ func New(o Options) (*Site, error) {
 		if s.cookies, err = newSealers(o.Login.Key, o.Login.Previous); err != nil {
 			return nil, err
 		}
+	}
+	if o.Required && o.Login == nil {
+		return nil, errors.New("pages: a login is required, and there is none")
 	}
 	var err error
 	if s.assets, err = readAssets(); err != nil {
@@ -141,16 +166,21 @@ func (s *Site) Handler() http.Handler {
 	mux.HandleFunc("GET /assets/{name}", s.asset)
 	mux.Handle("GET /runs", s.page(s.list))
 	mux.Handle("GET /queue", s.page(s.queue))
+	mux.Handle("GET /queue.json", s.page(s.queueJSON))
+	mux.Handle("GET /queue/events", s.page(s.queueEvents))
+	mux.Handle("GET /repos/{repo}/pulls/{number}", s.ofRepo(s.pull))
+	mux.Handle("GET /repos/{repo}/tests", s.ofRepo(s.tests))
 	mux.Handle("GET /runs/{id}", s.ofRun(s.show))
 	mux.Handle("GET /runs/{id}/events", s.ofRun(s.events))
 	mux.Handle("GET /runs/{id}/agents/{agent}", s.ofRun(s.transcript))
+	mux.Handle("GET /runs/{id}/evidence/{evidence}", s.ofRun(s.evidence))
 	mux.Handle("GET /runs/{id}/files/{name...}", s.ofRun(s.file))
 	mux.Handle("POST /runs/{id}/{button}", s.ofRun(s.press))
 	mux.Handle("GET /login", s.page(s.login))
 	mux.Handle("GET /login/callback", s.page(s.callback))
 	mux.Handle("POST /logout", s.page(s.logout))
 	mux.Handle("/", s.page(func(http.ResponseWriter, *http.Request, *viewer) error { return errNotFound }))
-	return s.headers(mux)
+	return compress(s.headers(mux))
 }
 
 // policy lets a page have nothing but what this server gives.
@@ -183,10 +213,18 @@ func (e *httpError) Error() string { return e.text }
 
 var errNotFound = &httpError{http.StatusNotFound, "There is nothing here, or nothing that you may see."}
 
+var errLogin = &httpError{http.StatusForbidden, "Sign in to see the pages of this server."}
+
+// shut reports whether a viewer must log in first.
+func (s *Site) shut(v *viewer) bool { return s.Required && v.session == nil }
+
 // page is a handler that knows who looks. What is posted must come from a page of ours.
 func (s *Site) page(h func(http.ResponseWriter, *http.Request, *viewer) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, err := s.viewer(w, r)
+		if err == nil && s.shut(v) && !strings.HasPrefix(r.URL.Path, "/login") {
+			err = errLogin
+		}
 		if err == nil && r.Method == http.MethodPost {
 			err = s.checkPost(w, r, v)
 		}
@@ -269,13 +307,14 @@ type frame struct {
 	CSRF    string
 	Login   bool // someone can log in here
 	Next    string
+	Path    string            // of the page
 	Version map[string]string // of the assets
 	Data    any
 }
 
 // render writes a page. It is whole or not at all.
 func (s *Site) render(w http.ResponseWriter, r *http.Request, v *viewer, status int, name, title string, data any) error {
-	f := frame{Base: s.base, Title: title, Login: s.cookies != nil, Next: r.URL.RequestURI(), Data: data}
+	f := frame{Base: s.base, Title: title, Login: s.cookies != nil, Next: r.URL.RequestURI(), Path: r.URL.Path, Data: data}
 	if v.session != nil {
 		f.Person, f.CSRF = v.session.Login, s.cookies.token(v.session)
 	}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,8 +120,8 @@ func (g *fakeGitHub) Revoke(_ context.Context, token string) error {
 
 // A pressed is a button as it was pressed.
 type pressed struct {
-	Run, Who, Request string
-	Button            Button
+	Run, Who, Request, Reason string
+	Button                    Button
 }
 
 // A world is a site with a database and a GitHub: alice may write to the private
@@ -135,6 +136,8 @@ type world struct {
 	ahead   time.Duration // of the true time
 	pressed []pressed
 	end     chan struct{}
+	site    *Site
+	away    atomic.Bool // the server does not answer
 }
 
 func newWorld(t *testing.T) *world {
@@ -160,7 +163,14 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Config.Handler = site.Handler()
+	w.site = site
+	pages := site.Handler()
+	listener.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		pages.ServeHTTP(rw, r)
+	})
 	listener.Config.ReadTimeout, listener.Config.WriteTimeout = 30*time.Second, 60*time.Second
 	listener.Start()
 	t.Cleanup(func() { close(w.end); listener.Close(); _ = db.Close() })
@@ -179,10 +189,10 @@ func (w *world) advance(d time.Duration) {
 	w.ahead += d
 }
 
-func (w *world) press(_ context.Context, run store.Run, b Button, who Person, request string) error {
+func (w *world) press(_ context.Context, run store.Run, p Press) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pressed = append(w.pressed, pressed{run.ID, who.Login, request, b})
+	w.pressed = append(w.pressed, pressed{run.ID, p.Who.Login, p.Request, p.Reason, p.Button})
 	return nil
 }
 

@@ -58,6 +58,24 @@ func (e *Expectations) ByClass() map[string][]Expectation {
 	return out
 }
 
+// GivenUp is a class of expectations that no longer hold.
+type GivenUp struct {
+	Name  string // as in report.json
+	Words string // of one and of many tests
+	Tests []Expectation
+}
+
+// Classes are the classes that have tests, the gravest first.
+func (e *Expectations) Classes() []GivenUp {
+	var out []GivenUp
+	for _, c := range e.classes() {
+		if len(c.tests) > 0 {
+			out = append(out, GivenUp{c.name, c.words, c.tests})
+		}
+	}
+	return out
+}
+
 func (e *Expectations) classes() []expectationClass {
 	return []expectationClass{
 		{"regressed", "broken by the change", e.Regressed},

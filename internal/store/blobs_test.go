@@ -18,9 +18,9 @@ import (
 	"github.com/ycbot/ycbot/internal/blobs"
 )
 
-// A failing bucket does what another does until its turn comes to fail. Half of the failures
+// A faulty bucket does what another does until its turn comes to fail. Half of the failures
 // come when the bytes are there already, as where an answer is lost.
-type failing struct {
+type faulty struct {
 	blobs.Bucket
 	mu    sync.Mutex
 	calls int
@@ -29,7 +29,7 @@ type failing struct {
 
 var errBucket = errors.New("507 Insufficient Storage")
 
-func (f *failing) fails() (before, after error) {
+func (f *faulty) fails() (before, after error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
@@ -42,13 +42,13 @@ func (f *failing) fails() (before, after error) {
 	return errBucket, nil
 }
 
-func (f *failing) set(every int) {
+func (f *faulty) set(every int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.every = every
 }
 
-func (f *failing) Put(ctx context.Context, key string, data []byte) error {
+func (f *faulty) Put(ctx context.Context, key string, data []byte) error {
 	before, after := f.fails()
 	if before != nil {
 		return before
@@ -56,7 +56,7 @@ func (f *failing) Put(ctx context.Context, key string, data []byte) error {
 	return errors.Join(f.Bucket.Put(ctx, key, data), after)
 }
 
-func (f *failing) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+func (f *faulty) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	before, after := f.fails()
 	if err := errors.Join(before, after); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func TestFailingBucket(t *testing.T) {
 	onBoth(t, func(t *testing.T, where string) {
 		t.Helper()
 		ctx, dir := t.Context(), t.TempDir()
-		bucket := &failing{Bucket: blobs.File{Dir: t.TempDir()}}
+		bucket := &faulty{Bucket: blobs.File{Dir: t.TempDir()}}
 		db := withBucket(t, where, bucket)
 		m := mirror(t, db, "r", dir)
 		var journal, events, evidence strings.Builder
@@ -172,7 +172,7 @@ func TestFailingBucket(t *testing.T) {
 
 // A refusing bucket refuses one blob.
 type refusing struct {
-	failing
+	faulty
 	refused blobs.Digest
 }
 
@@ -180,14 +180,14 @@ func (f *refusing) Put(ctx context.Context, key string, data []byte) error {
 	if strings.Contains(key, f.refused.String()) {
 		return errBucket
 	}
-	return f.failing.Put(ctx, key, data)
+	return f.faulty.Put(ctx, key, data)
 }
 
 // What a Finish that failed has stored is not stored again by the next.
 func TestFinishGoesOn(t *testing.T) {
 	t.Parallel()
 	dir, bad := t.TempDir(), strings.Repeat("bad", 100)
-	bucket := &refusing{failing{Bucket: blobs.File{Dir: t.TempDir()}}, blobs.DigestOf([]byte(bad))}
+	bucket := &refusing{faulty{Bucket: blobs.File{Dir: t.TempDir()}}, blobs.DigestOf([]byte(bad))}
 	db := withBucket(t, filepath.Join(t.TempDir(), "db"), bucket)
 	m := mirror(t, db, "r", dir)
 	for n := range 20 {
@@ -210,7 +210,7 @@ func TestParts(t *testing.T) {
 	onBoth(t, func(t *testing.T, where string) {
 		t.Helper()
 		ctx, dir := t.Context(), t.TempDir()
-		counted := &failing{Bucket: blobs.File{Dir: t.TempDir()}}
+		counted := &faulty{Bucket: blobs.File{Dir: t.TempDir()}}
 		db := withBucket(t, where, counted)
 		m := mirror(t, db, "r", dir)
 		var events strings.Builder
@@ -288,7 +288,7 @@ func TestMoveOld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		bucket := &failing{Bucket: blobs.File{Dir: t.TempDir()}}
+		bucket := &faulty{Bucket: blobs.File{Dir: t.TempDir()}}
 		db = withBucket(t, where, bucket)
 		for run, state := range map[string]RunState{"old": Finished, "works": Running} {
 			if err := db.SaveRun(ctx, Run{ID: run, State: state, Ended: time.Now()}); err != nil {

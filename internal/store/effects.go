@@ -107,6 +107,13 @@ func (db *DB) Sweep(ctx context.Context, before time.Time, batch int) (int, erro
 			}
 		}
 	}
+	err := db.Write(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, `delete from tests where id not in (select test from test_results)`)
+		return err
+	})
+	if err != nil {
+		return total, fmt.Errorf("sweep tests: %w", err)
+	}
 	return total, nil
 }
 
@@ -119,7 +126,7 @@ func (db *DB) sweepRuns(ctx context.Context, cutoff int64, batch int) (int, erro
 			return err
 		}
 		for _, id := range ids {
-			for _, statement := range []string{`delete from lines where run = $1`, `delete from files where run = $1`, `delete from runs where id = $1`} {
+			for _, statement := range []string{`delete from lines where run = $1`, `delete from files where run = $1`, `delete from test_results where run = $1`, `delete from runs where id = $1`} {
 				if _, err := tx.Exec(ctx, statement, id); err != nil {
 					return err
 				}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -196,64 +194,4 @@ func (db *DB) oneRun(ctx context.Context, key, where string) (Run, error) {
 		return Run{}, fmt.Errorf("run %s: %w", key, err)
 	}
 	return runs[0], nil
-}
-
-// A RunFilter selects runs; zero fields select all.
-type RunFilter struct {
-	Repo     string
-	RepoIDs  []int64 // nil: all; of none there are no runs
-	Number   int
-	State    RunState
-	Verdict  string
-	Untold   bool      // only those
-	Before   time.Time // created before; for the next page
-	BeforeID string    // of the run that was created at Before and was the last one listed
-	Limit    int       // 0: 100
-}
-
-// Runs returns runs, the newest first.
-func (db *DB) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
-	if f.Limit <= 0 {
-		f.Limit = 100
-	}
-	if f.RepoIDs != nil && len(f.RepoIDs) == 0 {
-		return nil, nil
-	}
-	among := ""
-	if f.RepoIDs != nil {
-		among = " and repo_id in (" + numbers(f.RepoIDs) + ")"
-	}
-	if f.Untold {
-		among += " and untold <> 0"
-	}
-	runs, err := collect(ctx, db.Reader(), scanRun, `select `+runColumns+` from runs
-		where ($1 = '' or repo = $1) and (cast($2 as bigint) = 0 or number = $2) and ($3 = '' or state = $3)
-			and (cast($4 as bigint) = 0 or created < $4 or created = $4 and id < $5) and ($6 = '' or verdict = $6)`+among+`
-		order by created desc, id desc limit $7`,
-		f.Repo, int64(f.Number), string(f.State), Micros(f.Before), f.BeforeID, f.Verdict, f.Limit)
-	if err != nil {
-		return nil, fmt.Errorf("list runs: %w", err)
-	}
-	return runs, nil
-}
-
-// numbers lists numbers for a statement: there may be more than it can have parameters.
-func numbers(ids []int64) string {
-	var b strings.Builder
-	for i, id := range ids {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.FormatInt(id, 10))
-	}
-	return b.String()
-}
-
-// Installations returns the installations that have runs.
-func (db *DB) Installations(ctx context.Context) ([]int64, error) {
-	ids, err := collect(ctx, db.Reader(), scanOne[int64], `select distinct installation from runs where installation <> 0 order by installation`)
-	if err != nil {
-		return nil, fmt.Errorf("list installations: %w", err)
-	}
-	return ids, nil
 }

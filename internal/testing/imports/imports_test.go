@@ -32,7 +32,7 @@ var table = []row{
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
 	{"app/host", "agent app app/web internal/blobs internal/config internal/disk internal/event internal/github internal/job internal/machine internal/orchestrator internal/orchestrator/route internal/publish internal/pullrun internal/queue internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/store internal/workspace"},
 	{"app/setup", "internal/github"}, // the App is made once, by hand
-	{"app/web", "internal/job internal/queue internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
+	{"app/web", "internal/gate internal/job internal/queue internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
 	{"internal/event", ""},
 	{"internal/job", "internal/event internal/config"},
 	{"internal/queue", "internal/job internal/store"},
