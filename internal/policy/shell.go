@@ -67,12 +67,18 @@ func (c *checker) script(src string, depth int) {
 		c.doubt("scripts nested too deeply to be checked")
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	// bash runs what stands above the line that does not parse.
+	err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Stmts(strings.NewReader(src), func(s *syntax.Stmt) bool {
+		c.statement(s, depth)
+		return c.denial == nil
+	})
 	if err != nil {
-		c.doubt("not checked, because it does not parse: " + err.Error())
-		return
+		c.doubt("not checked to its end, because it does not parse: " + err.Error())
 	}
-	syntax.Walk(file, func(n syntax.Node) bool {
+}
+
+func (c *checker) statement(s *syntax.Stmt, depth int) {
+	syntax.Walk(s, func(n syntax.Node) bool {
 		switch x := n.(type) {
 		case *syntax.Redirect:
 			c.redirect(x)
