@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for FUZZTIME (5s; or a count, such as 20000x),
+# Runs every fuzz target of the module, or of the packages that are given, for FUZZTIME (5s; or a count, such as 20000x),
 # one after another: those that "^func Fuzz" finds, so that none is left out. What fails
 # is written to testdata/fuzz of its package, where "go test" runs it from then on.
 set -euo pipefail
@@ -24,7 +24,7 @@ while IFS= read -r dir; do
       failed+=("$dir $name")
     fi
   done < <(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$dir"/*_test.go | cut -d' ' -f2)
-done < <(grep -rlE --include='*_test.go' '^func Fuzz' . | sed 's#^\./##; s#/[^/]*$##' | sort -u)
+done < <(grep -rlE --include='*_test.go' '^func Fuzz' "${@:-.}" | sed 's#^\./##; s#/[^/]*$##' | sort -u)
 if ((${#failed[@]})); then
   printf 'fuzz: failed: %s\n' "${failed[@]}" >&2
   exit 1

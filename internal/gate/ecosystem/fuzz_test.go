@@ -373,6 +373,7 @@ func FuzzLineCounts(f *testing.F) {
 func FuzzComposerData(f *testing.F) {
 	f.Add(`{"repositories":[{"type":"vcs","url":"x"},{"type":"hg","url":"x"},{"type":"package","package":[{"source":{"type":"svn"}}]}],"scripts":{"a":"b"}}`, `{"packages":[{"source":{"type":"hg"},"dist":{"type":"perforce"}}]}`)
 	f.Add(`{"repositories":{"a":{"type":"fossil"},"packagist.org":false}}`, `{"packages-dev":[null,1,{"source":[]}]}`)
+	f.Add(`{"repositories":[{"type":"package","package":{"0":{"source":{"type":"hg"}}}}]}`, `{"packages":{"a":{"source":{"type":"hg"}}}}`)
 	f.Fuzz(func(t *testing.T, manifest, lock string) {
 		s := NewSurvey(t.TempDir(), []string{"composer.json", "composer.lock"}, nil, t.Logf)
 		s.Over = map[string][]byte{"composer.json": []byte(manifest), "composer.lock": []byte(lock)}
@@ -422,6 +423,55 @@ func drivers(t *testing.T, at string, v any) {
 	}
 }
 
+// A failure that is reported anywhere makes a test fail, or the results unusable; so does
+// what ends before its end.
+func TestFailuresAreKept(t *testing.T) {
+	t.Parallel()
+	byName := map[string]format{}
+	for _, one := range formats() {
+		byName[one.name] = one
+	}
+	for _, tt := range []struct{ what, name, data string }{
+		{"results without names", "tape.tap", "1..2\nnot ok 1\nok 2\n"},
+		{"after Bail out", "tape.tap", "1..1\nBail out!\nok 1\n"},
+		{"a file that does not load, and one of its name", "unittest.jsonl", `{"file":"a","status":"fail"}` + "\n" + `{"file":"a","status":"pass"}` + "\n{\"end\":true}\n"},
+		{"an unknown end", "unittest.jsonl", `{"file":"a","name":"b","status":"failed"}` + "\n{\"end\":true}\n"},
+		{"an unknown end of minitest", "minitest.jsonl", `{"file":"a","name":"b","status":"error"}` + "\n{\"end\":true}\n"},
+		{"a program that ended", "minitest.jsonl", `{"file":"a","name":"b","status":"pass"}` + "\n"},
+		{"a program of cargo that ended", "cargo.txt", "     Running unittests src/lib.rs (target/debug/deps/m-0123456789abcdef)\nrunning 2 tests\ntest a ... ok\n"},
+		{"the first of two that ended", "cargo.txt", "running 1 test\nrunning 1 test\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored\n"},
+		{"a line that a test has broken", "cargo.txt", "running 1 test\ntest a ... said\nFAILED\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n"},
+		{"a failure of no known module", "mix.txt", "M [test/m_test.exs]\n  * test a (0.1ms) [L#1]\n\n  1) test b (N)\n\n2 tests, 1 failure\n"},
+		{"skipped after it failed", "surefire.xml", `<testsuite><testcase classname="a" name="b"><failure/><skipped/></testcase></testsuite>`},
+		{"inside of what is no suite", "surefire.xml", `<testsuite><group><testcase classname="a" name="b"><failure/></testcase></group></testsuite>`},
+		{"outside of tests", "surefire.xml", `<testsuite><testcase classname="a" name="b"/><failure/></testsuite>`},
+		{"after the tests of a file", "jest.json", `{"testResults":[{"name":"/repo/a.js","status":"failed","message":"afterAll","assertionResults":[{"title":"b","status":"passed"}]}]}`},
+		{"counted alone", "rspec.json", `{"examples":[{"full_description":"a","file_path":"a.rb","status":"passed"}],"summary":{"failure_count":1}}`},
+		{"outside of examples", "rspec.json", `{"examples":[{"full_description":"a","file_path":"a.rb","status":"passed"}],"summary":{"errors_outside_of_examples_count":1}}`},
+		{"counted alone in TRX", "dotnet.trx", `<TestRun><Results><UnitTestResult testName="a" outcome="Passed"/></Results><ResultSummary><Counters failed="1"/></ResultSummary></TestRun>`},
+		{"a last line without an end", "go.jsonl", `{"Action":"output","Package":"m","Test":"TestA","Output":"--- FAIL: TestA\n"}` + "\n" + `{"Action":"fail","Package":"m","Test":"TestA"}`},
+		{"a last line among counts", "go with counts", `{"Action":"output","Package":"m","Test":"TestA","Output":"--- FAIL: TestA\n"}` + "\n" + `{"Action":"fail","Package":"m","Test":"TestA"}`},
+	} {
+		s, c := read(t, byName[tt.name], tt.data, 5)
+		if why, _ := c.Gap(); why == "" && len(failures(s)) == 0 {
+			t.Errorf("%s: %s, and nothing is wrong with it", tt.what, statuses(s))
+		}
+	}
+}
+
+// Groups of tests that no project has inside one another are refused: each takes the names
+// of all tests in it.
+func TestDeepGroups(t *testing.T) {
+	t.Parallel()
+	deep := ""
+	for n := 100; n >= 0; n-- {
+		deep += sentence(map[string]any{"ok": true, "name": "a", "file": "f", "nesting": n})
+	}
+	if _, err := parseNodeTest([]byte(deep + "{\"end\":true}\n")); err == nil {
+		t.Error("no error")
+	}
+}
+
 // Reading results takes memory in proportion to them, however their lines are made: putting
 // the output of a test together line by line would take the square.
 func TestResultsTakeTheirSize(t *testing.T) {
@@ -436,7 +486,7 @@ func TestResultsTakeTheirSize(t *testing.T) {
 		case "mix.txt":
 			head += "\n  1) test a (M)"
 		}
-		data := []byte(head + strings.Repeat("\n"+one.more, 40_000))
+		data := []byte(head + strings.Repeat("\n"+one.more, 5_000))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		read(t, one, string(data), 1<<20)
