@@ -49,7 +49,7 @@ func FuzzSpellings(f *testing.F) {
 // What stands above a line that does not parse is run by bash, and denied.
 func TestAboveWhatDoesNotParse(t *testing.T) {
 	t.Parallel()
-	for command, want := range map[string]bool{"sudo id\n)": true, "ls; sudo id\nif": true, "ls\n)": false} {
+	for command, want := range map[string]bool{"sudo id\n)": true, "ls; sudo id\nif": true, "sudo id\nif true\nthen (\n\n": true, "ls\n)": false} {
 		if d, note := CheckShell(command); (d != nil) != want || d == nil && note == "" {
 			t.Errorf("%q: %+v, %q", command, d, note)
 		}

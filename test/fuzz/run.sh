@@ -17,7 +17,7 @@ while IFS= read -r dir; do
   while IFS= read -r name; do
     count=$((count + 1))
     if (cd "$dir" && "$temp/fuzz.test" -test.run='^$' -test.fuzz="^$name\$" -test.fuzztime="${FUZZTIME:-5s}" \
-      -test.fuzzcachedir="$temp/$name" -test.timeout=2m) >"$temp/out" 2>&1; then
+      -test.fuzzminimizetime=100x -test.fuzzcachedir="$temp/$name" -test.timeout=2m) >"$temp/out" 2>&1; then
       printf '%-24s %-26s %s\n' "$dir" "$name" "$(grep -o 'execs: [0-9]*' "$temp/out" | tail -n 1)"
     else
       cat "$temp/out"
