@@ -296,26 +296,19 @@ func FuzzWritten(f *testing.F) {
 					got[strings.TrimPrefix(id.Test, map[string]string{"mix.txt": "test "}[one.name])] = r.Status
 				}
 			}
-			if why, _ := c.Gap(); one.name == "mocha.json" || one.name == "mix.txt" {
-				lenient(want, tests)
-			} else if why != "" {
+			if why, _ := c.Gap(); why != "" && !(one.name == "mix.txt" && len(want) < len(tests)) {
 				t.Errorf("%s: %s", one.name, why)
+			}
+			for _, w := range tests { // of tests of one name, passed and skipped, a runner's last may count
+				if w.status == Skipped && want[w.name] == Passed && got[w.name] == Skipped {
+					want[w.name] = Skipped
+				}
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-written +read):\n%s\n%s", one.name, diff, one.write(tests))
 			}
 		}
 	})
-}
-
-// lenient changes what is wanted of tests of one name, which some runners do not keep apart:
-// any that failed is a failure, any that was skipped is else skipped.
-func lenient(want map[string]Status, tests []ended) {
-	for _, w := range tests {
-		if w.status == Skipped && want[w.name] != Failed {
-			want[w.name] = Skipped
-		}
-	}
 }
 
 func sayable(r rune) rune {

@@ -22,6 +22,7 @@ func composerData(s *Survey, dir string) map[string][]byte {
 				}
 			}
 		}
+		composerPackages(all)
 	})}
 	if lock := s.read(dir, "composer.lock"); lock != nil {
 		out[path.Join(dir, "composer.lock")] = changedJSON(lock, func(all map[string]any) {
@@ -41,13 +42,10 @@ func composerRepository(r any) bool {
 		return r == false // {"packagist.org": false}
 	}
 	switch entry["type"] {
-	case nil, "composer", "path", "git", "github", "gitlab", "bitbucket":
+	case nil, "composer", "package", "path", "git", "github", "gitlab", "bitbucket":
 		return true
 	case "vcs":
 		entry["type"] = "git"
-		return true
-	case "package":
-		composerPackages(entry)
 		return true
 	default:
 		return false
