@@ -12,7 +12,7 @@ LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/s
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
-.PHONY: test variants race soak lint lint-tool build cloud bench peers vm eval clean
+.PHONY: test variants fuzz race soak lint lint-tool build cloud bench peers vm eval clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
@@ -23,6 +23,9 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 
 variants: ## every sort of change in languages whose tools start slowly, and the changes of CONTRIBUTING.md
 	@go run ./test/summary -vet=off -timeout=45m ./internal/gate ./test/contributing -run '^(TestLanguages|TestWalks)$$' -full
+
+fuzz: ## every fuzz target for FUZZTIME, 5s unless that is said
+	@test/fuzz/run.sh
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }

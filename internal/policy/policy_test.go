@@ -191,14 +191,3 @@ func TestDecide(t *testing.T) {
 		})
 	}
 }
-
-// Checking a script never panics, whatever the script.
-func FuzzCheckShell(f *testing.F) {
-	f.Add("f() { f | f & }; $(x) `y` <<E\nE\n> /dev/sda")
-	f.Add("env -S 'sh -c \"eval x\"' [[ a =~ b ]] && ((1))")
-	f.Fuzz(func(_ *testing.T, command string) {
-		CheckShell(command)
-		Read(command)
-		Inspect(command)
-	})
-}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -30,6 +31,7 @@ func CheckShell(command string) (denial *Denial, note string) {
 const (
 	maxNesting  = 8
 	maxSegments = 1000
+	maxAbove    = 64 // lines
 )
 
 // A checker walks scripts until it finds the first reason to refuse, or where
@@ -67,10 +69,12 @@ func (c *checker) script(src string, depth int) {
 		c.doubt("scripts nested too deeply to be checked")
 		return
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+	file, err := parsed(src)
 	if err != nil {
-		c.doubt("not checked, because it does not parse: " + err.Error())
-		return
+		c.doubt("not checked to its end, because it does not parse: " + err.Error())
+		if file = above(src, err); file == nil {
+			return
+		}
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch x := n.(type) {
@@ -96,6 +100,27 @@ func (c *checker) script(src string, depth int) {
 		}
 		return c.denial == nil
 	})
+}
+
+func parsed(src string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
+}
+
+// above is what bash runs of a script that does not parse: the whole commands in the lines
+// before. nil: there are none, or they are not among the last maxAbove lines.
+func above(src string, err error) *syntax.File {
+	var at syntax.ParseError
+	if !errors.As(err, &at) {
+		return nil
+	}
+	lines := strings.SplitAfter(src, "\n")
+	last := min(len(lines), int(at.Pos.Line())) - 1
+	for n := last; n > 0 && n > last-maxAbove; n-- {
+		if file, err := parsed(strings.Join(lines[:n], "")); err == nil {
+			return file
+		}
+	}
+	return nil
 }
 
 // argv checks one simple command.

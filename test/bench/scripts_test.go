@@ -214,8 +214,8 @@ func TestShell(t *testing.T) {
 	if _, err := exec.LookPath("shellcheck"); err != nil {
 		t.Skip("shellcheck is not installed")
 	}
-	var scripts []string
-	for _, dir := range []string{"action", "test/vm"} {
+	scripts := []string{"../../.ci/run"}
+	for _, dir := range []string{"action", "test/vm", "test/fuzz"} {
 		found, err := filepath.Glob("../../" + dir + "/*.sh")
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no scripts in %s: %v", dir, err)

@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"path"
@@ -17,6 +18,39 @@ type outcome struct {
 	output  string
 	elapsed time.Duration
 	retried bool // it was run again after a failure, as the runner was asked to
+}
+
+// known is the status of that name, which a reporter of ours wrote; any other is an error.
+func known(name string) (Status, error) {
+	switch s := Status(name); s {
+	case Passed, Failed, Skipped:
+		return s, nil
+	}
+	return "", fmt.Errorf("a test that ended with %.40q", name)
+}
+
+// errDeep is a document of groups inside one another that no project has.
+var errDeep = fmt.Errorf("more than %d groups inside one another", maxDepth)
+
+// A saying is the lines that follow an outcome and belong to it. They are kept as they
+// come: joining them one by one would take the square of their size.
+type saying struct {
+	at   int // of the outcomes; -1: of none
+	text tail
+}
+
+// begin files what was kept, and begins with the lines of another outcome.
+func (s *saying) begin(out []outcome, at int) {
+	if s.at >= 0 && out[s.at].output == "" {
+		out[s.at].output = s.text.text()
+	}
+	s.at, s.text = at, tail{}
+}
+
+func (s *saying) line(text string) {
+	if s.at >= 0 {
+		s.text.add(text + "\n")
+	}
 }
 
 // MaxDocument bounds a document of results, in bytes.
@@ -70,8 +104,11 @@ func (d *document) put(s Suite, o outcome, evidence, wd string) {
 	}
 	p.Elapsed += o.elapsed
 	if o.name == "" {
-		if p.Status = o.status; o.status == Failed {
-			p.Output, p.Broken = o.output, true
+		switch {
+		case o.status == Failed:
+			p.Status, p.Output, p.Broken = Failed, cmp.Or(p.Output, o.output), true
+		case p.Status != Failed: // what failed stays failed, whatever is reported after it
+			p.Status = o.status
 		}
 		s[whole] = p
 		return

@@ -103,6 +103,9 @@ func parseTRX(data []byte) ([]outcome, error) {
 		return nil, fmt.Errorf("TRX: %w", err)
 	}
 	type run struct {
+		Counters []struct {
+			Failed int `xml:"failed,attr"`
+		} `xml:"ResultSummary>Counters"`
 		Results struct {
 			Unit []struct {
 				TestID   string `xml:"testId,attr"`
@@ -132,7 +135,11 @@ func parseTRX(data []byte) ([]outcome, error) {
 		return nil, fmt.Errorf("TRX: %w", err)
 	}
 	var out []outcome
+	counted := 0
 	for _, r := range doc.Runs {
+		for _, c := range r.Counters {
+			counted += max(c.Failed, 0)
+		}
 		class := map[string]string{}
 		for _, t := range r.Definitions.Tests {
 			class[t.ID], _, _ = strings.Cut(t.Method.Class, ",")
@@ -151,7 +158,7 @@ func parseTRX(data []byte) ([]outcome, error) {
 			out = append(out, o)
 		}
 	}
-	return out, nil
+	return out, disagree(counted, countFailed(out))
 }
 
 var xmlHead = pattern.New(`\x{FEFF}?<\?xml[^>]*\?>`)

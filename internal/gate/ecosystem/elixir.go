@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -91,6 +92,7 @@ func findElixirProjects(s *Survey) []Project {
 var (
 	mixModule = pattern.New(`^([\w.]+) \[(.+\.exs)\]$`)
 	mixTest   = pattern.New(`^\s+\* (test .+?|doctest .+?|property .+?) \((\d+(?:\.\d+)?ms|skipped|excluded)\)(?: \[L#\d+\])?$`)
+	mixEnd    = pattern.New(`^(?:\d+ \w+, )+(\d+) failures?\b`)
 	mixFailed = pattern.New(`^\s+\d+\) (test .+|doctest .+|property .+) \(([\w.]+)\)$`)
 )
 
@@ -112,7 +114,9 @@ func failingMix(file, src, name string) string {
 func parseMix(data []byte) ([]outcome, error) {
 	var out []outcome
 	files := map[string]string{} // by module
-	file, failed := "", -1
+	file, said := "", saying{at: -1}
+	type key struct{ pkg, name string }
+	tests, counted, failed := map[key]int{}, 0, 0
 	for line := range bytes.Lines(data) {
 		text := plainText(string(line))
 		if i := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\r'); i >= 0 {
@@ -128,23 +132,34 @@ func parseMix(data []byte) ([]outcome, error) {
 			if !strings.HasSuffix(m[2], "ms") {
 				o.status = Skipped
 			}
-			out, failed = append(out, o), -1
+			said.begin(out, -1)
+			if _, twice := tests[key{file, o.name}]; !twice {
+				tests[key{file, o.name}] = len(out)
+			}
+			out = append(out, o)
 			continue
 		}
 		if m := mixFailed.FindStringSubmatch(text); m != nil {
-			failed = slices.IndexFunc(out, func(o outcome) bool { return o.name == m[1] && o.pkg == files[m[2]] })
-			if failed >= 0 {
-				out[failed].status = Failed
+			at, ok := tests[key{files[m[2]], m[1]}]
+			if !ok {
+				at = -1
+			} else {
+				out[at].status = Failed
+				failed++
 			}
+			said.begin(out, at)
 			continue
 		}
-		if failed >= 0 {
-			if strings.TrimSpace(text) == "" {
-				failed = -1
-				continue
-			}
-			out[failed].output = Short(out[failed].output + strings.TrimSpace(text) + "\n")
+		if m := mixEnd.FindStringSubmatch(text); m != nil {
+			n, _ := strconv.Atoi(m[1]) // too long a number counts nothing that there is
+			counted += n
+		}
+		if text = strings.TrimSpace(text); text == "" {
+			said.begin(out, -1)
+		} else {
+			said.line(text)
 		}
 	}
-	return out, nil
+	said.begin(out, -1)
+	return out, disagree(counted, failed)
 }

@@ -56,9 +56,11 @@ type LineCounts struct {
 	Collector
 	take  func(line string) bool // whether a line is counts, which it takes; nil: those of Go
 	part  []byte
+	long  bool                    // part is of a line that is too long, and is passed on as it comes
 	Knows map[string]bool         // files that were counted
 	lines map[string]map[int]bool // statements by file: whether they ran
 	Ran   map[string]bool         // files of which a line ran
+	work  int                     // lines and characters that were looked at
 }
 
 func newLineCounts(c Collector) *LineCounts {
@@ -71,19 +73,36 @@ func (c *LineCounts) Write(p []byte) (int, error) {
 	for {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
-			if len(c.part)+len(p) <= maxLine {
-				c.part = append(c.part, p...)
+			if c.part = append(c.part, p...); len(c.part) > maxLine {
+				c.long = true
+				return n, c.flush()
 			}
 			return n, nil
 		}
-		line := append(c.part, p[:i+1]...)
-		if !c.took(string(line)) {
-			if _, err := c.Collector.Write(line); err != nil {
+		c.part = append(c.part, p[:i+1]...)
+		if c.long || !c.took(string(c.part)) {
+			if err := c.flush(); err != nil {
 				return 0, err
 			}
 		}
-		c.part, p = c.part[:0], p[i+1:]
+		c.part, c.long, p = c.part[:0], false, p[i+1:]
 	}
+}
+
+// flush passes on what there is of a line.
+func (c *LineCounts) flush() error {
+	_, err := c.Collector.Write(c.part)
+	c.part = c.part[:0]
+	return err
+}
+
+// Suite implements [Collector]. The last line need not have an end.
+func (c *LineCounts) Suite(evidence, wd string) Suite {
+	if len(c.part) > 0 && (c.long || !c.took(string(c.part))) {
+		_ = c.flush() // to memory
+	}
+	c.part = nil
+	return c.Collector.Suite(evidence, wd)
 }
 
 func (c *LineCounts) took(line string) bool {
@@ -106,8 +125,11 @@ func (c *LineCounts) count(line string) bool {
 		return false
 	}
 	var from, to, a, b, statements, times int
-	if n, err := fmt.Sscanf(line[at+1:], "%d.%d,%d.%d %d %d", &from, &a, &to, &b, &statements, &times); n != 6 || err != nil || to-from > maxBlock {
+	if n, err := fmt.Sscanf(line[at+1:], "%d.%d,%d.%d %d %d", &from, &a, &to, &b, &statements, &times); n != 6 || err != nil || from < 1 || to < from || to > maxPainted || to-from > maxBlock {
 		return false
+	}
+	if c.work += to - from + 1; c.work > maxPainted {
+		return true
 	}
 	name := line[:at]
 	c.Knows[name] = true

@@ -34,6 +34,7 @@ type goEvent struct {
 type goStream struct {
 	unit     string
 	line     []byte
+	long     bool // line is of one that is too long, of which nothing is read
 	packages map[string]*goPackage
 	builds   map[string]*strings.Builder // build output by import path
 	other    strings.Builder             // lines that are no events, such as errors of the go command
@@ -68,14 +69,22 @@ func (g *goStream) Write(p []byte) (int, error) {
 	for {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
-			if len(g.line)+len(p) <= maxLine {
-				g.line = append(g.line, p...)
-			}
+			g.take(p)
 			return n, nil
 		}
-		g.event(append(g.line, p[:i]...))
-		g.line = g.line[:0]
+		g.take(p[:i])
+		if !g.long {
+			g.event(g.line)
+		}
+		g.line, g.long = g.line[:0], false
 		p = p[i+1:]
+	}
+}
+
+// take adds to the line that comes.
+func (g *goStream) take(p []byte) {
+	if g.long = g.long || len(g.line)+len(p) > maxLine; !g.long {
+		g.line = append(g.line, p...)
 	}
 }
 
@@ -192,6 +201,10 @@ func (g *goStream) Gap() (why string, much bool) {
 }
 
 func (g *goStream) Suite(evidence, wd string) Suite {
+	if len(g.line) > 0 { // the last line need not have an end
+		g.event(g.line)
+		g.line = nil
+	}
 	s := Suite{}
 	for path, p := range g.packages {
 		g.addPackage(s, path, p, evidence, wd)

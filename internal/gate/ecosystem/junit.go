@@ -50,6 +50,9 @@ func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
 		for i, o := range out {
 			out[i].retried = summary.retried[o.name] && o.status == Passed
 		}
+		if err := disagree(summary.tests, countFailed(out)); err != nil { // a test that is skipped as well, or lies where no runner puts one
+			return out, fmt.Errorf("JUnit XML: failures outside of tests: %w", err)
+		}
 		return out, disagree(summary.counted, summary.failed)
 	}
 }
@@ -69,13 +72,28 @@ func parsePytest(data []byte) ([]outcome, error) {
 		}
 		was := out[i]
 		if was.status == Failed { // with an error when it was taken down
-			o.status, o.output = Failed, JoinOutput(was.output, o.output)
+			o.status = Failed
+			if len(was.output) >= outputKeep || o.output == "" {
+				o.output = was.output
+			} else {
+				o.output = Short(JoinOutput(was.output, o.output))
+			}
 		}
 		o.elapsed += was.elapsed
 		o.retried = o.retried || o.status == Passed
 		out[i] = o
 	}
 	return out, err
+}
+
+func countFailed(out []outcome) int {
+	n := 0
+	for _, o := range out {
+		if o.status == Failed {
+			n++
+		}
+	}
+	return n
 }
 
 // runnerFailed is what pytest writes as a test of its own when it fails as a whole.
@@ -137,6 +155,8 @@ func Short(s string) string {
 type xmlSummary struct {
 	counted int             // the most that one element counts
 	failed  int             // failures that are there
+	tests   int             // tests in which they are
+	fails   bool            // the test that is being read
 	retried map[string]bool // names of tests that were run again
 	test    string          // the test that is being read
 }
@@ -157,8 +177,14 @@ func (x *xmlSummary) element(e xml.StartElement) {
 	switch e.Name.Local {
 	case "testsuite", "testsuites":
 		x.counted = max(x.counted, n)
+	case "testcase":
+		x.fails = false
 	case "failure", "error":
 		x.failed++
+		if !x.fails {
+			x.tests++
+		}
+		x.fails = true
 	case "flakyFailure", "flakyError", "rerunFailure", "rerunError": // of surefire
 		x.retried[x.test] = true
 	}

@@ -64,6 +64,9 @@ func nodeLines() *LineMeter {
 				name := path.Join(q.Unit, counts.V8)
 				for _, f := range q.Files {
 					if f.Path == name {
+						if out.work += len(f.Src); out.work > maxPainted {
+							return true
+						}
 						out.add(name, v8Lines(f.Src, counts.Functions))
 					}
 				}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -52,6 +51,7 @@ func ParseJest(data []byte) ([]outcome, error) {
 		if len(f.AssertionResults) == 0 && f.Status == "failed" {
 			out = append(out, outcome{pkg: f.Name, status: Failed, output: Short(plainText(f.Message))})
 		}
+		before := failed
 		for _, a := range f.AssertionResults {
 			o := outcome{pkg: f.Name, name: strings.Join(append(a.AncestorTitles, a.Title), NameSep), elapsed: millis(a.Duration), retried: a.Invocations > 1}
 			// vitest leaves the failures of the runs before with a test that passed in the end.
@@ -66,6 +66,9 @@ func ParseJest(data []byte) ([]outcome, error) {
 				o.status = Skipped
 			}
 			out = append(out, o)
+		}
+		if f.Status == "failed" && failed == before && len(f.AssertionResults) > 0 { // what runs after its tests
+			out = append(out, outcome{pkg: f.Name, status: Failed, output: Short(plainText(f.Message))})
 		}
 	}
 	return out, disagree(doc.NumFailedTests, failed)
@@ -130,7 +133,9 @@ func parseNodeTest(data []byte) ([]outcome, error) {
 		MS                      float64
 	}
 	var out []outcome
-	var levels []int // of out: how deep in groups
+	open := map[string][]int{} // by file: those of out that groups may still come around, by depth
+	levels := map[int]int{}    // of those
+	failing := map[string]bool{}
 	ended := false
 	for line := range bytes.Lines(data) {
 		var e event
@@ -141,17 +146,19 @@ func parseNodeTest(data []byte) ([]outcome, error) {
 			continue
 		}
 		if e.Name == e.File && e.Nesting == 0 { // the file itself
-			if !e.OK && !slices.ContainsFunc(out, func(o outcome) bool { return o.pkg == e.File && o.status == Failed }) {
+			if !e.OK && !failing[e.File] {
 				out = append(out, outcome{pkg: e.File, status: Failed, output: Short(JoinOutput(e.Said, e.Error))})
-				levels = append(levels, 0)
+				failing[e.File] = true
 			}
 			continue
 		}
-		group := false
-		for i := len(out) - 1; i >= 0 && levels[i] > e.Nesting; i-- {
-			if out[i].pkg == e.File {
-				out[i].name, levels[i], group = e.Name+NameSep+out[i].name, e.Nesting, true
-			}
+		if e.Nesting > maxDepth {
+			return out, fmt.Errorf("events of node --test: %w", errDeep)
+		}
+		group, inside := false, open[e.File]
+		for i := len(inside) - 1; i >= 0 && levels[inside[i]] > e.Nesting; i-- {
+			at := inside[i]
+			out[at].name, levels[at], group = e.Name+NameSep+out[at].name, e.Nesting, true
 		}
 		if group && (e.OK || e.Kind == "subtestsFailed") || e.Suite && e.OK {
 			continue
@@ -163,7 +170,9 @@ func parseNodeTest(data []byte) ([]outcome, error) {
 		case !e.OK:
 			o.status, o.output = Failed, Short(e.Error)
 		}
-		out, levels = append(out, o), append(levels, e.Nesting)
+		failing[e.File] = failing[e.File] || o.status == Failed
+		open[e.File], levels[len(out)] = append(open[e.File], len(out)), e.Nesting
+		out = append(out, o)
 	}
 	if !ended {
 		return out, errEnded

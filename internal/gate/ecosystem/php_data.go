@@ -22,15 +22,11 @@ func composerData(s *Survey, dir string) map[string][]byte {
 				}
 			}
 		}
+		composerPackages(all)
 	})}
 	if lock := s.read(dir, "composer.lock"); lock != nil {
 		out[path.Join(dir, "composer.lock")] = changedJSON(lock, func(all map[string]any) {
-			for _, key := range []string{"packages", "packages-dev"} {
-				list, _ := all[key].([]any)
-				for _, p := range list {
-					composerPackage(p)
-				}
-			}
+			composerPackages(all)
 		})
 	}
 	return out
@@ -46,35 +42,34 @@ func composerRepository(r any) bool {
 		return r == false // {"packagist.org": false}
 	}
 	switch entry["type"] {
-	case nil, "composer", "path", "git", "github", "gitlab", "bitbucket":
+	case nil, "composer", "package", "path", "git", "github", "gitlab", "bitbucket":
 		return true
 	case "vcs":
 		entry["type"] = "git"
-		return true
-	case "package":
-		many, ok := entry["package"].([]any)
-		if !ok {
-			many = []any{entry["package"]}
-		}
-		for _, p := range many {
-			composerPackage(p)
-		}
 		return true
 	default:
 		return false
 	}
 }
 
-// composerPackage leaves a package without a source that is not git's.
-func composerPackage(p any) {
-	entry, _ := p.(map[string]any)
-	source, _ := entry["source"].(map[string]any)
-	if source != nil && source["type"] != "git" {
-		delete(entry, "source")
-	}
-	dist, _ := entry["dist"].(map[string]any)
-	if dist != nil && !slices.Contains([]any{"zip", "tar", "gzip", "xz", "rar", "file", "path"}, dist["type"]) {
-		delete(entry, "dist")
+// composerPackages leaves no package with a source that is not git's, wherever it is:
+// Composer reads an object as the list of its values.
+func composerPackages(v any) {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			composerPackages(one)
+		}
+	case map[string]any:
+		if source, ok := v["source"].(map[string]any); ok && source["type"] != "git" {
+			delete(v, "source")
+		}
+		if dist, ok := v["dist"].(map[string]any); ok && !slices.Contains([]any{"zip", "tar", "gzip", "xz", "rar", "file", "path"}, dist["type"]) {
+			delete(v, "dist")
+		}
+		for _, one := range v {
+			composerPackages(one)
+		}
 	}
 }
 

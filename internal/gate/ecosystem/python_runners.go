@@ -120,7 +120,11 @@ func parseUnittest(data []byte) ([]outcome, error) {
 		if ended = t.End; ended {
 			continue
 		}
-		out = append(out, outcome{pkg: t.File, name: t.Name, status: Status(t.Status), output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+		status, err := known(t.Status)
+		if err != nil {
+			return out, fmt.Errorf("results of unittest: %w", err)
+		}
+		out = append(out, outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
 	}
 	if !ended {
 		return out, errEnded

@@ -157,6 +157,7 @@ klass = Class.new(Minitest::AbstractReporter) do
     text = r.failures.map { |f| [f.class.name == "Minitest::Assertion" ? "" : f.class.name, f.message, (f.backtrace || []).first(5)].flatten.join("\n") }.join("\n")
     @io.puts JSON.generate(file: at, name: name + "#" + r.name, status: status, text: text, s: r.time); @io.flush
   end
+  define_method(:report) { @io.puts JSON.generate(end: true); @io.flush }
   define_method(:passed?) { true }
 end
 files = ARGV.flat_map { |a| Dir.glob(a).sort }.uniq
@@ -222,6 +223,10 @@ func failingRuby(file, src, name string) string {
 func parseRSpec(data []byte) ([]outcome, error) {
 	var doc struct {
 		Messages []string
+		Summary  struct {
+			Failed  int `json:"failure_count"`
+			Outside int `json:"errors_outside_of_examples_count"`
+		}
 		Examples []struct {
 			FullDescription string `json:"full_description"`
 			FilePath        string `json:"file_path"`
@@ -248,27 +253,43 @@ func parseRSpec(data []byte) ([]outcome, error) {
 		}
 		out = append(out, o)
 	}
+	failed := countFailed(out)
 	for _, m := range doc.Messages {
 		if at := rspecLoad.FindStringSubmatch(m); at != nil {
 			out = append(out, outcome{pkg: strings.TrimPrefix(at[1], "./"), status: Failed, output: Short(plainText(m))})
 		}
 	}
-	return out, nil
+	if err := disagree(doc.Summary.Failed, failed); err != nil {
+		return out, err
+	}
+	return out, disagree(doc.Summary.Outside, countFailed(out)-failed)
 }
 
 var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
 
 func parseMinitest(data []byte) ([]outcome, error) {
 	var out []outcome
+	ended := false
 	for line := range bytes.Lines(data) {
 		var t struct {
 			File, Name, Status, Text string
 			S                        float64
+			End                      bool
 		}
 		if err := json.Unmarshal(line, &t); err != nil {
 			return out, fmt.Errorf("results of minitest: %w", err)
 		}
-		out = append(out, outcome{pkg: t.File, name: t.Name, status: Status(t.Status), output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+		if ended = t.End; ended {
+			continue
+		}
+		status, err := known(t.Status)
+		if err != nil {
+			return out, fmt.Errorf("results of minitest: %w", err)
+		}
+		out = append(out, outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
+	}
+	if !ended {
+		return out, errEnded
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -186,17 +187,19 @@ var (
 	cargoRunning = pattern.New(`^\s+(?:Running (?:unittests )?(\S+) \(\S*?([^/]+)-[0-9a-f]+(?:\.exe)?\)|Doc-tests (\S+))`)
 	cargoTest    = pattern.New(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*)$`)
 	cargoStdout  = pattern.New(`^---- (.+?) stdout ----$`)
-	cargoEnd     = pattern.New(`^test result: `)
+	cargoEnd     = pattern.New(`^test result: .*?(?:; (\d+) failed;|$)`)
 	cargoBegin   = pattern.New(`^running \d+ tests?$`)
 	docLine      = pattern.New(` \(line \d+\)( - compile( fail)?)?$`)
 )
 
 // parseCargo reads the text of "cargo test". Which program's tests follow is
-// said by the lines "Running" of cargo itself.
+// said by the lines "Running" of cargo itself. A program that begins and does not
+// report its end has ended before its tests did.
 func parseCargo(data []byte) ([]outcome, error) {
 	var out []outcome
-	begin, program := 0, ""
-	saying := -1
+	program, said := "", saying{at: -1}
+	var tests map[string]int // of the program that runs, where they stand in out
+	running, counted, failed := false, 0, 0
 	for line := range bytes.Lines(data) {
 		text := strings.TrimRight(plainText(string(line)), "\r\n")
 		if m := cargoRunning.FindStringSubmatch(text); m != nil {
@@ -205,31 +208,43 @@ func parseCargo(data []byte) ([]outcome, error) {
 		}
 		switch m := cargoTest.FindStringSubmatch(text); {
 		case cargoBegin.MatchString(text):
-			begin, saying = len(out), -1
-		case m != nil:
+			said.begin(out, -1)
+			if running {
+				return out, errEnded
+			}
+			running, tests = true, map[string]int{}
+		case m != nil && running:
 			o := outcome{pkg: cargoPkg(program), name: docLine.ReplaceAllString(m[1], ""), status: Passed}
 			switch {
 			case m[2] == "FAILED":
 				o.status = Failed
+				failed++
 			case strings.HasPrefix(m[2], "ignored"):
 				o.status = Skipped
 			}
+			tests[o.name] = len(out)
 			out = append(out, o)
 		case cargoStdout.MatchString(text):
-			name := docLine.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")
-			saying = -1
-			for i := begin; i < len(out); i++ {
-				if out[i].name == name {
-					saying = i
-				}
+			at, ok := tests[docLine.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")]
+			if !ok {
+				at = -1
 			}
-		case text == "failures:" || cargoEnd.MatchString(text):
-			saying = -1
-		case saying >= 0:
-			out[saying].output = Short(out[saying].output + text + "\n")
+			said.begin(out, at)
+		case cargoEnd.MatchString(text):
+			said.begin(out, -1)
+			n, _ := strconv.Atoi(cargoEnd.FindStringSubmatch(text)[1]) // too long a number counts nothing that there is
+			running, counted = false, counted+n
+		case text == "failures:":
+			said.begin(out, -1)
+		default:
+			said.line(text)
 		}
 	}
-	return out, nil
+	said.begin(out, -1)
+	if running {
+		return out, errEnded
+	}
+	return out, disagree(counted, failed)
 }
 
 // plantCargo plants behind what a file has: Rust finds no test in a file that no other

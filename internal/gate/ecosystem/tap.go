@@ -27,6 +27,7 @@ const tapPackage = "TAP"
 func parseTAP(data []byte) ([]outcome, error) {
 	var out []outcome
 	group, plan, results := "", -1, 0
+	said := saying{at: -1}
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimRight(line, "\r\n")
 		switch m := tapLine.FindStringSubmatch(line); {
@@ -44,18 +45,22 @@ func parseTAP(data []byte) ([]outcome, error) {
 			if m[2] == "" {
 				o.name = strings.TrimSuffix(group, NameSep)
 			}
+			said.begin(out, -1)
 			out = append(out, o)
-			results++
+			if results++; o.status == Failed {
+				said.begin(out, len(out)-1)
+			}
 		case tapPlan.MatchString(line) && plan < 0:
 			plan, _ = strconv.Atoi(tapPlan.FindStringSubmatch(line)[1]) // too long a number is no plan that holds
 		case tapName.MatchString(line) && !tapCount.MatchString(line):
 			group = tapName.FindStringSubmatch(line)[1]
 		case strings.HasPrefix(line, "Bail out!"):
-			out = append(out, outcome{pkg: tapPackage, status: Failed, output: line})
-		case len(out) > 0 && out[len(out)-1].status == Failed && strings.HasPrefix(line, " ") && strings.TrimSpace(line) != "---" && strings.TrimSpace(line) != "...":
-			out[len(out)-1].output = Short(JoinOutput(out[len(out)-1].output, strings.TrimSpace(line)))
+			out = append(out, outcome{pkg: tapPackage, status: Failed, output: Short(line)})
+		case strings.HasPrefix(line, " ") && strings.TrimSpace(line) != "---" && strings.TrimSpace(line) != "...":
+			said.line(strings.TrimSpace(line))
 		}
 	}
+	said.begin(out, -1)
 	switch {
 	case plan < 0 && len(out) == 0:
 		return nil, errors.New("it is no TAP")

@@ -1,0 +1,491 @@
+package ecosystem
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An ended is a test of which a runner reports how it ended.
+type ended struct {
+	name   string
+	status Status
+}
+
+// A format is one that a runner reports tests in.
+type format struct {
+	name    string
+	collect func(string) Collector
+	// each stands once at least in what reports a test, in every spelling of the format.
+	each string
+	// write reports tests of one file; nil: by no writer here.
+	write func([]ended) string
+	// more is what adds to the output of a failed test without end, as a line.
+	more string
+}
+
+func text(parse func([]byte) ([]outcome, error)) func(string) Collector {
+	return func(unit string) Collector { return &document{unit: unit, text: true, parse: parse} }
+}
+
+func formats() []format {
+	return []format{
+		{"jest.json", Documented(ParseJest), "{", writeJest, ""},
+		{"vitest.json", Documented(ParseJest), "{", writeJest, ""},
+		{"mocha.json", Documented(parseMocha), "{", writeMocha, ""},
+		{"node.jsonl", Documented(parseNodeTest), "{", writeNode, ""},
+		{"unittest.jsonl", Documented(parseUnittest), "{", writeLines, ""},
+		{"minitest.jsonl", Documented(parseMinitest), "{", writeLines, ""},
+		{"tape.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
+		{"ava.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
+		{"pytest.xml", Documented(parsePytest), "testcase", writeJUnit, ""},
+		{"surefire.xml", grouped(parseJUnit(byClass)), "testcase", writeJUnit, ""},
+		{"ctest.xml", grouped(parseJUnit(byCTest)), "testcase", writeJUnit, ""},
+		{"meson.xml", grouped(parseJUnit(byMeson)), "testcase", writeJUnit, ""},
+		{"phpunit.xml", Documented(parseJUnit(byPHPUnit)), "testcase", nil, ""},
+		{"cargo.txt", text(parseCargo), " ... ", writeCargo, "x"},
+		{"rspec.json", Documented(parseRSpec), "{", writeRSpec, ""},
+		{"dotnet.trx", grouped(parseTRX), "UnitTestResult", writeTRX, ""},
+		{"mix.txt", text(parseMix), "* ", writeMix, "  x"},
+		{"go.jsonl", func(unit string) Collector { return newGoStream(unit) }, "{", writeGo, ""},
+		{"go with counts", func(unit string) Collector { return newLineCounts(newGoStream(unit)) }, "{", writeGo, ""},
+	}
+}
+
+func sentence(v any) string {
+	out, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(out) + "\n"
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // to memory
+	return b.String()
+}
+
+func count(tests []ended, s Status) int {
+	n := 0
+	for _, t := range tests {
+		if t.status == s {
+			n++
+		}
+	}
+	return n
+}
+
+func writeJest(tests []ended) string {
+	all := []any{}
+	for _, t := range tests {
+		all = append(all, map[string]any{"title": t.name, "status": map[Status]string{Passed: "passed", Failed: "failed", Skipped: "pending"}[t.status]})
+	}
+	return sentence(map[string]any{"numFailedTests": count(tests, Failed), "testResults": []any{map[string]any{"name": "f", "assertionResults": all}}})
+}
+
+func writeMocha(tests []ended) string {
+	doc := map[string][]any{"tests": {}, "pending": {}, "failures": {}}
+	for _, t := range tests {
+		one := map[string]any{"fullTitle": t.name, "file": "f"}
+		doc["tests"] = append(doc["tests"], one)
+		if list, ok := map[Status]string{Failed: "failures", Skipped: "pending"}[t.status]; ok {
+			doc[list] = append(doc[list], one)
+		}
+	}
+	return sentence(map[string]any{"stats": map[string]int{"failures": count(tests, Failed)}, "tests": doc["tests"], "pending": doc["pending"], "failures": doc["failures"]})
+}
+
+func writeNode(tests []ended) string {
+	out := ""
+	for _, t := range tests {
+		out += sentence(map[string]any{"ok": t.status != Failed, "skip": t.status == Skipped, "name": t.name, "file": "f"})
+	}
+	return out + "{\"end\":true}\n"
+}
+
+func writeLines(tests []ended) string {
+	out := ""
+	for _, t := range tests {
+		out += sentence(map[string]any{"status": t.status, "name": t.name, "file": "f"})
+	}
+	return out + "{\"end\":true}\n"
+}
+
+func writeTAP(tests []ended) string {
+	out := "TAP version 13\n"
+	for i, t := range tests {
+		out += map[Status]string{Failed: "not "}[t.status] + fmt.Sprintf("ok %d - %s", i+1, t.name) + map[Status]string{Skipped: " # SKIP"}[t.status] + "\n"
+	}
+	return out + fmt.Sprintf("1..%d\n", len(tests))
+}
+
+func writeJUnit(tests []ended) string {
+	out := `<?xml version="1.0"?><testsuites><testsuite name="f" failures="` + fmt.Sprint(count(tests, Failed)) + `">`
+	for _, t := range tests {
+		out += `<testcase classname="f" name="` + escaped(t.name) + `">` + map[Status]string{Failed: "<failure/>", Skipped: "<skipped/>"}[t.status] + `</testcase>`
+	}
+	return out + "</testsuite></testsuites>"
+}
+
+func writeCargo(tests []ended) string {
+	out := fmt.Sprintf("     Running unittests src/lib.rs (target/debug/deps/m-0123456789abcdef)\n\nrunning %d tests\n", len(tests))
+	for _, t := range tests {
+		out += "test " + t.name + " ... " + map[Status]string{Passed: "ok", Failed: "FAILED", Skipped: "ignored"}[t.status] + "\n"
+	}
+	return out + fmt.Sprintf("\ntest result: FAILED. %d passed; %d failed; %d ignored; 0 measured\n", count(tests, Passed), count(tests, Failed), count(tests, Skipped))
+}
+
+func writeRSpec(tests []ended) string {
+	all := []any{}
+	for _, t := range tests {
+		all = append(all, map[string]any{"file_path": "f", "full_description": t.name, "status": map[Status]string{Passed: "passed", Failed: "failed", Skipped: "pending"}[t.status]})
+	}
+	return sentence(map[string]any{"examples": all, "summary": map[string]int{"failure_count": count(tests, Failed)}})
+}
+
+func writeTRX(tests []ended) string {
+	out := "<TestRun><Results>"
+	for i, t := range tests {
+		out += fmt.Sprintf(`<UnitTestResult testId="%d" testName="%s" outcome="%s"/>`, i, escaped(t.name), map[Status]string{Passed: "Passed", Failed: "Failed", Skipped: "NotExecuted"}[t.status])
+	}
+	return out + fmt.Sprintf(`</Results><ResultSummary><Counters failed="%d"/></ResultSummary></TestRun>`, count(tests, Failed))
+}
+
+func writeMix(tests []ended) string {
+	out := "M [test/m_test.exs]\n"
+	for i, t := range tests {
+		out += "  * test " + t.name + map[Status]string{Passed: " (0.1ms)", Failed: " (0.1ms)", Skipped: " (skipped)"}[t.status] + " [L#1]\n"
+		if t.status == Failed {
+			out += fmt.Sprintf("\n  %d) test %s (M)\n     test/m_test.exs:1\n\n", i+1, t.name)
+		}
+	}
+	return out + fmt.Sprintf("\nFinished in 0.1 seconds\n%d tests, %d failures\n", len(tests), count(tests, Failed))
+}
+
+func writeGo(tests []ended) string {
+	out := ""
+	for _, t := range tests {
+		out += sentence(goEvent{Action: "output", Package: "f", Test: t.name, Output: "--- " + strings.ToUpper(string(t.status)) + ": " + t.name + "\n"})
+		out += sentence(goEvent{Action: string(t.status), Package: "f", Test: t.name})
+	}
+	result, said := "pass", "PASS\n"
+	if count(tests, Failed) > 0 {
+		result, said = "fail", "FAIL\n"
+	}
+	return out + sentence(goEvent{Action: "output", Package: "f", Output: said}) + sentence(goEvent{Action: result, Package: "f"})
+}
+
+// read collects what comes in pieces of n bytes.
+func read(t *testing.T, f format, data string, n int) (Suite, Collector) {
+	t.Helper()
+	c := f.collect("sub")
+	for part := range slices.Chunk([]byte(data), n) {
+		if got, err := c.Write(part); got != len(part) || err != nil {
+			t.Fatalf("%s: Write of %d bytes: %d, %v", f.name, len(part), got, err)
+		}
+	}
+	return c.Suite("E1", "/repo"), c
+}
+
+func failures(s Suite) map[ID]bool {
+	out := map[ID]bool{}
+	for id, t := range s {
+		if t.Status == Failed {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// Whatever a runner's output is, its results are the same however it is split; they are of
+// tests that are reported, and end in a known way; and a failure is not lost to what
+// follows it.
+func FuzzResults(f *testing.F) {
+	all := formats()
+	for i, one := range all {
+		data, err := os.ReadFile(filepath.Join("testdata", "results", one.name))
+		if err != nil && one.write == nil {
+			f.Fatal(err)
+		}
+		if one.write != nil {
+			f.Add(uint8(i), uint16(3), one.write([]ended{{"a", Passed}, {"b", Failed}, {"c", Skipped}}), "ok 3\n")
+		}
+		f.Add(uint8(i), uint16(7), string(data), one.more)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, n uint16, data, trailer string) {
+		one := all[int(which)%len(all)]
+		whole, c := read(t, one, data, len(data)+1)
+		why, much := c.Gap()
+		pieces, d := read(t, one, data, int(n)+1)
+		why2, much2 := d.Gap()
+		if diff := cmp.Diff(whole, pieces); diff != "" || why != why2 || much != much2 || c.Rest() != d.Rest() || c.None() != d.None() {
+			t.Errorf("%s: in pieces of %d bytes: %q, %q\n%s", one.name, n+1, why, why2, diff)
+		}
+		reported := 0
+		for id, r := range whole {
+			if rank(r.Status) < 0 {
+				t.Errorf("%s: %v ended with %q", one.name, id, r.Status)
+			}
+			if id.Test != "" {
+				reported++
+			}
+		}
+		if most := strings.Count(data, one.each); reported > most {
+			t.Errorf("%s: %d tests, and at most %d are reported", one.name, reported, most)
+		}
+		later, c := read(t, one, data+"\n"+trailer, 1<<20)
+		if why, _ := c.Gap(); why != "" {
+			return // the command fails, or has not run its tests
+		}
+		for id := range failures(whole) {
+			if id.Test == "" && later[id].Status == Passed && later[id].Ended == Failed {
+				continue // explained by a test that fails
+			}
+			if later[id].Status != Failed {
+				t.Errorf("%s: %v failed, and is %q when %q follows", one.name, id, later[id].Status, trailer)
+			}
+		}
+	})
+}
+
+// What runners write is read back: each test with the worst way that it ended in, and no
+// other test.
+func FuzzWritten(f *testing.F) {
+	f.Add("a\nb\nc\na", []byte{0, 1, 2, 1})
+	f.Add("adds 1 # SKIP\nok ... ok\nx (1ms)\n- y\n<a&b>", []byte{1, 1, 1, 1, 1})
+	f.Add("é \U0001F600\n--- FAIL: x\nnot ok", []byte{0, 0, 0})
+	all := formats()
+	f.Fuzz(func(t *testing.T, names string, ends []byte) {
+		var tests []ended
+		for i, name := range strings.Split(strings.ToValidUTF8(names, "?"), "\n") {
+			name = strings.Join(strings.Fields(strings.Map(sayable, name)), " ")
+			if name != "" && i < len(ends) {
+				tests = append(tests, ended{name, []Status{Passed, Failed, Skipped}[ends[i]%3]})
+			}
+		}
+		if len(tests) == 0 {
+			return
+		}
+		for _, one := range all {
+			if one.write == nil {
+				continue
+			}
+			plain := strings.HasSuffix(one.name, ".txt") || strings.HasSuffix(one.name, ".tap") || strings.HasPrefix(one.name, "go")
+			want := map[string]Status{}
+			for i, w := range tests {
+				if plain { // these formats have no way to escape what is part of them
+					tests[i].name = strings.Map(letter, w.name)
+				}
+				if old, ok := want[tests[i].name]; !ok || rank(w.status) > rank(old) {
+					want[tests[i].name] = w.status
+				}
+			}
+			s, c := read(t, one, one.write(tests), 11)
+			got := map[string]Status{}
+			for id, r := range s {
+				if id.Test != "" {
+					got[strings.TrimPrefix(id.Test, map[string]string{"mix.txt": "test "}[one.name])] = r.Status
+				}
+			}
+			if why, _ := c.Gap(); why != "" && !(one.name == "mix.txt" && len(want) < len(tests)) {
+				t.Errorf("%s: %s", one.name, why)
+			}
+			for _, w := range tests { // of tests of one name, passed and skipped, a runner's last may count
+				if w.status == Skipped && want[w.name] == Passed && got[w.name] == Skipped {
+					want[w.name] = Skipped
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-written +read):\n%s\n%s", one.name, diff, one.write(tests))
+			}
+		}
+	})
+}
+
+func sayable(r rune) rune {
+	if r < ' ' || r == 0x7f || r == 0xfffe || r == 0xffff {
+		return ' '
+	}
+	return r
+}
+
+func letter(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		return r
+	}
+	return '_'
+}
+
+// What is counted of lines is bounded by what comes, and what a profile says is read.
+func FuzzLineCounts(f *testing.F) {
+	f.Add("mode: set\nm/a.go:3.14,5.2 1 1\n{\"Action\":\"start\",\"Package\":\"m\"}\n", uint16(3))
+	f.Add("m/a.go:-9223372036854775807.1,9223372036854775807.1 1 1\n", uint16(1))
+	f.Add(`{"v8":"a.js","functions":[[{"startOffset":0,"endOffset":14,"count":1}]]}`+"\n", uint16(5))
+	f.Fuzz(func(t *testing.T, data string, n uint16) {
+		src := ChangedFile{Path: "a.js", Src: []byte("let a = 1\nf()\n")}
+		for _, fresh := range []func() *LineCounts{
+			func() *LineCounts { return newLineCounts(newGoStream(".")) },
+			func() *LineCounts {
+				return nodeLines().Reader(Documented(parseNodeTest)("."), Counting{Unit: ".", Files: []ChangedFile{src}})
+			},
+		} {
+			whole, pieces := fresh(), fresh()
+			_, _ = whole.Write([]byte(data)) // to memory
+			for part := range slices.Chunk([]byte(data), int(n)+1) {
+				_, _ = pieces.Write(part)
+			}
+			one, other := whole.Suite("E1", ""), pieces.Suite("E1", "")
+			if diff := cmp.Diff(one, other) + cmp.Diff(whole.lines, pieces.lines) + cmp.Diff(whole.Ran, pieces.Ran); diff != "" {
+				t.Errorf("in pieces of %d bytes:\n%s", n+1, diff)
+			}
+			lines := 0
+			for name, of := range whole.lines {
+				lines += len(of)
+				if !whole.Knows[name] || slices.Min(append(slices.Collect(mapKeys(of)), 1)) < 1 {
+					t.Errorf("%q: %v", name, of)
+				}
+			}
+			if most := (strings.Count(data, "\n") + 1) * (maxBlock + 1); lines > most {
+				t.Errorf("%d lines of %d bytes", lines, len(data))
+			}
+		}
+	})
+}
+
+// A package manager that fetches for an untrusted change gets no word that makes it run
+// another program.
+func FuzzComposerData(f *testing.F) {
+	f.Add(`{"repositories":[{"type":"vcs","url":"x"},{"type":"hg","url":"x"},{"type":"package","package":[{"source":{"type":"svn"}}]}],"scripts":{"a":"b"}}`, `{"packages":[{"source":{"type":"hg"},"dist":{"type":"perforce"}}]}`)
+	f.Add(`{"repositories":{"a":{"type":"fossil"},"packagist.org":false}}`, `{"packages-dev":[null,1,{"source":[]}]}`)
+	f.Add(`{"repositories":[{"type":"package","package":{"0":{"source":{"type":"hg"}}}}]}`, `{"packages":{"a":{"source":{"type":"hg"}}}}`)
+	f.Fuzz(func(t *testing.T, manifest, lock string) {
+		s := NewSurvey(t.TempDir(), []string{"composer.json", "composer.lock"}, nil, t.Logf)
+		s.Over = map[string][]byte{"composer.json": []byte(manifest), "composer.lock": []byte(lock)}
+		for name, data := range composerData(s, ".") {
+			var all map[string]any
+			if err := json.Unmarshal(data, &all); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if _, ok := all["scripts"]; ok && name == "composer.json" {
+				t.Error("scripts are left")
+			}
+			drivers(t, name, all)
+		}
+	})
+}
+
+// drivers fails where a package or a repository is fetched by another program than git.
+func drivers(t *testing.T, at string, v any) {
+	t.Helper()
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			drivers(t, at, one)
+		}
+	case map[string]any:
+		if source, _ := v["source"].(map[string]any); source != nil && source["type"] != "git" {
+			t.Errorf("%s: from %v", at, source)
+		}
+		if list, ok := v["repositories"]; ok && at == "composer.json" {
+			var all []any
+			if object, _ := list.(map[string]any); object != nil {
+				for _, one := range object {
+					all = append(all, one)
+				}
+			} else {
+				all, _ = list.([]any)
+			}
+			for _, r := range all {
+				if entry, _ := r.(map[string]any); entry != nil && slices.Contains([]any{"vcs", "hg", "svn", "fossil", "perforce", "pear"}, entry["type"]) {
+					t.Errorf("%s: repository %v", at, entry)
+				}
+			}
+		}
+		for key, one := range v {
+			drivers(t, at+"."+key, one)
+		}
+	}
+}
+
+// A failure that is reported anywhere makes a test fail, or the results unusable; so does
+// what ends before its end.
+func TestFailuresAreKept(t *testing.T) {
+	t.Parallel()
+	byName := map[string]format{}
+	for _, one := range formats() {
+		byName[one.name] = one
+	}
+	for _, tt := range []struct{ what, name, data string }{
+		{"results without names", "tape.tap", "1..2\nnot ok 1\nok 2\n"},
+		{"after Bail out", "tape.tap", "1..1\nBail out!\nok 1\n"},
+		{"a file that does not load, and one of its name", "unittest.jsonl", `{"file":"a","status":"fail"}` + "\n" + `{"file":"a","status":"pass"}` + "\n{\"end\":true}\n"},
+		{"an unknown end", "unittest.jsonl", `{"file":"a","name":"b","status":"failed"}` + "\n{\"end\":true}\n"},
+		{"an unknown end of minitest", "minitest.jsonl", `{"file":"a","name":"b","status":"error"}` + "\n{\"end\":true}\n"},
+		{"a program that ended", "minitest.jsonl", `{"file":"a","name":"b","status":"pass"}` + "\n"},
+		{"a program of cargo that ended", "cargo.txt", "     Running unittests src/lib.rs (target/debug/deps/m-0123456789abcdef)\nrunning 2 tests\ntest a ... ok\n"},
+		{"the first of two that ended", "cargo.txt", "running 1 test\nrunning 1 test\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored\n"},
+		{"a line that a test has broken", "cargo.txt", "running 1 test\ntest a ... said\nFAILED\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n"},
+		{"a failure of no known module", "mix.txt", "M [test/m_test.exs]\n  * test a (0.1ms) [L#1]\n\n  1) test b (N)\n\n2 tests, 1 failure\n"},
+		{"skipped after it failed", "surefire.xml", `<testsuite><testcase classname="a" name="b"><failure/><skipped/></testcase></testsuite>`},
+		{"inside of what is no suite", "surefire.xml", `<testsuite><group><testcase classname="a" name="b"><failure/></testcase></group></testsuite>`},
+		{"outside of tests", "surefire.xml", `<testsuite><testcase classname="a" name="b"/><failure/></testsuite>`},
+		{"after the tests of a file", "jest.json", `{"testResults":[{"name":"/repo/a.js","status":"failed","message":"afterAll","assertionResults":[{"title":"b","status":"passed"}]}]}`},
+		{"counted alone", "rspec.json", `{"examples":[{"full_description":"a","file_path":"a.rb","status":"passed"}],"summary":{"failure_count":1}}`},
+		{"outside of examples", "rspec.json", `{"examples":[{"full_description":"a","file_path":"a.rb","status":"passed"}],"summary":{"errors_outside_of_examples_count":1}}`},
+		{"counted alone in TRX", "dotnet.trx", `<TestRun><Results><UnitTestResult testName="a" outcome="Passed"/></Results><ResultSummary><Counters failed="1"/></ResultSummary></TestRun>`},
+		{"a last line without an end", "go.jsonl", `{"Action":"output","Package":"m","Test":"TestA","Output":"--- FAIL: TestA\n"}` + "\n" + `{"Action":"fail","Package":"m","Test":"TestA"}`},
+		{"a last line among counts", "go with counts", `{"Action":"output","Package":"m","Test":"TestA","Output":"--- FAIL: TestA\n"}` + "\n" + `{"Action":"fail","Package":"m","Test":"TestA"}`},
+	} {
+		s, c := read(t, byName[tt.name], tt.data, 5)
+		if why, _ := c.Gap(); why == "" && len(failures(s)) == 0 {
+			t.Errorf("%s: %s, and nothing is wrong with it", tt.what, statuses(s))
+		}
+	}
+}
+
+// Groups of tests that no project has inside one another are refused: each takes the names
+// of all tests in it.
+func TestDeepGroups(t *testing.T) {
+	t.Parallel()
+	deep := ""
+	for n := 100; n >= 0; n-- {
+		deep += sentence(map[string]any{"ok": true, "name": "a", "file": "f", "nesting": n})
+	}
+	if _, err := parseNodeTest([]byte(deep + "{\"end\":true}\n")); err == nil {
+		t.Error("no error")
+	}
+}
+
+// Reading results takes memory in proportion to them, however their lines are made: putting
+// the output of a test together line by line would take the square.
+func TestResultsTakeTheirSize(t *testing.T) {
+	for _, one := range formats() {
+		if one.more == "" {
+			continue
+		}
+		head := one.write([]ended{{"a", Failed}})
+		switch one.name {
+		case "cargo.txt":
+			head += "\n---- a stdout ----"
+		case "mix.txt":
+			head += "\n  1) test a (M)"
+		}
+		data := []byte(head + strings.Repeat("\n"+one.more, 5_000))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		read(t, one, string(data), 1<<20)
+		runtime.ReadMemStats(&after)
+		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(200*len(data)); got > most {
+			t.Errorf("%s: %d bytes for %d, at most %d", one.name, got, len(data), most)
+		}
+	}
+}
