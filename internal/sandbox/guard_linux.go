@@ -158,7 +158,7 @@ const stampGrain = 20 * time.Millisecond
 // taken for one of the command that runs next in the same folders.
 func (*guard) settle(limit string) {
 	if limit == "disk" || limit == "inodes" {
-		time.Sleep(stampGrain)
+		<-time.After(stampGrain)
 	}
 }
 
