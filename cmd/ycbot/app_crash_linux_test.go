@@ -106,6 +106,10 @@ func (h *installed) dies(t *testing.T, point crashPoint) {
 		}
 		for _, f := range found {
 			names[filepath.Base(filepath.Dir(f))] = true
+			// Or a copy of its beginning would not be gone on with, and differ from what follows.
+			if text, err := os.ReadFile(f); err != nil || !strings.Contains(strings.SplitN(string(text), "\n", 2)[0], `"key":"identity"`) {
+				t.Errorf("%s does not begin with whose it is: %v", f, err)
+			}
 			askedAtMostOnce(t, filepath.Dir(f))
 		}
 	}

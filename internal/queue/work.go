@@ -94,6 +94,7 @@ func (q *Queue) settle(ctx context.Context, j job.Job, attempt int, err error) e
 		q.giveUp(ctx, j, err)
 		return river.JobCancel(err)
 	}
+	q.o.Log.WarnContext(ctx, "job has failed and is tried again", "job", j.ID, "attempt", attempt, "error", err)
 	return err
 }
 

@@ -71,6 +71,11 @@ func (r *Runner) begin(ctx context.Context, job Job, repeats *rundir.Recorded) (
 
 // record records what the run is begun with, and where its folders lie.
 func (r *Runner) record(b *begun) (err error) {
+	if !b.dir.Resumed { // first: of a copy of the journal that ends anywhere, it is known whose it is
+		if err := b.dir.Journal.Append("run", "identity", b.identity); err != nil {
+			return err
+		}
+	}
 	b.settings, err = journal.OnceSoon(b.dir.Journal, "run", "circumstances", func() (rundir.Settings, error) { return r.settings(b), nil })
 	if err != nil {
 		return err
@@ -83,7 +88,7 @@ func (r *Runner) record(b *begun) (err error) {
 		return nil
 	}
 	b.progress.note(agent.Event{Type: agent.EventRunStart, Text: b.dir.ID})
-	return b.dir.Journal.AppendSoon("run", "identity", b.identity)
+	return nil
 }
 
 // locate finds the repository, and what the range stands for now.
