@@ -34,7 +34,7 @@ const (
 	ofPull    kind = "pr"      // number of the pull request
 	ofPerson  kind = "by"      // login
 	ofCommit  kind = "commit"  // its beginning
-	ofVerdict kind = "verdict" //
+	ofVerdict kind = "verdict" // as in reports, in any case
 	ofState   kind = "state"   // of the run
 	ofTest    kind = "test"    // part of the name of one that failed
 	ofWord    kind = ""        // what of these is found out
