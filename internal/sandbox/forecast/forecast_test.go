@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -109,27 +110,38 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// The trial begins when commands are announced, and not before.
+// The trial begins when commands are announced, and not before, and is waited for.
 func TestTriedOutWhenAnnounced(t *testing.T) {
 	t.Parallel()
-	tried := make(chan struct{})
-	f := &expected{found: make(chan struct{}), leave: func() {}, detect: func() (sandbox.Sandbox, error) {
-		close(tried)
-		return &trial{}, nil
-	}}
-	Abandon(f)
-	select {
-	case <-tried:
-		t.Fatal("it was tried out for no command")
-	default:
-	}
-	sandbox.Announce(f)
-	sandbox.Announce(f)
-	<-tried
-	Wait(f)
-	if f.box == nil {
-		t.Error("the trial was not waited for")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		tried, gate := 0, make(chan struct{})
+		f := &expected{found: make(chan struct{}), leave: func() {}, detect: func() (sandbox.Sandbox, error) {
+			tried++
+			<-gate
+			return &trial{}, nil
+		}}
+		Abandon(f)
+		synctest.Wait()
+		if tried != 0 {
+			t.Fatal("it was tried out for no command")
+		}
+		sandbox.Announce(f)
+		sandbox.Announce(f)
+		waited := false
+		go func() {
+			Wait(f)
+			waited = true
+		}()
+		synctest.Wait()
+		if tried != 1 || waited {
+			t.Errorf("tried out %d times, waited for: %t", tried, !waited)
+		}
+		close(gate)
+		synctest.Wait()
+		if !waited || f.box == nil {
+			t.Error("the trial has no end")
+		}
+	})
 }
 
 // What the outcome depends on is part of the machine's name.
