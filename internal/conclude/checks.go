@@ -352,12 +352,34 @@ func (b *builder) probe(p gate.Probe) {
 		b.fuzzed(p, c.Reproduction)
 		return
 	}
-	for _, k := range p.Flaky {
-		b.findings = append(b.findings, report.Finding{
-			Severity: report.SeverityInfo, Title: k.ID.String() + " fails when repeated, shuffled or raced; that is not held against the change",
-			Evidence: k.Evidence, Detail: joinLines(b.counts(k.ID), k.Output),
-		})
+	b.unheld(p.Flaky)
+}
+
+// unheld is one finding of all tests that a probe alone fails: many have one cause.
+func (b *builder) unheld(tests []gate.Case) {
+	tests = gate.Leaves(tests)
+	if len(tests) == 0 {
+		return
 	}
+	const verb = " when repeated, shuffled or raced; that is not held against the change"
+	f := report.Finding{Severity: report.SeverityInfo, Title: tests[0].ID.String() + " fails" + verb}
+	var outputs []string
+	if len(tests) > 1 {
+		f.Title = strconv.Itoa(len(tests)) + " tests fail" + verb
+		f.Detail = strings.Join(names(tests), "\n")
+	}
+	seen := map[string]bool{}
+	for _, k := range tests {
+		for _, id := range k.Evidence {
+			if !seen[id] {
+				f.Evidence = append(f.Evidence, id)
+			}
+			seen[id] = true
+		}
+		outputs = append(outputs, b.counts(k.ID), k.Output)
+	}
+	f.Detail = joinLines(append([]string{f.Detail}, outputs...)...)
+	b.findings = append(b.findings, f)
 }
 
 // fuzzed makes a finding of an input that fuzzing found, with the command that
@@ -426,18 +448,20 @@ func (b *builder) observations() {
 	}
 }
 
+// names are those of the tests that stand for cases.
+func names(cases []gate.Case) []string {
+	var out []string
+	for _, k := range gate.Leaves(cases) {
+		out = append(out, k.ID.String())
+	}
+	return out
+}
+
 // tests fills in the comparison.
 func (b *builder) tests() *report.Tests {
 	t := b.result.Tests
 	if t.Head == nil {
 		return nil
-	}
-	names := func(cases []gate.Case) []string {
-		var out []string
-		for _, k := range gate.Leaves(cases) {
-			out = append(out, k.ID.String())
-		}
-		return out
 	}
 	return &report.Tests{
 		BasePassed: t.Base[gate.Passed], BaseFailed: t.Base[gate.Failed], BaseSkipped: t.Base[gate.Skipped],

@@ -206,3 +206,30 @@ func TestMutationChecks(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestUnheld holds that tests which only a probe fails are one finding, however many.
+func TestUnheld(t *testing.T) {
+	t.Parallel()
+	case1 := gate.Case{ID: gate.ID{Package: "m", Test: "TestA"}, Output: "registered twice", Evidence: []string{"E3", "E4"}}
+	case2 := gate.Case{ID: gate.ID{Package: "m", Test: "TestB"}, Output: "port in use", Evidence: []string{"E4", "E5"}}
+	for _, tt := range []struct {
+		tests []gate.Case
+		want  []report.Finding
+	}{
+		{nil, nil},
+		{[]gate.Case{case1}, []report.Finding{{
+			Severity: report.SeverityInfo, Title: "m TestA fails when repeated, shuffled or raced; that is not held against the change",
+			Evidence: []string{"E3", "E4"}, Detail: "registered twice",
+		}}},
+		{[]gate.Case{case1, case2}, []report.Finding{{
+			Severity: report.SeverityInfo, Title: "2 tests fail when repeated, shuffled or raced; that is not held against the change",
+			Evidence: []string{"E3", "E4", "E5"}, Detail: "m TestA\nm TestB\nregistered twice\nport in use",
+		}}},
+	} {
+		b := &builder{result: &gate.Result{}}
+		b.probe(gate.Probe{Title: "repeated", Ran: true, Flaky: tt.tests})
+		if d := cmp.Diff(tt.want, b.findings); d != "" {
+			t.Error(d)
+		}
+	}
+}

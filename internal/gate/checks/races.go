@@ -71,9 +71,9 @@ func (r *check) blames(w *ecosystem.RaceWatch, side Side, code map[string][]ecos
 }
 
 // judgeRaces decides about reports of the race detector: the change's are those with
-// a changed function in their stacks that the base shows in none of as many runs. It
-// returns the tests in which races were reported, whosever they are.
-func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.RaceWatch, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) ([]Case, error) {
+// a changed function in their stacks that the base shows in none of as many runs, each
+// of which ended by itself: cut says whether the first one did not. It returns the tests in which races were reported, whosever they are.
+func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.RaceWatch, cut bool, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) ([]Case, error) {
 	if len(head.Reports) == 0 {
 		return nil, nil
 	}
@@ -88,7 +88,7 @@ func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.
 		return out, nil
 	}
 	runs := 1
-	for ; runs < raceRuns && len(r.blames(base, Base, code[Base])) == 0; runs++ {
+	for ; runs < raceRuns && !cut && len(r.blames(base, Base, code[Base])) == 0; runs++ {
 		var step Step
 		if base, _, step, err = run(Base); err != nil {
 			return nil, err
@@ -96,9 +96,9 @@ func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.
 		if step.Evidence == "" {
 			break // the base has none of these packages
 		}
-		p.Evidence = append(p.Evidence, step.Evidence)
+		p.Evidence, cut = append(p.Evidence, step.Evidence), step.TimedOut
 	}
-	old := len(r.blames(base, Base, code[Base])) > 0
+	old := cut || len(r.blames(base, Base, code[Base])) > 0
 	out := casesOfRaces(found, p.Evidence)
 	if old {
 		p.Flaky = append(p.Flaky, out...)

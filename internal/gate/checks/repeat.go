@@ -15,6 +15,13 @@ import (
 // Repeats is how often the probe runs each test.
 const Repeats = 2
 
+// baseTime is how many times as long as on the head a probe may take on the base, which
+// is asked only what the head showed, and baseGrace what it may take beyond that.
+const (
+	baseTime  = 3
+	baseGrace = 10 * time.Second
+)
+
 // raceCost is how much slower than usual tests are taken to be under the race
 // detector (https://go.dev/doc/articles/race_detector: 2 to 20 times).
 const raceCost = 5
@@ -134,6 +141,7 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 		title = "repeated, shuffled, with the race detector"
 	}
 	slices.Sort(pkgs)
+	var limit time.Duration // on the base
 	run := func(side Side) (*ecosystem.RaceWatch, Suite, Step, error) {
 		p := ecosystem.Probing{Seed: seed(r.in.Head.OID), Times: Repeats, Race: race}
 		for _, name := range pkgs {
@@ -141,7 +149,12 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 				p.Packages = append(p.Packages, name)
 			}
 		}
-		commands := r.in.PackageTests(side, g, StageProbe, func(c ecosystem.Command) ecosystem.Command { return eco.Packages.Again(c, p) })
+		commands := r.in.PackageTests(side, g, StageProbe, func(c ecosystem.Command) ecosystem.Command {
+			if c = eco.Packages.Again(c, p); side == Base && c.Results.Hang != nil {
+				c = c.Results.Hang(c, limit)
+			}
+			return c
+		})
 		if len(commands) == 0 {
 			return &ecosystem.RaceWatch{}, Suite{}, Step{}, nil
 		}
@@ -151,12 +164,14 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 		}
 		suite, step, err := r.in.RunFresh(ctx, side, c)
 		watch.In(r.in.tree(side).Dir)
+		step.TimedOut = step.TimedOut || side == Base && step.Duration >= limit
 		return watch, suite, step, err
 	}
 	watch, head, step, err := run(Head)
 	if err != nil {
 		return err
 	}
+	limit = (baseTime*step.Duration + baseGrace).Round(time.Second)
 	if race && !ecosystem.AnyRan(head) {
 		r.in.Note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, g, pkgs, false)
@@ -206,7 +221,7 @@ func (r *check) judgePackages(ctx context.Context, p *Probe, head *ecosystem.Rac
 	if step.Evidence != "" {
 		p.Evidence = append(p.Evidence, step.Evidence)
 	}
-	races, err := r.judgeRaces(ctx, p, head, old, run)
+	races, err := r.judgeRaces(ctx, p, head, old, step.TimedOut, run)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func goResults() *Results {
 		Narrow:  narrowGo,
 		Apart:   true,
 		Hang: func(c Command, limit time.Duration) Command {
-			if slices.ContainsFunc(c.Flags, setsTimeout) {
+			if slices.ContainsFunc(c.Flags, setsTimeout) || slices.ContainsFunc(c.Argv, setsTimeout) {
 				return c
 			}
 			flag := "-timeout=" + limit.String()
