@@ -42,6 +42,7 @@ func TestFormats(t *testing.T) {
 		"node.jsonl":   Documented(parseNodeTest),
 		"tape.tap":     grouped(parseTAP),
 		"ava.tap":      grouped(parseTAP),
+		"tap.tap":      grouped(parseTAP),
 		"pytest.xml":   Documented(parsePytest),
 		"surefire.xml": grouped(parseJUnit(byClass)),
 		"ctest.xml":    grouped(parseJUnit(byCTest)),

@@ -46,6 +46,7 @@ func formats() []format {
 		{"minitest.jsonl", Documented(parseMinitest), "{", writeLines, ""},
 		{"tape.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
 		{"ava.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
+		{"tap.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
 		{"pytest.xml", Documented(parsePytest), "testcase", writeJUnit, ""},
 		{"surefire.xml", grouped(parseJUnit(byClass)), "testcase", writeJUnit, ""},
 		{"ctest.xml", grouped(parseJUnit(byCTest)), "testcase", writeJUnit, ""},
