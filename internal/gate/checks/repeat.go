@@ -33,7 +33,8 @@ const RaceWorst = 20
 const maxDependents = 10
 
 // Repeat attacks what changed beyond the change's own tests: it runs them again, in
-// another order, and with the detector of data races where there is one.
+// another order, and with the detector of data races where there is one. A change that
+// fails anyway is not attacked.
 func Repeat(ctx context.Context, s *Subject) (Findings, error) {
 	r := &check{in: s}
 	err := r.repeat(ctx)
@@ -41,7 +42,7 @@ func Repeat(ctx context.Context, s *Subject) (Findings, error) {
 }
 
 func (r *check) repeat(ctx context.Context) error {
-	if !r.in.Runnable || r.in.Unprepared {
+	if !r.in.Runnable || r.in.Unprepared || r.in.Fails {
 		return nil
 	}
 	if r.hasPackageTests() && len(r.in.Packages) > 0 {

@@ -71,9 +71,9 @@ func TestAdopted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"PYTHONPATH=src pytest -k 'x' tests":     "", // a quote is left to the shell
-		"PYTHONPATH=src pytest -k x tests":       `PYTHONPATH=src pytest -k x -o junit_family=xunit1 --junitxml="$RESULTS" tests`,
-		"A=1 B= python -m pytest -c cfg/x.ini":   `A=1 B= python -m pytest -c cfg/x.ini -o junit_family=xunit1 --junitxml="$RESULTS"`,
-		"uv run pytest":                          `uv run pytest -o junit_family=xunit1 --junitxml="$RESULTS"`,
+		"PYTHONPATH=src pytest -k x tests":       `PYTHONPATH=src pytest -k x -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests`,
+		"A=1 B= python -m pytest -c cfg/x.ini":   `A=1 B= python -m pytest -c cfg/x.ini -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
+		"uv run pytest":                          `uv run pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
 		"hatch run python -m unittest tests.x":   `hatch run python -m unittest tests.x`,
 		"NODE_ENV=test npx mocha -r a/b.js c.js": `NODE_ENV=test npx mocha -r a/b.js --reporter json --reporter-option output="$RESULTS" c.js`,
 		"CI=1 make test":                         "",

@@ -69,7 +69,7 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	jest := ` --ci --json --outputFile="$RESULTS"`
 	node := `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`
-	junit := ` -o junit_family=xunit1 --junitxml="$RESULTS"`
+	junit := ` -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`
 	for name, tt := range map[string]struct {
 		files map[string]string
 		tools string
@@ -179,8 +179,8 @@ func TestAdopt(t *testing.T) {
 	for text, want := range map[string]string{
 		"npx jest --runInBand":           `npx jest --runInBand --ci --json --outputFile="$RESULTS"`,
 		"vitest":                         `npx vitest run --reporter=json --outputFile="$RESULTS"`,
-		"python -m pytest -x tests/unit": `python -m pytest -x -o junit_family=xunit1 --junitxml="$RESULTS" tests/unit`,
-		"pytest":                         `pytest -o junit_family=xunit1 --junitxml="$RESULTS"`,
+		"python -m pytest -x tests/unit": `python -m pytest -x -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests/unit`,
+		"pytest":                         `pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
 		"cargo test --workspace":         `cargo test --workspace`,
 		"pytest --junitxml=x.xml":        "",
 		"npm test":                       "",

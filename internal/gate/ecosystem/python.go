@@ -96,6 +96,7 @@ type pyFacts struct {
 	why              string // for pytest
 	deps             []string
 	lock             string
+	tox              string
 	pyproject        tomlDoc
 	broken           bool // pyproject.toml is no TOML
 }
@@ -104,7 +105,8 @@ func pythonFacts(s *Survey, dir string, all []string) pyFacts {
 	text := s.read(dir, "pyproject.toml")
 	f := pyFacts{lock: s.first(dir, "uv.lock", "poetry.lock", "Pipfile.lock", "Pipfile")}
 	f.pyproject, f.broken = parseTOML(text)
-	config := string(s.read(dir, "setup.cfg")) + string(s.read(dir, "tox.ini"))
+	f.tox = string(s.read(dir, "tox.ini"))
+	config := string(s.read(dir, "setup.cfg")) + f.tox
 	switch {
 	case s.has(dir, "pytest.ini"):
 		f.pytest, f.why = true, "pytest.ini"
@@ -119,7 +121,7 @@ func pythonFacts(s *Survey, dir string, all []string) pyFacts {
 			continue
 		}
 		base := path.Base(name)
-		if requirements.MatchString(base) && len(strings.Split(name, "/")) <= 2 {
+		if isForTests(name) {
 			f.deps = append(f.deps, name)
 		}
 		if !isPythonTest(name) || f.pytest {
@@ -242,9 +244,17 @@ func (p *Project) installPython(s *Survey, f pyFacts) bool {
 		args = append(args, "-r", quoted(r))
 	}
 	if installable && needs {
-		args = append(args, "-e", quoted("."+extras(f.pyproject)))
+		args = append(args, "-e", quoted(f.self()))
 	}
-	if f.pytest {
+	grouped := f.grouped()
+	for _, r := range grouped {
+		args = append(args, quoted(r))
+	}
+	named := func(r string) bool {
+		m := requirement.FindStringSubmatch(r)
+		return m != nil && sameDistribution(m[1], "pytest")
+	}
+	if f.pytest && !slices.ContainsFunc(grouped, named) {
 		args = append(args, "pytest")
 	}
 	if len(args) == 0 { // a lockfile alone, of a manager that is missing
@@ -259,18 +269,4 @@ func (p *Project) installPython(s *Survey, f pyFacts) bool {
 func needsPython(d tomlDoc) bool {
 	return len(d.table("project").texts("dependencies")) > 0 || d.table("project").has("optional-dependencies") ||
 		d.table("tool", "poetry").has("dependencies") || d.has("dependency-groups")
-}
-
-// usualExtras are the optional dependencies that tests usually need.
-var usualExtras = []string{"test", "tests", "testing", "dev", "all"}
-
-// extras are those of usualExtras that a manifest has, for pip.
-func extras(pyproject tomlDoc) string {
-	names := slices.DeleteFunc(pyproject.table("project", "optional-dependencies").keys(), func(key string) bool {
-		return !slices.Contains(usualExtras, key)
-	})
-	if len(names) == 0 {
-		return ""
-	}
-	return "[" + strings.Join(names, ",") + "]"
 }

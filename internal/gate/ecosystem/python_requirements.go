@@ -37,7 +37,7 @@ func pythonRequirements(s *Survey, dir string) []string {
 		found = append(found, requirementLines(s, path.Join(dir, name), 0)...)
 	}
 	locked := f.lock != "" // then all extras and groups are installed
-	selected := strings.Split(strings.Trim(extras(f.pyproject), "[]"), ",")
+	selected := f.extras()
 	project := f.pyproject.table("project")
 	found = append(found, project.texts("dependencies")...)
 	found = append(found, f.pyproject.table("build-system").texts("requires")...)
@@ -51,6 +51,8 @@ func pythonRequirements(s *Survey, dir string) []string {
 		for _, key := range groups.keys() {
 			found = append(found, groups.texts(key)...)
 		}
+	} else {
+		found = append(found, f.grouped()...)
 	}
 	poetry := f.pyproject.table("tool", "poetry")
 	tables := []tomlDoc{poetry.table("dependencies"), poetry.table("dev-dependencies")}
@@ -180,7 +182,7 @@ func (p *Project) pythonOfStranger(s *Survey, c Command, f pyFacts, installable 
 	list := wheels + "/" + quoted(strings.ReplaceAll(c.Unit, "/", "+"))
 	local := localRequirements(s, p.Dir, f.deps)
 	if installable {
-		local = append(local, "-e "+quoted("."+extras(f.pyproject)))
+		local = append(local, "-e "+quoted(f.self()))
 	}
 	return func(side Side) []Command {
 		get := "download --only-binary :all: --dest "

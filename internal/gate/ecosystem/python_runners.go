@@ -22,7 +22,7 @@ func pytestCommand(c Command, env, python string, args, files []string) Command 
 		program = python + " -m pytest"
 	}
 	build := func(c Command, files []string, more ...string) Command {
-		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), "-o junit_family=xunit1 --junitxml=" + resultsVar, strings.Join(more, " "), strings.Join(files, " ")},
+		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), "-o junit_family=xunit1 --continue-on-collection-errors --junitxml=" + resultsVar, strings.Join(more, " "), strings.Join(files, " ")},
 			func(w string) bool { return w == "" })
 		return c.reporting(strings.Join(words, " "), "export PYTHONDONTWRITEBYTECODE=1")
 	}
