@@ -11,9 +11,11 @@ import (
 // usualExtras are the optional dependencies that tests usually need.
 var usualExtras = []string{"test", "tests", "testing", "dev", "all"}
 
-// toxNeeds are settings of tox.ini that name extras and groups of pyproject.toml
-// (https://tox.wiki/en/stable/config.html), each with the environments it is for.
+// What tox.ini says of all environments (https://tox.wiki/en/stable/config.html), and
+// its settings that name extras and groups of pyproject.toml; single environments are
+// often of style, types and documentation.
 var (
+	toxBase   = pattern.New(`(?ms)^\[testenv\][ \t]*$(.*?)(?:^\[|\z)`)
 	toxExtras = pattern.New(`(?m)^extras[ \t]*=(.*(?:\n[ \t]+.*)*)`)
 	toxGroups = pattern.New(`(?m)^dependency_groups[ \t]*=(.*(?:\n[ \t]+.*)*)`)
 )
@@ -21,7 +23,11 @@ var (
 // toxWords are what such settings name, of what there is.
 func toxWords(tox string, settings *pattern.Pattern, there []string) []string {
 	var out []string
-	for _, m := range settings.FindAllStringSubmatch(tox, -1) {
+	base := toxBase.FindStringSubmatch(tox)
+	if base == nil {
+		return nil
+	}
+	for _, m := range settings.FindAllStringSubmatch(base[1], -1) {
 		for _, word := range strings.FieldsFunc(m[1], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' || r == '\r' }) {
 			if slices.Contains(there, word) && !slices.Contains(out, word) && !notForTests.MatchString(word) {
 				out = append(out, word)

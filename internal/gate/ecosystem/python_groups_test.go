@@ -20,7 +20,7 @@ func TestPythonGroups(t *testing.T) {
 		needs string // of one that is not trusted
 	}{
 		"named by tox": {
-			files: map[string]string{"pyproject.toml": groups, "tox.ini": "[testenv]\nextras = unit: diagrams\ndependency_groups =\n    unit\n[testenv:docs]\nextras = docs\ndependency_groups = docs\n"},
+			files: map[string]string{"pyproject.toml": groups, "tox.ini": "[testenv]\nextras = unit: diagrams\ndependency_groups =\n    unit\n[testenv:docs]\nextras = docs\ndependency_groups = docs\n[testenv:all]\ndependency_groups = dev\n"},
 			args:  `-e '.[diagrams,test]' 'freezegun; python_version > '\''3'\''' 'pytest>=8'`,
 			needs: "freezegun; python_version > '3' hypothesis jinja2 pytest pytest>=8 setuptools wheel",
 		},
