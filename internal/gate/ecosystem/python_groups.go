@@ -61,15 +61,19 @@ func (f pyFacts) self() string {
 
 // grouped are the requirements of the dependency groups that tests need
 // (https://packaging.python.org/en/latest/specifications/dependency-groups/): those that
-// tox installs, else those that are called after tests, else those of developers.
+// tox installs, else those that are called after tests, else, where no extra is, those of
+// developers.
 func (f pyFacts) grouped() []string {
 	groups := f.pyproject.table("dependency-groups")
 	names := toxWords(f.tox, toxGroups, groups.keys())
-	for _, usual := range [][]string{{"test", "tests", "testing"}, {"dev"}} {
-		for _, key := range usual {
-			if len(names) == 0 && groups.has(key) {
-				names = append(names, key)
-			}
+	ofTests := []string{"test", "tests", "testing"}
+	usual := ofTests
+	if !slices.ContainsFunc(f.extras(), func(name string) bool { return slices.Contains(ofTests, name) }) {
+		usual = append(slices.Clone(ofTests), "dev")
+	}
+	for _, key := range usual {
+		if len(names) == 0 && groups.has(key) {
+			names = append(names, key)
 		}
 	}
 	var out []string

@@ -24,10 +24,15 @@ func TestPythonGroups(t *testing.T) {
 			args:  `-e '.[diagrams,test]' 'freezegun; python_version > '\''3'\''' 'pytest>=8'`,
 			needs: "freezegun; python_version > '3' hypothesis jinja2 pytest pytest>=8 setuptools wheel",
 		},
-		"of developers, where none is of tests": {
+		"an extra of tests, and no group": {
 			files: map[string]string{"pyproject.toml": groups},
-			args:  `-e '.[test]' tox pytest`,
-			needs: "hypothesis pytest setuptools tox wheel",
+			args:  `-e '.[test]' pytest`,
+			needs: "hypothesis pytest setuptools wheel",
+		},
+		"of developers, where none is of tests": {
+			files: map[string]string{"pyproject.toml": "[dependency-groups]\ndocs = [\"furo\"]\ndev = [\"six\"]\n"},
+			args:  `six pytest`,
+			needs: "pytest six",
 		},
 		"of tests": {
 			files: map[string]string{"pyproject.toml": "[dependency-groups]\ntests = [\"pytest\", \"six\"]\ndev = [\"tox\"]\n"},
