@@ -50,7 +50,7 @@ func (s *service) host(_ context.Context, j job.Job) (app.Host, error) {
 	}
 	return &jobHost{
 		service: s, comments: &commenter{Client: client, mint: func() (*github.Client, error) { return s.client(j, comments) }},
-		hub: &pullrun.GitHub{Client: client, Server: s.gitServer(), Below: s.o.Operator, Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
+		hub: &pullrun.GitHub{Client: client, Server: s.gitServer(), Below: s.o.Operator, Force: s.o.Force, Repo: github.Repo{Owner: j.Repo.Owner, Name: j.Repo.Name}},
 	}, nil
 }
 
@@ -260,7 +260,7 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 		}
 	}
 	runner := *h.runner
-	runner.First = h.poster.First
+	runner.First, runner.Force = h.poster.First, h.o.Force
 	runner.Observe = pullrun.Observers(h.poster.Observe, h.metrics.Event, func(agent.Event) {
 		if err := l.Wrote(); err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "run is not copied", "run", a.Run, "error", err)

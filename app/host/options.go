@@ -42,6 +42,7 @@ type Options struct {
 	GitHubURL                          string
 	ConfigFile                         string
 	Operator                           *config.Config // that it holds; nil: none
+	Force                              *config.Force  // what it lays over the repositories'; nil: nothing
 	Retention                          string
 	KeepFor                            time.Duration
 
@@ -92,7 +93,7 @@ func (o *Options) Read(getenv func(string) string) error {
 		if err == nil {
 			var file *config.Operator
 			if file, err = config.ParseOperator(name, data); err == nil {
-				o.Operator, o.Allow.Repositories = file.Config, file.Repositories
+				o.Operator, o.Allow.Repositories, o.Force = file.Config, file.Repositories, file.Force
 			}
 		}
 		if err != nil {

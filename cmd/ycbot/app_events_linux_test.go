@@ -179,6 +179,39 @@ func TestAppDeclines(t *testing.T) {
 	}
 }
 
+// What the operator forces holds over what a repository says of itself, and the report
+// says so.
+func TestAppForce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, file, want string }{
+		{"below the repository's", "version: 1\nfail_on: fail\n", "neutral"},
+		{"over the repository's", "version: 1\nforce: {fail_on: fail, commands: {test: sh test.sh}}\n", "failure"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h := newInstalled(t)
+			file := filepath.Join(t.TempDir(), "operator.yml")
+			if err := os.WriteFile(file, []byte(tt.file), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "lenient", Files: map[string]string{
+				".github/ycbot.yml": "version: 1\nfail_on: never\ncommands: {test: sh test.sh}\n",
+			}})
+			h.Push(h.repo, githubtest.Commit{Branch: "wrong", Message: "wrong", Files: map[string]string{"sum.sh": "echo 3\n"}})
+			h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Wrong sums", Author: "alice", Head: "wrong"})
+			h.start(t, "--config", file)
+			h.deliver(t, "pull_request", h.PullEvent(h.repo, h.pull, "opened", "alice", ""))
+			h.wait(t, "run has ended")
+			runs := h.CheckRuns(h.repo)
+			last := runs[len(runs)-1]
+			said := strings.Contains(last.Output.Summary+last.Output.Text, "the operator's file decides about fail_on, commands")
+			if last.Conclusion != tt.want || said != strings.Contains(tt.file, "force") {
+				t.Errorf("%s, want %s; said: %v\n%s\n%s", last.Conclusion, tt.want, said, last.Output.Title, last.Output.Summary)
+			}
+		})
+	}
+}
+
 // The merge queue gets a check run on its own commit, of no pull request and with no
 // comment, and gets another when that is asked for again.
 func TestAppMergeQueue(t *testing.T) {

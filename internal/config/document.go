@@ -23,14 +23,21 @@ func (c *Config) With(name string, data []byte) (*Config, error) { return c.with
 
 // with is With for a file that may have more keys.
 func (c *Config) with(name string, data []byte, more ...field) (*Config, error) {
+	return c.lay(name, func(d *document, s section) {
+		if root := d.parse(data); root != nil && d.version(root) {
+			d.section(root, "", append(s, more...))
+		}
+	})
+}
+
+// lay lays what read sets over c.
+func (c *Config) lay(name string, read func(*document, section)) (*Config, error) {
 	d := &document{file: name}
 	over := *c
 	over.Env = maps.Clone(c.Env)
 	over.Agents.Settings = maps.Clone(c.Agents.Settings)
 	over.Limits = Limits{}
-	if root := d.parse(data); root != nil && d.version(root) {
-		d.section(root, "", append(schema(&over), more...))
-	}
+	read(d, schema(&over))
 	if len(d.problems) > 0 {
 		d.problems.sort()
 		return nil, d.problems

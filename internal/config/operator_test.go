@@ -3,6 +3,9 @@ package config
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // An operator's file has lists of repositories beside what a repository's has; a
@@ -41,6 +44,41 @@ func TestParseOperator(t *testing.T) {
 		if _, err := ParseOperator("ycbot.yml", []byte("version: 1\n"+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+	const forcing = "version: 1\nlimits: {timeout: 30m}\nforce:\n  fail_on: fail\n  limits: {timeout: 10m}\n  machines: [bot]\n  network: {allow: []}\n"
+	if o, err = ParseOperator("ycbot.yml", []byte(forcing)); err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := o.Config.With("theirs", []byte("version: 1\nfail_on: never\nexpectations: strict\nlimits: {timeout: 5m, tokens: 7}\nnetwork: {allow: ['db:5432']}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := o.Force.Over(theirs)
+	if got.FailOn != "fail" || got.Expectations != "strict" || got.Limits.Timeout != 5*time.Minute || got.Limits.Tokens != 7 || len(got.Network.Allow) != 0 || !got.Machine("bot") {
+		t.Errorf("forced: %+v", got)
+	}
+	if theirs.FailOn != "never" || len(theirs.Network.Allow) != 1 {
+		t.Errorf("what it lies over was changed: %+v", theirs)
+	}
+	if none := (*Force)(nil); none.Over(theirs) != theirs {
+		t.Error("nothing is forced, and something changed")
+	}
+	if d := cmp.Diff([]string{"fail_on", "limits", "machines", "network"}, o.Force.Keys); d != "" {
+		t.Error(d)
+	}
+	for text, want := range map[string]string{
+		"force: {fail_on: maybe}":    "force.fail_on",
+		"force: {failon: fail}":      "did you mean",
+		"force: [a]":                 "want keys with values",
+		"force: {repositories: {}}":  "only from the operator",
+		"force: {limits: {cost: 1}}": "force.limits",
+	} {
+		if _, err := ParseOperator("ycbot.yml", []byte("version: 1\n"+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := Parse("ycbot.yml", []byte("version: 1\nforce: {fail_on: fail}\n")); err == nil || !strings.Contains(err.Error(), "only from the operator") {
+		t.Errorf("a repository forces: %v", err)
 	}
 	if _, err := Parse("ycbot.yml", []byte(file)); err == nil || !strings.Contains(err.Error(), "only from the operator") {
 		t.Errorf("a repository's own file with lists: %v", err)

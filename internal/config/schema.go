@@ -103,7 +103,7 @@ var operatorOnly = []string{
 	"provider", "baseurl", "apiurl", "endpoint",
 	"apikey", "key", "token", "githubtoken", "secret", "secrets", "password", "credentials", "auth",
 	"openaiapikey", "anthropicapikey", "ycbotapikey", "openaibaseurl", "ycbotbaseurl", "ycbotprovider",
-	"sandbox", "isolation", "sandboxtier", "repositories",
+	"sandbox", "isolation", "sandboxtier", "repositories", "force",
 }
 
 // unknown reports a key that the section at path does not have.

@@ -74,11 +74,11 @@ func (r *runner) networkOfResults() Network {
 
 // baseKey names the results of the base's tests by all that they depend on: its
 // tree, which has the lockfiles too, the programs of this machine, the commands,
-// their environment, and how they are contained.
+// their environment, how they are contained, and the program that read them.
 func (r *runner) baseKey() string {
 	h := sha256.New()
 	line := func(parts ...string) { fmt.Fprintf(h, "%q\n", parts) }
-	line(baseForm, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
+	line(baseForm, r.Version, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
 	line(r.in.Base.Notes...) // such as submodules that could not be fetched
 	line(r.in.Env...)
 	line(r.Tools.Fingerprint()...)

@@ -102,6 +102,7 @@ func TestBaseKey(t *testing.T) {
 		t.Error("the same gives another key")
 	}
 	for what, change := range map[string]func(*runner){
+		"program":   func(r *runner) { r.Version = "v2" },
 		"tree":      func(r *runner) { r.in.Base = worktreeOf("t2") },
 		"command":   func(r *runner) { r.plan[Base].test[0].Argv = []string{"go", "test", "-short"} },
 		"setup":     func(r *runner) { r.plan[Base].setup = []ecosystem.Command{{Text: "npm ci"}} },

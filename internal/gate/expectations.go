@@ -21,6 +21,9 @@ func (k *keeper) conclude(ctx context.Context) {
 	for _, e := range k.tests {
 		switch {
 		case e.drop:
+			if e.unnamed {
+				r.facts.Unnamed++
+			}
 			continue
 		case e.why == "" && e.kept == compare.Passed:
 			k.holds(x, e)

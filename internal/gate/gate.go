@@ -37,6 +37,7 @@ type Gate struct {
 	CacheDir string         // of this project, kept between runs, written by the harness's own commands only
 	Shared   string         // the same for all projects
 	Scratch  string         // of this run; the caller removes it
+	Version  string         // of the program, which reads what runners say
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
 	Flakes   Flakes         // which tests flaked before; nil: nothing is on record
 	Progress func(Progress) // receives each step as it begins and ends; may be nil

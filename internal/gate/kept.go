@@ -32,6 +32,7 @@ type examined struct {
 	evidence []string
 	lost     bool // its program ended before it
 	drop     bool // it gives both results, or has a name that is made up at random
+	unnamed  bool // dropped, because another run of the base does not report it
 	made     []compare.FileClass
 }
 

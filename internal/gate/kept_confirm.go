@@ -139,7 +139,7 @@ func (k *keeper) confirm(ctx context.Context) error {
 		for _, e := range both {
 			t, ok := suite[e.id]
 			if !ok || t.Status != Passed {
-				e.drop = true
+				e.drop, e.unnamed = true, !ok
 			}
 			if t.Evidence != "" {
 				e.evidence = append(e.evidence, t.Evidence)

@@ -33,6 +33,7 @@ type GitHub struct {
 	Server string         // of the web pages and of git, for where the API does not say
 	File   string         // a configuration at the base in place of config.Path; "": none
 	Below  *config.Config // the operator's, over which the repository's is laid; nil: the defaults
+	Force  *config.Force  // what the operator lays over the repository's; nil: nothing
 
 	Repo   github.Repo
 	Pull   *github.Snapshot // nil: no pull request
@@ -127,36 +128,46 @@ func (h *GitHub) permission(ctx context.Context, login string) (string, error) {
 	return has, err
 }
 
-// ReadConfig reads the configuration at the base commit.
+// ReadConfig reads the configuration at the base commit, between what the operator's
+// file says and what it forces.
 func (h *GitHub) ReadConfig(ctx context.Context, baseSHA string) error {
+	c, err := h.readConfig(ctx, baseSHA)
+	if err == nil {
+		h.Config = h.Force.Over(c)
+	}
+	return err
+}
+
+func (h *GitHub) readConfig(ctx context.Context, baseSHA string) (*config.Config, error) {
 	path := cmp.Or(h.File, config.Path)
 	data, err := h.Client.File(ctx, h.Repo, baseSHA, path)
 	switch {
 	case github.IsNotFound(err) && h.File != "":
-		return fmt.Errorf("input config: %s has no file %s at its base %s: only a file that the base has is read", h.Repo, path, change.Short(baseSHA))
+		return nil, fmt.Errorf("input config: %s has no file %s at its base %s: only a file that the base has is read", h.Repo, path, change.Short(baseSHA))
 	case github.IsNotFound(err):
-		h.Config = h.Operator()
-		return nil
+		return h.below(), nil
 	case err != nil:
-		return err
+		return nil, err
 	}
 	h.blob = data
 	name := path + " at " + change.Short(baseSHA)
-	if h.Config, err = h.Operator().With(name, data); err != nil || h.Below == nil {
-		return err
+	c, err := h.below().With(name, data)
+	if err != nil || h.Below == nil {
+		return c, err
 	}
 	own, err := config.Parse(name, data)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	bounded := *h.Config
-	bounded.Limits = own.Limits.Under(h.Below.Limits)
-	h.Config = &bounded
-	return nil
+	c.Limits = own.Limits.Under(h.Below.Limits)
+	return c, nil
 }
 
-// Operator is the configuration below the repository's.
-func (h *GitHub) Operator() *config.Config {
+// Operator is what the operator's file says, for a repository whose own is not read.
+func (h *GitHub) Operator() *config.Config { return h.Force.Over(h.below()) }
+
+// below is the configuration below the repository's.
+func (h *GitHub) below() *config.Config {
 	if h.Below == nil {
 		return config.Default()
 	}

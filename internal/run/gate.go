@@ -75,6 +75,7 @@ func (p *prepared) newGate(log *evidence.Log) *gate.Gate {
 		SetupEnv: setupEnv,
 		Sandbox:  r.Sandbox, Log: log, Mirror: p.mirror, Tools: r.Tools, Network: gateNetwork(p.begun.job.Trust, r.Network), Services: p.services,
 		CacheDir: filepath.Join(l.Project(), "cache"), Shared: filepath.Join(r.Home, "cache"),
+		Version: r.Version,
 		Scratch: filepath.Join(l.Trees, scratch), Progress: p.begun.gateProgress, Now: r.Now,
 		First:   p.first,
 		Results: r.baseResults(p.begun), Flakes: r.flakes(p.begun), Whole: p.history.wait,

@@ -225,6 +225,10 @@ func (p *prepared) configure(ctx context.Context) error {
 	if out.values, err = c.With(name, data); err != nil {
 		return &rundir.UsageError{Err: err}
 	}
+	if f := p.runner.Force; f != nil {
+		out.values = f.Over(out.values)
+		p.source.Notes = append(p.source.Notes, "the operator's file decides about "+strings.Join(f.Keys, ", ")+", whatever the repository's says")
+	}
 	out.sum = rundir.Digest(string(data))
 	p.config = out
 	p.services, err = findServices(ctx, p.begun.job.Trust, out.values.Network.Allow)

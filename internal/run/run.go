@@ -19,6 +19,7 @@ import (
 
 	"github.com/ycbot/ycbot/agent"
 	"github.com/ycbot/ycbot/agents"
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/hook"
 	"github.com/ycbot/ycbot/internal/orchestrator"
@@ -49,6 +50,7 @@ type Runner struct {
 	First   func(*report.Report)
 	Observe func(agent.Event) // sees each event after it was written; may be nil
 	Hooks   *hook.Runner      // the operator's; nil: none
+	Force   *config.Force     // the operator's settings, over those of repositories; nil: none
 	Version string
 	OS      string // such as "linux/amd64"
 	Now     func() time.Time
