@@ -29,6 +29,8 @@ func (s *service) newKeeper() *disk.Keeper {
 		Trimmers: []disk.Trimmer{
 			s.trimRuns,
 			func(ctx context.Context, want int64) (int64, error) {
+				s.tidy.Lock()
+				defer s.tidy.Unlock()
 				return workspace.Trim(ctx, s.runner.Home, want, s.log)
 			},
 		},

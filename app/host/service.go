@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -45,6 +46,7 @@ type service struct {
 	runner *run.Runner               // nil: this process does not work
 	models *orchestrator.ModelConfig // nil: gate only
 	keeper *disk.Keeper              // of the data; nil: this process does not work
+	tidy   sync.Mutex                // held by what removes folders of projects, which would take the locks of others that do for runs at work
 	log    *slog.Logger
 
 	metrics *telemetry.Metrics
@@ -258,6 +260,8 @@ func (s *service) sweep(ctx context.Context) error {
 	before := s.m.Now().Add(-s.o.KeepFor)
 	err := s.worker.Sweep(ctx, before)
 	if s.runner != nil {
+		s.tidy.Lock()
+		defer s.tidy.Unlock()
 		_, swept := workspace.Sweep(ctx, s.runner.Home, workspace.TempAge, s.m.Now(), s.log)
 		_, pruned := s.runner.Git.Prune(ctx, s.runner.Home, s.log)
 		err = errors.Join(err, swept, pruned, workspace.SweepTemp(ctx, filepath.Join(s.runner.Home, "tmp"), s.m.Now().Add(-workspace.TempAge)))
