@@ -167,3 +167,18 @@ func (r *runner) unbuilt(broken []string) []string {
 	}
 	return broken
 }
+
+// compiledByTests forgives packages that do not build on either side and whose tests pass
+// on both, which compiles them: a program without a main function, of tests alone, cannot
+// be linked.
+func (r *runner) compiledByTests() {
+	r.res.BrokenBoth = slices.DeleteFunc(r.res.BrokenBoth, func(name string) bool {
+		for id, t := range r.suites[Head] {
+			if id.Package == name && id.Test == "" && t.Status == Passed && r.suites[Base][id].Status == Passed {
+				r.note("%s does not build on either side, and its tests pass on both: that is no fault of the build", name)
+				return true
+			}
+		}
+		return false
+	})
+}

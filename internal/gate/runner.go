@@ -38,6 +38,7 @@ type runner struct {
 	missing  bool                           // tests of the change import what the base does not provide
 	limit    time.Duration                  // of the whole gate
 	share    int                            // of limit, in percent: what the step that is at work may come to
+	failed   bool                           // the decisive part came to FAIL
 	fetches  map[string]bool                // evidence of commands that fetched, which build nothing
 	copying  sync.Mutex                     // guards copied
 	copied   map[string]*workspace.Replica  // the caches of single commands, by their folders

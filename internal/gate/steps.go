@@ -76,10 +76,14 @@ func (r *runner) steps(ctx context.Context) error {
 	if err := r.decide(ctx); err != nil || r.facts.Nothing != "" {
 		return err
 	}
-	r.first()
 	if r.in.UntilFirst {
 		return nil
 	}
+	sofar := r.sofar()
+	if r.First != nil {
+		r.First(sofar)
+	}
+	r.failed = sofar.Verdict == Fail
 	r.share = decidesAll
 	return r.take(ctx, lowering())
 }
@@ -97,17 +101,15 @@ func (r *runner) take(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// first shows what the decisive part came to. What is concluded here is concluded again
-// in the end.
-func (r *runner) first() {
-	if r.First == nil || r.in.UntilFirst {
-		return
-	}
+// sofar is what the decisive part came to. What is concluded here is concluded again in
+// the end.
+func (r *runner) sofar() Result {
 	facts, result := r.facts, *r.res
 	r.facts.NoProbes = true
 	r.conclude()
-	r.First(*r.res)
+	out := *r.res
 	r.facts, *r.res = facts, result
+	return out
 }
 
 // decide takes the decisive steps.

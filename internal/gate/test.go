@@ -170,6 +170,7 @@ func commandTest(step Step) Test {
 func (r *runner) compare(ctx context.Context) error {
 	r.leaveOut()
 	r.refused()
+	r.compiledByTests()
 	base, head := r.suites[Base], r.suites[Head]
 	r.res.Tests = compareSuites(base, head)
 	if len(base) == 0 && len(head) > 0 {

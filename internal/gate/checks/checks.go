@@ -61,7 +61,8 @@ type Subject struct {
 
 	Runnable   bool // a line that can run changed
 	Unprepared bool // a side could not be set up or built
-	Fails      bool // the change fails anyway
+	Fails      bool // the change's build or tests do not all pass, by whosever fault
+	Failed     bool // the verdict is FAIL, whatever a check shows
 	Apart      bool // commands see nothing of one another
 
 	StepLimit, MutationTime, FuzzTime time.Duration // negative: none

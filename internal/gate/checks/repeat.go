@@ -42,7 +42,7 @@ func Repeat(ctx context.Context, s *Subject) (Findings, error) {
 }
 
 func (r *check) repeat(ctx context.Context) error {
-	if !r.in.Runnable || r.in.Unprepared || r.in.Fails {
+	if !r.in.Runnable || r.in.Unprepared || r.in.Failed {
 		return nil
 	}
 	if r.hasPackageTests() && len(r.in.Packages) > 0 {
