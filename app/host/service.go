@@ -46,7 +46,7 @@ type service struct {
 	runner *run.Runner               // nil: this process does not work
 	models *orchestrator.ModelConfig // nil: gate only
 	keeper *disk.Keeper              // of the data; nil: this process does not work
-	tidy   sync.Mutex                // held by what removes folders of projects, which would take the locks of others that do for runs at work
+	tidy   sync.Mutex                // held while folders of projects are removed, which locks them as runs do
 	log    *slog.Logger
 
 	metrics *telemetry.Metrics

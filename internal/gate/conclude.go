@@ -12,6 +12,9 @@ func (r *runner) conclude() {
 	f.Lacks = strings.Join(r.lacks, "; ")
 	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
 	f.Crashed = r.crashed()
+	if x := r.res.Expectations; x != nil {
+		f.Expected = x.Held + len(x.Changed)
+	}
 	f.Regressed, f.NewFailing = len(Leaves(t.Regressed)), len(Leaves(t.NewFailing))-len(f.Crashed)
 	f.FlakyNew, f.Unknown = len(Leaves(t.FlakyNew)), len(Leaves(t.Unknown))
 	f.NewFlakiness, f.Unsettled = r.counted(t.NewFlakiness), r.counted(t.Unsettled)

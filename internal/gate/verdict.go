@@ -45,6 +45,7 @@ type Facts struct {
 	Replaced       string         // the package manager or runner that the change brings and this machine lacks
 	Untrusted      bool           // no maintainer answers for the head
 	KeptRan        int            // of the base's tests that reach what the change affects, those that ran over the head's sources
+	Expected       int            // tests of the base that were held against the change, wherever they are and whatever came of it
 	Unnamed        int            // of the base's tests, those that another run of the base does not report
 	FailBoth       int            // fail on both sides
 	Ran            int            // tests that passed or failed on the head
@@ -112,9 +113,10 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(len(f.Unsettled) > 0 && !f.Accepted, "the runs do not decide: %s", listedFew(f.Unsettled))
 	partial = append(partial, given[compare.Partial]...)
 	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
-	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && f.Unnamed == 0 && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
+	nameless := f.Unnamed > 0 && f.Expected == 0
+	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && !nameless && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
 		"the change comes from outside, and no test of the base reaches what it changes")
-	partialIf(f.Unnamed > 0 && f.KeptRan == 0, "no test of the base could be held against the change: %s when it runs again (is a time or a random number part of the name?)",
+	partialIf(nameless, "no test of the base could be held against the change: %s when it runs again (is a time or a random number part of the name?)",
 		ecosystem.Count(f.Unnamed, "test is reported by another name", "tests are reported by other names"))
 	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "test that does not run on base is", "tests that do not run on base are"))
 	partialIf(f.ProbeNew > 0, "%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "test that does not run on base fails", "tests that do not run on base fail"))

@@ -72,7 +72,8 @@ func (r *check) blames(w *ecosystem.RaceWatch, side Side, code map[string][]ecos
 
 // judgeRaces decides about reports of the race detector: the change's are those with
 // a changed function in their stacks that the base shows in none of as many runs, each
-// of which ended by itself: cut says whether the first one did not. It returns the tests in which races were reported, whosever they are.
+// of which ended by itself: cut says whether the first one did not. It returns the tests
+// in which races were reported, whosever they are.
 func (r *check) judgeRaces(ctx context.Context, p *Probe, head, base *ecosystem.RaceWatch, cut bool, run func(Side) (*ecosystem.RaceWatch, Suite, Step, error)) ([]Case, error) {
 	if len(head.Reports) == 0 {
 		return nil, nil

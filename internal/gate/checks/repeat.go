@@ -16,7 +16,8 @@ import (
 const Repeats = 2
 
 // baseTime is how many times as long as on the head a probe may take on the base, which
-// is asked only what the head showed, and baseGrace what it may take beyond that.
+// is asked only what the head showed, and baseGrace what it may take beyond that. A head
+// whose program ends early does not shorten it below what the race detector costs.
 const (
 	baseTime  = 3
 	baseGrace = 10 * time.Second
@@ -172,7 +173,11 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 	if err != nil {
 		return err
 	}
-	limit = (baseTime*step.Duration + baseGrace).Round(time.Second)
+	var usual time.Duration // on the base, without the race detector
+	for _, name := range pkgs {
+		usual += r.in.Suites[Base][ID{Unit: g.Unit, Package: name}].Elapsed
+	}
+	limit = (max(baseTime*step.Duration, raceCost*Repeats*usual) + baseGrace).Round(time.Second)
 	if race && !ecosystem.AnyRan(head) {
 		r.in.Note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, g, pkgs, false)

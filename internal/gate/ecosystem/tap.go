@@ -42,6 +42,8 @@ func parseTAP(data []byte) ([]outcome, error) {
 	}
 	p.said.begin(p.out, -1)
 	switch {
+	case p.names > MaxDocument:
+		return p.out, fmt.Errorf("TAP: the names of the tests have more than %d MiB", MaxDocument>>20)
 	case p.plan < 0 && len(p.out) == 0:
 		return nil, errors.New("it is no TAP")
 	case p.plan < 0:
@@ -61,6 +63,7 @@ type tapParser struct {
 	failing *subtest   // in which the assertion before failed; may be nil
 	plan    int        // of the outermost level; -1: none yet
 	results int        // of the outermost level
+	names   int        // bytes of all names, which hold those of what the tests are in
 	yaml    int        // how far the block of details is indented; -1: there is none
 }
 
@@ -146,17 +149,26 @@ func (p *tapParser) result(level int, o outcome, text string) {
 		return
 	}
 	own := o.name
-	switch {
-	case sub != nil && own == "":
+	if sub != nil && own == "" {
 		own = sub.name
-	case sub == nil && level == 0 && p.group != "":
-		own = strings.TrimSuffix(p.group+NameSep+own, NameSep)
 	}
-	o.name = ""
+	var path []string
 	for _, in := range p.open {
-		o.name += in.name + NameSep
+		path = append(path, in.name)
 	}
-	o.name += own
+	if sub == nil && level == 0 && p.group != "" {
+		path = append(path, p.group)
+	}
+	if own != "" || len(path) == 0 {
+		path = append(path, own)
+	}
+	for _, name := range path {
+		p.names += len(name) + len(NameSep)
+	}
+	if p.names > MaxDocument {
+		return
+	}
+	o.name = strings.Join(path, NameSep)
 	if sub != nil {
 		o.output = Short(sub.broken.text())
 	}
