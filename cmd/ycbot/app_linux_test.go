@@ -39,6 +39,7 @@ type installed struct {
 	missed   string   // what GitHub says of deliveries
 	attempts []string // that were asked for
 
+	program  string   // that runs in place of this one, such as an older ycbot; empty: this one
 	database string   // of PostgreSQL; empty: SQLite
 	env      []string // further variables
 	*process
@@ -116,6 +117,9 @@ func (h *installed) start(t *testing.T, args ...string) {
 func (h *installed) launch(t *testing.T, args ...string) *process {
 	t.Helper()
 	cmd := realProgram(t, h.home, args...)
+	if h.program != "" {
+		cmd.Path = h.program
+	}
 	cmd.Env = append(cmd.Env, "YCBOT_APP_ID=77", "YCBOT_APP_PRIVATE_KEY="+string(h.app.Key), "YCBOT_WEBHOOK_SECRET="+hookSecret,
 		"YCBOT_GITHUB_URL="+h.api.URL, "GITHUB_SERVER_URL="+h.URL, "YCBOT_PUBLIC_URL=https://ycbot.example.com", "DATABASE_URL="+h.database)
 	cmd.Env = append(cmd.Env, h.env...)

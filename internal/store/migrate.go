@@ -15,9 +15,17 @@ import (
 var migrations embed.FS
 
 // Migrate brings the tables of this package to the newest version. Processes that do
-// so at the same time wait for one another.
+// so at the same time wait for one another. Tables that a newer program has migrated are
+// left alone, and that is an error: what this one does not know of it would not keep.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.migrate(ctx, func(ctx context.Context, p *goose.Provider) error {
+		has, knows, err := p.GetVersions(ctx)
+		if err != nil {
+			return err
+		}
+		if has > knows {
+			return fmt.Errorf("a newer ycbot has changed the tables: they have version %d and this program knows %d: start that ycbot again, or put back a backup from before", has, knows)
+		}
 		done, err := p.Up(ctx)
 		for _, m := range done {
 			db.log.InfoContext(ctx, "migrated", "migration", m.Source.Path, "duration", m.Duration)
