@@ -12,7 +12,7 @@ LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/s
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
-.PHONY: test variants fuzz race soak lint lint-tool build cloud bench peers vm eval clean
+.PHONY: test variants fuzz race soak lint lint-tool build cloud bench peers vm eval rehearse clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
 	@go run ./test/bench/install
@@ -61,6 +61,9 @@ vm: ## cgroups of version 2, for real, in a small virtual machine: test/vm/run.s
 
 eval: ## seeded changes with scripted verifiers, offline; with MODEL=NAME and a key in the environment a real one, which costs money: docs/eval.md
 	@go run ./test/eval $(if $(MODEL),-pairs -model "$(MODEL)",-provider script -base-url '' -jobs $(AT_ONCE)) $(ARGS)
+
+rehearse: ## a release, made, installed, upgraded and put back without publishing; wants the network, takes half an hour
+	@test/rehearse/run.sh $(OLDER)
 
 clean:
 	rm -rf bin dist

@@ -168,7 +168,7 @@ func TestInject(t *testing.T) {
 	if err != nil || res.Outcome != agent.Completed || res.Text != "Seen." {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if c.Inject(res.ID, "late") || c.Inject("", "late") || c.Inject("ffff", "nobody") {
+	if c.Inject(res.ID, "late") || c.Inject("", "late") || c.Inject("ffff", "no-one") {
 		t.Error("a task that is over took something")
 	}
 }

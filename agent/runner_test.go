@@ -173,7 +173,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%q: last event %+v", tc.says, last)
 		}
 	}
-	_, err := newCast(t, "-- model --\n").Run(t.Context(), agent.Order{Agent: "nobody", Prompt: "p"})
+	_, err := newCast(t, "-- model --\n").Run(t.Context(), agent.Order{Agent: "no-one", Prompt: "p"})
 	var bad *tool.BadCall
 	if !errors.As(err, &bad) || !strings.Contains(err.Error(), "available: Explore, review, verification") {
 		t.Errorf("unknown agent: %v", err)
@@ -318,7 +318,7 @@ func TestCoordinator(t *testing.T) {
 > Agent {"subagent_type": "explore", "prompt": "one", "description": "first thing"}
 > task {"agentType": "Explore", "prompt": "two"}
 > spawn_agent {"agent": "Explore", "prompt": "three", "objective": "find"}
-> Agent {"subagent_type": "nobody", "prompt": "x"}
+> Agent {"subagent_type": "no-one", "prompt": "x"}
 > Agent {"subagent_type": "review", "prompt": "not offered"}
 > Agent {"prompt": "x"}
 > Agent {"subagent_type": "Explore"}
@@ -326,7 +326,7 @@ func TestCoordinator(t *testing.T) {
 ---
 < no task
 <* status="completed" verdict=""
-<* unknown subagent_type "nobody" (available: Explore, verification)
+<* unknown subagent_type "no-one" (available: Explore, verification)
 <* unknown subagent_type "review"
 <* subagent_type is missing
 <* prompt is missing
@@ -559,7 +559,7 @@ func TestAgentSchema(t *testing.T) {
 	if diff := cmp.Diff(wanted, got); diff != "" {
 		t.Errorf("schema -want +got\n%s", diff)
 	}
-	if _, err := c.Tools(t.Context(), "p", []string{"nobody"}); err == nil {
+	if _, err := c.Tools(t.Context(), "p", []string{"no-one"}); err == nil {
 		t.Error("an agent that does not exist is offered")
 	}
 	if none, err := c.Tools(t.Context(), "p", nil); err != nil || none != nil {

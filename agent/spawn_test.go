@@ -106,7 +106,7 @@ func TestBatch(t *testing.T) {
 	c := newCast(t, `
 -- coordinator --
 > subagents_run {"agents": [{"id": "a", "role": "Explore", "task": "one"}, {"id": "b", "role": "Explore", "task": "two"}, {"id": "c", "role": "verification", "title": "Attack", "task": "three"}]}
-> subagents_run {"agents": [{"id": "a", "role": "Explore", "task": "four"}, {"id": "b", "role": "nobody", "task": "five"}]}
+> subagents_run {"agents": [{"id": "a", "role": "Explore", "task": "four"}, {"id": "b", "role": "no-one", "task": "five"}]}
 ---
 Done.
 -- Explore --
@@ -143,7 +143,7 @@ Done.
 	if bad := got.Agents[2]; !strings.Contains(bad.Error, "500") || bad.Summary == "" {
 		t.Errorf("%+v", bad)
 	}
-	if text := history[3].Text; !strings.Contains(text, `error: agents[1]: unknown subagent_type "nobody"`) || len(c.List()) != 3 {
+	if text := history[3].Text; !strings.Contains(text, `error: agents[1]: unknown subagent_type "no-one"`) || len(c.List()) != 3 {
 		t.Errorf("%s, %d tasks", text, len(c.List()))
 	}
 }

@@ -102,7 +102,7 @@ func TestFind(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Explore": "Explore", "explore": "Explore", "PLAN": "Plan", "general": "general-purpose", "General": "general-purpose",
-		"general_purpose": "general-purpose", "security-analyst": "security_analyst", "twin": "twin", "Twin": "Twin", "TWIN": "", "nobody": "", "": "",
+		"general_purpose": "general-purpose", "security-analyst": "security_analyst", "twin": "twin", "Twin": "Twin", "TWIN": "", "no-one": "", "": "",
 	} {
 		if d, ok := Find(defs, name); d.Name != want || ok != (want != "") {
 			t.Errorf("%q: found %q, want %q", name, d.Name, want)

@@ -115,8 +115,8 @@ func TestFields(t *testing.T) {
 		{"prompt: replace", []string{"prompt: replace"}, all, nil},
 		{"mutating", []string{"mutating: true"}, all, []string{"3: mutating: not used: agents of a verification change nothing"}},
 		{"of other systems", []string{"color: blue\nskills: [a]\nmcpServers: {a: {b: c}}\nhooks: {}\nmemory: false\neffort: high\ninitialPrompt: x\ntemperature: 0.2"}, all, []string{"3: not used by ycbot: color, skills, mcpServers, hooks, memory, effort, initialPrompt, temperature"}},
-		{"of nobody", []string{"backgrounds: true"}, all, []string{`3: not used: there is no field "backgrounds"; did you mean "background"?`}},
-		{"of nobody, nothing near", []string{"whatever: true"}, all, []string{`3: not used: there is no field "whatever"`}},
+		{"of no one", []string{"backgrounds: true"}, all, []string{`3: not used: there is no field "backgrounds"; did you mean "background"?`}},
+		{"of no one, nothing near", []string{"whatever: true"}, all, []string{`3: not used: there is no field "whatever"`}},
 	} {
 		for _, settings := range row.settings {
 			t.Run(row.field+"/"+settings, func(t *testing.T) {

@@ -20,7 +20,7 @@ const publishWithin = 14 * 24 * time.Hour
 // was removed from the repository or suspended, as far as it lets now: those of an
 // account's repositories, or of all where account is empty.
 func (w *Worker) PublishEnded(ctx context.Context, account string) error {
-	return w.DB.Exclusively(ctx, "tell", func(ctx context.Context) error {
+	return w.DB.Exclusively(ctx, "announce", func(ctx context.Context) error {
 		runs, err := w.DB.Runs(ctx, store.RunFilter{Untold: true, Limit: manyRuns})
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func (w *Worker) offer(ctx context.Context, j job.Job) (run string, offered bool
 		return "", false, err
 	}
 	text := "A run of `" + change.Short(d.Job.HeadSHA) + "` is under way and gets this. If it ends before it could read it, another is begun."
-	return run, true, h.Reply(ctx, j, job.Skip{Code: "told", Text: text, Notify: job.NotifyComment, Number: j.Number})
+	return run, true, h.Reply(ctx, j, job.Skip{Code: "passed", Text: text, Notify: job.NotifyComment, Number: j.Number})
 }
 
 // underWay is the run among active that an agent takes part in and that is of the commit

@@ -20,7 +20,7 @@ func TestWhoSees(t *testing.T) {
 	w := newWorld(t)
 	w.finished("secret", 1)
 	w.finished("open", 2)
-	strangers := map[string]*browser{"nobody": w.browser(), "mallory": w.loggedIn("mallory")}
+	strangers := map[string]*browser{"no-one": w.browser(), "mallory": w.loggedIn("mallory")}
 	readers := map[string]*browser{"alice": w.loggedIn("alice"), "reader": w.loggedIn("reader")}
 	paths := []string{"", "/events", "/evidence/E13", "/files/", "/files/report.json", "/files/spill/E13.stdout", "/agents/92078ac011128b11"}
 	for name, b := range strangers {
@@ -54,7 +54,7 @@ func TestWhoSees(t *testing.T) {
 		}
 	}
 	for _, path := range paths {
-		if status, _ := strangers["nobody"].get("/runs/open" + path); status != http.StatusOK {
+		if status, _ := strangers["no-one"].get("/runs/open" + path); status != http.StatusOK {
 			t.Errorf("%s of a public run is answered with %d without login", path, status)
 		}
 	}
@@ -139,7 +139,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// Nobody can make a session, or change one: cookies that this server did not seal, or
+// No one can make a session, or change one: cookies that this server did not seal, or
 // sealed for something else, count as none. A session of one is worth nothing for another.
 func TestSessionsAreSealed(t *testing.T) {
 	t.Parallel()

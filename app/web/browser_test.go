@@ -235,7 +235,7 @@ func TestHostileText(t *testing.T) {
 }
 
 // A run is watched from its first stage to its verdict without loading the page again, by
-// somebody who opened a proof and keeps it open, also across a broken connection.
+// someone who opened a proof and keeps it open, also across a broken connection.
 func TestWatchedInBrowser(t *testing.T) {
 	w := newWorld(t)
 	run := store.Run{ID: "r", Repo: "acme/boxoffice", RepoID: 1, Number: 41, HeadSHA: "67541335b2da", State: store.Running, Trigger: "pull_request", Actor: "maria"}

@@ -334,7 +334,7 @@ func TestPaid(t *testing.T) {
 		agents []*agentCard
 		want   string
 	}{
-		{"nobody was asked", store.Running, nil, "$0.00"},
+		{"no model was asked", store.Running, nil, "$0.00"},
 		{"before its first answer", store.Running, []*agentCard{{}}, "$0.00"},
 		{"the first works", store.Running, []*agentCard{works}, "not known yet"},
 		{"the second works", store.Running, []*agentCard{ended, works}, "$0.10 so far"},

@@ -213,7 +213,7 @@ func (a *agentCard) tool(e transcript.Event) {
 	}
 }
 
-// argument is what tells most about a call: its command, path or pattern.
+// argument is what says most about a call: its command, path or pattern.
 func argument(args string) string {
 	var fields map[string]any
 	if json.Unmarshal([]byte(args), &fields) != nil {

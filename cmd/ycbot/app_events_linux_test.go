@@ -19,7 +19,7 @@ func TestAppTextOfTheEvent(t *testing.T) {
 	h.SetIssue(h.repo, h.pull, func(title, _ string) (string, string) { return title, "What was read." })
 	pushed := h.PullEvent(h.repo, h.pull, "opened", "alice", "")
 	_, command := h.says("alice", "/verify full")
-	h.SetIssue(h.repo, h.pull, func(string, string) (string, string) { return "Another title", "What nobody read." })
+	h.SetIssue(h.repo, h.pull, func(string, string) (string, string) { return "Another title", "What no one read." })
 	h.start(t)
 	for event, body := range map[string][]byte{"pull_request": pushed, "issue_comment": command} {
 		h.deliver(t, event, body)
@@ -30,7 +30,7 @@ func TestAppTextOfTheEvent(t *testing.T) {
 		t.Fatalf("briefs %q, want two", briefs)
 	}
 	for _, name := range briefs {
-		if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "What was read.") || strings.Contains(string(text), "nobody") || strings.Contains(string(text), "Another") {
+		if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "What was read.") || strings.Contains(string(text), "no one") || strings.Contains(string(text), "Another") {
 			t.Errorf("the brief is %s (%v)", text, err)
 		}
 	}

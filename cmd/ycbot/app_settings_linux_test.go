@@ -34,7 +34,7 @@ func TestAppSettings(t *testing.T) {
 		{"retention", nil, append(whole[:3:3], "YCBOT_RETENTION=9"), []string{"YCBOT_RETENTION"}},
 		{"public URL", nil, append(whole[:3:3], "YCBOT_PUBLIC_URL=ycbot.example.com"), []string{"YCBOT_PUBLIC_URL"}},
 		{"allowed", nil, append(whole[:3:3], "YCBOT_ALLOW_REPOS=acme", "YCBOT_ALLOW_INSTALLATIONS=x"), []string{`YCBOT_ALLOW_REPOS "acme"`, `YCBOT_ALLOW_INSTALLATIONS "x"`}},
-		{"nobody works", []string{"--no-work"}, whole, []string{"--no-work needs PostgreSQL"}},
+		{"no one works", []string{"--no-work"}, whole, []string{"--no-work needs PostgreSQL"}},
 		{"no workers", []string{"--workers", "0"}, whole, []string{"--workers 0"}},
 		{"config", nil, append(whole[:3:3], "YCBOT_CONFIG=missing.yml"), []string{"YCBOT_CONFIG", "missing.yml"}},
 	} {

@@ -35,7 +35,7 @@ Attack negative numbers.
 > read_file {"path": "sum.sh"}
 > grep {"pattern": "sum"}
 ---
-Nobody but test.sh.
+No one but test.sh.
 -- verification --
 <* Attack negative numbers.
 > read_file {"path": "sum.sh"}

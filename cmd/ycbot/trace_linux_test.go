@@ -157,7 +157,7 @@ func TestTrace(t *testing.T) {
 	repo, scenario := filepath.Join(dir, "repo"), filepath.Join(dir, "script")
 	makeChange(t, repo, sumBase, sumHead)
 	write(t, scenario, tracedScript)
-	cmd := realProgram(t, dir, "run", "-C", repo, "--sandbox", "none", "--provider", "script", "--base-url", scenario, "--task", "a text of somebody's")
+	cmd := realProgram(t, dir, "run", "-C", repo, "--sandbox", "none", "--provider", "script", "--base-url", scenario, "--task", "a text of someone else")
 	const parent = "00f067aa0ba902b7"
 	cmd.Env = append(cmd.Env, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.url, "OTEL_SERVICE_NAME=mine", "OTEL_EXPORTER_OTLP_HEADERS=x-team=ours",
 		"TRACEPARENT=00-4bf92f3577b34da6a3ce929d0e0e4736-"+parent+"-01")
@@ -207,7 +207,7 @@ func TestTrace(t *testing.T) {
 		if attributes(s.Attributes)["ycbot.denied.code"] == "hard_floor" {
 			denied++
 		}
-		for _, secret := range []string{"sum.sh", "sudo", "somebody", "made_up", "adds two"} {
+		for _, secret := range []string{"sum.sh", "sudo", "someone", "made_up", "adds two"} {
 			if strings.Contains(s.String(), secret) {
 				t.Errorf("%q is in span %s", secret, s)
 			}
@@ -269,7 +269,7 @@ func TestTraceOff(t *testing.T) {
 		{"not sampled", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_TRACES_SAMPLER=parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG=0"}, ""},
 		{"another exporter", []string{"OTEL_TRACES_EXPORTER=zipkin"}, `OTEL_TRACES_EXPORTER "zipkin": want otlp or none`},
 		{"another protocol", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.url, "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, `OTEL_EXPORTER_OTLP_PROTOCOL "grpc": want http/protobuf`},
-		{"nobody there", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + gone.URL, "OTEL_EXPORTER_OTLP_TIMEOUT=500"}, "traces"},
+		{"no one there", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + gone.URL, "OTEL_EXPORTER_OTLP_TIMEOUT=500"}, "traces"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -115,7 +115,7 @@ func TestPermission(t *testing.T) {
 			t.Errorf("%s: %q, %v", role, got, err)
 		}
 	}
-	if got, err := c.Permission(t.Context(), widgets, "nobody"); err != nil || got != "none" {
+	if got, err := c.Permission(t.Context(), widgets, "no-one"); err != nil || got != "none" {
 		t.Errorf("unknown: %q, %v", got, err)
 	}
 	s.AddUser("made-up", 200, "User")

@@ -27,7 +27,7 @@ var leftInBasic = []string{
 func TestAttacks(t *testing.T) { //nolint:paralleltest // some attacks are on what the whole machine has: space, memory, processes
 	users := []int{os.Geteuid()}
 	if users[0] == 0 {
-		users = append(users, nobody)
+		users = append(users, strangerID)
 	}
 	for _, uid := range users {
 		t.Run(fmt.Sprintf("uid %d", uid), func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestTableOfAttacks(t *testing.T) {
 	}
 }
 
-const nobody = 65534
+const strangerID = 65534
 
 // attackAs runs the suite in a process of its own, which has secrets.
 func attackAs(t *testing.T, mode string, uid int) map[string]attack.Verdict {

@@ -67,7 +67,7 @@ func TestMoved(t *testing.T) {
 			write(t, tree.Dir, map[string]string{"new": "x"})
 			user(t, tree.Dir, "add", "new")
 		}, []string{"index"}},
-		"told not to look": {func(t *testing.T, tree *Tree) {
+		"asked not to look": {func(t *testing.T, tree *Tree) {
 			t.Helper()
 			user(t, tree.Dir, "update-index", "--assume-unchanged", "README")
 		}, []string{"index"}},

@@ -307,7 +307,7 @@ func TestTake(t *testing.T) {
 		"worked":      {report.Report{Verdict: report.Pass, Outcome: report.Completed, Subagents: worked}, ""},
 		"out of time": {report.Report{Verdict: report.Partial, Outcome: report.TimedOut, Subagents: worked}, ""},
 		"gate":        {report.Report{Verdict: report.Fail, Outcome: report.Completed}, ""},
-		"nobody":      {report.Report{Verdict: report.Partial, Outcome: report.Completed}, "no agent worked: "},
+		"no-one":      {report.Report{Verdict: report.Partial, Outcome: report.Completed}, "no agent worked: "},
 		"no provider": {report.Report{Verdict: report.Partial, Outcome: report.Completed, Reasons: []string{"401"}, Subagents: []report.Subagent{{Agent: "verification", Outcome: "runner_errored"}}}, "the provider gave no answer: 401"},
 		"interrupted": {report.Report{Verdict: report.Fail, Outcome: report.Cancelled, Subagents: worked}, "ycbot was interrupted"},
 		"no verdict":  {report.Report{Verdict: report.Error, Outcome: report.Errored, Reasons: []string{"disk"}}, "ycbot: disk"},

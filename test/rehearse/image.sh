@@ -25,6 +25,7 @@ buildah "${store[@]}" bud --pull-never --format docker --build-arg TARGETPLATFOR
 container=$(buildah "${store[@]}" from --pull-never "ycbot:$tag")
 say() { buildah "${store[@]}" run --user 10001:10001 "$container" -- "$@"; }
 [[ $(say /usr/local/bin/ycbot version) == *"$tag"* ]] || { echo "the image's program is another one" >&2; exit 1; }
+# shellcheck disable=SC2016 # that shell expands it
 say /bin/bash -c 'command -v git bwrap bash && test -w /data && test "$(id -u)" = 10001' >/dev/null ||
   { echo "the image lacks a program, or its user cannot write /data" >&2; exit 1; }
 [[ $(buildah "${store[@]}" inspect --type image --format '{{.Docker.Config.Entrypoint}} {{.Docker.Config.User}}' "ycbot:$tag") == "[/usr/local/bin/ycbot] 10001:10001" ]] ||

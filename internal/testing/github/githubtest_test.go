@@ -161,7 +161,7 @@ func TestTokens(t *testing.T) {
 		name, token, method, path, body string
 		want                            int
 	}{
-		{"nobody", "", "GET", comments, "", 401},
+		{"no-one", "", "GET", comments, "", 401},
 		{"wrong token", "ghp_x", "GET", comments, "", 401},
 		{"stranger", stranger, "GET", comments, "", 404},
 		{"reader comments", reader, "POST", comments, `{"body":"x"}`, 201},
