@@ -245,12 +245,12 @@ func less(a, b [3]int) bool {
 	return false
 }
 
-// notify wakes the workers that listen, in the way of River's own inserts.
+// notify wakes the workers that listen.
 func notify(ctx context.Context, tx *store.Tx) error {
 	if tx.Postgres == nil {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, `select pg_notify(concat(current_schema(), '.river_insert'), $1)`, `{"queue": "`+queueName+`"}`); err != nil {
+	if _, err := tx.Exec(ctx, `select `+wakeWorkers); err != nil {
 		return fmt.Errorf("notify workers: %w", err)
 	}
 	return nil

@@ -109,6 +109,9 @@ func (s *Server) Back(tb testing.TB) {
 	s.order(tb, "start", true)
 }
 
+// Log is the file that the server logs to.
+func (s *Server) Log() string { return filepath.Join(s.dir, "log") }
+
 // order gives an order and waits until the server answers, or does not.
 func (s *Server) order(tb testing.TB, what string, answers bool) {
 	tb.Helper()
