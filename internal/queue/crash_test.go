@@ -219,7 +219,13 @@ func TestOrphan(t *testing.T) {
 			run(t, q, work)
 			other := at(2, 1, "a")
 			enqueue(t, server, other)
-			<-again // it is up
+			<-again
+			eventually(t, "the database is up for long enough for jobs of the dead to be taken", func() (calm bool) {
+				if err := q.db.Postgres().QueryRow(t.Context(), `select pg_postmaster_start_time() <= now() - $1::interval`, regainWithin).Scan(&calm); err != nil {
+					t.Fatal(err)
+				}
+				return calm
+			})
 		}
 		dead.kill()
 		killed := time.Now()

@@ -26,8 +26,8 @@ var errLost = errors.New("this worker did not answer for too long, and its jobs 
 // aliveWithin is how long the database may take to answer a worker that renews its lease.
 const aliveWithin = 5 * time.Second
 
-// regainWithin is how long a worker that has begun, or that the database did not answer for
-// a while, leaves jobs of others alone: they have to renew their leases first, too.
+// regainWithin is how long a worker leaves jobs of others alone when the database has begun, or
+// did not answer it for a while: they have to renew their leases first, too.
 const regainWithin = 5 * time.Second
 
 // late is after what time without a word a worker whose connection is gone is dead. One that
@@ -47,7 +47,7 @@ const wakeWorkers = `pg_notify(concat(current_schema(), '.river_insert'), '{"que
 func (q *Queue) register(ctx context.Context) error {
 	err := q.db.Write(ctx, func(tx *store.Tx) error {
 		return tx.Each(ctx, func(scan store.Scan) error { return scan(&q.epoch) }, `insert into workers (id, backend, since, renewed, expires)
-			values ($1, 0, now(), now(), now() + $2::interval) returning epoch`, q.worker, q.o.Lease)
+			values ($1, 0, '-infinity', now(), now() + $2::interval) returning epoch`, q.worker, q.o.Lease)
 	})
 	if err != nil {
 		return fmt.Errorf("register worker %s: %w", q.worker, err)
@@ -59,7 +59,8 @@ func (q *Queue) register(ctx context.Context) error {
 // does not make the worker late.
 type leaseLine struct {
 	conn  *pgx.Conn // nil: none
-	fresh bool      // nothing was renewed by it
+	again bool      // there was another before, and nothing was renewed by this one
+	had   bool      // there was one
 }
 
 // hold renews the lease of this worker, and takes those of dead ones, until ctx ends; then it
@@ -120,7 +121,7 @@ func (l *leaseLine) connect(ctx context.Context, db *store.DB) error {
 	if err != nil {
 		return err
 	}
-	l.conn, l.fresh = conn, true
+	l.conn, l.again, l.had = conn, l.had, true
 	// After a crash of the database a lease is renewed anyhow: no disk has to be waited for.
 	if _, err := conn.Exec(ctx, `set synchronous_commit = off`); err != nil {
 		l.drop(ctx)
@@ -148,15 +149,15 @@ func (q *Queue) renew(ctx context.Context, l *leaseLine) (calm bool, err error) 
 	}
 	err = l.conn.QueryRow(ctx, `update workers set since = case when $3 or renewed < now() - $4::interval / 2 then now() else since end,
 			renewed = now(), expires = now() + $4::interval, backend = pg_backend_pid()
-		where id = $1 and epoch = $2 returning since <= now() - $5::interval`,
-		q.worker, q.epoch, l.fresh, q.o.Lease, regainWithin).Scan(&calm)
+		where id = $1 and epoch = $2 returning greatest(since, pg_postmaster_start_time()) <= now() - $5::interval`,
+		q.worker, q.epoch, l.again, q.o.Lease, regainWithin).Scan(&calm)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return false, errLost
 	case err != nil:
 		return false, fmt.Errorf("renew the lease: %w", err)
 	}
-	l.fresh = false
+	l.again = false
 	return calm, nil
 }
 
