@@ -83,7 +83,7 @@ var errMissing = errors.New("it is not installed")
 
 const startPostgres = `"$1/initdb" -D "$2/data" -A trust -U ycbot --no-sync >"$2/initdb.log" 2>&1 || { cat "$2/initdb.log" >&2; exit 1; }
 begin() {
-	"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=200 >>"$2/log" 2>&1 </dev/null &
+	"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=400 >>"$2/log" 2>&1 </dev/null &
 	pid=$!
 }
 begin "$@"
