@@ -2,84 +2,47 @@ package queue
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"time"
-
-	"github.com/ycbot/ycbot/internal/store"
 )
 
-// regainWithin is how long a worker waits, after a database that was away is back, before it
-// gives jobs of others to itself: they have to take their locks again, too.
-const regainWithin = 5 * time.Second
-
-// regain waits until the database is back and this worker holds its lock again. What runs
-// here goes on meanwhile and keeps its jobs; no other is begun. It returns nil when ctx
-// ends, and an error when another worker was given one of the jobs.
-func (q *Queue) regain(ctx context.Context, g *guard, why error) error {
-	q.o.Log.WarnContext(ctx, "the database does not answer: jobs at work are kept, and no other is begun until it does", "error", why)
-	began := q.db.Now()
+// leave notes that the database does not answer: no job is begun until it does.
+func (q *Queue) leave(ctx context.Context, why error) {
 	q.mu.Lock()
-	q.away, q.outages = true, q.outages+1
+	first := !q.away
+	if first {
+		q.away, q.since, q.outages = true, q.db.Now(), q.outages+1
+	}
 	q.mu.Unlock()
-	g.drop(ctx)
-	for {
-		err := q.again(ctx, g)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.Is(err, errLost):
-			return err
-		case err == nil:
-			q.quietUntil = q.db.Now().Add(regainWithin)
-			q.reclaim = true
-			q.mu.Lock()
-			q.away = false
-			q.mu.Unlock()
-			q.o.Log.InfoContext(ctx, "the database answers again", "after", q.db.Now().Sub(began).Round(time.Millisecond))
-			return nil
-		}
-		q.pause(ctx)
+	if first {
+		q.o.Log.WarnContext(ctx, "the database does not answer: jobs at work are kept, and no other is begun until it does", "error", why)
 	}
 }
 
-// again tries once to take the lock of this worker, and looks whether its jobs are still its own.
-func (q *Queue) again(ctx context.Context, g *guard) error {
-	ctx, cancel := context.WithTimeout(ctx, aliveWithin)
-	defer cancel()
-	conn, err := q.lock(ctx, `select pg_try_advisory_lock($1)`)
-	if err != nil {
-		return err
+// comeBack notes that the database answers, and that this worker has its lease still.
+func (q *Queue) comeBack(ctx context.Context) {
+	q.mu.Lock()
+	was, after := q.away, q.db.Now().Sub(q.since)
+	q.away = false
+	q.reclaim = q.reclaim || was
+	q.mu.Unlock()
+	if was {
+		q.o.Log.InfoContext(ctx, "the database answers again", "after", after.Round(time.Millisecond))
 	}
-	g.conn = conn
-	lost, err := q.lostJobs(ctx)
-	switch {
-	case err != nil:
-		g.drop(ctx)
-		return err
-	case len(lost) > 0:
-		return fmt.Errorf("%w: another worker has jobs %v", errLost, lost)
-	}
-	return nil
 }
 
-// lostJobs are the jobs at work here that the database has not as this worker's.
-func (q *Queue) lostJobs(ctx context.Context) ([]string, error) {
-	before := q.here()
-	own := map[string]bool{}
-	err := q.db.Reader().Each(ctx, func(scan store.Scan) error {
-		var id string
-		err := scan(&id)
-		own[id] = true
-		return err
-	}, `select j.id from river_job r join jobs j on j.river_id = r.id
-		where r.state = 'running' and r.queue = $1 and r.attempted_by[array_upper(r.attempted_by, 1)] = $2`, queueName, q.worker)
-	if err != nil {
-		return nil, fmt.Errorf("list jobs of this worker: %w", err)
-	}
-	still := q.here() // what ended meanwhile is not lost
-	return slices.DeleteFunc(before, func(id string) bool { return own[id] || !slices.Contains(still, id) }), nil
+// reclaims says whether jobs that count as this worker's may not be at work here: River could
+// not store how they ended, or not hand them over, while the database was away.
+func (q *Queue) reclaims() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.reclaim
+}
+
+// reclaimed notes that they were given back.
+func (q *Queue) reclaimed() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.reclaim = false
 }
 
 // here are the jobs at work in this process.
@@ -91,21 +54,6 @@ func (q *Queue) here() []string {
 		ids = append(ids, id)
 	}
 	return ids
-}
-
-// reapOwn gives back the jobs that count as this worker's and are not at work here: River
-// could not store how they ended, or not hand them over, while the database was away.
-func (q *Queue) reapOwn(ctx context.Context) error {
-	return q.db.Write(ctx, func(tx *store.Tx) error {
-		n, err := tx.Exec(ctx, `update river_job set state = 'available', attempt = greatest(attempt - 1, 0)
-			where state = 'running' and queue = $1 and attempted_by[array_upper(attempted_by, 1)] = $2
-				and id not in (select river_id from jobs where river_id is not null and id = any($3))`, queueName, q.worker, q.here())
-		if err != nil || n == 0 {
-			return err
-		}
-		q.o.Log.InfoContext(ctx, "jobs that the database lost sight of are begun again", "jobs", n)
-		return notify(ctx, tx)
-	})
 }
 
 // outage is how many times the database was away, and whether it is.

@@ -61,7 +61,7 @@ func TestDatabaseAway(t *testing.T) {
 		t.Error("a job was stored without a database")
 	}
 	own.Back(t)
-	eventually(t, "the workers have their locks", func() bool {
+	eventually(t, "the workers have their leases", func() bool {
 		_, one := workers[0].outage()
 		_, two := workers[1].outage()
 		return !one && !two

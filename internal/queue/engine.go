@@ -92,7 +92,7 @@ func migrate[T any](ctx context.Context, driver riverdriver.Driver[T]) error {
 func newEngine(q *Queue) (engine, error) {
 	if pool := q.db.Postgres(); pool != nil {
 		e := &driven[pgx.Tx]{of: func(tx *store.Tx) pgx.Tx { return tx.Postgres }}
-		return e, e.open(riverpgxv5.New(pool), q)
+		return e, e.open(fencedDriver{riverpgxv5.New(pool), q}, q)
 	}
 	e := &driven[*sql.Tx]{of: func(tx *store.Tx) *sql.Tx { return tx.SQLite }}
 	return e, e.open(riversqlite.New(q.db.SQLite()), q)

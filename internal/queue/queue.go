@@ -11,7 +11,7 @@
 //
 // Work is done at least once. A worker that dies gives its jobs back: to the process that
 // next opens the SQLite file, which one process works on at a time; on PostgreSQL to its
-// peers, which see that the advisory lock it held is free. River's own rescue, which
+// peers, which see that it does not renew its lease (see lease.go). River's own rescue, which
 // would need longer than the longest run, is off, and so is its time limit: runs have
 // their own. An error of a job means that the infrastructure failed; it is tried again
 // until its attempts are used up. Jobs that were handed back or lost with their worker
@@ -21,7 +21,7 @@
 // given to the worker with a context that is cancelled already, as often as needed for
 // the worker to end what people see of it; the cause of the context is a [*Cancelled].
 //
-// Tables: jobs is this package's, in the migrations of package store; river_job is
+// Tables: jobs and workers are this package's, in the migrations of package store; river_job is
 // River's. A PostgreSQL that goes away is waited for: jobs at work go on and stay this
 // worker's as long as no other was given them, none is begun, and none is charged with an
 // attempt for it.
@@ -56,7 +56,8 @@ type Options struct {
 
 	Drain time.Duration // how long running jobs may go on when Run is to end; then they are handed back
 	Poll  time.Duration // how often River looks for work; 0: 30 ms on SQLite, 1 s on PostgreSQL, which notifies
-	Watch time.Duration // how often dead peers and cancelled jobs are looked for; 0: 500 ms
+	Watch time.Duration // how often dead peers and cancelled jobs are looked for, and the lease is renewed; 0: 500 ms
+	Lease time.Duration // how long a worker on PostgreSQL that does not renew it counts as alive; 0: 10 s
 
 	Log *slog.Logger // nil: none
 }
@@ -80,6 +81,9 @@ func (o Options) withDefaults(postgres bool) Options {
 	if o.Watch <= 0 {
 		o.Watch = 500 * time.Millisecond
 	}
+	if o.Lease <= 0 {
+		o.Lease = 10 * time.Second
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -100,15 +104,14 @@ func backoff(attempt int) time.Duration {
 type Queue struct {
 	db     *store.DB
 	o      Options
-	worker string // names this process to others; so is its advisory lock called
+	worker string // names this process to others
+	epoch  int64  // of its lease
 	engine engine
 	batch  batcher
 	wake   chan struct{} // a place became free
 	line   lineCache
 
-	// Of the goroutine that keeps house:
-	quietUntil time.Time // jobs of other workers are left alone
-	reclaim    bool      // jobs of this worker may not be at work any more
+	gone chan struct{} // closed when lost is set
 
 	mu       sync.Mutex
 	work     func(context.Context, job.Job) error
@@ -116,7 +119,9 @@ type Queue struct {
 	lost     bool                               // no one may rely on this worker any more
 	draining bool                               // no job is begun any more
 	away     bool                               // the database does not answer
+	since    time.Time                          // when it did not for the first time
 	outages  int                                // times that it did not
+	reclaim  bool                               // jobs that count as this worker's may not be at work any more
 	busy     sync.WaitGroup                     // calls of work
 }
 
@@ -127,6 +132,7 @@ func New(db *store.DB, o Options) (*Queue, error) {
 		worker:  "ycbot-" + rand.Text(),
 		o:       o.withDefaults(db.Postgres() != nil),
 		wake:    make(chan struct{}, 1),
+		gone:    make(chan struct{}),
 		running: map[string]context.CancelCauseFunc{},
 	}
 	q.batch.store = q.accept

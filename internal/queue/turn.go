@@ -39,8 +39,7 @@ type candidate struct {
 // under the caps. What is handed over keeps its place but from what is urgent, so no more
 // than that is.
 func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
-	window := max(q.o.Workers, 2)
-	free, err := q.free(ctx, tx, window)
+	free, err := q.free(ctx, tx)
 	if err != nil || free.none() {
 		return err
 	}
@@ -48,11 +47,15 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 		if _, err := tx.Exec(ctx, `select pg_advisory_xact_lock($1)`, store.LockKey("promote")); err != nil {
 			return fmt.Errorf("promote: %w", err)
 		}
-		if free, err = q.free(ctx, tx, window); err != nil || free.none() {
+		if free, err = q.free(ctx, tx); err != nil || free.none() {
 			return err
 		}
 	}
-	waiting, err := candidates(ctx, tx, window)
+	each := free.window
+	if q.o.PerRepo > 0 {
+		each = min(each, q.o.PerRepo)
+	}
+	waiting, err := candidates(ctx, tx, each)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
@@ -152,6 +155,7 @@ func handOver(tx *store.Tx, from, to string) string {
 
 // A room is how much more may be handed over.
 type room struct {
+	window int // how much may be handed over at a time: what all workers could take
 	places int
 	waits  bool // a job waits for its turn
 	urgent bool // one that is urgent does
@@ -160,17 +164,23 @@ type room struct {
 // none says that nothing can be handed over.
 func (r room) none() bool { return !r.waits || r.places <= 0 && !r.urgent }
 
-func (q *Queue) free(ctx context.Context, tx *store.Tx, window int) (room, error) {
+func (q *Queue) free(ctx context.Context, tx *store.Tx) (room, error) {
 	var r room
 	var available int
-	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&available, &r.waits, &r.urgent) },
+	living := `1`
+	if tx.Postgres != nil {
+		living = `(select count(*) from workers where expires > now())`
+	}
+	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&available, &r.waits, &r.urgent, &r.window) },
 		`select (select count(*) from river_job where state = 'available' and queue = $1),
 			exists (select 1 from river_job where state = 'pending' and queue = $1),
-			exists (select 1 from river_job where state = 'pending' and queue = $1 and priority = $2)`, queueName, urgent)
+			exists (select 1 from river_job where state = 'pending' and queue = $1 and priority = $2), `+living, queueName, urgent)
 	if err != nil {
 		return r, fmt.Errorf("count available jobs: %w", err)
 	}
-	r.places = window - available
+	// One job at a time for each of very many workers would look through all that wait as often.
+	r.window = max(r.window*max(q.o.Workers, 1), 2)
+	r.places = r.window - available
 	return r, nil
 }
 
@@ -245,12 +255,12 @@ func less(a, b [3]int) bool {
 	return false
 }
 
-// notify wakes the workers that listen, in the way of River's own inserts.
+// notify wakes the workers that listen.
 func notify(ctx context.Context, tx *store.Tx) error {
 	if tx.Postgres == nil {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, `select pg_notify(concat(current_schema(), '.river_insert'), $1)`, `{"queue": "`+queueName+`"}`); err != nil {
+	if _, err := tx.Exec(ctx, `select `+wakeWorkers); err != nil {
 		return fmt.Errorf("notify workers: %w", err)
 	}
 	return nil

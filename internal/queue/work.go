@@ -46,6 +46,9 @@ func (w *worker) Work(ctx context.Context, r *river.Job[work]) error {
 		q.await(ctx)
 	}
 	j, starts, why, err := q.begin(ctx, r.Args.ID)
+	if errors.Is(err, errLost) {
+		return q.settle(ctx, j, r.Attempt, err)
+	}
 	if err != nil {
 		q.await(ctx)
 		q.o.Log.WarnContext(ctx, "job is put off", "job", r.Args.ID, "error", err)
@@ -122,7 +125,7 @@ func (q *Queue) giveUp(ctx context.Context, j job.Job, err error) {
 // enter makes the context that a job runs in. Only the queue cancels it, never River,
 // so that its cause is always one of this package's.
 func (q *Queue) enter(ctx context.Context, id string) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancelCause(q.fenced(context.WithoutCancel(ctx)))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.running[id] = cancel

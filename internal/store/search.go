@@ -58,7 +58,8 @@ func (db *DB) runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	return collect(ctx, db.Reader(), scanRun, `select `+runColumns+` from runs where id in (select id from runs`+db.index(f)+` where `+where+inner+`)`+newest, args...)
 }
 
-// candidatesAtOnce is how many runs in which a test failed are looked at at a time.
+// candidatesAtOnce is how many results of runs in which a test failed are looked at at a
+// time, after the first: most searches need no more than those.
 const candidatesAtOnce = 300
 
 // failed goes through the runs in which a test failed, the newest first, for those that
@@ -69,16 +70,25 @@ func (db *DB) failed(ctx context.Context, f RunFilter) ([]Run, error) {
 	rest := f
 	rest.Failing = f.Failing[1:]
 	at, id := Micros(f.Before), f.BeforeID
-	for {
+	index := ""
+	if db.pool == nil { // which has no statistics
+		index = " indexed by test_results_failing"
+	}
+	for limit := min(2*f.Limit, candidatesAtOnce); ; limit = candidatesAtOnce {
 		rest.among = []string{}
+		rows := 0
+		// A run is there once for each test of it, one after the other.
 		err := db.Reader().Each(ctx, func(scan Scan) error {
+			before := id
 			err := scan(&id, &at)
-			rest.among = append(rest.among, id)
+			if rows++; id != before {
+				rest.among = append(rest.among, id)
+			}
 			return err
-		}, `select run, created from test_results join tests on test = tests.id
+		}, `select run, created from test_results`+index+` join tests on test = tests.id
 			where repo_id in (`+numbers(f.RepoIDs)+`) and `+db.contains()+`(folded, $1) > 0 and outcome in (`+failing+`)
 				and (cast($2 as bigint) = 0 or created < $2 or created = $2 and run < $3)
-			group by run, created order by created desc, run desc limit $4`, strings.ToLower(f.Failing[0]), at, id, candidatesAtOnce)
+			order by created desc, run desc limit $4`, strings.ToLower(f.Failing[0]), at, id, limit)
 		if err != nil || len(rest.among) == 0 {
 			return out, err
 		}
@@ -87,7 +97,7 @@ func (db *DB) failed(ctx context.Context, f RunFilter) ([]Run, error) {
 			return nil, err
 		}
 		out = append(out, found...)
-		if len(out) >= f.Limit || len(rest.among) < candidatesAtOnce {
+		if len(out) >= f.Limit || rows < limit {
 			return out[:min(len(out), f.Limit)], nil
 		}
 	}

@@ -51,7 +51,7 @@ func TestSearch(t *testing.T) {
 		}
 		index("a", true, TestResult{Test: "x TestSell_100%", Outcome: Broken}, TestResult{Test: "x TestFlips", Outcome: Flaky})
 		index("b", true, TestResult{Test: "x TestSell_100%", Outcome: Fixed})
-		index("c", true, TestResult{Test: "y TestSell1100", Outcome: PreExisting})
+		index("c", true, TestResult{Test: "y TestSell1100", Outcome: PreExisting}, TestResult{Test: "y TestSell2", Outcome: Broken}, TestResult{Test: "y TestSell3", Outcome: Broken}, TestResult{Test: "y TestSell4", Outcome: Broken}, TestResult{Test: "y TestSell5", Outcome: Broken})
 		index("e", true, TestResult{Test: "z TestSell_100%", Outcome: Broken})
 		both := []int64{1, 2}
 		for _, c := range []struct {
@@ -70,6 +70,8 @@ func TestSearch(t *testing.T) {
 			{RunFilter{RepoIDs: both, State: Running}, "d"},
 			{RunFilter{RepoIDs: both, Verdict: "FAIL", Actor: "maria", Number: 12, Commit: "ab"}, "a"},
 			{RunFilter{RepoIDs: both, Failing: []string{"testsell"}}, "c a"},
+			{RunFilter{RepoIDs: both, Failing: []string{"testsell"}, Limit: 2}, "c a"}, // more tests of c than are looked at at first
+			{RunFilter{RepoIDs: both, Failing: []string{"testsell"}, Limit: 1}, "c"},
 			{RunFilter{RepoIDs: both, Failing: []string{"SELL_100%"}}, "a"},
 			{RunFilter{RepoIDs: both, Failing: []string{"sell", "y "}}, "c"},
 			{RunFilter{RepoIDs: both, Failing: []string{"flips"}}, ""},

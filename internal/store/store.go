@@ -8,7 +8,8 @@
 // under a key counts); deliveries, the webhooks that came; base_results, what tests
 // of bases said (see [BaseResults]); flakes, which tests gave both results on the same
 // code (see [Flakes]); tests and test_results, what runs said of tests that did not just pass (see
-// [TestResult]); jobs, which package queue reads and writes beside River's own tables. All schema is in migrations/,
+// [TestResult]); jobs, which package queue reads and writes beside River's own tables, and workers, which
+// it has on PostgreSQL alone. All schema is in migrations/, otherwise
 // the same for both databases but for the names of types.
 //
 // Times are stored as microseconds since 1970, 0 for none, so that both databases

@@ -51,14 +51,30 @@ func (db *DB) Write(ctx context.Context, fn func(*Tx) error) error {
 		return db.writeSQLite(ctx, fn)
 	}
 	for n := 1; ; n++ {
-		err := pgx.BeginFunc(ctx, db.pool, func(tx pgx.Tx) error {
-			return fn(&Tx{Querier: pgQuerier{tx}, Postgres: tx})
+		err := pgx.BeginFunc(ctx, db.pool, func(begun pgx.Tx) error {
+			tx := &Tx{Querier: pgQuerier{begun}, Postgres: begun}
+			if fence, ok := ctx.Value(fenceKey{}).(func(context.Context, *Tx) error); ok {
+				if err := fence(ctx, tx); err != nil {
+					return err
+				}
+			}
+			return fn(tx)
 		})
 		var refused *pgconn.PgError
 		if err == nil || n == tries || !errors.As(err, &refused) || (refused.Code != deadlock && refused.Code != serialization) {
 			return err
 		}
 	}
+}
+
+// fenceKey is that of a fence in a context.
+type fenceKey struct{}
+
+// Fenced is ctx, with which each transaction of [DB.Write] begins with fence, on PostgreSQL:
+// an error of it ends the transaction before anything was written. So a worker that is not
+// alive any more to others is refused whatever it still writes for its jobs.
+func Fenced(ctx context.Context, fence func(context.Context, *Tx) error) context.Context {
+	return context.WithValue(ctx, fenceKey{}, fence)
 }
 
 // PostgreSQL's codes for what may be tried again.

@@ -15,6 +15,13 @@ import (
 // root is the folder of ycbot's own module, from here.
 const root = "../.."
 
+// sizes are how large a measurement is.
+type sizes struct {
+	queued  int // verifications that wait in row 18
+	jobs    int // that wait in row 21
+	workers int // processes in row 21
+}
+
 // A lab is what the measurements share: a folder, a home, the program.
 type lab struct {
 	dir    string
@@ -24,7 +31,7 @@ type lab struct {
 	rounds int
 	logf   func(format string, args ...any)
 	n      int // of runs
-	queued int // verifications that wait in row 18
+	sizes
 }
 
 func newLab(ctx context.Context, dir, program string, rounds int, logf func(string, ...any)) (*lab, error) {

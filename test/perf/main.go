@@ -53,6 +53,7 @@ func measurements() []measurement {
 		{"15", "a new head comes", superseding},
 		{"16", "work starts", pickup},
 		{"18", "two workers", scaling},
+		{"21", "a crowd of workers", crowded},
 	}
 }
 
@@ -60,7 +61,10 @@ func main() {
 	out := flag.String("o", "", "write the table to `FILE` as well")
 	rounds := flag.Int("rounds", 5, "rounds of each measurement")
 	only := flag.String("row", "", "only what measures these `ROWS` of the scorecard, as in 4 or 3,4,sandbox")
-	queued := flag.Int("queued", 200, "verifications that wait in row 18")
+	var size sizes
+	flag.IntVar(&size.queued, "queued", 200, "verifications that wait in row 18")
+	flag.IntVar(&size.jobs, "jobs", 5000, "jobs that wait in row 21")
+	flag.IntVar(&size.workers, "workers", 40, "processes that work in row 21")
 	program := flag.String("program", "", "measure, or compare, this `FILE`, an ycbot that is built already")
 	older := flag.String("against", "", "measure nothing: say whether this `FILE`, an older ycbot, reports the same")
 	others := flag.Bool("peers", false, "measure ycbot beside other agents, which are got from the npm registry, and nothing else")
@@ -68,13 +72,20 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measure(ctx, *out, *rounds, *queued, *only, *older, *scripts, *program, *others); err != nil {
+	if url := os.Getenv(crowdURL); url != "" {
+		if err := crowdWorker(ctx, url); err != nil {
+			fmt.Fprintln(os.Stderr, "perf: worker: "+err.Error())
+			os.Exit(1)
+		}
+		return
+	}
+	if err := measure(ctx, *out, *rounds, size, *only, *older, *scripts, *program, *others); err != nil {
 		fmt.Fprintln(os.Stderr, "perf: "+err.Error())
 		os.Exit(1)
 	}
 }
 
-func measure(ctx context.Context, out string, rounds, queued int, only, older, scripts, program string, others bool) error {
+func measure(ctx context.Context, out string, rounds int, size sizes, only, older, scripts, program string, others bool) error {
 	dir, err := os.MkdirTemp("", "ycbot-perf-")
 	if err != nil {
 		return err
@@ -85,7 +96,7 @@ func measure(ctx context.Context, out string, rounds, queued int, only, older, s
 	if err != nil {
 		return err
 	}
-	l.queued = queued
+	l.sizes = size
 	if older != "" {
 		return same(ctx, l, older, scripts)
 	}

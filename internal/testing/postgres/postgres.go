@@ -83,7 +83,7 @@ var errMissing = errors.New("it is not installed")
 
 const startPostgres = `"$1/initdb" -D "$2/data" -A trust -U ycbot --no-sync >"$2/initdb.log" 2>&1 || { cat "$2/initdb.log" >&2; exit 1; }
 begin() {
-	"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=200 >>"$2/log" 2>&1 </dev/null &
+	"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=400 >>"$2/log" 2>&1 </dev/null &
 	pid=$!
 }
 begin "$@"
@@ -108,6 +108,9 @@ func (s *Server) Back(tb testing.TB) {
 	tb.Helper()
 	s.order(tb, "start", true)
 }
+
+// Log is the file that the server logs to.
+func (s *Server) Log() string { return filepath.Join(s.dir, "log") }
 
 // order gives an order and waits until the server answers, or does not.
 func (s *Server) order(tb testing.TB, what string, answers bool) {

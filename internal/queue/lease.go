@@ -1,0 +1,238 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ycbot/ycbot/internal/store"
+)
+
+// On PostgreSQL a worker is a row of the table workers, which it renews at each tick by one
+// statement. All times in it are of the database's clock. A worker is dead when its row was
+// not renewed for as long as a lease lasts, or, sooner, when it was late by [late] and the
+// connection that renewed it is gone, as after the process ended. Another worker then raises
+// the epoch of the row and gives its jobs away, in one statement that is the same however
+// many workers there are. What a worker writes for a job is refused when its epoch is not the
+// one that it had at first: see [Queue.fenced].
+
+// errLost is the cause of the context of jobs whose worker lost its lease: they were given
+// to others.
+var errLost = errors.New("this worker did not answer for too long, and its jobs were given to others")
+
+// aliveWithin is how long the database may take to answer a worker that renews its lease.
+const aliveWithin = 5 * time.Second
+
+// regainWithin is how long a worker leaves jobs of others alone when the database has begun, or
+// did not answer it for a while: they have to renew their leases first, too.
+const regainWithin = 5 * time.Second
+
+// late is after what time without a word a worker whose connection is gone is dead. One that
+// was only cut off connects again at its next tick.
+const late = time.Second
+
+// forgotten is how long the row of a dead worker is kept, which is for people.
+const forgotten = time.Hour
+
+// holder is the worker that River gave a job to last.
+const holder = `attempted_by[array_upper(attempted_by, 1)]`
+
+// wakeWorkers wakes those that listen, in the way of River's own inserts.
+const wakeWorkers = `pg_notify(concat(current_schema(), '.river_insert'), '{"queue": "` + queueName + `"}')`
+
+// register makes the row of this worker.
+func (q *Queue) register(ctx context.Context) error {
+	err := q.db.Write(ctx, func(tx *store.Tx) error {
+		return tx.Each(ctx, func(scan store.Scan) error { return scan(&q.epoch) }, `insert into workers (id, backend, since, renewed, expires)
+			values ($1, 0, '-infinity', now(), now() + $2::interval) returning epoch`, q.worker, q.o.Lease)
+	})
+	if err != nil {
+		return fmt.Errorf("register worker %s: %w", q.worker, err)
+	}
+	return nil
+}
+
+// A leaseLine is the connection that renews a lease. It is the lease's own, so that a busy pool
+// does not make the worker late.
+type leaseLine struct {
+	conn  *pgx.Conn // nil: none
+	again bool      // there was another before, and nothing was renewed by this one
+	had   bool      // there was one
+}
+
+// hold renews the lease of this worker, and takes those of dead ones, until ctx ends; then it
+// returns nil. It returns an error when this worker lost its lease. A database that does not
+// answer is waited for: what runs here goes on meanwhile and keeps its jobs, as no other was
+// given them.
+func (q *Queue) hold(ctx context.Context) error {
+	var l leaseLine
+	defer l.drop(ctx)
+	tick := time.NewTicker(q.o.Watch)
+	defer tick.Stop()
+	for {
+		if err := q.beat(ctx, &l); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-q.gone:
+			return errLost
+		case <-tick.C:
+		}
+	}
+}
+
+// beat is what a worker does at each tick for its lease. An error means that it lost it.
+func (q *Queue) beat(ctx context.Context, l *leaseLine) error {
+	within, cancel := context.WithTimeout(ctx, aliveWithin)
+	defer cancel()
+	calm, err := q.renew(within, l)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(err, errLost):
+		q.lose()
+		return err
+	case err != nil:
+		l.drop(ctx)
+		q.leave(ctx, err)
+		return nil
+	}
+	q.comeBack(ctx)
+	if !calm {
+		return nil
+	}
+	if err := q.reap(within, l.conn); err != nil && ctx.Err() == nil {
+		q.o.Log.WarnContext(ctx, "jobs of dead workers are not looked for", "error", err)
+	}
+	return nil
+}
+
+// connect opens the connection.
+func (l *leaseLine) connect(ctx context.Context, db *store.DB) error {
+	if l.conn != nil {
+		return nil
+	}
+	conn, err := pgx.ConnectConfig(ctx, db.Postgres().Config().ConnConfig.Copy())
+	if err != nil {
+		return err
+	}
+	l.conn, l.again, l.had = conn, l.had, true
+	// After a crash of the database a lease is renewed anyhow: no disk has to be waited for.
+	if _, err := conn.Exec(ctx, `set synchronous_commit = off`); err != nil {
+		l.drop(ctx)
+		return err
+	}
+	return nil
+}
+
+// drop closes the connection.
+func (l *leaseLine) drop(ctx context.Context) {
+	if l.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = l.conn.Close(ctx) // it may be broken
+	l.conn = nil
+}
+
+// renew renews the lease of this worker. It reports whether the database has answered
+// throughout for long enough that who is silent is dead.
+func (q *Queue) renew(ctx context.Context, l *leaseLine) (calm bool, err error) {
+	if err := l.connect(ctx, q.db); err != nil {
+		return false, err
+	}
+	err = l.conn.QueryRow(ctx, `update workers set since = case when $3 or renewed < now() - $4::interval / 2 then now() else since end,
+			renewed = now(), expires = now() + $4::interval, backend = pg_backend_pid()
+		where id = $1 and epoch = $2 returning greatest(since, pg_postmaster_start_time()) <= now() - $5::interval`,
+		q.worker, q.epoch, l.again, q.o.Lease, regainWithin).Scan(&calm)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, errLost
+	case err != nil:
+		return false, fmt.Errorf("renew the lease: %w", err)
+	}
+	l.again = false
+	return calm, nil
+}
+
+// reap gives jobs of dead workers to others. It waits for no lock: a row that another
+// transaction has is looked at again at the next tick.
+func (q *Queue) reap(ctx context.Context, conn *pgx.Conn) error {
+	if q.reclaims() {
+		if err := q.giveAway(ctx, conn, "jobs that the database lost sight of are begun again", `with given as (
+				update river_job set state = 'available', attempt = greatest(attempt - 1, 0)
+				where state = 'running' and queue = $1 and `+holder+` = $2 and id not in
+					(select river_id from jobs where river_id is not null and id = any($3))
+				returning `+holder+` as worker)`, q.worker, q.here()); err != nil {
+			return fmt.Errorf("give back jobs of this worker: %w", err)
+		}
+		q.reclaimed()
+	}
+	return q.giveAway(ctx, conn, "jobs of a worker that died are begun again", `with busy as (
+			select `+holder+` as id from river_job where state = 'running' and queue = $1
+		), dead as (
+			select id from workers where id in (select id from busy)
+				and (expires < now() or renewed < now() - $2::interval and not exists (select 1 from pg_stat_activity where pid = backend))
+			for update skip locked
+		), over as (
+			update workers set epoch = epoch + 1 from dead where workers.id = dead.id returning workers.id
+		), old as (
+			delete from workers where expires < now() - $3::interval and id not in (select id from busy)
+		), given as (
+			update river_job set state = 'available', attempt = greatest(attempt - 1, 0) where id in (
+				select id from river_job where state = 'running' and queue = $1
+					and (`+holder+` in (select id from over) or `+holder+` not in (select id from workers))
+				for update skip locked)
+			returning `+holder+` as worker)`, late, forgotten)
+}
+
+// giveAway lets any worker take jobs: given, of which statement ends, are the workers that had
+// them, one for each. Its first parameter is the name of the queue.
+func (q *Queue) giveAway(ctx context.Context, conn *pgx.Conn, message, statement string, args ...any) error {
+	rows, err := conn.Query(ctx, statement+` select worker, count(*), cast(`+wakeWorkers+` as text) from given group by worker`, append([]any{queueName}, args...)...)
+	if err != nil {
+		return err
+	}
+	var worker, none string
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&worker, &n, &none}, func() error {
+		q.o.Log.InfoContext(ctx, message, "worker", worker, "jobs", n)
+		return nil
+	})
+	return err
+}
+
+// fenced is ctx for the work on a job: transactions of the store with it are refused when
+// this worker lost its lease.
+func (q *Queue) fenced(ctx context.Context) context.Context {
+	if q.db.Postgres() == nil {
+		return ctx
+	}
+	return store.Fenced(ctx, func(ctx context.Context, tx *store.Tx) error {
+		// No one takes the lease until the transaction ends; it can be renewed.
+		n, err := tx.Exec(ctx, `select 1 from workers where id = $1 and epoch = $2 for key share`, q.worker, q.epoch)
+		if err == nil && n == 0 {
+			q.lose()
+			err = errLost
+		}
+		return err
+	})
+}
+
+// lose ends what runs here, because others were given it.
+func (q *Queue) lose() {
+	q.mu.Lock()
+	had := !q.lost
+	q.lost = true
+	q.mu.Unlock()
+	if had {
+		close(q.gone)
+		q.cancelAll(errLost)
+	}
+}
