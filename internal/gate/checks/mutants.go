@@ -120,7 +120,6 @@ func (r *check) mutable(ctx context.Context) ([]changedFile, error) {
 }
 
 func (m *mutator) count(t *trial) {
-	m.tried++
 	switch t.result {
 	case killed:
 		m.out.Killed++

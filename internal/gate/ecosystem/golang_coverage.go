@@ -22,6 +22,7 @@ func goCoverage() *Coverage {
 			}
 			return c.goTest(append(args, pkgs...)...)
 		},
+		Variants: goVariants(),
 	}
 }
 
