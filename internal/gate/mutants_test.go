@@ -4,8 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -76,6 +80,36 @@ func TestMutantsInCopies(t *testing.T) {
 				if in := regexp.MustCompile(`(?m)^at mutant-\d$`).Match(said); in != copies {
 					t.Errorf("%s in a copy: %v, want %v\n%s", survivor.Name, in, copies, said)
 				}
+			}
+		})
+	}
+}
+
+// Programs that hold all mutants say of each what compiling it by itself says, and few
+// have to be compiled so.
+func TestMutantsInOneProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"mutants", "mutants_programs"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := readScenario(t, filepath.Join("testdata/scenarios", name+".txtar"))
+			runs := func(r *Result) (alone int) {
+				for _, st := range r.Steps {
+					if st.Stage == StageMutation && strings.HasPrefix(st.Command, "env RUN_ID=") {
+						alone++
+					}
+				}
+				return alone
+			}
+			together := w.run(t, s)
+			alone := w.with(func(g *Gate) { g.MutantsAlone = true }).run(t, s)
+			if diff := cmp.Diff(alone.Mutation, together.Mutation, cmpopts.IgnoreFields(Mutation{}, "Evidence", "Kills"), cmpopts.IgnoreFields(Survivor{}, "Evidence")); diff != "" {
+				t.Errorf("-each by itself +in one program\n%s", diff)
+			}
+			n := together.Mutation.Killed + together.Mutation.Discarded + len(together.Mutation.Survivors)
+			if few, all := runs(together), runs(alone); all != n || 2*few > n {
+				t.Errorf("of %d mutants %d were compiled by themselves, and %d where all were to be", n, few, all)
 			}
 		})
 	}

@@ -79,6 +79,12 @@ type world struct {
 	cache  string // Gate.CacheDir, with the standard library in it
 	shared string // Gate.Shared
 	mu     sync.Mutex
+	as     func(*Gate) // what is different from the others; may be nil
+}
+
+// with is the world in which gates are different.
+func (w *world) with(as func(*Gate)) *world {
+	return &world{git: w.git, box: w.box, tools: w.tools, cache: w.cache, shared: w.shared, as: as}
 }
 
 // kept is the folder of what tests share, and theWorld is made in it by the first
@@ -428,6 +434,9 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour, Lines: -1},
+	}
+	if w.as != nil {
+		w.as(g)
 	}
 	if s.has("lines") {
 		g.Limits.Lines = time.Hour

@@ -23,6 +23,7 @@ type Mutation struct {
 	Left      int              `json:"left"`      // not tried: no time, or too many
 	Survivors []Survivor       `json:"survivors"`
 	Unrun     map[string][]int `json:"unrun,omitempty"` // changed lines that no test runs, by path
+	Kills     []Kill           `json:"kills,omitempty"` // which tests noticed which mutant
 }
 
 // A Survivor is a mutant with which all tests still pass.
@@ -36,6 +37,19 @@ type Survivor struct {
 	Command  string   `json:"command"`
 	Evidence []string `json:"evidence"`
 }
+
+// A Kill is a mutant that tests noticed.
+type Kill struct {
+	Name     string   `json:"name"`
+	Path     string   `json:"path"`
+	Line     int      `json:"line"`
+	Title    string   `json:"title"`
+	Tests    []string `json:"tests"` // the first that fail; none where no test says so, as where it hangs
+	Evidence string   `json:"evidence"`
+}
+
+// killersKept bounds the tests that are kept of one mutant.
+const killersKept = 3
 
 // Bounds for mutants. None of them depends on how fast this machine is or how
 // many processors it has, so that the same results lead the same way.
@@ -123,6 +137,11 @@ func (m *mutator) count(t *trial) {
 	switch t.result {
 	case killed:
 		m.out.Killed++
+		k := Kill{Name: t.name, Path: t.Path, Line: t.Line, Title: t.Title(), Evidence: t.step.Evidence}
+		for _, id := range t.killed[:min(len(t.killed), killersKept)] {
+			k.Tests = append(k.Tests, id.String())
+		}
+		m.out.Kills = append(m.out.Kills, k)
 	case discarded:
 		m.out.Discarded++
 	case survived:

@@ -74,7 +74,7 @@ func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *eco
 	m.out.Evidence = append(m.out.Evidence, step.Evidence)
 	groups := map[string]*testGroup{}
 	var programs *programs
-	if v := count.Variants; v != nil {
+	if v := count.Variants; v != nil && !m.in.MutantsAlone {
 		programs = newPrograms(v, plain, baseline, own)
 	}
 	var mine []changedFile
