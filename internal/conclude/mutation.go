@@ -1,6 +1,7 @@
 package conclude
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -36,6 +37,9 @@ func (b *builder) mutation() {
 		}
 		b.findings = append(b.findings, survivor(s))
 	}
+	for _, v := range m.Vacuous {
+		b.findings = append(b.findings, vacuous(v))
+	}
 	for i, name := range slices.Sorted(maps.Keys(m.Unrun)) {
 		if i == maxSurvivors {
 			break
@@ -56,6 +60,20 @@ func survivor(s gate.Survivor) report.Finding {
 	}
 	if s.Weak {
 		f.Severity = report.SeverityInfo
+	}
+	return f
+}
+
+// vacuous is the finding of a test that nothing makes fail. What could not be tried without
+// the change is for information.
+func vacuous(v gate.Vacuous) report.Finding {
+	f := report.Finding{
+		Severity: report.SeverityWarning, Path: v.Path, Line: v.Line, Evidence: v.Evidence,
+		Title: fmt.Sprintf("nothing makes %s fail: it passes without the change, and with each of %d mutants of changed lines that it runs", v.ID, v.Mutants),
+	}
+	if !v.OnBase {
+		f.Severity = report.SeverityInfo
+		f.Title = fmt.Sprintf("nothing makes %s fail: it passes with each of %d mutants of changed lines that it runs, and could not be tried without the change", v.ID, v.Mutants)
 	}
 	return f
 }

@@ -543,6 +543,12 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 		for _, s := range m.Survivors {
 			check(s.Title, s.Evidence)
 		}
+		for _, k := range m.Kills {
+			check(k.Title, []string{k.Evidence})
+		}
+		for _, v := range m.Vacuous {
+			check(v.ID.String(), v.Evidence)
+		}
 	}
 	for _, c := range slices.Concat(res.FailToPass.Proven, res.FailToPass.PassOnBase, res.Lint) {
 		check(c.ID.String(), c.Evidence)
@@ -632,6 +638,9 @@ func facts(r *Result) string {
 		line("  not compiled", strconv.Itoa(m.Discarded))
 		for _, s := range m.Survivors {
 			line("  survives", fmt.Sprintf("%s:%d: %s", s.Path, s.Line, s.Title))
+		}
+		for _, v := range m.Vacuous {
+			line("  vacuous", fmt.Sprintf("%s (%s:%d), %d mutants, tried without the change=%v", v.ID, v.Path, v.Line, v.Mutants, v.OnBase))
 		}
 		for name, lines := range m.Unrun {
 			line("  no test runs", fmt.Sprintf("%s %v", name, lines))

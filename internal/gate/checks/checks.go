@@ -58,6 +58,7 @@ type Subject struct {
 	Build      []ecosystem.Command // of the head
 	Projects   []ecosystem.Project // of the base that the change can affect
 	Tools      *ecosystem.Toolchains
+	Candidates func() []Candidate // tests of the change that are not known to fail without it
 
 	Runnable     bool // a line that can run changed
 	Unprepared   bool // a side could not be set up or built

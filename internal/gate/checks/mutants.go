@@ -24,6 +24,7 @@ type Mutation struct {
 	Survivors []Survivor       `json:"survivors"`
 	Unrun     map[string][]int `json:"unrun,omitempty"` // changed lines that no test runs, by path
 	Kills     []Kill           `json:"kills,omitempty"` // which tests noticed which mutant
+	Vacuous   []Vacuous        `json:"vacuous,omitempty"`
 }
 
 // A Survivor is a mutant with which all tests still pass.
@@ -79,6 +80,9 @@ func (r *check) mutate(ctx context.Context) error {
 		return err
 	}
 	m := &mutator{check: r, in: r.in, budget: r.in.MutationTime, out: &Mutation{Unrun: map[string][]int{}}, newest: map[string]time.Time{}}
+	if m.candidates = r.in.Candidates(); len(m.candidates) > maxCandidates {
+		m.candidates = m.candidates[:maxCandidates]
+	}
 	defer func() {
 		if err := r.in.Close(); err != nil {
 			r.in.Note("copies of the head could not be removed: %v", err)

@@ -36,8 +36,9 @@ type programs struct {
 	own      map[string]ecosystem.Package // by the path of a changed file
 	schema   *mutate.Schema
 	tested   []ecosystem.Package
-	baseline Suite // of the programs without a mutant
-	reached  map[ID]*ecosystem.LineCounts
+	baseline Suite                        // of the programs without a mutant
+	reached  map[ID]*ecosystem.LineCounts // what tests run by themselves
+	reaching string                       // its evidence
 }
 
 func newPrograms(v *ecosystem.Variants, plain ecosystem.Command, counted Suite, own map[string]ecosystem.Package) *programs {
@@ -111,6 +112,9 @@ func (m *mutator) runIn(ctx context.Context, p *programs, trials []*trial) (alon
 	}
 	if len(inside) > 0 {
 		err = m.pool(ctx, places, inside)
+	}
+	if err == nil {
+		err = m.strength(ctx, p, places.own[0], trials)
 	}
 	return alone, err
 }

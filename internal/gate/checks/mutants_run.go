@@ -24,6 +24,9 @@ type mutator struct {
 	budget time.Duration
 	out    *Mutation
 	trials []*trial
+	// candidates are tests of the change of which mutants decide whether anything makes
+	// them fail.
+	candidates []Candidate
 
 	mu     sync.Mutex
 	newest map[string]time.Time // that a file got from renew, by the folder of its tree
