@@ -35,6 +35,7 @@ func (b *builder) build() {
 	}
 	b.merge()
 	b.mutation()
+	b.unrun()
 	b.stage(gate.StageLint)
 	b.lint()
 	b.observations()

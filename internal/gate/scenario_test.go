@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -652,6 +653,12 @@ func facts(r *Result) string {
 	}
 	if x := r.Executed; x != nil {
 		line("executed", fmt.Sprintf("%d of %d changed lines, own tests only=%v", x.Ran, x.Lines, x.OwnOnly))
+		for _, name := range slices.Sorted(maps.Keys(x.Unrun)) {
+			line("  no test runs", fmt.Sprintf("%s %v", name, x.Unrun[name]))
+		}
+		for _, u := range x.Unloaded {
+			line("  nothing loads", fmt.Sprintf("%s:%d: %s", u.Path, u.Line, u.Why))
+		}
 	}
 	for _, k := range r.Marks {
 		line("mark", fmt.Sprintf("%s:%d %s", k.Path, k.Line, k.What))
