@@ -108,6 +108,9 @@ func (m *mutator) run(ctx context.Context, files []changedFile) error {
 		}
 		at = n
 	}
+	if err := m.wholeStrength(ctx, trials, files); err != nil {
+		return err
+	}
 	for _, t := range trials {
 		m.count(t)
 	}
