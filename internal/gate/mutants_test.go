@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -111,6 +112,40 @@ func TestMutantsInOneProgram(t *testing.T) {
 			if few, all := runs(together), runs(alone); all != n || 2*few > n {
 				t.Errorf("of %d mutants %d were compiled by themselves, and %d where all were to be", n, few, all)
 			}
+		})
+	}
+}
+
+// BenchmarkMutants is how many mutants a minute are judged, in one program and each compiled
+// by itself: of the time of all commands for mutants.
+func BenchmarkMutants(b *testing.B) {
+	w, err := theWorld()
+	if err != nil || w.tools.Go == nil || w.git == nil {
+		b.Skip("go and git are needed")
+	}
+	s := readScenario(b, "testdata/scenarios/mutants.txtar")
+	var src, tests strings.Builder
+	src.WriteString("package calc\n")
+	tests.WriteString("package calc\n\nimport \"testing\"\n")
+	for i := range 20 {
+		fmt.Fprintf(&src, "\nfunc F%d(a, b int) int {\n\tif a == b {\n\t\treturn a\n\t}\n\treturn a*b + a\n}\n", i)
+		fmt.Fprintf(&tests, "\nfunc TestF%[1]d(t *testing.T) {\n\tif F%[1]d(2, 3) != 8 || F%[1]d(2, 2) != 2 {\n\t\tt.Fatal(%[1]d)\n\t}\n}\n", i)
+	}
+	s.head["calc/a.go"], s.head["calc/a_test.go"] = []byte(src.String()), []byte(tests.String())
+	s.base["calc/a.go"], s.base["calc/a_test.go"] = []byte("package calc\n"), []byte("package calc\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n")
+	for _, alone := range []bool{false, true} {
+		b.Run(map[bool]string{false: "together", true: "alone"}[alone], func(b *testing.B) {
+			n, took := 0, time.Duration(0)
+			for range b.N {
+				res := w.with(func(g *Gate) { g.MutantsAlone = alone }).run(b, s)
+				n += res.Mutation.Killed + len(res.Mutation.Survivors) + res.Mutation.Discarded
+				for _, st := range res.Steps {
+					if st.Stage == StageMutation && (strings.Contains(st.Command, "RUN_ID=") || strings.Contains(st.Command, "go test -c")) {
+						took += st.Duration
+					}
+				}
+			}
+			b.ReportMetric(float64(n)/took.Minutes(), "mutants/min")
 		})
 	}
 }

@@ -113,7 +113,7 @@ func TestMain(m *testing.M) {
 }
 
 // newWorld skips the test where the machine lacks what it needs.
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w, err := theWorld()
 	if err != nil {
@@ -168,7 +168,7 @@ var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
 
 // runners are a sandbox and an environment for a scenario whose tests need runners that
 // the machine does not have. It skips the test where they cannot be installed.
-func (w *world) runners(t *testing.T) (sandbox.Sandbox, []string) {
+func (w *world) runners(t testing.TB) (sandbox.Sandbox, []string) {
 	t.Helper()
 	box, err := withRunners()
 	if err != nil {
@@ -183,7 +183,7 @@ func (w *world) runners(t *testing.T) (sandbox.Sandbox, []string) {
 
 // cacheOf is the Gate.CacheDir of a scenario: that of all, or one with the standard
 // library in the way that few need.
-func (w *world) cacheOf(t *testing.T, s *scenario) string {
+func (w *world) cacheOf(t testing.TB, s *scenario) string {
 	t.Helper()
 	dir, modes := w.cache, []string(nil)
 	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}, {"lines", gotest.Cover}} {
@@ -231,7 +231,7 @@ type scenario struct {
 	submodule string
 }
 
-func readScenario(t *testing.T, file string) *scenario {
+func readScenario(t testing.TB, file string) *scenario {
 	t.Helper()
 	ar, err := txtar.ParseFile(file)
 	if err != nil {
@@ -268,7 +268,7 @@ func readScenario(t *testing.T, file string) *scenario {
 	return s
 }
 
-func (s *scenario) write(t *testing.T, file, want string) {
+func (s *scenario) write(t testing.TB, file, want string) {
 	t.Helper()
 	s.archive.Files = slices.DeleteFunc(s.archive.Files, func(f txtar.File) bool { return f.Name == "want" })
 	s.archive.Files = append(s.archive.Files, txtar.File{Name: "want", Data: []byte(want)})
@@ -279,7 +279,7 @@ func (s *scenario) write(t *testing.T, file, want string) {
 
 func (s *scenario) has(key string) bool { return len(s.input[key]) > 0 }
 
-func (s *scenario) duration(t *testing.T, key string) time.Duration {
+func (s *scenario) duration(t testing.TB, key string) time.Duration {
 	t.Helper()
 	if !s.has(key) {
 		return 0
@@ -302,7 +302,7 @@ func userGit() []string {
 	}
 }
 
-func commit(t *testing.T, dir string) string {
+func commit(t testing.TB, dir string) string {
 	t.Helper()
 	out := ""
 	for _, args := range [][]string{{"add", "-A", "-f"}, {"commit", "-q", "--allow-empty", "-m", "one"}, {"rev-parse", "HEAD"}} {
@@ -317,7 +317,7 @@ func commit(t *testing.T, dir string) string {
 	return out
 }
 
-func lay(t *testing.T, dir string, files map[string][]byte) {
+func lay(t testing.TB, dir string, files map[string][]byte) {
 	t.Helper()
 	for name, data := range files {
 		file := filepath.Join(dir, name)
@@ -335,7 +335,7 @@ func lay(t *testing.T, dir string, files map[string][]byte) {
 }
 
 // repository makes the scenario's repository, its mirror and the change.
-func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mirror, change.Change) {
+func (w *world) repository(t testing.TB, s *scenario, dir string) (*workspace.Mirror, change.Change) {
 	t.Helper()
 	ctx := t.Context()
 	src := filepath.Join(dir, "src")
@@ -399,7 +399,7 @@ func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mi
 }
 
 // run lets the gate judge a scenario.
-func (w *world) run(t *testing.T, s *scenario) *Result {
+func (w *world) run(t testing.TB, s *scenario) *Result {
 	t.Helper()
 	w.skip(t, s)
 	dir := t.TempDir()
@@ -483,7 +483,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	return res
 }
 
-func (w *world) skip(t *testing.T, s *scenario) {
+func (w *world) skip(t testing.TB, s *scenario) {
 	t.Helper()
 	if s.has("race") && !w.tools.Go.Race {
 		t.Skip("the race detector needs cgo and a C compiler")
@@ -505,7 +505,7 @@ func (w *world) skip(t *testing.T, s *scenario) {
 }
 
 // grounded checks the promise that every claim rests on a record of the log.
-func grounded(t *testing.T, log *evidence.Log, res *Result) {
+func grounded(t testing.TB, log *evidence.Log, res *Result) {
 	t.Helper()
 	check := func(what string, ids []string) {
 		if len(ids) == 0 {
@@ -556,7 +556,7 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 	}
 }
 
-func logOutputs(t *testing.T, res *Result) {
+func logOutputs(t testing.TB, res *Result) {
 	t.Helper()
 	for _, list := range res.Tests.lists() {
 		for _, c := range *list {
