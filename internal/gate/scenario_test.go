@@ -113,7 +113,7 @@ func TestMain(m *testing.M) {
 }
 
 // newWorld skips the test where the machine lacks what it needs.
-func newWorld(t testing.TB) *world {
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	w, err := theWorld()
 	if err != nil {
@@ -168,23 +168,23 @@ var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
 
 // runners are a sandbox and an environment for a scenario whose tests need runners that
 // the machine does not have. It skips the test where they cannot be installed.
-func (w *world) runners(t testing.TB) (sandbox.Sandbox, []string) {
-	t.Helper()
+func (w *world) runners(tb testing.TB) (sandbox.Sandbox, []string) {
+	tb.Helper()
 	box, err := withRunners()
 	if err != nil {
-		t.Skipf("runners of Node.js are needed: %v", err)
+		tb.Skipf("runners of Node.js are needed: %v", err)
 	}
-	dir, err := bench.Runners(t.Context())
+	dir, err := bench.Runners(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return box, []string{"PATH=" + systemPath() + ":" + filepath.Join(dir, ".bin"), "HOME=" + os.Getenv("HOME")}
 }
 
 // cacheOf is the Gate.CacheDir of a scenario: that of all, or one with the standard
 // library in the way that few need.
-func (w *world) cacheOf(t testing.TB, s *scenario) string {
-	t.Helper()
+func (w *world) cacheOf(tb testing.TB, s *scenario) string {
+	tb.Helper()
 	dir, modes := w.cache, []string(nil)
 	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}, {"lines", gotest.Cover}} {
 		if s.has(way.key) && !s.has("until") { // until the first verdict none of these is compiled
@@ -194,8 +194,8 @@ func (w *world) cacheOf(t testing.TB, s *scenario) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !exists(dir) {
-		if err := gotest.Std(t.Context(), filepath.Join(dir, "go-build"), modes...); err != nil {
-			t.Fatal(err)
+		if err := gotest.Std(tb.Context(), filepath.Join(dir, "go-build"), modes...); err != nil {
+			tb.Fatal(err)
 		}
 	}
 	return dir

@@ -11,8 +11,11 @@ import (
 func TestProgramStream(t *testing.T) {
 	t.Parallel()
 	s := newProgramStream(".")
-	for _, part := range []string{"=== PACKAGE m/a\n=== RUN   TestA\nhello --- PASS: TestA (0.00s)\n=== RUN   Te", "stB\n=== RUN   TestB/one\n    --- SKIP: TestB/one (0.00s)\n",
-		"--- FAIL: TestB (0.01s)\n=== PACKAGE m/b\n=== RUN   TestA\npanic: at the disco"} {
+	for _, part := range []string{
+		"=== PACKAGE m/a\n=== RUN   TestA\nhello --- PASS: TestA (0.00s)\n=== RUN   Te",
+		"stB\n=== RUN   TestB/one\n    --- SKIP: TestB/one (0.00s)\n",
+		"--- FAIL: TestB (0.01s)\n=== PACKAGE m/b\n=== RUN   TestA\npanic: at the disco",
+	} {
 		if _, err := s.Write([]byte(part)); err != nil {
 			t.Fatal(err)
 		}
