@@ -146,7 +146,7 @@ func (m *mutator) strength(ctx context.Context, p *programs, at Place, trials []
 		if counts == nil || m.budget <= 0 {
 			continue
 		}
-		tried, telling, evidence, known := 0, 0, []string{p.reaching}, true
+		tried, strong, evidence, known := 0, 0, []string{p.reaching}, true
 		for _, t := range trials {
 			if !p.runs(counts, t) || t.result == discarded {
 				continue
@@ -159,13 +159,13 @@ func (m *mutator) strength(ctx context.Context, p *programs, at Place, trials []
 				break
 			}
 			evidence = append(evidence, passed)
-			tried, telling = tried+1, telling+b2i(!t.Weak)
+			tried, strong = tried+1, strong+b2i(!t.Weak)
 			if tried == mostMutants {
 				break
 			}
 		}
 		if known {
-			m.vacuous(c, tried, telling, evidence)
+			m.vacuous(c, tried, strong, evidence)
 		}
 	}
 	return nil
@@ -203,12 +203,12 @@ func only(t *trial, id ID) map[string][]string {
 }
 
 // vacuous names a test that no mutant made fail, where there were enough to say so.
-func (m *mutator) vacuous(c Candidate, tried, telling int, evidence []string) {
+func (m *mutator) vacuous(c Candidate, tried, strong int, evidence []string) {
 	enough := enoughMutants
 	if m.out.Left > 0 {
 		enough *= 2 // there would be others
 	}
-	if tried < enough || telling == 0 {
+	if tried < enough || strong == 0 {
 		return
 	}
 	m.out.Vacuous = append(m.out.Vacuous, Vacuous{ID: c.ID, Path: c.Path, Line: c.Line, Mutants: tried, OnBase: c.OnBase, Evidence: evidence})

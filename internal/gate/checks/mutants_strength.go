@@ -29,13 +29,13 @@ func (m *mutator) wholeStrength(ctx context.Context, trials []*trial, files []ch
 		if counts == nil || m.budget <= 0 {
 			continue
 		}
-		tried, telling, all := 0, 0, []string{evidence}
+		tried, strong, all := 0, 0, []string{evidence}
 		for _, t := range mine {
 			if ran, _ := counts.Line(t.Path, t.Line); ran {
-				tried, telling, all = tried+1, telling+b2i(!t.Weak), append(all, t.step.Evidence)
+				tried, strong, all = tried+1, strong+b2i(!t.Weak), append(all, t.step.Evidence)
 			}
 		}
-		m.vacuous(c, tried, telling, all)
+		m.vacuous(c, tried, strong, all)
 	}
 	return nil
 }
