@@ -35,6 +35,7 @@ func (b *builder) build() {
 	}
 	b.merge()
 	b.mutation()
+	b.unrun()
 	b.stage(gate.StageLint)
 	b.lint()
 	b.observations()
@@ -309,6 +310,9 @@ func (b *builder) failToPass() {
 	for _, k := range f.PassOnBase {
 		if f.State == gate.ReproProven {
 			break // others of its tests show what the change is for
+		}
+		if m := b.result.Mutation; m != nil && slices.ContainsFunc(m.Vacuous, func(v gate.Vacuous) bool { return v.ID == k.ID }) {
+			continue // more is said of it
 		}
 		b.findings = append(b.findings, report.Finding{
 			Severity: report.SeverityInfo, Title: k.ID.String() + " also passes without the change", Evidence: k.Evidence,

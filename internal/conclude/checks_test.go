@@ -2,6 +2,7 @@ package conclude
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -188,10 +189,21 @@ func TestMutationChecks(t *testing.T) {
 			{Name: "M3", Path: "a.go", Line: 4, Title: "off by one: 1 → 2", Weak: true, Evidence: []string{"E1", "E4"}},
 		},
 		Unrun: map[string][]int{"b.go": {2, 4, 5, 6}},
+		Kills: []gate.Kill{{Name: "M1", Tests: []string{"m TestB"}}, {Name: "M4", Tests: []string{"m TestA", "m TestB"}}, {Name: "M5", Tests: []string{"m TestB"}}, {Name: "M6"}},
+		Vacuous: []gate.Vacuous{
+			{ID: gate.ID{Package: "m", Test: "TestC"}, Path: "a_test.go", Line: 9, Mutants: 4, OnBase: true, Evidence: []string{"E3"}},
+			{ID: gate.ID{Package: "m", Test: "TestD"}, Path: "a_test.go", Line: 20, Mutants: 2, Evidence: []string{"E3"}},
+		},
+	}, Executed: &gate.Executed{
+		Unrun:    map[string][]int{"b.go": {2}, "c.js": {7}},
+		Unloaded: []gate.Unloaded{{Path: "d.py", Line: 1, Why: "no test loads it"}},
 	}}}
 	b.build()
 	if len(b.checks) != 1 || b.checks[0].Kind != report.KindMutation || b.checks[0].Result != report.ResultFail {
 		t.Fatalf("checks %+v", b.checks)
+	}
+	if want := ", first by m TestB (2), m TestA (1); mutation"; !strings.Contains(b.checks[0].Actual, want) {
+		t.Errorf("%q does not say %q", b.checks[0].Actual, want)
 	}
 	var got []string
 	for _, f := range b.findings {
@@ -200,7 +212,11 @@ func TestMutationChecks(t *testing.T) {
 	want := []string{
 		"warning a.go:3 no test notices this change: negated condition: == → !=",
 		"info a.go:4 no test notices this change: off by one: 1 → 2",
+		"warning a_test.go:9 nothing makes m TestC fail: it passes without the change, and with each of 4 mutants of changed lines that it runs",
+		"info a_test.go:20 nothing makes m TestD fail: it passes with each of 2 mutants of changed lines that it runs, and could not be tried without the change",
+		"info d.py:1 no command compiled or loaded this changed file: no test loads it",
 		"info b.go:2 no test runs these changed lines: 2, 4-6",
+		"info c.js:7 no test runs these changed lines: 7",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -38,8 +38,9 @@ func (r *runner) subject() *checks.Subject {
 	return &checks.Subject{
 		Change: r.in.Change, Base: r.in.Base, Head: r.in.Head,
 		Suites: r.suites, Packages: r.packages, Affected: r.affected,
-		Tests: tests, Build: r.plan[Head].build, Projects: r.plan[Base].projects, Tools: r.Tools,
-		Runnable: r.res.Runnable, Unprepared: r.facts.Unprepared != "", Fails: r.fails(), Failed: r.failed, Apart: r.apart(),
+		Candidates: r.candidates,
+		Tests:      tests, Build: r.plan[Head].build, Projects: r.plan[Base].projects, Tools: r.Tools,
+		Runnable: r.res.Runnable, Unprepared: r.facts.Unprepared != "", Fails: r.fails(), Failed: r.failed, Apart: r.apart(), MutantsAlone: r.MutantsAlone,
 		StepLimit: r.Limits.step(), MutationTime: r.Limits.mutation(), FuzzTime: r.Limits.fuzz(),
 		Now:   r.Now,
 		Steps: func() []Step { return r.res.Steps },

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Executed is which of the changed lines tests ran. It changes no verdict: the title
@@ -20,6 +22,17 @@ type Executed struct {
 	// OwnOnly says of a change from outside that no test of the base runs any of them.
 	OwnOnly  bool     `json:"own_only"`
 	Evidence []string `json:"evidence"`
+	// Unrun are the changed lines that can run and did not, by path.
+	Unrun map[string][]int `json:"unrun,omitempty"`
+	// Unloaded are the changed files that nothing compiled or loaded.
+	Unloaded []Unloaded `json:"unloaded,omitempty"`
+}
+
+// An Unloaded file is a changed source that no command compiled or loaded.
+type Unloaded struct {
+	Path string `json:"path"`
+	Line int    `json:"line"` // the first changed one
+	Why  string `json:"why"`  // as far as it is known
 }
 
 // Bounds of counting: the part of the time that is left, and how much at most.
@@ -48,7 +61,14 @@ func (r *runner) executed(ctx context.Context) error {
 	if err != nil || len(files) == 0 {
 		return err
 	}
-	e := &executedLines{runner: r, until: r.Now().Add(budget), out: &Executed{}}
+	e := &executedLines{runner: r, until: r.Now().Add(budget), out: &Executed{}, own: map[string]ecosystem.Package{}}
+	for _, f := range files {
+		for _, p := range r.packages {
+			if p.Dir == path.Dir(f.Path) {
+				e.own[f.Path] = p
+			}
+		}
+	}
 	known := true
 	for _, eco := range ecosystem.All() {
 		var mine []ecosystem.ChangedFile
@@ -81,7 +101,8 @@ type executedLines struct {
 	*runner
 	until time.Time
 	out   *Executed
-	base  bool // tests of the base run a changed line, or may do so
+	own   map[string]ecosystem.Package // of files, also of those for another system
+	base  bool                         // tests of the base run a changed line, or may do so
 	// uncounted says that tests of the last arm were left out, for time or because they
 	// could not start: they may run a changed line.
 	uncounted bool
@@ -96,8 +117,10 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, fil
 	if err != nil {
 		return false, err
 	}
+	var seen []*ecosystem.LineCounts
+	counted := false
 	for i, a := range arms {
-		total, ran, ok, err := e.countIn(ctx, a, eco, files)
+		more, ok, err := e.countIn(ctx, a, eco, files)
 		if err != nil {
 			return false, err
 		}
@@ -105,15 +128,84 @@ func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, fil
 		if !ok && (last || ctx.Err() != nil) {
 			return false, nil
 		}
+		seen, counted = append(seen, more...), counted || ok
+		total, ran := 0, 0
+		for _, f := range files {
+			lines := linesRan(seen, e.nameOf(f), f)
+			total, ran = total+len(lines), ran+numTrue(lines)
+		}
 		if i == 0 && (ran > 0 || e.uncounted) {
 			e.base = true
 		}
-		if last || ok && ran > 0 {
-			e.out.Lines, e.out.Ran = e.out.Lines+total, e.out.Ran+ran
-			return true, nil
+		if !last && ran < total {
+			continue // what the base's tests do not run, the change's may
 		}
+		missed := e.uncounted || slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Missed })
+		if missed && ran == 0 {
+			return false, nil // other processes may have run some
+		}
+		e.out.Lines, e.out.Ran = e.out.Lines+total, e.out.Ran+ran
+		if !missed {
+			e.name(files, seen)
+		}
+		return counted, nil
 	}
 	return false, nil
+}
+
+// name keeps which lines and files did not run.
+func (e *executedLines) name(files []ecosystem.ChangedFile, seen []*ecosystem.LineCounts) {
+	for _, f := range files {
+		loaded := slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Knows[e.nameOf(f)] })
+		if !loaded {
+			e.unloaded(f)
+			continue
+		}
+		for n, ran := range linesRan(seen, e.nameOf(f), f) {
+			if !ran {
+				if e.out.Unrun == nil {
+					e.out.Unrun = map[string][]int{}
+				}
+				e.out.Unrun[f.Path] = append(e.out.Unrun[f.Path], n)
+			}
+		}
+		slices.Sort(e.out.Unrun[f.Path])
+	}
+}
+
+// unloaded names a file that no test loaded, where no command of the build compiled it
+// either, as far as that is known.
+func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
+	why := "no test loads it"
+	eco := ecosystem.Of(f.Path)
+	switch {
+	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.plan[Head].build, func(c ecosystem.Command) bool {
+		return ecosystem.Inside(c.Unit, f.Path) && (c.Eco == eco.Name || c.Eco == "")
+	})):
+		return // other programs read it, or tests load what is built of it
+	case eco.Packages != nil:
+		p, ok := e.own[f.Path]
+		switch {
+		case ok && (slices.Contains(p.GoFiles, path.Base(f.Path)) || slices.Contains(p.CgoFiles, path.Base(f.Path))):
+			return // it was built
+		case !ok:
+			why = "its folder is no package of a module that is built here"
+		default:
+			why = ecosystem.Excluded(f.Src)
+		}
+	}
+	e.out.Unloaded = append(e.out.Unloaded, Unloaded{Path: f.Path, Line: slices.Min(slices.Collect(maps.Keys(f.Lines))), Why: why})
+}
+
+// settings are the names of sources that only tools load.
+var settings = pattern.New(`^\.|\.config\.\w+$|^(?:setup|noxfile|conf|fabfile|tasks|Gruntfile|gulpfile)\.\w+$`)
+
+// nameOf is the name by which counts know a file.
+func (e *executedLines) nameOf(f ecosystem.ChangedFile) string {
+	if p, ok := e.own[f.Path]; ok {
+		return path.Join(p.ImportPath, path.Base(f.Path))
+	}
+	return f.Path
 }
 
 // arms are what is run until one runs a changed line: of a change from outside the
@@ -134,23 +226,14 @@ func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
 	return []*arm{kept, own}, nil
 }
 
-// countIn counts in one arm: the changed lines that can run, and those that did.
-func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (total, ran int, ok bool, err error) {
-	var seen []*ecosystem.LineCounts
-	own := map[string]ecosystem.Package{}
-	for _, f := range files {
-		for _, p := range e.packages {
-			if p.Dir == path.Dir(f.Path) {
-				own[f.Path] = p // also where the file is for another system
-			}
-		}
-	}
+// countIn counts in one arm; false where that said nothing.
+func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (seen []*ecosystem.LineCounts, ok bool, err error) {
 	if err := a.lay(ctx); err != nil {
-		return 0, 0, false, err
+		return nil, false, err
 	}
 	e.uncounted = false
 	for _, c := range a.tests {
-		q := ecosystem.Counting{Unit: c.Unit, Own: own, Tested: e.countedPackages(c.Unit)}
+		q := ecosystem.Counting{Unit: c.Unit, Own: e.own, Tested: e.countedPackages(c.Unit)}
 		for _, f := range files {
 			if ecosystem.Inside(c.Unit, f.Path) {
 				q.Files = append(q.Files, f)
@@ -169,7 +252,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 		cover := eco.Lines.Reader(c.Results.Collect(c.Unit), q)
 		step, err := e.exec(ctx, a.side, e.tree(a.side), counting, cover)
 		if err != nil {
-			return 0, 0, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
+			return nil, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
 		}
 		if s := e.collected(a.side, e.tree(a.side), counting, cover, step); !step.TimedOut && ecosystem.AnyRan(s) {
 			seen = append(seen, cover)
@@ -178,34 +261,34 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 			e.uncounted = true
 		}
 	}
-	if err := a.close(ctx); err != nil {
-		return 0, 0, false, err
-	}
-	for _, f := range files {
-		name := f.Path
-		if p, ok := own[f.Path]; ok {
-			name = path.Join(p.ImportPath, path.Base(f.Path))
-		}
-		t, n := linesRan(seen, name, f)
-		total, ran = total+t, ran+n
-	}
-	return total, ran, len(seen) > 0, nil
+	return seen, len(seen) > 0, a.close(ctx)
 }
 
-// linesRan counts the changed lines of a file that can run, and those that did. A file
-// that no run knows was not compiled or loaded: all of its code is what did not run.
-func linesRan(seen []*ecosystem.LineCounts, name string, f ecosystem.ChangedFile) (total, ran int) {
+// linesRan are the changed lines of a file that can run, and whether they did. A file that
+// no run knows was not compiled or loaded: all of its code is what did not run.
+func linesRan(seen []*ecosystem.LineCounts, name string, f ecosystem.ChangedFile) map[int]bool {
+	out := map[int]bool{}
 	text := strings.Split(string(f.Src), "\n")
 	known := slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Knows[name] })
 	for n := range f.Lines {
-		statement, did := !known && n > 0 && n <= len(text) && ecosystem.CodeLine(text[n-1]), false
-		for _, c := range seen {
-			now, can := c.Line(name, n)
-			statement, did = statement || can, did || now
+		if !known && n > 0 && n <= len(text) && ecosystem.CodeLine(f.Path, text[n-1]) {
+			out[n] = false
 		}
-		total, ran = total+b2i(statement), ran+b2i(did)
+		for _, c := range seen {
+			if ran, can := c.Line(name, n); can && known {
+				out[n] = out[n] || ran
+			}
+		}
 	}
-	return total, ran
+	return out
+}
+
+func numTrue(lines map[int]bool) int {
+	n := 0
+	for _, ran := range lines {
+		n += b2i(ran)
+	}
+	return n
 }
 
 // countedPackages are the tested packages of Go that the change can affect: the changed

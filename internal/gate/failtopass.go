@@ -32,6 +32,7 @@ func (r *runner) failToPass(ctx context.Context) error {
 	}
 	r.over, err = a.run(ctx, r.overSelection(pkgs))
 	rep.Evidence = a.evidence
+	r.overLeft = a.left
 	for f, why := range a.left {
 		if slices.Contains(a.files, f) {
 			rep.Dropped = append(rep.Dropped, f)

@@ -46,6 +46,8 @@ type Gate struct {
 	// setup is at work; nil: it has it.
 	Whole func(context.Context)
 	Now   func() time.Time
+	// MutantsAlone compiles each mutant by itself, also where one program can hold them all.
+	MutantsAlone bool
 
 	registryAccess *registryAccess // of setup, with NetworkRegistries; nil: it has no network
 }

@@ -1,11 +1,16 @@
 package gate
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -77,6 +82,70 @@ func TestMutantsInCopies(t *testing.T) {
 					t.Errorf("%s in a copy: %v, want %v\n%s", survivor.Name, in, copies, said)
 				}
 			}
+		})
+	}
+}
+
+// Programs that hold all mutants say of each what compiling it by itself says, and few
+// have to be compiled so.
+func TestMutantsInOneProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, name := range []string{"mutants", "mutants_programs"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := readScenario(t, filepath.Join("testdata/scenarios", name+".txtar"))
+			runs := func(r *Result) (alone int) {
+				for _, st := range r.Steps {
+					if st.Stage == StageMutation && strings.HasPrefix(st.Command, "env RUN_ID=") {
+						alone++
+					}
+				}
+				return alone
+			}
+			together := w.run(t, s)
+			alone := w.with(func(g *Gate) { g.MutantsAlone = true }).run(t, s)
+			if diff := cmp.Diff(alone.Mutation, together.Mutation, cmpopts.IgnoreFields(Mutation{}, "Evidence", "Kills"), cmpopts.IgnoreFields(Survivor{}, "Evidence")); diff != "" {
+				t.Errorf("-each by itself +in one program\n%s", diff)
+			}
+			n := together.Mutation.Killed + together.Mutation.Discarded + len(together.Mutation.Survivors)
+			if few, all := runs(together), runs(alone); all != n || 2*few > n {
+				t.Errorf("of %d mutants %d were compiled by themselves, and %d where all were to be", n, few, all)
+			}
+		})
+	}
+}
+
+// BenchmarkMutants is how many mutants a minute are judged, in one program and each compiled
+// by itself: of the time of all commands for mutants.
+func BenchmarkMutants(b *testing.B) {
+	w, err := theWorld()
+	if err != nil || w.tools.Go == nil || w.git == nil {
+		b.Skip("go and git are needed")
+	}
+	s := readScenario(b, "testdata/scenarios/mutants.txtar")
+	var src, tests strings.Builder
+	src.WriteString("package calc\n")
+	tests.WriteString("package calc\n\nimport \"testing\"\n")
+	for i := range 20 {
+		fmt.Fprintf(&src, "\nfunc F%d(a, b int) int {\n\tif a == b {\n\t\treturn a\n\t}\n\treturn a*b + a\n}\n", i)
+		fmt.Fprintf(&tests, "\nfunc TestF%[1]d(t *testing.T) {\n\tif F%[1]d(2, 3) != 8 || F%[1]d(2, 2) != 2 {\n\t\tt.Fatal(%[1]d)\n\t}\n}\n", i)
+	}
+	s.head["calc/a.go"], s.head["calc/a_test.go"] = []byte(src.String()), []byte(tests.String())
+	s.base["calc/a.go"], s.base["calc/a_test.go"] = []byte("package calc\n"), []byte("package calc\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n")
+	for _, alone := range []bool{false, true} {
+		b.Run(map[bool]string{false: "together", true: "alone"}[alone], func(b *testing.B) {
+			n, took := 0, time.Duration(0)
+			for range b.N {
+				res := w.with(func(g *Gate) { g.MutantsAlone = alone }).run(b, s)
+				n += res.Mutation.Killed + len(res.Mutation.Survivors) + res.Mutation.Discarded
+				for _, st := range res.Steps {
+					if st.Stage == StageMutation && (strings.Contains(st.Command, "RUN_ID=") || strings.Contains(st.Command, "go test -c")) {
+						took += st.Duration
+					}
+				}
+			}
+			b.ReportMetric(float64(n)/took.Minutes(), "mutants/min")
 		})
 	}
 }

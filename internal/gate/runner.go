@@ -48,6 +48,7 @@ type runner struct {
 	touched  []touch                        // paths of the change that are not source
 	byDir    map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
 	over     Suite                          // the change's tests over the base's sources
+	overLeft map[string]string              // test files that do not compile there, and why
 	keptArm  *arm                           // the base's tests over the head's sources, closed; nil: that is the head itself
 }
 

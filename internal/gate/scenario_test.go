@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,6 +80,12 @@ type world struct {
 	cache  string // Gate.CacheDir, with the standard library in it
 	shared string // Gate.Shared
 	mu     sync.Mutex
+	as     func(*Gate) // what is different from the others; may be nil
+}
+
+// with is the world in which gates are different.
+func (w *world) with(as func(*Gate)) *world {
+	return &world{git: w.git, box: w.box, tools: w.tools, cache: w.cache, shared: w.shared, as: as}
 }
 
 // kept is the folder of what tests share, and theWorld is made in it by the first
@@ -161,23 +168,23 @@ var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
 
 // runners are a sandbox and an environment for a scenario whose tests need runners that
 // the machine does not have. It skips the test where they cannot be installed.
-func (w *world) runners(t *testing.T) (sandbox.Sandbox, []string) {
-	t.Helper()
+func (w *world) runners(tb testing.TB) (sandbox.Sandbox, []string) {
+	tb.Helper()
 	box, err := withRunners()
 	if err != nil {
-		t.Skipf("runners of Node.js are needed: %v", err)
+		tb.Skipf("runners of Node.js are needed: %v", err)
 	}
-	dir, err := bench.Runners(t.Context())
+	dir, err := bench.Runners(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return box, []string{"PATH=" + systemPath() + ":" + filepath.Join(dir, ".bin"), "HOME=" + os.Getenv("HOME")}
 }
 
 // cacheOf is the Gate.CacheDir of a scenario: that of all, or one with the standard
 // library in the way that few need.
-func (w *world) cacheOf(t *testing.T, s *scenario) string {
-	t.Helper()
+func (w *world) cacheOf(tb testing.TB, s *scenario) string {
+	tb.Helper()
 	dir, modes := w.cache, []string(nil)
 	for _, way := range []struct{ key, mode string }{{"race", gotest.Race}, {"fuzz", gotest.Fuzz}, {"mutation", gotest.Cover}, {"lines", gotest.Cover}} {
 		if s.has(way.key) && !s.has("until") { // until the first verdict none of these is compiled
@@ -187,8 +194,8 @@ func (w *world) cacheOf(t *testing.T, s *scenario) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !exists(dir) {
-		if err := gotest.Std(t.Context(), filepath.Join(dir, "go-build"), modes...); err != nil {
-			t.Fatal(err)
+		if err := gotest.Std(tb.Context(), filepath.Join(dir, "go-build"), modes...); err != nil {
+			tb.Fatal(err)
 		}
 	}
 	return dir
@@ -224,7 +231,7 @@ type scenario struct {
 	submodule string
 }
 
-func readScenario(t *testing.T, file string) *scenario {
+func readScenario(t testing.TB, file string) *scenario {
 	t.Helper()
 	ar, err := txtar.ParseFile(file)
 	if err != nil {
@@ -261,7 +268,7 @@ func readScenario(t *testing.T, file string) *scenario {
 	return s
 }
 
-func (s *scenario) write(t *testing.T, file, want string) {
+func (s *scenario) write(t testing.TB, file, want string) {
 	t.Helper()
 	s.archive.Files = slices.DeleteFunc(s.archive.Files, func(f txtar.File) bool { return f.Name == "want" })
 	s.archive.Files = append(s.archive.Files, txtar.File{Name: "want", Data: []byte(want)})
@@ -272,7 +279,7 @@ func (s *scenario) write(t *testing.T, file, want string) {
 
 func (s *scenario) has(key string) bool { return len(s.input[key]) > 0 }
 
-func (s *scenario) duration(t *testing.T, key string) time.Duration {
+func (s *scenario) duration(t testing.TB, key string) time.Duration {
 	t.Helper()
 	if !s.has(key) {
 		return 0
@@ -295,7 +302,7 @@ func userGit() []string {
 	}
 }
 
-func commit(t *testing.T, dir string) string {
+func commit(t testing.TB, dir string) string {
 	t.Helper()
 	out := ""
 	for _, args := range [][]string{{"add", "-A", "-f"}, {"commit", "-q", "--allow-empty", "-m", "one"}, {"rev-parse", "HEAD"}} {
@@ -310,7 +317,7 @@ func commit(t *testing.T, dir string) string {
 	return out
 }
 
-func lay(t *testing.T, dir string, files map[string][]byte) {
+func lay(t testing.TB, dir string, files map[string][]byte) {
 	t.Helper()
 	for name, data := range files {
 		file := filepath.Join(dir, name)
@@ -328,7 +335,7 @@ func lay(t *testing.T, dir string, files map[string][]byte) {
 }
 
 // repository makes the scenario's repository, its mirror and the change.
-func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mirror, change.Change) {
+func (w *world) repository(t testing.TB, s *scenario, dir string) (*workspace.Mirror, change.Change) {
 	t.Helper()
 	ctx := t.Context()
 	src := filepath.Join(dir, "src")
@@ -392,7 +399,7 @@ func (w *world) repository(t *testing.T, s *scenario, dir string) (*workspace.Mi
 }
 
 // run lets the gate judge a scenario.
-func (w *world) run(t *testing.T, s *scenario) *Result {
+func (w *world) run(t testing.TB, s *scenario) *Result {
 	t.Helper()
 	w.skip(t, s)
 	dir := t.TempDir()
@@ -428,6 +435,9 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour, Lines: -1},
+	}
+	if w.as != nil {
+		w.as(g)
 	}
 	if s.has("lines") {
 		g.Limits.Lines = time.Hour
@@ -473,7 +483,7 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	return res
 }
 
-func (w *world) skip(t *testing.T, s *scenario) {
+func (w *world) skip(t testing.TB, s *scenario) {
 	t.Helper()
 	if s.has("race") && !w.tools.Go.Race {
 		t.Skip("the race detector needs cgo and a C compiler")
@@ -495,7 +505,7 @@ func (w *world) skip(t *testing.T, s *scenario) {
 }
 
 // grounded checks the promise that every claim rests on a record of the log.
-func grounded(t *testing.T, log *evidence.Log, res *Result) {
+func grounded(t testing.TB, log *evidence.Log, res *Result) {
 	t.Helper()
 	check := func(what string, ids []string) {
 		if len(ids) == 0 {
@@ -534,13 +544,19 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 		for _, s := range m.Survivors {
 			check(s.Title, s.Evidence)
 		}
+		for _, k := range m.Kills {
+			check(k.Title, []string{k.Evidence})
+		}
+		for _, v := range m.Vacuous {
+			check(v.ID.String(), v.Evidence)
+		}
 	}
 	for _, c := range slices.Concat(res.FailToPass.Proven, res.FailToPass.PassOnBase, res.Lint) {
 		check(c.ID.String(), c.Evidence)
 	}
 }
 
-func logOutputs(t *testing.T, res *Result) {
+func logOutputs(t testing.TB, res *Result) {
 	t.Helper()
 	for _, list := range res.Tests.lists() {
 		for _, c := range *list {
@@ -624,6 +640,9 @@ func facts(r *Result) string {
 		for _, s := range m.Survivors {
 			line("  survives", fmt.Sprintf("%s:%d: %s", s.Path, s.Line, s.Title))
 		}
+		for _, v := range m.Vacuous {
+			line("  vacuous", fmt.Sprintf("%s (%s:%d), %d mutants, tried without the change=%v", v.ID, v.Path, v.Line, v.Mutants, v.OnBase))
+		}
 		for name, lines := range m.Unrun {
 			line("  no test runs", fmt.Sprintf("%s %v", name, lines))
 		}
@@ -634,6 +653,12 @@ func facts(r *Result) string {
 	}
 	if x := r.Executed; x != nil {
 		line("executed", fmt.Sprintf("%d of %d changed lines, own tests only=%v", x.Ran, x.Lines, x.OwnOnly))
+		for _, name := range slices.Sorted(maps.Keys(x.Unrun)) {
+			line("  no test runs", fmt.Sprintf("%s %v", name, x.Unrun[name]))
+		}
+		for _, u := range x.Unloaded {
+			line("  nothing loads", fmt.Sprintf("%s:%d: %s", u.Path, u.Line, u.Why))
+		}
 	}
 	for _, k := range r.Marks {
 		line("mark", fmt.Sprintf("%s:%d %s", k.Path, k.Line, k.What))

@@ -39,7 +39,7 @@ func TestSubmoduleIsSaid(t *testing.T) {
 }
 
 // addSubmodule puts a commit that no one has in the index.
-func addSubmodule(t *testing.T, dir, path string) {
+func addSubmodule(t testing.TB, dir, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, path), 0o755); err != nil {
 		t.Fatal(err)

@@ -28,6 +28,10 @@ type (
 	Step = ecosystem.Step
 	// A Probe is one attack on the change beyond its own tests.
 	Probe = checks.Probe
+	// A Kill is a mutant that tests noticed.
+	Kill = checks.Kill
+	// A Vacuous test is one that nothing makes fail.
+	Vacuous = checks.Vacuous
 	// A Mutation is what the tests notice of small changes of the changed lines.
 	Mutation = checks.Mutation
 	// A Survivor is a mutant with which all tests still pass.

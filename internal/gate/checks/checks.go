@@ -58,12 +58,14 @@ type Subject struct {
 	Build      []ecosystem.Command // of the head
 	Projects   []ecosystem.Project // of the base that the change can affect
 	Tools      *ecosystem.Toolchains
+	Candidates func() []Candidate // tests of the change that are not known to fail without it
 
-	Runnable   bool // a line that can run changed
-	Unprepared bool // a side could not be set up or built
-	Fails      bool // the change's build or tests do not all pass, by whosever fault
-	Failed     bool // the verdict is FAIL, whatever a check shows
-	Apart      bool // commands see nothing of one another
+	Runnable     bool // a line that can run changed
+	Unprepared   bool // a side could not be set up or built
+	Fails        bool // the change's build or tests do not all pass, by whosever fault
+	Failed       bool // the verdict is FAIL, whatever a check shows
+	Apart        bool // commands see nothing of one another
+	MutantsAlone bool // each mutant is compiled by itself
 
 	StepLimit, MutationTime, FuzzTime time.Duration // negative: none
 

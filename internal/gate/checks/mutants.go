@@ -23,6 +23,8 @@ type Mutation struct {
 	Left      int              `json:"left"`      // not tried: no time, or too many
 	Survivors []Survivor       `json:"survivors"`
 	Unrun     map[string][]int `json:"unrun,omitempty"` // changed lines that no test runs, by path
+	Kills     []Kill           `json:"kills,omitempty"` // which tests noticed which mutant
+	Vacuous   []Vacuous        `json:"vacuous,omitempty"`
 }
 
 // A Survivor is a mutant with which all tests still pass.
@@ -36,6 +38,19 @@ type Survivor struct {
 	Command  string   `json:"command"`
 	Evidence []string `json:"evidence"`
 }
+
+// A Kill is a mutant that tests noticed.
+type Kill struct {
+	Name     string   `json:"name"`
+	Path     string   `json:"path"`
+	Line     int      `json:"line"`
+	Title    string   `json:"title"`
+	Tests    []string `json:"tests"` // the first that fail; none where no test says so, as where it hangs
+	Evidence string   `json:"evidence"`
+}
+
+// killersKept bounds the tests that are kept of one mutant.
+const killersKept = 3
 
 // Bounds for mutants. None of them depends on how fast this machine is or how
 // many processors it has, so that the same results lead the same way.
@@ -65,6 +80,9 @@ func (r *check) mutate(ctx context.Context) error {
 		return err
 	}
 	m := &mutator{check: r, in: r.in, budget: r.in.MutationTime, out: &Mutation{Unrun: map[string][]int{}}, newest: map[string]time.Time{}}
+	if m.candidates = r.in.Candidates(); len(m.candidates) > maxCandidates {
+		m.candidates = m.candidates[:maxCandidates]
+	}
 	defer func() {
 		if err := r.in.Close(); err != nil {
 			r.in.Note("copies of the head could not be removed: %v", err)
@@ -120,10 +138,14 @@ func (r *check) mutable(ctx context.Context) ([]changedFile, error) {
 }
 
 func (m *mutator) count(t *trial) {
-	m.tried++
 	switch t.result {
 	case killed:
 		m.out.Killed++
+		k := Kill{Name: t.name, Path: t.Path, Line: t.Line, Title: t.Title(), Evidence: t.step.Evidence}
+		for _, id := range t.killed[:min(len(t.killed), killersKept)] {
+			k.Tests = append(k.Tests, id.String())
+		}
+		m.out.Kills = append(m.out.Kills, k)
 	case discarded:
 		m.out.Discarded++
 	case survived:

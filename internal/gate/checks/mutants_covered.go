@@ -73,6 +73,10 @@ func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *eco
 	m.out.Command = step.Command
 	m.out.Evidence = append(m.out.Evidence, step.Evidence)
 	groups := map[string]*testGroup{}
+	var programs *programs
+	if v := count.Variants; v != nil && !m.in.MutantsAlone {
+		programs = newPrograms(v, plain, baseline, own)
+	}
 	var mine []changedFile
 	for _, f := range files {
 		p, ok := own[f.path]
@@ -83,6 +87,7 @@ func (m *mutator) coveredUnit(ctx context.Context, g ecosystem.Group, count *eco
 		if groups[p.ImportPath] == nil {
 			t := m.packageGroup(p, pkgs, baseline, step)
 			t.command = count.Mutant(plain, t.packages, (5*t.took + mutantGrace).Round(1e9), !ecosystem.AnyFailed(baseline))
+			t.programs = programs
 			groups[p.ImportPath] = t
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,7 +23,10 @@ type mutator struct {
 	in     *Subject
 	budget time.Duration
 	out    *Mutation
-	tried  int
+	trials []*trial
+	// candidates are tests of the change of which mutants decide whether anything makes
+	// them fail.
+	candidates []Candidate
 
 	mu     sync.Mutex
 	newest map[string]time.Time // that a file got from renew, by the folder of its tree
@@ -34,8 +38,13 @@ type trial struct {
 	name   string
 	src    []byte
 	group  *testGroup
+	number int                 // of its name
+	tests  map[string][]string // that reach its line, by import path; nil: all of the group's
+	inside bool                // it is in the group's programs
+	steps  []Step              // before the last
 	step   Step
 	suite  Suite
+	killed []ID // tests that fail with it and not without
 	result trialResult
 	err    error
 }
@@ -58,6 +67,7 @@ type testGroup struct {
 	took     time.Duration
 	builds   []ecosystem.Command // that have to be run before the tests
 	parallel bool                // in copies of the tree
+	programs *programs           // that hold the mutants; nil: each is compiled by itself
 }
 
 func (m *mutator) run(ctx context.Context, files []changedFile) error {
@@ -74,18 +84,32 @@ func (m *mutator) run(ctx context.Context, files []changedFile) error {
 		trials = trials[:maxMutants]
 	}
 	for i, t := range trials {
-		t.name = "M" + strconv.Itoa(i+1)
+		t.number, t.name = i+1, "M"+strconv.Itoa(i+1)
+	}
+	m.trials = trials
+	alone, err := m.runPrograms(ctx, trials)
+	if err != nil {
+		return err
 	}
 	at := 0
-	for at < len(trials) { // those of a kind together: copies run side by side, the tree itself is one
+	for at < len(alone) { // those of a kind together: copies run side by side, the tree itself is one
 		n := at
-		for n < len(trials) && trials[n].group.parallel == trials[at].group.parallel {
+		for n < len(alone) && alone[n].group.parallel == alone[at].group.parallel {
 			n++
 		}
-		if err := m.pool(ctx, trials[at:n]); err != nil {
+		places, err := m.places(ctx, alone[at].group.parallel)
+		if err != nil {
+			return err
+		}
+		err = m.pool(ctx, places, alone[at:n])
+		m.giveBack(places)
+		if err != nil {
 			return err
 		}
 		at = n
+	}
+	if err := m.wholeStrength(ctx, trials, files); err != nil {
+		return err
 	}
 	for _, t := range trials {
 		m.count(t)
@@ -114,19 +138,14 @@ func interleave(files []changedFile, group func(changedFile) *testGroup) []*tria
 
 // pool runs trials, at most mutationWindow of them side by side, until the budget
 // is used up. What counts is how long those took that are recorded already.
-func (m *mutator) pool(ctx context.Context, trials []*trial) error {
-	places, err := m.places(ctx, trials[0].group.parallel)
-	if err != nil {
-		return err
-	}
-	defer m.giveBack(places)
+func (m *mutator) pool(ctx context.Context, places *places, trials []*trial) error {
 	m.in.Begin(StageMutation, ".", m.title(trials))
 	done := make([]chan struct{}, len(trials))
 	began := 0
 	for i, t := range trials {
 		if i >= mutationWindow {
 			<-done[i-mutationWindow]
-			m.budget -= trials[i-mutationWindow].step.Duration.Truncate(time.Millisecond)
+			m.budget -= trials[i-mutationWindow].took()
 		}
 		if m.budget <= 0 || ctx.Err() != nil {
 			break
@@ -146,16 +165,28 @@ func (m *mutator) pool(ctx context.Context, trials []*trial) error {
 		}()
 	}
 	var last Step
+	var err error
 	for i, t := range trials[:began] {
 		<-done[i]
-		if t.step.Evidence != "" {
-			m.in.Record(t.step)
-			last = t.step
+		for _, s := range append(t.steps, t.step) {
+			if s.Evidence != "" {
+				m.in.Record(s)
+				last = s
+			}
 		}
 		err = errors.Join(err, t.err)
 	}
 	m.in.End(StageMutation, ".", m.title(trials), last)
 	return cmp.Or(context.Cause(ctx), err)
+}
+
+// took is how long the commands of a mutant took.
+func (t *trial) took() time.Duration {
+	sum := t.step.Duration.Truncate(time.Millisecond)
+	for _, s := range t.steps {
+		sum += s.Duration.Truncate(time.Millisecond)
+	}
+	return sum
 }
 
 func (m *mutator) title(trials []*trial) string {
@@ -165,6 +196,10 @@ func (m *mutator) title(trials []*trial) string {
 // try runs the tests with one mutant. The tree is as it was afterwards, as far as
 // it is tracked.
 func (m *mutator) try(ctx context.Context, at Place, t *trial) {
+	if t.inside {
+		m.tryInside(ctx, at, t)
+		return
+	}
 	if t.err = m.lay(at, t); t.err != nil {
 		return
 	}
@@ -179,8 +214,20 @@ func (m *mutator) try(ctx context.Context, at Place, t *trial) {
 	c = marked(c, t)
 	t.suite, t.step, t.err = m.runAt(ctx, at, c)
 	if t.err == nil {
-		t.result = judgeMutant(t)
+		t.result, t.killed = judgeMutant(t), newlyFailed(t.suite, t.group.baseline)
 	}
+}
+
+// newlyFailed are the tests that fail in a run and not in the one before: the innermost.
+func newlyFailed(now, before Suite) []ID {
+	var out []ID
+	for id, t := range now {
+		if id.Test != "" && t.Leaf && t.Status == Failed && before[id].Status != Failed {
+			out = append(out, id)
+		}
+	}
+	slices.SortFunc(out, func(a, b ID) int { return strings.Compare(a.String(), b.String()) })
+	return out
 }
 
 // runAt runs tests in a place and records nothing in the result.
@@ -196,7 +243,7 @@ func (m *mutator) runAt(ctx context.Context, at Place, c ecosystem.Command) (Sui
 
 // marked names the mutant in the command, which else is the same for all.
 func marked(c ecosystem.Command, t *trial) ecosystem.Command {
-	setting := "RUN_ID=" + t.name
+	setting := variantSetting + "=" + t.name
 	if plain := strings.Join(c.Argv, " "); len(t.group.builds) == 0 && strings.HasSuffix(c.Text, plain) {
 		c.Text = strings.TrimSuffix(c.Text, plain) + "env " + setting + " " + plain
 		c.Argv = append([]string{"env", setting}, c.Argv...)
@@ -217,7 +264,7 @@ func afterBuilds(c ecosystem.Command, builds []ecosystem.Command, script string)
 }
 
 // exitUnbuilt is the exit code of a mutant that does not build.
-const exitUnbuilt = 97
+const exitUnbuilt = ecosystem.ExitUnbuilt
 
 // lay writes the mutant over its source. No link leads out of the tree.
 func (m *mutator) lay(at Place, t *trial) error {

@@ -108,6 +108,9 @@ type Coverage struct {
 	// Mutant is the tests of packages as they are run for each mutant, and end in a
 	// limit; with first, at the first failure.
 	Mutant func(c Command, pkgs []string, limit time.Duration, first bool) Command
+
+	// Variants are programs for all mutants, nil where each is compiled by itself.
+	Variants *Variants
 }
 
 // Named returns the ecosystem that a command or a result belongs to, nil for none.

@@ -22,6 +22,7 @@ func goCoverage() *Coverage {
 			}
 			return c.goTest(append(args, pkgs...)...)
 		},
+		Variants: goVariants(),
 	}
 }
 
@@ -54,13 +55,14 @@ func covered(c Command) Command {
 // A LineCounts passes results on and keeps the counts of lines.
 type LineCounts struct {
 	Collector
-	take  func(line string) bool // whether a line is counts, which it takes; nil: those of Go
-	part  []byte
-	long  bool                    // part is of a line that is too long, and is passed on as it comes
-	Knows map[string]bool         // files that were counted
-	lines map[string]map[int]bool // statements by file: whether they ran
-	Ran   map[string]bool         // files of which a line ran
-	work  int                     // lines and characters that were looked at
+	take   func(line string) bool // whether a line is counts, which it takes; nil: those of Go
+	part   []byte
+	long   bool                    // part is of a line that is too long, and is passed on as it comes
+	Knows  map[string]bool         // files that were counted
+	lines  map[string]map[int]bool // statements by file: whether they ran
+	Ran    map[string]bool         // files of which a line ran
+	Missed bool                    // other processes may have run more
+	work   int                     // lines and characters that were looked at
 }
 
 func newLineCounts(c Collector) *LineCounts {

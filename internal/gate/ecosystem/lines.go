@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A LineMeter is how runs of tests say which lines they ran.
@@ -34,10 +36,12 @@ type Counting struct {
 	Tested []string
 }
 
-// CodeLine says whether a line of a language with braces has more than a comment or
-// brackets.
-func CodeLine(text string) bool {
+// CodeLine says whether a line of a source has more than a comment or brackets.
+func CodeLine(name, text string) bool {
 	text = strings.TrimSpace(text)
+	if path.Ext(name) == ".py" && strings.HasPrefix(text, "#") {
+		return false
+	}
 	for _, comment := range []string{"//", "/*", "*"} {
 		if strings.HasPrefix(text, comment) {
 			return false
@@ -66,4 +70,15 @@ func goLines() *LineMeter {
 		},
 		Reader: func(c Collector, _ Counting) *LineCounts { return newLineCounts(c) },
 	}
+}
+
+// goConstraint is the line of a source that says where it is compiled.
+var goConstraint = pattern.New(`(?m)^//go:build (.*)$`)
+
+// Excluded says why a source of Go is not compiled with the package of its folder.
+func Excluded(src []byte) string {
+	if c := goConstraint.FindSubmatch(src); c != nil {
+		return "its constraint leaves it out here: " + string(c[1])
+	}
+	return "its name or its package clause leaves it out of the package of its folder"
 }

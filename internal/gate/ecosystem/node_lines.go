@@ -156,7 +156,7 @@ func v8Lines(src []byte, functions [][]v8Range) map[int]bool {
 			}
 			begins = begins || uncalled[at+i]
 		}
-		if at += len(units) + 1; CodeLine(line) {
+		if at += len(units) + 1; CodeLine(".js", line) {
 			out[n+1] = called || loaded && !begins
 		}
 	}

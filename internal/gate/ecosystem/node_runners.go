@@ -3,6 +3,7 @@ package ecosystem
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,7 @@ type nodeRunner struct {
 	// collect is nil for those whose output has no files to run alone.
 	collect func(string) Collector
 	nofiles bool
+	byName  string                                     // the option that chooses tests by an expression for their names; empty: there is none
 	failing func(src, name string, modern bool) string // a test that must fail, for a file; modern: of ECMAScript's modules
 	shuffle func(seed uint32) []string
 }
@@ -42,7 +44,7 @@ func nodeRunners() []nodeRunner {
 		own:     []string{"--test-reporter", "--test-reporter-destination"},
 		flags:   []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
 		line:    "REPORTER='" + escapeReporter(nodeReporter) + "'",
-		collect: Documented(parseNodeTest), failing: failingNodeTest,
+		collect: Documented(parseNodeTest), failing: failingNodeTest, byName: "--test-name-pattern",
 		valued: strings.Fields(`-r --require --import --loader --experimental-loader -C --conditions --env-file --test-name-pattern --test-skip-pattern --test-timeout
 			--test-concurrency --test-coverage-include --test-coverage-exclude --test-global-setup --tsconfig`),
 	}
@@ -62,7 +64,7 @@ func nodeRunners() []nodeRunner {
 		},
 		{
 			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"},
-			flags: []string{"--reporter", "json", "--reporter-option", "output=" + resultsVar}, collect: Documented(parseMocha), failing: failingMocha,
+			flags: []string{"--reporter", "json", "--reporter-option", "output=" + resultsVar}, collect: Documented(parseMocha), failing: failingMocha, byName: "--grep",
 			own: []string{"--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
 			valued: strings.Fields(`-r --require --config --package --opts -t --timeout -s --slow -u --ui -g --grep -f --fgrep --file --spec --ignore --exclude
 				--extension --loader --experimental-loader --import --node-option -n --retries -j --jobs --watch-files --watch-ignore --compilers --globals`),
@@ -217,7 +219,14 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 		if r.nofiles || len(p.Packages) == 0 {
 			return c, false
 		}
-		return build(c, fromUnit(c.Unit, p.Packages), r.only...), true
+		more := r.only
+		if p.Only != "" {
+			if r.byName == "" {
+				return c, false
+			}
+			more = append(slices.Clone(more), r.byName+"="+quoted(regexp.QuoteMeta(LastName(p.Only))+"$"))
+		}
+		return build(c, fromUnit(c.Unit, p.Packages), more...), true
 	}}
 	c.Results.into(r.planter())
 	if r.shuffle != nil {

@@ -95,6 +95,7 @@ type Results struct {
 type Part struct {
 	Packages []string        // as in ID.Package
 	Tests    map[string]bool // of these, top-level tests only; nil: all
+	Only     string          // one test by itself, where tests belong to files; empty: all
 }
 
 // Probing is how tests are run again.

@@ -28,6 +28,7 @@ func pythonEcosystem() *Ecosystem {
 			keep: keepKeys([]string{"index-url", "extra-index-url", "trusted-host", "find-links", "no-index", "cert", "proxy", "timeout"}, []string{"global", "install"}),
 		}},
 		find:     findPythonProjects,
+		Lines:    pythonLines(),
 		classes:  pythonClasses(),
 		IsTest:   isPythonTest,
 		IsSource: func(name string) bool { return slices.Contains([]string{".py", ".pyx", ".pyi"}, path.Ext(name)) },

@@ -35,6 +35,9 @@ func pytestCommand(c Command, env, python string, args, files []string) Command 
 			if len(p.Packages) == 0 {
 				return c, false
 			}
+			if p.Only != "" {
+				return build(c, fromUnit(c.Unit, []string{p.Packages[0] + "::" + p.Only})), true
+			}
 			return build(c, fromUnit(c.Unit, p.Packages)), true
 		},
 		Probe: func(c Command, p Probing) (Command, string) {
@@ -95,7 +98,11 @@ func UnittestCommand(c Command, env, python string, args []string) Command {
 			if len(p.Packages) == 0 {
 				return c, false
 			}
-			return build(c, fromUnit(c.Unit, p.Packages)), true
+			args := fromUnit(c.Unit, p.Packages)
+			if p.Only != "" {
+				args = append(args, "-k", quoted(p.Only))
+			}
+			return build(c, args), true
 		},
 	}
 	c.Results.into(copied(func(_, _, name string) string {
