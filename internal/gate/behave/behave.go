@@ -30,6 +30,8 @@ type Function struct {
 	Method bool
 	// Tested are the tests of the head that mention it, or what calls it in its package.
 	Tested []string
+	// Touched are those of them that the change alters or brings.
+	Touched []string
 	// Panics says that what the change adds to it can end a call on purpose, and Expected
 	// that a test of the head awaits it.
 	Panics, Expected bool
@@ -156,6 +158,9 @@ func function(was, now *side, f, old *declared) Function {
 			continue
 		}
 		out.Tested = append(out.Tested, name)
+		if old := was.tests[name]; old == nil || old.text != t.text {
+			out.Touched = append(out.Touched, name)
+		}
 		if t.mentions["recover"] || t.mentions["Panics"] || t.mentions["PanicsWithError"] || t.mentions["PanicsWithValue"] {
 			out.Expected = true
 		}

@@ -378,14 +378,16 @@ func (m *zzMaker) basic(t reflect.Type) []zzValue {
 		most := uint64(math.MaxUint64) >> (64 - uint(t.Bits()))
 		add(reflect.ValueOf(most).Convert(t), strconv.FormatUint(most, 10))
 	default:
-		for _, n := range zzInts(m.f.ints) {
+		most := int64(math.MaxInt64) >> (64 - uint(t.Bits()))
+		for i, n := range zzInts(m.f.ints) {
+			if i == 8 {
+				add(reflect.ValueOf(most).Convert(t), strconv.FormatInt(most, 10))
+				add(reflect.ValueOf(-most-1).Convert(t), strconv.FormatInt(-most-1, 10))
+			}
 			if !reflect.Zero(t).OverflowInt(n) {
 				add(reflect.ValueOf(n).Convert(t), strconv.FormatInt(n, 10))
 			}
 		}
-		most := int64(math.MaxInt64) >> (64 - uint(t.Bits()))
-		add(reflect.ValueOf(most).Convert(t), strconv.FormatInt(most, 10))
-		add(reflect.ValueOf(-most-1).Convert(t), strconv.FormatInt(-most-1, 10))
 	}
 	return out
 }
@@ -650,20 +652,30 @@ func (m *zzMaker) receivers(t reflect.Type) []zzValue {
 	if t.Kind() != reflect.Ptr {
 		return plain
 	}
-	var out []zzValue
-	out = append(out, plain...)
-	for i := 0; i < len(plain) && i < 3; i++ {
+	out, rest := plain, []zzValue(nil)
+	if len(plain) > 3 {
+		out, rest = plain[:3:3], plain[3:]
+	}
+	first := []zzValue{}
+	for _, i := range []int{1, 0, 2} {
+		if i >= len(plain) {
+			continue
+		}
+		seen := map[string]bool{}
 		for _, of := range m.t.funcs {
-			out = append(out, m.after(plain[i], t, of.name, reflect.ValueOf(of.f), of.method)...)
+			seen[of.name[strings.LastIndex(of.name, ".")+1:]] = of.method
+			first = append(first, m.after(plain[i], t, of.name, reflect.ValueOf(of.f), of.method)...)
 		}
 		for j := 0; j < t.NumMethod() && j < 12; j++ {
-			out = append(out, m.after(plain[i], t, t.Method(j).Name, t.Method(j).Func, true)...)
+			if !seen[t.Method(j).Name] {
+				first = append(first, m.after(plain[i], t, t.Method(j).Name, t.Method(j).Func, true)...)
+			}
 		}
 	}
-	if len(out) > 80 {
-		out = out[:80]
+	if len(first) > 60 {
+		first = first[:60]
 	}
-	return out
+	return append(append(out, first...), rest...)
 }
 
 func (m *zzMaker) after(v zzValue, t reflect.Type, name string, f reflect.Value, method bool) []zzValue {
@@ -932,7 +944,9 @@ func (f *zzFormer) form(v reflect.Value, t *zzTable, deep int) {
 			f.b.WriteString("nil")
 			return
 		}
-		f.b.WriteString(v.Elem().Type().String() + ":")
+		if !v.Type().Implements(zzErrorType) {
+			f.b.WriteString(v.Elem().Type().String() + ":")
+		}
 		f.form(v.Elem(), t, deep+1)
 	case reflect.Ptr:
 		f.pointer(v, t, deep)
@@ -1181,7 +1195,7 @@ func zzRun(t *zzTable, f *zzFunc, in zzInput, printed *os.File) (out zzOutcome) 
 	}
 	out.Soft, out.Text = strings.Join(soft, ", "), strings.Replace(strings.Join(strong, ", "), ", ; ", "; ", -1)
 	out.Text = strings.TrimPrefix(out.Text, "; ")
-	out.Check = zzCheck(f, in, res)
+	out.Check = zzCheck(t, f, in, res)
 	return out
 }
 
@@ -1202,7 +1216,7 @@ func zzPrinted(f *os.File) string {
 }
 
 // zzCheck writes what a call returned as statements of a test.
-func zzCheck(f *zzFunc, in zzInput, res []reflect.Value) []string {
+func zzCheck(t *zzTable, f *zzFunc, in zzInput, res []reflect.Value) []string {
 	if len(res) == 0 {
 		return []string{in.src}
 	}
@@ -1226,6 +1240,11 @@ func zzCheck(f *zzFunc, in zzInput, res []reflect.Value) []string {
 			name, check = "err", "if err != nil {\n\tt.Errorf(\"error %v, want none\", err)\n}"
 		case r.Type() == zzErrorType:
 			name, check = "err", "if err == nil {\n\tt.Error(\"no error\")\n}"
+			for known, e := range t.errs {
+				if e != nil && errors.Is(r.Interface().(error), e) {
+					check = "if !errors.Is(err, " + known + ") {\n\tt.Errorf(\"got %v, want " + known + "\", err)\n}"
+				}
+			}
 		default:
 			if want, ok := zzSource(r); ok && (r.Kind() == reflect.String || r.Kind() <= reflect.Float64 && r.Kind() != reflect.Uintptr && r.Kind() != reflect.Invalid) {
 				check = "if want := " + want + "; " + name + " != want {\n\tt.Errorf(\"got %v, want %v\", " + name + ", want)\n}"
@@ -1251,7 +1270,7 @@ func zzCheck(f *zzFunc, in zzInput, res []reflect.Value) []string {
 func zzSource(v reflect.Value) (string, bool) {
 	t := v.Type()
 	wrap := func(s string) string {
-		if t.PkgPath() == "" && (t.Kind() == reflect.String || t.Kind() == reflect.Bool) {
+		if t.PkgPath() == "" && (t.Kind() == reflect.String || t.Kind() == reflect.Bool || t.Kind() == reflect.Int) {
 			return s
 		}
 		return zzName(t) + "(" + s + ")"

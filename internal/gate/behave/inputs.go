@@ -163,8 +163,11 @@ func typeText(e ast.Expr) string {
 func plain(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
+		if e.Kind != token.INT {
+			return true
+		}
 		_, fits := constant.Int64Val(constant.MakeFromLiteral(e.Value, e.Kind, 0))
-		return e.Kind != token.INT || fits
+		return fits
 	case *ast.Ident:
 		return e.Name == "true" || e.Name == "false" || e.Name == "nil"
 	case *ast.UnaryExpr:

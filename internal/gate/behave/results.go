@@ -100,6 +100,7 @@ type Compared struct {
 type Candidate struct {
 	Index int
 	Kind  Kind
+	Hangs bool
 	Base  bool // it stands in the base's tree
 }
 
@@ -155,7 +156,7 @@ func compare(f Function, at int, base, head Answers) Compared {
 			continue
 		}
 		c.Inputs++
-		k := Candidate{Index: i, Base: slices.Contains(was.Given, i) && slices.Contains(now.Given, i)}
+		k := Candidate{Index: i, Hangs: class == 'h', Base: slices.Contains(was.Given, i) && slices.Contains(now.Given, i)}
 		switch {
 		case ends || class == 'p':
 			k.Kind = Crashes
@@ -254,5 +255,10 @@ func Test(f Function, was Call) string {
 		b.WriteString("\t" + strings.ReplaceAll(statement, "\n", "\n\t") + "\n")
 	}
 	fmt.Fprintf(&b, "\t// without the change it %s\n}\n", strings.ReplaceAll(was.Says(), "\n", " "))
+	for name, method := range map[string]string{"brokenWriter": "Write", "brokenReader": "Read"} {
+		if strings.Contains(was.Src, name+"{}") {
+			fmt.Fprintf(&b, "\ntype %s struct{}\n\nfunc (%s) %s([]byte) (int, error) { return 0, errors.New(\"broken\") }\n", name, name, method)
+		}
+	}
 	return b.String()
 }
