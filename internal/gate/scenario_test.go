@@ -254,7 +254,7 @@ func readScenario(t *testing.T, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until", "behaviour"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -427,7 +427,10 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	g := &Gate{
 		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour, Lines: -1},
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Behaviour: -1, Random: time.Hour, Lines: -1},
+	}
+	if s.has("behaviour") {
+		g.Limits.Behaviour = time.Hour
 	}
 	if s.has("lines") {
 		g.Limits.Lines = time.Hour
@@ -535,6 +538,12 @@ func grounded(t *testing.T, log *evidence.Log, res *Result) {
 			check(s.Title, s.Evidence)
 		}
 	}
+	if b := res.Behaviour; b != nil {
+		check("behaviour", b.Evidence)
+		for _, d := range b.Differences {
+			check(d.Function, d.Evidence)
+		}
+	}
 	for _, c := range slices.Concat(res.FailToPass.Proven, res.FailToPass.PassOnBase, res.Lint) {
 		check(c.ID.String(), c.Evidence)
 	}
@@ -628,6 +637,13 @@ func facts(r *Result) string {
 			line("  no test runs", fmt.Sprintf("%s %v", name, lines))
 		}
 	}
+	if b := r.Behaviour; b != nil {
+		line("behaviour", inputCount.ReplaceAllString(b.Note, "N input"))
+		for _, d := range b.Differences {
+			line("  differs", fmt.Sprintf("%s:%d %s: %s, was: %s", d.Path, d.Line, d.Example, d.Is, d.Was))
+			line("    ", strings.TrimSpace(strings.Repeat("fails the change ", b2i(d.Breaks))+strings.Repeat("expected ", b2i(d.Expected))+strings.Repeat("touched", b2i(d.Touched))))
+		}
+	}
 	if b := r.Believed; b != nil {
 		line("planted", strconv.Itoa(b.Planted))
 		line("  missed", b.Missed...)
@@ -690,5 +706,7 @@ func (f flips) Load(context.Context, string) (int, map[string]int, error) {
 }
 
 func (f flips) Add(context.Context, string, []string) error { return nil }
+
+var inputCount = regexp.MustCompile(`\d+ input`)
 
 var limitFlag = regexp.MustCompile(`-timeout=[0-9hms.]+`)

@@ -32,9 +32,9 @@ type Function struct {
 	Tested []string
 	// Touched are those of them that the change alters or brings.
 	Touched []string
-	// Panics says that what the change adds to it can end a call on purpose, and Expected
-	// that a test of the head awaits it.
-	Panics, Expected bool
+	// Panics says that what the change adds to it can end a call on purpose, and Awaited
+	// that a test of the head expects a panic.
+	Panics, Awaited bool
 
 	plain string // name without a receiver
 	owner string // type of the receiver
@@ -162,7 +162,7 @@ func function(was, now *side, f, old *declared) Function {
 			out.Touched = append(out.Touched, name)
 		}
 		if t.mentions["recover"] || t.mentions["Panics"] || t.mentions["PanicsWithError"] || t.mentions["PanicsWithValue"] {
-			out.Expected = true
+			out.Awaited = true
 		}
 	}
 	out.Panics = ends(now, f) && !ends(was, old)

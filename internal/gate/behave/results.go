@@ -106,10 +106,11 @@ type Candidate struct {
 
 // Why nothing was compared.
 const (
-	NotMade   = "its parameters cannot be made"
-	NotSteady = "it differs from itself"
-	NotCalled = "it could not be called on both sides"
-	NotSame   = "its inputs are not the same on both sides"
+	Resigned  = "their signatures changed, or they have type parameters"
+	NotMade   = "their parameters cannot be made"
+	NotSteady = "they differ from themselves"
+	NotCalled = "they could not be called on both sides"
+	NotSame   = "their inputs are not the same on both sides"
 )
 
 // Compare holds the answers of both sides against each other.
@@ -219,6 +220,12 @@ func Some(output string) []Call {
 	return out
 }
 
+// Returned says whether the call came back.
+func (o Outcome) Returned() bool { return o.Class == "r" || o.Class == "e" }
+
+// OnPurpose says whether a statement can have ended the call.
+func (o Outcome) OnPurpose() bool { return !o.Fault && o.Class != "h" }
+
 // Says puts an outcome into words.
 func (o Outcome) Says() string {
 	text := o.Text
@@ -237,6 +244,7 @@ func (o Outcome) Says() string {
 const shown = 160
 
 func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > shown {
 		return string(r[:shown]) + "…"
 	}
@@ -254,7 +262,7 @@ func Test(f Function, was Call) string {
 	for _, statement := range was.Check {
 		b.WriteString("\t" + strings.ReplaceAll(statement, "\n", "\n\t") + "\n")
 	}
-	fmt.Fprintf(&b, "\t// without the change it %s\n}\n", strings.ReplaceAll(was.Says(), "\n", " "))
+	fmt.Fprintf(&b, "\t// without the change it %s\n}\n", was.Says())
 	for name, method := range map[string]string{"brokenWriter": "Write", "brokenReader": "Read"} {
 		if strings.Contains(was.Src, name+"{}") {
 			fmt.Fprintf(&b, "\ntype %s struct{}\n\nfunc (%s) %s([]byte) (int, error) { return 0, errors.New(\"broken\") }\n", name, name, method)
