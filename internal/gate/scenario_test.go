@@ -421,6 +421,9 @@ func (w *world) run(t *testing.T, s *scenario) *Result {
 	tools, goTools := *w.tools, *w.tools.Go
 	tools.Go = &goTools
 	box := w.box
+	if s.has("behaviour") { // nothing is called with inputs of no one's choice where commands are not apart
+		box = fullSandboxOf(t, os.Getenv("PATH"))
+	}
 	if s.has("runners") {
 		box, tools.Env = w.runners(t)
 	}
@@ -641,7 +644,9 @@ func facts(r *Result) string {
 		line("behaviour", inputCount.ReplaceAllString(b.Note, "N input"))
 		for _, d := range b.Differences {
 			line("  differs", fmt.Sprintf("%s:%d %s: %s, was: %s", d.Path, d.Line, d.Example, d.Is, d.Was))
-			line("    ", strings.TrimSpace(strings.Repeat("fails the change ", b2i(d.Breaks))+strings.Repeat("expected ", b2i(d.Expected))+strings.Repeat("touched", b2i(d.Touched))))
+			if what := strings.Fields(strings.Repeat("breaks ", b2i(d.Breaks)) + strings.Repeat("expected ", b2i(d.Expected)) + strings.Repeat("touched", b2i(d.Touched))); len(what) > 0 {
+				line("    is", strings.Join(what, ", "))
+			}
 		}
 	}
 	if b := r.Believed; b != nil {
