@@ -380,7 +380,7 @@ func (m *zzMaker) basic(t reflect.Type) []zzValue {
 	default:
 		most := int64(math.MaxInt64) >> (64 - uint(t.Bits()))
 		for i, n := range zzInts(m.f.ints) {
-			if i == 8 {
+			if i == 10 {
 				add(reflect.ValueOf(most).Convert(t), strconv.FormatInt(most, 10))
 				add(reflect.ValueOf(-most-1).Convert(t), strconv.FormatInt(-most-1, 10))
 			}
@@ -394,11 +394,11 @@ func (m *zzMaker) basic(t reflect.Type) []zzValue {
 
 // zzInts are numbers, those of the change and their neighbours first but for the smallest.
 func zzInts(literals []int64) []int64 {
-	list := []int64{0, 1, -1, 2}
+	list := []int64{0, 1, -1, 2, 3, -2}
 	for _, n := range literals {
 		list = append(list, n, n+1, n-1, -n)
 	}
-	return append(list, 3, -2, -3, 5, 10, -10, 4, 6, 7, 8, 9, 11, 12, 15, 16, 20, 31, 32, 63, 64, 99, 100, -100, 127, 255, 256, 999, 1000, 1001, 1024, 65536, 1000000)
+	return append(list, -3, 5, 10, -10, 4, 6, 7, 8, 9, 11, 12, 15, 16, 20, 31, 32, 63, 64, 99, 100, -100, 127, 255, 256, 999, 1000, 1001, 1024, 65536, 1000000)
 }
 
 func zzStrings(literals []string) []string {

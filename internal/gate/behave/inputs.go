@@ -114,7 +114,7 @@ func fuzzes(s *side, t *declared, name string, sign *ast.FuncType) bool {
 		var names, types, wants []string
 		for _, f := range body.Type.Params.List[1:] {
 			for _, id := range f.Names {
-				names, types = append(names, id.Name), append(types, s.tokens(f.Type))
+				names, types = append(names, id.Name), append(types, typeText(f.Type))
 			}
 		}
 		if sign.Params != nil {
@@ -146,7 +146,7 @@ func isSelector(e ast.Expr, name string) bool {
 	return ok && sel.Sel.Name == name
 }
 
-// typeText is a type of a fuzz target's argument, as tokens has it.
+// typeText is a type that a fuzz target's argument can have.
 func typeText(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
