@@ -238,7 +238,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestCompared: what differs is told from words, from what the base does not do either and
+// TestCompared: what differs is kept apart from words, from what the base does not do either and
 // from what is not the same input.
 func TestCompared(t *testing.T) {
 	t.Parallel()
