@@ -34,6 +34,7 @@ func (b *builder) build() {
 		b.probe(p)
 	}
 	b.merge()
+	b.behaviour()
 	b.mutation()
 	b.unrun()
 	b.stage(gate.StageLint)

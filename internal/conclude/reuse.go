@@ -42,6 +42,7 @@ func adopt(header, last *report.Report, dir string) *report.Report {
 	rep.Outcome, rep.Verdict, rep.Reasons, rep.Checks, rep.Findings = report.Completed, last.Verdict, last.Reasons, last.Checks, last.Findings
 	rep.NotCovered, rep.Denied, rep.Tests, rep.Model = last.NotCovered, last.Denied, last.Tests, last.Model
 	rep.Expectations, rep.Accepted, rep.Statistics, rep.Believed = last.Expectations, last.Accepted, last.Statistics, last.Believed
+	rep.Behaviour = last.Behaviour
 	rep.Executed = last.Executed
 	rep.Title, rep.Phase = last.Title, last.Phase
 	rep.Versions.Toolchains = last.Versions.Toolchains

@@ -23,6 +23,9 @@ func (r *runner) check(ctx context.Context, c checks.Check) error {
 	if found.Mutation != nil {
 		r.res.Mutation = found.Mutation
 	}
+	if found.Behaviour != nil {
+		r.res.Behaviour = found.Behaviour
+	}
 	if found.Believed != nil {
 		r.res.Believed = found.Believed
 	}
@@ -42,6 +45,7 @@ func (r *runner) subject() *checks.Subject {
 		Tests:      tests, Build: r.plan[Head].build, Projects: r.plan[Base].projects, Tools: r.Tools,
 		Runnable: r.res.Runnable, Unprepared: r.facts.Unprepared != "", Fails: r.fails(), Failed: r.failed, Apart: r.apart(), MutantsAlone: r.MutantsAlone,
 		StepLimit: r.Limits.step(), MutationTime: r.Limits.mutation(), FuzzTime: r.Limits.fuzz(),
+		BehaviourTime: r.behaviourTime(), Proven: r.res.FailToPass.Proven,
 		Now:   r.Now,
 		Steps: func() []Step { return r.res.Steps },
 		Note:  r.note, NotCovered: r.notCovered, NotCoveredOnce: r.notCoveredOnce,

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -45,6 +46,14 @@ func (r *runner) conclude() {
 		f.Probes += b2i(p.Ran)
 		f.ProbeRegressed += len(Leaves(p.Regressed))
 		f.ProbeNew += len(Leaves(p.NewFlaky))
+	}
+	if b := r.res.Behaviour; b != nil {
+		f.Breaks = nil
+		for _, d := range b.Differences {
+			if d.Breaks {
+				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in the base's tree, %s there and %s with the change", d.Example, d.Was, d.Is))
+			}
+		}
 	}
 	if m := r.res.Merge; m != nil {
 		f.MergeBroken, f.MergeFailing = len(m.Broken), len(Leaves(m.Tests.Regressed))+len(Leaves(m.Tests.NewFailing))

@@ -12,10 +12,11 @@ import (
 // ten times as long as the same took on the base, and Grace on top, before it
 // counts as hanging. Mutation is the machine time for mutants of the changed
 // lines together, Fuzz the time of existing fuzz targets together; negative: none.
-// Random is the time for runs of tests that fail at random, and Lines that for finding
+// Behaviour is the time for calls of changed functions on both sides; negative: none;
+// zero: as long as the tests take, and half a minute at least. Random is the time for runs of tests that fail at random, and Lines that for finding
 // out which changed lines tests run; negative: none. Zero means ten minutes, one, a
 // minute and a half, half a minute, a minute, and an eighth of the time that is left.
-type Limits struct{ Step, Grace, Mutation, Fuzz, Random, Lines time.Duration }
+type Limits struct{ Step, Grace, Mutation, Fuzz, Behaviour, Random, Lines time.Duration }
 
 const hangFactor = 10
 
@@ -24,6 +25,20 @@ func (l Limits) step() time.Duration { return cmp.Or(l.Step, 10*time.Minute) }
 func (l Limits) mutation() time.Duration { return cmp.Or(l.Mutation, 90*time.Second) }
 
 func (l Limits) fuzz() time.Duration { return cmp.Or(l.Fuzz, 30*time.Second) }
+
+// behaviourTime is how long calls of changed functions may take.
+func (r *runner) behaviourTime() time.Duration {
+	if r.Limits.Behaviour != 0 {
+		return r.Limits.Behaviour
+	}
+	var suite time.Duration
+	for _, s := range r.res.Steps {
+		if s.Side == Head && s.Stage == StageTest {
+			suite += s.Duration
+		}
+	}
+	return max(suite, 30*time.Second)
+}
 
 func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }
 

@@ -92,12 +92,13 @@ type Result struct {
 	Expectations *Expectations     `json:"expectations,omitempty"`
 	Facts        Facts             `json:"facts"` // what the verdict follows from, see [Decide]
 	Probes       []Probe           `json:"probes"`
-	Cached       *Cached           `json:"cached,omitempty"`   // the base's tests were not run, but known; nil: they ran
-	Merge        *Merge            `json:"merge,omitempty"`    // nil: base has not moved, or not reached
-	Mutation     *Mutation         `json:"mutation,omitempty"` // nil: nothing to mutate, or not reached
-	Believed     *Believed         `json:"believed,omitempty"` // nil: no test was planted
-	Executed     *Executed         `json:"executed,omitempty"` // nil: which changed lines ran is not known
-	Marks        []Mark            `json:"marks,omitempty"`    // by which code can recognise a test run
+	Cached       *Cached           `json:"cached,omitempty"`    // the base's tests were not run, but known; nil: they ran
+	Merge        *Merge            `json:"merge,omitempty"`     // nil: base has not moved, or not reached
+	Mutation     *Mutation         `json:"mutation,omitempty"`  // nil: nothing to mutate, or not reached
+	Behaviour    *Behaviour        `json:"behaviour,omitempty"` // nil: no function was called on both sides, or not reached
+	Believed     *Believed         `json:"believed,omitempty"`  // nil: no test was planted
+	Executed     *Executed         `json:"executed,omitempty"`  // nil: which changed lines ran is not known
+	Marks        []Mark            `json:"marks,omitempty"`     // by which code can recognise a test run
 	NotCovered   []string          `json:"not_covered"`
 	Notes        []string          `json:"notes"`
 	Toolchains   map[string]string `json:"toolchains"`

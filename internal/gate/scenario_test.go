@@ -261,7 +261,7 @@ func readScenario(t testing.TB, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until", "behaviour"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -428,13 +428,19 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 	tools, goTools := *w.tools, *w.tools.Go
 	tools.Go = &goTools
 	box := w.box
+	if s.has("behaviour") { // nothing is called with inputs of no one's choice where commands are not apart
+		box = fullSandboxOf(t, os.Getenv("PATH"))
+	}
 	if s.has("runners") {
 		box, tools.Env = w.runners(t)
 	}
 	g := &Gate{
 		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Random: time.Hour, Lines: -1},
+		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Behaviour: -1, Random: time.Hour, Lines: -1},
+	}
+	if s.has("behaviour") {
+		g.Limits.Behaviour = time.Hour
 	}
 	if w.as != nil {
 		w.as(g)
@@ -551,6 +557,12 @@ func grounded(t testing.TB, log *evidence.Log, res *Result) {
 			check(v.ID.String(), v.Evidence)
 		}
 	}
+	if b := res.Behaviour; b != nil {
+		check("behaviour", b.Evidence)
+		for _, d := range b.Differences {
+			check(d.Function, d.Evidence)
+		}
+	}
 	for _, c := range slices.Concat(res.FailToPass.Proven, res.FailToPass.PassOnBase, res.Lint) {
 		check(c.ID.String(), c.Evidence)
 	}
@@ -647,6 +659,15 @@ func facts(r *Result) string {
 			line("  no test runs", fmt.Sprintf("%s %v", name, lines))
 		}
 	}
+	if b := r.Behaviour; b != nil {
+		line("behaviour", inputCount.ReplaceAllString(b.Note, "N input"))
+		for _, d := range b.Differences {
+			line("  differs", fmt.Sprintf("%s:%d %s: %s, was: %s", d.Path, d.Line, d.Example, d.Is, d.Was))
+			if what := strings.Fields(strings.Repeat("breaks ", b2i(d.Breaks)) + strings.Repeat("expected ", b2i(d.Expected)) + strings.Repeat("touched", b2i(d.Touched))); len(what) > 0 {
+				line("    is", strings.Join(what, ", "))
+			}
+		}
+	}
 	if b := r.Believed; b != nil {
 		line("planted", strconv.Itoa(b.Planted))
 		line("  missed", b.Missed...)
@@ -715,5 +736,7 @@ func (f flips) Load(context.Context, string) (int, map[string]int, error) {
 }
 
 func (f flips) Add(context.Context, string, []string) error { return nil }
+
+var inputCount = regexp.MustCompile(`\d+ input`)
 
 var limitFlag = regexp.MustCompile(`-timeout=[0-9hms.]+`)

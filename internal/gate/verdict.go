@@ -57,6 +57,7 @@ type Facts struct {
 	Probes         int            // probes that came to a result
 	ProbeRegressed int            // tests that only the head fails under a probe
 	ProbeNew       int            // new tests that fail under a probe
+	Breaks         []string       // functions that return on base for an input of its tree, and do not with the change
 	MergeBroken    int            // packages or commands that only the merge breaks
 	MergeFailing   int            // tests that only the merge fails
 	Repro          ReproState
@@ -92,6 +93,9 @@ func Decide(f Facts) (Verdict, []string) {
 	failIf(f.NewFailing > 0, "%s on base and fail%s with the change", ecosystem.Count(f.NewFailing, "test does not run", "tests do not run"), s(f.NewFailing))
 	fail = append(fail, given[compare.Fail]...)
 	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", ecosystem.Count(f.ProbeRegressed, "test fails", "tests fail"))
+	for _, what := range f.Breaks {
+		failIf(true, "behaviour: %s", what)
+	}
 	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", ecosystem.Count(f.MergeBroken, "package or command", "packages or commands"))
 	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", ecosystem.Count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")

@@ -36,6 +36,10 @@ type (
 	Mutation = checks.Mutation
 	// A Survivor is a mutant with which all tests still pass.
 	Survivor = checks.Survivor
+	// Behaviour is what changed functions return on both sides for the same inputs.
+	Behaviour = checks.Behaviour
+	// Difference is a function that does something else with the change.
+	Difference = checks.Difference
 	// A Believed is what became of the tests that were planted.
 	Believed = checks.Believed
 	// A Mark is a line by which code can recognise a test run.

@@ -42,6 +42,9 @@ func gateNotes(r *gate.Result) string {
 	if lines := givenUp(r.Expectations); len(lines) > 0 {
 		b.WriteString("\nExpectations of the base that the change gives up or alters. Find out whether the new behaviour is what the task asks for:\n\n" + fenced(lines))
 	}
+	if lines := differing(r.Behaviour); len(lines) > 0 {
+		b.WriteString("\nWhat changed functions do otherwise than on the base, which no test says. Judge these first: is each what the task asks for?\n\n" + fenced(lines))
+	}
 	if lines := unwatched(r.Mutation); len(lines) > 0 {
 		b.WriteString("\nWhat the tests do not watch. Faults here pass the tests, so attack these lines first:\n\n" + fenced(lines))
 	}
@@ -166,6 +169,23 @@ func givenUp(e *gate.Expectations) []string {
 			if strings.TrimSpace(part[1]) != "" {
 				line += "\n    " + part[0] + ": " + noted(part[1])
 			}
+		}
+		lines = append(lines, line)
+	}
+	return capped(lines, notedCases)
+}
+
+// differing are the functions that do something else than on the base, those that tests of
+// the change are about last.
+func differing(o *gate.Behaviour) []string {
+	if o == nil {
+		return nil
+	}
+	var lines []string
+	for _, d := range o.Differences {
+		line := place(d.Path, d.Line) + ": " + noted(d.Example) + " " + noted(d.Is) + "; on the base it " + noted(d.Was)
+		if d.Expected {
+			line += " (reached by tests that fail without the change)"
 		}
 		lines = append(lines, line)
 	}

@@ -294,6 +294,7 @@ func (c *Checked) compare(with string, made *report.Report, whole bool) {
 		{"statistics", have.Statistics, again.Statistics},
 		{"believed", have.Believed, again.Believed},
 		{"executed", have.Executed, again.Executed},
+		{"behaviour", have.Behaviour, again.Behaviour},
 		{"checks", have.Checks, again.Checks},
 		{"findings", have.Findings, again.Findings},
 		{"not_covered", have.NotCovered, again.NotCovered},

@@ -21,6 +21,13 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 	for _, p := range r.Probes {
 		bad += len(p.Regressed)
 	}
+	if b := r.Behaviour; b != nil {
+		for _, d := range b.Differences {
+			if d.Breaks {
+				bad++
+			}
+		}
+	}
 	if m := r.Merge; m != nil {
 		bad += len(m.Broken) + len(m.Tests.Regressed) + len(m.Tests.NewFailing)
 	}

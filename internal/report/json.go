@@ -96,6 +96,10 @@ func (r *Report) normalised() *Report {
 		n.Expectations = n.Expectations.normalised()
 	}
 	n.Accepted, n.Statistics, n.Believed.Suites = list(n.Accepted), list(n.Statistics), list(n.Believed.Suites)
+	n.Behaviour = slices.Clone(n.Behaviour)
+	for i := range n.Behaviour {
+		n.Behaviour[i].Evidence = list(n.Behaviour[i].Evidence)
+	}
 	if n.Executed != nil {
 		x := *n.Executed
 		x.Evidence = list(x.Evidence)

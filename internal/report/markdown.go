@@ -42,6 +42,7 @@ const (
 	rankAgents     = rankRun + 6
 	rankNotes      = rankRun + 7
 	rankKept       = rankRun + 8
+	rankBehaviour  = rankFailure + mdOpen - 1
 )
 
 // Markdown renders r as report.md and as the comment on the pull request: what
@@ -121,6 +122,7 @@ func (r *Report) mdSections() []*section {
 	ss = append(ss, r.mdFailures()...)
 	for _, s := range []*section{
 		r.mdTable(),
+		r.mdBehaviour(),
 		r.mdPrevious(),
 		r.mdExpectations(),
 		r.mdFindings(),

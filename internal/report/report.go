@@ -89,7 +89,8 @@ type Report struct {
 	Statistics   []Statistic   `json:"statistics"`
 	Believed     Belief        `json:"believed"`
 	Executed     *Executed     `json:"executed,omitempty"`
-	Previous     *Previous     `json:"previous,omitempty"` // the last run's checks, run again
+	Behaviour    []Difference  `json:"behaviour,omitempty"` // changed functions that do something else, those that no test says first
+	Previous     *Previous     `json:"previous,omitempty"`  // the last run's checks, run again
 	Changes      Changes       `json:"changes"`
 	Subagents    []Subagent    `json:"subagents"`
 	Sandbox      Sandbox       `json:"sandbox"`

@@ -28,6 +28,9 @@ func (r *Report) remarks() []string {
 	if x := r.Executed.remark(r.Verdict); x != "" {
 		out = append(out, x)
 	}
+	if x := r.behaves(); x != "" {
+		out = append(out, x)
+	}
 	if e := r.Expectations; e != nil {
 		out = append(out, e.remarks()...)
 		if e.total() > 0 {

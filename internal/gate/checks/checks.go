@@ -1,7 +1,7 @@
 // Package checks is what the gate does to a change after its first verdict, which each
 // of them can only lower: tests are repeated, shuffled and raced, existing fuzz targets
 // are given time, the suite has to notice a planted failure and small changes of the
-// changed lines.
+// changed lines, and changed functions are called on both sides with the same inputs.
 //
 // A check receives a [Subject], values and the few things that it can have done, and
 // returns [Findings]. A new one is one file here and one line of [All].
@@ -35,16 +35,18 @@ func All() []Check {
 		{Name: "fuzzing", Run: Fuzz},
 		{Name: "planted test", Run: Plant},
 		{Name: "mutants", Run: Mutate},
+		{Name: "behaviour", Run: Behave},
 	}
 }
 
 // Findings are what a check found out.
 type Findings struct {
 	Probes       []Probe
-	NewFlakiness []Case    // tests of the base that fail at random with the change, and never on base
-	Mutation     *Mutation // nil: no mutant was made
-	Believed     *Believed // nil: no test was planted
-	Unbelieved   []string  // why results of tests are not believed, for people
+	NewFlakiness []Case     // tests of the base that fail at random with the change, and never on base
+	Mutation     *Mutation  // nil: no mutant was made
+	Behaviour    *Behaviour // nil: no function was called
+	Believed     *Believed  // nil: no test was planted
+	Unbelieved   []string   // why results of tests are not believed, for people
 }
 
 // A Subject is a prepared change whose first verdict is known.
@@ -67,7 +69,9 @@ type Subject struct {
 	Apart        bool // commands see nothing of one another
 	MutantsAlone bool // each mutant is compiled by itself
 
-	StepLimit, MutationTime, FuzzTime time.Duration // negative: none
+	Proven []Case // tests that fail without the change
+
+	StepLimit, MutationTime, FuzzTime, BehaviourTime time.Duration // negative: none
 
 	Now   func() time.Time
 	Steps func() []Step // that ran so far

@@ -77,6 +77,8 @@ type Ecosystem struct {
 	Race     *Race
 	Fuzz     *Fuzz
 	Coverage *Coverage
+	// Behaviour is nil where functions of packages cannot be called by themselves.
+	Behaviour *Behaviour
 
 	// Lines says how runs of its tests report which lines they ran; nil: they cannot.
 	Lines *LineMeter

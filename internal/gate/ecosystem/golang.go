@@ -96,6 +96,8 @@ func goEcosystem() *Ecosystem {
 		Race:     goRace(),
 		Fuzz:     goFuzz(),
 		Coverage: goCoverage(),
+
+		Behaviour: goBehaviour(),
 	}
 }
 

@@ -1,0 +1,57 @@
+package conclude
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/gate/checks"
+	"github.com/ycbot/ycbot/internal/report"
+)
+
+// TestChecksAreDocumented: docs/checks.md has a row for each check in its order, with a
+// line as it stands in a report.
+func TestChecksAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/checks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := map[string]gate.Result{
+		"probes": {Probes: []gate.Probe{{Title: "repeated and shuffled", Ran: true, Note: "nothing failed"}}},
+		"fuzzing": {Probes: []gate.Probe{{
+			Title: "fuzzing FuzzFirst for 4s", Target: "p FuzzFirst", Ran: true, Note: "fuzzing found an input that fails with the change and passes without it",
+			Regressed: []gate.Case{{}},
+		}}},
+		"planted test": {Believed: &gate.Believed{Planted: 1, Missed: []string{"m/p"}}},
+		"mutants":      {Mutation: &gate.Mutation{Killed: 9, Survivors: make([]gate.Survivor, 2), Note: "of 11 mutants of the changed lines the tests noticed 9"}},
+		"behaviour": {Behaviour: &gate.Behaviour{
+			Functions: 2, Inputs: 412, Differences: []gate.Difference{{Expected: true}},
+			Note: "of 2 functions whose body changed 1 returns what it did for 412 inputs",
+		}},
+	}
+	rows := strings.Split(string(text), "\n")
+	for len(rows) > 0 && !strings.HasPrefix(rows[0], "|---") {
+		rows = rows[1:]
+	}
+	for i, c := range checks.All() {
+		result, ok := examples[c.Name]
+		if !ok || i+1 >= len(rows) {
+			t.Fatalf("%s: no example, or no row of docs/checks.md", c.Name)
+		}
+		b := &builder{result: &result}
+		b.build()
+		line := (&report.Report{Believed: b.belief()}).MakeTitle()
+		for _, k := range b.checks {
+			if k.Kind != report.KindFailToPass {
+				actual, _, _ := strings.Cut(k.Actual, "\n")
+				line = string(k.Result) + " " + k.Title + ": " + actual
+			}
+		}
+		line = strings.TrimPrefix(line, " · ")
+		if row := rows[i+1]; !strings.HasPrefix(row, "| "+c.Name+" |") || !strings.HasSuffix(row, "| `"+line+"` |") {
+			t.Errorf("docs/checks.md has\n%s\nand %q appears as\n`%s`", row, c.Name, line)
+		}
+	}
+}

@@ -1,0 +1,375 @@
+// Package behave finds out what functions of Go return on both sides of a change for the
+// same inputs: it writes the test file that calls them, and reads what that printed.
+//
+// Nothing is executed here. The file is the same for both sides: a table of the functions
+// whose body changed and whose signature did not, made of the sources of one package on
+// both sides, and a driver (driver_test.go) that makes inputs by the types of the
+// parameters, calls each function in processes of their own and prints what can be seen
+// of the results.
+package behave
+
+import (
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// MaxFunctions bounds how many functions of a package are called.
+const MaxFunctions = 20
+
+// A Function is one that a change alters, and that can be called on both sides.
+type Function struct {
+	Name   string // as an expression of its package: "Round", "(*Quota).Take"
+	Path   string // of its file on the head
+	Line   int    // there
+	Method bool
+	// Tested are the tests of the head that mention it, or what calls it in its package.
+	Tested []string
+	// Touched are those of them that the change alters or brings.
+	Touched []string
+	// Panics says that what the change adds to it can end a call on purpose, and Awaited
+	// that a test of the head expects a panic.
+	Panics, Awaited bool
+
+	plain string // name without a receiver
+	owner string // type of the receiver
+	given []given
+	words literals
+}
+
+// A Plan is what is called in a package.
+type Plan struct {
+	Functions []Function
+	Left      int      // functions above MaxFunctions
+	Resigned  []string // changed functions that cannot be compared: their signatures changed
+
+	clause  string // of the package
+	ctors   []string
+	types   []string
+	errs    []string
+	opaque  []string
+	imports map[string]bool // of the package, on both sides
+}
+
+// A side is one package as parsed.
+type side struct {
+	fset    *token.FileSet
+	src     map[string][]byte
+	funcs   map[string]*declared // by expression
+	types   map[string]string    // text of declarations, by name
+	values  map[string]string    // of variables and constants
+	errs    map[string]bool
+	imports map[string]bool
+	tests   map[string]*declared
+	clause  string
+}
+
+// A declared is a function of a side.
+type declared struct {
+	name, file     string
+	decl           *ast.FuncDecl
+	line           int
+	text, sign     string
+	mentions       map[string]bool
+	external, test bool // of the package for tests
+}
+
+// Compare plans the calls for a package: its files on both sides by their names, tests
+// among them, without those that are not compiled here.
+func Compare(base, head map[string][]byte) (Plan, bool) {
+	was, ok1 := parse(base)
+	now, ok2 := parse(head)
+	if !ok1 || !ok2 || was.clause != now.clause {
+		return Plan{}, false
+	}
+	p := Plan{clause: now.clause, imports: map[string]bool{}}
+	for name := range now.imports {
+		p.imports[name] = was.imports[name]
+	}
+	changed := map[string]bool{}
+	for name, text := range now.values {
+		changed[name] = was.values[name] != "" && was.values[name] != text
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.funcs)) {
+		f, old := now.funcs[name], was.funcs[name]
+		if old == nil || name == "main" || name == "init" || f.decl.Body == nil || old.decl.Body == nil {
+			continue
+		}
+		if f.sign != old.sign {
+			p.Resigned = append(p.Resigned, name)
+			continue
+		}
+		if f.text == old.text && !slices.ContainsFunc(slices.Collect(maps.Keys(f.mentions)), func(m string) bool { return changed[m] }) {
+			continue
+		}
+		if f.decl.Type.TypeParams != nil || generic(f.decl) {
+			p.Resigned = append(p.Resigned, name)
+			continue
+		}
+		p.Functions = append(p.Functions, function(was, now, f, old))
+	}
+	slices.SortStableFunc(p.Functions, func(a, b Function) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
+	if n := len(p.Functions) - MaxFunctions; n > 0 {
+		p.Left, p.Functions = n, p.Functions[:MaxFunctions]
+	}
+	for name, f := range now.funcs {
+		if constructs(f) && was.funcs[name] != nil && was.funcs[name].sign == f.sign {
+			p.ctors = append(p.ctors, name)
+		}
+	}
+	for name, text := range now.types {
+		switch {
+		case was.types[name] == "":
+		case was.types[name] != text:
+			p.opaque = append(p.opaque, name)
+		case hasMethods(now, name) && hasMethods(was, name):
+			p.types = append(p.types, name)
+		}
+	}
+	for name := range now.errs {
+		if was.errs[name] {
+			p.errs = append(p.errs, name)
+		}
+	}
+	for _, list := range []*[]string{&p.ctors, &p.types, &p.errs, &p.opaque} {
+		slices.Sort(*list)
+	}
+	return p, len(p.Functions) > 0
+}
+
+// function is what is known of one that changed.
+func function(was, now *side, f, old *declared) Function {
+	out := Function{
+		Name: f.name, Path: f.file, Line: f.line, Method: f.decl.Recv != nil,
+		plain: f.decl.Name.Name, owner: strings.Trim(strings.TrimSuffix(f.name, "."+f.decl.Name.Name), "(*)"),
+	}
+	if out.owner == out.Name {
+		out.owner = ""
+	}
+	reach := callers(now, out.plain)
+	for _, name := range slices.Sorted(maps.Keys(now.tests)) {
+		t := now.tests[name]
+		if !slices.ContainsFunc(reach, func(r string) bool { return t.mentions[r] }) {
+			continue
+		}
+		out.Tested = append(out.Tested, name)
+		if old := was.tests[name]; old == nil || old.text != t.text {
+			out.Touched = append(out.Touched, name)
+		}
+		if t.mentions["recover"] || t.mentions["Panics"] || t.mentions["PanicsWithError"] || t.mentions["PanicsWithValue"] {
+			out.Awaited = true
+		}
+	}
+	out.Panics = ends(now, f) && !ends(was, old)
+	out.words.of(f.decl.Body)
+	out.words.of(old.decl.Body)
+	for _, s := range []*side{was, now} {
+		for _, name := range slices.Sorted(maps.Keys(s.tests)) {
+			if t := s.tests[name]; t.mentions[out.plain] {
+				out.words.of(t.decl.Body)
+				if !out.Method {
+					out.given = append(out.given, givenIn(s, t, out.plain, f.decl.Type, s == was)...)
+				}
+			}
+		}
+	}
+	seen := map[string]bool{}
+	out.given = slices.DeleteFunc(out.given, func(g given) bool {
+		had := seen[g.text()]
+		seen[g.text()] = true
+		return had
+	})
+	out.given = out.given[:min(len(out.given), maxGiven)]
+	return out
+}
+
+// callers are the names of functions of a side through which a function is reached.
+func callers(s *side, name string) []string {
+	out := []string{name}
+	for i := 0; i < len(out) && len(out) < 200; i++ {
+		for _, f := range s.funcs {
+			if n := f.decl.Name.Name; f.mentions[out[i]] && !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// ends says whether a function ends calls on purpose.
+func ends(s *side, f *declared) bool {
+	text := string(s.text(f.decl.Body))
+	for _, by := range []string{"panic(", "log.Fatal", "log.Panic", "os.Exit(", "Must"} {
+		if strings.Contains(text, by) {
+			return true
+		}
+	}
+	return false
+}
+
+// generic says whether the receiver of a method has parameters.
+func generic(d *ast.FuncDecl) bool {
+	found := false
+	if d.Recv != nil {
+		ast.Inspect(d.Recv, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.IndexExpr, *ast.IndexListExpr:
+				found = true
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// constructs says whether a function makes values of a type of its package.
+func constructs(f *declared) bool {
+	d := f.decl
+	if d.Recv != nil || d.Type.TypeParams != nil || d.Type.Results == nil || d.Body == nil {
+		return false
+	}
+	r := d.Type.Results.List
+	n := 0
+	for _, field := range r {
+		n += max(1, len(field.Names))
+	}
+	if n > 2 || n == 2 && exprName(r[len(r)-1].Type) != "error" {
+		return false
+	}
+	lower := strings.ToLower(d.Name.Name)
+	return slices.ContainsFunc([]string{"new", "make", "parse", "must", "from", "open", "default", "empty"}, func(p string) bool { return strings.HasPrefix(lower, p) })
+}
+
+func hasMethods(s *side, name string) bool {
+	for expr, f := range s.funcs {
+		if f.decl.Recv != nil && !generic(f.decl) && (strings.HasPrefix(expr, name+".") || strings.HasPrefix(expr, "(*"+name+").")) {
+			return true
+		}
+	}
+	return false
+}
+
+func parse(files map[string][]byte) (*side, bool) {
+	s := &side{
+		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, types: map[string]string{},
+		values: map[string]string{}, errs: map[string]bool{}, imports: map[string]bool{}, tests: map[string]*declared{},
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file, err := parser.ParseFile(s.fset, name, files[name], parser.SkipObjectResolution)
+		if err != nil {
+			return nil, false
+		}
+		s.src[name] = files[name]
+		test := strings.HasSuffix(name, "_test.go")
+		if !test {
+			s.clause = file.Name.Name
+			for _, i := range file.Imports {
+				s.imports[strings.Trim(i.Path.Value, `"`)] = true
+			}
+		}
+		for _, d := range file.Decls {
+			s.declare(name, d, test, strings.HasSuffix(file.Name.Name, "_test"))
+		}
+	}
+	return s, s.clause != ""
+}
+
+func (s *side) declare(file string, d ast.Decl, test, external bool) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		f := &declared{name: d.Name.Name, file: file, decl: d, line: s.fset.Position(d.Pos()).Line, mentions: map[string]bool{}, external: external, test: test}
+		if d.Recv != nil && len(d.Recv.List) == 1 {
+			of := string(s.text(d.Recv.List[0].Type))
+			if strings.HasPrefix(of, "*") {
+				of = "(" + of + ")"
+			}
+			f.name = of + "." + f.name
+		}
+		if d.Body != nil {
+			f.text = s.tokens(d.Body)
+			ast.Inspect(d.Body, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					f.mentions[id.Name] = true
+				}
+				return true
+			})
+		}
+		f.sign = s.signature(d)
+		switch {
+		case !test:
+			s.funcs[f.name] = f
+		case d.Recv == nil && d.Body != nil && (strings.HasPrefix(d.Name.Name, "Test") || strings.HasPrefix(d.Name.Name, "Fuzz") || strings.HasPrefix(d.Name.Name, "Example")):
+			s.tests[d.Name.Name] = f
+		}
+	case *ast.GenDecl:
+		if test {
+			return
+		}
+		for _, spec := range d.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				if spec.TypeParams == nil {
+					s.types[spec.Name.Name] = s.tokens(spec)
+				}
+			case *ast.ValueSpec:
+				for i, id := range spec.Names {
+					s.values[id.Name] = s.tokens(spec)
+					if i < len(spec.Values) && isError(id.Name, string(s.text(spec.Values[i]))) {
+						s.errs[id.Name] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// isError recognises errors that are made to be looked for.
+func isError(name, value string) bool {
+	return strings.HasPrefix(strings.ToLower(name), "err") && (strings.HasPrefix(value, "errors.New(") || strings.HasPrefix(value, "fmt.Errorf("))
+}
+
+// signature are the types of a function's parameters and results, without their names.
+func (s *side) signature(d *ast.FuncDecl) string {
+	var b strings.Builder
+	for _, list := range []*ast.FieldList{d.Type.TypeParams, d.Type.Params, d.Type.Results} {
+		b.WriteString("(")
+		if list != nil {
+			for _, f := range list.List {
+				for range max(1, len(f.Names)) {
+					b.WriteString(s.tokens(f.Type) + ",")
+				}
+			}
+		}
+		b.WriteString(")")
+	}
+	return b.String()
+}
+
+func (s *side) text(n ast.Node) []byte {
+	from, to := s.fset.Position(n.Pos()), s.fset.Position(n.End())
+	return s.src[from.Filename][from.Offset:to.Offset]
+}
+
+// tokens is a piece of source without comments and layout.
+func (s *side) tokens(n ast.Node) string { return strings.Join(tokens(s.text(n)), " ") }
+
+func exprName(e ast.Expr) string {
+	if id, ok := e.(*ast.Ident); ok {
+		return id.Name
+	}
+	return ""
+}
+
+// In names the paths of a plan's functions from the top of the repository.
+func (p Plan) In(dir string) Plan {
+	p.Functions = slices.Clone(p.Functions)
+	for i := range p.Functions {
+		p.Functions[i].Path = path.Join(dir, p.Functions[i].Path)
+	}
+	return p
+}

@@ -1,0 +1,288 @@
+package behave
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const zzTestName = "TestCalls"
+
+// in runs "go test" in a module of sources.
+func in(t *testing.T, files map[string]string, env string, args ...string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"test", "-count=1", "-vet=off"}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off", env)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// old is a module for which the go command takes the language of long ago.
+const old = "module m\n\ngo 1.13\n"
+
+const rounding = `package cash
+
+import "errors"
+
+var ErrHuge = errors.New("huge")
+
+type Till struct{ cents int64 }
+
+func NewTill(cents int64) *Till { return &Till{cents} }
+
+// Pay is called on what NewTill makes, also once more.
+func (t *Till) Pay(n int64) (left []int64, err error) {
+	if n > 100 {
+		return nil, ErrHuge
+	}
+	t.cents += ROUND
+	return []int64{t.cents}, nil
+}
+`
+
+// TestPastedTest: what is printed to be pasted passes on the base and fails on the head,
+// for sources as old as go 1.13, and the driver names the smallest input.
+func TestPastedTest(t *testing.T) {
+	t.Parallel()
+	base, head := strings.Replace(rounding, "ROUND", "n / 5 * 5", 1), strings.Replace(rounding, "ROUND", "(n + 2) / 5 * 5", 1)
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
+	if !ok || len(p.Functions) != 1 || p.Functions[0].Name != "(*Till).Pay" {
+		t.Fatalf("%v %+v", ok, p)
+	}
+	run := func(src, which string) string {
+		out, err := in(t, map[string]string{"go.mod": old, "a.go": src, "calls_test.go": p.File(zzTestName)}, "CALLS="+which, "-v", "-run=^"+zzTestName+"$", ".")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return out
+	}
+	c := p.Compare(All(run(base, "")), All(run(head, "")))[0]
+	if c.Unlike != "" || c.Differing == 0 || len(c.Candidates) == 0 {
+		t.Fatalf("%+v", c)
+	}
+	which := Which(time.Second, [][2]int{{c.At, c.Candidates[0].Index}})
+	was, is := Some(run(base, which)), Some(run(head, which))
+	if len(was) != 1 || len(is) != 1 || !was[0].Stable || was[0].Text == is[0].Text || was[0].Src != "NewTill(int64(0)).Pay(int64(3))" {
+		t.Fatalf("%+v\n%+v", was, is)
+	}
+	test := "package cash\n\nimport (\n\t\"reflect\"\n\t\"testing\"\n)\n\n" + Test(c.Function, was[0])
+	if out, err := in(t, map[string]string{"go.mod": old, "a.go": base, "a_test.go": test}, "", "."); err != nil {
+		t.Errorf("it fails on the base: %v\n%s\n%s", err, out, test)
+	}
+	if out, err := in(t, map[string]string{"go.mod": old, "a.go": head, "a_test.go": test}, "", "."); err == nil || !strings.Contains(out, "--- FAIL") {
+		t.Errorf("it does not fail on the head: %v\n%s\n%s", err, out, test)
+	}
+}
+
+type zzNode struct {
+	next *zzNode
+	name string
+}
+
+// TestForms: what is the same has one form, what differs has another, and nothing is
+// followed for ever.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	round := &zzNode{name: "a"}
+	round.next = round
+	table := &zzTable{errs: map[string]error{"ErrA": os.ErrNotExist}}
+	form := func(v interface{}, soft bool) string { return zzForm(reflect.ValueOf(v), table, soft) }
+	for what, pair := range map[string][2]interface{}{
+		"maps":     {map[string]int{"a": 1, "b": 2, "c": 3}, map[string]int{"c": 3, "b": 2, "a": 1}},
+		"NaN":      {math.NaN(), math.Log(-1)},
+		"pointers": {&zzNode{name: "a"}, &zzNode{name: "a"}},
+		"cycles":   {round, round},
+		"now":      {time.Now(), time.Now().Add(time.Second)},
+	} {
+		if x, y := form(pair[0], false), form(pair[1], false); x != y {
+			t.Errorf("%s: %s is not %s", what, x, y)
+		}
+	}
+	for what, pair := range map[string][2]interface{}{
+		"kept for itself": {&zzNode{name: "a"}, &zzNode{name: "b"}},
+		"zeros":           {0.0, math.Copysign(0, -1)},
+		"errors":          {fmt.Errorf("a: %w", os.ErrNotExist), errors.New("a: file does not exist")},
+		"lists":           {[]int{1, 2}, []int{2, 1}},
+	} {
+		if x, y := form(pair[0], true), form(pair[1], true); x == y {
+			t.Errorf("%s: both are %s", what, x)
+		}
+	}
+	for what, pair := range map[string][2]interface{}{
+		"words of errors": {errors.New("a"), fmt.Errorf("b: %w", errors.New("c"))},
+		"nil and empty":   {[]int(nil), []int{}},
+	} {
+		if x, y := form(pair[0], true), form(pair[1], true); x != y {
+			t.Errorf("%s: %s is not %s", what, x, y)
+		}
+		if x, y := form(pair[0], false), form(pair[1], false); x == y {
+			t.Errorf("%s: both are %s", what, x)
+		}
+	}
+}
+
+// TestInputs: the smallest come first, literals of the change with their neighbours among
+// them, each call gets values of its own, and what cannot be made gives none.
+func TestInputs(t *testing.T) {
+	t.Parallel()
+	f := &zzFunc{name: "f", f: func(n int, list []string) {}, ints: []int64{41}}
+	all := zzInputs(&zzTable{funcs: []zzFunc{*f}}, f)
+	var src []string
+	for _, in := range all {
+		src = append(src, in.src)
+	}
+	if len(all) < 100 || len(all) > zzMost || src[0] != "f(0, nil)" || !slices.Contains(src, "f(42, nil)") || !slices.Contains(src, `f(-41, nil)`) {
+		t.Errorf("%d inputs: %v", len(all), src[:min(len(src), 20)])
+	}
+	i := slices.Index(src, `f(0, []string{""})`)
+	if i < 0 {
+		t.Fatalf("%v", src)
+	}
+	all[i].make()[1].Index(0).SetString("changed")
+	if got := all[i].make()[1].Index(0).String(); got != "" {
+		t.Errorf("a call sees what another one wrote: %q", got)
+	}
+	for what, f := range map[string]interface{}{"channels": func(chan int) {}, "tests": func(testing.TB) {}} {
+		if got := zzInputs(&zzTable{}, &zzFunc{name: "f", f: f}); len(got) > 0 {
+			t.Errorf("%s: %d inputs", what, len(got))
+		}
+	}
+}
+
+// TestTuples: by the sum of their places, each once.
+func TestTuples(t *testing.T) {
+	t.Parallel()
+	three := make([]zzValue, 3)
+	got := zzTuples([][]zzValue{three, three}, 6, 0)
+	if diff := cmp.Diff([][]int{{0, 0}, {0, 1}, {1, 0}, {0, 2}, {1, 1}, {2, 0}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := zzTuples([][]zzValue{three, three}, 100, 100); len(got) != 9 {
+		t.Errorf("%d of 9: %v", len(got), got)
+	}
+}
+
+// TestPlan: functions whose body or what it names changed, and whose signature did not.
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	base := `package p
+var limit = 3
+type T struct{ a int }
+type U struct{ b int }
+func NewT() *T { return &T{1} }
+func same(a, b int) int { return a + b }
+func Changed(a, b int) int { return a + b }
+func Limited(n int) bool { return n < limit }
+func Signed(n int) int { return n }
+func Many[V any](v V) V { return v }
+func (t *T) Get() int { return t.a }
+func (u U) Get() int { return u.b }
+func init() { limit = 4 }
+`
+	head := `package p
+var limit = 5
+type T struct{ a int }
+type U struct{ b, c int }
+func NewT() *T { return &T{1} }
+func same(x,
+	y int) int { return a + b } // in other words
+func Changed(x, y int) int { return x - y }
+func Limited(n int) bool { return n < limit }
+func Signed(n int64) int { return int(n) }
+func Many[V any](v V) V { w := v; return w }
+func (t *T) Get() int { return t.a + 1 }
+func (u U) Get() int { return u.b + 1 }
+func init() { limit = 6 }
+func New() int { return 1 }
+`
+	test := `package p
+import "testing"
+func TestChanged(t *testing.T) {
+	if Changed(3, -4) != 7 || Changed(n, 2) != 1 {
+		t.Fatal("changed")
+	}
+}
+`
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base), "a_test.go": []byte(test)}, map[string][]byte{"a.go": []byte(head), "a_test.go": []byte(test)})
+	var names []string
+	for _, f := range p.Functions {
+		names = append(names, f.Name)
+	}
+	if diff := cmp.Diff([]string{"Changed", "Limited", "(*T).Get", "U.Get"}, names); !ok || diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"Many", "Signed"}, p.Resigned); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"U"}, p.opaque); diff != "" {
+		t.Error(diff)
+	}
+	if f := p.Functions[0]; len(f.given) != 1 || f.given[0].text() != "3, -4" || !f.given[0].base || !slices.Contains(f.Tested, "TestChanged") || len(f.Touched) > 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestCompared: what differs is kept apart from words, from what the base does not do either and
+// from what is not the same input.
+func TestCompared(t *testing.T) {
+	t.Parallel()
+	p := Plan{Functions: []Function{{Name: "f"}}}
+	call := func(class, in, soft, strong string) string {
+		pad := func(s string) string { return (s + "......")[:6] }
+		return class + pad(in) + pad(soft) + pad(strong)
+	}
+	for _, tt := range []struct {
+		what, was, is string
+		want          Compared
+	}{
+		{"the same", call("r", "1", "a", "a"), call("r", "1", "a", "a"), Compared{Inputs: 1}},
+		{"another result", call("r", "1", "a", "a"), call("r", "1", "b", "b"), Compared{Inputs: 1, Differing: 1, Candidates: []Candidate{{Kind: Differs}}}},
+		{"an error", call("r", "1", "a", "a"), call("e", "1", "b", "b"), Compared{Inputs: 1, Differing: 1, Candidates: []Candidate{{Kind: Fails}}}},
+		{"words", call("e", "1", "a", "a"), call("e", "1", "a", "b"), Compared{Inputs: 1, Worded: 1, Candidates: []Candidate{{Kind: Words}}}},
+		{"a panic", call("r", "1", "a", "a"), call("p", "1", "p", "p"), Compared{Inputs: 1, Differing: 1, Candidates: []Candidate{{Kind: Crashes}}}},
+		{"a hang", call("r", "1", "a", "a"), call("h", "", "", ""), Compared{Inputs: 1, Differing: 1, Candidates: []Candidate{{Kind: Crashes, Hangs: true}}}},
+		{"a panic of the base", call("p", "1", "p", "p"), call("r", "1", "a", "a"), Compared{Inputs: 1, Fixed: 1}},
+		{"another input", call("r", "1", "a", "a"), call("r", "2", "b", "b"), Compared{Unlike: NotSame}},
+		{"itself", call("~", "", "", ""), call("r", "2", "b", "b"), Compared{Unlike: NotSteady}},
+		{"no time", call("-", "", "", ""), call("r", "2", "b", "b"), Compared{Unlike: NotCalled}},
+	} {
+		got := p.Compare(Answers{"f": {Makeable: true, Calls: tt.was}}, Answers{"f": {Makeable: true, Calls: tt.is}})[0]
+		got.Function = Function{}
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: got %+v, want %+v", tt.what, got, tt.want)
+		}
+	}
+}
+
+// TestGiven: what stands in a tree and needs nothing of a package, and no more.
+func TestGiven(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]int{
+		"go test fuzz v1\nstring(\"(a\")\n":        1,
+		"go test fuzz v1\nint(3)\n[]byte(\"x\")\n": 2,
+		"go test fuzz v2\nint(3)\n":                0,
+		"go test fuzz v1\nos.Exit(1)\n":            0,
+		"go test fuzz v1\n":                        0,
+	} {
+		got, ok := corpusInput([]byte(input))
+		if len(got) != want || ok != (want > 0) {
+			t.Errorf("%q: %v", input, got)
+		}
+	}
+}

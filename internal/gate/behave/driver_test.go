@@ -1,0 +1,1617 @@
+package behave
+
+// This file is laid, under the package clause of a project's package, beside its sources,
+// with a table of the functions to call (see [Plan.File]). It is written for go 1.13 and
+// newer, uses nothing but the standard library, and all its names begin with zz. Here it
+// is compiled as a test, so that its parts are tested.
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"reflect"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// A zzTable is what is called, and what inputs are made of. It is the same on both sides.
+type zzTable struct {
+	funcs  []zzFunc
+	ctors  []zzCtor
+	types  []interface{}    // pointers to nil of the package's types that have methods
+	errs   map[string]error // errors of the package that others look for
+	opaque []string         // types that the change declares otherwise: their contents cannot be compared
+	known  []zzKnown        // values of types that cannot be made of their parts
+}
+
+type zzFunc struct {
+	name   string
+	f      interface{}
+	method bool // its first argument is the receiver
+	given  []zzGiven
+	ints   []int64
+	floats []float64
+	strs   []string
+}
+
+type zzCtor struct {
+	name string
+	f    interface{}
+}
+
+// A zzGiven is an input that stands in the tree.
+type zzGiven struct {
+	src  string
+	base bool // in the tree of the base
+	make func() []interface{}
+}
+
+type zzKnown struct {
+	src  string
+	make func() interface{}
+}
+
+// A zzValue makes a value, a new one each time, because functions change what they get.
+type zzValue struct {
+	src  string
+	prep string // statements before src
+	make func() reflect.Value
+}
+
+// Bounds. None of them depends on the machine.
+const (
+	zzMost     = 250 // inputs of a function
+	zzRandom   = 80  // of these, that are not in the order of their size
+	zzDeep     = 4   // levels of what is made
+	zzForms    = 16 << 10
+	zzFormDeep = 9
+	zzHangs    = 4 // of a function in a pass
+	zzEnds     = 20
+)
+
+// What became of a call.
+const (
+	zzReturned = 'r'
+	zzFailed   = 'e' // returned an error
+	zzPanicked = 'p'
+	zzHung     = 'h'
+	zzEnded    = 'x' // the process ended
+	zzSkipped  = '-'
+	zzUnstable = '~'
+)
+
+// zzLimit is how long a call may take, zzTime how long the calls of a function, when all
+// are made.
+const (
+	zzLimit = time.Second
+	zzTime  = 1500 * time.Millisecond
+)
+
+// --- making values
+
+type zzMaker struct {
+	t    *zzTable
+	f    *zzFunc
+	all  map[string][]zzValue
+	busy map[reflect.Type]bool
+}
+
+func zzNewMaker(t *zzTable, f *zzFunc) *zzMaker {
+	return &zzMaker{t: t, f: f, all: map[string][]zzValue{}, busy: map[reflect.Type]bool{}}
+}
+
+var (
+	zzErrorType = reflect.TypeOf((*error)(nil)).Elem()
+	zzTimeType  = reflect.TypeOf(time.Time{})
+)
+
+type zzBrokenWriter struct{}
+
+func (zzBrokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken") }
+
+type zzBrokenReader struct{}
+
+func (zzBrokenReader) Read([]byte) (int, error) { return 0, errors.New("broken") }
+
+// zzCommon are values for interfaces and for types of the standard library.
+func zzCommon() []zzKnown {
+	return []zzKnown{
+		{"errors.New(\"e\")", func() interface{} { return errors.New("e") }},
+		{"new(bytes.Buffer)", func() interface{} { return new(bytes.Buffer) }},
+		{"strings.NewReader(\"a b\\nc\")", func() interface{} { return strings.NewReader("a b\nc") }},
+		{"strings.NewReader(\"\")", func() interface{} { return strings.NewReader("") }},
+		{"brokenWriter{}", func() interface{} { return zzBrokenWriter{} }},
+		{"brokenReader{}", func() interface{} { return zzBrokenReader{} }},
+		{"context.Background()", func() interface{} { return context.Background() }},
+		{"time.UTC", func() interface{} { return time.UTC }},
+		{"time.FixedZone(\"\", 9000)", func() interface{} { return time.FixedZone("", 9000) }},
+		{"time.FixedZone(\"\", -28800)", func() interface{} { return time.FixedZone("", -28800) }},
+		{"time.Date(2024, 2, 29, 23, 30, 15, 500000000, time.UTC)", func() interface{} { return time.Date(2024, 2, 29, 23, 30, 15, 500000000, time.UTC) }},
+		{"time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)", func() interface{} { return time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC) }},
+		{"time.Date(2025, 7, 6, 12, 0, 0, 1, time.FixedZone(\"\", 9000))", func() interface{} {
+			return time.Date(2025, 7, 6, 12, 0, 0, 1, time.FixedZone("", 9000))
+		}},
+		{"time.Unix(0, 0).UTC()", func() interface{} { return time.Unix(0, 0).UTC() }},
+	}
+}
+
+// zzAny are values where any will do.
+func zzAny() []zzKnown {
+	return []zzKnown{
+		{"1", func() interface{} { return 1 }}, {"\"a\"", func() interface{} { return "a" }}, {"true", func() interface{} { return true }},
+		{"1.5", func() interface{} { return 1.5 }}, {"[]int{1, 2}", func() interface{} { return []int{1, 2} }},
+		{"map[string]interface{}{\"a\": 1}", func() interface{} { return map[string]interface{}{"a": 1} }},
+		{"errors.New(\"e\")", func() interface{} { return errors.New("e") }}, {"[]byte(\"a\")", func() interface{} { return []byte("a") }},
+		{"int64(-1)", func() interface{} { return int64(-1) }}, {"\"\"", func() interface{} { return "" }}, {"uint8(255)", func() interface{} { return uint8(255) }},
+	}
+}
+
+// values are those of a type in the order of their size; none where it cannot be made.
+func (m *zzMaker) values(t reflect.Type, deep int) []zzValue {
+	key := t.String() + "@" + strconv.Itoa(deep)
+	if have, ok := m.all[key]; ok {
+		return have
+	}
+	if deep > zzDeep || m.busy[t] {
+		if t.Kind() == reflect.Ptr || t.Kind() == reflect.Slice || t.Kind() == reflect.Map || t.Kind() == reflect.Interface {
+			return []zzValue{m.zero(t)}
+		}
+		if deep > zzDeep {
+			return nil
+		}
+	}
+	m.busy[t] = true
+	out := m.fresh(t, deep)
+	delete(m.busy, t)
+	most := 60
+	if deep > 0 {
+		most = 14
+	}
+	if deep > 1 {
+		most = 7
+	}
+	if len(out) > most {
+		out = out[:most]
+	}
+	m.all[key] = out
+	return out
+}
+
+func (m *zzMaker) zero(t reflect.Type) zzValue {
+	src := "*new(" + zzName(t) + ")"
+	switch t.Kind() {
+	case reflect.Ptr, reflect.Slice, reflect.Map, reflect.Interface, reflect.Func, reflect.Chan:
+		src = "nil"
+	case reflect.Struct:
+		src = zzName(t) + "{}"
+	}
+	return zzValue{src: src, make: func() reflect.Value { return reflect.Zero(t) }}
+}
+
+func (m *zzMaker) knownOf(t reflect.Type) []zzValue {
+	var out []zzValue
+	for _, k := range append(zzCommon(), m.t.known...) {
+		k := k
+		v := reflect.TypeOf(k.make())
+		if v == t || t.Kind() == reflect.Interface && t.NumMethod() > 0 && v.Implements(t) {
+			out = append(out, zzValue{src: k.src, make: func() reflect.Value { return zzAs(reflect.ValueOf(k.make()), t) }})
+		}
+	}
+	return out
+}
+
+// zzAs is a value as one of a type that it can be assigned to.
+func zzAs(v reflect.Value, t reflect.Type) reflect.Value {
+	out := reflect.New(t).Elem()
+	if v.IsValid() {
+		out.Set(v)
+	}
+	return out
+}
+
+func (m *zzMaker) fresh(t reflect.Type, deep int) []zzValue {
+	if known := m.knownOf(t); len(known) > 0 {
+		switch t.Kind() {
+		case reflect.Struct:
+			known = append([]zzValue{m.zero(t)}, known...)
+		case reflect.Interface, reflect.Ptr:
+			known = append(known, m.zero(t))
+		}
+		return known
+	}
+	if m.own(t) || t.Kind() == reflect.Ptr && m.own(t.Elem()) {
+		if made := m.constructed(t, deep); len(made) > 0 {
+			return append(made, m.empty(t))
+		}
+	}
+	switch t.Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
+		reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr, reflect.Float32, reflect.Float64, reflect.String:
+		return m.basic(t)
+	case reflect.Slice, reflect.Array:
+		return m.lists(t, deep)
+	case reflect.Map:
+		return m.maps(t, deep)
+	case reflect.Ptr:
+		out := []zzValue{}
+		for _, v := range m.values(t.Elem(), deep+1) {
+			v := v
+			src := "&" + v.src
+			if t.Elem().Kind() != reflect.Struct {
+				src = "func() " + zzName(t) + " { x := " + zzName(t.Elem()) + "(" + v.src + "); return &x }()"
+			}
+			out = append(out, zzValue{src: src, make: func() reflect.Value {
+				p := reflect.New(t.Elem())
+				p.Elem().Set(v.make())
+				return zzAs(p, t)
+			}})
+		}
+		return append(out, m.zero(t))
+	case reflect.Struct:
+		return m.structs(t, deep)
+	case reflect.Interface:
+		return m.interfaces(t)
+	case reflect.Func:
+		return m.stubs(t)
+	case reflect.Complex64, reflect.Complex128:
+		return []zzValue{m.zero(t), {src: "1i", make: func() reflect.Value { return reflect.ValueOf(1i).Convert(t) }}}
+	}
+	return nil
+}
+
+// own says whether a type is one that the package declares.
+func (m *zzMaker) own(t reflect.Type) bool { return t.Name() != "" && t.PkgPath() == zzPkgPath() }
+
+func zzPkgPath() string { return reflect.TypeOf(zzTable{}).PkgPath() }
+
+// empty is a pointer to the zero value, or that.
+func (m *zzMaker) empty(t reflect.Type) zzValue {
+	if t.Kind() != reflect.Ptr {
+		return m.zero(t)
+	}
+	return zzValue{src: "new(" + zzName(t.Elem()) + ")", make: func() reflect.Value { return zzAs(reflect.New(t.Elem()), t) }}
+}
+
+// constructed are values that functions of the package make.
+func (m *zzMaker) constructed(t reflect.Type, deep int) []zzValue {
+	var out []zzValue
+	for _, c := range m.t.ctors {
+		f := reflect.ValueOf(c.f)
+		ft := f.Type()
+		if ft.NumOut() == 0 || ft.Out(0) != t {
+			continue
+		}
+		lists, ok := m.arguments(ft, 0, deep+1)
+		if !ok {
+			continue
+		}
+		n := 0
+		for _, at := range zzTuples(lists, 24, 0) {
+			args, src := zzPick(lists, at), c.name+"("+zzSources(lists, at, ft.IsVariadic())+")"
+			if ft.NumOut() > 1 {
+				src = "func() " + zzName(t) + " { x, _ := " + src + "; return x }()"
+			}
+			v := zzValue{src: src, make: func() reflect.Value {
+				in := args()
+				var res []reflect.Value
+				if ft.IsVariadic() {
+					res = f.CallSlice(in)
+				} else {
+					res = f.Call(in)
+				}
+				if last := res[len(res)-1]; len(res) > 1 && last.Type() == zzErrorType && !last.IsNil() {
+					panic("not made")
+				}
+				return res[0]
+			}}
+			if zzMakes(v) {
+				out = append(out, v)
+				if n++; n == 5 {
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// zzMakes says whether a value can be made.
+func zzMakes(v zzValue) (ok bool) {
+	defer func() { ok = ok && recover() == nil }()
+	got := v.make()
+	return got.Kind() != reflect.Ptr || !got.IsNil()
+}
+
+func (m *zzMaker) basic(t reflect.Type) []zzValue {
+	var out []zzValue
+	named := t.PkgPath() != "" || t.Kind() != reflect.Int && t.Kind() != reflect.String && t.Kind() != reflect.Float64 && t.Kind() != reflect.Bool
+	add := func(v reflect.Value, src string) {
+		if named {
+			src = zzName(t) + "(" + src + ")"
+		}
+		for _, have := range out {
+			if have.src == src {
+				return
+			}
+		}
+		out = append(out, zzValue{src: src, make: func() reflect.Value { return v }})
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		for _, b := range []bool{false, true} {
+			add(reflect.ValueOf(b).Convert(t), strconv.FormatBool(b))
+		}
+	case reflect.Float32, reflect.Float64:
+		list := append([]float64{0, 1, -1, 0.5, -0.5, 2}, m.f.floats...)
+		for _, n := range m.f.ints {
+			list = append(list, float64(n))
+		}
+		for _, f := range append(list, 1.5, -1.5, 2.5, 0.1, 1e-9, 3, 10, 100, -100, 1e15, 1e300, math.MaxFloat64, math.SmallestNonzeroFloat64) {
+			add(reflect.ValueOf(f).Convert(t), strconv.FormatFloat(f, 'g', -1, 64))
+		}
+		add(reflect.ValueOf(math.NaN()).Convert(t), "math.NaN()")
+		add(reflect.ValueOf(math.Inf(1)).Convert(t), "math.Inf(1)")
+		add(reflect.ValueOf(math.Inf(-1)).Convert(t), "math.Inf(-1)")
+	case reflect.String:
+		for _, s := range zzStrings(m.f.strs) {
+			add(reflect.ValueOf(s).Convert(t), strconv.Quote(s))
+		}
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		for _, n := range zzInts(m.f.ints) {
+			if n >= 0 && !reflect.Zero(t).OverflowUint(uint64(n)) {
+				add(reflect.ValueOf(uint64(n)).Convert(t), strconv.FormatInt(n, 10))
+			}
+		}
+		most := uint64(math.MaxUint64) >> (64 - uint(t.Bits()))
+		add(reflect.ValueOf(most).Convert(t), strconv.FormatUint(most, 10))
+	default:
+		most := int64(math.MaxInt64) >> (64 - uint(t.Bits()))
+		for i, n := range zzInts(m.f.ints) {
+			if i == 10 {
+				add(reflect.ValueOf(most).Convert(t), strconv.FormatInt(most, 10))
+				add(reflect.ValueOf(-most-1).Convert(t), strconv.FormatInt(-most-1, 10))
+			}
+			if !reflect.Zero(t).OverflowInt(n) {
+				add(reflect.ValueOf(n).Convert(t), strconv.FormatInt(n, 10))
+			}
+		}
+	}
+	return out
+}
+
+// zzInts are numbers, those of the change and their neighbours first but for the smallest.
+func zzInts(literals []int64) []int64 {
+	list := []int64{0, 1, -1, 2, 3, -2}
+	for _, n := range literals {
+		list = append(list, n, n+1, n-1, -n)
+	}
+	return append(list, -3, 5, 10, -10, 4, 6, 7, 8, 9, 11, 12, 15, 16, 20, 31, 32, 63, 64, 99, 100, -100, 127, 255, 256, 999, 1000, 1001, 1024, 65536, 1000000)
+}
+
+func zzStrings(literals []string) []string {
+	list := []string{"", "a", "b"}
+	for _, s := range literals {
+		list = append(list, s)
+	}
+	list = append(list, "ab", "é", "A", " ", "0", "1", "-1", "a b", "日本語", "a,b", "a/b", "\n", "a=b", "B", "10", "1.5", "/", ".", "../a", "a.b", "%", "-", "_", "a\nb", "\x00", "\xff", "  a ", "aa", "aB", "true", "null", "[]", "{}", "\"")
+	for _, s := range literals {
+		list = append(list, s+"a", "a"+s, "a"+s+"b", s+s, strings.ToUpper(s))
+		if len(s) > 1 {
+			list = append(list, s[:len(s)-1], s[1:])
+		}
+	}
+	return append(list, strings.Repeat("a", 40), strings.Repeat("ab ", 100))
+}
+
+func (m *zzMaker) lists(t reflect.Type, deep int) []zzValue {
+	elems := m.values(t.Elem(), deep+1)
+	if len(elems) == 0 && t.Kind() == reflect.Slice {
+		return []zzValue{m.zero(t)}
+	}
+	name := zzName(t)
+	build := func(at ...int) zzValue {
+		var src []string
+		for _, i := range at {
+			src = append(src, elems[i].src)
+		}
+		return zzValue{src: name + "{" + strings.Join(src, ", ") + "}", make: func() reflect.Value {
+			v := reflect.New(t).Elem()
+			if t.Kind() == reflect.Slice {
+				v.Set(reflect.MakeSlice(t, len(at), len(at)))
+			}
+			for i, e := range at {
+				v.Index(i).Set(elems[e].make())
+			}
+			return v
+		}}
+	}
+	if t.Kind() == reflect.Array {
+		out := []zzValue{m.zero(t)}
+		for i := range elems {
+			var at []int
+			for j := 0; j < t.Len() && j < 64; j++ {
+				at = append(at, (i+j)%len(elems))
+			}
+			if len(at) == t.Len() {
+				out = append(out, build(at...))
+			}
+		}
+		return out
+	}
+	var out []zzValue
+	if t.Elem().Kind() == reflect.Uint8 && t.Elem().PkgPath() == "" {
+		for _, s := range append([]string{""}, zzStrings(m.f.strs)...) {
+			s := s
+			out = append(out, zzValue{src: name + "(" + strconv.Quote(s) + ")", make: func() reflect.Value { return reflect.ValueOf([]byte(s)).Convert(t) }})
+		}
+		out[0] = m.zero(t)
+		return out
+	}
+	out = append(out, m.zero(t))
+	for _, at := range [][]int{{0}, {1}, {0, 1}, {1, 0}, {2}, {1, 2}, {2, 1}, {1, 1}, {0, 1, 2}, {2, 0, 1}, {}, {3}, {3, 1, 2}, {4}, {5}, {6}, {7}, {1, 3, 2, 4}, {8}, {9}, {4, 3, 2, 1, 0}, {10}, {11}, {12}, {13}} {
+		ok := true
+		for _, i := range at {
+			ok = ok && i < len(elems)
+		}
+		if ok {
+			out = append(out, build(at...))
+		}
+	}
+	return out
+}
+
+func (m *zzMaker) maps(t reflect.Type, deep int) []zzValue {
+	keys, elems := m.values(t.Key(), deep+1), m.values(t.Elem(), deep+1)
+	out := []zzValue{{src: zzName(t) + "{}", make: func() reflect.Value { return reflect.MakeMap(t) }}}
+	for _, at := range [][][2]int{{{0, 0}}, {{1, 1}}, {{1, 0}, {2, 1}}, {{2, 2}}, {{0, 1}, {1, 2}, {2, 0}}, {{3, 3}}, {{4, 1}}} {
+		at, src, ok := at, []string{}, true
+		for _, p := range at {
+			if ok = ok && p[0] < len(keys) && p[1] < len(elems); ok {
+				src = append(src, keys[p[0]].src+": "+elems[p[1]].src)
+			}
+		}
+		if ok {
+			out = append(out, zzValue{src: zzName(t) + "{" + strings.Join(src, ", ") + "}", make: func() reflect.Value {
+				v := reflect.MakeMap(t)
+				for _, p := range at {
+					v.SetMapIndex(keys[p[0]].make(), elems[p[1]].make())
+				}
+				return v
+			}})
+		}
+	}
+	return append(out, m.zero(t))
+}
+
+// structs are the zero value and those that differ from it in some fields. Fields that
+// other packages keep for themselves are left alone.
+func (m *zzMaker) structs(t reflect.Type, deep int) []zzValue {
+	out := []zzValue{m.zero(t)}
+	var fields []int
+	var lists [][]zzValue
+	for i := 0; i < t.NumField(); i++ {
+		f := t.Field(i)
+		if f.PkgPath != "" && f.PkgPath != zzPkgPath() || f.Name == "_" {
+			continue
+		}
+		if vs := m.values(f.Type, deep+1); len(vs) > 1 && f.Type.Kind() != reflect.Func || len(vs) > 1 && f.PkgPath == "" {
+			fields, lists = append(fields, i), append(lists, vs)
+		}
+	}
+	for _, at := range zzTuples(lists, 40, 12) {
+		at := at
+		var src []string
+		for i, n := range at {
+			if n > 0 || !zzZero(lists[i][0]) {
+				src = append(src, t.Field(fields[i]).Name+": "+lists[i][n].src)
+			}
+		}
+		if len(src) == 0 {
+			continue
+		}
+		out = append(out, zzValue{src: zzName(t) + "{" + strings.Join(src, ", ") + "}", make: func() reflect.Value {
+			v := reflect.New(t).Elem()
+			for i, n := range at {
+				zzOpen(v.Field(fields[i])).Set(lists[i][n].make())
+			}
+			return v
+		}})
+	}
+	return out
+}
+
+func zzZero(v zzValue) bool {
+	got := v.make()
+	return got.IsValid() && reflect.DeepEqual(zzForm(got, nil, false), zzForm(reflect.Zero(got.Type()), nil, false))
+}
+
+// zzOpen is an addressable field without the mark that it is for its package alone.
+func zzOpen(v reflect.Value) reflect.Value {
+	if v.CanAddr() && !v.CanInterface() {
+		return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
+	}
+	return v
+}
+
+func (m *zzMaker) interfaces(t reflect.Type) []zzValue {
+	var out []zzValue
+	if t.NumMethod() == 0 {
+		for _, k := range zzAny() {
+			k := k
+			out = append(out, zzValue{src: k.src, make: func() reflect.Value { return zzAs(reflect.ValueOf(k.make()), t) }})
+		}
+		return append(out, m.zero(t))
+	}
+	for _, p := range m.t.types {
+		for _, of := range []reflect.Type{reflect.TypeOf(p).Elem(), reflect.TypeOf(p)} {
+			if of.Kind() == reflect.Interface || !of.Implements(t) {
+				continue
+			}
+			for i, v := range m.values(of, 2) {
+				v := v
+				if got := v.make; i < 3 && v.src != "nil" {
+					out = append(out, zzValue{src: v.src, prep: v.prep, make: func() reflect.Value { return zzAs(got(), t) }})
+				}
+			}
+			break
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return append(out, m.zero(t))
+}
+
+// zzCalls is what functions that were given as arguments were called with.
+var zzCalls strings.Builder
+
+// stubs are functions that return zero values, or an error. That they are called is seen.
+func (m *zzMaker) stubs(t reflect.Type) []zzValue {
+	stub := func(with func([]reflect.Value)) func() reflect.Value {
+		return func() reflect.Value {
+			return reflect.MakeFunc(t, func(in []reflect.Value) []reflect.Value {
+				if zzCalls.Len() < 2000 {
+					zzCalls.WriteString(" called")
+					for _, v := range in {
+						zzCalls.WriteString(" " + zzForm(v, nil, false))
+					}
+				}
+				var out []reflect.Value
+				for i := 0; i < t.NumOut(); i++ {
+					out = append(out, reflect.New(t.Out(i)).Elem())
+				}
+				with(out)
+				return out
+			})
+		}
+	}
+	body := func(last string) string {
+		var ins, outs []string
+		for i := 0; i < t.NumIn(); i++ {
+			in := "_ " + zzName(t.In(i))
+			if t.IsVariadic() && i == t.NumIn()-1 {
+				in = "_ ..." + zzName(t.In(i).Elem())
+			}
+			ins = append(ins, in)
+		}
+		for i := 0; i < t.NumOut(); i++ {
+			outs = append(outs, "r"+strconv.Itoa(i)+" "+zzName(t.Out(i)))
+		}
+		text := "func(" + strings.Join(ins, ", ") + ") (" + strings.Join(outs, ", ") + ") {"
+		if last != "" {
+			text += " r" + strconv.Itoa(t.NumOut()-1) + " = " + last + ";"
+		}
+		if t.NumOut() > 0 {
+			text += " return "
+		}
+		return text + "}"
+	}
+	out := []zzValue{{src: body(""), make: stub(func([]reflect.Value) {})}}
+	if n := t.NumOut(); n > 0 {
+		switch last := t.Out(n - 1); {
+		case last == zzErrorType:
+			out = append(out, zzValue{src: body("errors.New(\"e\")"), make: stub(func(r []reflect.Value) { r[n-1].Set(reflect.ValueOf(errors.New("e"))) })})
+		case last.Kind() == reflect.Bool:
+			out = append(out, zzValue{src: body("true"), make: stub(func(r []reflect.Value) { r[n-1].SetBool(true) })})
+		}
+	}
+	return append(out, m.zero(t))
+}
+
+// arguments are the values of a function's parameters from one on, false where one of
+// them cannot be made.
+func (m *zzMaker) arguments(t reflect.Type, from, deep int) ([][]zzValue, bool) {
+	var out [][]zzValue
+	for i := from; i < t.NumIn(); i++ {
+		vs := m.values(t.In(i), deep)
+		if len(vs) == 0 {
+			return nil, false
+		}
+		out = append(out, vs)
+	}
+	return out, true
+}
+
+// receivers are the values of a method's receiver, and what these are after one call of a
+// method.
+func (m *zzMaker) receivers(t reflect.Type) []zzValue {
+	plain := m.values(t, 0)
+	if t.Kind() != reflect.Ptr {
+		return plain
+	}
+	out, rest := plain, []zzValue(nil)
+	if len(plain) > 3 {
+		out, rest = plain[:3:3], plain[3:]
+	}
+	first := []zzValue{}
+	for _, i := range []int{1, 0, 2} {
+		if i >= len(plain) {
+			continue
+		}
+		seen := map[string]bool{}
+		for _, of := range m.t.funcs {
+			seen[of.name[strings.LastIndex(of.name, ".")+1:]] = of.method
+			first = append(first, m.after(plain[i], t, of.name, reflect.ValueOf(of.f), of.method)...)
+		}
+		for j := 0; j < t.NumMethod() && j < 12; j++ {
+			if !seen[t.Method(j).Name] {
+				first = append(first, m.after(plain[i], t, t.Method(j).Name, t.Method(j).Func, true)...)
+			}
+		}
+	}
+	if len(first) > 60 {
+		first = first[:60]
+	}
+	return append(append(out, first...), rest...)
+}
+
+func (m *zzMaker) after(v zzValue, t reflect.Type, name string, f reflect.Value, method bool) []zzValue {
+	if !method || f.Type().In(0) != t || v.src == "nil" {
+		return nil
+	}
+	lists, ok := m.arguments(f.Type(), 1, 2)
+	if !ok {
+		return nil
+	}
+	if i := strings.LastIndex(name, "."); i >= 0 {
+		name = name[i+1:]
+	}
+	var out []zzValue
+	for _, at := range zzTuples(lists, 4, 0) {
+		args := zzPick(lists, at)
+		prep := "x := " + v.src + "; x." + name + "(" + zzSources(lists, at, f.Type().IsVariadic()) + ")"
+		out = append(out, zzValue{src: "x", prep: prep, make: func() reflect.Value {
+			x := v.make()
+			zzCall(f, append([]reflect.Value{x}, args()...))
+			return x
+		}})
+	}
+	return out
+}
+
+func zzCall(f reflect.Value, in []reflect.Value) []reflect.Value {
+	if f.Type().IsVariadic() {
+		return f.CallSlice(in)
+	}
+	return f.Call(in)
+}
+
+func zzPick(lists [][]zzValue, at []int) func() []reflect.Value {
+	return func() []reflect.Value {
+		var out []reflect.Value
+		for i, n := range at {
+			out = append(out, lists[i][n].make())
+		}
+		return out
+	}
+}
+
+func zzSources(lists [][]zzValue, at []int, variadic bool) string {
+	var out []string
+	for i, n := range at {
+		out = append(out, lists[i][n].src)
+	}
+	if variadic {
+		out[len(out)-1] += "..."
+		if out[len(out)-1] == "nil..." {
+			out = out[:len(out)-1]
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// zzTuples are choices of one value of each list, those with the smallest ones first, and
+// some more of all.
+func zzTuples(lists [][]zzValue, most, more int) [][]int {
+	total := 0
+	for _, l := range lists {
+		total += len(l) - 1
+	}
+	var out [][]int
+	seen := map[string]bool{}
+	var walk func(at []int, left int)
+	walk = func(at []int, left int) {
+		if len(out) >= most {
+			return
+		}
+		if i := len(at); i < len(lists) {
+			for n := 0; n < len(lists[i]) && n <= left; n++ {
+				walk(append(at[:i:i], n), left-n)
+			}
+			return
+		}
+		if left == 0 {
+			out = append(out, at)
+			seen[fmt.Sprint(at)] = true
+		}
+	}
+	for sum := 0; sum <= total && len(out) < most; sum++ {
+		walk(nil, sum)
+	}
+	random := uint32(1)
+	for i := 0; i < more && len(lists) > 1; i++ {
+		var at []int
+		for _, l := range lists {
+			random = random*1664525 + 1013904223
+			at = append(at, int(random>>8)%len(l))
+		}
+		if !seen[fmt.Sprint(at)] {
+			seen[fmt.Sprint(at)] = true
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// A zzInput is what a function is called with.
+type zzInput struct {
+	src   string // of the call
+	at    []int  // in the lists of values; nil: it stands in the tree
+	make  func() []reflect.Value
+	given bool // it stands in the tree of the base
+}
+
+// zzInputs are those of a function; none where a type cannot be made.
+func zzInputs(t *zzTable, f *zzFunc) []zzInput {
+	m := zzNewMaker(t, f)
+	fv := reflect.ValueOf(f.f)
+	ft := fv.Type()
+	var out []zzInput
+	for _, g := range f.given {
+		g := g
+		in := zzInput{src: f.name + "(" + g.src + ")", given: g.base, make: func() []reflect.Value {
+			var args []reflect.Value
+			for i, a := range g.make() {
+				args = append(args, zzConvert(a, ft.In(i)))
+			}
+			return args
+		}}
+		if len(g.make()) == ft.NumIn() && !ft.IsVariadic() && zzTries(in) {
+			out = append(out, in)
+		}
+	}
+	from, lists := 0, [][]zzValue(nil)
+	if f.method {
+		from, lists = 1, [][]zzValue{m.receivers(ft.In(0))}
+		if len(lists[0]) == 0 {
+			return out
+		}
+	}
+	rest, ok := m.arguments(ft, from, 0)
+	if !ok {
+		return out
+	}
+	lists = append(lists, rest...)
+	for _, at := range zzTuples(lists, zzMost-zzRandom, zzRandom) {
+		out = append(out, zzInput{src: zzExpression(f, ft, lists, at), at: at, make: zzPick(lists, at)})
+	}
+	return out
+}
+
+// zzExpression is a call as Go has it, behind the statements that it needs.
+func zzExpression(f *zzFunc, ft reflect.Type, lists [][]zzValue, at []int) string {
+	if !f.method {
+		return f.name + "(" + zzSources(lists, at, ft.IsVariadic()) + ")"
+	}
+	recv := lists[0][at[0]]
+	name := f.name[strings.LastIndex(f.name, ".")+1:]
+	args := zzSources(lists[1:], at[1:], ft.IsVariadic())
+	if recv.prep != "" {
+		return recv.prep + "; x." + name + "(" + args + ")"
+	}
+	src := recv.src
+	if strings.HasPrefix(src, "&") || src == "nil" || strings.HasPrefix(src, "*") {
+		src = "(" + src + ")"
+	}
+	if src == "(nil)" {
+		src = "(" + zzName(ft.In(0)) + ")(nil)"
+	}
+	return src + "." + name + "(" + args + ")"
+}
+
+func zzTries(in zzInput) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	in.make()
+	return true
+}
+
+// zzConvert makes an argument that stands in the tree one of a parameter's type.
+func zzConvert(a interface{}, t reflect.Type) reflect.Value {
+	v := reflect.ValueOf(a)
+	switch {
+	case !v.IsValid():
+		return reflect.Zero(t)
+	case v.Type().AssignableTo(t):
+		return zzAs(v, t)
+	case v.Kind() == t.Kind(), v.Kind() == reflect.Int && t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64,
+		v.Kind() == reflect.Int32 && t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64, v.Kind() == reflect.Float64 && t.Kind() == reflect.Float32:
+		return v.Convert(t)
+	}
+	panic("another type")
+}
+
+// zzName is a type as the package writes it.
+func zzName(t reflect.Type) string {
+	if p := zzPkgPath(); t.PkgPath() == p && t.Name() != "" {
+		return t.Name()
+	}
+	switch t.Kind() {
+	case reflect.Ptr:
+		return "*" + zzName(t.Elem())
+	case reflect.Slice:
+		if t.Name() == "" {
+			return "[]" + zzName(t.Elem())
+		}
+	case reflect.Map:
+		if t.Name() == "" {
+			return "map[" + zzName(t.Key()) + "]" + zzName(t.Elem())
+		}
+	}
+	return t.String()
+}
+
+// --- what can be seen of values
+
+type zzFormer struct {
+	b      strings.Builder
+	opaque map[string]bool
+	soft   bool // without the words of errors, and nil as what is empty
+	seen   map[unsafe.Pointer]bool
+}
+
+// zzForm is what can be seen of a value, the same for what is the same.
+func zzForm(v reflect.Value, t *zzTable, soft bool) string {
+	f := &zzFormer{soft: soft, seen: map[unsafe.Pointer]bool{}, opaque: map[string]bool{}}
+	if t != nil {
+		for _, name := range t.opaque {
+			f.opaque[name] = true
+		}
+	}
+	f.form(v, t, 0)
+	return f.b.String()
+}
+
+func (f *zzFormer) form(v reflect.Value, t *zzTable, deep int) {
+	if !v.IsValid() {
+		f.b.WriteString("nil")
+		return
+	}
+	if f.b.Len() > zzForms || deep > zzFormDeep {
+		f.b.WriteString("…")
+		return
+	}
+	v = zzOpen(v)
+	if f.opaque[v.Type().Name()] && v.Type().PkgPath() == zzPkgPath() {
+		f.b.WriteString(v.Type().Name() + "{…}")
+		return
+	}
+	if v.CanInterface() && f.special(v, t) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		f.b.WriteString(strconv.FormatBool(v.Bool()))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		f.b.WriteString(strconv.FormatInt(v.Int(), 10))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		f.b.WriteString(strconv.FormatUint(v.Uint(), 10))
+	case reflect.Float32, reflect.Float64:
+		f.b.WriteString(strconv.FormatFloat(v.Float(), 'g', -1, 64))
+	case reflect.Complex64, reflect.Complex128:
+		f.b.WriteString(fmt.Sprint(v.Complex()))
+	case reflect.String:
+		f.b.WriteString(strconv.Quote(v.String()))
+	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr:
+		f.b.WriteString(v.Type().String())
+		if k := v.Kind(); (k == reflect.Func || k == reflect.Chan) && v.IsNil() {
+			f.b.WriteString("(nil)")
+		}
+	case reflect.Interface:
+		if v.IsNil() {
+			f.b.WriteString("nil")
+			return
+		}
+		if !v.Type().Implements(zzErrorType) {
+			f.b.WriteString(v.Elem().Type().String() + ":")
+		}
+		f.form(v.Elem(), t, deep+1)
+	case reflect.Ptr:
+		f.pointer(v, t, deep)
+	case reflect.Slice, reflect.Array:
+		f.list(v, t, deep)
+	case reflect.Map:
+		f.pairs(v, t, deep)
+	case reflect.Struct:
+		f.b.WriteString("{")
+		for i := 0; i < v.NumField(); i++ {
+			if i > 0 {
+				f.b.WriteString(" ")
+			}
+			f.b.WriteString(v.Type().Field(i).Name + ":")
+			f.form(v.Field(i), t, deep+1)
+		}
+		f.b.WriteString("}")
+	}
+}
+
+func (f *zzFormer) pointer(v reflect.Value, t *zzTable, deep int) {
+	if v.IsNil() {
+		f.b.WriteString("nil")
+		return
+	}
+	p := unsafe.Pointer(v.Pointer())
+	if f.seen[p] {
+		f.b.WriteString("^")
+		return
+	}
+	f.seen[p] = true
+	f.b.WriteString("&")
+	f.form(v.Elem(), t, deep+1)
+	delete(f.seen, p)
+}
+
+func (f *zzFormer) list(v reflect.Value, t *zzTable, deep int) {
+	if v.Kind() == reflect.Slice && v.IsNil() && !f.soft {
+		f.b.WriteString("nil")
+		return
+	}
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
+		f.b.WriteString(strconv.Quote(string(v.Bytes())))
+		return
+	}
+	if v.Kind() == reflect.Slice && v.Len() > 0 {
+		p := unsafe.Pointer(v.Pointer())
+		if f.seen[p] && deep > 4 {
+			f.b.WriteString("^")
+			return
+		}
+		f.seen[p] = true
+		defer delete(f.seen, p)
+	}
+	f.b.WriteString("[")
+	for i := 0; i < v.Len() && f.b.Len() < zzForms; i++ {
+		if i > 0 {
+			f.b.WriteString(" ")
+		}
+		f.form(v.Index(i), t, deep+1)
+	}
+	f.b.WriteString("]")
+}
+
+func (f *zzFormer) pairs(v reflect.Value, t *zzTable, deep int) {
+	if v.IsNil() && !f.soft {
+		f.b.WriteString("nil")
+		return
+	}
+	if p := unsafe.Pointer(v.Pointer()); v.Len() > 0 {
+		if f.seen[p] {
+			f.b.WriteString("^")
+			return
+		}
+		f.seen[p] = true
+		defer delete(f.seen, p)
+	}
+	var out []string
+	for it := v.MapRange(); it.Next() && len(out) < 1000; {
+		one := &zzFormer{soft: f.soft, seen: f.seen, opaque: f.opaque}
+		one.form(it.Key(), t, deep+1)
+		one.b.WriteString(":")
+		one.form(it.Value(), t, deep+1)
+		out = append(out, one.b.String())
+	}
+	sort.Strings(out)
+	f.b.WriteString("map[" + strings.Join(out, " ") + "]")
+}
+
+// special are values of which something else can be seen than their parts.
+func (f *zzFormer) special(v reflect.Value, t *zzTable) bool {
+	if v.Kind() == reflect.Ptr && v.IsNil() {
+		return false
+	}
+	if v.Type() == zzTimeType {
+		at := v.Interface().(time.Time)
+		if now := time.Since(at); now < time.Hour && now > -time.Hour {
+			f.b.WriteString("now")
+			return true
+		}
+		f.b.WriteString(at.Format(time.RFC3339Nano))
+		return true
+	}
+	if v.Kind() == reflect.Interface {
+		return false
+	}
+	if v.Type().PkgPath() == "context" || v.Kind() == reflect.Ptr && (v.Type().Elem().PkgPath() == "context" || v.Type().Elem().PkgPath() == "bufio") {
+		f.b.WriteString(v.Type().String())
+		return true
+	}
+	switch x := v.Interface().(type) {
+	case reflect.Type:
+		f.b.WriteString(fmt.Sprint(x))
+		return true
+	case *bytes.Buffer:
+		f.b.WriteString(strconv.Quote(x.String()))
+		return true
+	case *strings.Builder:
+		f.b.WriteString(strconv.Quote(x.String()))
+		return true
+	case *strings.Reader, *bytes.Reader: // how far it was read is no promise of those who read
+		f.b.WriteString(v.Type().String())
+		return true
+	case *time.Location:
+		f.b.WriteString(x.String())
+		return true
+	case error:
+		f.failure(x, v, t)
+		return true
+	}
+	return false
+}
+
+// failure is what can be seen of an error.
+func (f *zzFormer) failure(err error, v reflect.Value, t *zzTable) {
+	own := func(e interface{}) bool {
+		of := reflect.TypeOf(e)
+		if of.Kind() == reflect.Ptr {
+			of = of.Elem()
+		}
+		return of.PkgPath() == zzPkgPath()
+	}
+	f.b.WriteString("error")
+	if t != nil {
+		var is []string
+		for name, e := range t.errs {
+			if e != nil && errors.Is(err, e) {
+				is = append(is, name)
+			}
+		}
+		sort.Strings(is)
+		for _, name := range is {
+			f.b.WriteString(" is " + name)
+		}
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		if own(e) {
+			f.b.WriteString(" as " + reflect.TypeOf(e).String())
+		}
+	}
+	if !f.soft {
+		f.b.WriteString(" " + strconv.Quote(err.Error()))
+	}
+}
+
+// --- calling
+
+// A zzOutcome is what came of a call.
+type zzOutcome struct {
+	Class  string
+	Input  string `json:"-"`
+	Soft   string `json:"-"`
+	Text   string // for people, and all that is compared
+	Panic  string // what it panicked with
+	Fault  bool   // a run-time error, not what a panic statement raises
+	Micros int64
+	Check  []string // statements of a test that hold what it returned; none where that cannot be written
+}
+
+func zzHash(s string) string {
+	h := fnv.New32a()
+	io.WriteString(h, s)
+	return fmt.Sprintf("%08x", h.Sum32())[2:]
+}
+
+// zzRun calls a function with an input.
+func zzRun(t *zzTable, f *zzFunc, in zzInput, printed *os.File) (out zzOutcome) {
+	var args []reflect.Value
+	made := func() (ok bool) {
+		defer func() { ok = recover() == nil }()
+		args = in.make()
+		return true
+	}()
+	if !made {
+		return zzOutcome{Class: string(zzSkipped)}
+	}
+	fv := reflect.ValueOf(f.f)
+	before := make([]string, len(args))
+	for i, a := range args {
+		before[i] = zzForm(a, t, false)
+	}
+	out.Input = in.src + strings.Join(before, "|")
+	zzCalls.Reset()
+	zzPrinted(printed)
+	var res []reflect.Value
+	began := time.Now()
+	out.Class = string(zzReturned)
+	func() {
+		defer func() {
+			if p := recover(); p != nil {
+				_, out.Fault = p.(runtime.Error)
+				out.Class, out.Panic = string(zzPanicked), fmt.Sprint(p)
+			}
+		}()
+		res = zzCall(fv, args)
+	}()
+	out.Micros = int64(time.Since(began) / time.Microsecond)
+	if out.Class == string(zzPanicked) {
+		out.Soft, out.Text = "panics", "panics: "+out.Panic
+		return out
+	}
+	var strong, soft []string
+	for _, r := range res {
+		strong, soft = append(strong, zzForm(r, t, false)), append(soft, zzForm(r, t, true))
+		if r.Type() == zzErrorType && !r.IsNil() {
+			out.Class = string(zzFailed)
+		}
+	}
+	for i, a := range args {
+		after := zzForm(a, t, false)
+		if after != before[i] {
+			what := "; argument " + strconv.Itoa(i+1) + " is then "
+			if f.method && i == 0 {
+				what = "; the receiver is then "
+			} else if f.method {
+				what = "; argument " + strconv.Itoa(i) + " is then "
+			}
+			strong, soft = append(strong, what+after), append(soft, what+zzForm(a, t, true))
+		}
+	}
+	if zzCalls.Len() > 0 {
+		strong, soft = append(strong, "; the function that was given is"+zzCalls.String()), append(soft, zzCalls.String())
+	}
+	if said := zzPrinted(printed); said != "" {
+		strong, soft = append(strong, "; prints "+strconv.Quote(said)), append(soft, said)
+	}
+	out.Soft, out.Text = strings.Join(soft, ", "), strings.Replace(strings.Join(strong, ", "), ", ; ", "; ", -1)
+	out.Text = strings.TrimPrefix(out.Text, "; ")
+	out.Check = zzCheck(t, f, in, res)
+	return out
+}
+
+// zzPrinted is what was printed since the last time.
+func zzPrinted(f *os.File) string {
+	if f == nil {
+		return ""
+	}
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return ""
+	}
+	b := make([]byte, 4000)
+	n, _ := f.ReadAt(b, 0)
+	f.Truncate(0)
+	f.Seek(0, io.SeekStart)
+	return string(b[:n])
+}
+
+// zzCheck writes what a call returned as statements of a test.
+func zzCheck(t *zzTable, f *zzFunc, in zzInput, res []reflect.Value) []string {
+	if len(res) == 0 {
+		return []string{in.src}
+	}
+	prep, call := "", in.src
+	if i := strings.LastIndex(call, "; x."); i >= 0 && f.method {
+		prep, call = call[:i], call[i+2:]
+	}
+	var out, names []string
+	if prep != "" {
+		out = append(out, strings.Split(prep, "; ")...)
+	}
+	var checks []string
+	for i, r := range res {
+		name := "got"
+		if len(res) > 1 {
+			name += strconv.Itoa(i + 1)
+		}
+		check := ""
+		switch {
+		case r.Type() == zzErrorType && r.IsNil():
+			name, check = "err", "if err != nil {\n\tt.Errorf(\"error %v, want none\", err)\n}"
+		case r.Type() == zzErrorType:
+			name, check = "err", "if err == nil {\n\tt.Error(\"no error\")\n}"
+			for known, e := range t.errs {
+				if e != nil && errors.Is(r.Interface().(error), e) {
+					check = "if !errors.Is(err, " + known + ") {\n\tt.Errorf(\"got %v, want " + known + "\", err)\n}"
+				}
+			}
+		default:
+			if want, ok := zzSource(r); ok && (r.Kind() == reflect.String || r.Kind() <= reflect.Float64 && r.Kind() != reflect.Uintptr && r.Kind() != reflect.Invalid) {
+				check = "if want := " + want + "; " + name + " != want {\n\tt.Errorf(\"got %v, want %v\", " + name + ", want)\n}"
+			} else if ok {
+				check = "if want := (" + want + "); !reflect.DeepEqual(" + name + ", want) {\n\tt.Errorf(\"got %#v, want %#v\", " + name + ", want)\n}"
+			}
+		}
+		if check == "" {
+			name = "_"
+		} else {
+			checks = append(checks, check)
+		}
+		names = append(names, name)
+	}
+	assign := " := "
+	if len(checks) == 0 {
+		assign = " = "
+	}
+	return append(append(out, strings.Join(names, ", ")+assign+call), checks...)
+}
+
+// zzSource is a value as Go writes it, where it can.
+func zzSource(v reflect.Value) (string, bool) {
+	t := v.Type()
+	wrap := func(s string) string {
+		if t.PkgPath() == "" && (t.Kind() == reflect.String || t.Kind() == reflect.Bool || t.Kind() == reflect.Int) {
+			return s
+		}
+		return zzName(t) + "(" + s + ")"
+	}
+	if t.PkgPath() != "" && t.PkgPath() != zzPkgPath() && t.PkgPath() != "time" || t == zzTimeType {
+		return "", false
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		return wrap(strconv.FormatBool(v.Bool())), true
+	case reflect.String:
+		return wrap(strconv.Quote(v.String())), true
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return wrap(strconv.FormatInt(v.Int(), 10)), true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return wrap(strconv.FormatUint(v.Uint(), 10)), true
+	case reflect.Float32, reflect.Float64:
+		x := v.Float()
+		return wrap(strconv.FormatFloat(x, 'g', -1, 64)), !math.IsNaN(x) && !math.IsInf(x, 0)
+	case reflect.Slice, reflect.Map:
+		if v.IsNil() {
+			return zzName(t) + "(nil)", true
+		}
+		if v.Len() > 12 {
+			return "", false
+		}
+	case reflect.Struct:
+	default:
+		return "", false
+	}
+	var parts []string
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := 0; i < v.Len(); i++ {
+			s, ok := zzSource(v.Index(i))
+			if !ok {
+				return "", false
+			}
+			parts = append(parts, s)
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			k, ok1 := zzSource(it.Key())
+			e, ok2 := zzSource(it.Value())
+			if !ok1 || !ok2 {
+				return "", false
+			}
+			parts = append(parts, k+": "+e)
+		}
+		sort.Strings(parts)
+	default:
+		for i := 0; i < v.NumField(); i++ {
+			if v.Field(i).Kind() == reflect.Ptr || v.Field(i).Kind() == reflect.Interface || v.Field(i).Kind() == reflect.Func {
+				if v.Field(i).IsNil() {
+					continue
+				}
+				return "", false
+			}
+			s, ok := zzSource(v.Field(i))
+			if !ok {
+				return "", false
+			}
+			parts = append(parts, t.Field(i).Name+": "+s)
+		}
+	}
+	return zzName(t) + "{" + strings.Join(parts, ", ") + "}", true
+}
+
+// --- processes
+
+// The calls are made in processes of their own, so that one that hangs or ends is seen.
+// zzCallsVar says which: "" all, else "limit;function:input,function:input", both by
+// their places; zzFromVar
+// makes a process one of those, and says where it begins and what it leaves out.
+const (
+	zzCallsVar = "CALLS"
+	zzFromVar  = "CALLS_FROM"
+)
+
+// A zzRecord is a line about a call.
+type zzRecord struct {
+	F, I   int
+	Begins bool
+	Call   string // class and hashes
+	Src    string
+	Given  bool
+	Dims   []int
+	Detail *zzOutcome
+	Ends   bool // of the function: there is no time for more
+}
+
+// A zzAnswer is what is known of a function, or of one of its inputs.
+type zzAnswer struct {
+	Name     string
+	Makeable bool
+	Calls    string // of all inputs, nineteen characters each; empty: the answer is about one
+	Given    []int  // indexes of inputs that stand in the tree
+	Index    int
+	Src      string
+	Detail   *zzOutcome `json:",omitempty"`
+	Stable   bool
+}
+
+func zzMain(t *testing.T, table zzTable) {
+	if from := os.Getenv(zzFromVar); from != "" {
+		zzChild(&table, from, os.Getenv(zzCallsVar))
+		return
+	}
+	fmt.Println()
+	if which := os.Getenv(zzCallsVar); which != "" {
+		zzSome(&table, which)
+		return
+	}
+	first, second := zzPass(&table, "", zzLimit), zzPass(&table, "", zzLimit)
+	for i := range table.funcs {
+		a := zzAnswer{Name: table.funcs[i].name, Makeable: len(first[i]) > 0}
+		var b strings.Builder
+		for j, r := range first[i] {
+			call := r.Call
+			if j >= len(second[i]) {
+				call = string(zzSkipped)
+			} else if second[i][j].Call != call && call != string(zzSkipped) && second[i][j].Call != string(zzSkipped) {
+				call = string(zzUnstable)
+			}
+			b.WriteString((call + strings.Repeat(".", 19))[:19])
+			if r.Given {
+				a.Given = append(a.Given, j)
+			}
+		}
+		a.Calls = b.String()
+		zzPrint(a)
+	}
+}
+
+func zzPrint(a zzAnswer) {
+	b, _ := json.Marshal(a)
+	fmt.Println("calls: " + string(b))
+}
+
+// zzSome makes some calls, each twice in processes of their own.
+func zzSome(table *zzTable, which string) {
+	parts := strings.SplitN(which, ";", 2)
+	limit, _ := time.ParseDuration(parts[0])
+	for _, one := range strings.Split(parts[1], ",") {
+		first, second := zzPass(table, one, limit), zzPass(table, one, limit)
+		for i := range table.funcs {
+			for j, r := range first[i] {
+				if r.Detail == nil {
+					continue
+				}
+				a := zzAnswer{Name: table.funcs[i].name, Makeable: true, Index: r.I, Src: r.Src, Detail: r.Detail}
+				a.Stable = j < len(second[i]) && second[i][j].Detail != nil && second[i][j].Call == r.Call && second[i][j].Detail.Text == r.Detail.Text
+				if r.Given {
+					a.Given = []int{r.I}
+				}
+				zzPrint(a)
+			}
+		}
+	}
+}
+
+// zzPass makes calls once, beginning again behind each that ends its process.
+func zzPass(table *zzTable, which string, limit time.Duration) map[int][]zzRecord {
+	out := map[int][]zzRecord{}
+	f, i, skips := 0, 0, ""
+	hangs := map[int]int{}
+	for ends := 0; ends < zzEnds; ends++ {
+		last, how := zzProcess(table, which, limit, fmt.Sprintf("%d:%d:%s", f, i, skips), out)
+		if last == nil {
+			return out
+		}
+		rec := *last
+		rec.Begins, rec.Call = false, how
+		if which != "" {
+			rec.Detail = &zzOutcome{Class: how, Text: map[string]string{string(zzHung): "does not return", string(zzEnded): "ends the process"}[how]}
+		}
+		out[rec.F] = append(out[rec.F], rec)
+		f, i = rec.F, rec.I+1
+		if hangs[f]++; hangs[f] >= zzHangs {
+			f, i = f+1, 0
+		}
+		most := 0
+		for k := range rec.Dims { // what is as large in the same place hangs as well
+			if rec.Dims[k] > rec.Dims[most] {
+				most = k
+			}
+		}
+		if len(rec.Dims) > 0 {
+			skips += fmt.Sprintf("%d.%d.%d,", rec.F, most, rec.Dims[most])
+		}
+	}
+	return out
+}
+
+// zzProcess runs the calls in a process until it ends. It returns the call in which it
+// did, and how; nil where it came to the end.
+func zzProcess(table *zzTable, which string, limit time.Duration, from string, out map[int][]zzRecord) (*zzRecord, string) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, ""
+	}
+	defer r.Close()
+	cmd := exec.Command(os.Args[0], "-test.run=^"+zzTestName+"$", "-test.timeout=0")
+	cmd.Env = append(os.Environ(), zzFromVar+"="+from)
+	if which != "" {
+		cmd.Env = append(cmd.Env, zzCallsVar+"=;"+which)
+	}
+	cmd.ExtraFiles = []*os.File{w}
+	said := &zzTail{}
+	cmd.Stderr, cmd.Stdout = said, nil
+	if err := cmd.Start(); err != nil {
+		w.Close()
+		return nil, ""
+	}
+	w.Close()
+	lines := make(chan string)
+	go func() {
+		s := bufio.NewScanner(r)
+		s.Buffer(nil, 1<<20)
+		for s.Scan() {
+			lines <- s.Text()
+		}
+		close(lines)
+	}()
+	var last *zzRecord
+	how := string(zzEnded)
+	timer := time.NewTimer(limit + 20*time.Second) // the program and its TestMain have to begin
+	for open := true; open; {
+		select {
+		case line, ok := <-lines:
+			if open = ok; !ok {
+				break
+			}
+			rec := zzRecord{}
+			if json.Unmarshal([]byte(line), &rec) != nil {
+				break
+			}
+			if timer.Stop(); rec.Begins {
+				last = &rec
+			} else {
+				out[rec.F], last = append(out[rec.F], rec), nil
+			}
+			timer.Reset(limit)
+		case <-timer.C:
+			how = string(zzHung)
+			cmd.Process.Kill()
+			timer.Reset(time.Minute)
+		}
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if strings.Contains(string(said.b), "all goroutines are asleep") {
+		how = string(zzHung)
+	}
+	return last, how
+}
+
+// A zzTail keeps the beginning of what a process says.
+type zzTail struct{ b []byte }
+
+func (t *zzTail) Write(p []byte) (int, error) {
+	if len(t.b) < 4096 {
+		t.b = append(t.b, p...)
+	}
+	return len(p), nil
+}
+
+// zzChild makes the calls, each reported before and after.
+func zzChild(table *zzTable, from, which string) {
+	pipe := os.NewFile(3, "calls")
+	defer pipe.Close()
+	dir, err := os.MkdirTemp("", "calls")
+	if err != nil || os.Chdir(dir) != nil {
+		return
+	}
+	defer os.RemoveAll(dir)
+	printed, err := os.CreateTemp("", "printed")
+	if err != nil {
+		return
+	}
+	os.Stdout = printed
+	enc := json.NewEncoder(pipe)
+	parts := strings.SplitN(from, ":", 3)
+	first, _ := strconv.Atoi(parts[0])
+	at, _ := strconv.Atoi(parts[1])
+	skips := strings.Split(parts[2], ",")
+	only := ""
+	if which != "" {
+		only = strings.SplitN(which, ";", 2)[1]
+	}
+	for i := first; i < len(table.funcs); i++ {
+		f := &table.funcs[i]
+		wanted := -1
+		if only != "" {
+			one := strings.SplitN(only, ":", 2)
+			if one[0] != strconv.Itoa(i) {
+				continue
+			}
+			wanted, _ = strconv.Atoi(one[1])
+		}
+		began := time.Now()
+		for j, in := range zzInputs(table, f) {
+			if i == first && j < at || wanted >= 0 && j != wanted {
+				continue
+			}
+			rec := zzRecord{F: i, I: j, Given: in.given}
+			if zzSkips(skips, i, in.at) || wanted < 0 && time.Since(began) > zzTime {
+				rec.Call = string(zzSkipped)
+				enc.Encode(rec)
+				continue
+			}
+			rec.Begins, rec.Dims = true, in.at
+			if wanted >= 0 {
+				rec.Src = in.src
+			}
+			enc.Encode(rec)
+			o := zzRun(table, f, in, printed)
+			rec.Begins, rec.Dims, rec.Src = false, nil, ""
+			rec.Call = o.Class
+			if o.Class != string(zzSkipped) {
+				rec.Call += zzHash(o.Input) + zzHash(o.Class+o.Soft) + zzHash(o.Class+o.Text)
+			}
+			if wanted >= 0 {
+				if len(o.Text) > 2000 {
+					o.Text = o.Text[:2000] + "…"
+				}
+				rec.Detail, rec.Src = &o, in.src
+			}
+			enc.Encode(rec)
+		}
+	}
+}
+
+func zzSkips(skips []string, f int, at []int) bool {
+	for i, n := range at {
+		key := fmt.Sprintf("%d.%d.%d", f, i, n)
+		for _, s := range skips {
+			if s == key {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+package behave
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Outcome is what came of a call.
+type Outcome struct {
+	Class  string   // "r" returned, "e" returned an error, "p" panicked, "h" did not return, "x" ended the process
+	Text   string   // what could be seen of it
+	Panic  string   // what it panicked with
+	Fault  bool     // a run-time error, which no statement raises
+	Micros int64    // how long it took
+	Check  []string // statements of a test that hold it
+}
+
+// An answer is a line that the driver prints.
+type answer struct {
+	Name     string
+	Makeable bool
+	Calls    string
+	Given    []int
+	Index    int
+	Src      string
+	Detail   *Outcome
+	Stable   bool
+}
+
+// Answers are what the driver printed of a side, by function.
+type Answers map[string]answer
+
+// Read finds the driver's lines in the output of a command.
+func read(output string) []answer {
+	var out []answer
+	for line := range strings.Lines(output) {
+		at := strings.Index(line, "calls: {")
+		if at < 0 {
+			continue
+		}
+		var a answer
+		if json.Unmarshal([]byte(strings.TrimSpace(line[at+len("calls: "):])), &a) == nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// All reads the answers about all calls.
+func All(output string) Answers {
+	out := Answers{}
+	for _, a := range read(output) {
+		out[a.Name] = a
+	}
+	return out
+}
+
+// callSize is how many characters stand for a call: its class and three hashes, of the
+// input, of the result but for words, and of the result.
+const callSize = 19
+
+func (a answer) call(i int) (class byte, input, soft, strong string) {
+	if len(a.Calls) < (i+1)*callSize {
+		return '-', "", "", ""
+	}
+	c := a.Calls[i*callSize : (i+1)*callSize]
+	return c[0], c[1:7], c[7:13], c[13:19]
+}
+
+// A Kind is how a function differs.
+type Kind int
+
+// The kinds, the gravest first.
+const (
+	Crashes Kind = iota + 1 // returns on the base, and panics, hangs or ends the process on the head
+	Fails                   // returns on the base and returns an error on the head, or the reverse
+	Differs                 // returns something else
+	Words                   // the words of an error, or nothing against what is empty
+)
+
+// A Compared is what came of comparing a function.
+type Compared struct {
+	Function
+	At        int // its place in the plan
+	Inputs    int // compared
+	Differing int // of these, that differ in more than words
+	Worded    int // that differ in words alone
+	Fixed     int // of all, that panic or hang on the base alone
+	// Unlike says why nothing was compared; empty: something was.
+	Unlike string
+	// Candidates are inputs that differ, the gravest first, the smallest first among those.
+	Candidates []Candidate
+}
+
+// A Candidate is an input for which a function differs.
+type Candidate struct {
+	Index int
+	Kind  Kind
+	Hangs bool
+	Base  bool // it stands in the base's tree
+}
+
+// Why nothing was compared.
+const (
+	Resigned  = "their signatures changed, or they have type parameters"
+	NotMade   = "their parameters cannot be made"
+	NotSteady = "they differ from themselves"
+	NotCalled = "they could not be called on both sides"
+	NotSame   = "their inputs are not the same on both sides"
+)
+
+// Compare holds the answers of both sides against each other.
+func (p Plan) Compare(base, head Answers) []Compared {
+	var out []Compared
+	for i, f := range p.Functions {
+		out = append(out, compare(f, i, base, head))
+	}
+	return out
+}
+
+func compare(f Function, at int, base, head Answers) Compared {
+	c := Compared{Function: f, At: at}
+	was, ok1 := base[f.Name]
+	now, ok2 := head[f.Name]
+	switch {
+	case !ok1 || !ok2:
+		c.Unlike = NotCalled
+		return c
+	case !was.Makeable || !now.Makeable:
+		c.Unlike = NotMade
+		return c
+	}
+	others := 0
+	for i := range len(was.Calls) / callSize {
+		oldClass, oldIn, oldSoft, oldStrong := was.call(i)
+		class, in, soft, strong := now.call(i)
+		if oldClass == '~' || class == '~' {
+			c.Unlike, c.Candidates = NotSteady, nil
+			return c
+		}
+		ends := class == 'h' || class == 'x' // which leaves no input
+		switch {
+		case oldClass == '-' || class == '-':
+			continue
+		case oldClass == 'h' || oldClass == 'x' || oldClass == 'p':
+			if class != oldClass {
+				c.Fixed++
+			}
+			c.Inputs++
+			continue
+		case oldIn != in && !ends:
+			others++
+			continue
+		}
+		c.Inputs++
+		k := Candidate{Index: i, Hangs: class == 'h', Base: slices.Contains(was.Given, i) && slices.Contains(now.Given, i)}
+		switch {
+		case ends || class == 'p':
+			k.Kind = Crashes
+		case soft == oldSoft && strong == oldStrong:
+			continue
+		case soft == oldSoft:
+			k.Kind = Words
+			c.Worded++
+		case class != oldClass:
+			k.Kind = Fails
+		default:
+			k.Kind = Differs
+		}
+		if k.Kind != Words {
+			c.Differing++
+		}
+		c.Candidates = append(c.Candidates, k)
+	}
+	switch {
+	case c.Inputs == 0 && others > 0:
+		c.Unlike = NotSame
+	case c.Inputs == 0:
+		c.Unlike = NotCalled
+	}
+	slices.SortStableFunc(c.Candidates, func(a, b Candidate) int {
+		if a.Base != b.Base && a.Kind == Crashes && b.Kind == Crashes {
+			return map[bool]int{true: -1, false: 1}[a.Base]
+		}
+		return int(a.Kind) - int(b.Kind)
+	})
+	return c
+}
+
+// Which is what the driver is given to make some calls again.
+func Which(limit time.Duration, calls [][2]int) string {
+	var out []string
+	for _, c := range calls {
+		out = append(out, strconv.Itoa(c[0])+":"+strconv.Itoa(c[1]))
+	}
+	return limit.String() + ";" + strings.Join(out, ",")
+}
+
+// A Call is one that was made again.
+type Call struct {
+	Name   string
+	Index  int
+	Src    string // as Go writes it
+	Stable bool   // twice the same
+	Outcome
+}
+
+// Some reads what came of calls that were made again.
+func Some(output string) []Call {
+	var out []Call
+	for _, a := range read(output) {
+		if a.Detail != nil {
+			out = append(out, Call{a.Name, a.Index, a.Src, a.Stable, *a.Detail})
+		}
+	}
+	return out
+}
+
+// Returned says whether the call came back.
+func (o Outcome) Returned() bool { return o.Class == "r" || o.Class == "e" }
+
+// OnPurpose says whether a statement can have ended the call.
+func (o Outcome) OnPurpose() bool { return !o.Fault && o.Class != "h" }
+
+// Says puts an outcome into words.
+func (o Outcome) Says() string {
+	text := o.Text
+	if text == "" {
+		text = "nothing"
+	}
+	switch o.Class {
+	case "r", "e":
+		return "returns " + short(text)
+	default:
+		return short(text)
+	}
+}
+
+// shown is how much of an outcome is shown in a line.
+const shown = 160
+
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > shown {
+		return string(r[:shown]) + "…"
+	}
+	return s
+}
+
+// Test is a test that passes on the base and fails on the head, to be pasted.
+func Test(f Function, was Call) string {
+	name := strings.ToUpper(f.plain[:1]) + f.plain[1:]
+	if f.owner != "" {
+		name = strings.ToUpper(f.owner[:1]) + f.owner[1:] + name
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "func Test%sAsBefore(t *testing.T) {\n", name)
+	for _, statement := range was.Check {
+		b.WriteString("\t" + strings.ReplaceAll(statement, "\n", "\n\t") + "\n")
+	}
+	fmt.Fprintf(&b, "\t// without the change it %s\n}\n", was.Says())
+	for name, method := range map[string]string{"brokenWriter": "Write", "brokenReader": "Read"} {
+		if strings.Contains(was.Src, name+"{}") {
+			fmt.Fprintf(&b, "\ntype %s struct{}\n\nfunc (%s) %s([]byte) (int, error) { return 0, errors.New(\"broken\") }\n", name, name, method)
+		}
+	}
+	return b.String()
+}

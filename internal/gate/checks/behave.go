@@ -1,0 +1,379 @@
+package checks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/behave"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// A Behaviour is what changed functions return on both sides for the same inputs.
+type Behaviour struct {
+	Note        string       `json:"note"`    // one sentence for people
+	Command     string       `json:"command"` // on the head
+	Evidence    []string     `json:"evidence"`
+	Functions   int          `json:"functions"` // that were compared
+	Inputs      int          `json:"inputs"`    // for which they were
+	Worded      []string     `json:"worded"`    // functions that differ in the words of errors alone, or in nothing against what is empty
+	LeftOut     []LeftOut    `json:"left_out"`  // functions that were not compared
+	Differences []Difference `json:"differences"`
+}
+
+// A LeftOut is functions that were not compared, for one reason.
+type LeftOut struct {
+	Why       string   `json:"why"`
+	Functions []string `json:"functions"`
+}
+
+// A Difference is a function that does something else with the change.
+type Difference struct {
+	Function  string   `json:"function"`
+	Path      string   `json:"path"`
+	Line      int      `json:"line"`
+	Inputs    int      `json:"inputs"`    // for which it was called
+	Differing int      `json:"differing"` // of these, that differ
+	Example   string   `json:"example"`   // the smallest of them, as Go writes the call
+	Was       string   `json:"was"`
+	Is        string   `json:"is"`
+	Test      string   `json:"test"`     // holds what the base does
+	Breaks    bool     `json:"breaks"`   // the base returns for an input of its own tree, and the head does not
+	Expected  bool     `json:"expected"` // tests that fail without the change reach it
+	Touched   bool     `json:"touched"`  // tests that the change alters or brings reach it
+	Command   string   `json:"command"`
+	Evidence  []string `json:"evidence"`
+	kind      behave.Kind
+}
+
+// Bounds for calls of functions.
+const (
+	behaviourShare = 8 // of the run's time that is left: an eighth
+	callsCompile   = time.Minute
+	callLimit      = 10 * time.Second // a longer one hangs, where it takes hangTimes as long as on the base
+	hangTimes      = 100
+	maxCompared    = 10 // packages
+	maxTries       = 3  // inputs of a function that are called again
+)
+
+// Behave calls the functions whose body changed and whose signature did not with the same
+// inputs on both sides. It is left out where the change fails anyway, and where commands
+// are not kept apart: nothing is known of what a function does with inputs that no one
+// chose.
+func Behave(ctx context.Context, s *Subject) (Findings, error) {
+	r := &check{in: s}
+	if !s.Runnable || s.Unprepared || s.Fails || s.Failed || s.BehaviourTime < 0 {
+		return r.found, nil
+	}
+	b := &behaviour{check: r, out: &Behaviour{}, until: s.Now().Add(s.BehaviourTime), test: "Test" + strings.ToUpper(callsName(s.Head.OID)[:1]) + callsName(s.Head.OID)[1:]}
+	if deadline, ok := ctx.Deadline(); ok {
+		if share := s.Now().Add(deadline.Sub(s.Now()) / behaviourShare); share.Before(b.until) {
+			b.until = share
+		}
+	}
+	err := b.packages(ctx)
+	b.conclude()
+	return r.found, err
+}
+
+// callsName is the name of the test that makes the calls: another one for each tree, so
+// that it meets no other.
+func callsName(oid string) string {
+	name := ""
+	for _, c := range []byte(oid)[:min(len(oid), 10)] {
+		name += string('a' + c%26)
+	}
+	return name
+}
+
+// behaviour is the comparison of one change.
+type behaviour struct {
+	*check
+	out   *Behaviour
+	until time.Time
+	test  string
+	fresh bool // both sides are as they were prepared
+}
+
+// A called is one package whose functions are called.
+type called struct {
+	pkg      ecosystem.Package
+	by       *ecosystem.Behaviour
+	plan     behave.Plan
+	commands map[Side]ecosystem.Command
+	evidence []string
+}
+
+func (b *behaviour) packages(ctx context.Context) error {
+	inside := ecosystem.Touched(b.in.Packages, b.in.Change.Paths())
+	n := 0
+	for _, p := range b.in.Packages {
+		if !inside[p.ImportPath] {
+			continue
+		}
+		c, ok, err := b.plan(p)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		switch n++; {
+		case !b.in.Apart:
+			b.in.NotCoveredOnce("behaviour of changed functions: commands are not kept apart well enough here to call them with inputs that no one chose")
+			return nil
+		case n > maxCompared:
+			b.in.NotCoveredOnce("behaviour of changed functions: more than %d packages changed", maxCompared)
+			return nil
+		}
+		if err := b.call(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plan is what is called in a package.
+func (b *behaviour) plan(p ecosystem.Package) (called, bool, error) {
+	c := called{pkg: p, by: ecosystem.Named(p.Eco).Behaviour, commands: map[Side]ecosystem.Command{}}
+	if c.by == nil {
+		return c, false, nil
+	}
+	for _, side := range []Side{Base, Head} {
+		list := b.in.PackageTests(side, ecosystem.GroupOf(p), StageProbe, ecosystem.AsItIs)
+		if len(list) == 0 {
+			return c, false, nil
+		}
+		c.commands[side] = list[0]
+	}
+	base, err := os.OpenRoot(b.in.Base.Dir)
+	if err != nil {
+		return c, false, err
+	}
+	defer base.Close()
+	head, err := os.OpenRoot(b.in.Head.Dir)
+	if err != nil {
+		return c, false, err
+	}
+	defer head.Close()
+	var ok bool
+	c.plan, ok = c.by.Plan(base.FS(), head.FS(), p.Dir, c.commands[Head])
+	b.leftOut(behave.Resigned, c.plan.Resigned...)
+	return c, ok, nil
+}
+
+// call compares the functions of a package.
+func (b *behaviour) call(ctx context.Context, c called) error {
+	said := map[Side]behave.Answers{}
+	var command string
+	for _, side := range []Side{Base, Head} {
+		out, step, err := b.run(ctx, side, &c, "")
+		if err != nil || step.Evidence == "" {
+			b.late(c, err == nil)
+			return err
+		}
+		if said[side] = behave.All(out); len(said[side]) == 0 {
+			b.in.NotCovered("behaviour of what changed in %s: its functions could not be called on %s (%s)", c.pkg.ImportPath, side, cmpFirst(step.Output, "nothing was said"))
+			return nil
+		}
+		command = step.Command
+	}
+	b.out.Command = cmp.Or(b.out.Command, command)
+	b.out.Evidence = append(b.out.Evidence, c.evidence...)
+	compared := c.plan.Compare(said[Base], said[Head])
+	for _, f := range compared {
+		switch {
+		case f.Unlike != "":
+			b.leftOut(f.Unlike, f.Name)
+			continue
+		case f.Differing == 0 && f.Worded > 0:
+			b.out.Worded = append(b.out.Worded, f.Name)
+		}
+		b.out.Functions++
+		b.out.Inputs += f.Inputs
+	}
+	if c.plan.Left > 0 {
+		b.in.NotCovered("behaviour of what changed in %s: %d functions more than the %d that were called", c.pkg.ImportPath, c.plan.Left, behave.MaxFunctions)
+	}
+	return b.again(ctx, &c, compared)
+}
+
+// late says that there was no time for a package.
+func (b *behaviour) late(c called, is bool) {
+	if is {
+		b.in.NotCoveredOnce("behaviour of what changed in %s: no time is left for it", c.pkg.ImportPath)
+	}
+}
+
+// leftOut keeps that functions are not compared.
+func (b *behaviour) leftOut(why string, names ...string) {
+	if len(names) == 0 {
+		return
+	}
+	for i := range b.out.LeftOut {
+		if l := &b.out.LeftOut[i]; l.Why == why {
+			l.Functions = append(l.Functions, names...)
+			return
+		}
+	}
+	b.out.LeftOut = append(b.out.LeftOut, LeftOut{why, names})
+}
+
+// run lays the plan's file into a side and makes its calls. No step: there is no time.
+func (b *behaviour) run(ctx context.Context, side Side, c *called, which string) (string, Step, error) {
+	left := b.until.Sub(b.in.Now())
+	if left <= 0 || ctx.Err() != nil {
+		return "", Step{}, context.Cause(ctx)
+	}
+	if !b.fresh {
+		for _, s := range []Side{Base, Head} {
+			if err := b.in.Reset(ctx, s); err != nil {
+				return "", Step{}, err
+			}
+		}
+		b.fresh = true
+	}
+	root, err := os.OpenRoot(b.in.tree(side).Dir)
+	if err != nil {
+		return "", Step{}, err
+	}
+	defer root.Close()
+	name := filepath.FromSlash(path.Join(c.pkg.Dir, c.by.File(b.test)))
+	if err := root.WriteFile(name, []byte(c.plan.File(b.test)), 0o644); err != nil {
+		return "", Step{}, fmt.Errorf("calls of %s: %w", c.pkg.ImportPath, err)
+	}
+	defer func() {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			b.in.Note("%s: the file with calls of functions could not be removed: %v", side, err)
+		}
+	}()
+	command := c.by.Calls(c.commands[side], c.pkg.ImportPath, b.test, which)
+	command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
+	var said bytes.Buffer
+	step, err := b.in.Exec(ctx, side, command, &said)
+	if err == nil {
+		c.evidence = append(c.evidence, step.Evidence)
+	}
+	return said.String(), step, err
+}
+
+// again makes the calls that differ once more, each in processes of its own, and keeps
+// what differs there as well.
+func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Compared) error {
+	tries := map[string][]behave.Candidate{}
+	var calls [][2]int
+	for _, f := range compared {
+		hangs := 0
+		for _, k := range f.Candidates {
+			if k.Hangs {
+				hangs++
+			}
+			if k.Kind == behave.Words || k.Hangs && hangs > 1 || len(tries[f.Name]) == maxTries {
+				continue
+			}
+			tries[f.Name] = append(tries[f.Name], k)
+			calls = append(calls, [2]int{f.At, k.Index})
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	before := len(c.evidence)
+	was, step, err := b.run(ctx, Base, c, behave.Which(callLimit, calls))
+	if err != nil || step.Evidence == "" {
+		b.late(*c, err == nil)
+		return err
+	}
+	old := behave.Some(was)
+	limit := callLimit
+	for _, o := range old {
+		limit = max(limit, hangTimes*time.Duration(o.Micros)*time.Microsecond)
+	}
+	is, step, err := b.run(ctx, Head, c, behave.Which(min(limit, time.Minute), calls))
+	if err != nil || step.Evidence == "" {
+		b.late(*c, err == nil)
+		return err
+	}
+	now := behave.Some(is)
+	for _, f := range compared {
+		for _, k := range tries[f.Name] {
+			d, ok := b.difference(f, k, old, now)
+			if !ok {
+				continue
+			}
+			d.Command, d.Evidence = step.Command, c.evidence[before:]
+			b.out.Differences = append(b.out.Differences, d)
+			break
+		}
+	}
+	return nil
+}
+
+// difference is what a function does otherwise with an input, where it does so again.
+func (b *behaviour) difference(f behave.Compared, k behave.Candidate, old, now []behave.Call) (Difference, bool) {
+	find := func(list []behave.Call) (behave.Call, bool) {
+		at := slices.IndexFunc(list, func(c behave.Call) bool { return c.Name == f.Name && c.Index == k.Index })
+		if at < 0 {
+			return behave.Call{}, false
+		}
+		return list[at], list[at].Stable
+	}
+	was, ok1 := find(old)
+	is, ok2 := find(now)
+	if !ok1 || !ok2 || !was.Returned() || was.Src != is.Src || was.Class == is.Class && was.Text == is.Text {
+		return Difference{}, false
+	}
+	d := Difference{
+		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
+		Was: was.Says(), Is: is.Says(), Test: behave.Test(f.Function, was), kind: k.Kind,
+		Touched: len(f.Touched) > 0,
+		Breaks:  k.Base && !is.Returned() && !f.Awaited && !(f.Panics && is.OnPurpose()),
+	}
+	for _, proven := range b.in.Proven {
+		d.Expected = d.Expected || slices.Contains(f.Tested, proven.ID.Top())
+	}
+	return d, true
+}
+
+// conclude ranks the differences and puts them into words, where there is something to say.
+func (b *behaviour) conclude() {
+	o := b.out
+	rank := func(d Difference) int {
+		switch {
+		case d.Breaks:
+			return 0
+		case d.Expected:
+			return 3
+		case d.Touched:
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(o.Differences, func(x, y Difference) int {
+		return cmp.Or(rank(x)-rank(y), int(x.kind)-int(y.kind))
+	})
+	if o.Functions == 0 && len(o.Evidence) == 0 {
+		return
+	}
+	o.Note = fmt.Sprintf("of %s whose body changed %d %s for %s", ecosystem.Count(o.Functions, "function", "functions"),
+		o.Functions-len(o.Differences), ecosystem.Plural(o.Functions-len(o.Differences), "returns what it did", "return what they did"), ecosystem.Count(o.Inputs, "input", "inputs"))
+	if o.Functions == 0 {
+		o.Note = "no function whose body changed could be compared"
+	}
+	if len(o.Worded) > 0 {
+		o.Note += fmt.Sprintf("; other words or nil against empty: %s", ecosystem.Listed(o.Worded, 5))
+	}
+	for _, l := range o.LeftOut {
+		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, ecosystem.Listed(l.Functions, 5))
+	}
+	b.found.Behaviour = o
+}

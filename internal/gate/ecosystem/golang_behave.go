@@ -1,0 +1,97 @@
+package ecosystem
+
+import (
+	"bytes"
+	"go/build"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/behave"
+)
+
+// Behaviour compares what functions of a package return on both sides.
+type Behaviour struct {
+	// Plan is what is called of the package in a folder of both trees, as commands like c
+	// compile it; false where there is nothing.
+	Plan func(base, head fs.FS, dir string, c Command) (behave.Plan, bool)
+
+	// File is where the test file of a plan is laid in that folder.
+	File func(test string) string
+
+	// Calls is c as it makes the calls of a plan, all of them or those of which.
+	Calls func(c Command, pkg, test, which string) Command
+}
+
+func goBehaviour() *Behaviour {
+	return &Behaviour{
+		Plan: planGo,
+		File: func(test string) string { return strings.ToLower(test) + "_test.go" },
+		Calls: func(c Command, pkg, test, which string) Command {
+			before, _, _ := strings.Cut(c.Text, "go test") // settings
+			argv := slices.Concat([]string{"go", "test"}, goTags([]Command{c}), []string{"-count=1", "-vet=off", "-v", "-run=^" + test + "$", pkg})
+			if which != "" {
+				argv = append([]string{"env", "CALLS=" + which}, argv...)
+			}
+			c.Argv, c.Text, c.Results = argv, before+quoted(argv...), nil
+			return c
+		},
+	}
+}
+
+// maxCorpus bounds the files of a fuzz target that are read.
+const maxCorpus = 40
+
+// planGo reads the package of a folder on both sides.
+func planGo(base, head fs.FS, dir string, c Command) (behave.Plan, bool) {
+	var tags []string
+	for _, t := range goTags([]Command{c}) {
+		_, list, _ := strings.Cut(t, "=")
+		tags = strings.Split(list, ",")
+	}
+	was, now := goFiles(base, dir, tags), goFiles(head, dir, tags)
+	p, ok := behave.Compare(was, now)
+	if !ok {
+		return p, false
+	}
+	targets, _ := fs.ReadDir(base, path.Join(dir, "testdata/fuzz")) // a folder that is not there has none
+	for _, t := range targets {
+		var files [][]byte
+		inputs, _ := fs.ReadDir(base, path.Join(dir, "testdata/fuzz", t.Name()))
+		for _, f := range inputs[:min(len(inputs), maxCorpus)] {
+			if data, err := fs.ReadFile(base, path.Join(dir, "testdata/fuzz", t.Name(), f.Name())); err == nil {
+				files = append(files, data)
+			}
+		}
+		p.Corpus(was, t.Name(), files)
+	}
+	return p.In(dir), true
+}
+
+// goFiles are the sources of a folder that are compiled here, its tests among them.
+func goFiles(tree fs.FS, dir string, tags []string) map[string][]byte {
+	out := map[string][]byte{}
+	entries, _ := fs.ReadDir(tree, dir)
+	for _, e := range entries {
+		if path.Ext(e.Name()) != ".go" || !e.Type().IsRegular() {
+			continue
+		}
+		if data, err := fs.ReadFile(tree, path.Join(dir, e.Name())); err == nil {
+			out[e.Name()] = data
+		}
+	}
+	with := build.Default
+	with.BuildTags = tags
+	with.OpenFile = func(name string) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(out[path.Base(name)])), nil
+	}
+	for _, name := range slices.Collect(maps.Keys(out)) {
+		if ok, err := with.MatchFile(".", name); err != nil || !ok {
+			delete(out, name)
+		}
+	}
+	return out
+}

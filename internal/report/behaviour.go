@@ -1,0 +1,59 @@
+package report
+
+import "fmt"
+
+// A Difference is a changed function that does something else than before for an input,
+// which no test says.
+type Difference struct {
+	Function   string   `json:"function"`
+	Path       string   `json:"path"`
+	Line       int      `json:"line"`
+	Inputs     int      `json:"inputs"`    // for which it was called on both sides
+	Differing  int      `json:"differing"` // of these, that differ
+	Example    string   `json:"example"`   // the smallest of them, as the language writes the call
+	Was        string   `json:"was"`
+	Is         string   `json:"is"`
+	Expected   bool     `json:"expected"`   // tests that fail without the change reach it
+	Reproducer string   `json:"reproducer"` // a test that holds what the base does
+	Evidence   []string `json:"evidence"`
+}
+
+// mdDifferences is how many are on the first screen.
+const mdDifferences = 3
+
+// surprising are the differences that no test of the change is about.
+func (r *Report) surprising() []Difference {
+	var out []Difference
+	for _, d := range r.Behaviour {
+		if !d.Expected {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// behaves is what the title says of them.
+func (r *Report) behaves() string {
+	n := len(r.surprising())
+	if n == 0 {
+		return ""
+	}
+	return plural(n, "function") + map[bool]string{true: " behaves", false: " behave"}[n == 1] + " differently"
+}
+
+// mdBehaviour names the first of them; the findings have all, with a test for each.
+func (r *Report) mdBehaviour() *section {
+	all := r.surprising()
+	if len(all) == 0 {
+		return nil
+	}
+	body := ""
+	for _, d := range all[:min(len(all), mdDifferences)] {
+		body += "- " + dotted(mdCode(d.Example, mdLine)+" "+mdText(d.Is, mdLine)+"; on base it "+mdText(d.Was, mdLine),
+			mdCode(Finding{Path: d.Path, Line: d.Line}.place(), mdLine), fmt.Sprintf("%d of %d inputs", d.Differing, d.Inputs), r.mdIDs(d.Evidence)) + "\n"
+	}
+	if left := len(all) - mdDifferences; left > 0 {
+		body += "\n" + mdMore(left)
+	}
+	return &section{rank: rankBehaviour, head: "**Behaves differently, which no test says:**", body: body}
+}
