@@ -237,6 +237,9 @@ func clockOf(dir string) (time.Time, error) {
 // must be, sorted, and ".git" when the file that leads to the mirror is not.
 // Neither the index nor git is asked, so that nothing can be hidden in them.
 func (t *Tree) Changed(ctx context.Context) ([]string, error) {
+	if err := t.Lay(ctx); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.changed(ctx)

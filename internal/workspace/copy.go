@@ -24,16 +24,12 @@ import (
 // devices are left out. The copy is as independent of t as a worktree of its
 // own. What was changed in t is changed in the copy.
 func (t *Tree) Copy(ctx context.Context, dir string) (*Tree, error) {
-	c, err := t.mirror.register(ctx, dir, t.Commit)
+	c, err := t.CopyLater(ctx, dir)
 	if err != nil {
-		return nil, fmt.Errorf("copy worktree of %s: %w", change.Short(t.Commit), err)
+		return nil, err
 	}
-	c.Notes = slices.Clone(t.Notes)
-	t.mu.Lock()
-	c.wants = slices.Clone(t.wants)
-	t.mu.Unlock()
-	if err := c.copyFrom(ctx, t); err != nil {
-		return nil, errors.Join(fmt.Errorf("copy worktree of %s: %w", change.Short(t.Commit), err), c.Close())
+	if err := c.Lay(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
@@ -52,6 +48,9 @@ func (t *Tree) Reset(ctx context.Context, from *Tree) error {
 }
 
 func (t *Tree) reset(ctx context.Context, from *Tree) error {
+	if err := layBoth(ctx, t, from); err != nil {
+		return err
+	}
 	if err := t.adjoin(from).Reset(ctx); err != nil {
 		return err
 	}

@@ -10,6 +10,9 @@ import (
 // CopyFiles copies the files of t to dir, which must not exist, to be changed freely: it is no
 // worktree, and nothing in it leads to the repository.
 func (t *Tree) CopyFiles(ctx context.Context, dir string) error {
+	if err := t.Lay(ctx); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return fmt.Errorf("copy files: %w", err)
 	}

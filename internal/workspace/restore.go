@@ -20,6 +20,9 @@ var ErrLink = errors.New("a symbolic link stands in the way")
 // was. Whatever stands in the place of a tracked file or of a folder on the way
 // to it is removed, never followed.
 func (t *Tree) Restore(ctx context.Context) ([]string, error) {
+	if err := t.Lay(ctx); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	paths, err := t.changed(ctx)
@@ -66,6 +69,9 @@ func (t *Tree) restore(ctx context.Context, p *patcher, paths []string) error {
 // those that the commit does not have. From then on that is what Changed and
 // Restore hold them to be. It refuses to write through a symbolic link.
 func (t *Tree) Overlay(ctx context.Context, from string, paths []string) error {
+	if err := t.Lay(ctx); err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.overlay(ctx, from, paths); err != nil {

@@ -86,6 +86,9 @@ func (t *Tree) said() {
 		head, why string
 		paths     []string
 	}{{emptyModules, t.why, t.empty}, {pointersStay, t.pointersWhy, t.pointers}} {
+		if len(n.paths)+len(t.Notes) == 0 {
+			continue // a tree that is laid out later has none, and others may read that meanwhile
+		}
 		t.Notes = slices.DeleteFunc(t.Notes, func(note string) bool { return strings.HasPrefix(note, n.head) })
 		if len(n.paths) == 0 {
 			continue

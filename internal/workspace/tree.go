@@ -32,6 +32,7 @@ type Tree struct {
 	pointer  []byte // what the file .git must hold
 	index    stamp  // of an index that has what the commit has
 	lock     *Lock
+	later    *later // nil: it was laid out when it was made
 
 	mu          sync.Mutex
 	wants       []want   // what tracked files must be, by path
@@ -232,10 +233,10 @@ func (t *Tree) PointersStay(why string) {
 
 func (t *Tree) usesLFS() bool {
 	for _, w := range t.wants {
-		if filepath.Base(w.Path) != ".gitattributes" || w.Mode == modeGitlink || w.Size > 1<<20 {
+		if filepath.Base(w.Path) != ".gitattributes" || w.Mode == modeGitlink || w.Size > maxAttributes {
 			continue
 		}
-		if data, err := t.read(w.Path, int(w.Size)); err == nil && bytes.Contains(data, []byte("filter=lfs")) {
+		if data, err := t.read(w.Path, int(w.Size)); err == nil && bytes.Contains(data, []byte(lfsFilter)) {
 			return true
 		}
 	}
@@ -244,7 +245,7 @@ func (t *Tree) usesLFS() bool {
 
 // read returns the first n bytes of a file.
 func (t *Tree) read(path string, n int) ([]byte, error) {
-	f, err := t.Open(path)
+	f, err := t.open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -273,6 +274,13 @@ func some(list []string) string {
 // Open opens a regular file of the tree for reading. Symbolic links are
 // followed as long as they stay inside.
 func (t *Tree) Open(name string) (*os.File, error) {
+	if err := t.Lay(context.Background()); err != nil {
+		return nil, err
+	}
+	return t.open(name)
+}
+
+func (t *Tree) open(name string) (*os.File, error) {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return nil, err
@@ -297,6 +305,9 @@ func (t *Tree) Open(name string) (*os.File, error) {
 // Close removes the tree and the mirror's knowledge of it, whatever commands
 // have done to its permissions. It is safe to call twice.
 func (t *Tree) Close() error {
+	if t.later != nil {
+		t.later.end()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
