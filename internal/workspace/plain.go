@@ -3,6 +3,7 @@ package workspace
 import (
 	"context"
 	"fmt"
+	"github.com/ycbot/ycbot/internal/folder"
 	"os"
 	"path/filepath"
 )
@@ -17,8 +18,8 @@ func (t *Tree) CopyFiles(ctx context.Context, dir string) error {
 		return fmt.Errorf("copy files: %w", err)
 	}
 	// Under another name first: one that was broken off is no copy.
-	r := &Replica{From: t.Dir, To: dir + ".new", skip: gitFile}
-	if err := r.copyAll(ctx); err != nil {
+	r := &folder.Replica{From: t.Dir, To: dir + ".new", Skip: gitFile}
+	if err := r.Copy(ctx); err != nil {
 		return fmt.Errorf("copy files of %s: %w", t.Dir, err)
 	}
 	if err := os.Rename(r.To, dir); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // ErrLink means that a symbolic link stands where a folder was to be.
@@ -285,7 +286,7 @@ func (p *patcher) clear(path string) error {
 		return err
 	}
 	defer dir.Close()
-	return removeAt(p.ctx, int(dir.Fd()), name)
+	return folder.RemoveAt(p.ctx, int(dir.Fd()), name)
 }
 
 // removeFile removes path unless a folder on the way is missing. Folders that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ycbot/ycbot/internal/folder"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +50,7 @@ func (t *Tree) LaySubmodule(ctx context.Context, from *Mirror, s Submodule) ([]S
 	}
 	err = os.Remove(filepath.Join(own.Dir, ".git"))
 	if err == nil {
-		err = CopyFolder(ctx, own.Dir, filepath.Join(t.Dir, filepath.FromSlash(s.Path)))
+		err = folder.Copy(ctx, own.Dir, filepath.Join(t.Dir, filepath.FromSlash(s.Path)))
 	}
 	inner := own.Submodules()
 	if err = errors.Join(err, own.Close()); err != nil {

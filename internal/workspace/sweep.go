@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ycbot/ycbot/internal/folder"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -98,7 +99,7 @@ func (w *sweeper) run(ctx context.Context, dir string) error {
 		return err
 	}
 	defer lock.Release()
-	if err := removeAll(ctx, dir); err != nil {
+	if err := folder.RemoveAll(ctx, dir); err != nil {
 		return err
 	}
 	w.swept.Runs++
@@ -188,7 +189,7 @@ func SweepTemp(ctx context.Context, dir string, before time.Time) error {
 		if statErr != nil || !info.ModTime().Before(before) {
 			continue // gone, or in use
 		}
-		err = errors.Join(err, RemoveAll(ctx, filepath.Join(dir, e.Name())))
+		err = errors.Join(err, folder.RemoveAll(ctx, filepath.Join(dir, e.Name())))
 	}
 	return err
 }

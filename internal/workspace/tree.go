@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // A Tree is a folder with the files of a commit, in which commands may run.
@@ -35,12 +36,12 @@ type Tree struct {
 	later    *later // nil: it was laid out when it was made
 
 	mu          sync.Mutex
-	wants       []want   // what tracked files must be, by path
-	empty       []string // submodules that are empty folders, by path
-	why         string   // they are, for people
-	pointers    []string // files under Git LFS without their content, by path
-	pointersWhy string   // for people
-	twin        *Replica // beside the tree that it was copied from or to; nil: none
+	wants       []want          // what tracked files must be, by path
+	empty       []string        // submodules that are empty folders, by path
+	why         string          // they are, for people
+	pointers    []string        // files under Git LFS without their content, by path
+	pointersWhy string          // for people
+	twin        *folder.Replica // beside the tree that it was copied from or to; nil: none
 }
 
 // closeTime bounds how long a tree may take to be removed.
@@ -162,9 +163,9 @@ func (t *Tree) checkout(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	room := budget{limit: copyLimit{maxCopyBytes, maxCopyEntries}} // one small object can be a million files
+	room := folder.NewBudget() // one small object can be a million files
 	for _, e := range entries {
-		if err := errors.Join(room.entry(), room.take(e.Size)); err != nil {
+		if err := errors.Join(room.Entry(), room.Take(e.Size)); err != nil {
 			return err
 		}
 	}
@@ -312,7 +313,7 @@ func (t *Tree) Close() error {
 	defer t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	err := errors.Join(removeAll(ctx, t.Dir), t.forget(ctx))
+	err := errors.Join(folder.RemoveAll(ctx, t.Dir), t.forget(ctx))
 	t.lock.Release()
 	if err != nil {
 		return fmt.Errorf("remove worktree %s: %w", t.Dir, err)

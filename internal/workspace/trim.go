@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/ycbot/ycbot/internal/folder"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -129,7 +130,7 @@ func (t *trimmer) remove(dir string) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	size, err := Usage(t.ctx, dir)
+	size, err := folder.Usage(t.ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -141,7 +142,7 @@ func (t *trimmer) remove(dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return os.Remove(gone)
 	}
-	if err = errors.Join(err, removeAll(t.ctx, gone)); err == nil {
+	if err = errors.Join(err, folder.RemoveAll(t.ctx, gone)); err == nil {
 		t.freed += size
 	}
 	return err
@@ -156,7 +157,7 @@ func (t *trimmer) leavings(dir string) error {
 	var errs []error
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), trash) {
-			errs = append(errs, removeAll(t.ctx, filepath.Join(dir, e.Name())))
+			errs = append(errs, folder.RemoveAll(t.ctx, filepath.Join(dir, e.Name())))
 		}
 	}
 	return errors.Join(errs...)
