@@ -138,7 +138,7 @@ func (r *Replica) Reset(ctx context.Context) error {
 	return r.note(made)
 }
 
-// Copy makes To anew.
+// Copy makes all of To again.
 func (r *Replica) Copy(ctx context.Context) error {
 	if err := RemoveAll(ctx, r.To); err != nil {
 		return err

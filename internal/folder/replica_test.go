@@ -183,7 +183,7 @@ func resetAttacks() map[string]func(dir, outside string) error {
 		"modes": in(func(at func(string) string) error {
 			return errors.Join(os.Chmod(at("src/a.txt"), 0o777), os.Chmod(at("one"), 0o777), os.Chmod(at("two/deep"), 0), os.Chmod(at("src/b.txt"), 0))
 		}),
-		"a folder that nobody can enter": in(func(at func(string) string) error {
+		"a folder that cannot be entered": in(func(at func(string) string) error {
 			return errors.Join(os.MkdirAll(at("one/more"), 0o700), os.Chmod(at("one"), 0), os.Chmod(at("."), 0))
 		}),
 		"a pipe and a socket": in(func(at func(string) string) error {
@@ -260,7 +260,7 @@ func TestResetLeavesNothing(t *testing.T) {
 			if d := cmp.Diff(others, now); d != "" {
 				t.Errorf("something outside was touched:\n%s", d)
 			}
-			if inode() != before && name != "attributes" && name != "a folder that nobody can enter" {
+			if inode() != before && name != "attributes" && name != "a folder that cannot be entered" {
 				t.Error("a file that was not touched was copied again")
 			}
 		})

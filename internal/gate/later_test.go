@@ -13,7 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// Where nothing can be run the trees are handed over as they came: nobody has waited for
+// Where nothing can be run the trees are handed over as they came: no one has waited for
 // their files. One file that is read has both laid out.
 func TestNothingToRunLaysNothing(t *testing.T) {
 	t.Parallel()

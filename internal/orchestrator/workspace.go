@@ -61,7 +61,7 @@ func allocateLater(ctx context.Context, s *reproduce.Sides, id string) (*Workspa
 }
 
 // allocate does so for an agent of this run, and records where it works. One that can
-// work without a copy is told at once whether there is one.
+// work without a copy knows at once whether there is one.
 func (w *work) allocate(ctx context.Context, id string, executes bool) (*Workspace, error) {
 	how := Allocate
 	if executes && !w.dir.Resumed {

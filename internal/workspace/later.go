@@ -13,7 +13,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 )
 
-// later is the laying out of a tree that was put off until somebody needs its files.
+// later is the laying out of a tree that was put off until its files are needed.
 type later struct {
 	do func(context.Context) error
 
@@ -84,7 +84,7 @@ func (t *Tree) Ahead(ctx context.Context) {
 }
 
 // WorktreeLater is [Mirror.Worktree] of a tree that is laid out when its files are needed,
-// see [Tree.Lay]. Where notes tell what the folder does not hold it is laid out at once.
+// see [Tree.Lay]. Where notes say what the folder does not hold it is laid out at once.
 func (m *Mirror) WorktreeLater(ctx context.Context, dir, commit string) (*Tree, error) {
 	all, err := m.holdsAll(ctx, commit)
 	if err != nil {

@@ -27,7 +27,7 @@ func entriesOf(t *testing.T, dir string) []string {
 	return out
 }
 
-// laidLater registers a tree that nobody has needed yet.
+// laidLater registers a tree that was not needed yet.
 func laidLater(t *testing.T, m *Mirror, name, commit string) *Tree {
 	t.Helper()
 	tree := must[*Tree](t)(m.WorktreeLater(t.Context(), filepath.Join(runDir(m, "run1"), name), commit))
@@ -83,7 +83,7 @@ func TestLaterIsLaidWhenNeeded(t *testing.T) {
 	}
 }
 
-// A copy that is made later has what its original has when it is needed, whoever asks.
+// A copy that is made later has what its original has when it is needed, by one caller or by many.
 func TestCopyLater(t *testing.T) {
 	t.Parallel()
 	_, m, head := imported(t, newRepo(t))
