@@ -129,9 +129,11 @@ func TestLaterEnds(t *testing.T) {
 	}
 
 	slow := laidLater(t, m, "slow", head)
-	begun, ended := make(chan struct{}), make(chan struct{})
+	begun, left, checked, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1), make(chan struct{})
 	slow.later.do = func(ctx context.Context) error {
 		close(begun)
+		<-left
+		checked <- ctx.Err()
 		<-ctx.Done()
 		defer close(ended)
 		return context.Cause(ctx)
@@ -143,10 +145,9 @@ func TestLaterEnds(t *testing.T) {
 	if err := slow.Lay(impatient); !errors.Is(err, context.Canceled) {
 		t.Errorf("waited on: %v", err)
 	}
-	select {
-	case <-ended:
-		t.Error("who left has ended it for others")
-	default:
+	close(left)
+	if err := <-checked; err != nil {
+		t.Errorf("who left has ended it for others: %v", err)
 	}
 	if err := slow.Close(); err != nil {
 		t.Error(err)
