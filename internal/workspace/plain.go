@@ -3,9 +3,10 @@ package workspace
 import (
 	"context"
 	"fmt"
-	"github.com/ycbot/ycbot/internal/folder"
 	"os"
 	"path/filepath"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // CopyFiles copies the files of t to dir, which must not exist, to be changed freely: it is no

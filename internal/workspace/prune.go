@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ycbot/ycbot/internal/folder"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // droppedFile exists in a mirror that holds objects of commits that [Sweep] let go.

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ycbot/ycbot/internal/folder"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // A Submodule is a commit of another repository that stands at a path of a tree.
