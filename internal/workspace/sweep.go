@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ycbot/ycbot/internal/folder"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // Swept is what Sweep did.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/ycbot/ycbot/internal/folder"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // trash begins the names of folders that are being removed.
