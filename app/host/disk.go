@@ -13,6 +13,7 @@ import (
 
 	"github.com/ycbot/ycbot/app"
 	"github.com/ycbot/ycbot/internal/disk"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/store"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -61,9 +62,9 @@ func (s *service) trimRuns(ctx context.Context, want int64) (freed int64, err er
 		if _, id, _ := strings.Cut(filepath.Base(d.name), "-"); !s.ended(ctx, id) {
 			continue
 		}
-		size, err := workspace.Usage(ctx, filepath.Join(runs, d.name))
+		size, err := folder.Usage(ctx, filepath.Join(runs, d.name))
 		if err == nil {
-			err = workspace.RemoveAll(ctx, filepath.Join(runs, d.name))
+			err = folder.RemoveAll(ctx, filepath.Join(runs, d.name))
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -129,7 +130,7 @@ func sweepRuns(ctx context.Context, runs string, before time.Time) error {
 	var errs []error
 	for _, d := range dirs {
 		if d.used.Before(before) {
-			errs = append(errs, workspace.RemoveAll(ctx, filepath.Join(runs, d.name)))
+			errs = append(errs, folder.RemoveAll(ctx, filepath.Join(runs, d.name)))
 		}
 	}
 	return errors.Join(errs...)

@@ -24,6 +24,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -260,7 +261,7 @@ func (b *Backtest) one(ctx context.Context, s *subject, m made, arm Arm) (Line, 
 		return line, err
 	}
 	defer func() {
-		if err := workspace.RemoveAll(context.WithoutCancel(ctx), out); err != nil {
+		if err := folder.RemoveAll(context.WithoutCancel(ctx), out); err != nil {
 			b.Log.WarnContext(ctx, "the directory of a run could not be removed", "dir", out, "error", err)
 		}
 	}()

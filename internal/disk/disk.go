@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/pattern"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // A Trimmer removes what can be had again, the oldest first, until it has freed want
@@ -30,7 +30,7 @@ type Keeper struct {
 	Quota    int64 // bytes that Dir may hold; 0: four fifths of what it holds and what is free
 	Floor    int64 // bytes that must be free for anything to be begun
 	Trimmers []Trimmer
-	Free     func(dir string) (int64, error) // nil: workspace.Free
+	Free     func(dir string) (int64, error) // nil: folder.Free
 	Now      func() time.Time
 	Log      *slog.Logger
 
@@ -86,7 +86,7 @@ func (k *Keeper) tidy(ctx context.Context) error {
 }
 
 func (k *Keeper) measure(ctx context.Context) (s Status, err error) {
-	if s.Used, err = workspace.Usage(ctx, k.Dir); err == nil {
+	if s.Used, err = folder.Usage(ctx, k.Dir); err == nil {
 		s.Free, err = k.free()
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (k *Keeper) free() (int64, error) {
 	if k.Free != nil {
 		return k.Free(k.Dir)
 	}
-	return workspace.Free(k.Dir)
+	return folder.Free(k.Dir)
 }
 
 // over is how much is too much.
@@ -197,7 +197,7 @@ func (k *Keeper) Watch(ctx context.Context, every time.Duration, bound int64, di
 		if bound <= 0 {
 			continue
 		}
-		used, err := workspace.Usage(ctx, dirs...)
+		used, err := folder.Usage(ctx, dirs...)
 		if err != nil {
 			continue // ctx has ended
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/disk"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/policy"
@@ -238,7 +239,7 @@ func (in Input) state(c *area) {
 	if use.left > 0 {
 		c.warn("\"ycbot worktree sweep --older-than 24h\" removes them", "%s of broken-off runs lie around", counted(use.left, "worktree"))
 	}
-	if free, err := workspace.Free(home); err == nil && free < lowDisk {
+	if free, err := folder.Free(home); err == nil && free < lowDisk {
 		c.warn("make room: a run needs space for two copies of the repository and its build", "%s free on the disk of %s", disk.Text(free), home)
 	} else if err == nil {
 		c.ok("%s free on its disk", disk.Text(free))

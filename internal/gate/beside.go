@@ -1,13 +1,13 @@
 package gate
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/databases"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -20,12 +20,12 @@ type beside struct {
 
 // findServices finds the services that the project's own CI has beside its tests, and
 // which of them can be started. Those that the operator allows commands to reach are not.
-func (r *runner) findServices() {
+func (r *runner) findServices(ctx context.Context) {
 	p := r.plan[Base]
 	if len(p.test)+len(p.left) == 0 {
 		return
 	}
-	found, env := databases.Find(func(name string) ([]byte, error) { return ecosystem.ReadInTree(r.in.Base.Dir, name) }, p.files)
+	found, env := databases.Find(r.read(ctx, r.in.Base), p.files)
 	for _, s := range found {
 		if s.Kind != "" && r.allows(s.Port) {
 			continue

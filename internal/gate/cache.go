@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // The caches of the go command, none of which code of a change ever writes for
@@ -212,15 +211,15 @@ func (r *runner) ownCache(ctx context.Context, side Side, at spot) (string, erro
 }
 
 // copyAt is the copy of a folder at a place, with what is known of it.
-func (r *runner) copyAt(from, to string) *workspace.Replica {
+func (r *runner) copyAt(from, to string) *folder.Replica {
 	r.copying.Lock()
 	defer r.copying.Unlock()
 	c := r.copied[to]
 	if c == nil || c.From != from {
 		if r.copied == nil {
-			r.copied = map[string]*workspace.Replica{}
+			r.copied = map[string]*folder.Replica{}
 		}
-		c = &workspace.Replica{From: from, To: to}
+		c = &folder.Replica{From: from, To: to}
 		r.copied[to] = c
 	}
 	return c

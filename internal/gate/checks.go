@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -99,7 +100,7 @@ func (r *runner) copiesOfHead() checks.Copies {
 				return checks.Place{}, err
 			}
 			p := checks.Place{Tree: tree, Home: filepath.Join(r.Scratch, string(Head), name)}
-			return p, r.same(ctx, &workspace.Replica{From: snap.home.From, To: p.Home})
+			return p, r.same(ctx, &folder.Replica{From: snap.home.From, To: p.Home})
 		},
 		GiveBack: func(p checks.Place) { trees.Put(p.Tree, r.prepared[Head].tree) },
 		Close:    trees.Close,

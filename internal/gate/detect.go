@@ -3,6 +3,7 @@ package gate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // A plan is what will be run at one side.
@@ -35,17 +37,43 @@ func (r *runner) detect(ctx context.Context) error {
 		r.plan[side] = p
 	}
 	r.keepCommands()
-	r.findServices()
+	if !r.nothing() {
+		if err := r.lay(ctx); err != nil {
+			return err
+		}
+	}
+	r.findServices(ctx)
 	r.describe()
-	p := r.plan[Head]
-	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
-		r.facts.Nothing = cmp.Or(ecosystem.Lacking(p.projects), nothingKnown)
+	if r.nothing() {
+		r.facts.Nothing = cmp.Or(ecosystem.Lacking(r.plan[Head].projects), nothingKnown)
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "there were no tests to run"}
 		r.notCovered("build, tests and probes: %s", r.facts.Nothing)
 		return nil
 	}
 	sandbox.Announce(r.Sandbox)
 	return nil
+}
+
+// nothing says whether there is nothing to build or test.
+func (r *runner) nothing() bool {
+	p := r.plan[Head]
+	return len(p.build)+len(p.test)+len(r.restUnits()) == 0
+}
+
+// lay has both trees laid out, which may wait until the first of their files is read.
+func (r *runner) lay(ctx context.Context) error {
+	r.in.Head.Ahead(ctx)
+	return errors.Join(r.in.Base.Lay(ctx), r.in.Head.Lay(ctx))
+}
+
+// read reads a file of a tree.
+func (r *runner) read(ctx context.Context, tree *workspace.Tree) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if err := r.lay(ctx); err != nil {
+			return nil, err
+		}
+		return ecosystem.ReadInTree(tree.Dir, name)
+	}
 }
 
 // nothingKnown is the reason where there is nothing to run.
@@ -61,7 +89,7 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 	for _, e := range entries {
 		files = append(files, e.Path)
 	}
-	s := ecosystem.NewSurvey(tree.Dir, files, r.Tools, func(format string, args ...any) {
+	s := ecosystem.NewSurvey(r.read(ctx, tree), files, r.Tools, func(format string, args ...any) {
 		r.note("%s: %s", side, fmt.Sprintf(format, args...))
 	})
 	chosen, left := ecosystem.Choose(ecosystem.FindProjects(s), r.in.Change.Paths())

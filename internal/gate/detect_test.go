@@ -23,7 +23,7 @@ func TestOverride(t *testing.T) {
 	files := map[string][]byte{"go.mod": []byte("module m\n"), "v/go.mod": []byte("module v\n"), "v/vendor/modules.txt": nil}
 	dir := t.TempDir()
 	lay(t, dir, files)
-	survey := ecosystem.NewSurvey(dir, slices.Sorted(maps.Keys(files)), &Toolchains{Go: &GoToolchain{}}, t.Logf)
+	survey := ecosystem.NewSurvey(ecosystem.InTree(dir), slices.Sorted(maps.Keys(files)), &Toolchains{Go: &GoToolchain{}}, t.Logf)
 	p := newPlan(ecosystem.FindProjects(survey), Commands{})
 	if len(p.setup) != 1 || len(p.build) != 2 || len(p.test) != 2 || len(p.lint) != 2 {
 		t.Fatalf("detected: %d setup, %d build, %d test, %d lint", len(p.setup), len(p.build), len(p.test), len(p.lint))

@@ -62,6 +62,9 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	if err := mkdirs(at.home, cache, r.modCache()); err != nil {
 		return Step{}, err
 	}
+	if err := at.tree.Lay(ctx); err != nil {
+		return Step{}, err
+	}
 	dir := at.tree.Dir
 	if c.Data != nil {
 		var err error

@@ -58,7 +58,7 @@ type ExplainedCommand struct {
 // Survey is every project that the gate finds in the folder root with these files,
 // as if a change touched all of them. It runs nothing.
 func Survey(root string, files []string, tools *Toolchains) []Explained {
-	s := ecosystem.NewSurvey(root, files, tools, func(string, ...any) {})
+	s := ecosystem.NewSurvey(ecosystem.InTree(root), files, tools, func(string, ...any) {})
 	var out []Explained
 	for _, p := range ecosystem.FindProjects(s) {
 		out = append(out, explained(p, true))

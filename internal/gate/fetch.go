@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // Setup of a head that is not trusted runs nothing that the head names while registries
@@ -62,7 +62,7 @@ func (r *runner) layData(ctx context.Context, side Side, c *ecosystem.Command) (
 		}
 	}
 	dir = filepath.Join(r.Scratch, string(side), "fetch", "data")
-	if err := workspace.RemoveAll(ctx, dir); err != nil {
+	if err := folder.RemoveAll(ctx, dir); err != nil {
 		return "", "", err
 	}
 	if err := mkdirs(filepath.Join(dir, filepath.FromSlash(c.Unit))); err != nil {
@@ -97,18 +97,18 @@ func (r *runner) takeFetched(ctx context.Context, side Side, c ecosystem.Command
 	if eco == nil {
 		return nil
 	}
-	for _, folder := range eco.Fetched {
-		from, to := filepath.Join(r.fetchHome(side), folder), filepath.Join(r.home(side), folder)
+	for _, part := range eco.Fetched {
+		from, to := filepath.Join(r.fetchHome(side), part), filepath.Join(r.home(side), part)
 		if !exists(from) {
 			continue
 		}
-		if err := workspace.RemoveAll(ctx, to); err != nil {
+		if err := folder.RemoveAll(ctx, to); err != nil {
 			return err
 		}
 		if err := mkdirs(to); err != nil {
 			return err
 		}
-		if err := workspace.CopyFolder(ctx, from, to); err != nil {
+		if err := folder.Copy(ctx, from, to); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // What package managers have fetched is kept for the project, from one run to the
@@ -65,17 +65,17 @@ func (r *runner) begin(ctx context.Context, side Side, home string) error {
 	} else if info, err := os.Stat(source); err != nil || r.Now().Sub(info.ModTime()) > fetchedAge {
 		return nil //nolint:nilerr // nothing is kept
 	}
-	for _, folder := range r.fetchedFolders(side) {
-		from, to := filepath.Join(source, folder), filepath.Join(home, folder)
+	for _, part := range r.fetchedFolders(side) {
+		from, to := filepath.Join(source, part), filepath.Join(home, part)
 		if !exists(from) || exists(to) {
 			continue
 		}
 		err := mkdirs(to)
 		if err == nil {
-			err = workspace.CopyFolder(ctx, from, to)
+			err = folder.Copy(ctx, from, to)
 		}
 		if err != nil { // a run beside this one has put another in its place
-			if err := workspace.RemoveAll(ctx, to); err != nil {
+			if err := folder.RemoveAll(ctx, to); err != nil {
 				return err
 			}
 		}
@@ -120,19 +120,19 @@ func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) er
 		return err
 	}
 	for _, eco := range ecosystem.All() {
-		for _, folder := range eco.Fetched {
-			from := filepath.Join(r.home(Base), folder)
-			if !slices.Contains(folders, folder) && !old { // of tools that this run did not use
-				from = filepath.Join(r.fetched(), folder)
+		for _, part := range eco.Fetched {
+			from := filepath.Join(r.home(Base), part)
+			if !slices.Contains(folders, part) && !old { // of tools that this run did not use
+				from = filepath.Join(r.fetched(), part)
 			}
 			if !exists(from) {
 				continue
 			}
-			to := filepath.Join(made, folder)
+			to := filepath.Join(made, part)
 			if err := mkdirs(to); err != nil {
 				return err
 			}
-			if err := workspace.CopyFolder(ctx, from, to); err != nil {
+			if err := folder.Copy(ctx, from, to); err != nil {
 				return err
 			}
 		}

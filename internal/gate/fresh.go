@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -15,8 +16,8 @@ import (
 // setup and build have filled.
 type snapshot struct {
 	tree *workspace.Tree
-	home *workspace.Replica // of it, from which that of the side is brought back
-	kept bool               // the caller closes the tree
+	home *folder.Replica // of it, from which that of the side is brought back
+	kept bool            // the caller closes the tree
 }
 
 // home is the HOME of a side's own commands.
@@ -31,7 +32,7 @@ func (r *runner) snapshot(ctx context.Context, side Side) error {
 			return err
 		}
 	}
-	home := &workspace.Replica{From: r.home(side), To: filepath.Join(r.Scratch, string(side), r.copies+"-home")}
+	home := &folder.Replica{From: r.home(side), To: filepath.Join(r.Scratch, string(side), r.copies+"-home")}
 	snap := &snapshot{tree: tree}
 	r.prepared[side] = snap
 	if err := mkdirs(home.From); err != nil {
@@ -61,7 +62,7 @@ func (r *runner) idle() bool {
 
 // same makes one HOME what another is. It is in the hands of those whose commands
 // used it: what cannot be copied is left out, and said.
-func (r *runner) same(ctx context.Context, home *workspace.Replica) error {
+func (r *runner) same(ctx context.Context, home *folder.Replica) error {
 	if err := home.Reset(ctx); err != nil && ctx.Err() == nil {
 		r.note("what commands left in HOME could not be copied whole for later ones: %v", err)
 		return mkdirs(home.To)

@@ -81,7 +81,7 @@ func (n Network) of(want sandbox.Network) sandbox.Network {
 // An Input is one change to judge.
 type Input struct {
 	Change       change.Change
-	Base, Head   *workspace.Tree // fresh worktrees, which the gate prepares and works in
+	Base, Head   *workspace.Tree // fresh worktrees, laid out or not, which the gate prepares and works in
 	Commands     Commands        // from the base's configuration; a kind that is not named is detected
 	Env          []string        // "NAME=value", from the base's configuration
 	RequireRepro bool            // require_fail_to_pass

@@ -131,7 +131,7 @@ func (r *runner) keptPlan(ctx context.Context) (*plan, error) {
 		over[t.path] = data
 	}
 	slices.Sort(files)
-	s := ecosystem.NewSurvey(r.in.Head.Dir, files, r.Tools, func(string, ...any) {})
+	s := ecosystem.NewSurvey(ecosystem.InTree(r.in.Head.Dir), files, r.Tools, func(string, ...any) {})
 	s.Over = over
 	return newPlan(ecosystem.FindProjects(s), r.in.Commands), nil
 }

@@ -267,7 +267,7 @@ func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{Change: ch, Commands: Commands{Setup: s.input["setup"], Test: s.input["test"]}}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
-		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
+		tree, err := mirror.WorktreeLater(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
 		if err != nil {
 			t.Fatal(err)
 		}

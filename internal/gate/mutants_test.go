@@ -28,18 +28,18 @@ class SaidTest(unittest.TestCase):
 `
 
 // fullSandbox skips the test where commands cannot be kept from seeing one another.
-func fullSandbox(t *testing.T) sandbox.Sandbox {
+func fullSandbox(t testing.TB) sandbox.Sandbox {
 	t.Helper()
 	return fullSandboxOf(t, systemPath())
 }
 
 // fullSandboxOf is one with the programs of path, test runners among them.
-func fullSandboxOf(t *testing.T, path string) sandbox.Sandbox {
+func fullSandboxOf(t testing.TB, path string) sandbox.Sandbox {
 	t.Helper()
 	return sandboxOf(t, sandbox.TierFull, path)
 }
 
-func sandboxOf(t *testing.T, tier sandbox.Tier, path string) sandbox.Sandbox {
+func sandboxOf(t testing.TB, tier sandbox.Tier, path string) sandbox.Sandbox {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {

@@ -16,6 +16,11 @@ import (
 
 // prepareBase sets the base up and builds it.
 func (r *runner) prepareBase(ctx context.Context) error {
+	if !r.idle() {
+		if err := r.lay(ctx); err != nil {
+			return err
+		}
+	}
 	if r.caches() {
 		if err := r.seedCache(); err != nil {
 			return err

@@ -254,7 +254,7 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 	for mod, want := range map[string]string{"module m\n": "make deps", "module m\nrequire example.org/x v1.0.0\n": "make deps|go mod download"} {
 		dir := t.TempDir()
 		lay(t, dir, map[string][]byte{"go.mod": []byte(mod)})
-		s := ecosystem.NewSurvey(dir, []string{"go.mod"}, &Toolchains{Go: &GoToolchain{}}, t.Logf)
+		s := ecosystem.NewSurvey(ecosystem.InTree(dir), []string{"go.mod"}, &Toolchains{Go: &GoToolchain{}}, t.Logf)
 		var got []string
 		for _, c := range newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{"make deps"}}).setup {
 			got = append(got, c.Text)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -41,7 +42,7 @@ type runner struct {
 	failed   bool                           // the decisive part came to FAIL
 	fetches  map[string]bool                // evidence of commands that fetched, which build nothing
 	copying  sync.Mutex                     // guards copied
-	copied   map[string]*workspace.Replica  // the caches of single commands, by their folders
+	copied   map[string]*folder.Replica     // the caches of single commands, by their folders
 	copies   string                         // what the names of its prepared snapshots begin with
 	phantoms *phantoms                      // tests that fail inside of passing ones on the base
 	texts    map[string]ecosystem.Versions  // of the files of the change

@@ -413,7 +413,7 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 		in.Commands.Lint = []string{} // to save time
 	}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
-		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
+		tree, err := mirror.WorktreeLater(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
 		if err != nil {
 			t.Fatal(err)
 		}

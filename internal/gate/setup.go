@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // setUp runs the setup commands of a side.
@@ -229,7 +229,7 @@ func (r *runner) reuse(ctx context.Context, side Side, c ecosystem.Command) (boo
 	if err := os.Mkdir(to, 0o755); err != nil {
 		return false, nil // a folder of its path is missing or no folder
 	}
-	if err := workspace.CopyFolder(ctx, from, to); err != nil {
+	if err := folder.Copy(ctx, from, to); err != nil {
 		if ctx.Err() != nil {
 			return false, err
 		}

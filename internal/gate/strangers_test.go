@@ -238,7 +238,7 @@ func prepared(t *testing.T, tools *Toolchains, s *scenario, setup []string, sett
 	mirror, ch := w.repository(t, s, dir)
 	in := Input{Change: ch, Commands: Commands{Setup: setup, Build: []string{}, Lint: []string{}}, Untrusted: true}
 	for side, commit := range map[**workspace.Tree]string{&in.Base: ch.MergeBase, &in.Head: ch.HeadSHA} {
-		tree, err := mirror.Worktree(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
+		tree, err := mirror.WorktreeLater(t.Context(), filepath.Join(dir, "trees", commit[:7]), commit)
 		if err != nil {
 			t.Fatal(err)
 		}

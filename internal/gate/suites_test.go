@@ -61,7 +61,7 @@ func TestTestCommands(t *testing.T) {
 				}
 			}
 			slices.Sort(files)
-			p := newPlan(ecosystem.FindProjects(ecosystem.NewSurvey(dir, files, tools, t.Logf)), Commands{Setup: l.input["setup"], Test: l.input["test"]})
+			p := newPlan(ecosystem.FindProjects(ecosystem.NewSurvey(ecosystem.InTree(dir), files, tools, t.Logf)), Commands{Setup: l.input["setup"], Test: l.input["test"]})
 			for _, c := range p.setup { // what cannot be fetched here is there, or is missed below
 				_, _, _ = shellIn(t, dir, path, "set +e\n"+TestCommand{c: c}.Script())
 			}

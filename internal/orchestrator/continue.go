@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/rundir"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // SetAside moves the trees that agents had in an earlier attempt at the run out
@@ -30,7 +30,7 @@ func SetAside(ctx context.Context, l rundir.Layout) error {
 		from, to := filepath.Join(current, d.Name()), filepath.Join(earlier, d.Name())
 		move := func() error { return os.Rename(from, to) }
 		if _, err := os.Lstat(to); err == nil {
-			move = func() error { return workspace.RemoveAll(ctx, from) }
+			move = func() error { return folder.RemoveAll(ctx, from) }
 		}
 		if err := move(); err != nil {
 			return err
@@ -66,5 +66,5 @@ func restoreAdded(ctx context.Context, trees, id string) error {
 		}
 		return fs.SkipDir
 	})
-	return errors.Join(err, workspace.RemoveAll(ctx, filepath.Join(trees, earlier)))
+	return errors.Join(err, folder.RemoveAll(ctx, filepath.Join(trees, earlier)))
 }

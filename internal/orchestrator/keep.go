@@ -47,7 +47,11 @@ func (w *work) keepTrees(ctx context.Context) error {
 			continue
 		}
 		k := &keeper{old: w.sides.Head.Dir, tracked: tripped(w.dir.Journal, kindChanged, rec.ID), moved: tripped(w.dir.Journal, kindMoved, rec.ID)}
-		if err := k.compare(ctx, tree.Dir); err != nil && ctx.Err() == nil {
+		err := tree.Lay(ctx)
+		if err == nil {
+			err = k.compare(ctx, tree.Dir)
+		}
+		if err != nil && ctx.Err() == nil {
 			fmt.Fprintf(&k.status, "! not all of it could be read: %v\n", err)
 		}
 		name := strings.TrimSuffix(rundir.TranscriptPath(rec.Agent, rec.ID), ".md")

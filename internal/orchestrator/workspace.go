@@ -32,24 +32,42 @@ type Workspace struct {
 // Allocate gives an agent its copy of the head and a scratch folder. Both have the
 // same place when a run is continued, because its conversation names them.
 func Allocate(ctx context.Context, s *reproduce.Sides, id string) (*Workspace, error) {
-	w := &Workspace{Roots: s.Layout.Agent(id)}
-	tree, err := s.Head.Copy(ctx, w.Roots.Tree)
+	w, err := allocateLater(ctx, s, id)
 	if err != nil {
 		return nil, err
 	}
-	if err = restoreAdded(ctx, s.Layout.Trees, id); err == nil {
-		w.Command, err = s.Command(ctx, w.Roots)
+	if err = w.Tree.Lay(ctx); err == nil {
+		err = restoreAdded(ctx, s.Layout.Trees, id)
 	}
 	if err != nil {
+		return nil, errors.Join(err, w.Tree.Close())
+	}
+	return w, nil
+}
+
+// allocateLater is Allocate for an agent that was not at work before. Its copy is made
+// when its files are needed.
+func allocateLater(ctx context.Context, s *reproduce.Sides, id string) (*Workspace, error) {
+	w := &Workspace{Roots: s.Layout.Agent(id)}
+	tree, err := s.Head.CopyLater(ctx, w.Roots.Tree)
+	if err != nil {
+		return nil, err
+	}
+	if w.Command, err = s.Command(ctx, w.Roots); err != nil {
 		return nil, errors.Join(err, tree.Close())
 	}
 	w.Tree, w.Roots.Base = tree, s.Base.Dir
 	return w, nil
 }
 
-// allocate does so for an agent of this run, and records where it works.
-func (w *work) allocate(ctx context.Context, id string) (*Workspace, error) {
-	ws, err := Allocate(ctx, w.sides, id)
+// allocate does so for an agent of this run, and records where it works. One that can
+// work without a copy knows at once whether there is one.
+func (w *work) allocate(ctx context.Context, id string, executes bool) (*Workspace, error) {
+	how := Allocate
+	if executes && !w.dir.Resumed {
+		how = allocateLater
+	}
+	ws, err := how(ctx, w.sides, id)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +88,7 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 	p := &provisioning{ws: &Workspace{}, def: d, spec: spec, rec: rec, isolation: agents.InProcess}
 	p.executes = w.agents.may.Allow(tool.Exec) && d.Executes()
 	if p.executes || d.Isolation == agents.Worktree {
-		switch ws, err := w.allocate(ctx, rec.ID); {
+		switch ws, err := w.allocate(ctx, rec.ID, p.executes); {
 		case err == nil:
 			p.ws, p.isolation = ws, agents.Worktree
 		case p.executes || ctx.Err() != nil:
@@ -115,7 +133,7 @@ func (w *work) provision(ctx context.Context, spec agent.Spec, rec agent.Record)
 		Fallback: fallback, Place: agents.Place(where),
 		Config: agent.Config{
 			System: agents.Contract(where) + spec.Prompt,
-			Model:  chosen.Model, Tools: tools, Known: known(), Window: model.Window(chosen.Model.Name()), Aliases: aliases(), Submit: submit,
+			Model:  &beside{chosen.Model, w.trees(p.ws)}, Tools: tools, Known: known(), Window: model.Window(chosen.Model.Name()), Aliases: aliases(), Submit: submit,
 			Decide: may.Decide, Approved: may.Approved, Price: chosen.Price, Effort: effort,
 			Corrective: w.corrective(spec.Name, rec.ID), Repaired: w.repaired(spec.Name, rec.ID),
 		},
@@ -180,7 +198,7 @@ func (w *work) tools(p *provisioning, roots *roots) (tools []tool.Tool, submit s
 			tools = append(tools, tool.RunTests(tool.Suites{Shell: shell, List: suites, Refuse: may.Tests}))
 		}
 	}
-	tools = w.guarded(tools)
+	tools = w.guarded(p.ws, tools)
 	if p.def.Structured {
 		t := tool.SubmitResult(&tool.Submission{Attempted: w.attempts(p.rec.ID, tools)})
 		return append(tools, t), t.Name, may
@@ -255,6 +273,38 @@ func (r *roots) close() {
 	}
 }
 
+// trees are those that an agent works with.
+func (w *work) trees(ws *Workspace) []*workspace.Tree {
+	if ws.Tree != nil {
+		return []*workspace.Tree{ws.Tree, w.sides.Head, w.sides.Base}
+	}
+	return []*workspace.Tree{w.sides.Head, w.sides.Base}
+}
+
+// lay waits until an agent's trees are there. Without its own an agent does nothing.
+func (w *work) lay(ctx context.Context, ws *Workspace) error {
+	for _, t := range w.trees(ws) {
+		if err := t.Lay(ctx); err != nil {
+			return &agent.IsolationError{Reason: noTree(err, w.layout.Mirror()), Err: err}
+		}
+	}
+	return nil
+}
+
+// beside has an agent's trees laid out while its model thinks.
+type beside struct {
+	model.Model
+	trees []*workspace.Tree
+}
+
+// Generate asks the model.
+func (b *beside) Generate(ctx context.Context, req *model.Request, on func(model.Delta)) (*model.Response, error) {
+	for _, t := range b.trees {
+		t.Ahead(ctx)
+	}
+	return b.Model.Generate(ctx, req, on)
+}
+
 // history is what the git tools read.
 func (w *work) history() tool.Repo {
 	c := w.source.Change
@@ -292,11 +342,15 @@ func (w *work) tripwire(ctx context.Context, tree *workspace.Tree, id string) ([
 	return changed, err
 }
 
-// guarded takes secrets out of what tools answer, before anybody sees or keeps it.
-func (w *work) guarded(tools []tool.Tool) []tool.Tool {
+// guarded takes secrets out of what tools answer, before anybody sees or keeps it. None
+// runs before the trees are there.
+func (w *work) guarded(ws *Workspace, tools []tool.Tool) []tool.Tool {
 	out := slices.Clone(tools)
 	for i, t := range out {
 		out[i].Run = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
+			if err := w.lay(ctx, ws); err != nil {
+				return tool.Result{}, err
+			}
 			res, err := t.Run(ctx, args)
 			res.Text = string(w.dir.Redact([]byte(res.Text)))
 			return res, err

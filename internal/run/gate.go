@@ -139,13 +139,14 @@ func (p *prepared) snapshot(sides *snapshots) func(context.Context, gate.Side, *
 	}
 }
 
-// worktree makes a worktree of a commit in a folder of the run, which goes with it.
+// worktree makes a worktree of a commit in a folder of the run, which goes with it. It
+// is laid out when its files are needed.
 func (p *prepared) worktree(ctx context.Context, name, commit string) (*workspace.Tree, error) {
 	why, err := p.bringContents(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	t, err := p.mirror.Worktree(ctx, filepath.Join(p.begun.layout.Trees, name), commit)
+	t, err := p.mirror.WorktreeLater(ctx, filepath.Join(p.begun.layout.Trees, name), commit)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/rundir"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -63,7 +64,7 @@ func (r *Runner) openMirror(ctx context.Context, b *begun) (*held, error) {
 func (m *held) close(log *slog.Logger) {
 	m.lock.Release()
 	for _, dir := range []string{m.layout.Temp, m.layout.Trees} {
-		if err := workspace.RemoveAll(context.Background(), dir); err != nil {
+		if err := folder.RemoveAll(context.Background(), dir); err != nil {
 			log.Warn("remove worktrees", "dir", dir, "error", err)
 		}
 	}
@@ -181,7 +182,7 @@ func removeBut(ctx context.Context, dir string, keep ...string) error {
 		if slices.Contains(keep, e.Name()) || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		if err := workspace.RemoveAll(ctx, filepath.Join(dir, e.Name())); err != nil {
+		if err := folder.RemoveAll(ctx, filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}

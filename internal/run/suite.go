@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate"
-	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // A SuiteJob asks for the tests of one commit, run once, without a verdict.
@@ -63,7 +63,7 @@ func (r *Runner) Suite(ctx context.Context, job SuiteJob) (_ *SuiteResult, err e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, workspace.RemoveAll(context.WithoutCancel(ctx), out)) }()
+	defer func() { err = errors.Join(err, folder.RemoveAll(context.WithoutCancel(ctx), out)) }()
 	p, done, err := r.open(ctx, Job{Dir: job.Dir, Base: job.Commit, Head: job.Commit, Out: out, Trust: "local", Trigger: "cli"})
 	if err != nil {
 		return nil, err

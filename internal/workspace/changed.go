@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
@@ -46,16 +47,11 @@ func stampOf(st *unix.Stat_t) stamp {
 // systems take it from a clock that ticks up to a hundred times a second.
 const settle = 100 * time.Millisecond
 
-const (
-	openDir  = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	openFile = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
-)
-
 // visit calls f for each want with the open folder it lies in, or with the
 // error that its folder cannot be reached. No symbolic link is followed. f is
 // called by several goroutines, once for each index.
 func visit(ctx context.Context, dir string, wants []want, f func(i, at int, name string, err error)) error {
-	root, err := unix.Open(dir, openDir, 0)
+	root, err := unix.Open(dir, folder.OpenDir, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: dir, Err: err}
 	}
@@ -115,7 +111,7 @@ func (w *walker) enter(dir string) (int, error) {
 		if name == "" || name == "." || name == ".." {
 			return -1, unix.EINVAL
 		}
-		fd, err := openat(at, name, openDir, 0)
+		fd, err := folder.OpenAt(at, name, folder.OpenDir, 0)
 		if err != nil {
 			return -1, err
 		}
@@ -149,16 +145,6 @@ func (w *walker) cut(n int) {
 		unix.Close(fd)
 	}
 	w.fds, w.names = w.fds[:n], w.names[:n]
-}
-
-// openat is unix.Openat, again when a signal came between.
-func openat(at int, name string, flags int, mode uint32) (int, error) {
-	for {
-		fd, err := unix.Openat(at, name, flags, mode)
-		if err != unix.EINTR {
-			return fd, err
-		}
-	}
 }
 
 // baseline notes how the files look right after they were written. Content of
@@ -216,27 +202,15 @@ func (w *want) trust(st *unix.Stat_t, now time.Time) {
 }
 
 // clock returns the time as the tree's file system has it.
-func (t *Tree) clock() (time.Time, error) { return clockOf(filepath.Dir(t.Dir)) }
-
-// clockOf returns the time as a folder's file system has it.
-func clockOf(dir string) (time.Time, error) {
-	f, err := os.CreateTemp(dir, ".clock-")
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return time.Time{}, err
-	}
-	return info.ModTime(), nil
-}
+func (t *Tree) clock() (time.Time, error) { return folder.Clock(filepath.Dir(t.Dir)) }
 
 // Changed returns the tracked paths whose content, mode or kind is not what it
 // must be, sorted, and ".git" when the file that leads to the mirror is not.
 // Neither the index nor git is asked, so that nothing can be hidden in them.
 func (t *Tree) Changed(ctx context.Context) ([]string, error) {
+	if err := t.Lay(ctx); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.changed(ctx)
@@ -319,7 +293,7 @@ func blobHash(format string, n int64) hash.Hash {
 }
 
 func sumFile(at int, name string, size int64, format string) (string, error) {
-	fd, err := openat(at, name, openFile, 0)
+	fd, err := folder.OpenAt(at, name, folder.OpenFile, 0)
 	if err != nil {
 		return "", err
 	}
@@ -336,20 +310,11 @@ func sumFile(at int, name string, size int64, format string) (string, error) {
 }
 
 func sumLink(at int, name, format string) (string, error) {
-	to, err := readlinkat(at, name)
+	to, err := folder.ReadlinkAt(at, name)
 	if err != nil {
 		return "", err
 	}
 	h := blobHash(format, int64(len(to)))
 	io.WriteString(h, to) //nolint:errcheck // a hash takes everything
 	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func readlinkat(at int, name string) (string, error) {
-	buf := make([]byte, 8<<10) // the longest target that Linux knows has half of it
-	n, err := unix.Readlinkat(at, name, buf)
-	if err != nil {
-		return "", err
-	}
-	return string(buf[:n]), nil
 }

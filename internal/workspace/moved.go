@@ -23,6 +23,9 @@ const maxIndex = 1 << 30
 // Of refs, it may name one that a command in another tree of the mirror moved at
 // the same moment. Git is not run in the tree.
 func (t *Tree) Moved(ctx context.Context) ([]string, error) {
+	if err := t.Lay(ctx); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	moved, err := t.restoreRegistry()

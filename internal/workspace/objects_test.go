@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
+	"github.com/ycbot/ycbot/internal/folder"
 	"golang.org/x/sys/unix"
 )
 
@@ -578,7 +579,7 @@ func TestWorktreeOfTooMuch(t *testing.T) {
 	user(t, dir, "update-ref", "HEAD", user(t, dir, "commit-tree", "-m", "80 GB", tree))
 	_, m, head := imported(t, dir)
 	out := filepath.Join(runDir(m, "run1"), "t")
-	if _, err := m.Worktree(t.Context(), out, head); !errors.Is(err, ErrCopyLimit) {
+	if _, err := m.Worktree(t.Context(), out, head); !errors.Is(err, folder.ErrLimit) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // droppedFile exists in a mirror that holds objects of commits that [Sweep] let go.
@@ -56,7 +58,7 @@ func (m *Mirror) prune(ctx context.Context) error {
 	}
 	fresh, gone := m.path("objects.new"), m.path("objects.old")
 	for _, dir := range []string{fresh, gone} { // of a process that was killed
-		if err := removeAll(ctx, dir); err != nil {
+		if err := folder.RemoveAll(ctx, dir); err != nil {
 			return err
 		}
 	}
@@ -66,13 +68,13 @@ func (m *Mirror) prune(ctx context.Context) error {
 		}
 	}
 	if err := m.pack(ctx, fresh, packing{want: strings.Fields(string(out))}); err != nil {
-		return errors.Join(err, removeAll(context.WithoutCancel(ctx), fresh))
+		return errors.Join(err, folder.RemoveAll(context.WithoutCancel(ctx), fresh))
 	}
 	// A process that is killed between the two leaves a mirror that is made again.
 	if err := errors.Join(os.Rename(m.path("objects"), gone), os.Rename(fresh, m.path("objects"))); err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(m.path(droppedFile)), removeAll(ctx, gone))
+	return errors.Join(os.Remove(m.path(droppedFile)), folder.RemoveAll(ctx, gone))
 }
 
 // histories removes what is kept of the history of bases and was not used for long.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // ErrLink means that a symbolic link stands where a folder was to be.
@@ -20,6 +21,9 @@ var ErrLink = errors.New("a symbolic link stands in the way")
 // was. Whatever stands in the place of a tracked file or of a folder on the way
 // to it is removed, never followed.
 func (t *Tree) Restore(ctx context.Context) ([]string, error) {
+	if err := t.Lay(ctx); err != nil {
+		return nil, err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	paths, err := t.changed(ctx)
@@ -66,6 +70,9 @@ func (t *Tree) restore(ctx context.Context, p *patcher, paths []string) error {
 // those that the commit does not have. From then on that is what Changed and
 // Restore hold them to be. It refuses to write through a symbolic link.
 func (t *Tree) Overlay(ctx context.Context, from string, paths []string) error {
+	if err := t.Lay(ctx); err != nil {
+		return err
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.overlay(ctx, from, paths); err != nil {
@@ -279,7 +286,7 @@ func (p *patcher) clear(path string) error {
 		return err
 	}
 	defer dir.Close()
-	return removeAt(p.ctx, int(dir.Fd()), name)
+	return folder.RemoveAt(p.ctx, int(dir.Fd()), name)
 }
 
 // removeFile removes path unless a folder on the way is missing. Folders that

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // A Submodule is a commit of another repository that stands at a path of a tree.
@@ -49,7 +51,7 @@ func (t *Tree) LaySubmodule(ctx context.Context, from *Mirror, s Submodule) ([]S
 	}
 	err = os.Remove(filepath.Join(own.Dir, ".git"))
 	if err == nil {
-		err = CopyFolder(ctx, own.Dir, filepath.Join(t.Dir, filepath.FromSlash(s.Path)))
+		err = folder.Copy(ctx, own.Dir, filepath.Join(t.Dir, filepath.FromSlash(s.Path)))
 	}
 	inner := own.Submodules()
 	if err = errors.Join(err, own.Close()); err != nil {
@@ -86,6 +88,9 @@ func (t *Tree) said() {
 		head, why string
 		paths     []string
 	}{{emptyModules, t.why, t.empty}, {pointersStay, t.pointersWhy, t.pointers}} {
+		if len(n.paths)+len(t.Notes) == 0 {
+			continue // a tree that is laid out later has none, and others may read that meanwhile
+		}
 		t.Notes = slices.DeleteFunc(t.Notes, func(note string) bool { return strings.HasPrefix(note, n.head) })
 		if len(n.paths) == 0 {
 			continue

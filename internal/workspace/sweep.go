@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // Swept is what Sweep did.
@@ -98,7 +100,7 @@ func (w *sweeper) run(ctx context.Context, dir string) error {
 		return err
 	}
 	defer lock.Release()
-	if err := removeAll(ctx, dir); err != nil {
+	if err := folder.RemoveAll(ctx, dir); err != nil {
 		return err
 	}
 	w.swept.Runs++
@@ -188,7 +190,7 @@ func SweepTemp(ctx context.Context, dir string, before time.Time) error {
 		if statErr != nil || !info.ModTime().Before(before) {
 			continue // gone, or in use
 		}
-		err = errors.Join(err, RemoveAll(ctx, filepath.Join(dir, e.Name())))
+		err = errors.Join(err, folder.RemoveAll(ctx, filepath.Join(dir, e.Name())))
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // A Tree is a folder with the files of a commit, in which commands may run.
@@ -32,14 +33,15 @@ type Tree struct {
 	pointer  []byte // what the file .git must hold
 	index    stamp  // of an index that has what the commit has
 	lock     *Lock
+	later    *later // nil: it was laid out when it was made
 
 	mu          sync.Mutex
-	wants       []want   // what tracked files must be, by path
-	empty       []string // submodules that are empty folders, by path
-	why         string   // they are, for people
-	pointers    []string // files under Git LFS without their content, by path
-	pointersWhy string   // for people
-	twin        *Replica // beside the tree that it was copied from or to; nil: none
+	wants       []want          // what tracked files must be, by path
+	empty       []string        // submodules that are empty folders, by path
+	why         string          // they are, for people
+	pointers    []string        // files under Git LFS without their content, by path
+	pointersWhy string          // for people
+	twin        *folder.Replica // beside the tree that it was copied from or to; nil: none
 }
 
 // closeTime bounds how long a tree may take to be removed.
@@ -161,9 +163,9 @@ func (t *Tree) checkout(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	room := budget{limit: copyLimit{maxCopyBytes, maxCopyEntries}} // one small object can be a million files
+	room := folder.NewBudget() // one small object can be a million files
 	for _, e := range entries {
-		if err := errors.Join(room.entry(), room.take(e.Size)); err != nil {
+		if err := errors.Join(room.Entry(), room.Take(e.Size)); err != nil {
 			return err
 		}
 	}
@@ -232,10 +234,10 @@ func (t *Tree) PointersStay(why string) {
 
 func (t *Tree) usesLFS() bool {
 	for _, w := range t.wants {
-		if filepath.Base(w.Path) != ".gitattributes" || w.Mode == modeGitlink || w.Size > 1<<20 {
+		if filepath.Base(w.Path) != ".gitattributes" || w.Mode == modeGitlink || w.Size > maxAttributes {
 			continue
 		}
-		if data, err := t.read(w.Path, int(w.Size)); err == nil && bytes.Contains(data, []byte("filter=lfs")) {
+		if data, err := t.read(w.Path, int(w.Size)); err == nil && bytes.Contains(data, []byte(lfsFilter)) {
 			return true
 		}
 	}
@@ -244,7 +246,7 @@ func (t *Tree) usesLFS() bool {
 
 // read returns the first n bytes of a file.
 func (t *Tree) read(path string, n int) ([]byte, error) {
-	f, err := t.Open(path)
+	f, err := t.open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -273,6 +275,13 @@ func some(list []string) string {
 // Open opens a regular file of the tree for reading. Symbolic links are
 // followed as long as they stay inside.
 func (t *Tree) Open(name string) (*os.File, error) {
+	if err := t.Lay(context.Background()); err != nil {
+		return nil, err
+	}
+	return t.open(name)
+}
+
+func (t *Tree) open(name string) (*os.File, error) {
 	root, err := os.OpenRoot(t.Dir)
 	if err != nil {
 		return nil, err
@@ -297,11 +306,14 @@ func (t *Tree) Open(name string) (*os.File, error) {
 // Close removes the tree and the mirror's knowledge of it, whatever commands
 // have done to its permissions. It is safe to call twice.
 func (t *Tree) Close() error {
+	if t.later != nil {
+		t.later.end()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
-	err := errors.Join(removeAll(ctx, t.Dir), t.forget(ctx))
+	err := errors.Join(folder.RemoveAll(ctx, t.Dir), t.forget(ctx))
 	t.lock.Release()
 	if err != nil {
 		return fmt.Errorf("remove worktree %s: %w", t.Dir, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ycbot/ycbot/internal/folder"
 	"golang.org/x/sys/unix"
 )
 
@@ -418,12 +419,12 @@ func TestClose(t *testing.T) {
 	if err := os.Mkdir(deep, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	at := must[int](t)(openat(unix.AT_FDCWD, deep, openDir, 0))
+	at := must[int](t)(folder.OpenAt(unix.AT_FDCWD, deep, folder.OpenDir, 0))
 	for range 3000 { // deeper than any path can be long
 		if err := unix.Mkdirat(at, "d", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		next := must[int](t)(openat(at, "d", openDir, 0))
+		next := must[int](t)(folder.OpenAt(at, "d", folder.OpenDir, 0))
 		unix.Close(at)
 		at = next
 	}

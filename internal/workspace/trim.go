@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // trash begins the names of folders that are being removed.
@@ -129,7 +131,7 @@ func (t *trimmer) remove(dir string) error {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	size, err := Usage(t.ctx, dir)
+	size, err := folder.Usage(t.ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func (t *trimmer) remove(dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return os.Remove(gone)
 	}
-	if err = errors.Join(err, removeAll(t.ctx, gone)); err == nil {
+	if err = errors.Join(err, folder.RemoveAll(t.ctx, gone)); err == nil {
 		t.freed += size
 	}
 	return err
@@ -156,7 +158,7 @@ func (t *trimmer) leavings(dir string) error {
 	var errs []error
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), trash) {
-			errs = append(errs, removeAll(t.ctx, filepath.Join(dir, e.Name())))
+			errs = append(errs, folder.RemoveAll(t.ctx, filepath.Join(dir, e.Name())))
 		}
 	}
 	return errors.Join(errs...)

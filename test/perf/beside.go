@@ -180,7 +180,7 @@ func ratio(of float64) string {
 }
 
 const besideNotes = `
-Not the same work: before its first question ycbot lays out worktrees of the commits,
+Not the same work: beside its first question ycbot lays out worktrees of the commits,
 runs its gate (here without a command) and searches the diff; it writes each answer to
 disk with fsync, and after each command its evidence, and looks at every tracked file.
 The peers do none of that. Nor is the rest the same: the first question is the whole

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -36,7 +37,7 @@ func largeRepository(ctx context.Context, l *lab) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := workspace.Usage(ctx, dir)
+	size, err := folder.Usage(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

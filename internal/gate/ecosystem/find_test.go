@@ -57,7 +57,7 @@ func surveyed(t *testing.T, files map[string]string, b *strings.Builder, tools .
 			t.Fatal(err)
 		}
 	}
-	return NewSurvey(dir, names, &Toolchains{Env: []string{"PATH=" + bin}}, func(format string, args ...any) {
+	return NewSurvey(InTree(dir), names, &Toolchains{Env: []string{"PATH=" + bin}}, func(format string, args ...any) {
 		fmt.Fprintf(b, "problem: "+format+"\n", args...)
 	})
 }

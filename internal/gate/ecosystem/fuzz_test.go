@@ -369,7 +369,7 @@ func FuzzComposerData(f *testing.F) {
 	f.Add(`{"repositories":{"a":{"type":"fossil"},"packagist.org":false}}`, `{"packages-dev":[null,1,{"source":[]}]}`)
 	f.Add(`{"repositories":[{"type":"package","package":{"0":{"source":{"type":"hg"}}}}]}`, `{"packages":{"a":{"source":{"type":"hg"}}}}`)
 	f.Fuzz(func(t *testing.T, manifest, lock string) {
-		s := NewSurvey(t.TempDir(), []string{"composer.json", "composer.lock"}, nil, t.Logf)
+		s := NewSurvey(InTree(t.TempDir()), []string{"composer.json", "composer.lock"}, nil, t.Logf)
 		s.Over = map[string][]byte{"composer.json": []byte(manifest), "composer.lock": []byte(lock)}
 		for name, data := range composerData(s, ".") {
 			var all map[string]any

@@ -62,7 +62,7 @@ func TestShims(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
 		t.Error("a program that is no shim was started")
 	}
-	s := NewSurvey(dir, []string{"Cargo.toml"}, tools, t.Logf)
+	s := NewSurvey(InTree(dir), []string{"Cargo.toml"}, tools, t.Logf)
 	if err := os.WriteFile(filepath.Join(dir, "Cargo.toml"), []byte("[package]\nname = \"x\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 // A Survey is a tree that projects are looked for in.
 type Survey struct {
-	root    string   // absolute path
+	from    func(name string) ([]byte, error)
 	files   []string // in the repository, sorted
 	tools   *Toolchains
 	note    func(format string, args ...any) // of what could not be read
@@ -16,17 +16,22 @@ type Survey struct {
 	Over    map[string][]byte // contents in place of those in the tree
 }
 
-// NewSurvey is the survey of the tree at root, of which files are the paths. note receives
-// what cannot be read.
-func NewSurvey(root string, files []string, tools *Toolchains, note func(string, ...any)) *Survey {
+// NewSurvey is the survey of a tree of which files are the paths, and read gives the
+// content of one, as by [InTree]. note receives what cannot be read.
+func NewSurvey(read func(name string) ([]byte, error), files []string, tools *Toolchains, note func(string, ...any)) *Survey {
 	if tools == nil {
 		tools = &Toolchains{}
 	}
-	s := &Survey{root: root, files: files, tools: tools, note: note, present: map[string]bool{}}
+	s := &Survey{from: read, files: files, tools: tools, note: note, present: map[string]bool{}}
 	for _, f := range files {
 		s.present[f] = true
 	}
 	return s
+}
+
+// InTree reads files of the folder root.
+func InTree(root string) func(name string) ([]byte, error) {
+	return func(name string) ([]byte, error) { return ReadInTree(root, name) }
 }
 
 // has says whether the folder dir of the tree has a file.
@@ -75,7 +80,7 @@ func (s *Survey) file(name string) ([]byte, error) {
 	if data, ok := s.Over[name]; ok {
 		return data, nil
 	}
-	return ReadInTree(s.root, name)
+	return s.from(name)
 }
 
 // read returns a file's content, nil where it cannot be read.

@@ -23,7 +23,7 @@ func surveyOf(t *testing.T, files map[string]string) *Survey {
 			t.Fatal(err)
 		}
 	}
-	return NewSurvey(root, slices.Sorted(maps.Keys(files)), nil, t.Logf)
+	return NewSurvey(InTree(root), slices.Sorted(maps.Keys(files)), nil, t.Logf)
 }
 
 // Manifests are read as TOML: dotted keys, inline tables, comments and arrays over several

@@ -30,7 +30,7 @@ var table = []row{
 	{"action", "internal/event internal/job internal/report internal/config"},
 	{"action/host", "action agents internal/change internal/config internal/event internal/github internal/job internal/machine internal/model/provider internal/orchestrator/route internal/publish internal/pullrun internal/recheck internal/report internal/run internal/rundir internal/terminal internal/verdict"},
 	{"app", "internal/event internal/job internal/queue internal/store internal/report internal/config"},
-	{"app/host", "agent app app/web internal/blobs internal/config internal/disk internal/event internal/github internal/job internal/machine internal/orchestrator internal/orchestrator/route internal/publish internal/pullrun internal/queue internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/store internal/workspace"},
+	{"app/host", "agent app app/web internal/blobs internal/config internal/disk internal/event internal/folder internal/github internal/job internal/machine internal/orchestrator internal/orchestrator/route internal/publish internal/pullrun internal/queue internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/store internal/workspace"},
 	{"app/setup", "internal/github"}, // the App is made once, by hand
 	{"app/web", "internal/gate internal/job internal/queue internal/store internal/report internal/transcript internal/evidence"}, // which write what it shows
 	{"internal/event", ""},
@@ -38,14 +38,14 @@ var table = []row{
 	{"internal/queue", "internal/job internal/store"},
 	{"internal/pullrun", "agent internal/config internal/event internal/github internal/job internal/journal internal/machine internal/publish internal/recheck internal/report internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/terminal internal/tool internal/usage internal/workspace"},
 	{"internal/recheck", "internal/run internal/rundir internal/orchestrator internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/transcript internal/tool internal/model internal/sandbox internal/workspace agent agents"},
-	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/config internal/hook agent agents"},
-	{"internal/orchestrator", "agent agents internal/rundir internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/model internal/config"},
+	{"internal/run", "internal/rundir internal/gate internal/gate/compare internal/orchestrator internal/reproduce internal/conclude internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/config internal/hook agent agents internal/folder"},
+	{"internal/orchestrator", "agent agents internal/rundir internal/reproduce internal/conclude internal/gate internal/evidence internal/report internal/journal internal/tool internal/workspace internal/sandbox internal/model internal/config internal/folder"},
 	{"internal/orchestrator/route", "agent internal/orchestrator internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/usage"},
 	{"internal/reproduce", "internal/rundir internal/evidence internal/report internal/journal internal/workspace internal/sandbox"}, // by a shell that it is given: it knows no gate
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
-	{"internal/backtest", "internal/run internal/report internal/workspace"},
-	{"internal/gate", "internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy"},
+	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
+	{"internal/gate", "internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy internal/folder"},
 	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                       // it describes commands, and runs none
 	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/workspace"}, // what they may have run is given to them
 
@@ -62,7 +62,7 @@ var table = []row{
 	{"internal/publish", "internal/report internal/github internal/store"},
 
 	{"internal/machine", "internal/lfs agents internal/gate internal/hook internal/policy internal/run internal/rundir internal/sandbox internal/sandbox/forecast internal/tool internal/usage internal/workspace"},
-	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
+	{"internal/doctor", "agents app/setup internal/blobs internal/config internal/disk internal/folder internal/gate internal/github internal/machine internal/model internal/model/provider internal/model/script internal/policy internal/sandbox internal/sandbox/attack internal/store internal/workspace"}, // it looks at all that a run needs
 	{"internal/scaffold", "internal/config internal/gate"},                                    // what the gate finds, as commands of a configuration
 	{"internal/verdict", "internal/github internal/publish internal/recheck internal/report"}, // of what others left, computed again
 	{"internal/terminal", "agent internal/gate internal/model internal/report"},               // it shows their events
@@ -72,9 +72,10 @@ var table = []row{
 	{"internal/sandbox", "internal/sandbox/..."},
 	{"internal/sandbox/...", "internal/sandbox internal/sandbox/..."},
 	{"internal/proxy", ""},
-	{"internal/workspace", ""},
-	{"internal/lfs", "internal/workspace internal/proxy"}, // whose pointers it fetches the contents of
-	{"internal/disk", "internal/workspace"},               // which knows what can be made again
+	{"internal/workspace", "internal/folder"},
+	{"internal/folder", "-"},                                // it knows no repository
+	{"internal/lfs", "internal/workspace internal/proxy"},   // whose pointers it fetches the contents of
+	{"internal/disk", "internal/folder internal/workspace"}, // which knows what can be made again
 	{"internal/model", ""},
 	{"internal/model/wire", "internal/model"},
 	{"internal/model/openai", "internal/model internal/model/wire"},

@@ -1,4 +1,4 @@
-package workspace
+package folder
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func inodeAt(t *testing.T, path string) (inode, uint64) {
 func TestCopyKeepsLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := &Replica{From: filepath.Join(dir, "from"), To: filepath.Join(dir, "to"), limit: copyLimit{bytes: 12 << 20, entries: 1000}}
+	r := &Replica{From: filepath.Join(dir, "from"), To: filepath.Join(dir, "to"), limit: limits{bytes: 12 << 20, entries: 1000}}
 	write(t, r.From, map[string]string{"first": strings.Repeat("x", 4<<20), "alone": "y"})
 	for n := range 60 {
 		at := filepath.Join(r.From, fmt.Sprintf("d%d", n%3), fmt.Sprint(n))
@@ -96,11 +96,11 @@ func TestCopyKeepsLinks(t *testing.T) {
 // rested is r as if the last reset were long ago.
 func rested(t *testing.T, r *Replica, was *replicaDir) {
 	t.Helper()
-	start := must[time.Time](t)(clockOf(filepath.Dir(r.To)))
-	for must[time.Time](t)(clockOf(filepath.Dir(r.To))).Sub(start) < 2*tick { // the clock goes on by itself
+	start := must[time.Time](t)(Clock(filepath.Dir(r.To)))
+	for must[time.Time](t)(Clock(filepath.Dir(r.To))).Sub(start) < 2*tick { // the clock goes on by itself
 	}
 	r.made = was
-	r.made.settled(must[time.Time](t)(clockOf(filepath.Dir(r.To))).UnixNano())
+	r.made.settled(must[time.Time](t)(Clock(filepath.Dir(r.To))).UnixNano())
 }
 
 // A copy ends with an error that says what was too much and where, and leaves what lies
@@ -108,23 +108,23 @@ func rested(t *testing.T, r *Replica, was *replicaDir) {
 func TestCopyLimit(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		limit copyLimit
+		limit limits
 		fill  func(t *testing.T, dir string)
 		want  string // empty: it is copied
 	}{
-		"bytes": {copyLimit{1 << 20, 100}, func(t *testing.T, dir string) {
+		"bytes": {limits{1 << 20, 100}, func(t *testing.T, dir string) {
 			t.Helper()
 			for n := range 3 {
 				write(t, dir, map[string]string{fmt.Sprintf("d/%d", n): strings.Repeat("x", 500<<10)})
 			}
 		}, "too much for a copy: more than 1 MiB"},
-		"entries": {copyLimit{1 << 20, 100}, func(t *testing.T, dir string) {
+		"entries": {limits{1 << 20, 100}, func(t *testing.T, dir string) {
 			t.Helper()
 			for n := range 101 {
 				write(t, dir, map[string]string{fmt.Sprintf("d/%d", n): ""})
 			}
 		}, "too much for a copy: more than 100 files and folders"},
-		"names of one file": {copyLimit{1 << 20, 100}, func(t *testing.T, dir string) {
+		"names of one file": {limits{1 << 20, 100}, func(t *testing.T, dir string) {
 			t.Helper()
 			write(t, dir, map[string]string{"d/x": ""})
 			for n := range 101 {
@@ -133,20 +133,20 @@ func TestCopyLimit(t *testing.T) {
 				}
 			}
 		}, "more than 100 files and folders"},
-		"links": {copyLimit{1 << 20, 100}, func(t *testing.T, dir string) {
+		"links": {limits{1 << 20, 100}, func(t *testing.T, dir string) {
 			t.Helper()
 			for n := range 101 {
 				symlink(t, "x", filepath.Join(dir, fmt.Sprint(n)))
 			}
 		}, "more than 100 files and folders"},
-		"holes": {copyLimit{1 << 20, 100}, func(t *testing.T, dir string) {
+		"holes": {limits{1 << 20, 100}, func(t *testing.T, dir string) {
 			t.Helper()
 			write(t, dir, map[string]string{"sparse": "x"})
 			if err := os.Truncate(filepath.Join(dir, "sparse"), 1<<40); err != nil {
 				t.Skip(err)
 			}
 		}, ""},
-		"no files": {copyLimit{1 << 20, 100}, func(t *testing.T, dir string) {
+		"no files": {limits{1 << 20, 100}, func(t *testing.T, dir string) {
 			t.Helper()
 			for n := range 200 {
 				if err := unix.Mkfifo(filepath.Join(dir, fmt.Sprint(n)), 0o600); err != nil {
@@ -154,7 +154,7 @@ func TestCopyLimit(t *testing.T) {
 				}
 			}
 		}, ""},
-		"attributes": {copyLimit{1 << 20, 100}, func(t *testing.T, dir string) {
+		"attributes": {limits{1 << 20, 100}, func(t *testing.T, dir string) {
 			t.Helper()
 			write(t, dir, map[string]string{"x": "x"})
 			if err := unix.Setxattr(filepath.Join(dir, "x"), "user.big", bytes.Repeat([]byte("x"), 2<<10), 0); err != nil {
@@ -177,7 +177,7 @@ func TestCopyLimit(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, ErrCopyLimit) || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "copy "+r.From+": ") {
+			if !errors.Is(err, ErrLimit) || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "copy "+r.From+": ") {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
 		})

@@ -1,4 +1,4 @@
-package workspace
+package folder
 
 import (
 	"context"
@@ -26,11 +26,10 @@ import (
 // attributes and flags are put right.
 type Replica struct {
 	From, To string
-
-	limit copyLimit // zero: the usual one
-	skip  string    // an entry at the top that is not copied, and left alone where not all of To is made again
-	mu    sync.Mutex
-	made  *replicaDir // nil: To is copied from nothing
+	Skip     string // an entry at the top that is not copied, and left alone where not all of To is made again
+	limit    limits // zero: the usual one
+	mu       sync.Mutex
+	made     *replicaDir // nil: To is copied from nothing
 }
 
 // A mark reports whether something was touched.
@@ -111,7 +110,7 @@ func (d *replicaDir) flip() *replicaDir {
 func (r *Replica) Flip() *Replica {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := &Replica{From: r.To, To: r.From, skip: r.skip, limit: r.limit}
+	out := &Replica{From: r.To, To: r.From, Skip: r.Skip, limit: r.limit}
 	if r.made != nil {
 		out.made = r.made.flip()
 	}
@@ -126,12 +125,12 @@ func (r *Replica) Reset(ctx context.Context) error {
 	was := r.made
 	r.made = nil // until it is done
 	if was == nil || !timely(r.From) || !timely(r.To) {
-		return r.copyAll(ctx)
+		return r.Copy(ctx)
 	}
 	made := newReplicaDir()
 	err := r.each(ctx, func(c *copier, src, dst int) error { return c.sync(src, dst, 0, was, made) })
 	if errors.Is(err, errAttributes) {
-		return r.copyAll(ctx)
+		return r.Copy(ctx)
 	}
 	if err != nil {
 		return err
@@ -139,9 +138,9 @@ func (r *Replica) Reset(ctx context.Context) error {
 	return r.note(made)
 }
 
-// copyAll copies everything.
-func (r *Replica) copyAll(ctx context.Context) error {
-	if err := removeAll(ctx, r.To); err != nil {
+// Copy makes all of To again.
+func (r *Replica) Copy(ctx context.Context) error {
+	if err := RemoveAll(ctx, r.To); err != nil {
 		return err
 	}
 	if err := os.Mkdir(r.To, 0o700); err != nil {
@@ -156,7 +155,7 @@ func (r *Replica) copyAll(ctx context.Context) error {
 
 // note keeps what both sides look like now that they are the same.
 func (r *Replica) note(made *replicaDir) error {
-	now, err := clockOf(filepath.Dir(r.To))
+	now, err := Clock(filepath.Dir(r.To))
 	if err != nil {
 		return err
 	}
@@ -167,7 +166,7 @@ func (r *Replica) note(made *replicaDir) error {
 
 // each opens both folders for f, which closes them.
 func (r *Replica) each(ctx context.Context, f func(c *copier, src, dst int) error) error {
-	src, err := unix.Open(r.From, openDir, 0)
+	src, err := unix.Open(r.From, OpenDir, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: r.From, Err: err}
 	}
@@ -177,7 +176,7 @@ func (r *Replica) each(ctx context.Context, f func(c *copier, src, dst int) erro
 			return err
 		}
 	}
-	dst, err := unix.Open(r.To, openDir, 0)
+	dst, err := unix.Open(r.To, OpenDir, 0)
 	if err != nil {
 		unix.Close(src)
 		return &os.PathError{Op: "open", Path: r.To, Err: err}
@@ -189,9 +188,9 @@ func (r *Replica) each(ctx context.Context, f func(c *copier, src, dst int) erro
 	defer unix.Close(root)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
-	c := &copier{ctx: ctx, group: group, skip: r.skip, root: root, budget: budget{limit: r.limit}}
-	if c.budget.limit == (copyLimit{}) {
-		c.budget.limit = copyLimit{bytes: maxCopyBytes, entries: maxCopyEntries}
+	c := &copier{ctx: ctx, group: group, skip: r.Skip, root: root, room: &Budget{limit: r.limit}}
+	if c.room.limit == (limits{}) {
+		c.room.limit = limits{bytes: maxCopyBytes, entries: maxCopyEntries}
 	}
 	group.Go(func() error { return f(c, src, dst) })
 	if err := group.Wait(); err != nil {
@@ -247,7 +246,7 @@ func (c *copier) removeOthers(dir *os.File, depth int, names map[string]bool) er
 				names[n] = true
 				continue
 			}
-			if err := removeAt(c.ctx, int(dir.Fd()), n); err != nil {
+			if err := RemoveAt(c.ctx, int(dir.Fd()), n); err != nil {
 				return err
 			}
 		}
@@ -279,7 +278,7 @@ func (c *copier) syncEntry(src, dst int, name string, there bool, depth int, was
 			made.file(name, &from, &to)
 			return nil
 		}
-		if err := removeAt(c.ctx, dst, name); err != nil {
+		if err := RemoveAt(c.ctx, dst, name); err != nil {
 			return err
 		}
 	}
@@ -298,11 +297,11 @@ func (c *copier) syncFolder(src, dst int, name string, from, to *unix.Stat_t, de
 			}
 		}
 	}
-	in, err := openat(src, name, openDir, 0)
+	in, err := OpenAt(src, name, OpenDir, 0)
 	if err != nil {
 		return err
 	}
-	out, err := openat(dst, name, openDir, 0)
+	out, err := OpenAt(dst, name, OpenDir, 0)
 	if err != nil {
 		unix.Close(in)
 		return err

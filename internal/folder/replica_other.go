@@ -1,6 +1,6 @@
 //go:build !linux
 
-package workspace
+package folder
 
 // timely says that nothing is known of this system's file systems.
 func timely(string) bool { return false }

@@ -1,4 +1,4 @@
-package workspace
+package folder
 
 import (
 	"context"
@@ -17,11 +17,7 @@ const maxDepth = 100
 // RemoveAll removes a folder of trees and scratch files that commands may have
 // filled, whatever they have done to its permissions. No symbolic link is
 // followed. A missing folder is fine.
-func RemoveAll(ctx context.Context, dir string) error { return removeAll(ctx, dir) }
-
-// removeAll removes a folder and everything in it, also where permissions
-// forbid that. No symbolic link is followed. A missing folder is fine.
-func removeAll(ctx context.Context, dir string) error {
+func RemoveAll(ctx context.Context, dir string) error {
 	parent, err := unix.Open(filepath.Dir(dir), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
@@ -30,11 +26,11 @@ func removeAll(ctx context.Context, dir string) error {
 		return &os.PathError{Op: "open", Path: filepath.Dir(dir), Err: err}
 	}
 	defer unix.Close(parent)
-	return removeAt(ctx, parent, filepath.Base(dir))
+	return RemoveAt(ctx, parent, filepath.Base(dir))
 }
 
-// removeAt removes name in the folder at.
-func removeAt(ctx context.Context, at int, name string) error {
+// RemoveAt removes name in the folder at.
+func RemoveAt(ctx context.Context, at int, name string) error {
 	r := &remover{ctx: ctx, top: at}
 	err := r.remove(at, name, 0)
 	for err == nil && len(r.moved) > 0 {
@@ -111,7 +107,7 @@ func (r *remover) moveUp(at int, name string) (bool, error) {
 }
 
 func (r *remover) empty(at int, name string, depth int) error {
-	fd, err := openat(at, name, openDir, 0)
+	fd, err := OpenAt(at, name, OpenDir, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: name, Err: err}
 	}

@@ -1,4 +1,4 @@
-package workspace
+package folder
 
 import (
 	"errors"
@@ -16,31 +16,38 @@ const (
 	maxCopyEntries = 3_000_000
 )
 
-// ErrCopyLimit means that a folder is too much to be copied.
-var ErrCopyLimit = errors.New("too much for a copy")
+// ErrLimit means that a folder is too much to be copied.
+var ErrLimit = errors.New("too much for a copy")
 
-// A copyLimit bounds what one copy takes of a disk.
-type copyLimit struct {
+// limits bound what one copy takes of a disk.
+type limits struct {
 	bytes   int64 // that are written; shared blocks and holes take none
 	entries int64 // files, folders and links by their names
 }
 
-// A budget is what a copy has taken so far.
-type budget struct {
-	limit          copyLimit
+// A Budget is what a copy has taken so far.
+type Budget struct {
+	limit          limits
 	bytes, entries atomic.Int64
 }
 
-func (b *budget) entry() error {
+// NewBudget is that of one copy.
+func NewBudget() *Budget {
+	return &Budget{limit: limits{bytes: maxCopyBytes, entries: maxCopyEntries}}
+}
+
+// Entry counts a file, folder or link.
+func (b *Budget) Entry() error {
 	if n := b.entries.Add(1); n > b.limit.entries {
-		return fmt.Errorf("%w: more than %d files and folders", ErrCopyLimit, b.limit.entries)
+		return fmt.Errorf("%w: more than %d files and folders", ErrLimit, b.limit.entries)
 	}
 	return nil
 }
 
-func (b *budget) take(bytes int64) error {
+// Take counts bytes that are written.
+func (b *Budget) Take(bytes int64) error {
 	if n := b.bytes.Add(bytes); n > b.limit.bytes {
-		return fmt.Errorf("%w: more than %d MiB", ErrCopyLimit, b.limit.bytes>>20)
+		return fmt.Errorf("%w: more than %d MiB", ErrLimit, b.limit.bytes>>20)
 	}
 	return nil
 }
