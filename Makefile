@@ -9,6 +9,10 @@ LINT = $(shell \
 # The packages that take longest begin first, so that none is left alone at the end.
 LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/sandbox ./test/bench
 
+# The packages and tests of which internal/testing/variants leaves something to make variants.
+VARIED := ./internal/gate ./cmd/ycbot ./test/contributing
+VARIANTS := TestScenarios|TestLanguages|TestHonest|TestSetupRunsNothingOfTheHead|TestActionKilled|TestKilledRunGoesOn|TestServerThreeDoors|TestWalks
+
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
@@ -21,8 +25,8 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 	@# spared, and a test of other programs cannot tell when those have changed.
 	@GOGC=$${GOGC:-400} go run ./test/summary -also test/perf -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(LONG) ./...
 
-variants: ## every sort of change in languages whose tools start slowly, and the changes of CONTRIBUTING.md
-	@go run ./test/summary -vet=off -timeout=45m ./internal/gate ./test/contributing -run '^(TestLanguages|TestWalks)$$' -full
+variants: ## what make test leaves out: promises shown once more, for another author, in another language or in their whole size
+	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=45m $(VARIED) -run '^($(VARIANTS))$$' -variants
 
 fuzz: ## every fuzz target for FUZZTIME, 5s unless that is said
 	@test/fuzz/run.sh

@@ -18,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/report"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 var everyKill = flag.Bool("everykill", false, "kill the run at each moment, not at some")
@@ -131,7 +132,11 @@ func moments(lines int) []int {
 		if testing.Short() && k%50 != 1 {
 			continue
 		}
-		if *everyKill || k%26 == 1 || k > lines-24 && k%8 == 0 {
+		far, near := 52, 16
+		if variants.Asked() {
+			far, near = 26, 8
+		}
+		if *everyKill || k%far == 1 || k > lines-24 && k%near == 0 {
 			all = append(all, k)
 		}
 	}

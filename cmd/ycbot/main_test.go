@@ -113,9 +113,9 @@ func TestScript(t *testing.T) {
 // compiled once, if at all.
 var seed = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(common, "go-build")
-	var modes []string
+	modes := []string{gotest.Cover} // of mutants, and of changed lines
 	if exec.Command("sh", "-c", raceCheck).Run() == nil {
-		modes = []string{gotest.Race}
+		modes = append(modes, gotest.Race)
 	}
 	return dir, gotest.Std(context.Background(), dir, modes...)
 })

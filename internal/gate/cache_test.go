@@ -32,3 +32,19 @@ func TestGoEnv(t *testing.T) {
 		t.Errorf("without Go: %v", env)
 	}
 }
+
+// TestCachesOfCommands holds that commands begin with what is compiled already also where
+// the plan has no project but only commands, as that of the packages has that a change does
+// not reach: each of them would else compile the standard library.
+func TestCachesOfCommands(t *testing.T) {
+	t.Parallel()
+	for eco, want := range map[string]bool{"Go": true, "Node.js": false} {
+		if ecosystem.Named(eco) == nil {
+			t.Fatalf("%s is no ecosystem", eco)
+		}
+		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*plan{Base: {test: []ecosystem.Command{{Eco: eco}}}}})
+		if got := r.caches(); got != want {
+			t.Errorf("%s: %v", eco, got)
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 func elixirLanguage() language {
 	const runs = "f = System.fetch_env!(\"COUNTS\") <> \"/runs\"\n    n = case File.read(f) do\n      {:ok, s} -> String.to_integer(s)\n      _ -> 0\n    end\n    File.write!(f, Integer.to_string(n + 1))\n"
 	return language{
-		name: "mix", noticed: 2, tries: 2, fresh: "\ndefmodule Calc.New do\n  def fresh, do: 1\nend\n", tools: []string{"mix"}, src: "lib/calc.ex", test: "test/calc_test.exs",
+		name: "mix", noticed: 2, fresh: "\ndefmodule Calc.New do\n  def fresh, do: 1\nend\n", tools: []string{"mix"}, src: "lib/calc.ex", test: "test/calc_test.exs",
 		files: map[string]string{
 			"mix.exs":              "defmodule Calc.MixProject do\n  use Mix.Project\n\n  def project, do: [app: :calc, version: \"0.1.0\"]\nend\n",
 			"test/test_helper.exs": "ExUnit.start()\n",
@@ -42,7 +42,7 @@ const mavenRepo = "/usr/share/maven-repo"
 func mavenLanguage() language {
 	const runs = "java.nio.file.Path f = java.nio.file.Path.of(System.getenv(\"COUNTS\"), \"runs\"); int n = java.nio.file.Files.exists(f) ? Integer.parseInt(java.nio.file.Files.readString(f)) : 0; java.nio.file.Files.writeString(f, \"\" + (n + 1)); "
 	return language{
-		name: "maven", noticed: 1, tries: 1, tools: []string{"mvn", "javac"}, src: "src/main/java/m/Calc.java", test: "src/test/java/m/CalcTest.java",
+		name: "maven", noticed: 1, tools: []string{"mvn", "javac"}, src: "src/main/java/m/Calc.java", test: "src/test/java/m/CalcTest.java",
 		lacks: func(tools *Toolchains) string {
 			if mvn, err := filepath.EvalSymlinks(tools.LookPath("mvn")); err != nil || !strings.HasPrefix(mvn, "/usr/share/maven/") {
 				return "the system's own Maven"
@@ -102,7 +102,7 @@ func mavenLanguage() language {
 // setup, with what virtualenv brings along.
 func toxLanguage() language {
 	l := unittestLanguage()
-	l.name, l.tools, l.command, l.tries = "tox", []string{"python3", "tox"}, true, 1
+	l.name, l.tools, l.command, l.all = "tox", []string{"python3", "tox"}, true, false
 	l.input = map[string][]string{"setup": {"tox -q --notest"}, "test": {"tox -q"}}
 	l.files = map[string]string{
 		".gitignore": ".tox\n",
@@ -115,7 +115,7 @@ func toxLanguage() language {
 // noxLanguage is nox as the configuration calls it, with the python that is there.
 func noxLanguage() language {
 	l := toxLanguage()
-	l.name, l.tools, l.tries, l.input = "nox", []string{"python3", "nox"}, 0, map[string][]string{"test": {"nox"}}
+	l.name, l.tools, l.input = "nox", []string{"python3", "nox"}, map[string][]string{"test": {"nox"}}
 	l.files = map[string]string{
 		"noxfile.py":        "import nox\n\n\n@nox.session(venv_backend=\"none\")\ndef tests(session):\n    session.run(\"python3\", \"-m\", \"unittest\", \"discover\", \"-s\", \"tests\", \"-t\", \".\")\n",
 		"tests/__init__.py": "",
@@ -126,7 +126,7 @@ func noxLanguage() language {
 // poetryLanguage has its environment made by poetry, from a lockfile without packages.
 func poetryLanguage() language {
 	l := unittestLanguage()
-	l.name, l.tools, l.tries = "poetry", []string{"python3", "poetry"}, 2
+	l.name, l.tools, l.all = "poetry", []string{"python3", "poetry"}, false
 	l.lacks = func(tools *Toolchains) string { // the lockfile is that of this version
 		cmd := exec.CommandContext(context.Background(), tools.LookPath("poetry"), "--version")
 		cmd.Env = tools.Env

@@ -53,7 +53,7 @@ const nodeRuns = "let n = 0; const f = process.env.COUNTS + '/runs'; try { n = +
 
 func jestLanguage() language {
 	l := nodeTestLanguage()
-	l.name, l.tools, l.tries = "jest", []string{"node", "npm", "jest"}, 2
+	l.name, l.tools = "jest", []string{"node", "npm", "jest"}
 	l.files = map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "jest"}, "jest": {"testEnvironment": "node"}}`}
 	l.tests = func(names ...string) string {
 		return "const fs = require('node:fs');\nconst m = require('../lib/math.js');\n" + each(names, map[string]string{
@@ -87,7 +87,7 @@ func vitestLanguage() language {
 
 func mochaLanguage() language {
 	l := nodeTestLanguage()
-	l.name, l.tools, l.tries = "mocha", []string{"node", "npm", "mocha"}, 2
+	l.name, l.tools = "mocha", []string{"node", "npm", "mocha"}
 	l.files = map[string]string{"package.json": `{"name": "m", "version": "1.0.0", "scripts": {"test": "mocha"}}`}
 	l.tests = func(names ...string) string {
 		return "const assert = require('node:assert');\nconst fs = require('node:fs');\nconst m = require('../lib/math.js');\n" + each(names, map[string]string{
@@ -112,7 +112,7 @@ const pythonRuns = `    runs = os.environ["COUNTS"] + "/runs"
 
 func unittestLanguage() language {
 	return language{
-		name: "unittest", noticed: 2, fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3"}, src: "calc/__init__.py", test: "tests/test_calc.py",
+		name: "unittest", all: true, noticed: 2, fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3"}, src: "calc/__init__.py", test: "tests/test_calc.py",
 		files:  map[string]string{"setup.cfg": "[metadata]\nname = calc\n"},
 		source: pythonSource,
 		tests: func(names ...string) string {
@@ -137,7 +137,7 @@ func indent(s string) string {
 
 func pytestLanguage() language {
 	return language{
-		name: "pytest", noticed: 2, tries: 2, fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3", "pytest"}, src: "src/calc.py", test: "tests/test_calc.py",
+		name: "pytest", noticed: 2, fresh: "\n\ndef fresh():\n    return 1\n", tools: []string{"python3", "pytest"}, src: "src/calc.py", test: "tests/test_calc.py",
 		files:  map[string]string{"pyproject.toml": "[project]\nname = \"calc\"\nversion = \"1\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n"},
 		source: pythonSource,
 		tests: func(names ...string) string {
@@ -190,7 +190,7 @@ func cmakeLanguage() language {
 
 func mesonLanguage() language {
 	return language{
-		name: "meson", noticed: 1, unplanted: true, tries: 2, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
+		name: "meson", noticed: 1, unplanted: true, tools: []string{"meson", "ninja", "gcc"}, src: "math.c", test: "tests/meson.build",
 		files: map[string]string{
 			"meson.build":      "project('m', 'c')\nm = static_library('m', 'math.c')\nsubdir('tests')\n",
 			"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),
@@ -217,7 +217,7 @@ func makeLanguage() language {
 
 func rustLanguage() language {
 	return language{
-		name: "rust", tries: 2, fresh: "pub fn fresh() -> i32 {\n    1\n}\n", tools: []string{"cargo", "rustc", "gcc"}, src: "src/lib.rs", test: "tests/all.rs",
+		name: "rust", fresh: "pub fn fresh() -> i32 {\n    1\n}\n", tools: []string{"cargo", "rustc", "gcc"}, src: "src/lib.rs", test: "tests/all.rs",
 		files: map[string]string{"Cargo.toml": "[package]\nname = \"m\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"},
 		source: func(add, abs bool, turn string) string {
 			return fmt.Sprintf("pub const TURN: i32 = %s;\npub fn add(a: i32, b: i32) -> i32 {\n    a %s b\n}\npub fn abs(a: i32) -> i32 {\n    if a < 0 {\n        %s\n    } else {\n        a\n    }\n}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn inner() {}\n}\n",

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -39,12 +39,12 @@ type language struct {
 	command bool                // its tests are not reported one by one
 	// unplanted says that no test can be planted among them.
 	unplanted bool
-	tries     int // where its tools take long to start: see TestLanguages; 0: all
-	noticed   int // of the good change's mutants by its tests
+	all       bool // make test tries every sort of change: see TestLanguages
+	noticed   int  // of the good change's mutants by its tests
 }
 
-// A variant is one change to the library.
-type variant struct {
+// A sortOfChange is one change to the library.
+type sortOfChange struct {
 	name                  string
 	baseAdd, baseAbs      bool
 	headAdd, headAbs      bool
@@ -57,10 +57,10 @@ type variant struct {
 	repro                 ReproState
 }
 
-// variants begin with those that show most: the good one has its mutants judged, and
+// sorts begin with those that show most: the good one has its mutants judged, and
 // the flaky one has a test that fails, is named and runs again.
-func variants() []variant {
-	return []variant{
+func sorts() []sortOfChange {
+	return []sortOfChange{
 		{
 			name: "good change with good tests", baseAdd: true, headAdd: true, headAbs: true,
 			baseTests: []string{"add"}, headTests: []string{"add", "abs"}, want: Pass, proven: []string{"abs"}, repro: ReproProven,
@@ -88,12 +88,10 @@ func variants() []variant {
 	}
 }
 
-var everyVariant = flag.Bool("full", false, "try every sort of change also where tools take long to start")
-
 // TestLanguages holds that in every language that this machine can run, each of
 // six sorts of change gets the right verdict for the right reasons, and the good one
-// has its mutants judged. Where the tools take long to start, it is the first two of
-// the six, and where they take seconds the first.
+// has its mutants judged. make test tries all of them in one language, and in the others
+// the first alone: the gate does the same with what their runners report.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	path := systemPath()
@@ -115,25 +113,17 @@ func TestLanguages(t *testing.T) {
 					t.Skipf("%s is needed", what)
 				}
 			}
-			for i, v := range variants() {
-				if l.leaves(i) {
-					continue
+			for i, v := range sorts() {
+				if testing.Short() && i > 0 {
+					break
 				}
-				t.Run(v.name, func(t *testing.T) {
+				variants.Run(t, v.name, i > 0 && !l.all, func(t *testing.T) {
 					t.Parallel()
 					l.try(t, tools, v)
 				})
 			}
 		})
 	}
-}
-
-// leaves says whether a variant is one for longer runs than this.
-func (l language) leaves(variant int) bool {
-	if testing.Short() {
-		return variant > 0
-	}
-	return l.tries > 0 && variant >= l.tries && !*everyVariant
 }
 
 // systemPath is where programs are looked for: the system's own, and Rust's.
@@ -158,7 +148,7 @@ func (l language) repo(add, abs bool, turn string, tests []string) map[string][]
 	return out
 }
 
-func (l language) try(t *testing.T, tools *Toolchains, v variant) {
+func (l language) try(t *testing.T, tools *Toolchains, v sortOfChange) {
 	t.Helper()
 	s := &scenario{input: l.input, base: l.repo(v.baseAdd, v.baseAbs, v.baseTurn, v.baseTests), head: l.repo(v.headAdd, v.headAbs, v.headTurn, v.headTests)}
 	if v.fresh && l.fresh == "" {
@@ -223,7 +213,7 @@ func (l language) try(t *testing.T, tools *Toolchains, v variant) {
 }
 
 // commandLevel is what can be known where the command counts as one test.
-func (l language) commandLevel(t *testing.T, v variant, res *Result) {
+func (l language) commandLevel(t *testing.T, v sortOfChange, res *Result) {
 	t.Helper()
 	want := map[string]Verdict{"pre-existing failure": Partial, "flaky test": Partial}[v.name]
 	if want == "" {

@@ -40,10 +40,12 @@ func (r *runner) prepareBase(ctx context.Context) error {
 }
 
 // caches says whether the base or the head has a project that compiles into the build
-// cache, also one that the change cannot affect: agents may look at it.
+// cache, also one that the change cannot affect: agents may look at it. A plan may be of
+// commands alone, as that of the packages that a change does not reach is.
 func (r *runner) caches() bool {
 	for _, p := range r.plan {
-		if slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
+		of := func(c ecosystem.Command) bool { e := ecosystem.Named(c.Eco); return e != nil && e.Caches }
+		if slices.ContainsFunc(p.test, of) || slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
 			return true
 		}
 	}

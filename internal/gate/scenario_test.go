@@ -26,6 +26,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -49,7 +50,8 @@ func TestScenarios(t *testing.T) {
 	}
 	w := newWorld(t)
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		variants.Run(t, name, leavesScenario(name) && !*update, func(t *testing.T) {
 			t.Parallel()
 			s := readScenario(t, file)
 			// How long tests may take follows from how long the base's took here.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -144,11 +145,15 @@ const runEvil = "import os\nos.system('bash evil.sh')\n"
 // Setup of a head that is not trusted runs nothing that the head names while anything can
 // be reached: tried with each package manager itself, whose settings, manifests or hooks
 // have it run a program that asks the operator's registry. With the network of a trusted
-// head each of these programs gets there.
+// head each of these programs gets there. make test tries one way for each thing that the gate
+// does about them: settings, scripts and git of a manager, what lies in the tree under its
+// name, a manifest that is a program, a wrapper. Others are of the same kinds, and take seconds
+// each to start twice.
 func TestSetupRunsNothingOfTheHead(t *testing.T) {
 	t.Parallel()
+	always := []string{"npm", "npm, git", "pip", "pip, back end", "cargo", "bundler", "Composer", "Gradle, wrapper"}
 	for name := range (&index{registry: &registry{Server: &httptest.Server{}}, own: &httptest.Server{}}).assaults() {
-		t.Run(name, func(t *testing.T) {
+		variants.Run(t, name, !slices.Contains(always, name), func(t *testing.T) {
 			t.Parallel()
 			x := newIndex(t)
 			for network, open := range map[Network]bool{NetworkSetup: true, NetworkRegistries: false} {

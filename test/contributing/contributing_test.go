@@ -2,7 +2,6 @@
 package contributing
 
 import (
-	"flag"
 	"go/format"
 	"os"
 	"os/exec"
@@ -10,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-)
 
-var full = flag.Bool("full", false, "run the commands of the walks")
+	"github.com/ycbot/ycbot/internal/testing/variants"
+)
 
 const root = "../.."
 
@@ -60,7 +59,7 @@ func sides(diff string) (before, after string) {
 }
 
 // TestWalks holds that each change of CONTRIBUTING.md can be made as it stands there, one
-// after the other, and with -full that its commands succeed then.
+// after the other, and with -variants that its commands succeed then.
 func TestWalks(t *testing.T) {
 	names, steps := walks(t)
 	if len(names) != 5 {
@@ -104,7 +103,7 @@ func TestWalks(t *testing.T) {
 			}
 		}
 	}
-	if !*full {
+	if !variants.Asked() {
 		return
 	}
 	dir := copied(t)

@@ -87,7 +87,7 @@ func TestYcbot(t *testing.T) {
 	if err := build(t.Context(), os.Environ(), program); err != nil { // as the tests of cmd/ycbot have compiled it
 		t.Fatal(err)
 	}
-	if err := gotest.Std(t.Context(), filepath.Join(home, "cache", "go-build")); err != nil {
+	if err := gotest.Std(t.Context(), filepath.Join(home, "cache", "go-build"), gotest.Cover); err != nil {
 		t.Fatal(err)
 	}
 	scenario, out := filepath.Join(shared, "scenario.txtar"), filepath.Join(shared, "out")

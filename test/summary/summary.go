@@ -26,14 +26,19 @@ type event struct {
 type summary struct {
 	w                       io.Writer
 	passed, failed, skipped int
+	left                    int // of those that are skipped, what runs as a variant
 	packages                map[string]*tests
 	builds                  map[string]string // output of the compiler by import path
 	reasons                 map[string][]string
 }
 
+// leftOut is what a test says that "make variants" runs; see internal/testing/variants.
+const leftOut = "left to make variants"
+
 // tests are what is known of a package while it runs.
 type tests struct {
 	passed, failed, skipped int
+	left                    int
 	cached                  bool
 	output                  map[string]string // by test; "" is the package itself
 	running                 []string          // began and did not end
@@ -105,6 +110,10 @@ func (s *summary) endTest(p *tests, e event) {
 	case "skip":
 		p.skipped++
 		reason := skipReason(p.output[e.Test])
+		if reason == leftOut {
+			p.skipped, p.left = p.skipped-1, p.left+1
+			break
+		}
 		s.reasons[reason] = append(s.reasons[reason], e.Test)
 	}
 	delete(p.output, e.Test)
@@ -124,6 +133,7 @@ func (s *summary) endPackage(p *tests, e event) {
 		note = ", cached"
 	}
 	s.passed, s.failed, s.skipped = s.passed+p.passed, s.failed+p.failed, s.skipped+p.skipped
+	s.left += p.left
 	fmt.Fprintf(s.w, "%-4s %s (%s, %.1fs%s)\n", word, e.Package, counts(p.passed, p.failed, p.skipped), e.Elapsed, note)
 }
 
@@ -166,6 +176,9 @@ func (s *summary) finish() {
 	slices.Sort(lines)
 	for _, line := range lines {
 		fmt.Fprintln(s.w, line)
+	}
+	if s.left > 0 {
+		fmt.Fprintf(s.w, "%d variants left out: make variants\n", s.left)
 	}
 	fmt.Fprintln(s.w, counts(s.passed, s.failed, s.skipped))
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // module is a small module in which everything happens that tests can do.
@@ -18,6 +20,7 @@ var module = map[string]string{
 import "testing"
 func TestA(t *testing.T) { t.Log("quiet"); t.Run("sub", func(*testing.T) {}) }
 func TestB(t *testing.T) { t.Skip("needs bubblewrap: bwrap is not installed") }
+func TestD(t *testing.T) { t.Skip("left to make variants") }
 func TestC(t *testing.T) { t.Log("first"); t.Skip("needs bubblewrap: bwrap is not installed") }
 `,
 	"bad/a_test.go": `package bad
@@ -81,7 +84,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("does not say %q", want)
 		}
 	}
-	if !strings.HasSuffix(text, "\n3 passed, 5 failed, 2 skipped\n") {
+	if !strings.HasSuffix(text, "\n1 variants left out: make variants\n3 passed, 5 failed, 2 skipped\n") {
 		t.Error("the last line does not count")
 	}
 	if strings.Contains(text, "quiet") {
@@ -89,6 +92,14 @@ func TestRun(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Logf("%s%s", text, &errs)
+	}
+}
+
+// What tests that are left out say is what the summary counts by.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	if leftOut != variants.Left {
+		t.Errorf("%q and %q", leftOut, variants.Left)
 	}
 }
 

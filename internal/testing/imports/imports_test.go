@@ -101,7 +101,8 @@ var table = []row{
 	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
 	{"internal/testing/postgres", ""},              // a PostgreSQL for the tests of several packages
 	{"internal/testing/imports", ""},
-	{"test/...", "*"}, // programs for development, not part of ycbot
+	{"internal/testing/variants", ""}, // what make test leaves out
+	{"test/...", "*"},                 // programs for development, not part of ycbot
 }
 
 // TestImports holds the table. Test files are exempt, except that what only
