@@ -20,12 +20,16 @@ type beside struct {
 
 // findServices finds the services that the project's own CI has beside its tests, and
 // which of them can be started. Those that the operator allows commands to reach are not.
-func (r *runner) findServices(ctx context.Context) {
+func (r *runner) findServices(ctx context.Context) error {
 	p := r.plan[Base]
 	if len(p.test)+len(p.left) == 0 {
-		return
+		return nil
 	}
-	found, env := databases.Find(r.read(ctx, r.in.Base), p.files)
+	var failed error
+	found, env := databases.Find(r.read(ctx, r.in.Base, &failed), p.files)
+	if failed != nil {
+		return failed
+	}
 	for _, s := range found {
 		if s.Kind != "" && r.allows(s.Port) {
 			continue
@@ -53,6 +57,7 @@ func (r *runner) findServices(ctx context.Context) {
 	if len(r.beside.services) > 0 {
 		r.beside.env = env
 	}
+	return nil
 }
 
 // allows says whether the operator lets commands reach a service at this port.

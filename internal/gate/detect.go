@@ -42,7 +42,9 @@ func (r *runner) detect(ctx context.Context) error {
 			return err
 		}
 	}
-	r.findServices(ctx)
+	if err := r.findServices(ctx); err != nil {
+		return err
+	}
 	r.describe()
 	if r.nothing() {
 		r.facts.Nothing = cmp.Or(ecosystem.Lacking(r.plan[Head].projects), nothingKnown)
@@ -66,11 +68,12 @@ func (r *runner) lay(ctx context.Context) error {
 	return errors.Join(r.in.Base.Lay(ctx), r.in.Head.Lay(ctx))
 }
 
-// read reads a file of a tree.
-func (r *runner) read(ctx context.Context, tree *workspace.Tree) func(name string) ([]byte, error) {
+// read reads a file of a tree. What kept the trees from being laid out is in failed: it
+// says nothing of the file.
+func (r *runner) read(ctx context.Context, tree *workspace.Tree, failed *error) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) {
-		if err := r.lay(ctx); err != nil {
-			return nil, err
+		if *failed = r.lay(ctx); *failed != nil {
+			return nil, *failed
 		}
 		return ecosystem.ReadInTree(tree.Dir, name)
 	}
@@ -89,10 +92,16 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 	for _, e := range entries {
 		files = append(files, e.Path)
 	}
-	s := ecosystem.NewSurvey(r.read(ctx, tree), files, r.Tools, func(format string, args ...any) {
-		r.note("%s: %s", side, fmt.Sprintf(format, args...))
+	var failed error
+	s := ecosystem.NewSurvey(r.read(ctx, tree, &failed), files, r.Tools, func(format string, args ...any) {
+		if failed == nil {
+			r.note("%s: %s", side, fmt.Sprintf(format, args...))
+		}
 	})
 	chosen, left := ecosystem.Choose(ecosystem.FindProjects(s), r.in.Change.Paths())
+	if failed != nil {
+		return nil, failed
+	}
 	if side == Head {
 		r.files = files
 		r.leave(chosen, left)
