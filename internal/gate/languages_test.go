@@ -91,7 +91,8 @@ func sorts() []sortOfChange {
 // TestLanguages holds that in every language that this machine can run, each of
 // six sorts of change gets the right verdict for the right reasons, and the good one
 // has its mutants judged. make test tries all of them in one language, and in the others
-// the first alone: the gate does the same with what their runners report.
+// the first alone: the gate does the same with what their runners report. Runners that take
+// ten seconds and more to begin are left out, as are second ones of a language.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	path := systemPath()
@@ -100,6 +101,7 @@ func TestLanguages(t *testing.T) {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
 	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
+	slow := []string{"maven", "meson", "tox", "jest", "vitest"}
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
@@ -117,7 +119,7 @@ func TestLanguages(t *testing.T) {
 				if testing.Short() && i > 0 {
 					break
 				}
-				variants.Run(t, v.name, i > 0 && !l.all, func(t *testing.T) {
+				variants.Run(t, v.name, i > 0 && !l.all || slices.Contains(slow, l.name), func(t *testing.T) {
 					t.Parallel()
 					l.try(t, tools, v)
 				})

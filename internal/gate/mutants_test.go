@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // whereTest says in which folder it runs.
@@ -92,7 +93,7 @@ func TestMutantsInOneProgram(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"mutants", "mutants_programs"} {
-		t.Run(name, func(t *testing.T) {
+		variants.Run(t, name, name != "mutants", func(t *testing.T) {
 			t.Parallel()
 			s := readScenario(t, filepath.Join("testdata/scenarios", name+".txtar"))
 			runs := func(r *Result) (alone int) {

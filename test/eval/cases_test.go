@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 func allSeeds(t *testing.T) []seed {
@@ -74,7 +76,10 @@ func TestParseSeed(t *testing.T) {
 // of the change pass in both attempts, and the proof, which no model sees,
 // passes on base and in the good attempt and fails in the bad one. All trees are
 // packages of one module here, so that one go command can run them.
+//
+// It holds what lies in testdata, which nothing else alters.
 func TestProofs(t *testing.T) {
+	variants.Only(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds some forty test programs")
@@ -118,6 +123,7 @@ func TestProofs(t *testing.T) {
 // configuration passes in both attempts, and the proof is a program that fails in the
 // bad one alone.
 func TestScriptProofs(t *testing.T) {
+	variants.Only(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs some hundred small programs")

@@ -192,7 +192,7 @@ func digestOf(t *testing.T, file string) string {
 
 // numbers leaves out what differs from run to run.
 func numbers(s Score) Score {
-	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Struck: s.Struck, Repairs: s.Repairs, Precision: s.Precision, Recall: s.Recall}
+	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Struck: s.Struck, Repairs: s.Repairs, Named: s.Named, NamedGood: s.NamedGood, Precision: s.Precision, Recall: s.Recall}
 }
 
 // gateAlone holds that the gate passes the made cases, the bad ones too, so that

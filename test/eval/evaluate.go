@@ -265,6 +265,11 @@ func (r *Result) take(rep *report.Report) error {
 			}
 		}
 	}
+	for _, d := range rep.Behaviour {
+		if !d.Expected {
+			r.Named++
+		}
+	}
 	i := slices.IndexFunc(rep.Subagents, func(s report.Subagent) bool { return s.Agent == "verification" })
 	switch {
 	case rep.Verdict == report.Error:

@@ -48,6 +48,7 @@ type Result struct {
 	Reasons      []string       `json:"reasons"`
 	Checks       []Check        `json:"checks"`  // the agents' own
 	Struck       int            `json:"struck"`  // checks that were struck out: the log has nothing of them
+	Named        int            `json:"named"`   // functions that behave differently, which the gate names and no test of the change is about
 	Repairs      int            `json:"repairs"` // turns in which an agent was asked to put its report right
 	InputTokens  int            `json:"input_tokens"`
 	OutputTokens int            `json:"output_tokens"`
@@ -263,6 +264,8 @@ func (s Score) lines() [][2]string {
 		{"false FAILs on good", fmt.Sprintf("%d of %d", s.FalseFails, s.Good)},
 		{"PARTIAL", fraction(s.PartialOf, s.Partial, s.Cases)},
 		{"no verdict", fmt.Sprint(s.NoVerdict)},
+		{"bad named by the gate", fraction(ratio(float64(s.Named), s.Bad), s.Named, s.Bad)},
+		{"good named by the gate", fraction(ratio(float64(s.NamedGood), s.Good), s.NamedGood, s.Good)},
 		{"checks struck out", fmt.Sprintf("%d of %d", s.Struck, s.Checks)},
 		{"repair turns", fmt.Sprint(s.Repairs)},
 		{"tokens per verdict", per},
