@@ -1,7 +1,7 @@
-// Package programs finds command lines in texts of a repository, and says what two
+// Package cmdline finds command lines in texts of a repository, and says what two
 // versions of a program do differently when each of them was run several times. It is
 // text in, text out: it starts nothing and reads no file.
-package programs
+package cmdline
 
 import (
 	"path"
