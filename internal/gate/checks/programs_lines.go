@@ -124,6 +124,7 @@ func (u *use) keep(list *[]line, name string, l cmdline.Line, n int) {
 		u.leave(unplain, text)
 		return
 	}
+	text = ecosystem.ShellWords(ecosystem.Command{Argv: l.Words})
 	found := line{args: l.Words[n:], text: text, dir: ".", path: name, at: l.At}
 	for _, dir := range []string{".", path.Dir(name)} {
 		if u.names(dir, found.args) {

@@ -184,7 +184,7 @@ func providedByPython(tree fs.FS, files []string, _ []Package) []Program {
 				if path.Base(root) == "src" {
 					root = path.Dir(root)
 				}
-				add(root, module, "-m "+module, []string{"python", "-m", module}, []string{"python3", "-m", module})
+				add(root, "python -m "+module, "-m "+module, []string{"python", "-m", module}, []string{"python3", "-m", module})
 			}
 		}
 	}
