@@ -232,12 +232,12 @@ func (u *use) take(side Side, p ecosystem.Program) ([]byte, error) {
 
 // A run is what one run of a command line did.
 type run struct {
-	exit                   int
-	late                   bool // it did not end in its time
-	out, err, wrote, shown string
-	crashed                bool
-	took                   time.Duration
-	step                   Step
+	exit            int
+	late            bool // it did not end in its time
+	out, err, wrote string
+	crashed         bool
+	took            time.Duration
+	step            Step
 }
 
 func (r run) same(o run) bool {
