@@ -176,7 +176,7 @@ func (u *use) prepare(ctx context.Context, p provided) (bool, error) {
 		}
 		script := "export PROGRAM=\"$HOME\"/" + laid(by) + " && mkdir -p \"$HOME\"/" + filepath.Dir(laid(by)) + " && " + by.Make
 		c := ecosystem.Command{
-			Stage: StageProbe, Unit: ".", Eco: by.Eco, Text: by.Make, Env: u.env(side, by),
+			Stage: StageProbe, Unit: ".", Eco: by.Eco, Text: script, Env: u.env(side, by),
 			Argv: []string{"bash", "--noprofile", "--norc", "-c", script}, Timeout: min(left+callsCompile, u.in.StepLimit),
 		}
 		if err := u.in.Reset(ctx, side); err != nil {
