@@ -35,6 +35,7 @@ func (b *builder) build() {
 	}
 	b.merge()
 	b.behaviour()
+	b.programs()
 	b.mutation()
 	b.unrun()
 	b.stage(gate.StageLint)

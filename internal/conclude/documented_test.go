@@ -30,6 +30,9 @@ func TestChecksAreDocumented(t *testing.T) {
 			Functions: 2, Inputs: 412, Differences: []gate.Difference{{Expected: true}},
 			Note: "of 2 functions whose body changed 1 returns what it did for 412 inputs",
 		}},
+		"programs": {Programs: &gate.Programs{
+			Lines: 7, Differences: []gate.LineDifference{{Expected: true}}, Note: "of 7 command lines of tool 6 do what they did",
+		}},
 	}
 	rows := strings.Split(string(text), "\n")
 	for len(rows) > 0 && !strings.HasPrefix(rows[0], "|---") {

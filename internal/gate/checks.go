@@ -27,6 +27,9 @@ func (r *runner) check(ctx context.Context, c checks.Check) error {
 	if found.Behaviour != nil {
 		r.res.Behaviour = found.Behaviour
 	}
+	if found.Programs != nil {
+		r.res.Programs = found.Programs
+	}
 	if found.Believed != nil {
 		r.res.Believed = found.Believed
 	}
@@ -35,13 +38,13 @@ func (r *runner) check(ctx context.Context, c checks.Check) error {
 
 // subject is the change as a check sees it.
 func (r *runner) subject() *checks.Subject {
-	tests := map[Side][]ecosystem.Command{}
+	tests, files := map[Side][]ecosystem.Command{}, map[Side][]string{}
 	for side, p := range r.plan {
-		tests[side] = p.test
+		tests[side], files[side] = p.test, p.files
 	}
 	return &checks.Subject{
 		Change: r.in.Change, Base: r.in.Base, Head: r.in.Head,
-		Suites: r.suites, Packages: r.packages, Affected: r.affected,
+		Suites: r.suites, Files: files, Packages: r.packages, Affected: r.affected,
 		Candidates: r.candidates,
 		Tests:      tests, Build: r.plan[Head].build, Projects: r.plan[Base].projects, Tools: r.Tools,
 		Runnable: r.res.Runnable, Unprepared: r.facts.Unprepared != "", Fails: r.fails(), Failed: r.failed, Apart: r.apart(), MutantsAlone: r.MutantsAlone,
@@ -74,7 +77,7 @@ func (r *runner) apart() bool {
 
 func (r *runner) testRuns() checks.Runs {
 	return checks.Runs{
-		Reset: r.reset,
+		Reset: r.reset, Home: r.home,
 		Exec: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
 			return r.exec(ctx, side, r.tree(side), c, stdout)
 		},

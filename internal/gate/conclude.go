@@ -47,11 +47,18 @@ func (r *runner) conclude() {
 		f.ProbeRegressed += len(Leaves(p.Regressed))
 		f.ProbeNew += len(Leaves(p.NewFlaky))
 	}
+	f.Breaks = nil
 	if b := r.res.Behaviour; b != nil {
-		f.Breaks = nil
 		for _, d := range b.Differences {
 			if d.Breaks {
 				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in the base's tree, %s there and %s with the change", d.Example, d.Was, d.Is))
+			}
+		}
+	}
+	if p := r.res.Programs; p != nil {
+		for _, d := range p.Differences {
+			if d.Breaks {
+				f.Breaks = append(f.Breaks, fmt.Sprintf("%s, which stands in %s of the base, %s there and %s with the change", d.Line, d.Path, d.Was, d.Is))
 			}
 		}
 	}

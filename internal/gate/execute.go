@@ -123,6 +123,11 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	if err != nil {
 		return step, fmt.Errorf("%s %s: %w", side, c.Text, err)
 	}
+	if c.Stderr != nil {
+		if _, err := c.Stderr.Write(res.Stderr.Bytes); err != nil {
+			return step, fmt.Errorf("%s %s: %w", side, c.Text, err)
+		}
+	}
 	if c.Data != nil {
 		if err := r.takeFetched(ctx, side, c); err != nil {
 			return step, fmt.Errorf("%s %s: %w", side, c.Text, err)

@@ -96,6 +96,7 @@ type Result struct {
 	Merge        *Merge            `json:"merge,omitempty"`     // nil: base has not moved, or not reached
 	Mutation     *Mutation         `json:"mutation,omitempty"`  // nil: nothing to mutate, or not reached
 	Behaviour    *Behaviour        `json:"behaviour,omitempty"` // nil: no function was called on both sides, or not reached
+	Programs     *Programs         `json:"programs,omitempty"`  // nil: no command line was run on both sides, or not reached
 	Believed     *Believed         `json:"believed,omitempty"`  // nil: no test was planted
 	Executed     *Executed         `json:"executed,omitempty"`  // nil: which changed lines ran is not known
 	Marks        []Mark            `json:"marks,omitempty"`     // by which code can recognise a test run

@@ -263,7 +263,7 @@ func readScenario(t testing.TB, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until", "behaviour"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until", "behaviour", "programs"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -430,7 +430,7 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 	tools, goTools := *w.tools, *w.tools.Go
 	tools.Go = &goTools
 	box := w.box
-	if s.has("behaviour") { // nothing is called with inputs of no one's choice where commands are not apart
+	if s.has("behaviour") || s.has("programs") { // nothing is called with inputs of no one's choice where commands are not apart
 		box = fullSandboxOf(t, os.Getenv("PATH"))
 	}
 	if s.has("runners") {
@@ -441,7 +441,7 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
 		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Behaviour: -1, Random: time.Hour, Lines: -1},
 	}
-	if s.has("behaviour") {
+	if s.has("behaviour") || s.has("programs") {
 		g.Limits.Behaviour = time.Hour
 	}
 	if w.as != nil {
@@ -565,6 +565,12 @@ func grounded(t testing.TB, log *evidence.Log, res *Result) {
 			check(d.Function, d.Evidence)
 		}
 	}
+	if p := res.Programs; p != nil {
+		check("programs", p.Evidence)
+		for _, d := range p.Differences {
+			check(d.Line, d.Evidence)
+		}
+	}
 	for _, c := range slices.Concat(res.FailToPass.Proven, res.FailToPass.PassOnBase, res.Lint) {
 		check(c.ID.String(), c.Evidence)
 	}
@@ -666,6 +672,15 @@ func facts(r *Result) string {
 		for _, d := range b.Differences {
 			line("  differs", fmt.Sprintf("%s:%d %s: %s, was: %s", d.Path, d.Line, d.Example, d.Is, d.Was))
 			if what := strings.Fields(strings.Repeat("breaks ", b2i(d.Breaks)) + strings.Repeat("expected ", b2i(d.Expected)) + strings.Repeat("touched", b2i(d.Touched))); len(what) > 0 {
+				line("    is", strings.Join(what, ", "))
+			}
+		}
+	}
+	if p := r.Programs; p != nil {
+		line("programs", p.Note)
+		for _, d := range p.Differences {
+			line("  differs", fmt.Sprintf("%s:%d %s: %s, was: %s", d.Path, d.At, d.Line, d.Is, d.Was))
+			if what := strings.Fields(strings.Repeat("breaks ", b2i(d.Breaks)) + strings.Repeat("expected", b2i(d.Expected))); len(what) > 0 {
 				line("    is", strings.Join(what, ", "))
 			}
 		}

@@ -57,7 +57,7 @@ type Facts struct {
 	Probes         int            // probes that came to a result
 	ProbeRegressed int            // tests that only the head fails under a probe
 	ProbeNew       int            // new tests that fail under a probe
-	Breaks         []string       // functions that return on base for an input of its tree, and do not with the change
+	Breaks         []string       // functions and command lines that end well on base for an input of its tree, and do not with the change
 	MergeBroken    int            // packages or commands that only the merge breaks
 	MergeFailing   int            // tests that only the merge fails
 	Repro          ReproState

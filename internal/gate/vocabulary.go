@@ -40,6 +40,10 @@ type (
 	Behaviour = checks.Behaviour
 	// Difference is a function that does something else with the change.
 	Difference = checks.Difference
+	// Programs is what command lines of the project's programs do on both sides.
+	Programs = checks.Programs
+	// LineDifference is a command line that does something else with the change.
+	LineDifference = checks.LineDifference
 	// A Believed is what became of the tests that were planted.
 	Believed = checks.Believed
 	// A Mark is a line by which code can recognise a test run.

@@ -45,6 +45,9 @@ func gateNotes(r *gate.Result) string {
 	if lines := differing(r.Behaviour); len(lines) > 0 {
 		b.WriteString("\nWhat changed functions do otherwise than on the base, which no test says. Judge these first: is each what the task asks for?\n\n" + fenced(lines))
 	}
+	if lines := differingLines(r.Programs); len(lines) > 0 {
+		b.WriteString("\nCommand lines of the project that do something else than on the base. Judge these first, too: is each what the task asks for?\n\n" + fenced(lines))
+	}
 	if lines := unwatched(r.Mutation); len(lines) > 0 {
 		b.WriteString("\nWhat the tests do not watch. Faults here pass the tests, so attack these lines first:\n\n" + fenced(lines))
 	}
@@ -186,6 +189,26 @@ func differing(o *gate.Behaviour) []string {
 		line := place(d.Path, d.Line) + ": " + noted(d.Example) + " " + noted(d.Is) + "; on the base it " + noted(d.Was)
 		if d.Expected {
 			line += " (reached by tests that fail without the change)"
+		}
+		lines = append(lines, line)
+	}
+	return capped(lines, notedCases)
+}
+
+// differingLines are the command lines that do something else than on the base, those
+// whose text the change alters last.
+func differingLines(o *gate.Programs) []string {
+	if o == nil {
+		return nil
+	}
+	var lines []string
+	for _, d := range o.Differences {
+		line := noted(d.Line) + ": it " + noted(d.Is) + "; on the base it " + noted(d.Was)
+		if d.Path != "" {
+			line = place(d.Path, d.At) + ": " + line
+		}
+		if d.Expected {
+			line += " (the change alters the text around it)"
 		}
 		lines = append(lines, line)
 	}

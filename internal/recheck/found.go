@@ -28,6 +28,13 @@ func (c *Checked) found(r *gate.Result, records map[string]evidence.Record) {
 			}
 		}
 	}
+	if p := r.Programs; p != nil {
+		for _, d := range p.Differences {
+			if d.Breaks {
+				bad++
+			}
+		}
+	}
 	if m := r.Merge; m != nil {
 		bad += len(m.Broken) + len(m.Tests.Regressed) + len(m.Tests.NewFailing)
 	}

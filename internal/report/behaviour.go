@@ -1,21 +1,25 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Difference is a changed function that does something else than before for an input,
-// which no test says.
+// or a command line of a program that does, which no test says.
 type Difference struct {
-	Function   string   `json:"function"`
-	Path       string   `json:"path"`
-	Line       int      `json:"line"`
-	Inputs     int      `json:"inputs"`    // for which it was called on both sides
-	Differing  int      `json:"differing"` // of these, that differ
-	Example    string   `json:"example"`   // the smallest of them, as the language writes the call
-	Was        string   `json:"was"`
-	Is         string   `json:"is"`
-	Expected   bool     `json:"expected"`   // tests that fail without the change reach it
-	Reproducer string   `json:"reproducer"` // a test that holds what the base does
-	Evidence   []string `json:"evidence"`
+	CommandLine bool     `json:"command_line,omitempty"` // Example is one, and Function empty
+	Function    string   `json:"function"`
+	Path        string   `json:"path"`
+	Line        int      `json:"line"`
+	Inputs      int      `json:"inputs"`    // for which it was called on both sides
+	Differing   int      `json:"differing"` // of these, that differ
+	Example     string   `json:"example"`   // the smallest of them, as the language writes the call
+	Was         string   `json:"was"`
+	Is          string   `json:"is"`
+	Expected    bool     `json:"expected"`   // tests that fail without the change reach it
+	Reproducer  string   `json:"reproducer"` // a test that holds what the base does
+	Evidence    []string `json:"evidence"`
 }
 
 // mdDifferences is how many are on the first screen.
@@ -34,11 +38,26 @@ func (r *Report) surprising() []Difference {
 
 // behaves is what the title says of them.
 func (r *Report) behaves() string {
-	n := len(r.surprising())
-	if n == 0 {
+	all := r.surprising()
+	if len(all) == 0 {
 		return ""
 	}
-	return plural(n, "function") + map[bool]string{true: " behaves", false: " behave"}[n == 1] + " differently"
+	var what []string
+	for _, of := range []struct {
+		line bool
+		noun string
+	}{{false, "function"}, {true, "command line"}} {
+		n := 0
+		for _, d := range all {
+			if d.CommandLine == of.line {
+				n++
+			}
+		}
+		if n > 0 {
+			what = append(what, plural(n, of.noun))
+		}
+	}
+	return strings.Join(what, " and ") + map[bool]string{true: " behaves", false: " behave"}[len(all) == 1] + " differently"
 }
 
 // mdBehaviour names the first of them; the findings have all, with a test for each.
@@ -49,8 +68,12 @@ func (r *Report) mdBehaviour() *section {
 	}
 	body := ""
 	for _, d := range all[:min(len(all), mdDifferences)] {
+		inputs := fmt.Sprintf("%d of %d inputs", d.Differing, d.Inputs)
+		if d.CommandLine {
+			inputs = ""
+		}
 		body += "- " + dotted(mdCode(d.Example, mdLine)+" "+mdText(d.Is, mdLine)+"; on base it "+mdText(d.Was, mdLine),
-			mdCode(Finding{Path: d.Path, Line: d.Line}.place(), mdLine), fmt.Sprintf("%d of %d inputs", d.Differing, d.Inputs), r.mdIDs(d.Evidence)) + "\n"
+			mdCode(Finding{Path: d.Path, Line: d.Line}.place(), mdLine), inputs, r.mdIDs(d.Evidence)) + "\n"
 	}
 	if left := len(all) - mdDifferences; left > 0 {
 		body += "\n" + mdMore(left)

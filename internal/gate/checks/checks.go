@@ -1,7 +1,8 @@
 // Package checks is what the gate does to a change after its first verdict, which each
 // of them can only lower: tests are repeated, shuffled and raced, existing fuzz targets
 // are given time, the suite has to notice a planted failure and small changes of the
-// changed lines, and changed functions are called on both sides with the same inputs.
+// changed lines, changed functions are called on both sides with the same inputs, and so
+// are programs by the command lines that the tree has.
 //
 // A check receives a [Subject], values and the few things that it can have done, and
 // returns [Findings]. A new one is one file here and one line of [All].
@@ -36,6 +37,7 @@ func All() []Check {
 		{Name: "planted test", Run: Plant},
 		{Name: "mutants", Run: Mutate},
 		{Name: "behaviour", Run: Behave},
+		{Name: "programs", Run: Use},
 	}
 }
 
@@ -45,6 +47,7 @@ type Findings struct {
 	NewFlakiness []Case     // tests of the base that fail at random with the change, and never on base
 	Mutation     *Mutation  // nil: no mutant was made
 	Behaviour    *Behaviour // nil: no function was called
+	Programs     *Programs  // nil: no command line was run
 	Believed     *Believed  // nil: no test was planted
 	Unbelieved   []string   // why results of tests are not believed, for people
 }
@@ -54,6 +57,7 @@ type Subject struct {
 	Change     change.Change
 	Base, Head *workspace.Tree
 	Suites     map[Side]Suite
+	Files      map[Side][]string   // of the commits, sorted
 	Packages   []ecosystem.Package // of the head
 	Affected   map[string]bool     // import paths of those that the change can influence
 	Tests      map[Side][]ecosystem.Command
@@ -89,6 +93,8 @@ type Runs struct {
 	Reset func(context.Context, Side) error
 	// Exec runs a command, and stdout, which may be nil, sees its output.
 	Exec func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error)
+	// Home is the HOME of a side's commands.
+	Home func(Side) string
 	// Run runs a test command as the side is, RunFresh after a Reset.
 	Run, RunFresh func(context.Context, Side, ecosystem.Command) (Suite, Step, error)
 	// Collect is what a command reported that ran in a tree of a side.

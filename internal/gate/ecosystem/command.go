@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -98,6 +99,9 @@ type Command struct {
 	Timeout  time.Duration
 	Installs string // the folder in unit that a setup command fills and that depends on manifests alone; empty: not known
 	Cache    string // Go's build cache; empty: see seals
+
+	// Stderr sees its standard error once it has ended, as far as that is kept; nil: no one does.
+	Stderr io.Writer
 
 	// Untrusted returns what a head that is not trusted, and its base, are set up with in
 	// place of this; nil: it is run as it stands.

@@ -1,6 +1,9 @@
 package ecosystem
 
-import "sync"
+import (
+	"io/fs"
+	"sync"
+)
 
 // An Ecosystem is what the gate knows of one language and its tools. To add one
 // is to add a file that makes such a value, and a line in [All].
@@ -79,6 +82,10 @@ type Ecosystem struct {
 	Coverage *Coverage
 	// Behaviour is nil where functions of packages cannot be called by themselves.
 	Behaviour *Behaviour
+
+	// Provided are the programs that the projects of a tree give to their users, by its
+	// paths and packages; nil: none are known.
+	Provided func(tree fs.FS, files []string, pkgs []Package) []Program
 
 	// Lines says how runs of its tests report which lines they ran; nil: they cannot.
 	Lines *LineMeter

@@ -98,6 +98,7 @@ func goEcosystem() *Ecosystem {
 		Coverage: goCoverage(),
 
 		Behaviour: goBehaviour(),
+		Provided:  providedByGo,
 	}
 }
 

@@ -17,6 +17,7 @@ func nodeEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Node.js", Units: "Node.js packages",
 		Programs: strings.Fields("node npm pnpm yarn bun deno"),
+		Provided: providedByNode,
 		Hosts:    strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),
 		Fetched:  []string{".npm/_cacache", ".cache/pnpm", ".local/share/pnpm/store", ".cache/yarn", ".yarn/berry/cache", ".bun/install/cache", ".cache/node/corepack"},
 		registries: []string{

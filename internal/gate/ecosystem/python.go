@@ -16,6 +16,7 @@ func pythonEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "Python", Units: "Python projects",
 		Programs: strings.Fields("python python3 uv poetry pytest"),
+		Provided: providedByPython,
 		Hosts:    strings.Fields("pypi.org files.pythonhosted.org"),
 		Fetched:  []string{".cache/pip", wheelFolder, ".cache/uv", ".cache/pypoetry/cache", ".cache/pypoetry/artifacts"},
 		registries: []string{

@@ -46,12 +46,13 @@ var table = []row{
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
 	{"internal/gate", "internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy internal/folder"},
-	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                       // it describes commands, and runs none
-	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/workspace"}, // what they may have run is given to them
+	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                                             // it describes commands, and runs none
+	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/gate/cmdline internal/workspace"}, // what they may have run is given to them
 
 	{"internal/gate/databases", "-"}, // files in, a command out: it starts nothing
 	{"internal/gate/behave", "-"},    // text in, text out
 	{"internal/gate/mutate", "-"},    // text in, text out: it starts nothing and reads no file
+	{"internal/gate/cmdline", "-"},   // text in, text out
 	{"internal/gate/compare", "-"},   // results in, classes out
 
 	{"agents", ""},
