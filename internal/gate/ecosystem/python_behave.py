@@ -72,6 +72,7 @@ class Test:
         self.node, self.owner, self.imported = node, owner, names
         self.text = ast.dump(node)
         self.mentions = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+        self.mentions |= {names[n] for n in self.mentions if names.get(n)}
         self.raises = bool(self.mentions & {"raises", "assertRaises", "assertRaisesRegex"})
 
 
