@@ -34,6 +34,7 @@ type About struct {
 	Method          bool
 	Tested, Touched []string
 	Awaited         bool
+	Sign            string // its parameters, where the driver sees one side
 	Resigned        []string
 	Left            int
 }
@@ -59,13 +60,21 @@ func (s Script) Compare(base, head Answers) Comparison {
 		if a.About == nil || a.About.At < 0 {
 			continue
 		}
-		f := Function{Name: a.About.Name, Path: a.About.Path, Line: a.About.Line, Method: a.About.Method, Tested: a.About.Tested, Touched: a.About.Touched, Awaited: a.About.Awaited}
+		about := a.About
+		if now := head[key].About; now != nil {
+			about = now
+		}
+		f := Function{Name: about.Name, Path: about.Path, Line: about.Line, Method: about.Method, Tested: about.Tested, Touched: about.Touched, Awaited: about.Awaited}
 		if s.Dir != "." {
 			f.Path = s.Dir + "/" + f.Path
 		}
+		if about.Sign != a.About.Sign {
+			found = append(found, Compared{Function: f, Key: key, Unlike: Resigned})
+			continue
+		}
 		found = append(found, compare(f, key, a.About.At, base, head))
 	}
-	slices.SortFunc(found, func(a, b Compared) int { return cmp.Compare(a.At, b.At) })
+	slices.SortFunc(found, func(a, b Compared) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Key, b.Key)) })
 	out.Functions = append(out.Functions, found...)
 	return out
 }
