@@ -18,7 +18,15 @@ const digest = text => createHash('sha1').update(text.slice(0, LONG)).digest('he
 const unique = list => [...new Set(list)]
 const escaped = name => name.replace(/[$]/g, '\\$&')
 const mentions = (text, name) => new RegExp(`(?<![\\w$])${escaped(name)}(?![\\w$])`).test(text)
-const bare = text => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|[\s;{}(),])\/\/[^\n]*/g, '').replace(/\s+/g, ' ')
+const bare = text => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|[\s;{}(),])\/\/[^\n]*/g, '').replace(/\s*\n\s*/g, '\n').replace(/[ \t]+/g, ' ')
+
+// holds says whether a text has that of a function, and not only as its beginning.
+function holds (text, fn) {
+  for (let at = text.indexOf(fn); at >= 0; at = text.indexOf(fn, at + 1)) {
+    if (!/[\w$.]/.test(text[at - 1] || '') && (fn.endsWith('}') || /^ ?(?:[,;)\]}\n]|$)/.test(text.slice(at + fn.length)))) return true
+  }
+  return false
+}
 
 // --- what changed: there is no parser here, so texts of functions are looked for in the
 // other side's text, and statements begin where a line is not indented
@@ -157,8 +165,8 @@ async function plan (data) {
     const private_ = hidden(m, new Set(all.map(f => f.plain).concat(all.filter(f => f.owner).map(f => f.owner.name))))
     const was = bare(m.base), now = bare(m.head)
     for (const f of all) {
-      const text = bare(f.text)
-      if (was.includes(text) && now.includes(text) && ![...private_].some(n => mentions(f.text, n))) continue
+      const text = bare(f.text).trim()
+      if (holds(was, text) && holds(now, text) && ![...private_].some(n => mentions(f.text, n))) continue
       f.at = parseInt(digest(f.key), 16)
       f.tests = data.tests.filter(t => mentions(t.base + t.head, f.plain) || imports(t, m).length > 0)
       out.push(f)
