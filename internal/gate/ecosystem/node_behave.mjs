@@ -390,9 +390,13 @@ function values (p, type, seen, w) {
     } catch {}
   }
   const kinds = unique(known.map(s => { try { return kindOf(valueOf(s)) } catch { return 'null' } })).filter(k => k !== 'null' && k !== 'undefined').sort()
-  const near = unique(known).flatMap(s => [s, ...around(s)])
-  if (kinds.length > 0) return { list: unique([...near, ...kinds.flatMap(k => basic(k, w) || [])]).slice(0, 60), wild: false }
-  return { list: unique([...near, '0', '1', '""', '"a"', '[]', 'null', '{}', 'true', '1.5', '[1, 2]', '"a b"', '-1', '["a", "b"]', '{a: 1}', 'undefined', '"1"', ...w.string.map(s => JSON.stringify(s)), ...w.number.map(String)]), wild: true }
+  const some = unique(known).slice(0, 20), near = some.flatMap(around)
+  if (kinds.length > 0) {
+    const plain = kinds.flatMap(k => basic(k, w) || []), list = []
+    for (let n = 0; n < Math.max(some.length, plain.length, near.length); n++) list.push(some[n], plain[n], near[n])
+    return { list: unique(list.filter(v => v !== undefined)).slice(0, 120), wild: false }
+  }
+  return { list: unique([...some, '0', '1', '""', '"a"', '[]', 'null', '{}', 'true', '1.5', '[1, 2]', '"a b"', '-1', '["a", "b"]', '{a: 1}', 'undefined', '"1"', ...w.string.map(s => JSON.stringify(s)), ...w.number.map(String)]), wild: true }
 }
 
 // tuples are places in lists, those of the smallest sum first.
@@ -571,7 +575,7 @@ const chosen = list => list.slice(0, FUNCTIONS)
 function about (f, data) {
   const tested = [], touched = []
   let awaited = false
-  const reach = f.owner ? [f.plain] : [f.plain, f.expr === 'M' ? f.plain : f.plain]
+  const reach = [f.plain]
   for (const t of f.tests) {
     const parts = [...t.head.matchAll(/(?<![\w$.])(?:test|it)(?:\.\w+)?\s*\(\s*(['"`])((?:(?!\1)[^\\]|\\.)*)\1/g)]
     const known = unique([...reach, ...(f.expr === 'M' && !f.owner ? imports(t, f.module) : [])])

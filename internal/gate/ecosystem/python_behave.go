@@ -59,5 +59,5 @@ func pythonOf(text string) string {
 		return strings.TrimSpace(m[1]) + " python"
 	}
 	// The program pytest says in its first line which Python it is for.
-	return strings.TrimSpace(m[1]+` "$(p=$(command -p sed -n '1s/^#! *\(.*python[0-9.]*\)$/\1/p' "$(command -v pytest)"); echo "${p:-python3}")"`)
+	return strings.TrimSpace(m[1] + ` "$(p=$(command -p sed -n '1s/^#! *\(.*python[0-9.]*\)$/\1/p' "$(command -v pytest)"); echo "${p:-python3}")"`)
 }

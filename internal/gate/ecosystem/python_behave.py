@@ -492,20 +492,19 @@ class Maker:
         if default is not None:
             with contextlib.suppress(NotPlain):
                 seen.append(source(value(default)))
-        out, kinds = [], set()
-        for s in unique(seen):
+        out, near, kinds = [], [], set()
+        for s in unique(seen)[:20]:
             with contextlib.suppress(ValueError, SyntaxError):
                 v = ast.literal_eval(s)
                 out.append(s)
                 kinds.add(type(v).__name__)
-                out += around(v)
+                near += around(v)
         kinds.discard("NoneType")
         if not kinds:
             wild = [0, 1, "", "a", [], None, {}, True, 1.5, [1, 2], "a b", -1, ["a", "b"], {"a": 1}, (), b"a"]
             return unique(out + [source(v) for v in wild] + [source(v) for w in ("str", "int") for v in self.words[str if w == "str" else int]]), True
-        for k in sorted(kinds):
-            out += (self.basic(k) or [])[:40]
-        return unique(out), False
+        plain = [v for k in sorted(kinds) for v in (self.basic(k) or [])[:60]]
+        return unique(v for row in itertools.zip_longest(out, plain, near) for v in row if v is not None), False
 
 
 def around(v):
@@ -572,7 +571,7 @@ def inputs(f):
             values, guessed = [None], False
         elif d is not None:
             values = [None] + values  # left out
-        lists.append(values[:60])
+        lists.append(values[:120])
         wild = wild or guessed
     if f.node.args.vararg and f.kind != "property":
         lists.append([None] + (m.parameter(f.node.args.vararg, None, [a for i in have for a in i.args[len(params):]])[0] or [])[:20])
