@@ -79,7 +79,7 @@ function functions (m, exports) {
   const add = (name, expr, f, owner, kind) => {
     const text = Function.prototype.toString.call(f)
     if (/\[native code\]\s*}$/.test(text) || out.some(o => o.f === f)) return
-    out.push({ module: m, name, expr, f, owner, kind, text, plain: name.replace(/.*[.#]/, ''), key: m.path + ' ' + name, params: parameters(text) })
+    out.push({ module: m, name, expr, f, owner, kind, text, plain: name.replace(/.*[.#]/, ''), key: m.path + ' ' + name, params: kind === 'new' ? constructed(f) : parameters(text) })
   }
   const walk = (o, prefix, expr, deep) => {
     for (const key of Object.keys(o).sort()) {
@@ -92,6 +92,7 @@ function functions (m, exports) {
   }
   const one = (name, expr, v) => {
     if (isClass(v)) {
+      add(name, expr, v, null, 'new')
       for (const key of Object.getOwnPropertyNames(v.prototype).sort()) {
         const d = Object.getOwnPropertyDescriptor(v.prototype, key)
         if (key !== 'constructor' && /^[\w$]+$/.test(key) && (d.get || typeof d.value === 'function')) add(name + '.' + key, expr, d.get || d.value, { name, expr, f: v }, d.get ? 'getter' : 'method')
@@ -107,6 +108,13 @@ function functions (m, exports) {
   if (typeof exports === 'function') one(exports.name && /^[\w$]+$/.test(exports.name) ? exports.name : 'exported', 'M', exports)
   walk(exports, '', 'M', 0)
   return out
+}
+
+// constructed are the parameters by which objects of a class are made.
+function constructed (f) {
+  const text = Function.prototype.toString.call(f)
+  const at = /^class\b/.test(text) ? /(?<![\w$.])constructor\s*\(/.exec(text) : /\(/.exec(text)
+  return at ? parameters(text.slice(at.index)) : []
 }
 
 // parameters are those of the text of a function: names, defaults, keys.
@@ -261,7 +269,7 @@ class Input {
   text (f) {
     const inner = '(' + this.args.join(', ') + ')'
     if (f.kind === 'getter') return this.made + '.' + f.plain
-    return f.owner ? this.made + '.' + f.plain + inner : f.name + inner
+    return f.owner ? this.made + '.' + f.plain + inner : (f.kind === 'new' ? 'new ' : '') + f.name + inner
   }
 }
 
@@ -274,7 +282,7 @@ function given (f) {
       const names = unique([f.plain, ...own(t)]).map(escaped).join('|')
       for (const m of text.matchAll(new RegExp(`(?<![\\w$])((?:[\\w$]+\\.)*)(${names})\\s*\\(`, 'g'))) {
         const before = text.slice(Math.max(0, m.index - 200), m.index)
-        if (/function\s+$/.test(before)) continue
+        if (/function\s+$/.test(before) || /new\s+$/.test(before) !== (f.kind === 'new')) continue
         try {
           let made = ''
           if (f.owner) {
@@ -401,7 +409,7 @@ function values (p, type, seen, w) {
 
 // tuples are places in lists, those of the smallest sum first.
 function * tuples (sizes) {
-  const most = Math.min(60, sizes.reduce((n, s) => n + s - 1, 0))
+  const most = Math.min(400, sizes.reduce((n, s) => n + s - 1, 0))
   function * splits (i, total) {
     if (i === sizes.length) { if (total === 0) yield []; return }
     for (let n = 0; n <= Math.min(sizes[i] - 1, total); n++) for (const rest of splits(i + 1, total - n)) yield [n, ...rest]
@@ -412,10 +420,7 @@ function * tuples (sizes) {
 // receivers are expressions for objects of the class of a method.
 function receivers (f, have, w) {
   const out = have.map(i => i.made)
-  const text = Function.prototype.toString.call(f.owner.f)
-  const at = /^class\b/.test(text) ? /(?<![\w$.])constructor\s*\(/.exec(text) : /\(/.exec(text)
-  const params = at ? parameters(text.slice(at.index)) : []
-  const lists = params.filter(p => p.value === undefined && !p.rest).map(p => values(p, '', [], w).list)
+  const lists = constructed(f.owner.f).filter(p => p.value === undefined && !p.rest).map(p => values(p, '', [], w).list)
   let n = 0
   for (const at of tuples(lists.map(l => l.length))) {
     if (n++ === 6) break
@@ -494,7 +499,7 @@ async function call (f, i) {
   process.stdout.write = s => { printed += s; return true }
   let kind = 'r', fault = false, text, soft, result, waited = false, many = false
   try {
-    result = f.kind === 'getter' ? on[f.plain] : f.owner ? on[f.plain](...args) : f.f.apply(f.this, args)
+    result = f.kind === 'getter' ? on[f.plain] : f.owner ? on[f.plain](...args) : f.kind === 'new' ? Reflect.construct(f.f, args) : f.f.apply(f.this, args)
     if (result && typeof result.then === 'function') { waited = true; result = await result }
     if (result && typeof result.next === 'function' && typeof result[Symbol.iterator] === 'function') {
       const items = []
@@ -522,7 +527,7 @@ async function call (f, i) {
 function held (f, i, r) {
   const modern = isModern(f.module), async = modern || r.waited
   const lines = [`test('${f.name} does what it did', ${async ? 'async ' : ''}() => {`, `  const M = ${modern ? `await import('./${f.module.path}')` : `require('./${f.module.path}')`}`]
-  let expr = f.owner ? i.text(f).replace('new ' + f.owner.name, 'new ' + f.owner.expr) : f.expr + i.text(f).slice(f.name.length)
+  let expr = f.owner ? i.text(f).replace('new ' + f.owner.name, 'new ' + f.owner.expr) : (f.kind === 'new' ? 'new ' : '') + f.expr + i.text(f).slice(f.name.length + (f.kind === 'new' ? 4 : 0))
   if (r.kind !== 'r') {
     if (r.waited) lines.push(`  await assert.rejects(${expr}, { name: ${JSON.stringify(r.name)} })`)
     else lines.push(`  assert.throws(() => ${expr}, { name: ${JSON.stringify(r.name)} })`)

@@ -499,11 +499,13 @@ class Maker:
                 out.append(s)
                 kinds.add(type(v).__name__)
                 near += around(v)
+                if isinstance(v, str) and len(out) < 4:
+                    near += [source(v + w) for w in self.words[str]]
         kinds.discard("NoneType")
         if not kinds:
             wild = [0, 1, "", "a", [], None, {}, True, 1.5, [1, 2], "a b", -1, ["a", "b"], {"a": 1}, (), b"a"]
             return unique(out + [source(v) for v in wild] + [source(v) for w in ("str", "int") for v in self.words[str if w == "str" else int]]), True
-        plain = [v for k in sorted(kinds) for v in (self.basic(k) or [])[:60]]
+        plain = [v for k in sorted(kinds) for v in (self.basic(k) or [])[:80]]
         return unique(v for row in itertools.zip_longest(out, plain, near) for v in row if v is not None), False
 
 
@@ -536,7 +538,7 @@ def around(v):
 def tuples(lists):
     """Places in lists, those of the smallest sum first."""
     most = sum(len(v) - 1 for v in lists)
-    for total in range(min(most, 60) + 1):
+    for total in range(min(most, 400) + 1):
         yield from splits([len(v) for v in lists], total)
 
 
