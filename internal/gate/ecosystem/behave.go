@@ -35,7 +35,7 @@ type Calling struct {
 
 // Bounds of the texts that are handed to a driver.
 const (
-	maxCalledTests = 60
+	maxCalledTests = 300
 	maxCalledText  = 3 << 20
 )
 
