@@ -1,11 +1,12 @@
-// Package behave finds out what functions of Go return on both sides of a change for the
-// same inputs: it writes the test file that calls them, and reads what that printed.
+// Package behave finds out what functions return on both sides of a change for the same
+// inputs: it writes the file that calls them, and reads what that printed.
 //
-// Nothing is executed here. The file is the same for both sides: a table of the functions
-// whose body changed and whose signature did not, made of the sources of one package on
-// both sides, and a driver (driver_test.go) that makes inputs by the types of the
-// parameters, calls each function in processes of their own and prints what can be seen
-// of the results.
+// Nothing is executed here. The file is the same for both sides. For Go it is a test: a
+// table of the functions whose body changed and whose signature did not, made of the
+// sources of one package on both sides ([Compare]), and a driver (driver_test.go) that
+// makes inputs by the types of the parameters, calls each function in processes of their
+// own and prints what can be seen of the results. For languages that are parsed in their
+// own programs it is a driver that finds the functions itself ([Script]).
 package behave
 
 import (
@@ -18,6 +19,17 @@ import (
 	"slices"
 	"strings"
 )
+
+// Planned are calls of what a change alters in one place, the same ones on both sides.
+type Planned interface {
+	// File is the text that makes the calls, as it is laid under the name of a test.
+	File(test string) string
+	// Compare holds the answers of both sides against each other; without any, it says
+	// what is not even called.
+	Compare(base, head Answers) Comparison
+	// Test is a test that passes on the base and fails on the head, to be pasted.
+	Test(f Function, was Call) string
+}
 
 // MaxFunctions bounds how many functions of a package are called.
 const MaxFunctions = 20

@@ -72,7 +72,7 @@ func TestPastedTest(t *testing.T) {
 		}
 		return out
 	}
-	c := p.Compare(All(run(base, "")), All(run(head, "")))[0]
+	c := p.Compare(All(run(base, "")), All(run(head, ""))).Functions[0]
 	if c.Unlike != "" || c.Differing == 0 || len(c.Candidates) == 0 {
 		t.Fatalf("%+v", c)
 	}
@@ -81,7 +81,7 @@ func TestPastedTest(t *testing.T) {
 	if len(was) != 1 || len(is) != 1 || !was[0].Stable || was[0].Text == is[0].Text || was[0].Src != "NewTill(int64(0)).Pay(int64(3))" {
 		t.Fatalf("%+v\n%+v", was, is)
 	}
-	test := "package cash\n\nimport (\n\t\"reflect\"\n\t\"testing\"\n)\n\n" + Test(c.Function, was[0])
+	test := "package cash\n\nimport (\n\t\"reflect\"\n\t\"testing\"\n)\n\n" + p.Test(c.Function, was[0])
 	if out, err := in(t, map[string]string{"go.mod": old, "a.go": base, "a_test.go": test}, "", "."); err != nil {
 		t.Errorf("it fails on the base: %v\n%s\n%s", err, out, test)
 	}
@@ -262,8 +262,8 @@ func TestCompared(t *testing.T) {
 		{"itself", call("~", "", "", ""), call("r", "2", "b", "b"), Compared{Unlike: NotSteady}},
 		{"no time", call("-", "", "", ""), call("r", "2", "b", "b"), Compared{Unlike: NotCalled}},
 	} {
-		got := p.Compare(Answers{"f": {Makeable: true, Calls: tt.was}}, Answers{"f": {Makeable: true, Calls: tt.is}})[0]
-		got.Function = Function{}
+		got := p.Compare(Answers{"f": {Makeable: true, Calls: tt.was}}, Answers{"f": {Makeable: true, Calls: tt.is}}).Functions[0]
+		got.Function, got.Key = Function{}, ""
 		if !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %+v, want %+v", tt.what, got, tt.want)
 		}

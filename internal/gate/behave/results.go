@@ -11,10 +11,11 @@ import (
 
 // An Outcome is what came of a call.
 type Outcome struct {
-	Class  string   // "r" returned, "e" returned an error, "p" panicked, "h" did not return, "x" ended the process
+	Class  string   // "r" returned, "e" returned or raised an error, "p" panicked, "h" did not return, "x" ended the process
 	Text   string   // what could be seen of it
 	Panic  string   // what it panicked with
 	Fault  bool     // a run-time error, which no statement raises
+	Raised bool     // it is an exception
 	Micros int64    // how long it took
 	Check  []string // statements of a test that hold it
 }
@@ -29,6 +30,7 @@ type answer struct {
 	Src      string
 	Detail   *Outcome
 	Stable   bool
+	About    *About
 }
 
 // Answers are what the driver printed of a side, by function.
@@ -85,11 +87,12 @@ const (
 // A Compared is what came of comparing a function.
 type Compared struct {
 	Function
-	At        int // its place in the plan
-	Inputs    int // compared
-	Differing int // of these, that differ in more than words
-	Worded    int // that differ in words alone
-	Fixed     int // of all, that panic or hang on the base alone
+	Key       string // by which it is answered about
+	At        int    // its place in the plan
+	Inputs    int    // compared
+	Differing int    // of these, that differ in more than words
+	Worded    int    // that differ in words alone
+	Fixed     int    // of all, that panic or hang on the base alone
 	// Unlike says why nothing was compared; empty: something was.
 	Unlike string
 	// Candidates are inputs that differ, the gravest first, the smallest first among those.
@@ -114,18 +117,34 @@ const (
 )
 
 // Compare holds the answers of both sides against each other.
-func (p Plan) Compare(base, head Answers) []Compared {
-	var out []Compared
+func (p Plan) Compare(base, head Answers) Comparison {
+	out := resigned(p.Resigned)
+	out.Left = p.Left
 	for i, f := range p.Functions {
-		out = append(out, compare(f, i, base, head))
+		out.Functions = append(out.Functions, compare(f, f.Name, i, base, head))
 	}
 	return out
 }
 
-func compare(f Function, at int, base, head Answers) Compared {
-	c := Compared{Function: f, At: at}
-	was, ok1 := base[f.Name]
-	now, ok2 := head[f.Name]
+// A Comparison is what came of comparing the functions of a plan.
+type Comparison struct {
+	Functions []Compared
+	Left      int // functions above MaxFunctions
+}
+
+func resigned(names []string) Comparison {
+	var out Comparison
+	for _, name := range names {
+		out.Functions = append(out.Functions, Compared{Function: Function{Name: name}, Unlike: Resigned})
+	}
+	return out
+}
+
+// compare holds the answers about a function, by its key, against each other.
+func compare(f Function, key string, at int, base, head Answers) Compared {
+	c := Compared{Function: f, Key: key, At: at}
+	was, ok1 := base[key]
+	now, ok2 := head[key]
 	switch {
 	case !ok1 || !ok2:
 		c.Unlike = NotCalled
@@ -232,12 +251,10 @@ func (o Outcome) Says() string {
 	if text == "" {
 		text = "nothing"
 	}
-	switch o.Class {
-	case "r", "e":
+	if o.Returned() && !o.Raised {
 		return "returns " + short(text)
-	default:
-		return short(text)
 	}
+	return short(text)
 }
 
 // shown is how much of an outcome is shown in a line.
@@ -252,7 +269,7 @@ func short(s string) string {
 }
 
 // Test is a test that passes on the base and fails on the head, to be pasted.
-func Test(f Function, was Call) string {
+func (p Plan) Test(f Function, was Call) string {
 	name := strings.ToUpper(f.plain[:1]) + f.plain[1:]
 	if f.owner != "" {
 		name = strings.ToUpper(f.owner[:1]) + f.owner[1:] + name
@@ -269,4 +286,11 @@ func Test(f Function, was Call) string {
 		}
 	}
 	return b.String()
+}
+
+// TestedBy says whether a test reaches the function, by the name that its runner has for
+// it: with its class, or with its parameters.
+func (f Function) TestedBy(test string) bool {
+	plain, _, _ := strings.Cut(test, "[")
+	return slices.Contains(f.Tested, test) || slices.Contains(f.Tested, plain[strings.LastIndexAny(plain, ".:")+1:])
 }

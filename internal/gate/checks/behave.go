@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
@@ -106,21 +108,18 @@ type behaviour struct {
 
 // A called is one package whose functions are called.
 type called struct {
-	pkg      ecosystem.Package
+	pkg      ecosystem.Package // or a project, where calls are planned by file
+	files    []string          // that changed in that
 	by       *ecosystem.Behaviour
-	plan     behave.Plan
+	plan     behave.Planned
 	commands map[Side]ecosystem.Command
 	evidence []string
 }
 
 func (b *behaviour) packages(ctx context.Context) error {
-	inside := ecosystem.Touched(b.in.Packages, b.in.Change.Paths())
 	n := 0
-	for _, p := range b.in.Packages {
-		if !inside[p.ImportPath] {
-			continue
-		}
-		c, ok, err := b.plan(p)
+	for _, c := range b.places() {
+		c, ok, err := b.plan(c)
 		if err != nil {
 			return err
 		}
@@ -132,7 +131,7 @@ func (b *behaviour) packages(ctx context.Context) error {
 			b.in.NotCoveredOnce("behaviour of changed functions: commands are not kept apart well enough here to call them with inputs that no one chose")
 			return nil
 		case n > maxCompared:
-			b.in.NotCoveredOnce("behaviour of changed functions: more than %d packages changed", maxCompared)
+			b.in.NotCoveredOnce("behaviour of changed functions: more than %d packages or projects changed", maxCompared)
 			return nil
 		}
 		if err := b.call(ctx, c); err != nil {
@@ -142,9 +141,46 @@ func (b *behaviour) packages(ctx context.Context) error {
 	return nil
 }
 
-// plan is what is called in a package.
-func (b *behaviour) plan(p ecosystem.Package) (called, bool, error) {
-	c := called{pkg: p, by: ecosystem.Named(p.Eco).Behaviour, commands: map[Side]ecosystem.Command{}}
+// places are the packages and the projects in which files changed.
+func (b *behaviour) places() []called {
+	var out []called
+	inside := ecosystem.Touched(b.in.Packages, b.in.Change.Paths())
+	for _, p := range b.in.Packages {
+		if inside[p.ImportPath] {
+			out = append(out, called{pkg: p, by: ecosystem.Named(p.Eco).Behaviour})
+		}
+	}
+	for _, e := range ecosystem.All() {
+		if e.Behaviour == nil || !e.Behaviour.ByFile {
+			continue
+		}
+		files := map[string][]string{} // by the innermost folder in which tests are run
+		for _, f := range b.in.Change.Files {
+			if f.Status != change.Modified || !e.IsSource(f.Path) || ecosystem.IsTestFile(f.Path) {
+				continue
+			}
+			unit, found := "", false
+			for _, c := range b.in.Tests[Head] {
+				if c.Eco == e.Name && ecosystem.Inside(c.Unit, f.Path) && (!found || unit == "." || len(c.Unit) > len(unit) && c.Unit != ".") {
+					unit, found = c.Unit, true
+				}
+			}
+			if found {
+				files[unit] = append(files[unit], f.Path)
+			}
+		}
+		for _, unit := range slices.Sorted(maps.Keys(files)) {
+			p := ecosystem.Package{Dir: unit, ImportPath: ecosystem.Listed(files[unit], 3), Unit: unit, Eco: e.Name}
+			out = append(out, called{pkg: p, files: files[unit], by: e.Behaviour})
+		}
+	}
+	return out
+}
+
+// plan is what is called in a place.
+func (b *behaviour) plan(c called) (called, bool, error) {
+	p := c.pkg
+	c.commands = map[Side]ecosystem.Command{}
 	if c.by == nil {
 		return c, false, nil
 	}
@@ -166,8 +202,11 @@ func (b *behaviour) plan(p ecosystem.Package) (called, bool, error) {
 	}
 	defer head.Close()
 	var ok bool
-	c.plan, ok = c.by.Plan(base.FS(), head.FS(), p.Dir, c.commands[Head])
-	b.leftOut(behave.Resigned, c.plan.Resigned...)
+	if c.plan, ok = c.by.Plan(base.FS(), head.FS(), ecosystem.Calling{Dir: p.Dir, Files: c.files, Command: c.commands[Head]}); !ok && c.plan != nil {
+		for _, f := range c.plan.Compare(nil, nil).Functions {
+			b.leftOut(f.Unlike, f.Name)
+		}
+	}
 	return c, ok, nil
 }
 
@@ -189,7 +228,8 @@ func (b *behaviour) call(ctx context.Context, c called) error {
 	}
 	b.out.Command = cmp.Or(b.out.Command, command)
 	b.out.Evidence = append(b.out.Evidence, c.evidence...)
-	compared := c.plan.Compare(said[Base], said[Head])
+	all := c.plan.Compare(said[Base], said[Head])
+	compared := all.Functions
 	for _, f := range compared {
 		switch {
 		case f.Unlike != "":
@@ -201,8 +241,8 @@ func (b *behaviour) call(ctx context.Context, c called) error {
 		b.out.Functions++
 		b.out.Inputs += f.Inputs
 	}
-	if c.plan.Left > 0 {
-		b.in.NotCovered("behaviour of what changed in %s: %d functions more than the %d that were called", c.pkg.ImportPath, c.plan.Left, behave.MaxFunctions)
+	if all.Left > 0 {
+		b.in.NotCovered("behaviour of what changed in %s: %d functions more than the %d that were called", c.pkg.ImportPath, all.Left, behave.MaxFunctions)
 	}
 	return b.again(ctx, &c, compared)
 }
@@ -277,10 +317,10 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 			if k.Hangs {
 				hangs++
 			}
-			if k.Kind == behave.Words || k.Hangs && hangs > 1 || len(tries[f.Name]) == maxTries {
+			if k.Kind == behave.Words || k.Hangs && hangs > 1 || len(tries[f.Key]) == maxTries {
 				continue
 			}
-			tries[f.Name] = append(tries[f.Name], k)
+			tries[f.Key] = append(tries[f.Key], k)
 			calls = append(calls, [2]int{f.At, k.Index})
 		}
 	}
@@ -305,8 +345,8 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 	}
 	now := behave.Some(is)
 	for _, f := range compared {
-		for _, k := range tries[f.Name] {
-			d, ok := b.difference(f, k, old, now)
+		for _, k := range tries[f.Key] {
+			d, ok := b.difference(c.plan, f, k, old, now)
 			if !ok {
 				continue
 			}
@@ -319,9 +359,9 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 }
 
 // difference is what a function does otherwise with an input, where it does so again.
-func (b *behaviour) difference(f behave.Compared, k behave.Candidate, old, now []behave.Call) (Difference, bool) {
+func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Candidate, old, now []behave.Call) (Difference, bool) {
 	find := func(list []behave.Call) (behave.Call, bool) {
-		at := slices.IndexFunc(list, func(c behave.Call) bool { return c.Name == f.Name && c.Index == k.Index })
+		at := slices.IndexFunc(list, func(c behave.Call) bool { return c.Name == f.Key && c.Index == k.Index })
 		if at < 0 {
 			return behave.Call{}, false
 		}
@@ -334,12 +374,12 @@ func (b *behaviour) difference(f behave.Compared, k behave.Candidate, old, now [
 	}
 	d := Difference{
 		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
-		Was: was.Says(), Is: is.Says(), Test: behave.Test(f.Function, was), kind: k.Kind,
+		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), kind: k.Kind,
 		Touched: len(f.Touched) > 0,
-		Breaks:  k.Base && !is.Returned() && !f.Awaited && !(f.Panics && is.OnPurpose()),
+		Breaks:  k.Base && !was.Raised && !is.Returned() && !f.Awaited && !(f.Panics && is.OnPurpose()),
 	}
 	for _, proven := range b.in.Proven {
-		d.Expected = d.Expected || slices.Contains(f.Tested, proven.ID.Top())
+		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
 	}
 	return d, true
 }

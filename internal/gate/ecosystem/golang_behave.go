@@ -13,19 +13,6 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/behave"
 )
 
-// Behaviour compares what functions of a package return on both sides.
-type Behaviour struct {
-	// Plan is what is called of the package in a folder of both trees, as commands like c
-	// compile it; false where there is nothing.
-	Plan func(base, head fs.FS, dir string, c Command) (behave.Plan, bool)
-
-	// File is where the test file of a plan is laid in that folder.
-	File func(test string) string
-
-	// Calls is c as it makes the calls of a plan, all of them or those of which.
-	Calls func(c Command, pkg, test, which string) Command
-}
-
 func goBehaviour() *Behaviour {
 	return &Behaviour{
 		Plan: planGo,
@@ -46,9 +33,10 @@ func goBehaviour() *Behaviour {
 const maxCorpus = 40
 
 // planGo reads the package of a folder on both sides.
-func planGo(base, head fs.FS, dir string, c Command) (behave.Plan, bool) {
+func planGo(base, head fs.FS, at Calling) (behave.Planned, bool) {
+	dir := at.Dir
 	var tags []string
-	for _, t := range goTags([]Command{c}) {
+	for _, t := range goTags([]Command{at.Command}) {
 		_, list, _ := strings.Cut(t, "=")
 		tags = strings.Split(list, ",")
 	}

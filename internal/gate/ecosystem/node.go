@@ -29,9 +29,9 @@ func nodeEcosystem() *Ecosystem {
 			variable: "NPM_CONFIG_USERCONFIG", Places: []string{".npmrc"},
 			keep: keepKeys([]string{"registry", "@*:registry", "proxy", "https-proxy", "noproxy", "cafile", "nodedir", "omit-lockfile-registry-resolved", "replace-registry-host"}, nil),
 		}},
-		find:     findNodeProjects,
-		classes:  nodeClasses(),
-		Lines:    nodeLines(),
+		find:    findNodeProjects,
+		classes: nodeClasses(),
+		Lines:   nodeLines(), Behaviour: nodeBehaviour(),
 		IsTest:   isNodeTest,
 		IsSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },
 		Steers: func(name string) bool {

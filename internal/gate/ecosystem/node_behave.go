@@ -1,0 +1,47 @@
+package ecosystem
+
+import (
+	_ "embed" // of the driver
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/behave"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+//go:embed node_behave.mjs
+var nodeBehave string
+
+// nodeBehaviour calls what modules export that Node.js loads as they are.
+func nodeBehaviour() *Behaviour {
+	return &Behaviour{
+		ByFile: true,
+		Plan: func(base, head fs.FS, at Calling) (behave.Planned, bool) {
+			var files []string
+			for _, f := range at.Files {
+				if slices.Contains([]string{".js", ".cjs", ".mjs"}, path.Ext(f)) && !strings.Contains(path.Base(f), ".config.") {
+					files = append(files, f)
+				}
+			}
+			at.Files = files
+			return script(behave.Script{
+				Driver: nodeBehave, Comment: "//",
+				Call: `await main(JSON.parse(Buffer.from("DATA", "base64").toString()))`,
+			}, base, head, at, nodeEcosystem().IsTest, jsDefines)
+		},
+		File: func(test string) string { return "zz_" + strings.ToLower(test) + ".mjs" },
+		Calls: func(c Command, _, test, which string) Command {
+			argv := []string{"node", "zz_" + strings.ToLower(test) + ".mjs"}
+			if which != "" {
+				argv = append([]string{"env", "CALLS=" + which}, argv...)
+			}
+			c.Argv, c.Text, c.Results = argv, quoted(argv...), nil
+			return c
+		},
+	}
+}
+
+// jsDefines are names that code gives to what it defines or exports.
+var jsDefines = pattern.New(`(?m)(?:\b(?:function\s*\*?|class|const|let|var)\s+|\bexports\.|\.prototype\.)([\w$]+)|^\s+(?:static\s+|async\s+|get\s+)*([\w$]+)\s*\([^)\n]*\)\s*\{`)
