@@ -12,6 +12,9 @@ import (
 // author and language a trusted one in one language stays and one from outside in another;
 // among others the quickest.
 var shownBy = map[string][]string{
+	"node_behaviour":                 {"node_behaviour_breaks", "node_behaviour_same"},
+	"python_behaviour":               {"python_behaviour_breaks", "python_behaviour_same"},
+	"programs":                       {"programs_breaks", "programs_same", "programs_node", "programs_python"},
 	"alone":                          {"order"},
 	"base_broken":                    {"base_refused"},
 	"behaviour":                      {"behaviour_breaks", "behaviour_same"},
