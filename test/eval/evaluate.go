@@ -265,9 +265,10 @@ func (r *Result) take(rep *report.Report) error {
 			}
 		}
 	}
+	r.Named = len(rep.Behaviour)
 	for _, d := range rep.Behaviour {
 		if !d.Expected {
-			r.Named++
+			r.Open++
 		}
 	}
 	i := slices.IndexFunc(rep.Subagents, func(s report.Subagent) bool { return s.Agent == "verification" })

@@ -48,7 +48,8 @@ type Result struct {
 	Reasons      []string       `json:"reasons"`
 	Checks       []Check        `json:"checks"`  // the agents' own
 	Struck       int            `json:"struck"`  // checks that were struck out: the log has nothing of them
-	Named        int            `json:"named"`   // functions that behave differently, which the gate names and no test of the change is about
+	Named        int            `json:"named"`   // functions and command lines that the gate finds to do something else
+	Open         int            `json:"open"`    // of these, that no test of the change is about
 	Repairs      int            `json:"repairs"` // turns in which an agent was asked to put its report right
 	InputTokens  int            `json:"input_tokens"`
 	OutputTokens int            `json:"output_tokens"`
@@ -265,7 +266,8 @@ func (s Score) lines() [][2]string {
 		{"PARTIAL", fraction(s.PartialOf, s.Partial, s.Cases)},
 		{"no verdict", fmt.Sprint(s.NoVerdict)},
 		{"bad named by the gate", fraction(ratio(float64(s.Named), s.Bad), s.Named, s.Bad)},
-		{"good named by the gate", fraction(ratio(float64(s.NamedGood), s.Good), s.NamedGood, s.Good)},
+		{"bad named, no test", fraction(ratio(float64(s.Open), s.Bad), s.Open, s.Bad)},
+		{"good named, no test", fraction(ratio(float64(s.OpenGood), s.Good), s.OpenGood, s.Good)},
 		{"checks struck out", fmt.Sprintf("%d of %d", s.Struck, s.Checks)},
 		{"repair turns", fmt.Sprint(s.Repairs)},
 		{"tokens per verdict", per},

@@ -20,10 +20,11 @@ type Score struct {
 	Checks     int      `json:"checks"`     // of agents
 	Struck     int      `json:"struck"`     // checks that were struck out
 	Repairs    int      `json:"repairs"`
-	Named      int      `json:"named"`      // bad ones of which the gate named what behaves differently
-	NamedGood  int      `json:"named_good"` // good ones
-	Precision  *float64 `json:"precision"`  // true FAILs of all FAILs
-	Recall     *float64 `json:"recall"`     // true FAILs of all bad ones
+	Named      int      `json:"named"`     // bad ones in which the gate named what does something else
+	Open       int      `json:"open"`      // bad ones in which no test of the change is about that
+	OpenGood   int      `json:"open_good"` // good ones
+	Precision  *float64 `json:"precision"` // true FAILs of all FAILs
+	Recall     *float64 `json:"recall"`    // true FAILs of all bad ones
 	PartialOf  *float64 `json:"partial_share"`
 
 	// Of each verdict; what cases without one used counts as well.
@@ -44,9 +45,10 @@ func score(results []Result) Score {
 		case r.Bad:
 			s.Bad++
 			s.Named += min(r.Named, 1)
+			s.Open += min(r.Open, 1)
 		default:
 			s.Good++
-			s.NamedGood += min(r.Named, 1)
+			s.OpenGood += min(r.Open, 1)
 		}
 		s.Checks, s.Struck, s.Repairs = s.Checks+len(r.Checks), s.Struck+r.Struck, s.Repairs+r.Repairs
 		tokens += float64(r.InputTokens + r.OutputTokens)
