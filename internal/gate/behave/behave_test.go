@@ -1,6 +1,7 @@
 package behave
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"math"
@@ -284,5 +285,15 @@ func TestGiven(t *testing.T) {
 		if len(got) != want || ok != (want > 0) {
 			t.Errorf("%q: %v", input, got)
 		}
+	}
+}
+
+// A driver gets lists, also where no test file names what changed.
+func TestScriptWithoutTests(t *testing.T) {
+	t.Parallel()
+	text := Script{Call: "DATA"}.File("")
+	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
+	if want := `{"modules":[],"tests":[]}`; err != nil || string(data) != want {
+		t.Errorf("%s (%v), want %s", data, err, want)
 	}
 }

@@ -401,7 +401,7 @@ func (b *behaviour) conclude() {
 	slices.SortStableFunc(o.Differences, func(x, y Difference) int {
 		return cmp.Or(rank(x)-rank(y), int(x.kind)-int(y.kind))
 	})
-	if o.Functions == 0 && len(o.Evidence) == 0 {
+	if o.Functions == 0 && (len(o.Evidence) == 0 || len(o.LeftOut) == 0) {
 		return
 	}
 	o.Note = fmt.Sprintf("of %s whose body changed %d %s for %s", ecosystem.Count(o.Functions, "function", "functions"),
