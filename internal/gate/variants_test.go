@@ -13,7 +13,7 @@ import (
 // among others the quickest.
 var shownBy = map[string][]string{
 	"node_behaviour":                 {"node_behaviour_breaks", "node_behaviour_same"},
-	"python_behaviour":               {"python_behaviour_breaks", "python_behaviour_same"},
+	"python_behaviour":               {"python_behaviour_retyped", "python_behaviour_breaks", "python_behaviour_same"},
 	"programs":                       {"programs_breaks", "programs_same", "programs_node", "programs_python"},
 	"alone":                          {"order"},
 	"base_broken":                    {"base_refused"},

@@ -273,8 +273,10 @@ class Input {
   }
 }
 
+// given are the inputs of both trees. One that only the base has, or that throws in a test
+// of the head, is no promise of the base any more.
 function given (f) {
-  const out = new Map()
+  const out = new Map(), kept = new Set(), awaited = new Set()
   const own = t => f.module && f.expr === 'M' && !f.owner ? imports(t, f.module) : []
   for (const side of ['base', 'head']) {
     for (const t of f.tests) {
@@ -291,13 +293,15 @@ function given (f) {
           } else if (m[1] && !imported(text, m[1].split('.')[0]) || !m[1] && !imported(text, m[2])) continue
           const i = new Input(made, f.kind === 'getter' ? [] : literals(text, m.index + m[0].length, env), side === 'base', false)
           const line = before.slice(before.lastIndexOf('\n') + 1)
-          if (/throw|reject/i.test(line)) i.base = false
-          const key = i.text(f)
-          if (out.has(key)) { if (side === 'head' && /throw|reject/i.test(line)) out.get(key).base = false } else if (out.size < GIVEN) out.set(key, i)
+          const key = i.text(f), raises = /throw|reject/i.test(line)
+          if (raises) i.base = false
+          if (side === 'head') (raises ? awaited : kept).add(key)
+          if (!out.has(key) && out.size < GIVEN) out.set(key, i)
         } catch (e) { if (!(e instanceof NotPlain)) throw e }
       }
     }
   }
+  for (const [key, i] of out) i.base = i.base && kept.has(key) && !awaited.has(key)
   return [...out.values()]
 }
 

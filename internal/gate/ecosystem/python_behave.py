@@ -115,7 +115,7 @@ def changed(data):
     base = [t for f in data["tests"] for t in tests_of(f["base"])]
     head = [t for f in data["tests"] for t in tests_of(f["head"])]
     for f in todo:
-        f.tests = [(t, t in base) for t in base + head if mentions(t, f)]
+        f.tests = [(t, side) for side, tests in ((True, base), (False, head)) for t in tests if mentions(t, f)]
         reach = callers(f)
         olds = {(t.owner, t.node.name): t.text for t in base}
         f.tested, f.touched, f.awaited = [], [], False
@@ -329,12 +329,14 @@ def given_in(f, node, test, env, base):
 
 
 def given(f):
-    out, awaited = {}, set()
+    """The inputs of both trees. One that only the base has, or that raises in a test of the
+    head, is no promise of the base any more."""
+    out, awaited, kept = {}, set(), set()
     def add(found):
         for i, raised in found:
             key = i.text(f)
-            if raised and not i.base:
-                awaited.add(key)
+            if not i.base:
+                (awaited if raised else kept).add(key)
             if key not in out and len(out) < GIVEN:
                 out[key] = i
     for side, of in ((True, f.was), (False, f)):
@@ -345,9 +347,8 @@ def given(f):
     for t, base in f.tests:
         for env in environments(t):
             add(given_in(f, t.node, t, env, base))
-    for key in awaited:
-        if key in out:
-            out[key].base = False
+    for key, i in out.items():
+        i.base = i.base and key in kept - awaited
     return list(out.values())
 
 
