@@ -165,7 +165,7 @@ func (q *Queue) renew(ctx context.Context, l *leaseLine) (calm bool, err error) 
 // transaction has is looked at again at the next tick.
 func (q *Queue) reap(ctx context.Context, conn *pgx.Conn) error {
 	if q.reclaims() {
-		if err := q.giveAway(ctx, conn, "jobs that the database lost sight of are begun again", `with given as (
+		if err := q.giveAway(ctx, conn, "the database lost sight of them", `with given as (
 				update river_job set state = 'available', attempt = greatest(attempt - 1, 0)
 				where state = 'running' and queue = $1 and `+holder+` = $2 and id not in
 					(select river_id from jobs where river_id is not null and id = any($3))
@@ -174,7 +174,7 @@ func (q *Queue) reap(ctx context.Context, conn *pgx.Conn) error {
 		}
 		q.reclaimed()
 	}
-	return q.giveAway(ctx, conn, "jobs of a worker that died are begun again", `with busy as (
+	return q.giveAway(ctx, conn, "their worker died", `with busy as (
 			select `+holder+` as id from river_job where state = 'running' and queue = $1
 		), dead as (
 			select id from workers where id in (select id from busy)
@@ -194,7 +194,7 @@ func (q *Queue) reap(ctx context.Context, conn *pgx.Conn) error {
 
 // giveAway lets any worker take jobs: given, of which statement ends, are the workers that had
 // them, one for each. Its first parameter is the name of the queue.
-func (q *Queue) giveAway(ctx context.Context, conn *pgx.Conn, message, statement string, args ...any) error {
+func (q *Queue) giveAway(ctx context.Context, conn *pgx.Conn, why, statement string, args ...any) error {
 	rows, err := conn.Query(ctx, statement+` select worker, count(*), cast(`+wakeWorkers+` as text) from given group by worker`, append([]any{queueName}, args...)...)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (q *Queue) giveAway(ctx context.Context, conn *pgx.Conn, message, statement
 	var worker, none string
 	var n int
 	_, err = pgx.ForEachRow(rows, []any{&worker, &n, &none}, func() error {
-		q.o.Log.InfoContext(ctx, message, "worker", worker, "jobs", n)
+		q.o.Log.InfoContext(ctx, "jobs are begun again", "why", why, "worker", worker, "jobs", n)
 		return nil
 	})
 	return err

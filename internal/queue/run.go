@@ -176,7 +176,7 @@ func (q *Queue) alive(ctx context.Context) (release func() error, err error) {
 		n, err := tx.Exec(ctx, `update river_job set state = 'available', attempt = max(attempt - 1, 0)
 			where state = 'running' and queue = $1`, queueName)
 		if n > 0 {
-			q.o.Log.InfoContext(ctx, "jobs of a worker that died are begun again", "jobs", n)
+			q.o.Log.InfoContext(ctx, "jobs are begun again", "why", "their worker died", "jobs", n)
 		}
 		return err
 	})

@@ -41,7 +41,8 @@ type About struct {
 
 // File is the driver with the texts of both sides.
 func (s Script) File(string) string {
-	data, err := json.Marshal(map[string][]Source{"modules": append([]Source{}, s.Modules...), "tests": append([]Source{}, s.Tests...)}) // lists, where there are none too
+	// Lists, also where there are none.
+	data, err := json.Marshal(map[string][]Source{"modules": append([]Source{}, s.Modules...), "tests": append([]Source{}, s.Tests...)})
 	if err != nil { // strings always can be written
 		return ""
 	}

@@ -376,7 +376,7 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
 		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), kind: k.Kind,
 		Touched: len(f.Touched) > 0,
-		Breaks:  k.Base && !was.Raised && !is.Returned() && !f.Awaited && !(f.Panics && is.OnPurpose()),
+		Breaks:  k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
 	}
 	for _, proven := range b.in.Proven {
 		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
