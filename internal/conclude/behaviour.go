@@ -11,82 +11,77 @@ import (
 // mostSurprising is how many differences are warnings: what is not read helps no one.
 const mostSurprising = 3
 
-// behaviour makes a check of the changed functions that were called on both sides, and a
-// finding of each that does something else. It is FAIL where one ends for an input of the
-// base's tree for which the base returns.
+// behaviour makes a check of the changed functions that were called on both sides, and one
+// of the command lines that were run, with a finding of each that does something else. It
+// is FAIL where one that stands in the base's tree ends well there and not on the head.
 func (b *builder) behaviour() {
-	o := b.result.Behaviour
-	if o == nil {
-		return
-	}
-	c := report.Check{
-		Title: "behaviour: changed functions called on both sides with the same inputs", Kind: report.KindBehaviour, Result: report.ResultPass,
-		Command: o.Command, Evidence: o.Evidence, Expected: "for an input that stands in the base's tree a function returns where it does on base", Actual: o.Note,
-	}
-	if o.Functions == 0 {
-		c.Result = report.ResultSkip
-	}
 	warnings := 0
-	for _, d := range o.Differences {
-		f := report.Finding{
-			Severity: report.SeverityInfo, Title: fmt.Sprintf("%s %s; on base it %s", d.Example, d.Is, d.Was), Path: d.Path, Line: d.Line,
-			Evidence: d.Evidence, Repro: d.Command,
-			Detail: fmt.Sprintf("%s differs for %d of %d inputs. This test passes on base and fails with the change:\n\n%s", d.Function, d.Differing, d.Inputs, d.Test),
+	if o := b.result.Behaviour; o != nil {
+		c := report.Check{
+			Title: "behaviour: changed functions called on both sides with the same inputs", Kind: report.KindBehaviour, Result: ranAny(o.Functions),
+			Command: o.Command, Evidence: o.Evidence, Expected: "for an input that stands in the base's tree a function returns where it does on base", Actual: o.Note,
 		}
-		switch {
-		case d.Breaks:
-			f.Severity = report.SeverityError
-			c.Result, c.Reproduction, c.Command = report.ResultFail, report.Introduced, d.Command
-			c.Evidence = slices.Concat(c.Evidence, d.Evidence)
-			c.Actual = joinLines(c.Actual, fmt.Sprintf("%s, which stands in the base's tree: %s; on base it %s", d.Example, d.Is, d.Was))
-		case d.Expected:
-			f.Title = "expected, since tests that fail without the change reach it: " + f.Title
-		case warnings < mostSurprising:
-			f.Severity = report.SeverityWarning
-			warnings++
+		for _, d := range o.Differences {
+			b.differs(&c, &warnings, differing{
+				says: fmt.Sprintf("%s %s; on base it %s", d.Example, d.Is, d.Was), path: d.Path, line: d.Line, command: d.Command, evidence: d.Evidence,
+				detail: fmt.Sprintf("%s differs for %d of %d inputs. This test passes on base and fails with the change:\n\n%s", d.Function, d.Differing, d.Inputs, d.Test),
+				breaks: d.Breaks, stands: fmt.Sprintf("%s, which stands in the base's tree: %s; on base it %s", d.Example, d.Is, d.Was),
+				expected: d.Expected, since: "tests that fail without the change reach it",
+			})
 		}
-		b.findings = append(b.findings, f)
+		b.add(c)
 	}
-	b.add(c)
+	if o := b.result.Programs; o != nil {
+		c := report.Check{
+			Title: "behaviour: command lines of programs run on both sides", Kind: report.KindBehaviour, Result: ranAny(o.Lines),
+			Command: o.Command, Evidence: o.Evidence, Expected: "a command line that stands in the base's tree does not crash or hang where it exits with 0 on base", Actual: o.Note,
+		}
+		for _, d := range o.Differences {
+			b.differs(&c, &warnings, differing{
+				says: fmt.Sprintf("%s %s; on base it %s", d.Line, d.Is, d.Was), path: d.Path, line: d.At, command: d.Command, evidence: d.Evidence,
+				detail: "The command line was run on both sides, each time in the tree as it was prepared. What differs between runs of one side is no difference.",
+				breaks: d.Breaks, stands: fmt.Sprintf("%s, which stands in %s of the base, %s; on base it %s", d.Line, d.Path, d.Is, d.Was),
+				expected: d.Expected, since: "the change alters the text around it",
+			})
+		}
+		b.add(c)
+	}
 }
 
-// programs makes a check of the command lines that were run on both sides, and a finding
-// of each that does something else. It is FAIL where one that stands in the base's tree
-// crashes or hangs, and ends well on the base.
-func (b *builder) programs() {
-	o := b.result.Programs
-	if o == nil {
-		return
+func ranAny(n int) report.Result {
+	if n == 0 {
+		return report.ResultSkip
 	}
-	c := report.Check{
-		Title: "behaviour: command lines of programs run on both sides", Kind: report.KindBehaviour, Result: report.ResultPass,
-		Command: o.Command, Evidence: o.Evidence, Expected: "a command line that stands in the base's tree does not crash or hang where it exits with 0 on base", Actual: o.Note,
+	return report.ResultPass
+}
+
+// A differing is a function or a command line that does something else on the head.
+type differing struct {
+	says, detail, path, command string
+	line                        int
+	evidence                    []string
+	breaks                      bool
+	stands                      string // what the check says where it breaks
+	expected                    bool
+	since                       string // why it is expected
+}
+
+// differs adds a finding, and to the check what breaks.
+func (b *builder) differs(c *report.Check, warnings *int, d differing) {
+	f := report.Finding{Severity: report.SeverityInfo, Title: d.says, Path: d.path, Line: d.line, Evidence: d.evidence, Repro: d.command, Detail: d.detail}
+	switch {
+	case d.breaks:
+		f.Severity = report.SeverityError
+		c.Result, c.Reproduction, c.Command = report.ResultFail, report.Introduced, d.command
+		c.Evidence = slices.Concat(c.Evidence, d.evidence)
+		c.Actual = joinLines(c.Actual, d.stands)
+	case d.expected:
+		f.Title = "expected, since " + d.since + ": " + f.Title
+	case *warnings < mostSurprising:
+		f.Severity = report.SeverityWarning
+		*warnings++
 	}
-	if o.Lines == 0 {
-		c.Result = report.ResultSkip
-	}
-	warnings := 0
-	for _, d := range o.Differences {
-		f := report.Finding{
-			Severity: report.SeverityInfo, Title: fmt.Sprintf("%s %s; on base it %s", d.Line, d.Is, d.Was), Path: d.Path, Line: d.At,
-			Evidence: d.Evidence, Repro: d.Command,
-			Detail: "The command line was run on both sides, each time in the tree as it was prepared. What differs between runs of one side is no difference.",
-		}
-		switch {
-		case d.Breaks:
-			f.Severity = report.SeverityError
-			c.Result, c.Reproduction, c.Command = report.ResultFail, report.Introduced, d.Command
-			c.Evidence = slices.Concat(c.Evidence, d.Evidence)
-			c.Actual = joinLines(c.Actual, fmt.Sprintf("%s, which stands in %s of the base, %s; on base it %s", d.Line, d.Path, d.Is, d.Was))
-		case d.Expected:
-			f.Title = "expected, since the change alters the text around it: " + f.Title
-		case warnings < mostSurprising:
-			f.Severity = report.SeverityWarning
-			warnings++
-		}
-		b.findings = append(b.findings, f)
-	}
-	b.add(c)
+	b.findings = append(b.findings, f)
 }
 
 // differences are those of the report: of functions, and of command lines.

@@ -35,7 +35,6 @@ func (b *builder) build() {
 	}
 	b.merge()
 	b.behaviour()
-	b.programs()
 	b.mutation()
 	b.unrun()
 	b.stage(gate.StageLint)
