@@ -43,7 +43,7 @@ func pythonBehaviour() *Behaviour {
 
 var (
 	pyDefines = pattern.New(`(?m)^\s*(?:async\s+)?(?:def|class)\s+(\w+)`)
-	pyRunner  = pattern.New(`^(.*?)(\S*python[\d.]*)? ?(?:-m )?(?:pytest|py\.test|unittest)\b`)
+	pyRunner  = pattern.New(`^(.*?)(\S*python[\d.]*(?: -[^m\s]\S*)*)? ?(?:-m )?(?:pytest|py\.test|unittest)\b`)
 )
 
 // pythonOf is how a test command starts Python: with its variables, in the environment

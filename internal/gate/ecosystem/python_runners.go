@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/joshdk/go-junit"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // pytestCommand is a call of pytest. An empty python stands for the program of
@@ -153,8 +155,14 @@ func adoptPython(c Command, words []string) (Command, bool) {
 		before, words = append(before, words[0], words[1]), words[2:]
 	}
 	env, python := strings.Join(before, " "), ""
-	if len(words) >= 3 && words[1] == "-m" && strings.HasPrefix(path.Base(words[0]), "python") {
-		python, words = words[0], words[2:]
+	if len(words) > 0 && strings.HasPrefix(path.Base(words[0]), "python") {
+		n := 1
+		for n < len(words) && pyFlags.MatchString(words[n]) {
+			n++
+		}
+		if n+1 < len(words) && words[n] == "-m" {
+			python, words = strings.Join(words[:n], " "), words[n+1:]
+		}
 	}
 	switch {
 	case len(words) == 0:
@@ -177,6 +185,10 @@ func adoptPython(c Command, words []string) (Command, bool) {
 	}
 	return c, false
 }
+
+// pyFlags are options of Python itself that change nothing of what runs: see
+// https://docs.python.org/3/using/cmdline.html.
+var pyFlags = pattern.New(`^-(?:[Bbdsu]+|[WX]\S+)$`)
 
 // pytestValued says whether a word of a call of pytest is an option that takes the next.
 func pytestValued(word string) bool {
