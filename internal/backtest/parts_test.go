@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/run"
 )
@@ -296,6 +297,12 @@ func TestLedgerIsLocked(t *testing.T) {
 	if _, err := openLedger(dir, nil); err == nil || !strings.Contains(err.Error(), "another backtest is writing to "+dir) {
 		t.Errorf("a second one: %v", err)
 	}
+	// A process that is being forked has a copy of each open file until it runs its program.
+	copied, err := unix.Dup(int(first.file.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(copied)
 	if err := first.close(); err != nil {
 		t.Fatal(err)
 	}

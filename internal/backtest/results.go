@@ -229,4 +229,8 @@ func (l *ledger) has(id string) bool {
 	return ok
 }
 
-func (l *ledger) close() error { return l.file.Close() }
+// close gives the lock up and closes the results. Closing alone would not do while a process
+// that is being forked has a copy of the file.
+func (l *ledger) close() error {
+	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
+}

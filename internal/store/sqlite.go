@@ -75,7 +75,9 @@ func lockFile(path string, wait bool) (release func() error, ok bool, err error)
 	}
 	switch {
 	case err == nil:
-		return file.Close, true, nil
+		return func() error { // closing alone would not do while a process that is being forked has a copy of the file
+			return errors.Join(unix.Flock(int(file.Fd()), unix.LOCK_UN), file.Close())
+		}, true, nil
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return nil, false, file.Close()
 	}
