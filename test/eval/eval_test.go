@@ -162,7 +162,7 @@ func ownScripts(t *testing.T, program string, env []string) {
 	want := Score{Cases: 4, Good: 2, Bad: 2, TrueFails: 2, Precision: new(1.0), Recall: new(1.0)}
 	if _, err := exec.LookPath("python3"); err == nil {
 		words += ",slash"
-		want.Cases, want.Good, want.Bad, want.TrueFails = 6, 3, 3, 3
+		want.Cases, want.Good, want.Bad, want.TrueFails, want.Named = 6, 3, 3, 3, 1
 	}
 	dir := t.TempDir()
 	args := []string{"-provider", "script", "-cases", words, "-ycbot", program, "-out", filepath.Join(dir, "out"), "-jobs", "2"}
