@@ -96,6 +96,54 @@ type zzNode struct {
 	name string
 }
 
+// TestSlow: a call that takes about as long as it may, and hangs in one pass alone, says
+// nothing of the others. A slow one does not use up their time.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	const text = `package slow
+
+import (
+	"os"
+	"time"
+)
+
+func Once(n int) int {
+	if n == 0 {
+		if f, err := os.OpenFile(os.Getenv("MARK"), os.O_CREATE|os.O_EXCL, 0600); err == nil {
+			f.Close()
+			time.Sleep(time.Minute)
+		}
+	}
+	return n + CHANGE
+}
+
+func Long(a, b int) int {
+	if a > 1000 {
+		time.Sleep(400 * time.Millisecond)
+	}
+	return a + b + CHANGE
+}
+`
+	base, head := strings.ReplaceAll(text, "CHANGE", "1"), strings.ReplaceAll(text, "CHANGE", "2")
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
+	if !ok {
+		t.Fatalf("%+v", p)
+	}
+	var said [2]Answers
+	for i, src := range []string{base, head} {
+		out, err := in(t, map[string]string{"go.mod": old, "a.go": src, "calls_test.go": p.File(zzTestName)}, "MARK="+filepath.Join(t.TempDir(), "mark"), "-v", "-run=^"+zzTestName+"$", ".")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		said[i] = All(out)
+	}
+	for _, c := range p.Compare(said[0], said[1]).Functions {
+		if least := map[string]int{"Once": 10, "Long": 60}[c.Name]; c.Unlike != "" || c.Inputs < least || c.Differing != c.Inputs {
+			t.Errorf("%s: %q, %d of %d inputs differ, want all of at least %d", c.Name, c.Unlike, c.Differing, c.Inputs, least)
+		}
+	}
+}
+
 // TestForms: what is the same has one form, what differs has another, and nothing is
 // followed for ever.
 func TestForms(t *testing.T) {

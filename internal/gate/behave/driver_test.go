@@ -94,9 +94,10 @@ const (
 )
 
 // zzLimit is how long a call may take, zzTime how long the calls of a function, when all
-// are made.
+// are made, and zzSlow from when on a call is a slow one.
 const (
 	zzLimit = time.Second
+	zzSlow  = 250 * time.Millisecond
 	zzTime  = 1500 * time.Millisecond
 )
 
@@ -1389,11 +1390,16 @@ func zzMain(t *testing.T, table zzTable) {
 		a := zzAnswer{Name: table.funcs[i].name, Makeable: len(first[i]) > 0}
 		var b strings.Builder
 		for j, r := range first[i] {
-			call := r.Call
+			call, hung, skipped := r.Call, string(zzHung), string(zzSkipped)
 			if j >= len(second[i]) {
-				call = string(zzSkipped)
-			} else if second[i][j].Call != call && call != string(zzSkipped) && second[i][j].Call != string(zzSkipped) {
-				call = string(zzUnstable)
+				call = skipped
+			} else if again := second[i][j].Call; again != call {
+				switch {
+				case call == hung || again == hung: // it takes about as long as it may
+					call = skipped
+				case call != skipped && again != skipped:
+					call = string(zzUnstable)
+				}
 			}
 			b.WriteString((call + strings.Repeat(".", 19))[:19])
 			if r.Given {
@@ -1452,17 +1458,25 @@ func zzPass(table *zzTable, which string, limit time.Duration) map[int][]zzRecor
 		if hangs[f]++; hangs[f] >= zzHangs {
 			f, i = f+1, 0
 		}
-		most := 0
-		for k := range rec.Dims { // what is as large in the same place hangs as well
-			if rec.Dims[k] > rec.Dims[most] {
-				most = k
-			}
-		}
-		if len(rec.Dims) > 0 {
-			skips += fmt.Sprintf("%d.%d.%d,", rec.F, most, rec.Dims[most])
+		if key := zzLargest(rec.F, rec.Dims); key != "" { // what is as large in the same place hangs as well
+			skips += key + ","
 		}
 	}
 	return out
+}
+
+// zzLargest names the largest argument of an input, and its place; empty: it has none.
+func zzLargest(f int, dims []int) string {
+	if len(dims) == 0 {
+		return ""
+	}
+	most := 0
+	for k := range dims {
+		if dims[k] > dims[most] {
+			most = k
+		}
+	}
+	return fmt.Sprintf("%d.%d.%d", f, most, dims[most])
 }
 
 // zzProcess runs the calls in a process until it ends. It returns the call in which it
@@ -1588,6 +1602,9 @@ func zzChild(table *zzTable, from, which string) {
 			}
 			enc.Encode(rec)
 			o := zzRun(table, f, in, printed)
+			if key := zzLargest(i, in.at); wanted < 0 && key != "" && o.Micros > int64(zzSlow/time.Microsecond) {
+				skips = append(skips, key) // what is as large would use up the time of the others
+			}
 			rec.Begins, rec.Dims, rec.Src = false, nil, ""
 			rec.Call = o.Class
 			if o.Class != string(zzSkipped) {
