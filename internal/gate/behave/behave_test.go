@@ -138,7 +138,7 @@ func Long(a, b int) int {
 		said[i] = All(out)
 	}
 	for _, c := range p.Compare(said[0], said[1]).Functions {
-		if least := map[string]int{"Once": 10, "Long": 60}[c.Name]; c.Unlike != "" || c.Inputs < least || c.Differing != c.Inputs {
+		if least := map[string]int{"Once": 10, "Long": 100}[c.Name]; c.Unlike != "" || c.Inputs < least || c.Differing != c.Inputs {
 			t.Errorf("%s: %q, %d of %d inputs differ, want all of at least %d", c.Name, c.Unlike, c.Differing, c.Inputs, least)
 		}
 	}
