@@ -72,8 +72,9 @@ func TestAcceptance26ThreeDoors(t *testing.T) {
 
 // A verifier holds a server over several calls, looks at its page, finds what only the
 // head gets wrong and is cut off by a limit: the verdict is FAIL with the reproduction,
-// and the same through each door. "ycbot run" has the machine's best sandbox. Six starts of a
-// browser take 20 s of processor time; TestAcceptance26ThreeDoors has the doors, and the scripts
+// and the same through each door. Each has the machine's best sandbox, as what is kept
+// apart well enough is also called with inputs that no one chose. Six starts of a browser
+// take 20 s of processor time; TestAcceptance26ThreeDoors has the doors, and the scripts
 // agents_processes and agents_screenshot have the server and the page.
 func TestServerThreeDoors(t *testing.T) {
 	t.Parallel()
@@ -111,7 +112,7 @@ func TestServerThreeDoors(t *testing.T) {
 	h.Push(h.repo, githubtest.Commit{Branch: "main", Message: "a shop", Files: sides["base"]})
 	h.Push(h.repo, githubtest.Commit{Branch: "doors", Message: "prices", Files: sides["head"]})
 	h.pull = h.OpenPull(h.repo, githubtest.Pull{Title: "Prices", Body: "The shop has prices.", Author: "alice", Head: "doors"})
-	h.start(t)
+	h.start(t, "--sandbox", "auto")
 	event := h.PullEvent(h.repo, h.pull, "opened", "alice", "")
 	h.deliver(t, "pull_request", event)
 	h.wait(t, "run has ended", "state=finished")
@@ -119,7 +120,7 @@ func TestServerThreeDoors(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("reports of the App: %q, %v", found, err)
 	}
-	s := h.step(t, "pull_request", event, map[string]string{"provider": "script", "base_url": h.script})
+	s := h.step(t, "pull_request", event, map[string]string{"provider": "script", "base_url": h.script, "sandbox": "auto"})
 	out := filepath.Join(t.TempDir(), "out")
 	cmd := realProgram(t, t.TempDir(), "run", "--repo", h.repo.String(), "--pr", "3", "--provider", "script", "--base-url", h.script, "--out", out)
 	cmd.Dir = t.TempDir()
