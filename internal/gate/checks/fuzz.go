@@ -143,6 +143,7 @@ func (r *check) fuzzOne(ctx context.Context, t fuzzTarget, each time.Duration) e
 		p.Note = "it did not end in its time"
 	case !ran:
 		p.Note = "it could not be fuzzed: " + cmp.Or(ecosystem.FirstLine(ecosystem.JoinOutput(step.Output, stream.Rest())), "nothing was said")
+	case found[t.ID].Status == Failed && input == "" && t.by.TimeEnded(t.by.Failure(found[t.ID].Output)): // as where none failed
 	case found[t.ID].Status != Failed && step.Failed(), found[t.ID].Status == Failed && input == "":
 		p.Ran, p.Note = false, "fuzzing ended badly, and left no input that could be tried again"
 	case found[t.ID].Status == Failed:

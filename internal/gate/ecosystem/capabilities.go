@@ -93,6 +93,9 @@ type Fuzz struct {
 	// Failure is what a target reported of the input, without the progress of the search.
 	Failure func(output string) string
 
+	// TimeEnded says that what a target reported is no more than the end of the search's time.
+	TimeEnded func(failure string) bool
+
 	// Try runs a target with one input alone, which Lay writes into the tree. The result
 	// is that of a subtest called InputName.
 	Try func(c Command, t FuzzTarget) Command

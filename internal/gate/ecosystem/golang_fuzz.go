@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -24,9 +25,10 @@ func goFuzz() *Fuzz {
 		Search: func(c Command, t FuzzTarget, each time.Duration) Command {
 			return c.goTest("-vet=off", "-count=1", "-run=^$", "-fuzz=^"+t.Test+"$", "-fuzztime="+each.String(), "-fuzzminimizetime=5s", "-parallel=4", t.Package)
 		},
-		Record:  withInput,
-		Input:   fuzzInput,
-		Failure: fuzzFailure,
+		Record:    withInput,
+		Input:     fuzzInput,
+		Failure:   fuzzFailure,
+		TimeEnded: fuzzTimeEnded.MatchString,
 		Try: func(c Command, t FuzzTarget) Command {
 			return c.goTest("-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+InputName+"$", t.Package)
 		},
@@ -98,6 +100,10 @@ func fuzzFailure(output string) string {
 	output, _, _ = strings.Cut(output, "\n    Failing input written to ")
 	return strings.TrimSpace(output)
 }
+
+// fuzzTimeEnded is what a go command before 1.27 may say where the time ends while a
+// worker answers (https://go.dev/issue/75804).
+var fuzzTimeEnded = regexp.MustCompile(`^--- FAIL: \S+ \([0-9.]+s\)\n    context deadline exceeded$`)
 
 // InputName is the file of an input that is tried again.
 const InputName = "found"

@@ -33,6 +33,23 @@ func TestFuzzFailure(t *testing.T) {
 	}
 }
 
+// TestFuzzTimeEnded holds that the end of the time is told from what a target says, be
+// that the same words.
+func TestFuzzTimeEnded(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]bool{
+		"fuzz: elapsed: 3s, execs: 9 (0/sec)\n--- FAIL: FuzzA (3.07s)\n    context deadline exceeded\n": true,
+		"--- FAIL: FuzzA (3.07s)\n    --- FAIL: FuzzA (0.00s)\n        a_test.go:14: three\n":           false,
+		"--- FAIL: FuzzA (3.07s)\n    a_test.go:9: context deadline exceeded\n":                         false,
+		"--- FAIL: FuzzA (3.07s)\n    context deadline exceeded\n    a_test.go:9: leaked\n":             false,
+		"--- FAIL: FuzzA (3.07s)\n": false,
+	} {
+		if got := fuzzTimeEnded.MatchString(fuzzFailure(output)); got != want {
+			t.Errorf("%q: %v, want %v", output, got, want)
+		}
+	}
+}
+
 // TestFuzzCommands holds that inputs are looked for, and laid, in the folder of
 // the target's package as the command sees it, whatever the input says.
 func TestFuzzCommands(t *testing.T) {
