@@ -118,7 +118,7 @@ func (c *crowd) kill() {
 	cmd := c.procs[0]
 	c.procs = c.procs[1:]
 	c.mu.Unlock()
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)) //nolint:errcheck // elsewhere than on Linux it is not known
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)) // elsewhere than on Linux it is not known
 	for line := range strings.Lines(string(text)) {
 		var kb int
 		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kb); err == nil {
