@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // maxInput bounds an input that is worth a command, in bytes.
@@ -103,7 +104,7 @@ func fuzzFailure(output string) string {
 
 // fuzzTimeEnded is what a go command before 1.27 may say where the time ends while a
 // worker answers (https://go.dev/issue/75804).
-var fuzzTimeEnded = regexp.MustCompile(`^--- FAIL: \S+ \([0-9.]+s\)\n    context deadline exceeded$`)
+var fuzzTimeEnded = pattern.New(`^--- FAIL: \S+ \([0-9.]+s\)\n    context deadline exceeded$`)
 
 // InputName is the file of an input that is tried again.
 const InputName = "found"

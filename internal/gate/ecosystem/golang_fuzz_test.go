@@ -33,8 +33,8 @@ func TestFuzzFailure(t *testing.T) {
 	}
 }
 
-// TestFuzzTimeEnded holds that the end of the time is told from what a target says, be
-// that the same words.
+// TestFuzzTimeEnded holds that the end of the time is no failure of a target, and that what a
+// target says in the same words is one.
 func TestFuzzTimeEnded(t *testing.T) {
 	t.Parallel()
 	for output, want := range map[string]bool{
