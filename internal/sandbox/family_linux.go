@@ -335,16 +335,17 @@ func (k *processFamily) owner(p proc) (_ *member, clear bool) {
 }
 
 // bare distinguishes a process whose environment is empty from one that has none yet, or
-// no more: where in its memory the environment lies is known then, and is
-// nothing (proc_pid_stat(5), fields 50 and 51).
+// no more: where in its memory the environment lies is known then, and is nothing
+// (proc_pid_stat(5), fields 50 and 51). The kernel says the same for a moment of each
+// execve, before it says where the program's code is (field 26).
 func bare(dir string) bool {
 	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
 		return false // it has just ended
 	}
-	const envStart, envEnd = 50 - 3, 51 - 3 // behind the name the fields begin with the third
+	const code, envStart, envEnd = 26 - 3, 50 - 3, 51 - 3 // behind the name the fields begin with the third
 	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	return len(f) > envEnd && f[envEnd] != "0" && f[envStart] == f[envEnd]
+	return len(f) > envEnd && f[code] != "0" && f[envEnd] != "0" && f[envStart] == f[envEnd]
 }
 
 type proc struct {
