@@ -23,7 +23,7 @@ import (
 //     fetches, and is read-only afterwards.
 //   - The build cache of a project is written by compiling its base, which runs
 //     no code either. It begins as a copy of a seed: what the first project
-//     needed, the standard library above all, plain and for the race detector.
+//     needed, the standard library above all, as vet knows it, plain and for the race detector.
 //   - Each side has a cache that begins with what is in that one, and is written by
 //     compiling the side alone, which runs no code.
 //   - Each command that may run code has a cache of its own, which is brought back to
@@ -112,7 +112,7 @@ func (g *Gate) splitRest(since time.Time) error {
 // keepSeed keeps what the first project of a go command compiled.
 func (g *Gate) keepSeed(since time.Time) error {
 	if exists(g.seed()) {
-		return g.growSeed("plain", since)
+		return g.growSeed("tests", since)
 	}
 	if size(g.projectCache()) > maxSeed {
 		return nil
@@ -120,11 +120,11 @@ func (g *Gate) keepSeed(since time.Time) error {
 	if err := copyWhole(g.projectCache(), g.seed()); err != nil {
 		return err
 	}
-	return g.growSeed("plain", g.Now().Add(time.Hour))
+	return g.growSeed("tests", g.Now().Add(time.Hour))
 }
 
 // growSeed adds to the seed what has come into the project's cache since, once for each go
-// command and way of compiling ("plain", "race"): the standard library is compiled in each
+// command and way of compiling ("tests", "lint", "race"): the standard library is compiled in each
 // of them by the first project that needs it, and by no other.
 func (g *Gate) growSeed(way string, since time.Time) error {
 	tools := g.goTools()

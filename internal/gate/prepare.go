@@ -144,7 +144,7 @@ func (r *runner) warmHead(ctx context.Context) error {
 		if c.Race {
 			continue
 		}
-		c.Timeout = r.Limits.step()
+		c.Timeout, c.Cache = r.Limits.step(), r.buildCache(Head)
 		if _, err := r.exec(ctx, Head, r.in.Head, c, nil); err != nil {
 			return err
 		}

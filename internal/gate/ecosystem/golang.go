@@ -144,17 +144,9 @@ func (p *Project) addGo(m goModule, race bool) {
 		c.Network, c.Needed = sandbox.NetworkHost, m.needs
 		p.Setup = append(p.Setup, c)
 	}
-	// Compiling all dependencies and tests, also for the race detector, and
-	// running nothing, puts them into the project's cache.
-	modes := [][]string{nil}
+	p.Warm = append(p.Warm, m.warmGo(false))
 	if race {
-		modes = append(modes, []string{"-race"})
-	}
-	for _, mode := range modes {
-		args := slices.Concat([]string{"list", "-e", "-export", "-test", "-deps", "-f={{with .Error}}{{.}}{{end}}"}, mode, []string{"./..."})
-		c := m.Command(StageWarm, args...)
-		c.Race = mode != nil
-		p.Warm = append(p.Warm, c)
+		p.Warm = append(p.Warm, m.warmGo(true))
 	}
 	p.Build = append(p.Build, m.Command(StageBuild, "build", "./..."))
 	p.Lint = append(p.Lint, m.Command(StageLint, "vet", "./..."))

@@ -49,7 +49,7 @@ func goPackages() *Packages {
 				args = append(args, fmt.Sprintf("-shuffle=%d", p.Seed))
 			}
 			if p.Race {
-				args = append(args, "-race")
+				args = append(args, "-race", "-vet=off") // vet has looked when the suite ran
 			}
 			return c.goTest(append(args, p.Packages...)...)
 		},
