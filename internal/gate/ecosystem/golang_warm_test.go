@@ -1,0 +1,71 @@
+package ecosystem
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
+)
+
+// After warming, "go test" compiles nothing that it does not test, and vet does not look at
+// it either.
+func TestWarmGo(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no Go toolchain")
+	}
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":                 "module example.com/m\n\ngo 1.21\n",
+		"a/a.go":                 "package a\n\nimport \"example.com/m/b\"\n\nvar A = b.B + 2\n",
+		"a/a_test.go":            "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif A != 3 {\n\t\tt.Fatal(A)\n\t}\n}\n",
+		"a/b_test.go":            "package a_test\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) {}\n",
+		"b/b.go":                 "package b\n\nimport \"example.com/m/b/internal/c\"\n\nvar B = c.C + c.C - 1\n",
+		"b/internal/c/c.go":      "package c\n\nvar C = 1\n",
+		"cmd/p/main.go":          "package main\n\nfunc main() {}\n",
+		"broken/broken.go":       "package broken\n\nimport _ \"example.com/none\"\n",
+		"b/internal/c/c_test.go": "package c\n",
+	} {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := gotest.Std(t.Context(), cache); err != nil {
+		t.Fatal(err)
+	}
+	run := func(env []string, argv ...string) string {
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+		cmd.Dir = dir
+		cmd.Env = append(append(os.Environ(), "GOCACHE="+cache, "GOWORK=off", "GOFLAGS="), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", argv, err, out)
+		}
+		return string(out)
+	}
+	c := goModule{Dir: ".", version: runtime.Version()}.warmGo(false)
+	if out := run(c.Env, c.Argv...); strings.Contains(out, "import _") || !strings.Contains(out, "example.com/none") {
+		t.Errorf("warming says %q, want what cannot be built and no list", out)
+	}
+	out := run(nil, "go", "test", "-x", "-count=1", "./a")
+	var looked []string
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "/vet ") && strings.Contains(line, "vet.cfg") {
+			looked = append(looked, line)
+		}
+		if strings.Contains(line, "/compile ") && !strings.Contains(line, "/main.") && !strings.Contains(line, "_testmain.go") {
+			t.Errorf("compiled again: %s", line)
+		}
+	}
+	if len(looked) > 2 { // a with its tests, and the package of tests beside it
+		t.Errorf("vet looked at %d packages, want the two that are tested:\n%s", len(looked), strings.Join(looked, ""))
+	}
+}
