@@ -23,6 +23,7 @@ type backtestOptions struct {
 	timeout                 timeLimit
 	sandbox                 choice
 	network                 choice
+	until                   choice
 	format                  choice
 }
 
@@ -31,6 +32,7 @@ func backtestCommand(p *program) *cobra.Command {
 		timeout: timeLimit{20 * time.Minute},
 		sandbox: choice{"auto", []string{"auto", "full", "strong", "basic", "none"}},
 		network: choice{"setup", []string{"none", "setup", "full"}},
+		until:   choice{"end", []string{"first", "end"}},
 		format:  choice{"text", []string{"text", "json", "markdown"}},
 	}
 	cmd := &cobra.Command{
@@ -68,6 +70,7 @@ Exit codes: 0 all cases have their line, 3 it could not be done, 130 cancelled.`
 	f.Uint64Var(&o.seed, "seed", 1, "choose the order of changes and operators by `S`")
 	f.IntVar(&o.jobs, "jobs", 1, "run `N` changes side by side; with more than one, processor time is not measured")
 	f.Var(&o.timeout, "timeout", "time limit of a run, and of a plain suite")
+	f.Var(&o.until, "until", "first: judge by the first verdict, without probes; end: by the whole run")
 	f.BoolVar(&o.plan, "plan", false, "write the plan and run nothing; --resume begins with it")
 	f.StringVar(&o.resume, "resume", "", "continue the backtest whose results are in `FILE`, with the same settings")
 	for _, flags := range []*cobra.Command{cmd, backtestShow(p, o)} {
@@ -132,7 +135,7 @@ func (p *program) backtest(ctx context.Context, o *backtestOptions) error {
 
 // newBacktest wires what a backtest needs.
 func (p *program) newBacktest(ctx context.Context, o *backtestOptions) (*backtest.Backtest, backtest.Settings, error) {
-	s := backtest.Settings{Last: o.last, Seed: o.seed, Jobs: o.jobs, Timeout: o.timeout.Duration, Resume: o.resume, Plan: o.plan}
+	s := backtest.Settings{Last: o.last, Seed: o.seed, Jobs: o.jobs, Timeout: o.timeout.Duration, Resume: o.resume, Plan: o.plan, First: o.until.value == "first"}
 	var err error
 	if s.Arms, err = backtest.ParseArms(o.arms); err != nil {
 		return nil, s, usage.Errorf("%w", err)

@@ -59,6 +59,7 @@ type subject struct {
 	forge   forge
 	seed    uint64
 	limit   time.Duration
+	first   bool // judge by the first verdict
 	cpu     func() time.Duration
 	change  PlannedChange
 	subject string // of its commit
@@ -74,8 +75,8 @@ type subject struct {
 	proven  bool            // decide and failure are known
 }
 
-func newSubject(ctx context.Context, b *Backtest, f forge, c PlannedChange, limit time.Duration, seed uint64) (*subject, error) {
-	s := &subject{engine: b.Engine, forge: f, seed: seed, limit: limit, cpu: b.cpu, change: c}
+func newSubject(ctx context.Context, b *Backtest, f forge, c PlannedChange, plan *Plan) (*subject, error) {
+	s := &subject{engine: b.Engine, forge: f, seed: plan.Seed, limit: plan.timeout(), first: plan.First, cpu: b.cpu, change: c}
 	var err error
 	if s.files, _, err = difference(ctx, f.Scratch, b.Engine.Class, c.Parent, c.Commit); err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ type Engine interface {
 type Verification struct {
 	Dir, Base, Head, Out string
 	Timeout              time.Duration
+	UntilFirst           bool // the decisive part alone, as "ycbot run --until first"
 }
 
 // A Source is a repository whose history is read.
@@ -64,6 +65,7 @@ type Settings struct {
 	Timeout time.Duration // of a run, and of a suite
 	Out     string        // folder of the plan and the results
 	Resume  string        // results file to continue; empty: a new backtest
+	First   bool          // judge by the first verdict: no probes
 	Plan    bool          // write the plan and run nothing
 }
 
@@ -216,7 +218,7 @@ func (b *Backtest) change(ctx context.Context, l *ledger, p *progress, plan *Pla
 		}
 		if s == nil {
 			var err error
-			if s, err = newSubject(ctx, b, forge{m.scratch}, m.change, plan.timeout(), plan.Seed); err != nil {
+			if s, err = newSubject(ctx, b, forge{m.scratch}, m.change, plan); err != nil {
 				return err
 			}
 		}
@@ -255,6 +257,7 @@ func (b *Backtest) one(ctx context.Context, s *subject, m made, arm Arm) (Line, 
 		line.Operator = sp.operator
 	}
 	line.Base, line.Head, line.Tests = short(sp.base, 12), short(sp.head, 12), sp.tests
+	line.First = s.first
 	line.Plain, line.PlainCPU, line.Part = seconds(s.good.Took), seconds(s.goodCPU), !s.good.Whole
 	out, err := os.MkdirTemp(filepath.Dir(m.scratch.Dir), ".run-")
 	if err != nil {
@@ -266,7 +269,7 @@ func (b *Backtest) one(ctx context.Context, s *subject, m made, arm Arm) (Line, 
 		}
 	}()
 	began, before := b.Now(), b.cpu()
-	rep, err := b.Engine.Verify(ctx, Verification{Dir: m.scratch.Dir, Base: sp.base, Head: sp.head, Out: filepath.Join(out, "run"), Timeout: s.limit})
+	rep, err := b.Engine.Verify(ctx, Verification{Dir: m.scratch.Dir, Base: sp.base, Head: sp.head, Out: filepath.Join(out, "run"), Timeout: s.limit, UntilFirst: s.first})
 	line.Seconds, line.CPU = seconds(b.Now().Sub(began)), seconds(b.cpu()-before)
 	if err != nil {
 		line.Verdict, line.Reasons = "ERROR", []string{err.Error()}
@@ -341,7 +344,7 @@ func (b *Backtest) Show(ctx context.Context, s Settings, id, out string) (Line, 
 	if err != nil {
 		return line, nil, err
 	}
-	rep, err := b.Engine.Verify(ctx, Verification{Dir: m.scratch.Dir, Base: sp.base, Head: sp.head, Out: out, Timeout: plan.timeout()})
+	rep, err := b.Engine.Verify(ctx, Verification{Dir: m.scratch.Dir, Base: sp.base, Head: sp.head, Out: out, Timeout: plan.timeout(), UntilFirst: line.First})
 	return line, rep, err
 }
 
@@ -381,7 +384,7 @@ func (b *Backtest) again(ctx context.Context, plan *Plan, m made, line Line) (sp
 	if missingBase == nil && missingHead == nil {
 		return spec{base: strings.TrimSpace(string(base)), head: strings.TrimSpace(string(head))}, nil
 	}
-	s, err := newSubject(ctx, b, forge{m.scratch}, m.change, plan.timeout(), plan.Seed)
+	s, err := newSubject(ctx, b, forge{m.scratch}, m.change, plan)
 	if err != nil {
 		return spec{}, err
 	}

@@ -13,7 +13,7 @@ type Gate struct{ Runner *run.Runner }
 // Verify runs the gate as "ycbot run --no-model" does.
 func (g Gate) Verify(ctx context.Context, v Verification) (*report.Report, error) {
 	return g.Runner.Run(ctx, run.Job{
-		Dir: v.Dir, Base: v.Base, Head: v.Head, Out: v.Out, Timeout: v.Timeout, Trigger: "cli", Trust: "local",
+		Dir: v.Dir, Base: v.Base, Head: v.Head, Out: v.Out, Timeout: v.Timeout, Trigger: "cli", Trust: "local", UntilFirst: v.UntilFirst,
 	})
 }
 

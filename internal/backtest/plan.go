@@ -63,7 +63,8 @@ type Plan struct {
 	Seed       uint64        `json:"seed"`
 	Last       int           `json:"last"` // changes of each repository
 	Arms       []Arm         `json:"arms"`
-	Timeout    string        `json:"timeout"` // of a run, and of a suite
+	Timeout    string        `json:"timeout"`         // of a run, and of a suite
+	First      bool          `json:"first,omitempty"` // runs end with the first verdict
 	Repos      []PlannedRepo `json:"repos"`
 }
 
@@ -101,7 +102,7 @@ const selectionRule = "From the commit that HEAD names, along first parents, new
 func newPlan(s Settings) *Plan {
 	return &Plan{
 		Schema: planSchema, Rule: selectionRule, Exclusions: slices.Concat(commitExclusions, caseExclusions), Operators: operators(),
-		Seed: s.Seed, Last: s.Last, Arms: s.Arms, Timeout: s.Timeout.String(),
+		Seed: s.Seed, Last: s.Last, Arms: s.Arms, Timeout: s.Timeout.String(), First: s.First,
 	}
 }
 
@@ -126,6 +127,8 @@ func (p *Plan) fits(s Settings, names []string) error {
 		return differs("the arms", p.Arms, s.Arms)
 	case p.Timeout != s.Timeout.String():
 		return differs("--timeout", p.Timeout, s.Timeout)
+	case p.First != s.First:
+		return differs("--until first", p.First, s.First)
 	case !slices.Equal(have, names):
 		return differs("the repositories", have, names)
 	}

@@ -70,6 +70,9 @@ func (s *Summary) intro() string {
 	c := s.Cost
 	text := fmt.Sprintf("%s of %s, seed %d, ycbot %s. Wrong is FAIL of a good or honest change and PASS of a bad one; PASS of a tampered one is right where it names each expectation that was given up.",
 		count(total(s.Arms), "case"), count(s.Repos, "repository"), s.Seed, cmp.Or(strings.Join(s.Ycbot, ", "), "–"))
+	if s.First > 0 {
+		text += fmt.Sprintf("\nOf %d the verdict is the first one: no probe was asked for.", s.First)
+	}
 	if c.Seconds > 0 {
 		text += fmt.Sprintf("\nA run takes %.1f s (median; at most %.1f s), the plain suite %.1f s: %.1f times as long", c.Seconds, c.Slowest, c.Plain, c.WallTimes)
 		if c.CPUTimes > 0 {

@@ -37,6 +37,7 @@ type Line struct {
 	Plain    float64  `json:"plain_s,omitempty"`   // of setup, build and tests of the good head, once
 	PlainCPU float64  `json:"plain_cpu,omitempty"` // processor seconds of that; 0: not measured
 	Part     bool     `json:"part,omitempty"`      // the plain suite is only what the change can affect
+	First    bool     `json:"first,omitempty"`     // it is the first verdict: no probe was asked for
 	Digest   string   `json:"digest,omitempty"`    // the first 16 digits of the sha256 of report.json
 	Ycbot    string   `json:"ycbot"`
 	Tests    []string `json:"tests,omitempty"`   // deciding tests: pass on the good head, fail on the bad one

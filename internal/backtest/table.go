@@ -32,6 +32,7 @@ type Summary struct {
 	Seed       uint64         `json:"seed"`
 	Ycbot      []string       `json:"ycbot"` // versions that gave the verdicts
 	Repos      int            `json:"repos"` // with at least one verdict
+	First      int            `json:"first"` // cases that were judged by their first verdict
 	Arms       []ArmSummary   `json:"arms"`
 	Operators  []ArmSummary   `json:"operators"` // the same of each operator of the bad arms
 	Wrong      []WrongCase    `json:"wrong"`
@@ -208,6 +209,9 @@ func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
 		}
 		judged = append(judged, l)
 		repos[l.Repo] = true
+		if l.First {
+			s.First++
+		}
 		if !slices.Contains(s.Ycbot, l.Ycbot) {
 			s.Ycbot = append(s.Ycbot, l.Ycbot)
 		}
