@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +99,36 @@ func TestSourceIsOnlyRead(t *testing.T) {
 	}
 }
 
+// TestFirstVerdict: where the first verdict is asked for, each run is asked for no more,
+// and lines and table say so.
+func TestFirstVerdict(t *testing.T) {
+	t.Parallel()
+	b, _ := newToy(t, nil)
+	s := settings(t, toyHistory(t).source("ann/toy"))
+	s.First = true
+	if err := b.Run(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := ReadResults(filepath.Join(s.Out, resultsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	judged := 0
+	for _, l := range lines {
+		if l.Excluded != "" {
+			continue
+		}
+		judged++
+		if !l.First || !slices.Contains(l.Reasons, "first verdict") {
+			t.Errorf("%s: first %v, reasons %q", l.Case, l.First, l.Reasons)
+		}
+	}
+	sum, err := Load(s.Out)
+	if err != nil || judged == 0 || sum.First != judged || !strings.Contains(sum.Text(), fmt.Sprintf("Of %d the verdict is the first one", judged)) {
+		t.Errorf("%d judged: %v\n%s", judged, err, sum.Text())
+	}
+}
+
 // TestPlanIsKept: a backtest is continued with the settings that it began with, whatever
 // came into the repository since, and not with others.
 func TestPlanIsKept(t *testing.T) {
@@ -126,6 +157,7 @@ func TestPlanIsKept(t *testing.T) {
 		"--last 10":        func(s *Settings) { s.Last = 11 },
 		"the arms":         func(s *Settings) { s.Arms = []Arm{Good} },
 		"--timeout 1m0s":   func(s *Settings) { s.Timeout = time.Hour },
+		"--until first":    func(s *Settings) { s.First = true },
 		"the repositories": func(s *Settings) { s.Sources = nil },
 	} {
 		other := s

@@ -99,6 +99,9 @@ func (e toy) Verify(ctx context.Context, v Verification) (*report.Report, error)
 			rep.Reasons = []string{"1 test regressed"}
 		}
 	}
+	if v.UntilFirst {
+		rep.Reasons = append(rep.Reasons, "first verdict")
+	}
 	if e.runs != "" {
 		f, err := os.OpenFile(e.runs, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
