@@ -93,6 +93,9 @@ func (b *builder) stage(stage gate.Stage) {
 		case stage == gate.StageTest:
 			c.Result, c.Actual = report.ResultFail, because(fmt.Sprintf("exit %d", head.Exit), head.Output)
 			c.Reproduction = against(base, onBase)
+		case stage == gate.StageSetup:
+			c.Result, c.Actual = report.ResultFail, because(fmt.Sprintf("exit %d", head.Exit), head.Output)
+			c.Reproduction = against(base, onBase)
 		default:
 			c.Result, c.Actual = report.ResultFail, head.Output
 			c.Reproduction = against(base, onBase)

@@ -11,7 +11,8 @@ import (
 func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
 	f.Lacks = strings.Join(r.lacks, "; ")
-	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)
+	f.SetupBoth = r.setupBoth()
+	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)-len(f.SetupBoth)
 	f.Crashed = r.crashed()
 	if x := r.res.Expectations; x != nil {
 		f.Expected = x.Held + len(x.Changed)

@@ -180,6 +180,8 @@ func (r *runner) judgeOverlay(over Suite) {
 		rep.State, rep.Note = ReproNeedsAPI, r.needsAPI(over)
 	case len(rep.PassOnBase) > 0:
 		rep.State, rep.Note = ReproPassOnBase, "the change's tests pass without the change as well"
+	case failed && !slices.ContainsFunc(slices.Collect(maps.Keys(over)), func(id ID) bool { return id.Test != "" }):
+		rep.State, rep.Note = ReproEnvironment, "no test of the change runs without it: "+ecosystem.FailureLine(firstFailure(over))
 	case failed:
 		rep.State, rep.Note = ReproEnvironment, "the change's tests fail without the change and do not pass reliably with it"
 	default:
@@ -188,6 +190,16 @@ func (r *runner) judgeOverlay(over Suite) {
 	if n > 0 && len(rep.Dropped) > 0 {
 		rep.Note += "; " + ecosystem.Listed(rep.Dropped, 3) + ecosystem.Plural(len(rep.Dropped), " needs", " need") + " the change's API and could not be tried"
 	}
+}
+
+// firstFailure is the output of the first that failed, by name.
+func firstFailure(s Suite) string {
+	for _, id := range slices.SortedFunc(maps.Keys(s), ID.Compare) {
+		if s[id].Status == Failed {
+			return s[id].Output
+		}
+	}
+	return ""
 }
 
 // changedTests names the top-level tests whose own text the change adds or alters.

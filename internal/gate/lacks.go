@@ -120,6 +120,19 @@ func (r *runner) refused() {
 	}
 }
 
+// setupBoth words the setup commands that fail on both sides, which is why what follows
+// them says little.
+func (r *runner) setupBoth() []string {
+	var out []string
+	for i, s := range r.res.Steps {
+		name := ID{Unit: s.Unit, Command: s.Command}
+		if s.Side == Head && s.Stage == StageSetup && s.Failed() && !r.ranAgain(i) && slices.Contains(r.res.BrokenBoth, name.String()) {
+			out = append(out, fmt.Sprintf("%s: %s", r.inWords(name), ecosystem.FailureLine(s.Output)))
+		}
+	}
+	return out
+}
+
 // crashed words the commands that fail as a whole on the head alone.
 func (r *runner) crashed() []string {
 	var out []string

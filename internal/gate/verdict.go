@@ -36,6 +36,7 @@ type Facts struct {
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
+	SetupBoth      []string       // setup commands that fail on both sides, and what they say; not among BrokenBoth
 	Regressed      int            // passed on base each time, fail on head each time
 	NewFailing     int            // new on the head, fail there each time
 	FlakyNew       int            // new on the head, gave both results
@@ -103,6 +104,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
 	partialIf(f.Incomplete != "", "not finished: %s", f.Incomplete)
 	partialIf(f.Unprepared != "", "environment: %s", f.Unprepared)
+	partialIf(len(f.SetupBoth) > 0, "environment: setup fails with and without the change: %s", listedFew(f.SetupBoth))
 	refused := len(f.Refused) > 0 && f.AffectedPassed == 0 && len(fail) == 0
 	partialIf(refused, "environment: %s", listedFew(f.Refused))
 	partialIf(f.BaseTouched != "", "a command of the change reached the base's files: %s", f.BaseTouched)

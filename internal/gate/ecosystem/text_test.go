@@ -13,6 +13,10 @@ func TestFailureLine(t *testing.T) {
 		"node":        {"node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module './x'\nRequire stack:\n- /a.js\n    at Module._resolve (node:internal:1140:15)\n\nNode.js v20.1.0\n", "Error: Cannot find module './x'"},
 		"node's code": {"TypeError [ERR_INVALID_ARG]: bad flag\n    at x (y:1:2)\n", "TypeError [ERR_INVALID_ARG]: bad flag"},
 		"npm":         {"npm error code ENOENT\nnpm error path /package.json\n", "npm error code ENOENT"},
+		"npm's words": {"npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree\nnpm error A complete log of this run can be found in: /x.log\n", "npm error ERESOLVE unable to resolve dependency tree"},
+		"pip": {"  error: subprocess-exited-with-error\n  \n  × pip subprocess to install build dependencies did not run successfully.\n  │ exit code: 1\n  ╰─> [3 lines of output]\n" +
+			"      ERROR: Could not find a version that satisfies the requirement hatchling (from versions: none)\n      ERROR: No matching distribution found for hatchling\n      [end of output]\n  \n" +
+			"  note: This error originates from a subprocess, and is likely not a problem with pip.\nerror: subprocess-exited-with-error\n\n╰─> See above for output.\n", "ERROR: Could not find a version that satisfies the requirement hatchling (from versions: none)"},
 		"shell":       {"run.sh: line 3: cargo: command not found\n", "run.sh: line 3: cargo: command not found"},
 		"make":        {"cc: fatal error: no input files\nmake: *** [Makefile:2: test] Error 1\n", "cc: fatal error: no input files"},
 		"rustup":      {"error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\nhelp: run 'rustup default stable'\n", "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured."},
