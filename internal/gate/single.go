@@ -18,7 +18,7 @@ type Single struct {
 	Broken     []string      // packages or commands that do not build
 	TimedOut   bool          // a command was ended by its time limit
 	Rested     bool          // the tests that the change cannot affect ran too
-	Took       time.Duration // of all commands: setup, build, tests
+	Took       time.Duration // of all commands but what compiles ahead: setup, build, tests
 }
 
 // Single sets up and builds in.Base, runs the tests that in.Change can affect, once,
@@ -56,8 +56,8 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 	return out, err
 }
 
-// singlePrepared does what comes before the tests. Builds fill the project's cache,
-// as those of every base do.
+// singlePrepared does what comes before the tests. Builds and what compiles ahead fill the
+// project's cache, as those of every base do.
 func (r *runner) singlePrepared(ctx context.Context) error {
 	if r.caches() {
 		if err := r.seedCache(); err != nil {
@@ -69,6 +69,9 @@ func (r *runner) singlePrepared(ctx context.Context) error {
 	}
 	if r.facts.Unprepared != "" {
 		return nil
+	}
+	if err := r.warm(ctx, r.warms(false)); err != nil {
+		return err
 	}
 	for _, step := range []func(context.Context) error{r.list, r.split} {
 		if err := step(ctx); err != nil {
