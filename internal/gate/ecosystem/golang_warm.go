@@ -20,9 +20,9 @@ func (m goModule) warmGo(race bool) Command {
 	c := m.Command(StageWarm, append(list, "./...")...)
 	goes, _ := strings.CutSuffix(c.Text, " ./...")
 	c.Text += ` && go test "$DEPENDENCIES"`
-	// What is in a package of its tests, or a program, cannot be imported; what is internal
-	// or vendored is reached through what imports it.
-	const imports = `{{with .Error}}{{.}}{{else}}{{if not (or .ForTest .Incomplete (eq .Name "main"))}}import _ "{{.ImportPath}}"{{end}}{{end}}`
+	// A program, what is in a package of its tests, and what has nothing but tests cannot be
+	// imported; what is internal or vendored is reached through what imports it.
+	const imports = `{{with .Error}}{{.}}{{else}}{{if and (or .GoFiles .CgoFiles) (not (or .ForTest .Incomplete (eq .Name "main")))}}import _ "{{.ImportPath}}"{{end}}{{end}}`
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", strings.Join([]string{
 		`dir=$(command -p mktemp -d) || exit 1`,
 		goes + ` '-f=` + imports + `' ./... >"$dir/list"`,
