@@ -57,7 +57,7 @@ type baseCase struct {
 }
 
 // baseForm is part of every key: it changes when what is saved does.
-const baseForm = "4"
+const baseForm = "5"
 
 // baseAge is how old results may be that are used: dependencies that no lockfile
 // pins, certificates and the calendar move without a change of the base.

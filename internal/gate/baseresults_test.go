@@ -22,7 +22,7 @@ import (
 func TestBaseResultsAreKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, name := range []string{"preexisting", "regressed", "commands_regress"} {
+	for _, name := range []string{"preexisting", "regressed", "commands_regress", "kept_deleted_go", "kept_deleted_node", "kept_deleted_python"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := ResultFiles{Dir: t.TempDir(), Now: time.Now}

@@ -36,6 +36,7 @@ func (k *keeper) conclude(ctx context.Context) {
 		}
 		x.Changed = append(x.Changed, k.expectation(ctx, e, class))
 	}
+	k.showRemoved()
 	x.Changed = append(x.Changed, k.lost...)
 	for i := range x.Changed {
 		c := &x.Changed[i]
@@ -48,6 +49,19 @@ func (k *keeper) conclude(ctx context.Context) {
 		return
 	}
 	r.res.Expectations.join(x)
+}
+
+// showRemoved gives removed tests of which the base's results were known before the runs of
+// the kept arm as evidence: no run of the base's suite stands in this log.
+func (k *keeper) showRemoved() {
+	for i, c := range k.r.res.Tests.Removed {
+		if len(c.Evidence) > 0 {
+			continue
+		}
+		if j := slices.IndexFunc(k.tests, func(e *examined) bool { return e.id == c.ID }); j >= 0 {
+			k.r.res.Tests.Removed[i].Evidence = k.tests[j].evidence
+		}
+	}
 }
 
 // join adds the expectations of another part of the suite.

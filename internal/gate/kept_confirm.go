@@ -138,6 +138,9 @@ func (k *keeper) confirm(ctx context.Context) error {
 		}
 		for _, e := range both {
 			t, ok := suite[e.id]
+			if !ok && !reports(suite, e.id) {
+				continue // it was not run, which says nothing of it
+			}
 			if !ok || t.Status != Passed {
 				e.drop, e.unnamed = true, !ok
 			}
@@ -147,6 +150,16 @@ func (k *keeper) confirm(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// reports says whether a run reports any test of the package or file of a test.
+func reports(s Suite, of ID) bool {
+	for id := range s {
+		if id.Unit == of.Unit && id.Package == of.Package && id.Command == of.Command && id.Test != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // settle reads one more run of tests that did not pass.

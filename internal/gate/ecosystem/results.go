@@ -97,7 +97,7 @@ type Test struct {
 	Output   string        `json:"output,omitempty"` // of failed tests, cut
 	Evidence string        `json:"evidence"`
 	Elapsed  time.Duration `json:"elapsed"`
-	Eco      string        `json:"-"`                  // name of the ecosystem of its command
+	Eco      string        `json:"eco,omitempty"`      // name of the ecosystem of its command
 	Leaf     bool          `json:"leaf"`               // has no subtests, so that it counts as one test
 	Broken   bool          `json:"broken,omitempty"`   // package level: it did not compile
 	Lacks    string        `json:"lacks,omitempty"`    // a command: the program for want of which it failed
