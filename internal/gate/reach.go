@@ -154,7 +154,7 @@ func (r *runner) filesReach(t touch, e *examined) (places []string, ok bool) {
 	}
 	switch {
 	case t.class == compare.Test && !t.mixed:
-		return here, t.path == file || t.path == r.movedTo(file)
+		return here, t.path == file || t.path == r.movedTo(file) || r.importers(t.path)[file]
 	case t.class == compare.Data && ecosystem.InFolder(t.path, "__snapshots__"):
 		of := path.Join(path.Dir(path.Dir(t.path)), strings.TrimSuffix(path.Base(t.path), ".snap"))
 		return here, of == file
@@ -164,6 +164,43 @@ func (r *runner) filesReach(t touch, e *examined) (places []string, ok bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// importers are the test files of the base that import a test file, or one that does, as
+// where their classes are made of its: what it says they say, too.
+func (r *runner) importers(name string) map[string]bool {
+	if out, ok := r.importing[name]; ok {
+		return out
+	}
+	if r.testTexts == nil {
+		r.testTexts = map[string]string{}
+		for _, f := range r.plan[Base].files {
+			if len(r.testTexts) < maxRead && ecosystem.IsSource(f) && ecosystem.IsTestSource(f) {
+				if src, err := ecosystem.ReadInTree(r.in.Base.Dir, f); err == nil {
+					r.testTexts[f] = string(src)
+				}
+			}
+		}
+		r.importing = map[string]map[string]bool{}
+	}
+	out := map[string]bool{}
+	for next := []string{name}; len(next) > 0; {
+		by := importOf(next[0])
+		next = next[1:]
+		for f, src := range r.testTexts {
+			if f != name && !out[f] && by.MatchString(src) {
+				out[f], next = true, append(next, f)
+			}
+		}
+	}
+	r.importing[name] = out
+	return out
+}
+
+// importOf matches a line that imports a file by its name, in whatever language.
+func importOf(file string) *regexp.Regexp {
+	stem := path.Base(strings.TrimSuffix(file, path.Ext(file)))
+	return regexp.MustCompile(`(?m)^.*\b(?:import|from|require|require_relative|include)\b.*\b` + regexp.QuoteMeta(stem) + `(?:\b|$)`)
 }
 
 // namedElsewhere says whether some test file of a folder names a file, so that the

@@ -34,23 +34,26 @@ type runner struct {
 	rested   Suite               // what the head's tests said that the change cannot affect
 	flakes   *flakeLedger
 	facts    Facts
-	longest  time.Duration                  // the slowest package of the base's tests
-	lacks    []string                       // what could not be run for want of a program, for people
-	missing  bool                           // tests of the change import what the base does not provide
-	limit    time.Duration                  // of the whole gate
-	share    int                            // of limit, in percent: what the step that is at work may come to
-	failed   bool                           // the decisive part came to FAIL
-	fetches  map[string]bool                // evidence of commands that fetched, which build nothing
-	copying  sync.Mutex                     // guards copied
-	copied   map[string]*folder.Replica     // the caches of single commands, by their folders
-	copies   string                         // what the names of its prepared snapshots begin with
-	phantoms *phantoms                      // tests that fail inside of passing ones on the base
-	texts    map[string]ecosystem.Versions  // of the files of the change
-	touched  []touch                        // paths of the change that are not source
-	byDir    map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
-	over     Suite                          // the change's tests over the base's sources
-	overLeft map[string]string              // test files that do not compile there, and why
-	keptArm  *arm                           // the base's tests over the head's sources, closed; nil: that is the head itself
+	longest  time.Duration                 // the slowest package of the base's tests
+	lacks    []string                      // what could not be run for want of a program, for people
+	missing  bool                          // tests of the change import what the base does not provide
+	limit    time.Duration                 // of the whole gate
+	share    int                           // of limit, in percent: what the step that is at work may come to
+	failed   bool                          // the decisive part came to FAIL
+	fetches  map[string]bool               // evidence of commands that fetched, which build nothing
+	copying  sync.Mutex                    // guards copied
+	copied   map[string]*folder.Replica    // the caches of single commands, by their folders
+	copies   string                        // what the names of its prepared snapshots begin with
+	phantoms *phantoms                     // tests that fail inside of passing ones on the base
+	texts    map[string]ecosystem.Versions // of the files of the change
+	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
+	testTexts map[string]string
+	importing map[string]map[string]bool
+	touched   []touch                        // paths of the change that are not source
+	byDir     map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
+	over      Suite                          // the change's tests over the base's sources
+	overLeft  map[string]string              // test files that do not compile there, and why
+	keptArm   *arm                           // the base's tests over the head's sources, closed; nil: that is the head itself
 }
 
 // A task says what a runner works on beside its input: all of the change, the change

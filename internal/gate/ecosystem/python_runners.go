@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"time"
 
 	"github.com/joshdk/go-junit"
@@ -75,10 +76,38 @@ func byPytest(_ []string, t junit.Test) (pkg, name string) {
 		return t.Classname, t.Name
 	}
 	name = t.Name
+	if t.Classname != module && !strings.HasPrefix(t.Classname, module+".") { // file is where its function stands, which its class has from another module
+		var class []string
+		if file, class = collectedBy(t.Classname); file != "" {
+			return file, strings.Join(append(class, name), "::")
+		}
+		file = t.Properties["file"]
+	}
 	if class := strings.TrimPrefix(strings.TrimPrefix(t.Classname, module), "."); class != "" && class != t.Classname {
 		name = strings.ReplaceAll(class, ".", "::") + "::" + name
 	}
 	return file, name
+}
+
+// collectedBy splits the class name of a test in JUnit XML of pytest, which is the path of
+// the file that was collected and the classes in it, all joined by dots: the file ends with
+// the last part that is named as modules of tests are, else before the first that is named as
+// classes are. No file: it cannot be told.
+func collectedBy(classname string) (file string, classes []string) {
+	parts := strings.Split(classname, ".")
+	n := 0
+	for i, p := range parts {
+		if strings.HasPrefix(p, "test_") || strings.HasSuffix(p, "_test") {
+			n = i + 1
+		}
+	}
+	if n == 0 {
+		n = max(0, slices.IndexFunc(parts, func(p string) bool { return p != "" && unicode.IsUpper([]rune(p)[0]) }))
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return strings.Join(parts[:n], "/") + ".py", parts[n:]
 }
 
 //go:embed python_unittest.py

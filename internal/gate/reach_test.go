@@ -1,0 +1,48 @@
+package gate
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// TestImporters: what a test file says, those say too that import it, or one that does.
+func TestImporters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var files []string
+	for name, text := range map[string]string{
+		"tests/test_base.py":   "class TestBase: pass\n",
+		"tests/test_sub.py":    "from .test_base import TestBase\n",
+		"tests/test_third.py":  "import tests.test_sub as sub\n",
+		"tests/test_other.py":  "# test_base is something else\nimport test_base2\n",
+		"tests/test_base2.py":  "x = 1\n",
+		"js/shared.test.js":    "module.exports = 1\n",
+		"js/main.test.js":      "const s = require('./shared.test')\n",
+		"js/unrelated.test.js": "const s = require('./main')\n",
+	} {
+		at := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name)
+	}
+	r := newRunner(&Gate{}, Input{Base: &workspace.Tree{Dir: dir}}, task{})
+	r.plan[Base] = &plan{files: files}
+	for name, want := range map[string]map[string]bool{
+		"tests/test_base.py":  {"tests/test_sub.py": true, "tests/test_third.py": true},
+		"tests/test_other.py": {},
+		"js/shared.test.js":   {"js/main.test.js": true},
+	} {
+		if d := cmp.Diff(want, r.importers(name)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
