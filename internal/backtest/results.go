@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -65,7 +66,8 @@ func (l Line) encode() ([]byte, error) {
 		if buf.Len() <= MaxLine {
 			return buf.Bytes(), nil
 		}
-		if shorten(&l.Reasons) || shorten(&l.Names) || shorten(&l.Tests) {
+		lists := []*[]string{&l.Reasons, &l.Names, &l.Tests} // of each a little rather than one whole
+		if shorten(slices.MaxFunc(lists, func(a, b *[]string) int { return bytesOf(*a) - bytesOf(*b) })) {
 			continue
 		}
 		if l.Given != nil {
@@ -84,6 +86,9 @@ func (l Line) encode() ([]byte, error) {
 		*longest = cut(*longest, len(*longest)/2)
 	}
 }
+
+// bytesOf is how much of a line a list takes, roughly.
+func bytesOf(list []string) int { return len(strings.Join(list, `","`)) }
 
 // clip copies a list with its elements cut to what a table can show.
 func clip(list []string) []string {
