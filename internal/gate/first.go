@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
@@ -44,7 +45,7 @@ func (r *runner) split(context.Context) error {
 	}
 	for unit, s := range byUnit {
 		// Without results of the base nothing would follow from there being none.
-		if tested[unit] == 0 || tested[unit] > len(s.rest) || !r.sameModule(unit) || !slices.ContainsFunc(s.first, r.onBase) {
+		if tested[unit] == 0 || tested[unit] > len(s.rest) || !r.sameModule(unit) || r.resteered(unit) || !slices.ContainsFunc(s.first, r.onBase) {
 			continue
 		}
 		s.gone = r.goneFrom(unit)
@@ -67,14 +68,14 @@ func (r *runner) sameModule(unit string) bool {
 	return name(Base) != "" && name(Base) == name(Head)
 }
 
-// goneFrom are packages of the base's module at unit out of which the change
-// takes files and which the head does not have.
+// goneFrom are packages of the base's module at unit of which the change touches files
+// and which the head does not have, or has for other platforms alone.
 func (r *runner) goneFrom(unit string) []string {
 	var out []string
 	for _, f := range r.in.Change.Paths() {
 		dir := path.Dir(f)
 		m, ok := ecosystem.ModuleAround(r.plan[Base].projects, dir)
-		if !ok || !m.Eco.IsSource(f) || m.Dir != unit || ecosystem.IgnoredDir(dir) || !m.Eco.Packages.Has(r.in.Base.Dir, dir) || m.Eco.Packages.Has(r.in.Head.Dir, dir) {
+		if !ok || !m.Eco.IsSource(f) || m.Dir != unit || ecosystem.IgnoredDir(dir) || !m.Eco.Packages.Has(r.in.Base.Dir, dir) || r.listed(dir) {
 			continue
 		}
 		if p := path.Join(m.Eco.Packages.Root(m), strings.TrimPrefix(strings.TrimPrefix(dir, unit), "/")); !slices.Contains(out, p) {
@@ -82,6 +83,19 @@ func (r *runner) goneFrom(unit string) []string {
 		}
 	}
 	return out
+}
+
+// listed says whether the head has a package in a folder.
+func (r *runner) listed(dir string) bool {
+	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool { return p.Dir == dir })
+}
+
+// resteered says whether the change alters what a module's packages are, or how they are
+// tested.
+func (r *runner) resteered(unit string) bool {
+	return slices.ContainsFunc(r.touched, func(t touch) bool {
+		return t.class == compare.Steering && (ecosystem.Inside(unit, t.path) || ecosystem.Inside(path.Dir(t.path), unit))
+	})
 }
 
 // firstTests are a side's test commands for what the change can affect.

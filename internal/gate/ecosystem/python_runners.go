@@ -9,8 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 	"time"
+	"unicode"
 
 	"github.com/joshdk/go-junit"
 
