@@ -51,7 +51,7 @@ func TestBuilder(t *testing.T) {
 		{
 			name:   "base does not have the command",
 			result: gate.Result{Steps: []gate.Step{step(gate.StageSetup, gate.Head, "E2", 1)}},
-			checks: []string{"build FAIL head-only supported: setup: do setup | out of E2"},
+			checks: []string{"build FAIL head-only supported: setup: do setup | exit 1: out of E2"},
 		},
 		{
 			name:   "an environment's failure blames no one",

@@ -17,7 +17,7 @@ func TestInheritedTests(t *testing.T) {
 		{"tests.test_sub.TestSub", "tests/test_base.py"},          // inherited
 		{"tests.sub_test.Outer.Inner", "tests/helpers.py"},        // decorated, nested
 		{"checks.numbers.Whole", "../lib/site-packages/suite.py"}, // of an installed suite
-		{"odd.names", "tests/helpers.py"},                         // it cannot be told
+		{"odd.names", "tests/helpers.py"},                         // names no classes
 	} {
 		if _, err := c.Write([]byte(`<testsuite><testcase classname="` + at[0] + `" name="test_a[1]" file="` + at[1] + `"/></testsuite>` + "\n")); err != nil {
 			t.Fatal(err)

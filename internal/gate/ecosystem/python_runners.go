@@ -92,7 +92,7 @@ func byPytest(_ []string, t junit.Test) (pkg, name string) {
 // collectedBy splits the class name of a test in JUnit XML of pytest, which is the path of
 // the file that was collected and the classes in it, all joined by dots: the file ends with
 // the last part that is named as modules of tests are, else before the first that is named as
-// classes are. No file: it cannot be told.
+// classes are. No file: neither is there.
 func collectedBy(classname string) (file string, classes []string) {
 	parts := strings.Split(classname, ".")
 	n := 0
