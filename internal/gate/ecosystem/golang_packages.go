@@ -44,12 +44,12 @@ func goPackages() *Packages {
 		At:       goAt,
 		But:      Command.butPackages,
 		Again: func(c Command, p Probing) Command {
-			args := []string{fmt.Sprintf("-count=%d", p.Times)}
+			args := []string{fmt.Sprintf("-count=%d", p.Times), "-vet=off"} // vet has looked when the suite ran
 			if goSince(c.Go, "go1.17") {
 				args = append(args, fmt.Sprintf("-shuffle=%d", p.Seed))
 			}
 			if p.Race {
-				args = append(args, "-race", "-vet=off") // vet has looked when the suite ran
+				args = append(args, "-race")
 			}
 			return c.goTest(append(args, p.Packages...)...)
 		},

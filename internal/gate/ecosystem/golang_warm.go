@@ -9,7 +9,8 @@ import "strings"
 // which for the standard library takes longer than most tests, and "go list" does not. Each
 // later command begins with the cache of its side and loses what it adds, so vet is run here,
 // too: on a file that imports all that can be imported and has no test, so that nothing is
-// linked. The race detector's runs do without vet, see [Packages.Again].
+// linked. What the cache says that vet has looked at, by the digest of its export data, is not imported again.
+// Probes do without vet, see [Packages.Again].
 func (m goModule) warmGo(race bool) Command {
 	list := []string{"list", "-e", "-export", "-test", "-deps"}
 	if race {
@@ -20,18 +21,40 @@ func (m goModule) warmGo(race bool) Command {
 	c := m.Command(StageWarm, append(list, "./...")...)
 	goes, _ := strings.CutSuffix(c.Text, " ./...")
 	c.Text += ` && go test "$DEPENDENCIES"`
-	// A program, what is in a package of its tests, and what has nothing but tests cannot be
-	// imported; what is internal or vendored is reached through what imports it.
-	const imports = `{{with .Error}}{{.}}{{else}}{{if and (or .GoFiles .CgoFiles) (not (or .ForTest .Incomplete (eq .Name "main")))}}import _ "{{.ImportPath}}"{{end}}{{end}}`
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", strings.Join([]string{
 		`dir=$(command -p mktemp -d) || exit 1`,
-		goes + ` '-f=` + imports + `' ./... >"$dir/list"`,
+		goes + ` '-f=` + vetFields + `' ./... >"$dir/list"`,
 		`status=$?`,
-		`{ echo package dependencies; command -p grep '^import _' "$dir/list" | command -p grep -vE '"(.*/)?(internal|vendor)(/.*)?"|"(unsafe|C)"'; } >"$dir/dependencies.go"`,
-		`command -p grep -v '^import _' "$dir/list"`,
-		`go test "$dir/dependencies.go" >/dev/null 2>&1`, // it decides nothing
+		`command -p grep -v '^=	' "$dir/list"`,
+		// What is not used for days is removed from a cache, so that what vet has looked at is
+		// forgotten sooner.
+		`vetted=${GOCACHE:-$(go env GOCACHE)}/vetted-$(($(command -p date +%s) / 259200))`,
+		`[ -e "$vetted" ] || : >"$vetted"`,
+		`command -p awk '` + vetWanted + `' "$vetted" "$dir/list" >"$dir/wanted"`,
+		`if [ -s "$dir/wanted" ]; then`,
+		`{ echo package dependencies; command -p sed 's/\([^ ]*\) .*/import _ "\1"/' "$dir/wanted"; } >"$dir/dependencies.go"`,
+		`go test "$dir/dependencies.go" >/dev/null 2>&1 && command -p cat "$dir/wanted" >>"$vetted"`, // it decides nothing
+		`fi`,
 		`command -p rm -rf "$dir"`,
 		`exit $status`,
 	}, "\n")}
 	return c
 }
+
+// vetFields is a template of "go list": an error, or a line of a package, which has its import
+// path, its export data, whether it is of the module that is tested, whether it can be imported
+// (a program, what is in a package of its tests, and what has nothing but tests cannot), and
+// what it imports.
+const vetFields = `{{with .Error}}{{.}}{{else}}={{"\t"}}{{.ImportPath}}{{"\t"}}{{.Export}}{{"\t"}}{{with .Module}}{{.Main}}{{end}}{{"\t"}}` +
+	`{{if and (or .GoFiles .CgoFiles) (not (or .ForTest .Incomplete (eq .Name "main")))}}true{{end}}{{"\t"}}{{join .Imports "\t"}}{{end}}`
+
+// vetWanted prints the import path and the name of the export data, which is its digest, of
+// what vet has not looked at yet and looks at for others: of the tested module that is what
+// others import, and what reaches what is internal or vendored, which cannot be imported itself.
+const vetWanted = `
+BEGIN { FS = "\t"; inner = "(^|/)(internal|vendor)(/|$)" }
+FILENAME == ARGV[1] { vetted[$0]; next }
+$1 != "=" || $2 ~ /\.test$/ { next }
+{ for (i = 6; i <= NF; i++) { imported[$i]; if ($i ~ inner) reaches[$2] } }
+$5 == "true" && $2 !~ inner && $2 != "unsafe" { sub(/.*\//, "", $3); digest[$2] = $3; own[$2] = $4 }
+END { for (p in digest) if ((own[p] != "true" || p in imported || p in reaches) && !((p " " digest[p]) in vetted)) print p, digest[p] }`

@@ -5,9 +5,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 )
 
@@ -29,6 +31,9 @@ func TestWarmGo(t *testing.T) {
 		"cmd/p/main.go":          "package main\n\nfunc main() {}\n",
 		"broken/broken.go":       "package broken\n\nimport _ \"example.com/none\"\n",
 		"b/internal/c/c_test.go": "package c\n",
+		"top/top.go":             "package top\n\nimport \"example.com/m/top/internal/d\"\n\nvar Top = d.D\n",
+		"top/top_test.go":        "package top\n\nimport \"testing\"\n\nfunc TestTop(t *testing.T) {}\n",
+		"top/internal/d/d.go":    "package d\n\nvar D = 1\n",
 	} {
 		at := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
@@ -52,20 +57,52 @@ func TestWarmGo(t *testing.T) {
 		return string(out)
 	}
 	c := goModule{Dir: ".", version: runtime.Version()}.warmGo(false)
-	if out := run(c.Env, c.Argv...); strings.Contains(out, "import _") || !strings.Contains(out, "example.com/none") {
-		t.Errorf("warming says %q, want what cannot be built and no list", out)
-	}
-	out := run(nil, "go", "test", "-x", "-count=1", "./a")
-	var looked []string
-	for line := range strings.Lines(out) {
-		if strings.Contains(line, "/vet ") && strings.Contains(line, "vet.cfg") {
-			looked = append(looked, line)
+	warm := func() (vetted []string) {
+		t.Helper()
+		if out := run(c.Env, c.Argv...); strings.Contains(out, "=\t") || !strings.Contains(out, "example.com/none") {
+			t.Errorf("warming says %q, want what cannot be built and no list", out)
 		}
-		if strings.Contains(line, "/compile ") && !strings.Contains(line, "/main.") && !strings.Contains(line, "_testmain.go") {
-			t.Errorf("compiled again: %s", line)
+		files, err := filepath.Glob(filepath.Join(cache, "vetted-*"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, file := range files { // two, where one period begins after the cache was made
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(data)) {
+				if name, _, _ := strings.Cut(line, " "); strings.HasPrefix(name, "example.com") {
+					vetted = append(vetted, name)
+				}
+			}
+		}
+		slices.Sort(vetted)
+		return vetted
+	}
+	if diff := cmp.Diff([]string{"example.com/m/b", "example.com/m/top"}, warm()); diff != "" {
+		t.Errorf("vet has looked at (-want +got):\n%s", diff)
+	}
+	for dir, own := range map[string]int{"./a": 2, "./top": 1} { // a has a package of tests beside it
+		out := run(nil, "go", "test", "-x", "-count=1", dir)
+		var looked []string
+		for line := range strings.Lines(out) {
+			if strings.Contains(line, "/vet ") && strings.Contains(line, "vet.cfg") {
+				looked = append(looked, line)
+			}
+			if strings.Contains(line, "/compile ") && !strings.Contains(line, "/main.") && !strings.Contains(line, "_testmain.go") {
+				t.Errorf("compiled again: %s", line)
+			}
+		}
+		if len(looked) > own {
+			t.Errorf("vet looked at %d packages, want those that are tested in %s:\n%s", len(looked), dir, strings.Join(looked, ""))
 		}
 	}
-	if len(looked) > 2 { // a with its tests, and the package of tests beside it
-		t.Errorf("vet looked at %d packages, want the two that are tested:\n%s", len(looked), strings.Join(looked, ""))
+	// What has not changed since is not looked at again, and what has is.
+	if err := os.WriteFile(filepath.Join(dir, "top/internal/d/d.go"), []byte("package d\n\nvar D = 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"example.com/m/b", "example.com/m/top", "example.com/m/top"}, warm()); diff != "" {
+		t.Errorf("vet has looked at (-want +got):\n%s", diff)
 	}
 }
