@@ -61,6 +61,14 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 		Setup:   func(name string) bool { return ecosystem.NamesSetup(all, name) },
 		Data:    r.data(both, steering),
 		Steered: r.steered(both, steering),
+		Holds: func(name string) bool { // what the head writes into a file makes no test of it
+			v := both[name]
+			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) {
+				return false
+			}
+			test, source, ok := r.namedIn(name, ecosystem.Imports)
+			return ok && !test && !source
+		},
 		Helper: func(name string) bool {
 			return ecosystem.MayHelpTests(name) && r.onlyTests(both, ecosystem.Imports)(name)
 		},

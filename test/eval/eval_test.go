@@ -115,7 +115,7 @@ func TestYcbot(t *testing.T) {
 		t.Fatalf("no endpoint: exit %d, %+v\n%s", code, res, stderr)
 	}
 	code, res, stdout, stderr := with(t, perfect, "paging", out)
-	want := Score{Cases: 2, Good: 1, Bad: 1, TrueFails: 1, Named: 1, Open: 1, Precision: new(1.0), Recall: new(1.0)}
+	want := Score{Cases: 2, Good: 1, Bad: 1, TrueFails: 1, Precision: new(1.0), Recall: new(1.0)}
 	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" {
 		t.Fatalf("perfect: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
@@ -139,12 +139,12 @@ func TestYcbot(t *testing.T) {
 	}
 	// A bad change that is let through lowers recall; without any FAIL there is no precision.
 	code, res, stdout, stderr = with(t, lazy, "paging/bad", filepath.Join(shared, "lazy"))
-	if diff := cmp.Diff(Score{Cases: 1, Bad: 1, Named: 1, Open: 1, Recall: new(0.0)}, numbers(res.Total)); code != exitOK || diff != "" {
+	if diff := cmp.Diff(Score{Cases: 1, Bad: 1, Recall: new(0.0)}, numbers(res.Total)); code != exitOK || diff != "" {
 		t.Errorf("lazy: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
 	// What the log has nothing of is struck out, and the turn that could have put it right is counted.
 	code, res, stdout, stderr = with(t, liar, "paging/bad", filepath.Join(shared, "liar"))
-	want = Score{Cases: 1, Bad: 1, Partial: 1, Struck: 1, Repairs: 1, Named: 1, Open: 1, Recall: new(0.0)}
+	want = Score{Cases: 1, Bad: 1, Partial: 1, Struck: 1, Repairs: 1, Recall: new(0.0)}
 	if diff := cmp.Diff(want, numbers(res.Total)); code != exitOK || diff != "" || !strings.Contains(stdout, "checks struck out        1 of 1") {
 		t.Errorf("liar: exit %d (-want +got):\n%s\n%s%s", code, diff, stderr, stdout)
 	}
@@ -162,7 +162,7 @@ func ownScripts(t *testing.T, program string, env []string) {
 	want := Score{Cases: 4, Good: 2, Bad: 2, TrueFails: 2, Precision: new(1.0), Recall: new(1.0)}
 	if _, err := exec.LookPath("python3"); err == nil {
 		words += ",slash"
-		want.Cases, want.Good, want.Bad, want.TrueFails, want.Named = 6, 3, 3, 3, 1
+		want.Cases, want.Good, want.Bad, want.TrueFails = 6, 3, 3, 3
 	}
 	dir := t.TempDir()
 	args := []string{"-provider", "script", "-cases", words, "-ycbot", program, "-out", filepath.Join(dir, "out"), "-jobs", "2"}
@@ -190,9 +190,10 @@ func digestOf(t *testing.T, file string) string {
 	return digest(data)
 }
 
-// numbers leaves out what differs from run to run.
+// numbers leaves out what differs from run to run, as what the gate names in its time does
+// on a busy machine.
 func numbers(s Score) Score {
-	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Struck: s.Struck, Repairs: s.Repairs, Named: s.Named, Open: s.Open, OpenGood: s.OpenGood, Precision: s.Precision, Recall: s.Recall}
+	return Score{Cases: s.Cases, Good: s.Good, Bad: s.Bad, TrueFails: s.TrueFails, FalseFails: s.FalseFails, Partial: s.Partial, NoVerdict: s.NoVerdict, Struck: s.Struck, Repairs: s.Repairs, Precision: s.Precision, Recall: s.Recall}
 }
 
 // gateAlone holds that the gate passes the made cases, the bad ones too, so that

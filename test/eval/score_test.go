@@ -48,6 +48,10 @@ func TestScore(t *testing.T) {
 			[]Result{bad(report.Error), down},
 			Score{Cases: 2, Bad: 2, NoVerdict: 2, Recall: num(0), PartialOf: num(0), CostUSD: num(0)},
 		},
+		"what the gate names": {
+			[]Result{{Bad: true, Verdict: report.Pass, Named: 3, Open: 2}, {Bad: true, Verdict: report.Pass, Named: 1}, {Verdict: report.Pass, Named: 2, Open: 1}},
+			Score{Cases: 3, Good: 1, Bad: 2, Named: 2, Open: 1, OpenGood: 1, Recall: num(0), PartialOf: num(0), TokensPerVerdict: num(0), CostPerVerdictUSD: num(0), CostUSD: num(0), MedianMS: ms(0)},
+		},
 		"cost, tokens and time": {
 			[]Result{priced(bad(report.Fail), 0.5, 100, 3000), priced(good(report.Pass), 0.25, 300, 1000), priced(good(report.Pass), 0, 200, 2000), priced(down, 0.75, 600, 9000)},
 			Score{Cases: 4, Good: 2, Bad: 2, TrueFails: 1, NoVerdict: 1, Precision: num(1), Recall: num(0.5), PartialOf: num(0), TokensPerVerdict: num(400), CostPerVerdictUSD: num(0.5), CostUSD: num(1.5), MedianMS: ms(2000)},

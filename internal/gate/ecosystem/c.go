@@ -21,6 +21,7 @@ func cClasses() classTable {
 			func(name string, src []byte) bool { return path.Ext(name) == ".cmake" && cmakeTestCall.Match(src) }),
 		// What builds the tests in a folder of theirs names them one by one: it is where they are.
 		test:    func(name string, _ []byte) bool { return isCTest(name) },
+		holds:   whereWritten(nil, cFramework, cTested),
 		folders: cTestFolders,
 		mixed: func(name string) *Mixture {
 			if isCTest(name) {
@@ -51,6 +52,8 @@ var (
 	cExts         = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".mm", ".inc", ".ipp"}
 	cTestFolders  = []string{"test", "tests", "unittest", "unittests", "testing"}
 	cTestName     = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
+	cFramework    = pattern.New(`(?m)^\s*#\s*include\s*[<"](?:gtest/|gmock/|catch2?[/.]|catch_|doctest|cmocka|check\.h|unity|criterion/|CUnit/|boost/test/|munit|greatest|utest|acutest|minunit)`)
+	cTested       = pattern.New(`\bmain\s*\(|\b(?:TEST|TEST_F|TEST_P|TEST_CASE|SCENARIO|START_TEST|BOOST_AUTO_TEST_CASE|Test|UTEST)\s*\(`)
 	cmakeTestCall = pattern.New(`(?i)\b(add_test|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|TEST_LAUNCHER|(set_property|get_property)\s*\(\s*TEST)\b`)
 	cMissing      = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
 )

@@ -19,6 +19,9 @@ type classTable struct {
 	support func(name string, src []byte) bool
 	// test recognises the files that a runner takes tests from.
 	test func(name string, src []byte) bool
+	// holds recognises sources that have tests in them and nothing that others use, by what
+	// is written there: tests whose path says nothing.
+	holds func(name string, src []byte) bool
 	// folders are the names of folders of tests: code in them that is no test is
 	// support, and all else is data.
 	folders []string
@@ -43,6 +46,7 @@ type Referred struct {
 	// Steered: it is a part of what steers tests, and no source names it; eco is as of ClassOf.
 	Steered func(name string) (eco string, ok bool)
 	Helper  func(name string) bool // tests import it and no source does
+	Holds   func(name string) bool // the base has tests in it, and nothing imports it
 }
 
 // DataFolders hold what tests read.
@@ -77,6 +81,9 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 			return compare.Test, e.Name
 		}
 	}
+	if !kept && also.Holds != nil && also.Holds(name) {
+		return compare.Test, holder(name)
+	}
 	switch {
 	case InFolder(name, "vendor", "node_modules"):
 		return compare.Source, ""
@@ -101,6 +108,31 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 		return compare.Data, ""
 	}
 	return compare.Source, ""
+}
+
+// HoldsTests says whether a source has tests in it, by what is written there. Others may use it.
+func HoldsTests(name string, src []byte) bool {
+	return anyEcosystem(func(e *Ecosystem) bool {
+		return e.IsSource != nil && e.IsSource(name) && e.classes.holds != nil && e.classes.holds(name, src)
+	})
+}
+
+// holder names the ecosystem of a source that holds tests.
+func holder(name string) string {
+	for _, e := range All() {
+		if e.IsSource != nil && e.IsSource(name) && e.classes.holds != nil {
+			return e.Name
+		}
+	}
+	return ""
+}
+
+// whereWritten makes the field holds of a table from what such sources have, each of the patterns,
+// but for folders of what others use where imports cannot be followed.
+func whereWritten(folders []string, has ...*pattern.Pattern) func(string, []byte) bool {
+	return func(name string, src []byte) bool {
+		return !InFolder(name, folders...) && !slices.ContainsFunc(has, func(p *pattern.Pattern) bool { return !p.Match(src) })
+	}
 }
 
 // inTestFolder is the class of a file in a folder of tests that is none itself.
@@ -129,7 +161,7 @@ func inFolders(name string, folders []string) bool {
 }
 
 // wrapperName is the name of a script that is there to run tests.
-var wrapperName = pattern.New(`(?i)test|check|spec|(^|[-_.])ci([-_.]|$)`)
+var wrapperName = pattern.New(`(?i)test|check|spec|verif|suite|smoke|regress|e2e|(^|[-_.])ci([-_.]|$)`)
 
 // wrapperText is what a script has that runs tests, and one that is tested has not.
 var wrapperText = pattern.New(`(?i)test|check|spec\b|\b(prove|bats|tox|nox|mvn|gradlew?|phpunit|ctest)\b`)

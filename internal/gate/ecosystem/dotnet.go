@@ -18,6 +18,7 @@ func dotnetClasses() classTable {
 		test: func(name string, _ []byte) bool {
 			return slices.Contains([]string{".cs", ".fs", ".vb"}, path.Ext(name)) && dotnetTests.MatchString(name)
 		},
+		holds: whereWritten(nil, dotnetHolds, dotnetTested),
 	}
 }
 
@@ -49,6 +50,8 @@ func dotnetEcosystem() *Ecosystem {
 }
 
 var (
+	dotnetHolds   = pattern.New(`(?mi)^\s*(?:using|open|imports)\s+(?:Xunit|NUnit\.Framework|Microsoft\.VisualStudio\.TestTools)`)
+	dotnetTested  = pattern.New(`(?m)\[(?:\w+[,(][^\]]*|\s*)?<?(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod)\b`)
 	dotnetTests   = pattern.New(`(?i)(^|/)[^/]*tests?(/|\.[cfv][sb]$)`)
 	dotnetMissing = pattern.New(`error CS(?:0103|0117|1061|0246|0234): .*?(?:definition for|name|member) '(\w+)'`)
 )

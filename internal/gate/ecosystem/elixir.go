@@ -11,12 +11,15 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
+var elixirHolds = pattern.New(`(?m)^\s*use\s+ExUnit\.Case\b`)
+
 func elixirClasses() classTable {
 	return classTable{
 		support: called("test_helper.exs"),
 		test: func(name string, _ []byte) bool {
 			return strings.HasSuffix(name, "_test.exs") && InFolder(name, "test")
 		},
+		holds:   whereWritten([]string{"lib"}, elixirHolds),
 		folders: []string{"test"},
 	}
 }

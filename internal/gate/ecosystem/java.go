@@ -19,10 +19,16 @@ func javaClasses() classTable {
 			code := slices.Contains([]string{".java", ".kt", ".scala", ".groovy"}, path.Ext(name))
 			return code && inFolders(name, []string{"src/test", "src/integrationTest"}) && (src == nil || strings.Contains(string(src), "@Test") || javaNamed.MatchString(path.Base(name)))
 		},
+		holds:   whereWritten([]string{"main"}, javaFramework, javaTested),
 		folders: []string{"src/test", "src/integrationTest"},
 		mixed:   mixedBy(map[string]*Mixture{"pom.xml": {compare.Steering, mergePom}}),
 	}
 }
+
+var (
+	javaFramework = pattern.New(`(?m)^\s*import\s+(?:static\s+)?(?:org\.junit|org\.testng|kotlin\.test|io\.kotest|spock|org\.scalatest)\b`)
+	javaTested    = pattern.New(`@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest)\b|extends\s+\w*(?:Spec|Suite)\b`)
+)
 
 var javaNamed = pattern.New(`^Test.*|(Test|Tests|TestCase|IT|Spec)\.\w+$`)
 

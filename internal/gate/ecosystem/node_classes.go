@@ -12,6 +12,11 @@ import (
 // nodeTested is a call that makes a test, in a file that no name gives away.
 var nodeTested = pattern.New(`\b(?:test|it|describe|suite|specify)(?:\.\w+)*\s*\(|['"](?:node:test|tape|ava|tap)['"]`)
 
+// nodeHolds is the same where no folder gives it away either: a call with a title, or a
+// runner that is imported.
+var nodeHolds = pattern.New(`(?m)^\s*(?:test|it|describe|suite|specify)(?:\.\w+)*\s*\(\s*["'` + "`" + `]|` +
+	`(?:\bfrom\s*|\brequire\s*\(\s*|\bimport\s*\(?\s*)["'](?:node:test|tape|ava|tap|vitest|uvu|mocha|@jest/globals|bun:test)["']`)
+
 // nodeNamed are the names that runners take for tests, wherever they are.
 var nodeNamed = pattern.New(`([._-](test|spec|cy|e2e)|^test|^test-.*)\.[cm]?[jt]sx?$`)
 
@@ -39,6 +44,7 @@ func nodeClasses() classTable {
 			}
 			return nodeNamed.MatchString(path.Base(name)) || InFolder(name, folders...) && nodeTested.Match(src)
 		},
+		holds:   whereWritten(nil, nodeHolds),
 		folders: folders,
 		mixed: mixedBy(map[string]*Mixture{
 			"package.json": {compare.Steering, mergeAll(

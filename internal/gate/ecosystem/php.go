@@ -12,6 +12,11 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
+var (
+	phpHolds  = pattern.New(`\bextends\s+\\?(?:\w+\\)*\w*TestCase\b`)
+	phpTested = pattern.New(`(?i)\bfunction\s+test|@test\b|#\[(?:\w*\\)*Test\b`)
+)
+
 func phpClasses() classTable {
 	folders := []string{"tests", "test", "Tests"}
 	return classTable{
@@ -20,6 +25,7 @@ func phpClasses() classTable {
 			return InFolder(name, folders...) && called("bootstrap.php", "TestCase.php", "Pest.php")(name, nil)
 		},
 		test:    func(name string, _ []byte) bool { return strings.HasSuffix(name, "Test.php") },
+		holds:   whereWritten([]string{"src", "lib", "app"}, phpHolds, phpTested),
 		folders: folders,
 		mixed:   mixedBy(map[string]*Mixture{"composer.json": {compare.Steering, mergeJSON("scripts")}}),
 	}

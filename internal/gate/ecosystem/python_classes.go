@@ -9,6 +9,7 @@ import (
 
 var (
 	pythonNamed  = pattern.New(`^(test_.*|.*_test|tests?)\.py$`)
+	pythonHolds  = pattern.New(`(?m)^(?:async )?def test_\w*\(|^class \w+\([^)]*\bTestCase\b|^class Test(?:[A-Z_]\w*)?\s*[:(]`)
 	pythonTested = pattern.New(`(?m)^\s*(?:async )?def test|^class \w+\(.*TestCase`)
 )
 
@@ -20,6 +21,7 @@ func pythonClasses() classTable {
 		test: func(name string, src []byte) bool {
 			return path.Ext(name) == ".py" && (pythonNamed.MatchString(path.Base(name)) || InFolder(name, folders...) && pythonTested.Match(src))
 		},
+		holds:   whereWritten(nil, pythonHolds),
 		folders: folders,
 		mixed: mixedBy(map[string]*Mixture{
 			"pyproject.toml": {compare.Steering, mergeSections("tool.pytest", "tool.tox", "tool.nox", "tool.coverage", "tool.hatch.envs", "tool.poe", "tool.taskipy")},

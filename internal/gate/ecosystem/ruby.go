@@ -20,6 +20,7 @@ func rubyClasses() classTable {
 		test: func(name string, _ []byte) bool {
 			return path.Ext(name) == ".rb" && rubyTestName.MatchString(path.Base(name))
 		},
+		holds:   whereWritten([]string{"lib", "app"}, rubyHolds),
 		folders: []string{"spec", "test"},
 	}
 }
@@ -53,6 +54,7 @@ func rubyEcosystem() *Ecosystem {
 }
 
 var (
+	rubyHolds    = pattern.New(`(?m)^\s*class\s+\S+\s*<\s*(?:::)?(?:Minitest::Test|Minitest::Spec|Test::Unit::TestCase|ActiveSupport::TestCase)\b|^\s*(?:RSpec\.)?describe\b.*\bdo\b`)
 	rubyTestName = pattern.New(`^(test_.*|.*_(test|spec))\.rb$`)
 	rubyMissing  = pattern.New("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
 )

@@ -30,12 +30,36 @@ func rustClasses() classTable {
 	}
 }
 
-// rustTests is the head of a module of tests inside a source file.
-var rustTests = pattern.New(`(?m)^[ \t]*#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*\{`)
+const (
+	rustVisible = `(?:pub(?:\([^)]*\))?\s+)?`
+	rustAttr    = `(?:(?:#\[[^\]]*\]|//[^\n]*)\s*)*`
+	rustTestFn  = rustAttr + `#\[\s*(?:\w+::)*(?:test|rstest|test_case|quickcheck|wasm_bindgen_test|bench)\b[^\]]*\]\s*` + rustAttr + rustVisible + `(?:(?:async|unsafe|const)\s+)*fn\s+\w+[^{;]*\{`
+)
 
-// mergeRustTests puts the base's modules of tests into the head's source, one for
-// one, those that the head does not have at the end.
+// rustTests is the head of a module of tests inside a source file, or of a test in none.
+var rustTests = pattern.New(`(?m)^[ \t]*(?:#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*` + rustVisible + `mod\s+\w+\s*\{|` + rustTestFn + `)`)
+
+var (
+	rustTest    = pattern.New(`^[ \t]*` + rustTestFn)
+	rustParent  = pattern.New(`(?m)^\s*use\s+(?:super|crate)::`)
+	rustOffered = pattern.New(`(?m)^pub(?:\([^)]*\))?\s+(?:fn|async|unsafe|const|static|struct|enum|union|trait|type|mod|use|macro)\b|^(?:impl|trait|fn\s+main)\b|^#\[macro_export\]`)
+)
+
+// rustTestsAlone says whether a source is a module of tests, which its parent declares for
+// tests alone: it has tests that no module in it holds, uses what is above it, and offers
+// nothing.
+func rustTestsAlone(src []byte) bool {
+	modules, between := rustModules(string(src))
+	return slices.ContainsFunc(modules, rustTest.MatchString) && rustParent.Match(src) && !rustOffered.MatchString(strings.Join(between, ""))
+}
+
+// mergeRustTests puts the base's modules of tests, and tests that are in none, into the
+// head's source, one for one, those that the head does not have at the end. A file that
+// was one of tests alone is that again.
 func mergeRustTests(base, head []byte) ([]byte, error) {
+	if head != nil && rustTestsAlone(base) {
+		return base, nil
+	}
 	ours, _ := rustModules(string(base))
 	theirs, rest := rustModules(string(head))
 	if slices.Equal(ours, theirs) || head == nil {

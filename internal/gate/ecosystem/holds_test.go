@@ -1,0 +1,90 @@
+package ecosystem
+
+import "testing"
+
+// TestHoldsTests holds which sources are known as tests by what is in them where their path
+// says nothing, and that sources which only look alike are not.
+func TestHoldsTests(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, src string
+		want      bool
+	}{
+		{"checks/sums.mjs", "import {test} from 'node:test'\n", true},
+		{"demo.js", "const t = require('tape')\n", true},
+		{"checks/sums.ts", "describe('sums', () => {\n  it(`adds`, () => {})\n})\n", true},
+		{"lib/match.js", "module.exports = s => {\n  return /a/.test('b') || exec.test(s)\n}\n", false},
+		{"lib/it.js", "function test(a) { return a }\ntest(1)\n", false},
+
+		{"calc_checks.py", "def test_add():\n    assert True\n", true},
+		{"checks.py", "class Sums(unittest.TestCase):\n    pass\n", true},
+		{"suite.py", "class TestSums:\n    def test_add(self): pass\n", true},
+		{"calc.py", "def testing(a):\n    return a\n\n\nclass Tester:\n    pass\n", false},
+
+		{"check_sums.c", "#include <cmocka.h>\nint main(void) { return 0; }\n", true},
+		{"sums.cc", "#include \"gtest/gtest.h\"\nTEST(Sums, Adds) {}\n", true},
+		{"sums.cc", "#include <assert.h>\nint main() { assert(1); }\n", false},
+		{"testing.h", "#include \"gtest/gtest.h\"\nclass Base : public testing::Test {};\n", false},
+
+		{"it/java/Sums.java", "import org.junit.jupiter.api.Test;\nclass Sums {\n  @Test void adds() {}\n}\n", true},
+		{"src/main/java/Sums.java", "import org.junit.jupiter.api.Test;\nclass Sums {\n  @Test void adds() {}\n}\n", false},
+		{"java/Rule.java", "import org.junit.rules.TestRule;\nclass Rule implements TestRule {}\n", false},
+
+		{"checks/sums.rb", "class Sums < Minitest::Test\nend\n", true},
+		{"checks/sums.rb", "RSpec.describe Sums do\nend\n", true},
+		{"lib/sums.rb", "class Sums < Minitest::Test\nend\n", false},
+		{"checks/sums.php", "<?php\nclass Sums extends TestCase { public function testAdds() {} }\n", true},
+		{"checks/sums.php", "<?php\nclass Sums extends TestCase { public function adds() {} }\n", false},
+		{"checks/sums.exs", "defmodule Sums do\n  use ExUnit.Case, async: true\nend\n", true},
+		{"Checks/Sums.cs", "using Xunit;\nclass Sums {\n  [Fact]\n  public void Adds() {}\n}\n", true},
+		{"Checks/Sums.cs", "using Xunit;\nclass Sums {}\n", false},
+		{"a/sums.go", "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n", false}, // Go runs none that is not named as one
+	} {
+		if got := HoldsTests(c.name, []byte(c.src)); got != c.want {
+			t.Errorf("%s holds tests: %v, want %v\n%s", c.name, got, c.want, c.src)
+		}
+	}
+}
+
+// TestMergeRustTests holds that the base's tests stand in the head's sources, wherever Rust
+// has them.
+func TestMergeRustTests(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ what, base, head, want string }{
+		{
+			"a module in a source",
+			"fn a() -> i32 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert_eq!(super::a(), 1); }\n}\n",
+			"fn a() -> i32 { 2 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert_eq!(super::a(), 2); }\n}\n",
+			"fn a() -> i32 { 2 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() { assert_eq!(super::a(), 1); }\n}\n",
+		},
+		{
+			"a module in a file of its own",
+			"use super::*;\n\nfn want() -> i32 { 1 }\n\n#[test]\nfn is_a() { assert_eq!(a(), want()); }\n",
+			"use super::*;\n\nfn want() -> i32 { 2 }\n\n#[test]\nfn is_a() { assert_eq!(a(), want()); }\n",
+			"use super::*;\n\nfn want() -> i32 { 1 }\n\n#[test]\nfn is_a() { assert_eq!(a(), want()); }\n",
+		},
+		{
+			"tests beside what they test",
+			"pub fn a() -> i32 { 1 }\n\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+			"pub fn a() -> i32 { 2 }\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 2); }\n",
+			"pub fn a() -> i32 { 2 }\n\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+		},
+		{
+			"a program with a test is the head's",
+			"use crate::b;\n\nfn main() {}\n\nfn a() -> i32 { 1 }\n\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+			"use crate::b;\n\nfn main() {}\n\nfn a() -> i32 { 2 }\n\n#[test]\nfn is_a() { assert_eq!(a(), 2); }\n",
+			"use crate::b;\n\nfn main() {}\n\nfn a() -> i32 { 2 }\n\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+		},
+		{
+			"nothing is tested there",
+			"pub fn a() -> i32 { 1 }\n",
+			"pub fn a() -> i32 { 2 }\n",
+			"pub fn a() -> i32 { 2 }\n",
+		},
+	} {
+		got, err := mergeRustTests([]byte(c.base), []byte(c.head))
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", c.what, err, got, c.want)
+		}
+	}
+}
