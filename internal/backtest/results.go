@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -66,8 +65,7 @@ func (l Line) encode() ([]byte, error) {
 		if buf.Len() <= MaxLine {
 			return buf.Bytes(), nil
 		}
-		lists := []*[]string{&l.Reasons, &l.Names, &l.Tests} // of each a little rather than one whole
-		if shorten(slices.MaxFunc(lists, func(a, b *[]string) int { return bytesOf(*a) - bytesOf(*b) })) {
+		if l.shortenLists() {
 			continue
 		}
 		if l.Given != nil {
@@ -87,6 +85,22 @@ func (l Line) encode() ([]byte, error) {
 	}
 }
 
+// shortenLists takes something of a list away: of each a little rather than one whole, and
+// of the deciding tests last. It returns false where there is nothing to take.
+func (l *Line) shortenLists() bool {
+	longer := &l.Names
+	if bytesOf(l.Reasons) >= bytesOf(l.Names) {
+		longer = &l.Reasons
+	}
+	switch {
+	case bytesOf(*longer) > shortest:
+		return shorten(longer)
+	case bytesOf(l.Tests) > 2*shortest:
+		return shorten(&l.Tests)
+	}
+	return shorten(&l.Names) || shorten(&l.Reasons) || shorten(&l.Tests)
+}
+
 // bytesOf is how much of a line a list takes, roughly.
 func bytesOf(list []string) int { return len(strings.Join(list, `","`)) }
 
@@ -99,6 +113,9 @@ func clip(list []string) []string {
 	return out
 }
 
+// shortest is how many bytes say something yet.
+const shortest = 24
+
 // shorten takes the last element of a list away, or half of its only one; false where
 // there is nothing to take.
 func shorten(list *[]string) bool {
@@ -110,7 +127,7 @@ func shorten(list *[]string) bool {
 		*list = append((*list)[:n-2:n-2], "…")
 	case n == 2:
 		*list = (*list)[:1]
-	case len((*list)[0]) > 24:
+	case len((*list)[0]) > shortest:
 		*list = []string{cut((*list)[0], len((*list)[0])*3/4)}
 	default:
 		*list = nil

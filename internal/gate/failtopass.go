@@ -58,8 +58,8 @@ func (r *runner) overBase(ctx context.Context) (*arm, error) {
 			puts = append(puts, workspace.Put{Path: t.path, From: r.in.Head.Commit})
 		default:
 			v := r.texts[t.path]
-			if m := ecosystem.MixtureOf(t.path); v.Base != nil {
-				if merged, err := m.Merge(v.Head, v.Base); err == nil {
+			if v.Base != nil {
+				if merged, err := t.merge(v.Head, v.Base); err == nil {
 					puts = append(puts, workspace.Put{Path: t.path, Data: merged})
 				}
 			}

@@ -153,6 +153,8 @@ func (r *runner) filesReach(t touch, e *examined) (places []string, ok bool) {
 		here = append(here, to)
 	}
 	switch {
+	case t.examples:
+		return here, t.path == file
 	case t.class == compare.Test && !t.mixed:
 		return here, t.path == file || t.path == r.movedTo(file) || r.importers(t.path)[file]
 	case t.class == compare.Data && ecosystem.InFolder(t.path, "__snapshots__"):

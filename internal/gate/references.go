@@ -56,11 +56,18 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 		}
 	}
 	all := strings.Join(settings, "\n")
+	doctests := strings.Contains(all, "doctest") || slices.ContainsFunc(steering, func(s steeringText) bool { return strings.Contains(s.text, "doctest") })
+	for _, side := range []Side{Base, Head} {
+		if p := r.plan[side]; p != nil {
+			doctests = doctests || slices.ContainsFunc(p.test, func(c ecosystem.Command) bool { return strings.Contains(c.Text, "doctest") })
+		}
+	}
 	return ecosystem.Referred{
-		Called:  called,
-		Setup:   func(name string) bool { return ecosystem.NamesSetup(all, name) },
-		Data:    r.data(both, steering),
-		Steered: r.steered(both, steering),
+		Called:   called,
+		Doctests: doctests,
+		Setup:    func(name string) bool { return ecosystem.NamesSetup(all, name) },
+		Data:     r.data(both, steering),
+		Steered:  r.steered(both, steering),
 		Holds: func(name string) bool { // what the head writes into a file makes no test of it
 			v := both[name]
 			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) {

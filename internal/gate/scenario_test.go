@@ -729,7 +729,7 @@ type loaded struct {
 }
 
 func (l *loaded) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
-	if c.Argv[0] == "go" && c.Argv[1] != "test" {
+	if c.Argv[0] == "go" && c.Argv[1] != "test" || strings.Contains(strings.Join(c.Argv, " "), " -export ") { // which compiles ahead
 		return l.Sandbox.Run(ctx, c)
 	}
 	load := "1"

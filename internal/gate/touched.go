@@ -24,6 +24,9 @@ type touch struct {
 	file  change.File   // that it comes from
 	put   workspace.Put // what the base has there
 	mixed bool          // only parts of the file are of the class
+
+	merge    func(theirs, ours []byte) ([]byte, error) // of a mixed one: ours with theirs of these parts
+	examples bool                                      // of a mixed one: they are in its documentation
 }
 
 // readBoth reads both versions of the paths of the change.
@@ -90,6 +93,9 @@ func (r *runner) touches(ctx context.Context) ([]touch, error) {
 			}
 			if t.class == compare.Source && f.Status == change.Retyped || t.class == compare.Source && r.linkAt(ctx, name) {
 				t.class, t.eco = ecosystem.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
+			}
+			if m := ecosystem.ExamplesOf(name, also.Doctests); t.class == compare.Source && m != nil && r.mix(&t, m, both[name]) {
+				t.examples = true
 			}
 			if t.class != compare.Source {
 				out = append(out, t)
@@ -160,9 +166,12 @@ func (r *runner) mix(t *touch, m *ecosystem.Mixture, v ecosystem.Versions) bool 
 		r.note("%s: what it sets for tests could not be separated from the rest, so that the change's version is used: %v", t.path, err)
 		return false
 	}
-	t.class, t.mixed = m.Class, true
+	if bytes.Equal(merged, v.Head) {
+		return false
+	}
+	t.class, t.mixed, t.merge = m.Class, true, m.Merge
 	t.put = workspace.Put{Path: t.path, Data: merged}
-	return !bytes.Equal(merged, v.Head)
+	return true
 }
 
 // relocate lets the base's version of a moved test stand where the head has it,

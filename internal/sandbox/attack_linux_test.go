@@ -485,7 +485,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(temp, shippedProfile), profile, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, "-test.v", "-test.timeout=5m", "-test.skip=go.test|tools|TestAttacks|TestHostileCommands|TestRaceDetector|TestKilledAtAnyMoment")
+	cmd := exec.Command(exe, "-test.v", "-test.timeout=20m", "-test.skip=go.test|tools|TestAttacks|TestHostileCommands|TestRaceDetector|TestKilledAtAnyMoment")
 	cmd.Dir = temp
 	cmd.Env = []string{"PATH=" + systemPath, "TMPDIR=" + temp, "HOME=" + temp}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}

@@ -47,6 +47,8 @@ type Referred struct {
 	Steered func(name string) (eco string, ok bool)
 	Helper  func(name string) bool // tests import it and no source does
 	Holds   func(name string) bool // the base has tests in it, and nothing imports it
+	// Doctests: what steers tests speaks of examples of documentation that are run.
+	Doctests bool
 }
 
 // DataFolders hold what tests read.

@@ -12,7 +12,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import util from 'node:util'
 
 const MOST = 200, GIVEN = 60, FUNCTIONS = 20 // inputs of a function, of these that stand in the tree, functions
-const LONG = 16000, WIDE = 60, LIMIT = 1000, TIME = 3000, HANGS = 4, ENDS = 20
+const BUSY = Math.max(1, Math.min(10, os.loadavg()[0] / os.cpus().length)) // a call takes longer by that
+const LONG = 16000, WIDE = 60, LIMIT = 1000 * BUSY, TIME = 3000 * BUSY, HANGS = 4, ENDS = 20
 const ROOT = process.cwd()
 const digest = text => createHash('sha1').update(text.slice(0, LONG)).digest('hex').slice(0, 6)
 const unique = list => [...new Set(list)]

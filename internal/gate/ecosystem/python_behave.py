@@ -7,7 +7,8 @@ import select, shutil, signal, subprocess, sys, tempfile, time, types
 
 MOST, GIVEN, FUNCTIONS = 200, 60, 20  # inputs of a function, of these that stand in the tree, functions
 DEEP, WIDE, LONG = 6, 60, 16000       # of what is printed of a value
-LIMIT, TIME, HANGS, ENDS = 1.0, 3.0, 4, 20
+BUSY = max(1.0, min(10.0, os.getloadavg()[0] / (os.cpu_count() or 1)))  # a call takes longer by that
+LIMIT, TIME, HANGS, ENDS = 1.0 * BUSY, 3.0 * BUSY, 4, 20
 FAULTS = (TypeError, LookupError, AttributeError, ZeroDivisionError, RecursionError, NameError)
 ROOT = os.getcwd()
 

@@ -54,15 +54,22 @@ func rustTestsAlone(src []byte) bool {
 }
 
 // mergeRustTests puts the base's modules of tests, and tests that are in none, into the
-// head's source, one for one, those that the head does not have at the end. A file that
-// was one of tests alone is that again.
+// head's source, one for one, those that the head does not have at the end, and its examples.
+// A file that was one of tests alone is that again.
 func mergeRustTests(base, head []byte) ([]byte, error) {
-	if head != nil && rustTestsAlone(base) {
+	switch {
+	case head == nil:
+		return head, nil
+	case rustTestsAlone(base):
 		return base, nil
+	}
+	head, err := mergeExamples(rustExamples)(base, head)
+	if err != nil {
+		return nil, err
 	}
 	ours, _ := rustModules(string(base))
 	theirs, rest := rustModules(string(head))
-	if slices.Equal(ours, theirs) || head == nil {
+	if slices.Equal(ours, theirs) {
 		return head, nil
 	}
 	out := rest[0]

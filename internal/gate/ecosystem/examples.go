@@ -1,0 +1,174 @@
+package ecosystem
+
+import (
+	"path"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// ExamplesOf returns what puts the base's examples of documentation that are run as tests
+// into the head's version of a source, nil where its language has none: those of Python's
+// doctest (https://docs.python.org/3/library/doctest.html) where doctests says that it is
+// used, and of Elixir's (https://hexdocs.pm/ex_unit/ExUnit.DocTest.html). Those of Rust are
+// put there with its other tests.
+func ExamplesOf(name string, doctests bool) *Mixture {
+	switch {
+	case path.Ext(name) == ".py" && doctests:
+		return &Mixture{compare.Test, mergeExamples(pythonExamples)}
+	case path.Ext(name) == ".ex":
+		return &Mixture{compare.Test, mergeExamples(elixirExamples)}
+	}
+	return nil
+}
+
+// An example is a text of documentation that has examples, of what has a name.
+type example struct {
+	of       string
+	from, to int // in the source
+}
+
+// mergeExamples puts the base's examples in place of the head's that are of the same thing.
+func mergeExamples(find func(string) []example) func(base, head []byte) ([]byte, error) {
+	return func(base, head []byte) ([]byte, error) {
+		was := map[string]string{}
+		for _, e := range numbered(find(string(base))) {
+			was[e.of] = string(base[e.from:e.to])
+		}
+		var out strings.Builder
+		at := 0
+		for _, e := range numbered(find(string(head))) {
+			if text, ok := was[e.of]; ok {
+				out.WriteString(string(head[at:e.from]) + text)
+				at = e.to
+			}
+		}
+		out.Write(head[at:])
+		return []byte(out.String()), nil
+	}
+}
+
+// numbered tells several of one name apart by their order.
+func numbered(all []example) []example {
+	seen := map[string]int{}
+	for i, e := range all {
+		seen[e.of]++
+		all[i].of += strings.Repeat("'", seen[e.of]-1)
+	}
+	return all
+}
+
+var (
+	pythonBlock = pattern.New(`(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)`)
+	pythonDoc   = pattern.New(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*[rRuU]?("""|''')`)
+)
+
+// pythonExamples are the docstrings of a module that have a prompt of doctest.
+func pythonExamples(src string) []example {
+	var out []example
+	end := 0
+	take := func(of string, at int) {
+		m := pythonDoc.FindStringSubmatchIndex(src[at:])
+		if m == nil {
+			return
+		}
+		text := src[at+m[3]:]
+		n := strings.Index(text, src[at+m[2]:at+m[3]])
+		if n < 0 {
+			return
+		}
+		if end = at + m[3] + n; strings.Contains(text[:n], ">>>") {
+			out = append(out, example{of, at + m[3], end})
+		}
+	}
+	take("", 0)
+	type block struct{ indent, name string }
+	var around []block
+	for _, m := range pythonBlock.FindAllStringSubmatchIndex(src, -1) {
+		if m[0] < end {
+			continue // in an example
+		}
+		indent := src[m[2]:m[3]]
+		for len(around) > 0 && len(around[len(around)-1].indent) >= len(indent) {
+			around = around[:len(around)-1]
+		}
+		around = append(around, block{indent, src[m[4]:m[5]]})
+		of := ""
+		for _, b := range around {
+			of += "." + b.name
+		}
+		if at := pythonBody(src, m[5]); at > 0 {
+			take(of, at)
+		}
+	}
+	return out
+}
+
+// pythonBody is where the body of a definition begins, behind its colon; 0: not found.
+func pythonBody(src string, at int) int {
+	depth := 0
+	for ; at < len(src); at++ {
+		switch c := src[at]; c {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ':':
+			if depth == 0 {
+				return at + 1
+			}
+		case '#':
+			if n := strings.IndexByte(src[at:], '\n'); n > 0 {
+				at += n
+			}
+		case '"', '\'':
+			if n := strings.IndexByte(src[at+1:], c); n >= 0 {
+				at += n + 1
+			}
+		}
+	}
+	return 0
+}
+
+var (
+	elixirDoc  = pattern.New(`(?s)@(?:module)?doc\s+(?:~[sS])?(""").*?\n[ \t]*"""`)
+	elixirItem = pattern.New(`^\s*(?:@(?:spec|doc|since|deprecated|impl|type|typedoc)\b[^\n]*\n(?:[ \t]+[^\n@d][^\n]*\n)*\s*)*(defp?|defmacrop?)[ \t]+([\w?!]+)`)
+)
+
+// elixirExamples are the documentations that have a prompt of iex.
+func elixirExamples(src string) []example {
+	var out []example
+	for _, m := range elixirDoc.FindAllStringSubmatchIndex(src, -1) {
+		if !strings.Contains(src[m[0]:m[1]], "iex") {
+			continue
+		}
+		of := ""
+		if item := elixirItem.FindStringSubmatch(src[m[1]:]); item != nil {
+			of = item[2]
+		}
+		out = append(out, example{of, m[2], m[1]})
+	}
+	return out
+}
+
+var (
+	rustDoc  = pattern.New(`(?m)(?:^[ \t]*//[/!][^\n]*\n)+`)
+	rustItem = pattern.New(`^(?:\s*#\[[^\]]*\])*\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:async|unsafe|const|extern(?:\s+"[^"]*")?)\s+)*(fn|struct|enum|trait|mod|type|static|union|macro_rules!|impl)\b\s*(\w*)`)
+)
+
+// rustExamples are the documentations that have a block of code.
+func rustExamples(src string) []example {
+	var out []example
+	for _, m := range rustDoc.FindAllStringSubmatchIndex(src, -1) {
+		if !strings.Contains(src[m[0]:m[1]], "```") {
+			continue
+		}
+		of := ""
+		if item := rustItem.FindStringSubmatch(src[m[1]:]); item != nil {
+			of = item[1] + " " + item[2]
+		}
+		out = append(out, example{of, m[0], m[1]})
+	}
+	return out
+}
