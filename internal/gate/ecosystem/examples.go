@@ -49,7 +49,7 @@ func mergeExamples(find func(string) []example) func(base, head []byte) ([]byte,
 	}
 }
 
-// numbered tells several of one name apart by their order.
+// numbered gives several of one name names of their own, by their order.
 func numbered(all []example) []example {
 	seen := map[string]int{}
 	for i, e := range all {
