@@ -321,8 +321,10 @@ func TestLineKeepsOfEach(t *testing.T) {
 	long := func(what string) []string {
 		return []string{what + strings.Repeat(" that is long", 20), what + strings.Repeat(" and more", 20)}
 	}
-	l := Line{Case: "some-repository-1a2b3c4d-tampered", Repo: "some/repository", Change: "1a2b3c4d5e6f", Base: "1a2b3c4d5e6f", Head: "2a2b3c4d5e6f", Arm: Tampered,
-		Operator: "expectations-back", Verdict: "PARTIAL", Digest: "0123456789abcdef", Ycbot: "v0.0.0-20261125045141-2cd957cbf701", Tests: long("TestA"), Names: long("TestB"), Reasons: long("a reason")}
+	l := Line{
+		Case: "some-repository-1a2b3c4d-tampered", Repo: "some/repository", Change: "1a2b3c4d5e6f", Base: "1a2b3c4d5e6f", Head: "2a2b3c4d5e6f", Arm: Tampered,
+		Operator: "expectations-back", Verdict: "PARTIAL", Digest: "0123456789abcdef", Ycbot: "v0.0.0-20261125045141-2cd957cbf701", Tests: long("TestA"), Names: long("TestB"), Reasons: long("a reason"),
+	}
 	data, err := l.encode()
 	if err != nil || len(data) > MaxLine {
 		t.Fatalf("%d bytes, %v", len(data), err)

@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -73,9 +72,15 @@ func lay(from, to string) error {
 	})
 }
 
-// vetted names the list of what vet has looked at as the gate does, by the time.
+// vetted names the list of what vet has looked at as the gate does: by the time, which is
+// when it was laid there.
 func vetted(cache string) error {
-	return os.Rename(filepath.Join(cache, "vetted"), filepath.Join(cache, fmt.Sprintf("vetted-%d", time.Now().Unix()/(3*24*60*60))))
+	list := filepath.Join(cache, "vetted")
+	info, err := os.Stat(list)
+	if err != nil {
+		return err
+	}
+	return os.Rename(list, fmt.Sprintf("%s-%d", list, info.ModTime().Unix()/(3*24*60*60)))
 }
 
 // build fills a build cache by doing what the gate does, in a module that imports std.
