@@ -274,7 +274,7 @@ func (g *GitHub) seed() []byte {
 func (g *GitHub) As(login string) *github.Client { return g.client("tok_" + login) }
 
 func (g *GitHub) client(token string) *github.Client {
-	c := github.NewClient(nil).WithAuthToken(token)
+	c := github.NewClient(&http.Client{Transport: fresh()}).WithAuthToken(token)
 	base, err := url.Parse(g.direct + "/")
 	if err != nil {
 		g.t.Fatal(err)
@@ -305,7 +305,7 @@ func (g *GitHub) AsBot() *github.Client {
 func (g *GitHub) appToken(app int, permissions map[string]string) string {
 	g.t.Helper()
 	key := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(g.key)})
-	transport, err := ghinstallation.NewAppsTransport(http.DefaultTransport, int64(app), key)
+	transport, err := ghinstallation.NewAppsTransport(fresh(), int64(app), key)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func (g *GitHub) overlay(path string, what any) {
 		g.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Transport: fresh()}).Do(req)
 	if err != nil {
 		g.t.Fatal(err)
 	}

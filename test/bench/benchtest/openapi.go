@@ -118,8 +118,13 @@ func newProxy(target *url.URL) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		FlushInterval: -1,
+		Transport:     fresh(),
 	}
 }
+
+// fresh connects anew for each request: Node's server closes a connection that was not used
+// for five seconds, perhaps as the next request is sent.
+func fresh() *http.Transport { return &http.Transport{DisableKeepAlives: true} }
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isGit(r.URL.Path) || pages.MatchString(r.URL.Path) {
