@@ -11,7 +11,7 @@ LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/s
 
 # The packages and tests of which internal/testing/variants leaves something to make variants.
 VARIED := ./internal/gate ./cmd/ycbot ./test/contributing ./test/eval
-VARIANTS := TestScenarios|TestLanguages|TestHonest|TestSetupRunsNothingOfTheHead|TestActionKilled|TestKilledRunGoesOn|TestServerThreeDoors|TestWalks|TestMutantsInOneProgram|TestProofs|TestScriptProofs
+VARIANTS := TestScenarios|TestLanguages|TestHonest|TestSetupRunsNothingOfTheHead|TestActionKilled|TestKilledRunGoesOn|TestServerThreeDoors|TestWalks|TestMutantsInOneProgram|TestProofs|TestScriptProofs|TestYcbot
 
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
@@ -23,17 +23,17 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 	@# "make lint" and "make race" vet. Collecting garbage takes a fourth of compiling.
 	@# -count=1, as looking what each test has opened costs more than the few that are
 	@# spared, and a test of other programs cannot tell when those have changed.
-	@GOGC=$${GOGC:-400} go run ./test/summary -also test/perf -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=60m $(LONG) ./...
+	@GOGC=$${GOGC:-400} go run ./test/summary -also test/perf -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=80m $(LONG) ./...
 
 variants: ## what make test leaves out: promises shown once more, for another author, in another language or in their whole size
-	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=60m $(VARIED) -run '^($(VARIANTS))$$' -variants
+	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=80m $(VARIED) -run '^($(VARIANTS))$$' -variants
 
 fuzz: ## every fuzz target for FUZZTIME, 5s unless that is said
 	@test/fuzz/run.sh
 
 race: ## the tests with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }
-	@CGO_ENABLED=1 go run ./test/summary -count=1 -race -short -timeout=60m ./...
+	@CGO_ENABLED=1 go run ./test/summary -count=1 -race -short -timeout=80m ./...
 
 soak: ## the storm, the kills and the crash matrix in their whole size; takes an hour or so
 	go test -count=1 -timeout=1h ./app -run TestWebhookStorm -v -full

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/report"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/releases"
 )
 
@@ -74,6 +75,7 @@ const down = "-- verification --\n! 401\n"
 // TestYcbot runs the real program over made cases, with scripted models. What
 // it compiles is shared.
 func TestYcbot(t *testing.T) {
+	variants.Only(t) // "make eval" runs more of the same, and what is counted has tests of its own
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("verifies some cases with the real program")
