@@ -208,7 +208,7 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 	args = append(args,
 		"--ro-bind-data", passwdFD, "/etc/passwd", "--ro-bind-data", groupFD, "/etc/group",
 		"--dev", "/dev", "--perms", "1777", "--size", size, "--tmpfs", "/dev/shm", "--proc", "/proc", "--dir", "/home", "--dir", "/var",
-		"--perms", "1777", "--size", size, "--tmpfs", boxedTemp, "--symlink", boxedTemp, "/var/tmp")
+		"--perms", "1777", "--size", size, "--tmpfs", boxedTemp)
 	home := c.Home
 	if home == "" {
 		home = boxedHome
@@ -217,6 +217,11 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 	mounts, err := named(c, b.tools, b.private)
 	if err != nil {
 		return nil, policy{}, err
+	}
+	if mountsIn(mounts, systemTemp) { // behind a link no folder can be made to mount at
+		args = append(args, "--perms", "1777", "--size", size, "--tmpfs", systemTemp)
+	} else {
+		args = append(args, "--symlink", boxedTemp, systemTemp)
 	}
 	if i := slices.IndexFunc(mounts, func(m mount) bool { return m.seen != nil }); i >= 0 && len(b.means.shim) == 0 {
 		return nil, policy{}, fmt.Errorf("command %s: %s lies in the writable %s: without a shim no one sees whether it was exchanged before the mount", c.Argv[0], mounts[i].path, mounts[i].seen.Top)
@@ -243,6 +248,15 @@ func (b *bubblewrap) args(c Command, t trap, passwdFD, groupFD, statusFD, hostsF
 	return args, policy{}, nil
 }
 
+// systemTemp is the system's other folder for temporary files, in a command the same as
+// [boxedTemp] but where something is mounted in it.
+const systemTemp = "/var/tmp"
+
+// mountsIn says whether something is mounted in dir.
+func mountsIn(mounts []mount, dir string) bool {
+	return slices.ContainsFunc(mounts, func(m mount) bool { return within(dir, m.path) })
+}
+
 // policy is what the shim enforces inside the namespaces.
 func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env []string) policy {
 	p := policy{
@@ -255,6 +269,9 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 			Read:  append([]string{"/proc", "/dev"}, systemDirs...),
 			Write: append([]string{boxedTemp, home, "/dev/shm", "/dev/pts", "/dev/ptmx"}, devices...),
 		},
+	}
+	if mountsIn(mounts, systemTemp) {
+		p.Landlock.Write = append(p.Landlock.Write, systemTemp)
 	}
 	for _, m := range mounts {
 		if m.seen != nil && m.access != hidden {

@@ -115,3 +115,27 @@ func TestToolsOfThisMachine(t *testing.T) {
 		}
 	}
 }
+
+// Temporary files may be kept in /var/tmp, too: the sandbox is whole there, and commands see
+// what is theirs and write what they may.
+func TestTempDirInVarTmp(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("/var/tmp", "ycbot-test-")
+	if err != nil {
+		t.Skip("/var/tmp is not there, or is not ours to write to")
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	mine := filepath.Join(dir, "mine")
+	if err := os.Mkdir(mine, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sb := detect(t, "full", func(o *sandbox.Options) { o.TempDir = dir })
+	const script = `echo a >"$1/a" && echo b >/var/tmp/b && cat "$1/a" && ls "$(dirname "$1")"`
+	res := run(t, sb, sandbox.Command{Argv: []string{"/bin/sh", "-c", script, "sh", mine}, Writable: []string{mine}})
+	if got := string(res.Stdout.Bytes); res.Exit != 0 || got != "a\nmine\n" {
+		t.Errorf("exit %d, %q\n%s", res.Exit, got, res.Stderr.Bytes)
+	}
+	if _, err := os.Stat("/var/tmp/b"); err == nil {
+		t.Error("what the command wrote into its own /var/tmp is in the machine's")
+	}
+}
