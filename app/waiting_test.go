@@ -208,7 +208,7 @@ func (h *hall) shows(what, head string, want ...string) {
 // over waits until a job is.
 func (h *hall) over(j job.Job) {
 	h.t.Helper()
-	deadline, tick := time.Now().Add(30*time.Second), time.NewTicker(5*time.Millisecond)
+	deadline, tick := time.Now().Add(5*time.Minute), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
 	for {
 		e, err := h.Queue.Get(h.t.Context(), j.ID)

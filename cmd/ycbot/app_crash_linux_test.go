@@ -78,7 +78,7 @@ func (h *installed) dies(t *testing.T, point crashPoint) {
 		if !ok {
 			t.Fatal("the point is not reached")
 		}
-	case <-time.After(90 * time.Second):
+	case <-time.After(hangs):
 		t.Fatal("the point is not reached in time")
 	}
 	first.end(t, syscall.SIGKILL)

@@ -165,7 +165,7 @@ func flat(line []byte) string {
 // wait reads the log to a line that has all words.
 func (p *process) wait(t *testing.T, words ...string) string {
 	t.Helper()
-	timeout := time.After(90 * time.Second)
+	timeout := time.After(hangs)
 	var log []string
 	for {
 		select {
@@ -199,7 +199,7 @@ func (p *process) end(t *testing.T, sig os.Signal) int {
 // started waits until the repository's test is run and held up.
 func (h *installed) started(t *testing.T) {
 	t.Helper()
-	if err := h.starts.SetReadDeadline(time.Now().Add(90 * time.Second)); err != nil {
+	if err := h.starts.SetReadDeadline(time.Now().Add(hangs)); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -421,7 +421,7 @@ func (h *installed) waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	timeout := time.After(60 * time.Second)
+	timeout := time.After(hangs)
 	for !ok() {
 		select {
 		case <-tick.C:

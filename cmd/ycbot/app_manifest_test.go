@@ -85,7 +85,7 @@ func (m *maker) end(t *testing.T) (code int, stdout, stderr string) {
 	select {
 	case code := <-m.ended:
 		return code, <-m.out, <-m.err
-	case <-time.After(90 * time.Second):
+	case <-time.After(hangs):
 		t.Fatal("ycbot app manifest does not end")
 	}
 	return 0, "", ""

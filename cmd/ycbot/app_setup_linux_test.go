@@ -187,7 +187,7 @@ func (o *operator) appears(t *testing.T, browser *http.Client, n int) string {
 	t.Helper()
 	const root = "https://ycbot.example.com"
 	pattern := regexp.MustCompile(`href="(/runs/[^"/?]+)"`)
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), hangs)
 	defer cancel()
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()

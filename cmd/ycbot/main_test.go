@@ -265,3 +265,7 @@ func (w *watcher) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// hangs is after what time a test calls what it waits for hung: minutes, as a machine that
+// does much else makes all of it slow.
+const hangs = 5 * time.Minute

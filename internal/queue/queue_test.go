@@ -20,7 +20,7 @@ import (
 // eventually waits until what holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	deadline, tick := time.Now().Add(30*time.Second), time.NewTicker(5*time.Millisecond)
+	deadline, tick := time.Now().Add(5*time.Minute), time.NewTicker(5*time.Millisecond)
 	defer tick.Stop()
 	for !holds() {
 		if time.Now().After(deadline) {

@@ -109,7 +109,7 @@ func begun(t *testing.T, hold string) {
 	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for late := time.After(60 * time.Second); os.Remove(hold+"-begun") != nil; {
+	for late := time.After(5 * time.Minute); os.Remove(hold+"-begun") != nil; {
 		select {
 		case <-tick.C:
 		case <-late:

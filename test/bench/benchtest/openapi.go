@@ -122,7 +122,7 @@ func newProxy(target *url.URL) *httputil.ReverseProxy {
 	}
 }
 
-// fresh connects anew for each request: Node's server closes a connection that was not used
+// fresh connects again for each request: Node's server closes a connection that was not used
 // for five seconds, perhaps as the next request is sent.
 func fresh() *http.Transport { return &http.Transport{DisableKeepAlives: true} }
 
