@@ -117,12 +117,18 @@ func newPlan(projects []ecosystem.Project, c Commands) *plan {
 	p := &plan{projects: projects}
 	for _, q := range projects {
 		p.setup = append(p.setup, q.Setup...)
-		p.warm = append(p.warm, q.Warm...)
 		p.build = append(p.build, q.Build...)
 		p.lint = append(p.lint, q.Lint...)
 		p.test = append(p.test, q.Test...)
 	}
 	p.override(c)
+	for _, q := range projects {
+		if c.Test == nil {
+			p.warm = append(p.warm, q.Warm...)
+		} else {
+			p.warm = append(p.warm, q.WarmFor(p.test)...)
+		}
+	}
 	return p
 }
 

@@ -120,7 +120,7 @@ func TestToolsOfThisMachine(t *testing.T) {
 // what is theirs and write what they may.
 func TestTempDirInVarTmp(t *testing.T) {
 	t.Parallel()
-	dir, err := os.MkdirTemp("/var/tmp", "ycbot-test-")
+	dir, err := os.MkdirTemp("/var/tmp", "ycbot-test-") //nolint:usetesting // it is the place that is tested
 	if err != nil {
 		t.Skip("/var/tmp is not there, or is not ours to write to")
 	}

@@ -144,9 +144,9 @@ func (p *Project) addGo(m goModule, race bool) {
 		c.Network, c.Needed = sandbox.NetworkHost, m.needs
 		p.Setup = append(p.Setup, c)
 	}
-	p.Warm = append(p.Warm, m.warmGo(false))
+	p.Warm = append(p.Warm, m.warmGo(false, "./..."))
 	if race {
-		p.Warm = append(p.Warm, m.warmGo(true))
+		p.Warm = append(p.Warm, m.warmGo(true, "./..."))
 	}
 	p.Build = append(p.Build, m.Command(StageBuild, "build", "./..."))
 	p.Lint = append(p.Lint, m.Command(StageLint, "vet", "./..."))

@@ -1,9 +1,35 @@
 package ecosystem
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// warmGo compiles all packages, their tests and what these need, runs nothing, and so puts
-// it into the build cache. race asks for what the race detector needs.
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// WarmFor are the commands that warm the build cache where tests of the configuration are run
+// in place of the detected ones: they compile what these need. Where each is a plain "go test"
+// of some packages that is less than all of the module.
+func (p Project) WarmFor(tests []Command) []Command {
+	var packages []string
+	for _, c := range tests {
+		if c.Eco != p.Eco.Name || c.Results == nil || len(c.Argv) == 3+len(c.Flags) || slices.Contains(c.Argv, "./...") {
+			return p.Warm
+		}
+		packages = append(packages, c.Argv[3+len(c.Flags):]...)
+	}
+	if p.goModule.Dir != "." || len(packages) == 0 {
+		return p.Warm
+	}
+	var out []Command
+	for _, c := range p.Warm {
+		out = append(out, p.goModule.warmGo(c.Race, packages...))
+	}
+	return out
+}
+
+// warmGo compiles packages, their tests and what these need, runs nothing, and so puts it into
+// the build cache. race asks for what the race detector needs.
 //
 // "go test" also lets vet look at each dependency (https://pkg.go.dev/cmd/go#hdr-Test_packages),
 // which for the standard library takes longer than most tests, and "go list" does not. Each
@@ -11,19 +37,27 @@ import "strings"
 // too: on a file that imports all that can be imported and has no test, so that nothing is
 // linked. What the cache says that vet has looked at, by the digest of its export data, is not imported again.
 // Probes do without vet, see [Packages.Again].
-func (m goModule) warmGo(race bool) Command {
+func (m goModule) warmGo(race bool, packages ...string) Command {
 	list := []string{"list", "-e", "-export", "-test", "-deps"}
 	if race {
-		c := m.Command(StageWarm, append(list, "-f={{with .Error}}{{.}}{{end}}", "-race", "./...")...)
+		c := m.Command(StageWarm, append(append(list, "-f={{with .Error}}{{.}}{{end}}", "-race"), packages...)...)
 		c.Race = true
 		return c
 	}
-	c := m.Command(StageWarm, append(list, "./...")...)
-	goes, _ := strings.CutSuffix(c.Text, " ./...")
+	c := m.Command(StageWarm, append(list, packages...)...)
+	goes, _ := strings.CutSuffix(c.Text, " "+strings.Join(packages, " "))
+	quoted := ""
+	for _, name := range packages {
+		word, err := syntax.Quote(name, syntax.LangBash)
+		if err != nil { // a name that no shell can say is of no package
+			continue
+		}
+		quoted += " " + word
+	}
 	c.Text += ` && go test "$DEPENDENCIES"`
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", strings.Join([]string{
 		`dir=$(command -p mktemp -d) || exit 1`,
-		goes + ` '-f=` + vetFields + `' ./... >"$dir/list"`,
+		goes + ` '-f=` + vetFields + `'` + quoted + ` >"$dir/list"`,
 		`status=$?`,
 		`command -p grep -v '^=	' "$dir/list"`,
 		// What is not used for days is removed from a cache, so that what vet has looked at is

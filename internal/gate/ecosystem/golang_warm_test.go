@@ -56,7 +56,7 @@ func TestWarmGo(t *testing.T) {
 		}
 		return string(out)
 	}
-	c := goModule{Dir: ".", version: runtime.Version()}.warmGo(false)
+	c := goModule{Dir: ".", version: runtime.Version()}.warmGo(false, "./...")
 	warm := func() (vetted []string) {
 		t.Helper()
 		if out := run(c.Env, c.Argv...); strings.Contains(out, "=\t") || !strings.Contains(out, "example.com/none") {
@@ -104,5 +104,45 @@ func TestWarmGo(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"example.com/m/b", "example.com/m/top", "example.com/m/top"}, warm()); diff != "" {
 		t.Errorf("vet has looked at (-want +got):\n%s", diff)
+	}
+}
+
+// Where the configuration names packages, these are compiled ahead, not all of the module.
+func TestWarmFor(t *testing.T) {
+	t.Parallel()
+	eco := goEcosystem()
+	p := Project{Eco: eco}
+	p.addGo(goModule{Dir: ".", Path: "m"}, true)
+	all := []string{"go list -e -export -test -deps ./... && go test \"$DEPENDENCIES\"", "go list -e -export -test -deps -f={{with .Error}}{{.}}{{end}} -race ./..."}
+	for _, c := range []struct {
+		tests []string
+		want  []string
+	}{
+		{[]string{"go test -short -timeout 2m ./a ./b/...", "go test ./c"}, []string{
+			"go list -e -export -test -deps ./a ./b/... ./c && go test \"$DEPENDENCIES\"",
+			"go list -e -export -test -deps -f={{with .Error}}{{.}}{{end}} -race ./a ./b/... ./c",
+		}},
+		{[]string{"go test ./..."}, all},
+		{[]string{"go test"}, all},
+		{[]string{"go test ./a", "make check"}, all},
+		{[]string{"cd a && go test ./b"}, all},
+		{[]string{"pytest ./a"}, all},
+		{nil, all},
+	} {
+		var tests []Command
+		for _, text := range c.tests {
+			tests = append(tests, ShellCommand(StageTest, text))
+		}
+		var got []string
+		for _, w := range p.WarmFor(tests) {
+			got = append(got, w.Text)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", c.tests, diff)
+		}
+	}
+	p.goModule.Dir = "sub"
+	if got := p.WarmFor([]Command{ShellCommand(StageTest, "go test ./a")})[0].Text; got != all[0] {
+		t.Errorf("in another folder: %s", got)
 	}
 }
