@@ -9,7 +9,7 @@ import (
 
 // WarmFor are the commands that warm the build cache where tests of the configuration are run
 // in place of the detected ones: they compile what these need. Where each is a plain "go test"
-// of some packages that is less than all of the module.
+// of some packages that is less than all of the module, and nothing of modules in other folders.
 func (p Project) WarmFor(tests []Command) []Command {
 	var packages []string
 	for _, c := range tests {
@@ -18,8 +18,11 @@ func (p Project) WarmFor(tests []Command) []Command {
 		}
 		packages = append(packages, c.Argv[3+len(c.Flags):]...)
 	}
-	if p.goModule.Dir != "." || len(packages) == 0 {
+	switch {
+	case len(packages) == 0 || p.goModule.workspace:
 		return p.Warm
+	case p.goModule.Dir != ".": // which they do not reach
+		return nil
 	}
 	var out []Command
 	for _, c := range p.Warm {

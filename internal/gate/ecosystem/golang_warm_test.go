@@ -142,7 +142,11 @@ func TestWarmFor(t *testing.T) {
 		}
 	}
 	p.goModule.Dir = "sub"
-	if got := p.WarmFor([]Command{ShellCommand(StageTest, "go test ./a")})[0].Text; got != all[0] {
-		t.Errorf("in another folder: %s", got)
+	if got := p.WarmFor([]Command{ShellCommand(StageTest, "go test ./a")}); len(got) > 0 {
+		t.Errorf("in another folder: %v", got)
+	}
+	p.goModule.workspace = true
+	if got := p.WarmFor([]Command{ShellCommand(StageTest, "go test ./a")}); len(got) != len(all) {
+		t.Errorf("in a workspace: %v", got)
 	}
 }
