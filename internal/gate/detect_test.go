@@ -32,6 +32,10 @@ func TestOverride(t *testing.T) {
 	if len(p.setup) != 1 || len(p.build) != 2 || len(p.lint) != 0 || len(p.test) != 2 || p.test[1].Text != "make b" {
 		t.Errorf("overridden: %+v", p)
 	}
+	some := newPlan(ecosystem.FindProjects(survey), Commands{Test: []string{"go test ./a"}})
+	if len(p.warm) != 2 || len(some.warm) != 1 || !strings.Contains(some.warm[0].Text, " ./a ") {
+		t.Errorf("compiled ahead: %d, and for one package %+v", len(p.warm), some.warm)
+	}
 }
 
 // TestHanging holds that the head's tests get a time limit of the go command,

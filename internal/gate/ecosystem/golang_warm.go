@@ -7,9 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// WarmFor are the commands that warm the build cache where tests of the configuration are run
-// in place of the detected ones: they compile what these need. Where each is a plain "go test"
-// of some packages that is less than all of the module, and nothing of modules in other folders.
+// WarmFor are the commands that warm the build cache where tests of the configuration, which
+// run at the top of the repository, take the place of the detected ones. Where each of them is
+// a plain "go test" that names packages, these alone are compiled, and nothing of modules in
+// other folders, which such tests reach in a workspace only.
 func (p Project) WarmFor(tests []Command) []Command {
 	var packages []string
 	for _, c := range tests {
@@ -21,7 +22,7 @@ func (p Project) WarmFor(tests []Command) []Command {
 	switch {
 	case len(packages) == 0 || p.goModule.workspace:
 		return p.Warm
-	case p.goModule.Dir != ".": // which they do not reach
+	case p.goModule.Dir != ".":
 		return nil
 	}
 	var out []Command
@@ -43,11 +44,11 @@ func (p Project) WarmFor(tests []Command) []Command {
 func (m goModule) warmGo(race bool, packages ...string) Command {
 	list := []string{"list", "-e", "-export", "-test", "-deps"}
 	if race {
-		c := m.Command(StageWarm, append(append(list, "-f={{with .Error}}{{.}}{{end}}", "-race"), packages...)...)
+		c := m.Command(StageWarm, slices.Concat(list, []string{"-f={{with .Error}}{{.}}{{end}}", "-race"}, packages)...)
 		c.Race = true
 		return c
 	}
-	c := m.Command(StageWarm, append(list, packages...)...)
+	c := m.Command(StageWarm, slices.Concat(list, packages)...)
 	goes, _ := strings.CutSuffix(c.Text, " "+strings.Join(packages, " "))
 	quoted := ""
 	for _, name := range packages {
