@@ -76,6 +76,12 @@ func TestMergeRustTests(t *testing.T) {
 			"use crate::b;\n\nfn main() {}\n\nfn a() -> i32 { 2 }\n\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
 		},
 		{
+			"examples of documentation",
+			"/// Old.\n/// ```\n/// assert_eq!(m::a(), 1);\n/// ```\n#[inline]\npub fn a() -> i32 { 1 }\n",
+			"/// ```\n/// assert_eq!(m::b(), 3);\n/// ```\npub fn b() -> i32 { 3 }\n\n/// New.\n/// ```\n/// assert_eq!(m::a(), 2);\n/// ```\n#[inline]\npub fn a() -> i32 { 2 }\n",
+			"/// ```\n/// assert_eq!(m::b(), 3);\n/// ```\npub fn b() -> i32 { 3 }\n\n/// Old.\n/// ```\n/// assert_eq!(m::a(), 1);\n/// ```\n#[inline]\npub fn a() -> i32 { 2 }\n",
+		},
+		{
 			"nothing is tested there",
 			"pub fn a() -> i32 { 1 }\n",
 			"pub fn a() -> i32 { 2 }\n",
