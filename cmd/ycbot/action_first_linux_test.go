@@ -28,6 +28,9 @@ const firstLine = 3 * time.Second
 // a runner of its own, the fastest counts. Where the machine is busy with other tests the
 // time is longer by what unpacking the program takes longer than it uses of a processor.
 func TestActionFirstLine(t *testing.T) { //nolint:paralleltest // it measures
+	if testing.Short() {
+		t.Skip("the race detector makes the program larger and slower than the one that is released")
+	}
 	for _, name := range []string{"bash", "curl", "gzip"} {
 		if _, err := exec.LookPath(name); err != nil {
 			t.Skipf("%s is not installed", name)
