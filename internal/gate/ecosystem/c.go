@@ -122,8 +122,12 @@ func cmakeProject(s *Survey, dir string) Project {
 	if s.tools.Has("ninja") {
 		generator = " -G Ninja"
 	}
+	options := ""
+	for _, name := range cmakeTestOptions(s.read(dir, "CMakeLists.txt")) {
+		options += " -D" + name + "=ON"
+	}
 	build := Command{Stage: StageBuild, Unit: dir}
-	p.Build = []Command{build.reporting("rm -rf " + cBuild + " && cmake -S . -B " + cBuild + generator + " -DBUILD_TESTING=ON -Wno-dev && cmake --build " + cBuild + " --parallel")}
+	p.Build = []Command{build.reporting("rm -rf " + cBuild + " && cmake -S . -B " + cBuild + generator + " -DBUILD_TESTING=ON" + options + " -Wno-dev && cmake --build " + cBuild + " --parallel")}
 	if !slices.ContainsFunc(s.below(dir), func(f string) bool {
 		return path.Base(f) == "CMakeLists.txt" && cmakeTests.Match(s.read(dir, f))
 	}) {
@@ -168,8 +172,14 @@ func mesonProject(s *Survey, dir string) Project {
 		p.Missing = compiler(s)
 		return p
 	}
+	options := ""
+	if file := s.first(dir, "meson.options", "meson_options.txt"); file != "" {
+		for _, setting := range mesonTestOptions(s.read(dir, "meson.build"), s.read(dir, file)) {
+			options += " -D" + setting
+		}
+	}
 	build := Command{Stage: StageBuild, Unit: dir}
-	p.Build = []Command{build.reporting("rm -rf " + cBuild + " && meson setup --wrap-mode=nodownload " + cBuild + " && meson compile -C " + cBuild)}
+	p.Build = []Command{build.reporting("rm -rf " + cBuild + " && meson setup --wrap-mode=nodownload" + options + " " + cBuild + " && meson compile -C " + cBuild)}
 	t := Command{Stage: StageTest, Unit: dir}
 	text := "meson test -C " + cBuild + " --no-rebuild --print-errorlogs"
 	t = t.reporting(text + "; status=$?; cp " + cBuild + `/meson-logs/testlog.junit.xml "$RESULTS"; exit $status`)

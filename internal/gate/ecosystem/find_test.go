@@ -143,6 +143,17 @@ func TestFind(t *testing.T) {
 			tools: "cargo",
 			want:  "Rust in .\n  setup cargo fetch --locked\n  build cargo build --offline --workspace\n  test cargo test --offline --no-fail-fast --workspace\n",
 		},
+		"tests that an option of the build asks for": {
+			files: map[string]string{
+				"a/CMakeLists.txt": "project(a C)\noption(A_BUILD_TESTS \"tests\" OFF)\nif(A_BUILD_TESTS)\n  enable_testing()\nendif()\n",
+				"b/meson.build":    "project('b', 'c')\n", "b/meson_options.txt": "option('tests', type: 'boolean', value: false)\n",
+			},
+			tools: "cc cmake meson ninja",
+			want: "C/C++ in a\n  build rm -rf build-ycbot && cmake -S . -B build-ycbot -G Ninja -DBUILD_TESTING=ON -DA_BUILD_TESTS=ON -Wno-dev && cmake --build build-ycbot --parallel\n" +
+				"  test ctest --test-dir build-ycbot --output-junit \"$RESULTS\" --output-on-failure --no-tests=ignore\n" +
+				"C/C++ in b\n  build rm -rf build-ycbot && meson setup --wrap-mode=nodownload -Dtests=true build-ycbot && meson compile -C build-ycbot\n" +
+				"  test meson test -C build-ycbot --no-rebuild --print-errorlogs\n",
+		},
 		"tools that are not there": {
 			files: map[string]string{
 				"a/Cargo.toml": "[package]\n", "b/pom.xml": "", "c/CMakeLists.txt": "", "d/meson.build": "", "e/Gemfile": "", "e/spec/a_spec.rb": "",
