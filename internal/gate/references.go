@@ -70,7 +70,7 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 		Steered:  r.steered(both, steering),
 		Holds: func(name string) bool { // what the head writes into a file makes no test of it
 			v := both[name]
-			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) {
+			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) && !ecosystem.IsTestProgram(name, v.Base, r.readBase) {
 				return false
 			}
 			test, source, ok := r.namedIn(name, ecosystem.Imports)
@@ -80,6 +80,15 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 			return ecosystem.MayHelpTests(name) && r.onlyTests(both, ecosystem.Imports)(name)
 		},
 	}
+}
+
+// readBase returns a file of the base, nil where it has none that can be read.
+func (r *runner) readBase(name string) []byte {
+	src, err := ecosystem.ReadInTree(r.in.Base.Dir, name)
+	if err != nil {
+		return nil
+	}
+	return src
 }
 
 // maxRead bounds how many files are searched for the name of one.

@@ -94,3 +94,38 @@ func TestMergeRustTests(t *testing.T) {
 		}
 	}
 }
+
+// TestIsTestProgram holds which C sources are known as programs of tests by what builds them.
+func TestIsTestProgram(t *testing.T) {
+	t.Parallel()
+	const (
+		plain  = "#include <stdio.h>\nint main(int argc, char **argv) { return 0; }\n"
+		cmake  = "enable_testing()\nadd_executable(calctest calctest.c)\nadd_executable(all_tests check/main.c\n  a.c)\nadd_executable(tool tool.c latest.c)\nadd_test(NAME a COMMAND calctest)\n"
+		meson  = "e = executable('unittests', 'src/run.c')\ntest('all', e)\nexecutable('tool', 'tool.c')\n"
+		recipe = "tool: tool.c\nruntests: runtests.c\ntest: runtests\n\t./runtests\n"
+	)
+	for _, tt := range []struct {
+		name, src string
+		tree      map[string]string
+		want      bool
+	}{
+		{"calctest.c", plain, map[string]string{"CMakeLists.txt": cmake}, true},
+		{"calctest.c", "int helper(void);\n", map[string]string{"CMakeLists.txt": cmake}, false},
+		{"calctest.c", plain, map[string]string{"CMakeLists.txt": "add_executable(calctest calctest.c)\n"}, false}, // runs no tests
+		{"calctest.c", plain, nil, false},
+		{"check/main.c", plain, map[string]string{"CMakeLists.txt": cmake}, true},
+		{"tool.c", plain, map[string]string{"CMakeLists.txt": cmake, "Makefile": recipe}, false},
+		{"src/calctest.c", plain, map[string]string{"CMakeLists.txt": "include(CTest)\nadd_executable(calctest src/calctest.c)\n"}, true},
+		{"src/run.c", plain, map[string]string{"meson.build": meson}, true},
+		{"tool.c", plain, map[string]string{"meson.build": meson}, false},
+		{"runtests.c", plain, map[string]string{"Makefile": recipe}, true},
+		{"othertest.c", plain, map[string]string{"Makefile": recipe}, false}, // no rule names it
+		{"runtests.go", plain, map[string]string{"Makefile": recipe}, false},
+		{"testdisk.c", plain, map[string]string{"Makefile": "testdisk: testdisk.c\ntest: testdisk\n\t./testdisk < in | diff - out\n"}, false},
+	} {
+		read := func(name string) []byte { return []byte(tt.tree[name]) }
+		if got := IsTestProgram(tt.name, []byte(tt.src), read); got != tt.want {
+			t.Errorf("%s in %v: %v", tt.name, tt.tree, got)
+		}
+	}
+}
