@@ -75,10 +75,10 @@ func TestAdopted(t *testing.T) {
 		"A=1 B= python -m pytest -c cfg/x.ini":   `A=1 B= python -m pytest -c cfg/x.ini -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
 		"uv run pytest":                          `uv run pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
 		"hatch run python -m unittest tests.x":   `hatch run python -m unittest tests.x`,
-		"NODE_ENV=test npx mocha -r a/b.js c.js": `NODE_ENV=test npx mocha -r a/b.js --reporter json --reporter-option output="$RESULTS" c.js`,
+		"NODE_ENV=test npx mocha -r a/b.js c.js": `NODE_ENV=test npx mocha -r a/b.js --reporter "$REPORTER" --reporter-options output="$RESULTS" c.js`,
 		"CI=1 make test":                         "",
 		"poetry run tox":                         "",
-		"yarn mocha test":                        `yarn mocha --reporter json --reporter-option output="$RESULTS" test`,
+		"yarn mocha test":                        `yarn mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" test`,
 		"node --test":                            `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`,
 		"npm run mocha":                          "",
 	} {

@@ -84,7 +84,7 @@ func TestFind(t *testing.T) {
 		"a script that calls another, with settings": {
 			files: map[string]string{"package.json": `{"scripts": {"test": "npm run unit", "unit": "cross-env NODE_ENV=test mocha --watch test/*.js"}}`},
 			tools: "node npm",
-			want:  "Node.js in .\n  test cross-env NODE_ENV=test mocha --reporter json --reporter-option output=\"$RESULTS\" test/*.js\n",
+			want:  "Node.js in .\n  test cross-env NODE_ENV=test mocha --reporter \"$REPORTER\" --reporter-options output=\"$RESULTS\" test/*.js\n",
 		},
 		"a runner that is not known": {
 			files: map[string]string{"package.json": `{"scripts": {"test": "karma start"}, "devDependencies": {"karma": "6"}}`},

@@ -84,6 +84,19 @@ func disagree(counted, reported int) error {
 
 func millis(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
+// mochaReporter writes what mocha's own JSON reporter does into a file, which that one can
+// since mocha 9.2 only. The events and what they have are those of mocha 3 and newer
+// (https://mochajs.org/api/runner). It is written between single quotes of a shell.
+const mochaReporter = `const fs=require("fs");` +
+	`module.exports=function(runner,options){const to=options.reporterOptions||options.reporterOption;` +
+	`const doc={stats:{failures:0},tests:[],pending:[],failures:[]};` +
+	`const of=(t,e)=>{let file=t.file;for(let s=t.parent;!file&&s;s=s.parent)file=s.file;` +
+	`return{title:t.title,fullTitle:t.fullTitle(),file,duration:t.duration,currentRetry:t.currentRetry?t.currentRetry():0,` +
+	`err:e?{message:String(e.message||e),stack:e.stack?String(e.stack):""}:{}}};` +
+	`runner.on("test end",t=>doc.tests.push(of(t)));runner.on("pending",t=>doc.pending.push(of(t)));` +
+	`runner.on("fail",(t,e)=>{doc.stats.failures++;doc.failures.push(of(t,e))});` +
+	`runner.on("end",()=>fs.writeFileSync(to.output,JSON.stringify(doc)))};`
+
 // parseMocha reads the JSON of mocha.
 func parseMocha(data []byte) ([]outcome, error) {
 	type test struct {

@@ -18,6 +18,7 @@ type nodeRunner struct {
 	flags  []string // for machine-readable output
 	only   []string // before the names of files
 	line   string   // of shell, before all
+	ahead  bool     // its options for results stand before all others
 	name   string
 	// collect is nil for those whose output has no files to run alone.
 	collect func(string) Collector
@@ -41,9 +42,9 @@ func nodeRunners() []nodeRunner {
 	scripts.words = []string{"react-scripts", "test"}
 	node := nodeRunner{
 		words: []string{"node", "--test"}, name: "events of node --test", drop: []string{"--watch"},
-		own:     []string{"--test-reporter", "--test-reporter-destination"},
-		flags:   []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
-		line:    "REPORTER='" + escapeReporter(nodeReporter) + "'",
+		own:   []string{"--test-reporter", "--test-reporter-destination"},
+		flags: []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
+		line:  "REPORTER='" + escapeReporter(nodeReporter) + "'", ahead: true,
 		collect: Documented(parseNodeTest), failing: failingNodeTest, byName: "--test-name-pattern",
 		valued: strings.Fields(`-r --require --import --loader --experimental-loader -C --conditions --env-file --test-name-pattern --test-skip-pattern --test-timeout
 			--test-concurrency --test-coverage-include --test-coverage-exclude --test-global-setup --tsconfig`),
@@ -64,7 +65,9 @@ func nodeRunners() []nodeRunner {
 		},
 		{
 			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"},
-			flags: []string{"--reporter", "json", "--reporter-option", "output=" + resultsVar}, collect: Documented(parseMocha), failing: failingMocha, byName: "--grep",
+			flags:   []string{"--reporter", `"$REPORTER"`, "--reporter-options", "output=" + resultsVar},
+			line:    `REPORTER=$RESULTS_DIR/reporter.cjs; printf %s '` + mochaReporter + `' >"$REPORTER" || exit`,
+			collect: Documented(parseMocha), failing: failingMocha, byName: "--grep",
 			own: []string{"--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
 			valued: strings.Fields(`-r --require --config --package --opts -t --timeout -s --slow -u --ui -g --grep -f --fgrep --file --spec --ignore --exclude
 				--extension --loader --experimental-loader --import --node-option -n --retries -j --jobs --watch-files --watch-ignore --compilers --globals`),
@@ -198,7 +201,7 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 		if r.first != "" {
 			rest = append(rest, r.first)
 		}
-		if r.line != "" { // node takes options before files alone
+		if r.ahead {
 			rest = slices.Concat(rest, r.flags, call.args, more, files)
 		} else {
 			rest = slices.Concat(rest, call.args, r.flags, more, files)

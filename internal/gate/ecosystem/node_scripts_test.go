@@ -18,7 +18,7 @@ func TestNodeScripts(t *testing.T) {
 	}{
 		{
 			"options with values", `{"scripts": {"test": "mocha --require test/support/env --reporter dot test/*.js test/acceptance"}}`,
-			[]string{`npx mocha --require test/support/env --reporter json --reporter-option output="$RESULTS" test/*.js test/acceptance`},
+			[]string{`npx mocha --require test/support/env --reporter "$REPORTER" --reporter-options output="$RESULTS" test/*.js test/acceptance`},
 		},
 		{
 			"a configuration is no file of tests", `{"scripts": {"test": "jest --config jest.config.js --coverage"}}`,
@@ -31,7 +31,7 @@ func TestNodeScripts(t *testing.T) {
 		{"node with a file is no test run of its own", `{"scripts": {"test": "node run.js --test"}}`, []string{"npm test"}},
 		{
 			"a script of a runner's name", `{"scripts": {"test": "npm run mocha", "mocha": "nyc mocha -r ts-node/register src/**/*.spec.ts"}}`,
-			[]string{`nyc mocha -r ts-node/register --reporter json --reporter-option output="$RESULTS" src/**/*.spec.ts`},
+			[]string{`nyc mocha -r ts-node/register --reporter "$REPORTER" --reporter-options output="$RESULTS" src/**/*.spec.ts`},
 		},
 		{
 			"a script before a program of its name", `{"scripts": {"test": "yarn jest", "jest": "jest --selectProjects unit"}}`,
@@ -54,20 +54,20 @@ func TestNodeScripts(t *testing.T) {
 		},
 		{
 			"several runs", `{"scripts": {"test": "run-s test:*", "test:a": "mocha a", "test:b": "NODE_ENV=test mocha b"}}`,
-			[]string{`npx mocha --reporter json --reporter-option output="$RESULTS" a`, `NODE_ENV=test mocha --reporter json --reporter-option output="$RESULTS" b`},
+			[]string{`npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" a`, `NODE_ENV=test mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" b`},
 		},
-		{"words for the script", `{"scripts": {"test": "npm run unit -- --bail", "unit": "mocha"}}`, []string{`npx mocha --bail --reporter json --reporter-option output="$RESULTS"`}},
+		{"words for the script", `{"scripts": {"test": "npm run unit -- --bail", "unit": "mocha"}}`, []string{`npx mocha --bail --reporter "$REPORTER" --reporter-options output="$RESULTS"`}},
 		{"shown in another form", `{"scripts": {"test": "tape test/*.js | tap-spec"}}`, []string{`npx tape test/*.js`}},
 		{"shown by npx", `{"scripts": {"test": "tape test/*.js | npx tap-spec"}}`, []string{`npx tape test/*.js`}},
 		{"output for another program", `{"scripts": {"test": "tape test/*.js | tee log"}}`, []string{"npm test"}},
 		{
 			"reports behind the tests", `{"scripts": {"test": "nyc mocha && nyc merge a b && yarn coverage && rimraf tmp"}}`,
-			[]string{`nyc mocha --reporter json --reporter-option output="$RESULTS"`},
+			[]string{`nyc mocha --reporter "$REPORTER" --reporter-options output="$RESULTS"`},
 		},
 		{"options of what measures", `{"scripts": {"test": "c8 --reporter lcov ava"}}`, []string{`c8 --reporter lcov ava --tap`}},
 		{
 			"by its file", `{"scripts": {"test": "node ./node_modules/mocha/bin/_mocha -t 5000 test"}}`,
-			[]string{`node ./node_modules/mocha/bin/_mocha -t 5000 --reporter json --reporter-option output="$RESULTS" test`},
+			[]string{`node ./node_modules/mocha/bin/_mocha -t 5000 --reporter "$REPORTER" --reporter-options output="$RESULTS" test`},
 		},
 		{"scripts of other packages", `{"scripts": {"test": "npm run unit --workspaces", "unit": "mocha"}}`, []string{"npm test"}},
 		{"scripts of another package", `{"scripts": {"test": "npm run unit --workspace=a", "unit": "mocha"}}`, []string{"npm test"}},
