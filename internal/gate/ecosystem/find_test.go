@@ -154,6 +154,19 @@ func TestFind(t *testing.T) {
 				"C/C++ in b\n  build rm -rf build-ycbot && meson setup --wrap-mode=nodownload -Dtests=true build-ycbot && meson compile -C build-ycbot\n" +
 				"  test meson test -C build-ycbot --no-rebuild --print-errorlogs\n",
 		},
+		"Ruby tests by the patterns of Rake": {
+			files: map[string]string{
+				"Rakefile":         "Rake::TestTask.new do |t|\n  # t.pattern = 'none/*.rb'\n  t.test_files = FileList[\"checks/**/{spec,case}_*.rb\", 'test/one.rb']\nend\n",
+				"checks/case_a.rb": "", "test/a_test.rb": "",
+				"b/Rakefile": "Minitest::TestTask.create { |t| t.test_globs = ['spec/**/*_spec.rb'] }\n", "b/spec/a_spec.rb": "",
+				"c/.rspec": "", "c/spec/a_spec.rb": "", "c/test/spec_a.rb": "",
+				"d/Rakefile": "task :default\n", "d/test/helper.rb": "",
+			},
+			tools: "ruby rspec",
+			want: "Ruby in .\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'checks/**/{spec,case}_*.rb' test/one.rb\n" +
+				"Ruby in b\n  test ruby -Ilib -Itest -Ispec -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'spec/**/*_spec.rb'\n" +
+				"Ruby in c\n  test rspec --format json --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n",
+		},
 		"tools that are not there": {
 			files: map[string]string{
 				"a/Cargo.toml": "[package]\n", "b/pom.xml": "", "c/CMakeLists.txt": "", "d/meson.build": "", "e/Gemfile": "", "e/spec/a_spec.rb": "",

@@ -18,7 +18,7 @@ func rubyClasses() classTable {
 		steering: called("Rakefile", "rakefile", "Rakefile.rb", ".rspec", ".rspec-local", ".simplecov"),
 		support:  called("spec_helper.rb", "rails_helper.rb", "test_helper.rb", "minitest_helper.rb"),
 		test: func(name string, _ []byte) bool {
-			return path.Ext(name) == ".rb" && rubyTestName.MatchString(path.Base(name))
+			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || InFolder(name, "spec", "test") && rubyTestStart.MatchString(path.Base(name)))
 		},
 		holds:   whereWritten([]string{"lib", "app"}, rubyHolds),
 		folders: []string{"spec", "test"},
@@ -54,9 +54,10 @@ func rubyEcosystem() *Ecosystem {
 }
 
 var (
-	rubyHolds    = pattern.New(`(?m)^\s*class\s+\S+\s*<\s*(?:::)?(?:Minitest::Test|Minitest::Spec|Test::Unit::TestCase|ActiveSupport::TestCase)\b|^\s*(?:RSpec\.)?describe\b.*\bdo\b`)
-	rubyTestName = pattern.New(`^(test_.*|.*_(test|spec))\.rb$`)
-	rubyMissing  = pattern.New("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
+	rubyHolds     = pattern.New(`(?m)^\s*class\s+\S+\s*<\s*(?:::)?(?:Minitest::Test|Minitest::Spec|Test::Unit::TestCase|ActiveSupport::TestCase)\b|^\s*(?:RSpec\.)?describe\b.*\bdo\b`)
+	rubyTestName  = pattern.New(`^(test_.*|.*_(test|spec))\.rb$`)
+	rubyTestStart = pattern.New(`^(spec|tc)_`)
+	rubyMissing   = pattern.New("undefined (?:local variable or )?method [`'](\\w+[?!=]?)'|uninitialized constant (?:\\w+::)*(\\w+)|cannot load such file -- (\\S+)")
 )
 
 // gemFolder is where packages for an untrusted head are, below HOME.
@@ -72,20 +73,57 @@ func findRubyProjects(s *Survey) []Project {
 	var out []Project
 	for _, dir := range dirs {
 		below := s.below(dir)
-		under := func(folder, suffix string) bool {
+		finds := func(globs ...string) bool {
 			return slices.ContainsFunc(below, func(f string) bool {
-				return strings.HasPrefix(f, folder+"/") && (strings.HasSuffix(f, suffix) || suffix == "_test.rb" && strings.HasPrefix(path.Base(f), "test_"))
+				return slices.ContainsFunc(globs, func(g string) bool { return rubyGlob(g, f) })
 			})
 		}
-		spec, test := under("spec", "_spec.rb"), under("test", "_test.rb")
-		if spec || test {
-			out = append(out, rubyProject(s, dir, spec, test))
+		globs := rakeTests(s.read(dir, s.first(dir, "Rakefile", "rakefile", "Rakefile.rb")))
+		if len(globs) == 0 || !finds(globs...) {
+			globs = []string{"test/**/*_test.rb", "test/**/test_*.rb", "test/**/spec_*.rb"}
+		}
+		// What Rake's own task runs in the folder of RSpec is no RSpec.
+		spec := finds("spec/**/*_spec.rb") && !slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") })
+		if !finds(globs...) {
+			globs = nil
+		}
+		if spec || globs != nil {
+			out = append(out, rubyProject(s, dir, spec, globs))
 		}
 	}
 	return out
 }
 
-func rubyProject(s *Survey, dir string, spec, test bool) Project {
+// rubyGlob says whether a pattern is one of a file, as Ruby's Dir.glob reads it: "**/" may
+// stand for no folder.
+func rubyGlob(glob, file string) bool {
+	return slices.ContainsFunc(pattern.Braces(glob), func(g string) bool {
+		return pattern.Glob(g, file) || pattern.Glob(strings.ReplaceAll(g, "**/", ""), file)
+	})
+}
+
+var (
+	rakeFiles = pattern.New(`(?m)^[^#\n]*\.(?:pattern|test_files|test_globs)\s*=\s*([^#\n]+)`)
+	rakeGlob  = pattern.New(`["']((?:[\w.*?{},-]+/)*[\w.*?{},-]+\.rb)["']`)
+)
+
+// rakeTests are the patterns of files that Rake's tasks for tests load, by the text of a
+// Rakefile (https://ruby.github.io/rake/Rake/TestTask.html).
+func rakeTests(src []byte) []string {
+	var out []string
+	for _, m := range rakeFiles.FindAllSubmatch(src, -1) {
+		for _, g := range rakeGlob.FindAllSubmatch(m[1], -1) {
+			if glob := string(g[1]); !strings.Contains(glob, "..") && !slices.Contains(out, glob) {
+				out = append(out, glob)
+			}
+		}
+	}
+	return out
+}
+
+// rubyProject is the project in dir; spec says that RSpec has tests there, and globs are the
+// patterns of files that Minitest is given, none where it has none.
+func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 	p := Project{Dir: dir, What: "Ruby project"}
 	if dir != "." {
 		p.What += " in " + dir
@@ -129,11 +167,14 @@ func rubyProject(s *Survey, dir string, spec, test bool) Project {
 			return strings.Join(files, " ")
 		}))
 	}
-	if test {
-		pattern := []string{"test/**/*_test.rb", "test/**/test_*.rb"}
-		p.Test = append(p.Test, rubyCommand(dir, before+`ruby -Ilib -Itest -e "$MINITEST"`, "results of minitest", parseMinitest, func(files []string) string {
+	if globs != nil {
+		libs := ""
+		if slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") }) {
+			libs = " -Ispec"
+		}
+		p.Test = append(p.Test, rubyCommand(dir, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", parseMinitest, func(files []string) string {
 			if len(files) == 0 {
-				files = []string{quoted(pattern...)}
+				files = []string{quoted(globs...)}
 			}
 			return "-- " + strings.Join(files, " ")
 		}))
