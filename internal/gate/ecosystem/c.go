@@ -42,7 +42,7 @@ func cEcosystem() *Ecosystem {
 		IsTest:   isCTest,
 		IsSource: func(name string) bool { return slices.Contains(cExts, path.Ext(name)) },
 		Steers: func(name string) bool {
-			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !InFolder(name, cTestFolders...)
+			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !inCTests(name)
 		},
 		Absent: absentInC,
 	}
@@ -50,7 +50,7 @@ func cEcosystem() *Ecosystem {
 
 var (
 	cExts         = []string{".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".m", ".mm", ".inc", ".ipp"}
-	cTestFolders  = []string{"test", "tests", "unittest", "unittests", "testing"}
+	cTestFolders  = []string{"test", "tests", "unittest", "unittests", "autotest", "autotests", "testing"}
 	cTestName     = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
 	cFramework    = pattern.New(`(?m)^\s*#\s*include\s*[<"](?:gtest/|gmock/|catch2?[/.]|catch_|doctest|cmocka|check\.h|unity|criterion/|CUnit/|boost/test/|munit|greatest|utest|acutest|minunit)`)
 	cTested       = pattern.New(`\bmain\s*\(|\b(?:TEST|TEST_F|TEST_P|TEST_CASE|SCENARIO|START_TEST|BOOST_AUTO_TEST_CASE|Test|UTEST)\s*\(`)
@@ -60,10 +60,18 @@ var (
 
 // isCTest recognises test sources, and in folders of tests also what builds them.
 func isCTest(name string) bool {
-	if InFolder(name, cTestFolders...) {
+	if inCTests(name) {
 		return slices.Contains(cExts, path.Ext(name)) || path.Base(name) == "CMakeLists.txt" || path.Base(name) == "meson.build"
 	}
 	return cTestName.MatchString(path.Base(name))
+}
+
+// inCTests says whether a folder's last word is that of tests: Testing, unit_tests, AppTests.
+func inCTests(name string) bool {
+	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(part string) bool {
+		words := nameWords(part)
+		return len(words) > 0 && slices.Contains(cTestFolders, words[len(words)-1])
+	})
 }
 
 func absentInC(output string) (name string, deps bool) {

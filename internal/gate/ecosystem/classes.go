@@ -153,7 +153,10 @@ func inTestFolder(name string, tables []*Ecosystem) (compare.FileClass, string) 
 			return compare.Data, ""
 		}
 	}
-	return "", ""
+	if Steers(name) || IsDoc(name) {
+		return "", ""
+	}
+	return otherTest(name), ""
 }
 
 // inFolders says whether a path lies in one of these folders, which may have

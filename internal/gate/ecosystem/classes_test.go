@@ -52,6 +52,12 @@ func TestClassOf(t *testing.T) {
 		"src/test/resources/a.xml": {"", compare.Data}, "src/main/java/A.java": {"", compare.Source}, ".mvn/maven.config": {"", compare.Steering},
 		"spec/a_spec.rb": {"", compare.Test}, "spec/spec_helper.rb": {"", compare.Support}, "Rakefile": {"", compare.Steering}, ".rspec": {"", compare.Steering},
 		"tests/ATest.php": {"", compare.Test}, "phpunit.xml": {"", compare.Steering}, "test/test_helper.exs": {"", compare.Support}, "test/a_test.exs": {"", compare.Test},
+		"Tests/AppTests/A.swift": {"", compare.Data}, "Sources/App/A.swift": {"", compare.Source}, "AppTests.swift": {"", compare.Test}, "lib/a_test.dart": {"", compare.Test},
+		"src/a_test.zig": {"", compare.Test}, "test_a.lua": {"", compare.Test}, "a_SUITE.erl": {"", compare.Test}, "features/a.feature": {"", compare.Test},
+		"latest.lua": {"", compare.Source}, "contest.swift": {"", compare.Source}, "Testing.swift": {"", compare.Source}, "src/a.zig": {"", compare.Source}, "a.test.txt": {"", compare.Source},
+		"t/lib/T.pm": {"", compare.Data}, "src/t/T.pm": {"", compare.Source}, "integration-tests/in.sql": {"", compare.Data}, "test-data/a.json": {"", compare.Data}, "testData/a.json": {"", compare.Data},
+		"regress/expected/a.out": {"", compare.Data}, "contests/a.json": {"", compare.Source}, "tests/README.md": {"", compare.Data}, "AppTests/README.md": {"", compare.Source},
+		"Testing/a.cpp": {"", compare.Test}, "autotests/a.cpp": {"", compare.Test}, "AppTests/a.m": {"", compare.Test}, "test-utils/a.c": {"", compare.Source}, "latest/a.c": {"", compare.Source},
 		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Test}, "CTestConfig.cmake": {"", compare.Steering},
 	} {
 		if got, _ := ClassOf(name, []byte(want.src), also); got != want.class {

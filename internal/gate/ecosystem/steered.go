@@ -71,7 +71,8 @@ func ListsTests(text string, files []string) bool {
 }
 
 // otherCode are the extensions of languages that no ecosystem here is of.
-var otherCode = strings.Fields(".sh .bash .zsh .fish .ksh .pl .pm .lua .awk .sed .tcl .r .jl .ps1 .bat .cmd .sql .html .htm .css .scss .less .vue .svelte .hs .ml .clj .nim .zig .d .pas .f90 .asm .s .proto .graphql .tmpl .j2 .erb")
+var otherCode = strings.Fields(".sh .bash .zsh .fish .ksh .pl .pm .lua .awk .sed .tcl .r .jl .ps1 .bat .cmd .sql .html .htm .css .scss .less .vue .svelte .hs .ml .clj .nim .zig .d .pas .f90 .asm .s .proto .graphql .tmpl .j2 .erb " +
+	".ada .adb .bas .cljc .cljs .cr .dart .el .elm .erl .f .f03 .f08 .feature .fs .fsx .gleam .groovy .lhs .lisp .mli .nix .pro .purs .re .rkt .robot .scm .sml .sol .st .sv .swift .v .vb .vhd .vhdl")
 
 // IsCode says whether a file is a program or a part of one, of whatever language: by its
 // name, or as one of its versions begins with an interpreter's.
