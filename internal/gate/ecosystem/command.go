@@ -184,6 +184,10 @@ func (m goModule) Command(stage Stage, args ...string) Command {
 		flags = append(flags, "-mod=vendor")
 		c.Text = "GOFLAGS=-mod=vendor " + c.Text
 	}
+	if m.testMod != "" {
+		flags = append(flags, "-modfile="+m.testMod)
+		c.Text = "GOFLAGS=-modfile=" + m.testMod + " " + c.Text
+	}
 	if m.NoWork {
 		c.Env = append(c.Env, "GOWORK=off")
 		c.Text = "GOWORK=off " + c.Text

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -166,6 +167,7 @@ type goModule struct {
 	replaces  []string // folders in the repository that it is built with
 	NoWork    bool     // there is a go.work that does not name it
 	needs     bool     // it requires others
+	testMod   string   // the file that stands for go.mod where its tests are built; empty: none
 }
 
 // findModules lists the modules of a tree and the problems met.
@@ -198,9 +200,36 @@ func findModules(read func(string) ([]byte, error), files []string) (mods []goMo
 			m.Vendored, m.modVendor = true, before114(data)
 		}
 		m.NoWork = work != nil && !m.workspace
+		if !m.workspace && !m.Vendored { // where the go command takes no other file
+			m.testMod = testMod(read, files, m)
+		}
+		m.needs = m.needs || m.testMod != ""
 		mods = append(mods, m)
 	}
 	return mods, problems
+}
+
+var testModName = pattern.New(`^[\w.-]+\.mod$`)
+
+// testMod is the one file beside a go.mod that is of the same module and called after tests,
+// such as go_test.mod: with it modules keep what only their tests need out of their go.mod
+// (https://go.dev/ref/mod#build-commands, -modfile).
+// Its name goes into GOFLAGS, where a space begins another flag.
+func testMod(read func(string) ([]byte, error), files []string, m goModule) string {
+	var out []string
+	for _, f := range files {
+		name := path.Base(f)
+		if path.Dir(f) != m.Dir || !testModName.MatchString(name) || !slices.Contains(nameWords(name), "test") {
+			continue
+		}
+		if data, err := read(f); err == nil && modfile.ModulePath(data) == m.Path {
+			out = append(out, name)
+		}
+	}
+	if len(out) != 1 {
+		return ""
+	}
+	return out[0]
 }
 
 // before114 says whether a go.mod is one for which the go command uses a vendor folder only

@@ -113,6 +113,10 @@ func TestModuleCommand(t *testing.T) {
 	if c.Text != "GOFLAGS=-mod=vendor go build ./..." || strings.Join(c.Env, " ") != "GOFLAGS=-mod=vendor -buildvcs=false" {
 		t.Errorf("%+v", c)
 	}
+	c = goModule{Dir: ".", testMod: "go_test.mod"}.Command(StageTest, "test", "-json", "./...")
+	if c.Text != "GOFLAGS=-modfile=go_test.mod go test -json ./..." || strings.Join(c.Env, " ") != "GOFLAGS=-modfile=go_test.mod" {
+		t.Errorf("%+v", c)
+	}
 	c = goModule{Dir: ".", version: "go1.16.15"}.Command(StageBuild, "build", "./...")
 	if len(c.Env) > 0 || c.Go != "go1.16.15" {
 		t.Errorf("%+v", c)
@@ -143,6 +147,30 @@ func TestOldGo(t *testing.T) {
 		fields := strings.Contains(listGo(p, nil).Text, "-json=Dir")
 		if fields != (version != "go1.16.15" && version != "go1.17") {
 			t.Errorf("%s: %s", version, listGo(p, nil).Text)
+		}
+	}
+}
+
+// TestTestMod holds which file stands for a go.mod.
+func TestTestMod(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		files map[string]string
+		want  string
+	}{
+		{map[string]string{"go.mod": "module m\n", "go_test.mod": "module m\n"}, "go_test.mod"},
+		{map[string]string{"go.mod": "module m\n", "go.test.mod": "module m\n"}, "go.test.mod"},
+		{map[string]string{"go.mod": "module m\n", "go_test.mod": "module other\n"}, ""},
+		{map[string]string{"go.mod": "module m\n", "go.latest.mod": "module m\n"}, ""},
+		{map[string]string{"go.mod": "module m\n", "go_test.mod": "module m\n", "go.test.mod": "module m\n"}, ""},
+		{map[string]string{"go.mod": "module m\n", "sub/go_test.mod": "module m\n"}, ""},
+		{map[string]string{"go.mod": "module m\n", "a test -toolexec=evil.mod": "module m\n"}, ""}, // GOFLAGS would be three flags
+		{map[string]string{"go.mod": "module m\ngo 1.22\n", "go_test.mod": "module m\n", "go.work": "go 1.22\nuse .\n"}, ""},
+		{map[string]string{"go.mod": "module m\ngo 1.22\n", "go_test.mod": "module m\n", "vendor/modules.txt": "# a v1.0.0\n"}, ""},
+	} {
+		mods, problems := modulesIn(t, tt.files)
+		if len(problems) > 0 || len(mods) != 1 || mods[0].testMod != tt.want {
+			t.Errorf("%v: %+v %v", tt.files, mods, problems)
 		}
 	}
 }
