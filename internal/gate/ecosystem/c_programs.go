@@ -25,7 +25,9 @@ var builds = []struct {
 }{
 	{"CMakeLists.txt", cmakeTests, cmakePrograms},
 	{"meson.build", mesonTests, mesonPrograms},
-	{"GNUmakefile", makeTest, nil}, {"makefile", makeTest, nil}, {"Makefile", makeTest, nil},
+	{"GNUmakefile", makeTest, nil},
+	{"makefile", makeTest, nil},
+	{"Makefile", makeTest, nil},
 }
 
 // IsTestProgram says whether a C source whose path does not tell is the program of a test:
