@@ -30,7 +30,7 @@ var builds = []struct {
 	{"Makefile", makeTest, nil},
 }
 
-// IsTestProgram says whether a C source whose path does not tell is the program of a test:
+// IsTestProgram says whether a C source whose path says nothing of it is the program of a test:
 // what builds it, in its folder or one above, runs tests, and makes it into a program whose
 // name, or its own, says that it is one. read returns a file of the tree, nil where there
 // is none.
