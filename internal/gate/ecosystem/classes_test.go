@@ -56,7 +56,7 @@ func TestClassOf(t *testing.T) {
 		"src/a_test.zig": {"", compare.Test}, "test_a.lua": {"", compare.Test}, "a_SUITE.erl": {"", compare.Test}, "features/a.feature": {"", compare.Test},
 		"latest.lua": {"", compare.Source}, "contest.swift": {"", compare.Source}, "Testing.swift": {"", compare.Source}, "src/a.zig": {"", compare.Source}, "a.test.txt": {"", compare.Source},
 		"t/lib/T.pm": {"", compare.Data}, "src/t/T.pm": {"", compare.Source}, "integration-tests/in.sql": {"", compare.Data}, "test-data/a.json": {"", compare.Data}, "testData/a.json": {"", compare.Data},
-		"regress/expected/a.out": {"", compare.Data}, "contests/a.json": {"", compare.Source}, "tests/README.md": {"", compare.Data}, "AppTests/README.md": {"", compare.Source},
+		"regress/expected/a.out": {"", compare.Data}, "contests/a.json": {"", compare.Source}, "packages/test-utils/tsconfig.json": {"", compare.Source}, "packages/test-utils/rollup.config.json": {"", compare.Source}, "tests/README.md": {"", compare.Data}, "AppTests/README.md": {"", compare.Source},
 		"Testing/a.cpp": {"", compare.Test}, "autotests/a.cpp": {"", compare.Test}, "AppTests/a.m": {"", compare.Test}, "test-utils/a.c": {"", compare.Source}, "latest/a.c": {"", compare.Source},
 		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Test}, "CTestConfig.cmake": {"", compare.Steering},
 	} {

@@ -17,6 +17,7 @@ var (
 	// AppTests.swift, ASpec.hs, a_SUITE.erl, and what is for tests alone.
 	otherTestName   = pattern.New(`(?i)^(?:tests?|runtests|specs?)\.\w+$|^(?:test|spec)[_-].*\.\w+$|.*[._-](?:tests?|specs?)\.\w+$|\.(?:feature|robot)$`)
 	otherTestCase   = pattern.New(`(?:[a-z0-9](?:Tests?|Specs?)|_SUITE)\.\w+$`)
+	setsTools       = pattern.New(`^\.|^tsconfig|\bconfig\.|\.lock$|^(?:Dockerfile|docker-compose)`)
 	testFolderWords = []string{"test", "tests", "testing", "testdata", "testcase", "testcases", "unittest", "unittests", "autotest", "autotests", "spec", "specs", "e2e", "regress", "regression", "acceptance", "conformance", "expected"}
 )
 
@@ -27,6 +28,8 @@ func otherTest(name string) compare.FileClass {
 	switch {
 	case slices.Contains(otherCode, strings.ToLower(path.Ext(name))) && (otherTestName.MatchString(base) || otherTestCase.MatchString(base)):
 		return compare.Test
+	case setsTools.MatchString(base): // of a package that is called after tests
+		return ""
 	case isTestFolder(name, testFolderWords), strings.HasPrefix(name, "t/"):
 		return compare.Data
 	}
