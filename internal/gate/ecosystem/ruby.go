@@ -183,7 +183,8 @@ func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 }
 
 // miniRunner loads files, or what patterns name, and writes a line of JSON for
-// each test that ended. It knows both libraries that are called "test".
+// each test that ended, of Minitest and of test-unit
+// (https://test-unit.github.io/test-unit/en/), whose own run at the end is turned off.
 const miniRunner = `require "json"
 out = File.open(ENV.delete("RESULTS"), "w")
 begin
@@ -214,6 +215,27 @@ files.each do |f|
   rescue LoadError, NameError, SyntaxError, StandardError => e
     out.puts JSON.generate(file: File.expand_path(f), name: "", status: "fail", text: e.full_message(highlight: false)); out.flush
     @broken = true
+  end
+end
+if defined?(Test::Unit::AutoRunner)
+  require "test/unit/collector/descendant"
+  require "test/unit/ui/testrunnermediator"
+  Test::Unit::AutoRunner.need_auto_run = false
+  faults = Hash.new { |h, k| h[k] = [] }
+  text = ->(list) { list.map { |f| f.respond_to?(:long_display) ? f.long_display : f.message }.join("\n") }
+  bad = ->(f) { f.is_a?(Test::Unit::Failure) || f.is_a?(Test::Unit::Error) }
+  runner = Test::Unit::UI::TestRunnerMediator.new(Test::Unit::Collector::Descendant.new.collect("tests"))
+  runner.add_listener(Test::Unit::TestResult::FAULT) { |f| faults[f.test_name] << f }
+  runner.add_listener(Test::Unit::TestCase::FINISHED_OBJECT) do |t|
+    list = faults.delete(t.name) || []
+    at = t.method(t.method_name).source_location.to_a.first.to_s rescue ""
+    status = list.any?(&bad) ? "fail" : (list.empty? ? "pass" : "skip")
+    out.puts JSON.generate(file: at, name: t.class.name + "#" + t.local_name, status: status, text: text.(list), s: t.elapsed_time.to_f); out.flush
+  end
+  @broken = true unless runner.run.passed?
+  faults.each do |name, list| # of what is run once for a class
+    next unless list.any?(&bad)
+    out.puts JSON.generate(file: "", name: name, status: "fail", text: text.(list)); out.flush
   end
 end
 Minitest.after_run { exit 1 if @broken }
@@ -255,6 +277,8 @@ func failingRuby(file, src, name string) string {
 	switch class := capital(name); {
 	case strings.Contains(src, "Minitest::Test"):
 		return "\n\nclass Test" + class + " < Minitest::Test\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
+	case strings.Contains(src, "Test::Unit::TestCase"):
+		return "\n\nclass Test" + class + " < Test::Unit::TestCase\n  def test_" + name + "\n    assert_equal 1, 2\n  end\nend\n"
 	case strings.HasSuffix(file, "_spec.rb"):
 		return "\n\nRSpec.describe(\"" + name + "\") { it(\"" + name + "\") { expect(1).to eq(2) } }\n"
 	}
