@@ -263,7 +263,7 @@ func readScenario(t testing.TB, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "runners", "link", "lines", "until", "behaviour", "programs"}, key) {
+		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "without", "runners", "link", "lines", "until", "behaviour", "programs"}, key) {
 			t.Fatalf("%s: input %q", file, key)
 		}
 	}
@@ -501,6 +501,11 @@ func (w *world) skip(t testing.TB, s *scenario) {
 	}
 	if s.has("node") && !w.tools.Has("node") {
 		t.Skip("node is needed")
+	}
+	for _, tool := range s.input["without"] {
+		if w.tools.Has(tool) {
+			t.Skipf("%s is installed", tool)
+		}
 	}
 	for _, tool := range s.input["tool"] {
 		if !w.tools.Has(tool) {
