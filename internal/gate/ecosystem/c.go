@@ -42,7 +42,7 @@ func cEcosystem() *Ecosystem {
 		IsTest:   isCTest,
 		IsSource: func(name string) bool { return slices.Contains(cExts, path.Ext(name)) },
 		Steers: func(name string) bool {
-			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !inCTests(name)
+			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !isTestFolder(name, cTestFolders)
 		},
 		Absent: absentInC,
 	}
@@ -60,18 +60,10 @@ var (
 
 // isCTest recognises test sources, and in folders of tests also what builds them.
 func isCTest(name string) bool {
-	if inCTests(name) {
+	if isTestFolder(name, cTestFolders) {
 		return slices.Contains(cExts, path.Ext(name)) || path.Base(name) == "CMakeLists.txt" || path.Base(name) == "meson.build"
 	}
 	return cTestName.MatchString(path.Base(name))
-}
-
-// inCTests says whether a folder's last word is that of tests: Testing, unit_tests, AppTests.
-func inCTests(name string) bool {
-	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(part string) bool {
-		words := nameWords(part)
-		return len(words) > 0 && slices.Contains(cTestFolders, words[len(words)-1])
-	})
 }
 
 func absentInC(output string) (name string, deps bool) {

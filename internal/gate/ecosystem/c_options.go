@@ -17,10 +17,9 @@ var (
 	cmakeNamed   = pattern.New(`(?i)\bproject\s*\(\s*"?([\w.+-]+)`)
 	cmakeOption  = pattern.New(`(?is)\b(?:cmake_dependent_)?option\s*\(\s*([\w.+-]+)\s+(?:"(?:[^"\\]|\\.)*"|[^\s()"]+)\s*([^\s()"]*)`)
 	mesonNamed   = pattern.New(`\bproject\s*\(\s*'([^'\n]+)'`)
-	mesonOption  = pattern.New(`\boption\s*\(\s*'([^'\n]+)'((?:[^')]|'[^'\n]*')*)\)`)
+	mesonOption  = pattern.New(`\boption\s*\(\s*'([\w-]+)'((?:[^')]|'[^'\n]*')*)\)`)
 	mesonType    = pattern.New(`\btype\s*:\s*'(\w+)'`)
 	mesonValue   = pattern.New(`\bvalue\s*:\s*'?(\w+)`)
-	camelCase    = pattern.New(`([a-z])([A-Z])`)
 )
 
 // cmakeTestOptions returns the options of a CMakeLists.txt that are off by default and
@@ -77,10 +76,4 @@ func saysTests(option, project string) bool {
 		return slices.Contains([]string{"build", "enable", "with", "make", "unit", "all"}, w)
 	}), "")
 	return whose == "" || whose == strings.Join(nameWords(project), "")
-}
-
-// nameWords returns the words of a name in small letters.
-func nameWords(name string) []string {
-	name = strings.ToLower(camelCase.ReplaceAllString(name, "${1}_${2}"))
-	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_-.+ ", r) })
 }

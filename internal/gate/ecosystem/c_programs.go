@@ -3,6 +3,7 @@ package ecosystem
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -13,6 +14,8 @@ var (
 	cTestProgram  = pattern.New(`[Tt][Ee][Ss][Tt][Ss]?$|^(?:run|unit|self)[_-]?tests?|^tests?(?:[_-]|[A-Z0-9]|all|main|suite|runner|$)`)
 	mesonTests    = pattern.New(`\btest\s*\(`)
 	cmakePrograms = pattern.New(`(?i)\badd_executable\s*\(\s*"?([\w.+:-]+)"?([^()]*)\)`)
+	cInstalls     = pattern.New(`(?i)\binstall\s*\(\s*TARGETS\b[^)]*|(?m)^.*(?:\binstall\b|\bbin_PROGRAMS\b|\bPREFIX\b|\bDESTDIR\b|\bprefix\b).*$`)
+	mesonInstalls = pattern.New(`\binstall\s*:\s*true`)
 	mesonPrograms = pattern.New(`\bexecutable\s*\(\s*'([\w.+-]+)'([^()]*)`)
 )
 
@@ -35,8 +38,7 @@ var builds = []struct {
 // name, or its own, says that it is one. read returns a file of the tree, nil where there
 // is none.
 func IsTestProgram(name string, src []byte, read func(name string) []byte) bool {
-	eco := cEcosystem()
-	if !eco.IsSource(name) || isCTest(name) || !cMain.Match(src) {
+	if !slices.Contains(cExts, path.Ext(name)) || isCTest(name) || !cMain.Match(src) {
 		return false
 	}
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
@@ -47,22 +49,36 @@ func IsTestProgram(name string, src []byte, read func(name string) []byte) bool 
 			if !b.runs.Match(text) {
 				continue
 			}
-			if cTestProgram.MatchString(stem) && namesWord(text, stem) {
-				return true
-			}
-			if b.programs == nil {
-				continue
-			}
-			for _, m := range b.programs.FindAllSubmatch(text, -1) {
-				if cTestProgram.MatchString(string(m[1])) && namesWord(m[2], within) {
-					return true
+			if b.programs != nil {
+				for _, m := range b.programs.FindAllSubmatch(text, -1) {
+					program := string(m[1])
+					if namesWord(m[2], within) && (cTestProgram.MatchString(program) || cTestProgram.MatchString(stem)) {
+						return !isProduct(text, program) && !mesonInstalls.Match(m[2])
+					}
 				}
+			}
+			if cTestProgram.MatchString(stem) && namesWord(text, stem) {
+				return !isProduct(text, stem)
 			}
 		}
 		if dir == "." || dir == "/" {
 			return false
 		}
 	}
+}
+
+// isProduct says whether a program that is called after tests, such as a memtest, is what a
+// project is for: the project has its name, or the build installs it.
+func isProduct(text []byte, program string) bool {
+	if slices.Contains([]string{firstGroup(cmakeNamed.FindSubmatch(text)), firstGroup(mesonNamed.FindSubmatch(text))}, program) {
+		return true
+	}
+	for _, m := range cInstalls.FindAll(text, -1) {
+		if namesWord(m, program) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesWord says whether a text has a name that is no part of a longer one.

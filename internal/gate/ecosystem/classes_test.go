@@ -57,6 +57,7 @@ func TestClassOf(t *testing.T) {
 		"latest.lua": {"", compare.Source}, "contest.swift": {"", compare.Source}, "Testing.swift": {"", compare.Source}, "src/a.zig": {"", compare.Source}, "a.test.txt": {"", compare.Source},
 		"t/lib/T.pm": {"", compare.Data}, "src/t/T.pm": {"", compare.Source}, "integration-tests/in.sql": {"", compare.Data}, "test-data/a.json": {"", compare.Data}, "testData/a.json": {"", compare.Data},
 		"regress/expected/a.out": {"", compare.Data}, "contests/a.json": {"", compare.Source}, "packages/test-utils/tsconfig.json": {"", compare.Source}, "packages/test-utils/rollup.config.json": {"", compare.Source}, "tests/README.md": {"", compare.Data}, "AppTests/README.md": {"", compare.Source},
+		"AppUITests/A.swift": {"", compare.Data}, "speed-test/a.lua": {"", compare.Source}, "speed-test/a.c": {"", compare.Source}, "unit_test/a.c": {"", compare.Test},
 		"Testing/a.cpp": {"", compare.Test}, "autotests/a.cpp": {"", compare.Test}, "AppTests/a.m": {"", compare.Test}, "test-utils/a.c": {"", compare.Source}, "latest/a.c": {"", compare.Source},
 		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Test}, "CTestConfig.cmake": {"", compare.Steering},
 	} {

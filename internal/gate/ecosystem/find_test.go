@@ -161,11 +161,13 @@ func TestFind(t *testing.T) {
 				"b/Rakefile": "Minitest::TestTask.create { |t| t.test_globs = ['spec/**/*_spec.rb'] }\n", "b/spec/a_spec.rb": "",
 				"c/.rspec": "", "c/spec/a_spec.rb": "", "c/test/spec_a.rb": "",
 				"d/Rakefile": "task :default\n", "d/test/helper.rb": "",
+				"e/Rakefile": "RSpec::Core::RakeTask.new { |t| t.pattern = 'spec/**/*_spec.rb' }\n", "e/spec/a_spec.rb": "",
 			},
 			tools: "ruby rspec",
 			want: "Ruby in .\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'checks/**/{spec,case}_*.rb' test/one.rb\n" +
 				"Ruby in b\n  test ruby -Ilib -Itest -Ispec -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'spec/**/*_spec.rb'\n" +
-				"Ruby in c\n  test rspec --format json --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n",
+				"Ruby in c\n  test rspec --format json --out \"$RESULTS\"\n  test ruby -Ilib -Itest -e 'ARGV.each { |a| Dir[a].each { |f| require File.expand_path(f) } }' 'test/**/*_test.rb' 'test/**/test_*.rb' 'test/**/spec_*.rb'\n" +
+				"Ruby in e\n  test rspec --format json --out \"$RESULTS\"\n",
 		},
 		"tools that are not there": {
 			files: map[string]string{

@@ -211,15 +211,20 @@ func findModules(read func(string) ([]byte, error), files []string) (mods []goMo
 
 var testModName = pattern.New(`^[\w.-]+\.mod$`)
 
+// isTestMod says whether a file is called like one that stands for go.mod in tests. Its name
+// goes into GOFLAGS, where a space would begin another flag.
+func isTestMod(name string) bool {
+	return testModName.MatchString(name) && slices.Contains(nameWords(name), "test")
+}
+
 // testMod is the one file beside a go.mod that is of the same module and called after tests,
 // such as go_test.mod: with it modules keep what only their tests need out of their go.mod
 // (https://go.dev/ref/mod#build-commands, -modfile).
-// Its name goes into GOFLAGS, where a space begins another flag.
 func testMod(read func(string) ([]byte, error), files []string, m goModule) string {
 	var out []string
 	for _, f := range files {
 		name := path.Base(f)
-		if path.Dir(f) != m.Dir || !testModName.MatchString(name) || !slices.Contains(nameWords(name), "test") {
+		if path.Dir(f) != m.Dir || !isTestMod(name) {
 			continue
 		}
 		if data, err := read(f); err == nil && modfile.ModulePath(data) == m.Path {

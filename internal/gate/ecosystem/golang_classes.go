@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -19,13 +20,19 @@ var (
 
 func goClasses() classTable {
 	isTest := func(name string) bool { return strings.HasSuffix(name, "_test.go") }
+	mixed := mixedBy(map[string]*Mixture{"go.mod": {compare.Steering, mergeGoMod}})
 	return classTable{
 		steering: called("go.work"),
 		support: func(name string, src []byte) bool {
 			return isTest(name) && src != nil && (goMain.Match(src) || !goTested.Match(src))
 		},
-		test:  func(name string, _ []byte) bool { return isTest(name) },
-		mixed: mixedBy(map[string]*Mixture{"go.mod": {compare.Steering, mergeGoMod}}),
+		test: func(name string, _ []byte) bool { return isTest(name) },
+		mixed: func(name string) *Mixture {
+			if isTestMod(path.Base(name)) {
+				name = path.Join(path.Dir(name), "go.mod")
+			}
+			return mixed(name)
+		},
 	}
 }
 

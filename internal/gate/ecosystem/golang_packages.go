@@ -189,6 +189,9 @@ func steersGo(name string) bool {
 	case "go.mod", "go.sum", "go.work", "go.work.sum":
 		return true
 	}
+	if ext := path.Ext(name); ext == ".sum" || ext == ".mod" {
+		return isTestMod(strings.TrimSuffix(path.Base(name), ext) + ".mod")
+	}
 	return strings.HasPrefix(name, "vendor/") || strings.Contains(name, "/vendor/")
 }
 

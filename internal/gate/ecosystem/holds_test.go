@@ -121,6 +121,11 @@ func TestIsTestProgram(t *testing.T) {
 		{"runtests.c", plain, map[string]string{"Makefile": recipe}, true},
 		{"othertest.c", plain, map[string]string{"Makefile": recipe}, false}, // no rule names it
 		{"runtests.go", plain, map[string]string{"Makefile": recipe}, false},
+		{"speedtest.c", plain, map[string]string{"CMakeLists.txt": "project(speedtest C)\nenable_testing()\nadd_executable(speedtest speedtest.c)\n"}, false}, // what the project is for
+		{"memtest.c", plain, map[string]string{"CMakeLists.txt": "project(tools C)\nenable_testing()\nadd_executable(memtest memtest.c)\ninstall(TARGETS\n  other memtest\n  DESTINATION bin)\n"}, false},
+		{"memtest.c", plain, map[string]string{"meson.build": "executable('memtest', 'memtest.c', install: true)\ntest('a', find_program('run.sh'))\n"}, false},
+		{"memtest.c", plain, map[string]string{"Makefile": "memtest: memtest.c\ntest: memtest\n\t./run.sh\ninstall:\n\tinstall -m 755 memtest /usr/bin\n"}, false},
+		{"a_b/looptest.c", plain, map[string]string{"CMakeLists.txt": "enable_testing()\nforeach(t looptest)\n  add_executable(${t} a_b/${t}.c)\nendforeach()\n"}, true},
 		{"testdisk.c", plain, map[string]string{"Makefile": "testdisk: testdisk.c\ntest: testdisk\n\t./testdisk < in | diff - out\n"}, false},
 	} {
 		read := func(name string) []byte { return []byte(tt.tree[name]) }

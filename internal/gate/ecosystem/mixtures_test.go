@@ -31,6 +31,10 @@ func TestMixtures(t *testing.T) {
 		{"ini", "setup.cfg", "[metadata]\nname = x\n[tool:pytest]\naddopts = -x\n", "[metadata]\nname = y\n", "[metadata]\nname = y\n[tool:pytest]\naddopts = -x\n"},
 		{"go.mod", "go.mod", "module m\n\ngo 1.25\n", "module m\n\ngo 1.25\n\nignore ./a\n\nrequire x.org/y v1.0.0\n", "module m\n\ngo 1.25\n\nrequire x.org/y v1.0.0\n"},
 		{
+			"go.mod of tests", "go_test.mod", "module m\n\nrequire github.com/stretchr/testify v1.0.0\n",
+			"module m\n\nrequire github.com/stretchr/testify v1.0.0\n\nreplace github.com/stretchr/testify => ./fake\n", "module m\n\nrequire github.com/stretchr/testify v1.0.0\n",
+		},
+		{
 			"pom", "pom.xml",
 			"<project><build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId></plugin></plugins></build></project>",
 			"<project><v>2</v><properties><skipTests>true</skipTests></properties><build><plugins><plugin><artifactId>maven-surefire-plugin</artifactId><configuration><skip>true</skip></configuration></plugin></plugins></build></project>",

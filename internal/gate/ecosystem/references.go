@@ -19,6 +19,18 @@ func Words(src []byte) map[string]bool {
 	return out
 }
 
+var (
+	camelCase = pattern.New(`([a-z])([A-Z])`)
+	acronym   = pattern.New(`([A-Z])([A-Z][a-z])`)
+)
+
+// nameWords returns the words of a name in small letters: those of AppUITests are app, ui
+// and tests.
+func nameWords(name string) []string {
+	name = acronym.ReplaceAllString(camelCase.ReplaceAllString(name, "${1}_${2}"), "${1}_${2}")
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_-.+ ", r) })
+}
+
 // InMixed says whether a file of several uses is one of an ecosystem's.
 func InMixed(name, eco string) bool {
 	return anyEcosystem(func(e *Ecosystem) bool {

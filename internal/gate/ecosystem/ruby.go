@@ -78,7 +78,11 @@ func findRubyProjects(s *Survey) []Project {
 				return slices.ContainsFunc(globs, func(g string) bool { return rubyGlob(g, f) })
 			})
 		}
-		globs := rakeTests(s.read(dir, s.first(dir, "Rakefile", "rakefile", "Rakefile.rb")))
+		rakefile := s.read(dir, s.first(dir, "Rakefile", "rakefile", "Rakefile.rb"))
+		globs := rakeTests(rakefile)
+		if rspecSpoken.Match(rakefile) || s.has(dir, ".rspec") { // whose task has patterns, too
+			globs = slices.DeleteFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") })
+		}
 		if len(globs) == 0 || !finds(globs...) {
 			globs = []string{"test/**/*_test.rb", "test/**/test_*.rb", "test/**/spec_*.rb"}
 		}
@@ -103,8 +107,9 @@ func rubyGlob(glob, file string) bool {
 }
 
 var (
-	rakeFiles = pattern.New(`(?m)^[^#\n]*\.(?:pattern|test_files|test_globs)\s*=\s*([^#\n]+)`)
-	rakeGlob  = pattern.New(`["']((?:[\w.*?{},-]+/)*[\w.*?{},-]+\.rb)["']`)
+	rakeFiles   = pattern.New(`(?m)^[^#\n]*\.(?:pattern|test_files|test_globs)\s*=\s*([^#\n]+)`)
+	rspecSpoken = pattern.New(`(?i)\brspec\b`)
+	rakeGlob    = pattern.New(`["']((?:[\w.*?{},-]+/)*[\w.*?{},-]+\.rb)["']`)
 )
 
 // rakeTests are the patterns of files that Rake's tasks for tests load, by the text of a
@@ -187,12 +192,18 @@ func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 // (https://test-unit.github.io/test-unit/en/), whose own run at the end is turned off.
 const miniRunner = `require "json"
 out = File.open(ENV.delete("RESULTS"), "w")
-begin
+minitest = begin
   require "minitest"
-rescue LoadError
-  abort "minitest is not installed"
+  true
+rescue LoadError # bundler lets in what a Gemfile names
+  begin
+    require "test/unit"
+  rescue LoadError
+    abort "neither minitest nor test-unit is installed"
+  end
+  Test::Unit::AutoRunner.need_auto_run = false
 end
-klass = Class.new(Minitest::AbstractReporter) do
+klass = minitest && Class.new(Minitest::AbstractReporter) do
   define_method(:initialize) { |io| super(); @io = io }
   define_method(:record) do |r|
     name = r.respond_to?(:klass) ? r.klass : r.class.name
@@ -206,9 +217,11 @@ klass = Class.new(Minitest::AbstractReporter) do
 end
 files = ARGV.flat_map { |a| Dir.glob(a).sort }.uniq
 ARGV.clear
-Minitest.extensions << "results"
-Minitest.define_singleton_method(:plugin_results_init) { |_| Minitest.reporter << klass.new(out) }
-require "minitest/autorun"
+if minitest
+  Minitest.extensions << "results"
+  Minitest.define_singleton_method(:plugin_results_init) { |_| Minitest.reporter << klass.new(out) }
+  require "minitest/autorun"
+end
 files.each do |f|
   begin
     require File.expand_path(f)
@@ -238,7 +251,12 @@ if defined?(Test::Unit::AutoRunner)
     out.puts JSON.generate(file: "", name: name, status: "fail", text: text.(list)); out.flush
   end
 end
-Minitest.after_run { exit 1 if @broken }
+if minitest
+  Minitest.after_run { exit 1 if @broken }
+else
+  out.puts JSON.generate(end: true); out.flush
+  exit 1 if @broken
+end
 `
 
 func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), only func(files []string) string) Command {
