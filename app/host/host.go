@@ -76,8 +76,9 @@ func (h *jobHost) giveBack(ctx context.Context) {
 	}
 }
 
+// revoke gives a token back, also where ctx has ended.
 func (h *jobHost) revoke(ctx context.Context, c *github.Client) {
-	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 	defer cancel()
 	if err := c.Revoke(ctx); err != nil {
 		h.log.WarnContext(ctx, "a token is not given back; it ends within the hour", "error", err)
@@ -241,7 +242,7 @@ func (h *jobHost) Verify(ctx context.Context, a app.Assignment, l app.Link) (*re
 	if err != nil {
 		return nil, err
 	}
-	defer h.revoke(context.WithoutCancel(ctx), fetcher)
+	defer h.revoke(ctx, fetcher)
 	if h.hub.Token, err = fetcher.Token(ctx); err != nil {
 		return nil, err
 	}

@@ -135,7 +135,8 @@ func (c *commenter) open() (*github.Client, error) {
 	return c.writer, err
 }
 
-// giveBack gives the token for comments back.
+// giveBack gives the token for comments back, also where ctx has ended: most calls end so
+// when the process is asked to.
 func (c *commenter) giveBack(ctx context.Context) error {
 	c.mu.Lock()
 	writer := c.writer
@@ -144,7 +145,7 @@ func (c *commenter) giveBack(ctx context.Context) error {
 	if writer == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, revokeTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 	defer cancel()
 	return writer.Revoke(ctx)
 }

@@ -3,11 +3,45 @@ package host
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/github"
+	githubtest "github.com/ycbot/ycbot/internal/testing/github"
 )
+
+// A token is given back though what it was made for is cut short, as by the end of the
+// process.
+func TestTokenOfACutCall(t *testing.T) {
+	t.Parallel()
+	server, repo := githubtest.New(t), github.Repo{Owner: "acme", Name: "sums"}
+	server.AddUser("alice", 11, "User")
+	server.AddRepo(repo.Owner, repo.Name)
+	a := server.AddApp(7, "ycbot")
+	id := server.Install(a, map[string]string{"pull_requests": "write"}, repo)
+	client, err := github.New(github.Options{
+		BaseURL: server.URL, Now: server.Now,
+		App: &github.App{ID: 7, Key: a.Key, Installation: id, Repository: repo.Name, May: commenting()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Push(repo, githubtest.Commit{Branch: "topic", Message: "Add a", Files: map[string]string{"a.txt": "a\n"}})
+	n := server.OpenPull(repo, githubtest.Pull{Title: "A", Author: "alice", Head: "topic"})
+	h := &jobHost{service: &service{log: slog.New(slog.DiscardHandler)}, comments: &commenter{Client: client, mint: func() (*github.Client, error) { return client, nil }}}
+	ctx, cut := context.WithCancel(t.Context())
+	if _, err := h.comments.CreateComment(ctx, repo, n, "hello"); err != nil {
+		t.Fatal(err)
+	}
+	cut()
+	h.giveBack(ctx)
+	if uses := server.TokenUses(); len(uses) != 1 || !uses[0].Revoked {
+		t.Errorf("tokens: %+v", uses)
+	}
+}
 
 // A GitHub that does not answer holds a process that is asked to end for seconds, not for as
 // long as a request may take.
