@@ -10,8 +10,8 @@ LINT = $(shell \
 LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/sandbox ./test/bench
 
 # The packages and tests of which internal/testing/variants leaves something to make variants.
-VARIED := ./internal/gate ./cmd/ycbot ./test/contributing ./test/eval
-VARIANTS := TestScenarios|TestLanguages|TestHonest|TestSetupRunsNothingOfTheHead|TestActionKilled|TestKilledRunGoesOn|TestServerThreeDoors|TestWalks|TestMutantsInOneProgram|TestProofs|TestScriptProofs|TestYcbot
+VARIED := ./internal/gate ./cmd/ycbot ./internal/workspace ./test/contributing ./test/eval
+VARIANTS := TestScenarios|TestScript|TestBaseResultsAreKnown|TestFetchedOnce|TestHugeRepository|TestCopySpeed|TestLanguages|TestHonest|TestSetupRunsNothingOfTheHead|TestActionKilled|TestKilledRunGoesOn|TestServerThreeDoors|TestWalks|TestMutantsInOneProgram|TestProofs|TestScriptProofs|TestYcbot
 
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 )
 
@@ -156,7 +157,7 @@ func TestFetchedOnce(t *testing.T) {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
 	for _, manager := range []string{"npm", "pnpm", "yarn"} {
-		t.Run(manager, func(t *testing.T) {
+		variants.Run(t, manager, manager != "npm", func(t *testing.T) {
 			t.Parallel()
 			fetchedOnce(t, manager, path)
 		})

@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // A repository of thousands of files is copied, tested, put back and run again as
 // a small one is.
 func TestHugeRepository(t *testing.T) {
+	variants.Only(t) // each scenario shows it in a small one
 	t.Parallel()
 	s := readScenario(t, "testdata/scenarios/trap_lockfile.txtar")
 	for i := range 5000 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"golang.org/x/sys/unix"
 )
 
@@ -374,6 +375,7 @@ func TestCopy(t *testing.T) {
 }
 
 func TestCopySpeed(t *testing.T) {
+	variants.Only(t) // a speed: TestCopy shows what a copy is
 	t.Parallel()
 	dir := t.TempDir()
 	user(t, dir, "init", "-q", "-b", "main")
