@@ -16,6 +16,10 @@ VARIANTS := TestScenarios|TestScript|TestBaseResultsAreKnown|TestFetchedOnce|Tes
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
 
+# The packages that start goroutines or share memory between them: in others there is nothing to race.
+RACED = $(shell grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=testdata --exclude-dir=perf --exclude-dir=ycbot-blobs \
+	'"sync"|"sync/atomic"|x/sync/|AfterFunc|^[[:space:]]+(defer )?go [a-z]' . | sed 's:/[^/]*$$::' | sort -u)
+
 .PHONY: test variants fuzz race soak lint lint-tool build cloud bench peers vm eval rehearse clean
 
 test: ## run all tests; the last line counts what passed, failed and was skipped
@@ -31,9 +35,9 @@ variants: ## what make test leaves out: promises shown once more, for another au
 fuzz: ## every fuzz target for FUZZTIME, 5s unless that is said
 	@test/fuzz/run.sh
 
-race: ## the tests with the race detector, but for most of those in which other programs do the work
+race: ## the tests of packages with goroutines, with the race detector, but for most of those in which other programs do the work
 	@cc=$$(go env CC); command -v "$${cc%% *}" >/dev/null || { echo "race: needs a C compiler; $$cc is not installed" >&2; exit 1; }
-	@CGO_ENABLED=1 go run ./test/summary -count=1 -race -short -timeout=80m ./...
+	@CGO_ENABLED=1 go run ./test/summary -count=1 -race -short -timeout=80m $(RACED)
 
 soak: ## the storm, the kills and the crash matrix in their whole size; takes an hour or so
 	go test -count=1 -timeout=1h ./app -run TestWebhookStorm -v -full
