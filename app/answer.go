@@ -86,7 +86,9 @@ func (w *Worker) answer(ctx context.Context, j job.Job) error {
 		if err != nil {
 			return err
 		}
-		return w.DB.Record(ctx, "answer/"+j.ID, "1")
+		end, cancel := after(ctx) // else who comes next would do it once more
+		defer cancel()
+		return w.DB.Record(end, "answer/"+j.ID, "1")
 	})
 }
 

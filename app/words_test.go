@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,4 +134,23 @@ func TestWordsNeedPermission(t *testing.T) {
 	}
 	close(end)
 	d.noted(t, "finish run1 PASS")
+}
+
+// What is answered is not answered once more, also where the process was asked to end right
+// after the answer.
+func TestAnsweredAtTheEnd(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	ctx, cut := context.WithCancel(t.Context())
+	d.replied = cut
+	stop := asked(event.VerbStop, 8)
+	if err := d.hasten(ctx, stop); err != nil {
+		t.Error(err)
+	}
+	if err := d.hasten(t.Context(), stop); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(d.notes, "; "); got != "seen 8; reply #4 stop: Nothing was running." {
+		t.Error(got)
+	}
 }

@@ -40,6 +40,7 @@ type desk struct {
 	verify    func(ctx context.Context) (*report.Report, error)
 	finish    error
 	finishing func()                 // is called when a result is posted; nil: nothing
+	replied   func()                 // is called when an answer was posted; nil: nothing
 	live      func(Assignment, Link) // is called in the middle of a run; nil: nothing
 }
 
@@ -95,6 +96,9 @@ func (h host) Seen(_ context.Context, j job.Job) error {
 
 func (h host) Reply(_ context.Context, j job.Job, s job.Skip) error {
 	h.d.note("reply #%d %s: %s", s.Number, s.Code, s.Text)
+	if h.d.replied != nil {
+		h.d.replied()
+	}
 	return nil
 }
 

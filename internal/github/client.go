@@ -86,7 +86,7 @@ func New(opts Options) (*Client, error) {
 	}
 	// Only asking for a token is tried again below ghinstallation: all else is
 	// above it, so that each try has a token that is valid then.
-	apps, err := ghinstallation.NewAppsTransport(newRetry(opts, direct, tokenRequest), opts.App.ID, opts.App.Key)
+	apps, err := ghinstallation.NewAppsTransport(newRetry(opts, finished{direct}, tokenRequest), opts.App.ID, opts.App.Key)
 	if err != nil {
 		return nil, fmt.Errorf("github: key of App %d: %w", opts.App.ID, err)
 	}

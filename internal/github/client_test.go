@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -252,5 +253,46 @@ func TestConditional(t *testing.T) {
 	}
 	if !cmp.Equal(status, []int{200, http.StatusNotModified, 200}) {
 		t.Errorf("statuses %v", status)
+	}
+}
+
+// A cutter cuts the call short for which a token is made, after GitHub made it and before
+// its answer is there.
+type cutter struct{ cut func() }
+
+func (c cutter) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil || !strings.HasSuffix(req.URL.Path, "/access_tokens") {
+		return resp, err
+	}
+	c.cut()
+	if err := req.Context().Err(); err != nil {
+		return nil, errors.Join(err, resp.Body.Close())
+	}
+	return resp, nil
+}
+
+// A token that GitHub makes while the call that wants it is cut short is given back, and no
+// other is made for that.
+func TestTokenOfACutCall(t *testing.T) {
+	t.Parallel()
+	real, n := world(t)
+	app := real.AddApp(7, "ycbot")
+	id := real.Install(app, writer(), widgets)
+	ctx, cut := context.WithCancel(t.Context())
+	c, err := github.New(github.Options{
+		BaseURL: real.URL, Now: real.Now, Transport: cutter{cut}, App: &github.App{ID: 7, Key: app.Key, Installation: id},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateComment(ctx, widgets, n, "hi"); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if err := c.Revoke(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if uses := real.TokenUses(); len(uses) != 1 || !uses[0].Revoked || len(real.Comments(widgets, n)) != 0 {
+		t.Errorf("tokens: %+v", uses)
 	}
 }

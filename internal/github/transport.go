@@ -103,6 +103,19 @@ func tokenRequest(req *http.Request) bool {
 	return req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/access_tokens")
 }
 
+// finished lets a request for a token come to its end though its context does: a token
+// that was made and reaches no one cannot be given back.
+type finished struct{ next http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (f finished) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if !tokenRequest(req) || ctx.Err() != nil {
+		return f.next.RoundTrip(req)
+	}
+	return f.next.RoundTrip(req.WithContext(context.WithoutCancel(ctx)))
+}
+
 func (t *retry) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !t.when(req) {
 		return t.next.RoundTrip(req)
