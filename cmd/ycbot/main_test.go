@@ -60,6 +60,13 @@ var leftScripts = map[string]string{
 	"newfailing":         "the gate's scenario flaky_new, and the script regressed",
 }
 
+// shortScripts are those that -short leaves: what runs side by side in the program, begins
+// again, or is cut short.
+var shortScripts = []string{
+	"agents_fail", "agents_forms", "agents_limits", "agents_processes", "agents_unwatched", "cancel", "check", "help", "levels", "order",
+	"regressed", "replay", "resume", "tasks", "tripwire", "until", "verifiers",
+}
+
 // TestScript runs the real program in scratch repositories: each script is a
 // promise to the user of the command.
 func TestScript(t *testing.T) {
@@ -88,6 +95,11 @@ func TestScript(t *testing.T) {
 		left := leftScripts[strings.TrimSuffix(filepath.Base(f), ".txtar")] != ""
 		return left != variants.Asked() && !*update && *other == ""
 	})
+	if testing.Short() { // the others take the same ways through the program
+		files = slices.DeleteFunc(files, func(f string) bool {
+			return !slices.Contains(shortScripts, strings.TrimSuffix(filepath.Base(f), ".txtar"))
+		})
+	}
 	testscript.Run(t, testscript.Params{
 		Files: files, WorkdirRoot: *keepDir, TestWork: *keepDir != "",
 		RequireExplicitExec: true,
