@@ -18,7 +18,7 @@ AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) 
 
 # The packages that start goroutines or share memory between them: in others there is nothing to race.
 RACED = $(shell grep -rlE --include='*.go' --exclude='*_test.go' --exclude-dir=testdata --exclude-dir=perf --exclude-dir=ycbot-blobs \
-	'"sync"|"sync/atomic"|x/sync/|AfterFunc|^[[:space:]]+(defer )?go [a-z]' . | sed 's:/[^/]*$$::' | sort -u)
+	'"sync"|"sync/atomic"|x/sync/|AfterFunc|^[[:space:]]+go [a-z]' . | sed 's:/[^/]*$$::' | sort -u)
 
 .PHONY: test variants fuzz race soak lint lint-tool build cloud bench peers vm eval rehearse clean
 

@@ -135,7 +135,7 @@ func (c *commenter) open() (*github.Client, error) {
 	return c.writer, err
 }
 
-// giveBack gives the token for comments back, also where ctx has ended: most calls end so
+// giveBack gives the token for comments back, also where ctx has ended, as it has
 // when the process is asked to.
 func (c *commenter) giveBack(ctx context.Context) error {
 	c.mu.Lock()

@@ -56,12 +56,10 @@ func (s suite) Run() int {
 var leftScripts = map[string]string{
 	"backtest":           "the tests of internal/backtest; .ci/run has a backtest as well",
 	"backtest_languages": "the tests of internal/backtest, and the gate's scenarios in these languages",
-	"environment":        "the gate's scenario mostly_failing, and the script preexisting",
-	"newfailing":         "the gate's scenario flaky_new, and the script regressed",
 }
 
-// shortScripts are those that -short leaves: what runs side by side in the program, begins
-// again, or is cut short.
+// shortScripts are those that -short leaves: of what runs side by side in the program, begins
+// again or is cut short, and some that show a run as a whole.
 var shortScripts = []string{
 	"agents_fail", "agents_forms", "agents_limits", "agents_processes", "agents_unwatched", "cancel", "check", "help", "levels", "order",
 	"regressed", "replay", "resume", "tasks", "tripwire", "until", "verifiers",
