@@ -293,6 +293,16 @@ func (l *Line) judged(rep *report.Report) {
 			l.Names = t.FailToPass
 		}
 	}
+	if !l.First {
+		l.Shown = new(int)
+	}
+	for _, d := range rep.Behaviour {
+		if d.Expected {
+			l.Folded++
+		} else if l.Shown != nil {
+			*l.Shown++
+		}
+	}
 	if rep.Expectations == nil {
 		return
 	}

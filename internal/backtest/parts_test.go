@@ -246,6 +246,9 @@ func TestTable(t *testing.T) {
 		{Case: "a-4-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Given: map[string]int{"rewritten": 2}},
 		{Case: "a-1-tampered", Repo: "ann/a", Arm: Tampered, Operator: "drop", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Given: map[string]int{"dropped": 1}, Named: true},
 		{Case: "a-2-tampered", Repo: "ann/a", Arm: Tampered, Operator: "skip", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1"},
+		{Case: "a-5-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Shown: new(0), Folded: 2},
+		{Case: "a-5-unseen", Repo: "ann/a", Arm: Unseen, Operator: "hidden-undo", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Shown: new(3), Folded: 1},
+		{Case: "a-6-unseen", Repo: "ann/a", Arm: Unseen, Operator: "mutant:a.go:3", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Shown: new(0)},
 	}
 	notes := map[string]Note{"a-2-good": {Case: "a-2-good", Cause: "its test needs a network", Exclude: true}}
 	s := Summarize(plan, lines, notes)

@@ -48,6 +48,12 @@ func (s *Summary) sections() []section {
 	for _, g := range s.Given {
 		given.rows = append(given.rows, []string{"`" + g.Class + "`", fmt.Sprint(g.Cases), percent(g.Rate), percent(g.Low) + " to " + percent(g.High)})
 	}
+	behaviour := section{title: "Behaviour", heads: []string{"arm", "whole runs", "with a difference that no test expects", "share", "95 % interval", "median", "most", "only expected ones"}}
+	for _, a := range s.Behaviour {
+		behaviour.rows = append(behaviour.rows, []string{
+			a.Name, fmt.Sprint(a.Cases), fmt.Sprint(a.Shows), percent(a.Rate), percent(a.Low) + " to " + percent(a.High), fmt.Sprintf("%g", a.Median), fmt.Sprint(a.Most), fmt.Sprint(a.Folded),
+		})
+	}
 	ex := section{title: "No case", heads: []string{"arm", "cause", "changes"}}
 	for _, c := range s.Excluded {
 		ex.rows = append(ex.rows, []string{string(c.Arm), c.Cause, fmt.Sprint(c.Cases)})
@@ -56,7 +62,7 @@ func (s *Summary) sections() []section {
 	for _, why := range sortedKeys(s.Unselected) {
 		un.rows = append(un.rows, []string{why, fmt.Sprint(s.Unselected[why])})
 	}
-	return []section{arms, ops, wrong, given, ex, un}
+	return []section{arms, ops, wrong, behaviour, given, ex, un}
 }
 
 type section struct {

@@ -47,6 +47,11 @@ type Line struct {
 	// Named says that each deciding test is among them.
 	Given map[string]int `json:"given,omitempty"`
 	Named bool           `json:"named,omitempty"`
+	// Shown counts the functions and command lines that the report says do something else
+	// and no test expects to, and Folded those that tests which fail without the change reach.
+	// Shown is nil where they were not compared: of a first verdict, and of older programs.
+	Shown  *int `json:"shown,omitempty"`
+	Folded int  `json:"folded,omitempty"`
 }
 
 // encode is the line as it is stored. Lists are cut, the classes

@@ -37,8 +37,9 @@ type Summary struct {
 	Operators  []ArmSummary   `json:"operators"` // the same of each operator of the bad arms
 	Wrong      []WrongCase    `json:"wrong"`
 	Cost       Cost           `json:"cost"`
-	Given      []ClassCount   `json:"given"`    // good and honest changes that give up expectations, by class
-	Excluded   []CauseCount   `json:"excluded"` // changes that gave no case, by arm and cause
+	Behaviour  []ArmBehaviour `json:"behaviour"` // of each arm and operator of a bad one, where runs were whole
+	Given      []ClassCount   `json:"given"`     // good and honest changes that give up expectations, by class
+	Excluded   []CauseCount   `json:"excluded"`  // changes that gave no case, by arm and cause
 	Unselected map[string]int `json:"unselected"`
 	Waiting    int            `json:"waiting"` // cases without a line yet, at most
 }
@@ -85,6 +86,20 @@ type ClassCount struct {
 	Rate  float64 `json:"rate"` // of the judged good and honest changes
 	Low   float64 `json:"low"`  // of the exact 95 % interval
 	High  float64 `json:"high"`
+}
+
+// An ArmBehaviour says in how many changes the comparison of behaviour shows a difference,
+// of those that were judged by whole runs.
+type ArmBehaviour struct {
+	Name   string  `json:"name"`
+	Cases  int     `json:"cases"`
+	Shows  int     `json:"shows"`  // with a difference that no test expects
+	Folded int     `json:"folded"` // only with differences that tests expect
+	Rate   float64 `json:"rate"`   // of Shows, with its exact 95 % interval
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Median float64 `json:"median"` // of the differences that no test expects
+	Most   int     `json:"most"`
 }
 
 // A CauseCount says how often a cause kept a change from being a case of an arm.
@@ -224,6 +239,7 @@ func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
 	s.Repos, s.Waiting = len(repos), max(0, planned)
 	s.countArms(judged, notes)
 	s.countGiven(judged, notes)
+	s.countBehaviour(judged, notes)
 	s.Cost = costOf(judged)
 	for c, n := range excluded {
 		c.Cases = n
@@ -285,6 +301,43 @@ func (s *Summary) countArms(judged []Line, notes map[string]Note) {
 			s.Wrong = append(s.Wrong, WrongCase{l.Case, l.Arm, l.Operator, l.Verdict, cause, note.Exclude})
 		}
 	}
+}
+
+// countBehaviour counts what the comparison of behaviour showed.
+func (s *Summary) countBehaviour(judged []Line, notes map[string]Note) {
+	for _, arm := range Arms() {
+		operators := map[string][]Line{}
+		for _, l := range judged {
+			if l.Arm != arm || l.Shown == nil || notes[l.Case].Exclude {
+				continue
+			}
+			operators[""] = append(operators[""], l)
+			if op, _, _ := strings.Cut(l.Operator, ":"); arm.bad() {
+				operators[": "+op] = append(operators[": "+op], l)
+			}
+		}
+		for _, op := range sortedKeys(operators) {
+			s.Behaviour = append(s.Behaviour, behaviourOf(string(arm)+op, operators[op]))
+		}
+	}
+}
+
+func behaviourOf(name string, lines []Line) ArmBehaviour {
+	a := ArmBehaviour{Name: name, Cases: len(lines)}
+	var shown []float64
+	for _, l := range lines {
+		switch {
+		case *l.Shown > 0:
+			a.Shows++
+		case l.Folded > 0:
+			a.Folded++
+		}
+		shown = append(shown, float64(*l.Shown))
+		a.Most = max(a.Most, *l.Shown)
+	}
+	r := rateOf(a.Shows, a.Cases)
+	a.Rate, a.Low, a.High, a.Median = r.Rate, r.Low, r.High, median(shown)
+	return a
 }
 
 func sortedKeys[V any](m map[string]V) []string {
