@@ -1,6 +1,7 @@
 package conclude
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,7 @@ func (b *builder) behaviour() {
 		for _, d := range o.Differences {
 			b.differs(&c, &warnings, differing{
 				says: fmt.Sprintf("%s %s; on base it %s", d.Example, d.Is, d.Was), path: d.Path, line: d.Line, command: d.Command, evidence: d.Evidence,
-				detail: fmt.Sprintf("%s differs for %d of %d inputs. This test passes on base and fails with the change:\n\n%s", d.Function, d.Differing, d.Inputs, d.Test),
+				detail: fmt.Sprintf("%s differs for %d of %d inputs. %s", d.Function, d.Differing, d.Inputs, shows(d)),
 				breaks: d.Breaks, stands: fmt.Sprintf("%s, which stands in the base's tree: %s; on base it %s", d.Example, d.Is, d.Was),
 				expected: d.Expected, since: "tests that fail without the change reach it",
 			})
@@ -46,6 +47,18 @@ func (b *builder) behaviour() {
 		}
 		b.add(c)
 	}
+}
+
+// shows is how the author sees a difference again.
+func shows(d gate.Difference) string {
+	if d.Test != "" {
+		text := "This test passes on base and fails with the change:\n\n" + d.Test
+		if d.Recorded != "" {
+			text = d.Recorded + " calls it so. " + text
+		}
+		return text
+	}
+	return "It was called with what " + cmp.Or(d.Recorded, "a test of the base") + " calls it with, of which the example has the beginning: no literal of the language has all of it."
 }
 
 func ranAny(n int) report.Result {
@@ -107,7 +120,7 @@ func ofFunctions(o *gate.Behaviour) []report.Difference {
 	for _, d := range o.Differences {
 		out = append(out, report.Difference{
 			Function: d.Function, Path: d.Path, Line: d.Line, Inputs: d.Inputs, Differing: d.Differing, Example: d.Example,
-			Was: d.Was, Is: d.Is, Expected: d.Expected, Reproducer: d.Test, Evidence: d.Evidence,
+			Was: d.Was, Is: d.Is, Expected: d.Expected, Reproducer: cmp.Or(d.Test, d.Command), Evidence: d.Evidence,
 		})
 	}
 	return out

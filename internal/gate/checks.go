@@ -81,6 +81,9 @@ func (r *runner) testRuns() checks.Runs {
 		Exec: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
 			return r.exec(ctx, side, r.tree(side), c, stdout)
 		},
+		AsLaid: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
+			return r.asLaid(ctx, side, r.tree(side), c, stdout)
+		},
 		Run: r.runTests, RunFresh: r.runFresh, Collect: r.collected, PackageTests: r.packageTests,
 		Warm: r.warmLate, Warming: r.warms(true),
 		Alone: r.alone, Parted: r.parted, Settle: r.answer,

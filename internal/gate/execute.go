@@ -16,6 +16,15 @@ import (
 // exec runs c in tree and records the step. stdout, which may be nil, sees all
 // of the command's standard output.
 func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (Step, error) {
+	step, err := r.asLaid(ctx, side, tree, c, stdout)
+	if err == nil && c.Stage != StageList {
+		r.restore(ctx, side, tree, c)
+	}
+	return step, err
+}
+
+// asLaid is exec, but that the tree is left as the command leaves it.
+func (r *runner) asLaid(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command, stdout io.Writer) (Step, error) {
 	r.progress(Progress{Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text})
 	step, err := r.execute(ctx, side, spot{tree: tree, home: r.home(side)}, c, stdout)
 	if err != nil {
@@ -24,9 +33,6 @@ func (r *runner) exec(ctx context.Context, side Side, tree *workspace.Tree, c ec
 	r.res.Steps = append(r.res.Steps, step)
 	if c.Data != nil {
 		r.fetches[step.Evidence] = true
-	}
-	if c.Stage != StageList {
-		r.restore(ctx, side, tree, c)
 	}
 	r.progress(Progress{Stage: c.Stage, Side: side, Unit: c.Unit, Command: c.Text, Done: true, Step: step})
 	return step, nil

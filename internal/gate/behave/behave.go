@@ -27,7 +27,8 @@ type Planned interface {
 	// Compare holds the answers of both sides against each other; without any, it says
 	// what is not even called.
 	Compare(base, head Answers) Comparison
-	// Test is a test that passes on the base and fails on the head, to be pasted.
+	// Test is a test that passes on the base and fails on the head, to be pasted; empty:
+	// none can be written.
 	Test(f Function, was Call) string
 }
 
@@ -48,10 +49,11 @@ type Function struct {
 	// that a test of the head expects a panic.
 	Panics, Awaited bool
 
-	plain string // name without a receiver
-	owner string // type of the receiver
-	given []given
-	words literals
+	plain    string // name without a receiver
+	owner    string // type of the receiver
+	given    []given
+	recorded []recorded
+	words    literals
 }
 
 // A Plan is what is called in a package.
@@ -66,6 +68,7 @@ type Plan struct {
 	errs    []string
 	opaque  []string
 	imports map[string]bool // of the package, on both sides
+	record  Recording
 }
 
 // A side is one package as parsed.
@@ -129,6 +132,7 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 	if n := len(p.Functions) - MaxFunctions; n > 0 {
 		p.Left, p.Functions = n, p.Functions[:MaxFunctions]
 	}
+	p.record = recording(was, p.Functions)
 	for name, f := range now.funcs {
 		if constructs(f) && was.funcs[name] != nil && was.funcs[name].sign == f.sign {
 			p.ctors = append(p.ctors, name)

@@ -345,3 +345,126 @@ func TestScriptWithoutTests(t *testing.T) {
 		t.Errorf("%s (%v), want %s", data, err, want)
 	}
 }
+
+const parsing = `package parse
+
+import (
+	"errors"
+	"strings"
+)
+
+type token struct {
+	kind string
+	text []byte
+}
+
+type Option func(*parser)
+
+type parser struct {
+	tokens []*token
+	at     int
+	names  map[string]interface{}
+	err    error
+	after  func() error
+	root   *node
+}
+
+type node struct {
+	up, first *node
+	name      string
+}
+
+func Parse(text string, options ...Option) (map[string]interface{}, error) {
+	p := &parser{names: map[string]interface{}{}, root: &node{}}
+	p.root.first = &node{up: p.root, name: "\xff"}
+	for _, w := range strings.Fields(text) {
+		p.tokens = append(p.tokens, &token{kind: w[:1], text: []byte(w)})
+	}
+	for _, o := range options {
+		o(p)
+	}
+	for p.at < len(p.tokens) {
+		p.next(nil)
+	}
+	return p.names, p.err
+}
+
+func (p *parser) next(_ error, _ ...int) *token {
+	t := p.tokens[p.at]
+	p.at++
+	switch {
+	case t.kind == "!" && p.root.first.up == p.root:
+		p.err = errors.New("bang")
+	case p.at > LEAST && t.kind == "=":
+		p.names[string(p.tokens[p.at-2].text)] = p.at
+	}
+	return t
+}
+
+func Join(a, b string, sep ...string) string { return a + strings.Join(sep, "") + b + "LEAST" }
+`
+
+const parsingTest = `package parse_test
+
+import (
+	"testing"
+
+	"m"
+)
+
+func TestParse(t *testing.T) {
+	if _, err := parse.Parse("a = !"); err == nil {
+		t.Fatal("no error")
+	}
+	for range []int{1, 2} {
+		t.Run("sub", func(t *testing.T) { parse.Join("x", "\xff", "+", "-") })
+	}
+}
+`
+
+// TestRecorded: a function is called with what the tests of the base call it with, also
+// where no generator makes it, in an order that puts made inputs first; what is recorded
+// is made again with its pointers, its texts and its types.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	base, head := strings.ReplaceAll(parsing, "LEAST", "1"), strings.ReplaceAll(parsing, "LEAST", "2")
+	files := map[string][]byte{"a.go": []byte(base), "a_test.go": []byte(parsingTest)}
+	p, ok := Compare(files, map[string][]byte{"a.go": []byte(head), "a_test.go": []byte(parsingTest)})
+	r := p.Recording()
+	if !ok || len(p.Functions) != 2 || !slices.Equal(r.Tests, []string{"TestParse"}) || strings.Count(r.Files["a.go"], "\n") != strings.Count(base, "\n") {
+		t.Fatalf("%v %+v\n%+v", ok, p.Functions, r)
+	}
+	out, err := in(t, map[string]string{"go.mod": old, "a.go": r.Files["a.go"], "a_test.go": parsingTest, "calls_test.go": p.File(zzTestName)}, "CALLS="+Record, "-v", "-run=^(TestParse)$", ".")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p = p.Recorded(out).(Plan)
+	next, join := p.Functions[0], p.Functions[1]
+	if len(next.recorded) != 3 || len(join.recorded) != 1 || next.recorded[0].base || !join.recorded[0].base || join.recorded[0].test != "TestParse" {
+		t.Fatalf("%+v\n%+v\n%s", next.recorded, join.recorded, out)
+	}
+	run := func(src, which string) string {
+		out, err := in(t, map[string]string{"go.mod": old, "a.go": src, "a_test.go": parsingTest, "calls_test.go": p.File(zzTestName)}, "CALLS="+which, "-v", "-run=^"+zzTestName+"$", ".")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return out
+	}
+	all := p.Compare(All(run(base, "")), All(run(head, ""))).Functions
+	if c := all[0]; c.Unlike != "" || c.Differing == 0 || !c.Candidates[0].Taken || c.Candidates[0].Base {
+		t.Fatalf("%+v", c)
+	}
+	if c := all[1]; c.Unlike != "" || len(c.Candidates) < 2 || c.Candidates[0].Taken || !slices.ContainsFunc(c.Candidates, func(k Candidate) bool { return k.Taken && k.Base }) {
+		t.Fatalf("%+v", c)
+	}
+	was := Some(run(base, Which(time.Second, [][2]int{{all[0].At, all[0].Candidates[0].Index}})))
+	if len(was) != 1 || !was[0].Stable || was[0].Test != "TestParse" || !strings.HasPrefix(was[0].Src, "(&parser{tokens:[") {
+		t.Fatalf("%+v", was)
+	}
+	if is := `names:map["a":int:2] err:nil after:func() error(nil) root:&{up:nil first:&{up:^ first:nil name:"\xff"} name:""}}`; !strings.Contains(was[0].Text, is) {
+		t.Errorf("%s, want %s in it", was[0].Text, is)
+	}
+	if text := p.Test(all[0].Function, was[0]); text != "" {
+		t.Errorf("no literal has it: %s", text)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,8 +23,10 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -38,13 +41,14 @@ type zzTable struct {
 }
 
 type zzFunc struct {
-	name   string
-	f      interface{}
-	method bool // its first argument is the receiver
-	given  []zzGiven
-	ints   []int64
-	floats []float64
-	strs   []string
+	name     string
+	f        interface{}
+	method   bool // its first argument is the receiver
+	given    []zzGiven
+	recorded []zzTaken
+	ints     []int64
+	floats   []float64
+	strs     []string
 }
 
 type zzCtor struct {
@@ -57,6 +61,13 @@ type zzGiven struct {
 	src  string
 	base bool // in the tree of the base
 	make func() []interface{}
+}
+
+// A zzTaken is an input that was recorded while a test ran.
+type zzTaken struct {
+	code string // see zzWriter
+	base bool   // it says as much as an input that stands in the tree of the base
+	test string // in which it was
 }
 
 type zzKnown struct {
@@ -783,6 +794,9 @@ type zzInput struct {
 	at    []int  // in the lists of values; nil: it stands in the tree
 	make  func() []reflect.Value
 	given bool // it stands in the tree of the base
+	taken bool // it was recorded
+	form  bool // src is not Go
+	test  string
 }
 
 // zzInputs are those of a function; none where a type cannot be made.
@@ -804,6 +818,7 @@ func zzInputs(t *zzTable, f *zzFunc) []zzInput {
 			out = append(out, in)
 		}
 	}
+	out = append(out, zzRecorded(t, f)...)
 	from, lists := 0, [][]zzValue(nil)
 	if f.method {
 		from, lists = 1, [][]zzValue{m.receivers(ft.In(0))}
@@ -1113,6 +1128,512 @@ func (f *zzFormer) failure(err error, v reflect.Value, t *zzTable) {
 	}
 }
 
+// --- recording
+
+// Bounds of what is recorded of a function.
+const (
+	zzTakes     = 40       // inputs
+	zzSeen      = 5000     // calls that are looked at
+	zzTakenSize = 4 << 10  // bytes of one
+	zzTakenAll  = 64 << 10 // bytes
+	zzTakenMost = 2000     // values in one
+	zzTakenDeep = 40
+)
+
+// zzRecorder is set where calls are recorded; what is called before, while variables are
+// made, is not.
+var zzRecorder func(f int, args []interface{})
+
+// zzNote stands at the beginning of each function whose calls are recorded.
+func zzNote(f int, args ...interface{}) {
+	if zzRecorder != nil {
+		zzRecorder(f, args)
+	}
+}
+
+// zzListen begins to print what functions are called with, each input once.
+func zzListen(table func() zzTable) {
+	if os.Getenv(zzCallsVar) != zzRecording {
+		return
+	}
+	t, out, busy := table(), os.Stdout, int32(0)
+	taken, calls, size := make([]map[string]bool, len(t.funcs)), make([]int, len(t.funcs)), make([]int, len(t.funcs))
+	types := zzTypes(&t)
+	zzRecorder = func(f int, args []interface{}) {
+		// Nothing that is called here is recorded, and no one waits.
+		if !atomic.CompareAndSwapInt32(&busy, 0, 1) {
+			return
+		}
+		defer atomic.StoreInt32(&busy, 0)
+		if calls[f]++; calls[f] > zzSeen || len(taken[f]) >= zzTakes {
+			return
+		}
+		code, base, ok := zzWrite(&t, types, reflect.TypeOf(t.funcs[f].f), args)
+		if !ok || taken[f][code] || size[f]+len(code) > zzTakenAll {
+			return
+		}
+		size[f] += len(code)
+		if taken[f] == nil {
+			taken[f] = map[string]bool{}
+		}
+		taken[f][code] = true
+		b, _ := json.Marshal(zzAnswer{Name: t.funcs[f].name, Code: code, Base: base, Test: zzRunning()})
+		out.Write([]byte("\ncalls: " + string(b) + "\n"))
+	}
+}
+
+// zzRunning is the test that calls; empty: it cannot be told.
+func zzRunning() string {
+	pcs := make([]uintptr, 100)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		name := f.Function[strings.LastIndex(f.Function, "/")+1:]
+		for _, part := range strings.Split(name, ".") {
+			if strings.HasSuffix(f.File, "_test.go") && strings.HasPrefix(part, "Test") && part != "TestMain" {
+				return part
+			}
+		}
+	}
+	return ""
+}
+
+// zzTypes are the types that values of interfaces may have, by their names; nil: two have
+// the same name.
+func zzTypes(t *zzTable) map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	var add func(of reflect.Type)
+	add = func(of reflect.Type) {
+		if have, ok := out[of.String()]; ok {
+			if have != of {
+				out[of.String()] = nil
+			}
+			return
+		}
+		out[of.String()] = of
+		switch of.Kind() {
+		case reflect.Ptr, reflect.Slice, reflect.Array, reflect.Chan:
+			add(of.Elem())
+		case reflect.Map:
+			add(of.Key())
+			add(of.Elem())
+		case reflect.Struct:
+			for i := 0; i < of.NumField(); i++ {
+				add(of.Field(i).Type)
+			}
+		case reflect.Func:
+			for i := 0; i < of.NumIn(); i++ {
+				add(of.In(i))
+			}
+			for i := 0; i < of.NumOut(); i++ {
+				add(of.Out(i))
+			}
+		}
+		if of.Kind() != reflect.Ptr && of.Kind() != reflect.Interface && of.Name() != "" {
+			add(reflect.PtrTo(of))
+		}
+	}
+	for _, k := range append(append(zzCommon(), zzAny()...), t.known...) {
+		add(reflect.TypeOf(k.make()))
+	}
+	for _, v := range []interface{}{[]string{}, []interface{}{}, map[string]string{}, int8(0), int16(0), int32(0), uint(0), uint16(0), uint32(0), uint64(0), float32(0), bytes.NewReader(nil), fmt.Errorf("%w", io.EOF), time.Second, time.Time{}} {
+		add(reflect.TypeOf(v))
+	}
+	for _, f := range t.funcs {
+		add(reflect.TypeOf(f.f))
+	}
+	for _, c := range t.ctors {
+		add(reflect.TypeOf(c.f))
+	}
+	for _, p := range t.types {
+		add(reflect.TypeOf(p))
+	}
+	return out
+}
+
+// A zzWriter writes a value so that another process can make it again. Basic values are
+// their text, lists are lists, maps lists of pairs, structures maps by field, pointers
+// lists of a number and, the first time, what they point to, and values of interfaces lists
+// of a type and the value.
+type zzWriter struct {
+	t     *zzTable
+	types map[string]reflect.Type
+	seen  map[zzPlace]int
+	left  int
+	base  bool // nothing but basic values, and lists and maps of them
+}
+
+type zzPlace struct {
+	at unsafe.Pointer
+	of reflect.Type
+}
+
+// A zzUnfit is a value that cannot be written.
+type zzUnfit struct{}
+
+// zzWrite writes the arguments of a call.
+func zzWrite(t *zzTable, types map[string]reflect.Type, ft reflect.Type, args []interface{}) (code string, base, ok bool) {
+	w := &zzWriter{t: t, types: types, seen: map[zzPlace]int{}, left: zzTakenMost, base: true}
+	defer func() {
+		if p := recover(); p != nil {
+			code, base, ok = "", false, false
+		}
+	}()
+	var list []interface{}
+	for i, a := range args {
+		list = append(list, w.code(zzAs(reflect.ValueOf(a), ft.In(i)), 0))
+	}
+	b, err := json.Marshal(list)
+	return string(b), w.base, err == nil && len(b) <= zzTakenSize
+}
+
+func (w *zzWriter) code(v reflect.Value, deep int) interface{} {
+	if w.left--; w.left < 0 || deep > zzTakenDeep {
+		panic(zzUnfit{})
+	}
+	v = zzOpen(v)
+	t := v.Type()
+	if code, ok := w.special(v); ok {
+		w.base = false
+		return code
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return strconv.FormatUint(v.Uint(), 10)
+	case reflect.Float32, reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	case reflect.String:
+		return zzText(v.String())
+	case reflect.Array, reflect.Slice:
+		if v.Kind() == reflect.Slice && v.IsNil() {
+			return nil
+		}
+		if v.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+			return zzText(string(v.Bytes()))
+		}
+		out := []interface{}{}
+		for i := 0; i < v.Len(); i++ {
+			out = append(out, w.code(v.Index(i), deep+1))
+		}
+		return out
+	case reflect.Map:
+		if v.IsNil() {
+			return nil
+		}
+		pairs := []string{}
+		all := map[string]interface{}{}
+		for it := v.MapRange(); it.Next(); {
+			pair := []interface{}{w.code(zzAs(it.Key(), t.Key()), deep+1), w.code(zzAs(it.Value(), t.Elem()), deep+1)}
+			b, _ := json.Marshal(pair)
+			pairs = append(pairs, string(b))
+			all[string(b)] = pair
+		}
+		sort.Strings(pairs)
+		out := []interface{}{}
+		for _, p := range pairs {
+			out = append(out, all[p])
+		}
+		return out
+	}
+	w.base = false
+	switch v.Kind() {
+	case reflect.Ptr:
+		if v.IsNil() {
+			return nil
+		}
+		at := zzPlace{unsafe.Pointer(v.Pointer()), t}
+		if n, ok := w.seen[at]; ok {
+			return []interface{}{n}
+		}
+		n := len(w.seen)
+		w.seen[at] = n
+		return []interface{}{n, w.code(v.Elem(), deep+1)}
+	case reflect.Struct:
+		out := map[string]interface{}{}
+		for i := 0; i < v.NumField(); i++ {
+			if name := t.Field(i).Name; name != "_" {
+				out[name] = w.code(v.Field(i), deep+1)
+			}
+		}
+		return out
+	case reflect.Interface:
+		if v.IsNil() {
+			return nil
+		}
+		of := v.Elem().Type()
+		if w.types[of.String()] != of {
+			panic(zzUnfit{})
+		}
+		return []interface{}{of.String(), w.code(zzAs(v.Elem(), of), deep+1)}
+	case reflect.Func:
+		if v.IsNil() {
+			return nil
+		}
+		return "func"
+	}
+	if (v.Kind() == reflect.Chan || v.Kind() == reflect.UnsafePointer) && v.Pointer() == 0 {
+		return nil
+	}
+	panic(zzUnfit{})
+}
+
+// special are values that are written otherwise than by their parts, and those that are
+// not: the change declares them differently.
+func (w *zzWriter) special(v reflect.Value) (interface{}, bool) {
+	t := v.Type()
+	if t.PkgPath() == zzPkgPath() {
+		for _, name := range w.t.opaque {
+			if t.Name() == name {
+				panic(zzUnfit{})
+			}
+		}
+	}
+	switch {
+	case zzUnlocked(t):
+		return nil, true
+	case t == zzTimeType:
+		return v.Interface().(time.Time).Format(time.RFC3339Nano), true
+	case t == reflect.TypeOf(strings.Builder{}):
+		return zzText(v.Addr().Interface().(*strings.Builder).String()), true
+	case t == reflect.TypeOf(time.UTC):
+		if v.IsNil() {
+			return nil, true
+		}
+		return v.Interface().(*time.Location).String(), true
+	case v.Kind() == reflect.Interface && !v.IsNil() && zzOfContext(v.Elem().Type()):
+		return "context", true
+	}
+	return nil, false
+}
+
+// zzUnlocked are types of which a new one is as good, and another one may be held.
+func zzUnlocked(t reflect.Type) bool {
+	return t.PkgPath() == "sync" && (t.Name() == "Mutex" || t.Name() == "RWMutex" || t.Name() == "WaitGroup" || t.Name() == "Pool" || t.Name() == "Cond")
+}
+
+func zzOfContext(t reflect.Type) bool {
+	if t.Kind() == reflect.Ptr {
+		t = t.Elem()
+	}
+	return t.PkgPath() == "context"
+}
+
+// zzText is a text that JSON keeps as it is.
+func zzText(s string) string {
+	if utf8.ValidString(s) {
+		return "=" + s
+	}
+	return "~" + base64.StdEncoding.EncodeToString([]byte(s))
+}
+
+// A zzReader makes what a zzWriter wrote. It panics where a type is another one now.
+type zzReader struct {
+	types    map[string]reflect.Type
+	pointers map[int]reflect.Value
+}
+
+func zzReadText(c interface{}) string {
+	s := c.(string)
+	if s[0] == '=' {
+		return s[1:]
+	}
+	b, err := base64.StdEncoding.DecodeString(s[1:])
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// into makes a value in a place.
+func (r *zzReader) into(v reflect.Value, c interface{}) {
+	v = zzOpen(v)
+	t := v.Type()
+	if c == nil {
+		return
+	}
+	switch {
+	case t == zzTimeType:
+		at, err := time.Parse(time.RFC3339Nano, c.(string))
+		if err != nil {
+			panic(err)
+		}
+		v.Set(reflect.ValueOf(at))
+		return
+	case t == reflect.TypeOf(strings.Builder{}):
+		v.Addr().Interface().(*strings.Builder).WriteString(zzReadText(c))
+		return
+	case t == reflect.TypeOf(time.UTC):
+		at, err := time.LoadLocation(c.(string))
+		if err != nil {
+			panic(err)
+		}
+		v.Set(reflect.ValueOf(at))
+		return
+	case v.Kind() == reflect.Interface && c == "context":
+		v.Set(reflect.ValueOf(context.Background()))
+		return
+	}
+	number := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		v.SetBool(c.(string) == "true")
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n, err := strconv.ParseInt(c.(string), 10, t.Bits())
+		number(err)
+		v.SetInt(n)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		n, err := strconv.ParseUint(c.(string), 10, t.Bits())
+		number(err)
+		v.SetUint(n)
+	case reflect.Float32, reflect.Float64:
+		n, err := strconv.ParseFloat(c.(string), 64)
+		number(err)
+		v.SetFloat(n)
+	case reflect.String:
+		v.SetString(zzReadText(c))
+	case reflect.Array, reflect.Slice:
+		r.list(v, c)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(t))
+		for _, p := range c.([]interface{}) {
+			key, elem := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+			r.into(key, p.([]interface{})[0])
+			r.into(elem, p.([]interface{})[1])
+			v.SetMapIndex(key, elem)
+		}
+	case reflect.Ptr:
+		list := c.([]interface{})
+		n := int(list[0].(float64))
+		if len(list) > 1 {
+			p := reflect.New(t.Elem())
+			r.pointers[n] = p
+			r.into(p.Elem(), list[1])
+		}
+		v.Set(r.pointers[n].Convert(t))
+	case reflect.Struct:
+		fields := c.(map[string]interface{})
+		for i := 0; i < t.NumField(); i++ {
+			if name := t.Field(i).Name; name != "_" {
+				code, ok := fields[name]
+				if !ok {
+					panic("another structure")
+				}
+				delete(fields, name)
+				r.into(v.Field(i), code)
+			}
+		}
+		if len(fields) > 0 {
+			panic("another structure")
+		}
+	case reflect.Interface:
+		list := c.([]interface{})
+		x := reflect.New(r.types[list[0].(string)]).Elem()
+		r.into(x, list[1])
+		v.Set(x)
+	case reflect.Func:
+		v.Set((&zzMaker{}).stubs(t)[0].make())
+	default:
+		panic("another type")
+	}
+}
+
+func (r *zzReader) list(v reflect.Value, c interface{}) {
+	t := v.Type()
+	if v.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+		v.Set(reflect.ValueOf([]byte(zzReadText(c))).Convert(t))
+		return
+	}
+	list := c.([]interface{})
+	if v.Kind() == reflect.Slice {
+		v.Set(reflect.MakeSlice(t, len(list), len(list)))
+	}
+	for i, e := range list {
+		r.into(v.Index(i), e)
+	}
+}
+
+// zzRecorded are the inputs of a function that were recorded.
+func zzRecorded(t *zzTable, f *zzFunc) []zzInput {
+	if len(f.recorded) == 0 {
+		return nil
+	}
+	ft, types := reflect.TypeOf(f.f), zzTypes(t)
+	var out []zzInput
+	for _, k := range f.recorded {
+		k := k
+		in := zzInput{given: k.base, taken: true, test: k.test, make: func() []reflect.Value {
+			var list []interface{}
+			if err := json.Unmarshal([]byte(k.code), &list); err != nil || len(list) != ft.NumIn() {
+				panic("another function")
+			}
+			r := &zzReader{types: types, pointers: map[int]reflect.Value{}}
+			var args []reflect.Value
+			for i, c := range list {
+				v := reflect.New(ft.In(i)).Elem()
+				r.into(v, c)
+				args = append(args, v)
+			}
+			return args
+		}}
+		if in.src = f.name + "(…)"; zzTries(in) {
+			in.src, in.form = zzRecordedCall(f, ft, in.make())
+		}
+		out = append(out, in)
+	}
+	return out
+}
+
+// zzRecordedCall is a call as Go has it, or in the words of a form where Go has none.
+func zzRecordedCall(f *zzFunc, ft reflect.Type, args []reflect.Value) (string, bool) {
+	lists, at, form := [][]zzValue{}, []int{}, false
+	for _, a := range args {
+		src, ok := zzLiteral(a)
+		if !ok {
+			form = true
+			if src = zzForm(a, nil, false); len(src) > 80 {
+				src = src[:80]
+				for !utf8.ValidString(src) {
+					src = src[:len(src)-1]
+				}
+				src += "…"
+			}
+			if src = strings.TrimPrefix(src, "&"); a.Kind() == reflect.Ptr && !a.IsNil() {
+				src = "&" + zzName(a.Type().Elem()) + src
+			}
+		}
+		lists, at = append(lists, []zzValue{{src: src}}), append(at, 0)
+	}
+	return zzExpression(f, ft, lists, at), form
+}
+
+// zzLiteral is a value, or what it points to, as Go writes it, where it can.
+func zzLiteral(v reflect.Value) (string, bool) {
+	switch v.Kind() {
+	case reflect.Ptr, reflect.Interface:
+		if v.IsNil() {
+			return "nil", true
+		}
+		if v.Kind() == reflect.Ptr && v.Elem().Kind() == reflect.Struct && zzName(v.Type().Elem()) == v.Type().Elem().Name() {
+			src, ok := zzSource(v.Elem())
+			return "&" + src, ok
+		}
+		if v.Kind() == reflect.Interface && v.Elem().Type().PkgPath() == "" && v.Elem().Kind() <= reflect.String {
+			return zzSource(v.Elem())
+		}
+		return "", false
+	}
+	return zzSource(v)
+}
+
 // --- calling
 
 // A zzOutcome is what came of a call.
@@ -1196,7 +1717,9 @@ func zzRun(t *zzTable, f *zzFunc, in zzInput, printed *os.File) (out zzOutcome) 
 	}
 	out.Soft, out.Text = strings.Join(soft, ", "), strings.Replace(strings.Join(strong, ", "), ", ; ", "; ", -1)
 	out.Text = strings.TrimPrefix(out.Text, "; ")
-	out.Check = zzCheck(t, f, in, res)
+	if !in.form {
+		out.Check = zzCheck(t, f, in, res)
+	}
 	return out
 }
 
@@ -1347,8 +1870,9 @@ func zzSource(v reflect.Value) (string, bool) {
 // their places; zzFromVar
 // makes a process one of those, and says where it begins and what it leaves out.
 const (
-	zzCallsVar = "CALLS"
-	zzFromVar  = "CALLS_FROM"
+	zzCallsVar  = "CALLS"
+	zzFromVar   = "CALLS_FROM"
+	zzRecording = "record" // in zzCallsVar: tests run, and what they call is recorded
 )
 
 // A zzRecord is a line about a call.
@@ -1358,9 +1882,10 @@ type zzRecord struct {
 	Call   string // class and hashes
 	Src    string
 	Given  bool
+	Taken  bool
+	Test   string
 	Dims   []int
 	Detail *zzOutcome
-	Ends   bool // of the function: there is no time for more
 }
 
 // A zzAnswer is what is known of a function, or of one of its inputs.
@@ -1369,10 +1894,14 @@ type zzAnswer struct {
 	Makeable bool
 	Calls    string // of all inputs, nineteen characters each; empty: the answer is about one
 	Given    []int  // indexes of inputs that stand in the tree
+	Taken    []int  // of those that were recorded
 	Index    int
 	Src      string
 	Detail   *zzOutcome `json:",omitempty"`
 	Stable   bool
+	Code     string `json:",omitempty"` // a recorded input, and the test that called
+	Base     bool   `json:",omitempty"`
+	Test     string `json:",omitempty"`
 }
 
 func zzMain(t *testing.T, table zzTable) {
@@ -1398,12 +1927,17 @@ func zzMain(t *testing.T, table zzTable) {
 				case call == hung || again == hung: // it takes about as long as it may
 					call = skipped
 				case call != skipped && again != skipped:
-					call = string(zzUnstable)
+					if call = string(zzUnstable); r.Taken { // it may hold what no other process has
+						call = skipped
+					}
 				}
 			}
 			b.WriteString((call + strings.Repeat(".", 19))[:19])
 			if r.Given {
 				a.Given = append(a.Given, j)
+			}
+			if r.Taken {
+				a.Taken = append(a.Taken, j)
 			}
 		}
 		a.Calls = b.String()
@@ -1427,7 +1961,7 @@ func zzSome(table *zzTable, which string) {
 				if r.Detail == nil {
 					continue
 				}
-				a := zzAnswer{Name: table.funcs[i].name, Makeable: true, Index: r.I, Src: r.Src, Detail: r.Detail}
+				a := zzAnswer{Name: table.funcs[i].name, Makeable: true, Index: r.I, Src: r.Src, Detail: r.Detail, Test: r.Test}
 				a.Stable = j < len(second[i]) && second[i][j].Detail != nil && second[i][j].Call == r.Call && second[i][j].Detail.Text == r.Detail.Text
 				if r.Given {
 					a.Given = []int{r.I}
@@ -1455,7 +1989,9 @@ func zzPass(table *zzTable, which string, limit time.Duration) map[int][]zzRecor
 		}
 		out[rec.F] = append(out[rec.F], rec)
 		f, i = rec.F, rec.I+1
-		if hangs[f]++; hangs[f] >= zzHangs {
+		if rec.Taken { // what it waits for is in no other process, and for the others neither
+			skips += zzAllTaken(f) + ","
+		} else if hangs[f]++; hangs[f] >= zzHangs {
 			f, i = f+1, 0
 		}
 		if key := zzLargest(rec.F, rec.Dims); key != "" { // what is as large in the same place hangs as well
@@ -1590,22 +2126,22 @@ func zzChild(table *zzTable, from, which string) {
 			if i == first && j < at || wanted >= 0 && j != wanted {
 				continue
 			}
-			rec := zzRecord{F: i, I: j, Given: in.given}
-			if zzSkips(skips, i, in.at) || wanted < 0 && time.Since(began) > zzTime {
+			rec := zzRecord{F: i, I: j, Given: in.given, Taken: in.taken}
+			if zzSkips(skips, i, in) || wanted < 0 && time.Since(began) > zzTime {
 				rec.Call = string(zzSkipped)
 				enc.Encode(rec)
 				continue
 			}
 			rec.Begins, rec.Dims = true, in.at
 			if wanted >= 0 {
-				rec.Src = in.src
+				rec.Src, rec.Test = in.src, in.test
 			}
 			enc.Encode(rec)
 			o := zzRun(table, f, in, printed)
 			if key := zzLargest(i, in.at); wanted < 0 && key != "" && o.Micros > int64(zzSlow/time.Microsecond) {
 				skips = append(skips, key) // what is as large would use up the time of the others
 			}
-			rec.Begins, rec.Dims, rec.Src = false, nil, ""
+			rec.Begins, rec.Dims = false, nil
 			rec.Call = o.Class
 			if o.Class != string(zzSkipped) {
 				rec.Call += zzHash(o.Input) + zzHash(o.Class+o.Soft) + zzHash(o.Class+o.Text)
@@ -1614,16 +2150,22 @@ func zzChild(table *zzTable, from, which string) {
 				if len(o.Text) > 2000 {
 					o.Text = o.Text[:2000] + "…"
 				}
-				rec.Detail, rec.Src = &o, in.src
+				rec.Detail = &o
 			}
 			enc.Encode(rec)
 		}
 	}
 }
 
-func zzSkips(skips []string, f int, at []int) bool {
-	for i, n := range at {
-		key := fmt.Sprintf("%d.%d.%d", f, i, n)
+func zzSkips(skips []string, f int, in zzInput) bool {
+	keys := []string{}
+	for i, n := range in.at {
+		keys = append(keys, fmt.Sprintf("%d.%d.%d", f, i, n))
+	}
+	if in.taken {
+		keys = append(keys, zzAllTaken(f))
+	}
+	for _, key := range keys {
 		for _, s := range skips {
 			if s == key {
 				return true
@@ -1632,3 +2174,6 @@ func zzSkips(skips []string, f int, at []int) bool {
 	}
 	return false
 }
+
+// zzAllTaken names the recorded inputs of a function.
+func zzAllTaken(f int) string { return strconv.Itoa(f) + ".taken" }

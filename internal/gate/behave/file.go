@@ -56,12 +56,16 @@ func (p Plan) File(test string) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\n%s%s\nconst zzTestName = %q\n\n", p.clause, more.String(), body, test)
-	fmt.Fprintf(&b, "func %s(t *testing.T) {\n\tzzMain(t, zzTable{\n\t\tfuncs: []zzFunc{\n", test)
+	fmt.Fprintf(&b, "func %s(t *testing.T) { zzMain(t, zzAll()) }\n\nfunc init() { zzListen(zzAll) }\n\nfunc zzAll() zzTable {\n\treturn zzTable{\n\t\tfuncs: []zzFunc{\n", test)
 	for _, f := range p.Functions {
 		fmt.Fprintf(&b, "\t\t\t{name: %q, f: %s, method: %v,\n\t\t\t\tints: %s, floats: %s, strs: []string{%s},\n", f.Name, f.Name, f.Method, ints(f.words.ints), floats(f.words.floats), quoteAll(f.words.strings))
 		b.WriteString("\t\t\t\tgiven: []zzGiven{")
 		for _, g := range f.given {
 			fmt.Fprintf(&b, "\n\t\t\t\t\t{%q, %v, func() []interface{} { return []interface{}{%s} }},", g.text(), g.base, g.text())
+		}
+		b.WriteString("},\n\t\t\t\trecorded: []zzTaken{")
+		for _, r := range f.recorded {
+			fmt.Fprintf(&b, "\n\t\t\t\t\t{%q, %v, %q},", r.code, r.base, r.test)
 		}
 		b.WriteString("}},\n")
 	}
@@ -77,7 +81,7 @@ func (p Plan) File(test string) string {
 	for _, e := range p.errs {
 		fmt.Fprintf(&b, "%q: %s, ", e, e)
 	}
-	fmt.Fprintf(&b, "},\n\t\topaque: []string{%s},\n\t\tknown: []zzKnown{%s},\n\t})\n}\n", quoteAll(p.opaque), values.String())
+	fmt.Fprintf(&b, "},\n\t\topaque: []string{%s},\n\t\tknown: []zzKnown{%s},\n\t}\n}\n", quoteAll(p.opaque), values.String())
 	return b.String()
 }
 

@@ -26,11 +26,15 @@ type answer struct {
 	Makeable bool
 	Calls    string
 	Given    []int
+	Taken    []int // indexes of inputs that were recorded
 	Index    int
 	Src      string
 	Detail   *Outcome
 	Stable   bool
 	About    *About
+	Code     string // a recorded input
+	Base     bool   // it is nothing but basic values
+	Test     string // that called
 }
 
 // Answers are what the driver printed of a side, by function.
@@ -56,7 +60,9 @@ func read(output string) []answer {
 func All(output string) Answers {
 	out := Answers{}
 	for _, a := range read(output) {
-		out[a.Name] = a
+		if a.Code == "" {
+			out[a.Name] = a
+		}
 	}
 	return out
 }
@@ -105,6 +111,7 @@ type Candidate struct {
 	Kind  Kind
 	Hangs bool
 	Base  bool // it stands in the base's tree
+	Taken bool // it was recorded while the base's tests ran
 }
 
 // Why nothing was compared.
@@ -176,7 +183,7 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 			continue
 		}
 		c.Inputs++
-		k := Candidate{Index: i, Hangs: class == 'h', Base: slices.Contains(was.Given, i) && slices.Contains(now.Given, i)}
+		k := Candidate{Index: i, Hangs: class == 'h', Base: slices.Contains(was.Given, i) && slices.Contains(now.Given, i), Taken: slices.Contains(was.Taken, i)}
 		switch {
 		case ends || class == 'p':
 			k.Kind = Crashes
@@ -205,6 +212,9 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 		if a.Base != b.Base && a.Kind == Crashes && b.Kind == Crashes {
 			return map[bool]int{true: -1, false: 1}[a.Base]
 		}
+		if a.Kind == b.Kind && a.Taken != b.Taken { // which are small
+			return map[bool]int{true: 1, false: -1}[a.Taken]
+		}
 		return int(a.Kind) - int(b.Kind)
 	})
 	return c
@@ -225,6 +235,7 @@ type Call struct {
 	Index  int
 	Src    string // as Go writes it
 	Stable bool   // twice the same
+	Test   string // of the base, while which the input was recorded
 	Outcome
 }
 
@@ -233,7 +244,7 @@ func Some(output string) []Call {
 	var out []Call
 	for _, a := range read(output) {
 		if a.Detail != nil {
-			out = append(out, Call{a.Name, a.Index, a.Src, a.Stable, *a.Detail})
+			out = append(out, Call{a.Name, a.Index, a.Src, a.Stable, a.Test, *a.Detail})
 		}
 	}
 	return out
@@ -268,8 +279,12 @@ func short(s string) string {
 	return s
 }
 
-// Test is a test that passes on the base and fails on the head, to be pasted.
+// Test is a test that passes on the base and fails on the head, to be pasted; empty: the
+// input cannot be written as Go.
 func (p Plan) Test(f Function, was Call) string {
+	if len(was.Check) == 0 {
+		return ""
+	}
 	name := strings.ToUpper(f.plain[:1]) + f.plain[1:]
 	if f.owner != "" {
 		name = strings.ToUpper(f.owner[:1]) + f.owner[1:] + name

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -48,7 +49,8 @@ type Difference struct {
 	Example   string   `json:"example"`   // the smallest of them, as Go writes the call
 	Was       string   `json:"was"`
 	Is        string   `json:"is"`
-	Test      string   `json:"test"`     // holds what the base does
+	Test      string   `json:"test"`     // holds what the base does; empty: the input cannot be written
+	Recorded  string   `json:"recorded"` // the test of the base while which the input was recorded; empty: it was made
 	Breaks    bool     `json:"breaks"`   // the base returns for an input of its own tree, and the head does not
 	Expected  bool     `json:"expected"` // tests that fail without the change reach it
 	Touched   bool     `json:"touched"`  // tests that the change alters or brings reach it
@@ -60,6 +62,7 @@ type Difference struct {
 // Bounds for calls of functions.
 const (
 	behaviourShare = 8 // of the run's time that is left: an eighth
+	recordShare    = 4 // of that
 	callsCompile   = time.Minute
 	callLimit      = 10 * time.Second // a longer one hangs, where it takes hangTimes as long as on the base
 	hangTimes      = 100
@@ -214,6 +217,9 @@ func (b *behaviour) plan(c called) (called, bool, error) {
 func (b *behaviour) call(ctx context.Context, c called) error {
 	said := map[Side]behave.Answers{}
 	var command string
+	if err := b.record(ctx, &c); err != nil {
+		return err
+	}
 	for _, side := range []Side{Base, Head} {
 		out, step, err := b.run(ctx, side, &c, "")
 		if err != nil || step.Evidence == "" {
@@ -247,6 +253,31 @@ func (b *behaviour) call(ctx context.Context, c called) error {
 	return b.again(ctx, &c, compared)
 }
 
+// record runs the tests of the base that reach the functions, which say what they are
+// called with. Where that does not work the functions are called with what is made.
+func (b *behaviour) record(ctx context.Context, c *called) error {
+	plan, ok := c.plan.(behave.Recorder)
+	if !ok || c.by.Record == nil {
+		return nil
+	}
+	how := plan.Recording()
+	left := b.until.Sub(b.in.Now()) / recordShare
+	if len(how.Tests) == 0 || left <= 0 {
+		return nil
+	}
+	texts := map[string]string{c.by.File(b.test): c.plan.File(b.test)}
+	maps.Copy(texts, how.Files)
+	command := c.by.Record(c.commands[Base], c.pkg.ImportPath, how.Tests)
+	command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
+	out, step, err := b.laid(ctx, Base, c, texts, command, b.in.AsLaid)
+	b.fresh = false // tests leave what they like
+	if err != nil || step.Evidence == "" {
+		return err
+	}
+	c.plan = plan.Recorded(out)
+	return nil
+}
+
 // late says that there was no time for a package.
 func (b *behaviour) late(c called, is bool) {
 	if is {
@@ -274,6 +305,16 @@ func (b *behaviour) run(ctx context.Context, side Side, c *called, which string)
 	if left <= 0 || ctx.Err() != nil {
 		return "", Step{}, context.Cause(ctx)
 	}
+	command := c.by.Calls(c.commands[side], c.pkg.ImportPath, b.test, which)
+	command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
+	return b.laid(ctx, side, c, map[string]string{c.by.File(b.test): c.plan.File(b.test)}, command, b.in.Exec)
+}
+
+// runs is how a command runs.
+type runs func(context.Context, Side, ecosystem.Command, io.Writer) (Step, error)
+
+// laid runs a command in a side in which files are laid over the folder of a package.
+func (b *behaviour) laid(ctx context.Context, side Side, c *called, texts map[string]string, command ecosystem.Command, exec runs) (string, Step, error) {
 	if !b.fresh {
 		for _, s := range []Side{Base, Head} {
 			if err := b.in.Reset(ctx, s); err != nil {
@@ -287,19 +328,26 @@ func (b *behaviour) run(ctx context.Context, side Side, c *called, which string)
 		return "", Step{}, err
 	}
 	defer root.Close()
-	name := filepath.FromSlash(path.Join(c.pkg.Dir, c.by.File(b.test)))
-	if err := root.WriteFile(name, []byte(c.plan.File(b.test)), 0o644); err != nil {
-		return "", Step{}, fmt.Errorf("calls of %s: %w", c.pkg.ImportPath, err)
-	}
-	defer func() {
-		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			b.in.Note("%s: the file with calls of functions could not be removed: %v", side, err)
+	for name, text := range texts {
+		name = filepath.FromSlash(path.Join(c.pkg.Dir, name))
+		before, there := root.ReadFile(name)
+		if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
+			return "", Step{}, fmt.Errorf("calls of %s: %w", c.pkg.ImportPath, err)
 		}
-	}()
-	command := c.by.Calls(c.commands[side], c.pkg.ImportPath, b.test, which)
-	command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
+		defer func() {
+			err := there
+			if err == nil {
+				err = root.WriteFile(name, before, 0o644)
+			} else {
+				err = root.Remove(name)
+			}
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				b.in.Note("%s: %s could not be put back after calls of functions: %v", side, name, err)
+			}
+		}()
+	}
 	var said bytes.Buffer
-	step, err := b.in.Exec(ctx, side, command, &said)
+	step, err := exec(ctx, side, command, &said)
 	if err == nil {
 		c.evidence = append(c.evidence, step.Evidence)
 	}
@@ -374,7 +422,7 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 	}
 	d := Difference{
 		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
-		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), kind: k.Kind,
+		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), Recorded: was.Test, kind: k.Kind,
 		Touched: len(f.Touched) > 0,
 		Breaks:  k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
 	}

@@ -93,6 +93,9 @@ type Runs struct {
 	Reset func(context.Context, Side) error
 	// Exec runs a command, and stdout, which may be nil, sees its output.
 	Exec func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error)
+	// AsLaid is Exec, but that tracked files which differ from the commit, as those that a
+	// check has laid, are left alone.
+	AsLaid func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error)
 	// Home is the HOME of a side's commands.
 	Home func(Side) string
 	// Run runs a test command as the side is, RunFresh after a Reset.

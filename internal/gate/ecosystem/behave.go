@@ -24,6 +24,10 @@ type Behaviour struct {
 
 	// Calls is c as it makes the calls of a plan, all of them or those of which.
 	Calls func(c Command, pkg, test, which string) Command
+
+	// Record is c as it runs tests that say what functions are called with; nil: that is
+	// not done.
+	Record func(c Command, pkg string, tests []string) Command
 }
 
 // A Calling is a place where functions are called.

@@ -14,17 +14,21 @@ import (
 )
 
 func goBehaviour() *Behaviour {
+	run := func(c Command, pkg, tests, calls string) Command {
+		before, _, _ := strings.Cut(c.Text, "go test") // settings
+		argv := slices.Concat([]string{"go", "test"}, goTags([]Command{c}), []string{"-count=1", "-vet=off", "-v", "-run=^" + tests + "$", pkg})
+		if calls != "" {
+			argv = append([]string{"env", "CALLS=" + calls}, argv...)
+		}
+		c.Argv, c.Text, c.Results = argv, before+quoted(argv...), nil
+		return c
+	}
 	return &Behaviour{
-		Plan: planGo,
-		File: func(test string) string { return strings.ToLower(test) + "_test.go" },
-		Calls: func(c Command, pkg, test, which string) Command {
-			before, _, _ := strings.Cut(c.Text, "go test") // settings
-			argv := slices.Concat([]string{"go", "test"}, goTags([]Command{c}), []string{"-count=1", "-vet=off", "-v", "-run=^" + test + "$", pkg})
-			if which != "" {
-				argv = append([]string{"env", "CALLS=" + which}, argv...)
-			}
-			c.Argv, c.Text, c.Results = argv, before+quoted(argv...), nil
-			return c
+		Plan:  planGo,
+		File:  func(test string) string { return strings.ToLower(test) + "_test.go" },
+		Calls: run,
+		Record: func(c Command, pkg string, tests []string) Command {
+			return run(c, pkg, "("+strings.Join(tests, "|")+")", behave.Record)
 		},
 	}
 }
