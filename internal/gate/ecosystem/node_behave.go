@@ -14,14 +14,15 @@ import (
 //go:embed node_behave.mjs
 var nodeBehave string
 
-// nodeBehaviour calls what modules export that Node.js loads as they are.
+// nodeBehaviour calls what modules export that Node.js loads as they are, or that a compiler
+// of the project makes such.
 func nodeBehaviour() *Behaviour {
 	return &Behaviour{
 		ByFile: true,
 		Plan: func(base, head fs.FS, at Calling) (behave.Planned, bool) {
 			var files []string
 			for _, f := range at.Files {
-				if slices.Contains([]string{".js", ".cjs", ".mjs"}, path.Ext(f)) && !strings.Contains(path.Base(f), ".config.") {
+				if callable(f) {
 					files = append(files, f)
 				}
 			}
@@ -41,6 +42,12 @@ func nodeBehaviour() *Behaviour {
 			return c
 		},
 	}
+}
+
+// callable says whether a file can be a module with functions.
+func callable(name string) bool {
+	base := path.Base(name)
+	return slices.Contains([]string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".tsx"}, path.Ext(name)) && !strings.Contains(base, ".config.") && !strings.Contains(base, ".d.")
 }
 
 // jsDefines are names that code gives to what it defines or exports.

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
+import Module, { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -62,15 +62,148 @@ function hidden (m, exported) {
 
 async function load (m) {
   const file = path.join(ROOT, m.path)
+  if (m.typed && !m.native) return createRequire(file)(file)
   if (isModern(m)) return import(pathToFileURL(file).href)
   return createRequire(import.meta.url)(file)
 }
 
 function isModern (m) {
+  if (m.typed) return true
   if (/\.mjs$/.test(m.path)) return true
   if (/\.cjs$/.test(m.path)) return false
   if (/^\s*(?:import\s[^(]|export\s)/m.test(m.head) && !/\bmodule\.exports\b/.test(m.head)) return true
   return false
+}
+
+// --- TypeScript, by a compiler that the project has
+
+const compiled = new Map() // texts of compiled files, as the engine sees them
+
+const isTyped = file => /\.[cm]?tsx?$/.test(file)
+
+// compiler makes CommonJS of a file's text; null: the project has none that this knows.
+// Version 7 of typescript has no functions to call.
+function compiler () {
+  const get = (name, from = path.join(ROOT, 'package.json')) => { try { return createRequire(from).resolve(name) } catch { return null } }
+  const using = file => { try { return createRequire(import.meta.url)(file) } catch { return null } }
+  const ts = get('typescript') && using(get('typescript'))
+  const config = settings(ts)
+  if (ts && ts.transpileModule) {
+    const { experimentalDecorators, emitDecoratorMetadata, jsx, jsxFactory, jsxImportSource, useDefineForClassFields } = config.options
+    const how = { experimentalDecorators, emitDecoratorMetadata, jsx: jsx === undefined ? ts.JsxEmit.React : jsx === ts.JsxEmit.Preserve ? ts.JsxEmit.ReactJSX : jsx, jsxFactory, jsxImportSource, useDefineForClassFields }
+    return (text, file) => ts.transpileModule(text, { fileName: file, compilerOptions: { ...how, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true, allowJs: true } }).outputText
+  }
+  for (const owner of ['', 'tsx', 'vite', 'tsup', 'vitest']) {
+    const at = owner ? get(owner) || get(owner + '/package.json') : path.join(ROOT, 'package.json')
+    const esbuild = at && get('esbuild', at) && using(get('esbuild', at))
+    if (esbuild) return (text, file) => esbuild.transformSync(text, { loader: /x$/.test(file) ? 'tsx' : isTyped(file) ? 'ts' : 'js', format: 'cjs', target: 'node16', sourcefile: file }).code
+  }
+  return null
+}
+
+// settings are those of the project's tsconfig.json that matter for one file.
+function settings (ts) {
+  const file = path.join(ROOT, 'tsconfig.json')
+  try {
+    if (ts && ts.parseJsonConfigFileContent) {
+      const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(file, ts.sys.readFile).config, { ...ts.sys, readDirectory: () => [] }, ROOT)
+      return { options, base: options.baseUrl || options.pathsBasePath || ROOT, paths: options.paths || {} }
+    }
+    const bare = fs.readFileSync(file, 'utf8').replace(/"(?:[^"\\]|\\.)*"|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, t => t[0] === '"' ? t : '')
+    const options = JSON.parse(bare.replace(/,(\s*[}\]])/g, '$1')).compilerOptions || {}
+    return { options, base: path.join(ROOT, options.baseUrl || '.'), paths: options.paths || {} }
+  } catch { return { options: {}, base: ROOT, paths: {} } }
+}
+
+// hook lets files of the project be loaded that are written in TypeScript, or as modules
+// that one in TypeScript loads. Names are found as compilers find them: "./a.js" and "./a"
+// are a.ts, and by the paths of tsconfig.json.
+function hook (compile) {
+  const own = file => file.startsWith(ROOT + path.sep) && !file.includes(path.sep + 'node_modules' + path.sep)
+  const plain = Module._extensions['.js']
+  const run = (m, text, file) => {
+    compiled.set(file, compile(text, file))
+    m._compile(compiled.get(file), file)
+  }
+  for (const ext of ['.ts', '.tsx', '.mts', '.cts']) Module._extensions[ext] = (m, file) => run(m, fs.readFileSync(file, 'utf8'), file)
+  for (const ext of ['.js', '.mjs']) {
+    Module._extensions[ext] = (m, file) => {
+      const text = own(file) ? fs.readFileSync(file, 'utf8') : ''
+      if (/^\s*(?:import\s[^(]|export\s)/m.test(text)) run(m, text, file)
+      else plain(m, file)
+    }
+  }
+  const { base, paths } = settings()
+  const others = (request, from) => {
+    const out = []
+    const stem = request.replace(/\.([cm]?)js(x?)$/, '')
+    if (/^\.\.?(?:\/|$)/.test(request)) out.push(...['.ts', '.tsx', '.mts', '.cts'].map(e => path.resolve(path.dirname(from), stem + e)))
+    for (const [pattern, to] of Object.entries(paths)) {
+      const [head, tail] = pattern.split('*')
+      if (tail === undefined ? request !== pattern : !request.startsWith(head) || !request.endsWith(tail)) continue
+      const part = tail === undefined ? '' : request.slice(head.length, request.length - tail.length)
+      for (const t of to) out.push(path.resolve(base, t.replace('*', part)), path.resolve(base, t.replace('*', part).replace(/\.js$/, '') + '.ts'))
+    }
+    return out
+  }
+  const resolve = Module._resolveFilename
+  Module._resolveFilename = function (request, parent, ...rest) {
+    try { return resolve.call(this, request, parent, ...rest) } catch (e) {
+      for (const other of parent && parent.filename && own(parent.filename) ? others(request, parent.filename) : []) {
+        try { return resolve.call(this, other, parent, ...rest) } catch {}
+      }
+      throw e
+    }
+  }
+}
+
+// prepared has the texts of TypeScript compiled, and keeps them as they are as well.
+function prepared (modules) {
+  if (!modules.some(m => isTyped(m.path))) return modules
+  let compile = compiler()
+  const native = !compile && process.features.typescript && Module.stripTypeScriptTypes
+  if (compile) hook(compile)
+  else if (native) {
+    process.removeAllListeners('warning')
+    compile = text => Module.stripTypeScriptTypes(text)
+  } else {
+    console.error('TypeScript cannot be loaded: the project has neither typescript (before 7) nor esbuild, and this Node.js does not know it')
+    return modules.filter(m => !isTyped(m.path))
+  }
+  return modules.flatMap(m => {
+    if (!isTyped(m.path)) return [m]
+    const file = path.join(ROOT, m.path)
+    try {
+      return [{ path: m.path, typed: true, native: !!native, source: { base: m.base, head: m.head }, base: compile(m.base, file), head: compile(m.head, file) }]
+    } catch (e) {
+      console.error(`${m.path} cannot be compiled: ${e && e.message}`)
+      return []
+    }
+  })
+}
+
+// defined finds where a function is defined in TypeScript: the place of its parameters.
+function defined (f, text) {
+  const name = f.kind === 'new' ? 'constructor' : escaped(f.plain)
+  const from = f.owner || f.kind === 'new' ? Math.max(0, text.search(new RegExp(`\\bclass\\s+${escaped((f.owner || f).name.replace(/.*\./, ''))}(?![\\w$])`))) : 0
+  const m = new RegExp(`(?<![\\w$.])(?:function\\s*\\*?\\s*|const\\s+|let\\s+|var\\s+)?${name}\\s*(?::[^=;\\n]*)?(?:=\\s*(?:async\\s*)?(?:function\\s*\\*?\\s*)?)?(?:<[^>(]*>)?\\s*\\(`, 'g')
+  m.lastIndex = from
+  for (let found; (found = m.exec(text));) {
+    const cells = split(text, m.lastIndex)
+    if (/^\)\s*(?::|=>|\{)/.test(text.slice(cells.end, cells.end + 40))) return { at: found.index, cells: cells.list }
+  }
+  return null
+}
+
+// annotated are the types of parameters as TypeScript has them.
+function annotated (f) {
+  const d = defined(f, f.module.source.head) || defined(f, f.module.source.base)
+  const out = {}
+  for (const c of d ? d.cells : []) {
+    const m = /^\s*(?:(?:public|private|protected|readonly)\s+)*(?:\.\.\.)?([\w$]+)\s*\??\s*:\s*([\s\S]+?)\s*(?:(?<!=)=(?![>=])[\s\S]*)?$/.exec(c)
+    if (m) out[m[1]] = m[2]
+  }
+  return out
 }
 
 // functions are those that a module exports, and the methods of classes that it exports.
@@ -164,7 +297,7 @@ function quoted (text, at) {
 // plan is what is called here, in an order that is the same on both sides.
 async function plan (data) {
   const out = []
-  for (const m of data.modules) {
+  for (const m of prepared(data.modules)) {
     let exports
     try { exports = await load(m) } catch (e) {
       console.error(`${m.path} cannot be loaded: ${e && e.message}`)
@@ -259,7 +392,8 @@ function imports (t, m) {
   for (const text of [t.base, t.head]) {
     for (const i of text.matchAll(/(?:import\s+(?:\*\s+as\s+)?([\w$]+)[^;'"]*?from\s*|(?:const|let|var)\s+([\w$]+)\s*=\s*require\(\s*)['"]([^'"\n]+)['"]/g)) {
       const to = path.posix.join(path.posix.dirname(t.path), i[3])
-      if (i[3].startsWith('.') && [to, to + '.js', to + '.mjs', to + '.cjs', to + '/index.js'].includes(m.path)) out.push(i[1] || i[2])
+      if (m.typed && (to.replace(/\.[cm]?[jt]sx?$/, '') === m.path.replace(/\.[cm]?tsx?$/, '') || to + '/index' === m.path.replace(/\.[cm]?tsx?$/, ''))) out.push(i[1] || i[2])
+      else if (i[3].startsWith('.') && [to, to + '.js', to + '.mjs', to + '.cjs', to + '/index.js'].includes(m.path)) out.push(i[1] || i[2])
     }
   }
   return unique(out)
@@ -341,6 +475,7 @@ function basic (kind, w) {
 
 // documented are the types of parameters in a comment before a function.
 function documented (f) {
+  if (f.module.typed) return annotated(f)
   for (const text of [f.module.head, f.module.base]) {
     for (const m of text.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:export\s+)?(?:default\s+)?(?:static\s+)?(?:async\s+)?(?:function\s*\*?\s*|const\s+|let\s+|var\s+|(?:module\.)?exports\.|\w+\.prototype\.)?([\w$]+)/g)) {
       if (m[2] === f.plain) return Object.fromEntries([...m[1].matchAll(/@param\s+\{([^}]*)\}\s+\[?([\w$]+)/g)].map(p => [p[2], p[1]]))
@@ -351,8 +486,9 @@ function documented (f) {
 
 function typed (type, w) {
   const out = []
-  for (const part of type.replace(/[?!=]|\.\.\./g, '').split('|').map(s => s.trim().replace(/^\(|\)$/g, ''))) {
-    const kind = /\[\]$|^Array/.test(part) ? 'array' : part.toLowerCase()
+  for (const part of type.replace(/[?!=]|\.\.\./g, '').split('|').map(s => s.trim().replace(/^\(|\)$|^readonly\s+/g, ''))) {
+    if (/^(?:'[^']*'|"[^"]*"|-?\d+(?:\.\d+)?)$/.test(part)) { out.push([part]); continue }
+    const kind = /\[\]$|^(?:Readonly)?Array/.test(part) ? 'array' : /^Record</.test(part) ? 'object' : part.toLowerCase().replace(/^readonly(?=map|set)|<.*$/g, '')
     if (/^(string|number)\[\]$|^Array\.?<(string|number)>$/.test(part)) out.push(part.includes('string') ? ['[]', '["a"]', '["b", "a"]', '["a", "a"]', '[""]'] : ['[]', '[1]', '[2, 1]', '[1, 1]', '[0, -1]'])
     else if (basic(kind, w)) out.push(basic(kind, w))
   }
@@ -486,7 +622,8 @@ function isFault (e) {
   const at = /\n\s+at [^\n]*?(?:\(|at )((?:file:\/\/)?\/[^\n()]*):(\d+):(\d+)\)?/.exec(e.stack || '')
   if (!at) return false
   try {
-    const line = fs.readFileSync(at[1].startsWith('file:') ? fileURLToPath(at[1]) : at[1], 'utf8').split('\n')[at[2] - 1]
+    const file = at[1].startsWith('file:') ? fileURLToPath(at[1]) : at[1]
+    const line = (compiled.get(file) || fs.readFileSync(file, 'utf8')).split('\n')[at[2] - 1]
     return !/\bthrow\b/.test(line) && !/^new\s+\w*Error/.test(line.slice(at[3] - 1))
   } catch { return false }
 }
@@ -599,7 +736,11 @@ function about (f, data) {
     })
   }
   const side = f.module.head.includes(f.text) ? f.module.head : f.module.base
-  const line = side.slice(0, Math.max(0, side.indexOf(f.text))).split('\n').length
+  let line = side.slice(0, Math.max(0, side.indexOf(f.text))).split('\n').length
+  if (f.module.typed) {
+    const d = defined(f, f.module.source.head)
+    line = d ? f.module.source.head.slice(0, d.at).split('\n').length : 1
+  }
   return { At: f.at, Name: f.name, Path: f.module.path, Line: line, Method: !!f.owner, Tested: tested, Touched: touched, Awaited: awaited, Sign: f.params.map(p => p.text).join(', ') }
 }
 
