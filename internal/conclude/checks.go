@@ -82,6 +82,8 @@ func (b *builder) stage(stage gate.Stage) {
 		case stage == gate.StageTest && head.PerTest && !head.NoTests:
 			c.Expected = "what passes on base passes with the change"
 			b.tested(&c, head)
+		case stage == gate.StageLint && head.Lacks != "" && head.Lacks == base.Lacks:
+			c.Result, c.Actual = report.ResultSkip, "environment: no "+head.Lacks+" on this machine"
 		case stage == gate.StageLint:
 			c.Result, c.Actual = report.ResultPass, "no complaint that base does not have"
 			if len(b.result.Lint) > 0 {

@@ -130,6 +130,14 @@ func TestBuilder(t *testing.T) {
 			finds:  []string{"warning sub/a.go:3 unused", "warning :0 odd"},
 		},
 		{
+			name: "lint that no side can run is no lint that passed",
+			result: gate.Result{Steps: []gate.Step{
+				{Stage: gate.StageLint, Side: gate.Base, Unit: ".", Command: "npm run lint", Evidence: "E1", Exit: 127, Lacks: "eslint"},
+				{Stage: gate.StageLint, Side: gate.Head, Unit: ".", Command: "npm run lint", Evidence: "E2", Exit: 127, Lacks: "eslint"},
+			}},
+			checks: []string{"lint SKIP none supported: lint: npm run lint | environment: no eslint on this machine"},
+		},
+		{
 			name: "fail-to-pass and probes",
 			result: gate.Result{
 				Steps:      []gate.Step{{Stage: gate.StageFailToPass, Side: gate.Base, Command: "over base", Evidence: "E3", Exit: 1}},

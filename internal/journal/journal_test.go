@@ -178,3 +178,28 @@ func TestAppendSoon(t *testing.T) {
 		t.Errorf("%v, kept %d times", err, kept)
 	}
 }
+
+// What others keep is returned as they keep it, and not redacted, also to who opens the
+// journal later; when they keep something else by then, what the journal has is.
+func TestOnceGiven(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	kept := "test of hunter2"
+	get := func(j *Journal) string {
+		j.Redact = func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[redacted]")) }
+		v, err := OnceGiven(j, "gate", "base", func() (string, error) { return kept, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for range 2 {
+		if got := get(open(t, path)); got != kept {
+			t.Errorf("given %q", got)
+		}
+	}
+	kept = "another one"
+	if got := get(open(t, path)); got != "test of [redacted]" {
+		t.Errorf("given %q, which the run was not given before", got)
+	}
+}

@@ -20,7 +20,7 @@ type knownBase struct {
 
 // Load implements [gate.BaseResults].
 func (k knownBase) Load(ctx context.Context, key string) ([]byte, error) {
-	return journal.Once(k.journal, "gate", "base", func() (json.RawMessage, error) { return k.kept.Load(ctx, key) })
+	return journal.OnceGiven(k.journal, "gate", "base", func() (json.RawMessage, error) { return k.kept.Load(ctx, key) })
 }
 
 // Save implements [gate.BaseResults].

@@ -35,7 +35,7 @@ func (k knownFlakes) Load(ctx context.Context, toolchain string) (int, map[strin
 		err := json.Unmarshal(raw, &given)
 		return given.Runs, given.Flips, err
 	}
-	given, err := journal.Once(k.journal, "gate", "flakes", func() (g flakesGiven, err error) {
+	given, err := journal.OnceGiven(k.journal, "gate", "flakes", func() (g flakesGiven, err error) {
 		g.Runs, g.Flips, err = k.kept.Load(ctx, toolchain)
 		return g, err
 	})

@@ -1182,7 +1182,7 @@ func zzListen(table func() zzTable) {
 	}
 }
 
-// zzRunning is the test that calls; empty: it cannot be told.
+// zzRunning is the test that calls; empty: it is not known.
 func zzRunning() string {
 	pcs := make([]uintptr, 100)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])

@@ -33,7 +33,7 @@ type Recording struct {
 type recorded struct {
 	code string
 	base bool   // of an exported function, and nothing but basic values
-	test string // in which it was; empty: it cannot be told
+	test string // in which it was; empty: it is not known
 }
 
 // Recording implements [Recorder].

@@ -10,6 +10,7 @@ import (
 var (
 	esModule   = pattern.New(`(?m)^\s*import\s|^export\s`)
 	chaiExpect = pattern.New(`chai`)
+	typeTest   = pattern.New(`[.-](?:test|spec)-d\.[cm]?ts$`)
 	ownAssert  = pattern.New(`(?m)\bassert\b[^\n]*(require\(|from\s)`)
 )
 
@@ -19,7 +20,13 @@ func (r *nodeRunner) planter() planter {
 		return esModule.MatchString(src) || path.Ext(file) == ".mjs" || path.Ext(file) == ".mts"
 	}
 	if !r.nofiles {
-		return copied(func(file, src, name string) string { return r.failing(src, name, modern(file, src)) })
+		return planter{plant: func(_ Command, file, src, name string) Planted {
+			at := copyPath(file, name)
+			if typeTest.MatchString(file) {
+				return Planted{Path: at, Package: at, Text: src + failingType(name), Types: file}
+			}
+			return Planted{Path: at, Package: at, Text: src + r.failing(src, name, modern(file, src))}
+		}}
 	}
 	imported := pattern.New(`(require\(|from\s*)["']` + r.words[0] + `["']`)
 	return planter{
@@ -52,6 +59,11 @@ func failingVitest(src, name string, modern bool) string {
 		return failingJest(src, name, modern)
 	}
 	return "\n;\nimport { test as " + name + "Test, expect as " + name + "Expect } from \"vitest\";\n" + name + "Test(\"" + name + "\", () => { " + name + "Expect(1).toBe(2) });\n"
+}
+
+// failingType is for files of tests that are compiled and never run, as vitest has them.
+func failingType(name string) string {
+	return "\n;\ntest(\"" + name + "\", () => { const " + name + "Value: string = 1; void " + name + "Value });\n"
 }
 
 func failingJest(_, name string, _ bool) string {

@@ -31,6 +31,7 @@ type Planted struct {
 	Path    string // in the repository
 	Package string // of its results, as in [ID].Package
 	Text    string // the whole file
+	Types   string // the file it was made from, where its tests are compiled and never run
 }
 
 // A planter makes tests that must fail from test files of one style.

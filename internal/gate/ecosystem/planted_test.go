@@ -21,6 +21,8 @@ func TestPlant(t *testing.T) {
 		"tests/functions.php":                 "<?php\nfunction testAdd() {}\n",
 		"member/src/lib.rs":                   "pub fn add() {}\n",
 		"member/tests/all.rs":                 "#[test]\nfn adds() {}\n",
+		"test/calc.test.ts":                   "import { test } from \"vitest\";\n",
+		"test/calc.test-d.ts":                 "import { test } from \"vitest\";\n",
 		"test/calc_test.exs":                  "defmodule CalcTest do\n  use ExUnit.Case\nend\n",
 	} {
 		if err := os.MkdirAll(filepath.Join(tree, filepath.Dir(name)), 0o755); err != nil {
@@ -32,6 +34,12 @@ func TestPlant(t *testing.T) {
 	}
 	java := javaTests(".", "mvn test", "x", "JUnit XML of Maven", func(class string) string { return " -Dtest=" + class })
 	rust := cargoTests(Command{Unit: "."}, "cargo test")
+	var vitest Command
+	for _, r := range nodeRunners() {
+		if r.words[0] == "vitest" {
+			vitest = r.command(Command{Unit: "."}, nodeCall{runner: "vitest"}, nil)
+		}
+	}
 	for _, c := range []struct {
 		command  Command
 		passing  string
@@ -45,6 +53,8 @@ func TestPlant(t *testing.T) {
 		{phpunitCommand(".", "phpunit"), "tests/CalcTest.php", "tests/QzCalcTest.php", "tests/QzCalcTest.php", "function testQz()", " ./tests/QzCalcTest.php"},
 		{phpunitCommand(".", "phpunit"), "tests/functions.php", "", "", "", ""},
 		{rust, "src/lib.rs", "member/src/lib.rs", "src/lib.rs", "pub fn add() {}\n\n#[cfg(test)]\nmod qz {", "cargo test --lib"},
+		{vitest, "test/calc.test.ts", "test/qzcalc.test.ts", "test/qzcalc.test.ts", "qzExpect(1).toBe(2)", "./test/qzcalc.test.ts"},
+		{vitest, "test/calc.test-d.ts", "test/qzcalc.test-d.ts", "test/qzcalc.test-d.ts", "const qzValue: string = 1", "./test/qzcalc.test-d.ts"},
 		{rust, "tests/all.rs", "member/tests/all.rs", "tests/all.rs", "fn adds() {}\n\n#[cfg(test)]\nmod qz {", "cargo test --test all"},
 	} {
 		run, files := c.command.Results.Plant(c.command, Planting{
