@@ -180,7 +180,14 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if err := r.snapshot(ctx, side); err != nil {
 		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
 	}
-	return r.settle(ctx, side)
+	unprepared := r.facts.Unprepared
+	if err := r.settle(ctx, side); err != nil {
+		return err
+	}
+	if side == Base && r.facts.Unprepared == unprepared { // else it is settled
+		r.dropUnprepared()
+	}
+	return nil
 }
 
 // offline explains a setup that fails for a head that is not trusted, because what it needs
@@ -197,6 +204,9 @@ func (r *runner) offline(c ecosystem.Command, s Step, unfetched string) string {
 		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
 	case unfetched != "":
 		r.facts.Unprepared = unfetched
+		if s.Side == Base {
+			r.unpreparedBy = s.Command
+		}
 	case s.Side == Head && !c.Reaches(Head) && (steered || c.Eco == ""):
 		r.facts.Unprepared = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
 	}

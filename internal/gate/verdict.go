@@ -36,6 +36,7 @@ type Facts struct {
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
+	Aside          []string       // projects with tests, built with what changed, that the base cannot set up
 	SetupBoth      []string       // setup commands that fail on both sides, and what they say; not among BrokenBoth
 	Regressed      int            // passed on base each time, fail on head each time
 	NewFailing     int            // new on the head, fail there each time
@@ -104,6 +105,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
 	partialIf(f.Incomplete != "", "not finished: %s", f.Incomplete)
 	partialIf(f.Unprepared != "", "environment: %s", f.Unprepared)
+	partialIf(len(f.Aside) > 0, "environment: the base cannot set up what is built with the change: %s", listedFew(f.Aside))
 	partialIf(len(f.SetupBoth) > 0, "environment: setup fails with and without the change: %s", listedFew(f.SetupBoth))
 	refused := len(f.Refused) > 0 && f.AffectedPassed == 0 && len(fail) == 0
 	partialIf(refused, "environment: %s", listedFew(f.Refused))

@@ -170,6 +170,19 @@ func Inside(dir, name string) bool {
 	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
 }
 
+// Needs says whether a project is built with what is in another folder.
+func (p Project) Needs(dir string) bool { return slices.Contains(p.uses, dir) }
+
+// Claims says whether a file is one of the project's ecosystem, by its path.
+func (p Project) Claims(name string) bool {
+	for _, is := range []func(string) bool{p.Eco.IsTest, p.Eco.IsSource, p.Eco.Steers} {
+		if is != nil && is(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // MovedTo is a project in another folder.
 func (p Project) MovedTo(dir string) Project {
 	if dir == p.Dir {
