@@ -22,6 +22,9 @@ func found(t *testing.T, files map[string]string, tools ...string) string {
 		if len(p.uses) > 0 {
 			fmt.Fprintf(&b, " with %s", strings.Join(p.uses, " "))
 		}
+		if p.within != "" {
+			fmt.Fprintf(&b, " within %s", p.within)
+		}
 		if p.Missing != "" {
 			fmt.Fprintf(&b, ": %s", p.Missing)
 		}
@@ -105,8 +108,8 @@ func TestFind(t *testing.T) {
 			},
 			tools: "node npm",
 			want: "Node.js in .\n  setup npm ci --no-audit --no-fund\n" +
-				"Node.js in packages/a with .\n  test " + node + "\n" +
-				"Node.js in packages/b with packages/a .\n  test npx vitest run --reporter=json --outputFile=\"$RESULTS\"\n",
+				"Node.js in packages/a within .\n  test " + node + "\n" +
+				"Node.js in packages/b with packages/a within .\n  test npx vitest run --reporter=json --outputFile=\"$RESULTS\"\n",
 		},
 		"a package manager that is not there": {
 			files: map[string]string{"package.json": `{"scripts": {"test": "jest"}, "devDependencies": {"jest": "29"}}`, "pnpm-lock.yaml": ""},

@@ -166,7 +166,7 @@ func findNodeProjects(s *Survey) []Project {
 func nodeProject(s *Survey, dir string, manifests map[string]Manifest) Project {
 	m := manifests[dir]
 	root := workspaceOf(s, dir, manifests)
-	p := Project{Dir: dir, Why: []string{path.Join(dir, "package.json")}}
+	p := Project{Dir: dir, Why: []string{path.Join(dir, "package.json")}, made: true}
 	for other, o := range manifests {
 		if _, ok := m.all()[o.Name]; ok && o.Name != "" && other != dir {
 			p.uses = append(p.uses, other)
@@ -177,7 +177,7 @@ func nodeProject(s *Survey, dir string, manifests map[string]Manifest) Project {
 		p.installNode(s, m, len(manifests) > 1 && len(memberPatterns(s, dir, m)) > 0)
 	} else {
 		p.Why = append(p.Why, "a workspace of "+path.Join(root, "package.json"))
-		p.uses = append(p.uses, root)
+		p.within = root
 	}
 	missing := p.Missing
 	p.testNode(s, dir, m, dir == root && hasTestingMembers(s, dir, manifests))
@@ -186,6 +186,9 @@ func nodeProject(s *Survey, dir string, manifests map[string]Manifest) Project {
 		stage  Stage
 		script string
 	}{{&p.Build, StageBuild, "build"}, {&p.Lint, StageLint, "lint"}} {
+		if dir == root && ofMembers(kind.script, m.Scripts) {
+			continue // theirs are run one by one, as far as they matter
+		}
 		if m.Scripts[kind.script] != "" {
 			c := Command{Stage: kind.stage, Unit: dir}
 			*kind.list = append(*kind.list, c.reporting("npm run "+kind.script))

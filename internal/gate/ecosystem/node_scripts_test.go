@@ -106,3 +106,39 @@ func TestNodeScripts(t *testing.T) {
 		})
 	}
 }
+
+// A script that only calls those of the members is left to them.
+func TestOfMembers(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]bool{
+		"turbo build":                             true,
+		"turbo run build --concurrency=2":         true,
+		"npx turbo run build":                     true,
+		"pnpm turbo build":                        true,
+		"lerna run build --stream":                true,
+		"nx run-many --target=build":              true,
+		"pnpm -r build":                           true,
+		"pnpm run -r --filter lib build":          true,
+		"pnpm --filter './packages/*' run build":  true,
+		"npm run build --workspaces --if-present": true,
+		"npm run build -ws":                       true,
+		"yarn workspaces run build":               true,
+		"yarn workspaces foreach -At run build":   true,
+		"turbo build lint":                        false,
+		"turbo compile":                           false,
+		"pnpm -r build && node copy.js":           false,
+		"tsc -b":                                  false,
+		"rollup -c":                               false,
+		"npm run build:types":                     false,
+		"pnpm -C lib build":                       false,
+		"build":                                   false,
+		"":                                        false,
+	} {
+		if got := ofMembers("build", map[string]string{"build": script}); got != want {
+			t.Errorf("%q: %v", script, got)
+		}
+	}
+	if ofMembers("build", map[string]string{"build": "turbo build", "postbuild": "node copy.js"}) {
+		t.Error("what follows it is lost")
+	}
+}

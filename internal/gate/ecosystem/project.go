@@ -47,6 +47,8 @@ type Project struct {
 	What     string   // for people: "Go module example.com/m"
 	Why      []string // the files that it was found by, in the repository
 	uses     []string // folders of other projects that it is built with
+	within   string   // folder of the workspace that sets it up; empty: none
+	made     bool     // what it is used for its build command makes, and not that of its user
 	always   bool     // whatever the change touches
 	Missing  string   // what this machine lacks to run its commands, for people; it has none then
 	Notes    []string // what cannot be known of its tests, and why
@@ -124,34 +126,83 @@ type Collector interface {
 	None() bool
 }
 
-// Choose splits projects into those that the changed paths can affect and those
-// that they cannot. One at the top, and what says so of itself, always counts.
+// Choose splits projects into those that the changed paths can affect, with those that have
+// to be built for them, and those that they cannot. One at the top, and what says so of
+// itself, always counts. Each comes after those that it is built with.
 func Choose(projects []Project, changed []string) (chosen, left []Project) {
-	take := map[string]bool{} // by folder
+	take, affected := map[string]bool{}, map[string]bool{} // by folder
 	for _, p := range projects {
 		take[p.Dir] = take[p.Dir] || p.Dir == "." || p.always
 	}
 	for _, c := range changed {
 		if dir, ok := Innermost(projects, c); ok {
 			take[dir] = true
+			affected[dir] = affected[dir] || !IsDoc(c)
 		}
 	}
 	for grown := true; grown; {
 		grown = false
 		for _, p := range projects {
-			if !take[p.Dir] && slices.ContainsFunc(p.uses, func(u string) bool { return take[u] }) {
-				take[p.Dir], grown = true, true
+			if !affected[p.Dir] && (affected[p.within] || slices.ContainsFunc(p.uses, func(u string) bool { return affected[u] })) {
+				affected[p.Dir], take[p.Dir], grown = true, true, true
 			}
 		}
 	}
-	for _, p := range projects {
+	needed(projects, take)
+	for _, p := range ordered(projects) {
 		if take[p.Dir] {
 			chosen = append(chosen, p)
 		} else {
 			left = append(left, p)
 		}
 	}
+	if len(chosen) > 0 && !slices.ContainsFunc(chosen, func(p Project) bool { return len(p.Build)+len(p.Test) > 0 || p.Missing != "" }) {
+		return append(chosen, left...), nil // such as a workspace of which a document changed
+	}
 	return chosen, left
+}
+
+// needed adds to the folders of chosen projects those of their workspaces, and of what has
+// to be built for them: what they are built with, and for a workspace that has tests and no
+// build of its own all of its members.
+func needed(projects []Project, take map[string]bool) {
+	for grown := true; grown; {
+		grown = false
+		for _, p := range projects {
+			if !take[p.Dir] {
+				continue
+			}
+			for _, o := range projects {
+				needs := o.Dir == p.within || len(o.Build) > 0 && o.made && (slices.Contains(p.uses, o.Dir) || o.within == p.Dir && len(p.Test) > 0 && len(p.Build) == 0)
+				if needs && !take[o.Dir] {
+					take[o.Dir], grown = true, true
+				}
+			}
+		}
+	}
+}
+
+// ordered has each project behind those that it is built with, and else as they were.
+func ordered(projects []Project) []Project {
+	var out []Project
+	seen := map[int]bool{}
+	var visit func(int)
+	visit = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		for j, o := range projects {
+			if slices.Contains(projects[i].uses, o.Dir) {
+				visit(j)
+			}
+		}
+		out = append(out, projects[i])
+	}
+	for i := range projects {
+		visit(i)
+	}
+	return out
 }
 
 // Innermost returns the folder of the innermost project that holds a path.
@@ -171,7 +222,7 @@ func Inside(dir, name string) bool {
 }
 
 // Needs says whether a project is built with what is in another folder.
-func (p Project) Needs(dir string) bool { return slices.Contains(p.uses, dir) }
+func (p Project) Needs(dir string) bool { return p.within == dir || slices.Contains(p.uses, dir) }
 
 // Claims says whether a file is one of the project's ecosystem, by its path.
 func (p Project) Claims(name string) bool {

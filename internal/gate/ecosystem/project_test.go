@@ -31,7 +31,7 @@ func TestInnermost(t *testing.T) {
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	mods := []Project{
-		{Dir: "."},
+		{Dir: ".", Test: make([]Command, 1)},
 		{Dir: "lib"},
 		{Dir: "uses", uses: []string{"lib"}},
 		{Dir: "far", uses: []string{"uses"}},
@@ -40,10 +40,12 @@ func TestChoose(t *testing.T) {
 		{Dir: "up", uses: []string{"."}},
 	}
 	for _, tt := range []struct{ changed, chosen, left string }{
-		{"README.md", ". work up", "lib uses far other"},
-		{"lib/a.go", ". lib uses far work up", "other"},
-		{"uses/a.go", ". uses far work up", "lib other"},
-		{"other/x/y.txt", ". other work up", "lib uses far"},
+		{"README.md", ". work", "lib uses far other up"},
+		{"a.go", ". work up", "lib uses far other"},
+		{"lib/a.go", ". lib uses far work", "other up"},
+		{"lib/README.md", ". lib work", "uses far other up"},
+		{"uses/a.go", ". uses far work", "lib other up"},
+		{"other/x/y.txt", ". other work", "lib uses far up"},
 	} {
 		chosen, left := Choose(mods, []string{tt.changed})
 		names := func(list []Project) string {
@@ -55,6 +57,44 @@ func TestChoose(t *testing.T) {
 		}
 		if names(chosen) != tt.chosen || names(left) != tt.left {
 			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.changed, names(chosen), names(left), tt.chosen, tt.left)
+		}
+	}
+}
+
+// In a workspace of Node.js a change counts for the members that are built with what it
+// touches; what has to be built for them is, before them; and what all share counts for all.
+func TestChooseMembers(t *testing.T) {
+	t.Parallel()
+	command := []Command{{}}
+	member := func(dir string, uses ...string) Project {
+		return Project{Dir: dir, within: ".", uses: uses, made: true, Build: command, Test: command}
+	}
+	mods := []Project{
+		{Dir: "."}, member("app", "ui"), member("core"), member("docs", "ui"), member("ui", "core"), member("z"),
+	}
+	for _, tt := range []struct {
+		name, changed, chosen, left string
+		root                        Project
+	}{
+		{"a member in the middle", "ui/a.ts", ". core ui app docs", "z", Project{Dir: "."}},
+		{"a member that no other needs", "z/a.ts", ". z", "core ui app docs", Project{Dir: "."}},
+		{"a member that needs others", "app/a.ts", ". core ui app", "docs z", Project{Dir: "."}},
+		{"what they share", "package.json", ". core ui app docs z", "", Project{Dir: "."}},
+		{"a document, and the root has nothing to run", "README.md", ". core ui app docs z", "", Project{Dir: "."}},
+		{"a document", "README.md", ".", "core ui app docs z", Project{Dir: ".", Build: command, Test: command}},
+		{"tests at the root, that builds nothing", "z/a.ts", ". core ui app docs z", "", Project{Dir: ".", Test: command}},
+	} {
+		mods[0] = tt.root
+		chosen, left := Choose(mods, []string{tt.changed})
+		names := func(list []Project) string {
+			var out []string
+			for _, m := range list {
+				out = append(out, m.Dir)
+			}
+			return strings.Join(out, " ")
+		}
+		if names(chosen) != tt.chosen || names(left) != tt.left {
+			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.name, names(chosen), names(left), tt.chosen, tt.left)
 		}
 	}
 }
