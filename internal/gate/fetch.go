@@ -142,7 +142,7 @@ func (r *runner) unproven(p *plan) {
 			r.facts.Unprepared = "setup by " + name + ", which is untested: for a head that is not trusted it needs a sandbox of tier full"
 		}
 		text := "setup by " + name + " of a head that is not trusted: untested: it is set up by its documented settings, and was not tried with the program"
-		if r.apart() && r.as == nil && !slices.Contains(r.res.Notes, text) {
+		if r.apart() && r.as == nil {
 			r.note("%s", text)
 		}
 	}

@@ -130,8 +130,11 @@ func (r *runner) progress(p Progress) {
 	}
 }
 
+// note says something once, however often it is found.
 func (r *runner) note(format string, args ...any) {
-	r.res.Notes = append(r.res.Notes, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.res.Notes, text) {
+		r.res.Notes = append(r.res.Notes, text)
+	}
 }
 
 func (r *runner) notCovered(format string, args ...any) {

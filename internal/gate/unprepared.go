@@ -25,7 +25,7 @@ func (r *runner) dropUnprepared() {
 			continue
 		}
 		p, ok := r.preparedBy(s)
-		if !ok || r.hasChanges(p) {
+		if !ok || r.hasChanges(p) && r.unpreparedBy == "" { // then the others are judged already
 			return
 		}
 		if key := p.Dir + " " + p.Eco.Name; why[key] == "" {
@@ -43,7 +43,7 @@ func (r *runner) dropUnprepared() {
 			if in(p) || at < 0 {
 				continue
 			}
-			if r.hasChanges(p) {
+			if r.hasChanges(p) && r.unpreparedBy == "" {
 				return
 			}
 			why[p.Dir+" "+p.Eco.Name] = "it needs what is in " + out[at].Dir
@@ -54,7 +54,7 @@ func (r *runner) dropUnprepared() {
 		return
 	}
 	for _, p := range out {
-		if r.isTested(p) && r.needsChanged(p) {
+		if r.hasChanges(p) || r.isTested(p) && r.needsChanged(p) {
 			r.facts.Aside = append(r.facts.Aside, fmt.Sprintf("%s in %s: %s", p.What, p.Dir, why[p.Dir+" "+p.Eco.Name]))
 			continue
 		}

@@ -36,7 +36,7 @@ type Facts struct {
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
-	Aside          []string       // projects with tests, built with what changed, that the base cannot set up
+	Aside          []string       // projects that the change touches, or that are tested and built with it, which the base cannot set up
 	SetupBoth      []string       // setup commands that fail on both sides, and what they say; not among BrokenBoth
 	Regressed      int            // passed on base each time, fail on head each time
 	NewFailing     int            // new on the head, fail there each time
@@ -105,7 +105,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Nothing != "", "nothing could be run: %s", f.Nothing)
 	partialIf(f.Incomplete != "", "not finished: %s", f.Incomplete)
 	partialIf(f.Unprepared != "", "environment: %s", f.Unprepared)
-	partialIf(len(f.Aside) > 0, "environment: the base cannot set up what is built with the change: %s", listedFew(f.Aside))
+	partialIf(len(f.Aside) > 0, "environment: the base cannot set up what the change touches, or what is built with it: %s", listedFew(f.Aside))
 	partialIf(len(f.SetupBoth) > 0, "environment: setup fails with and without the change: %s", listedFew(f.SetupBoth))
 	refused := len(f.Refused) > 0 && f.AffectedPassed == 0 && len(fail) == 0
 	partialIf(refused, "environment: %s", listedFew(f.Refused))
@@ -129,7 +129,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "test that does not run on base is", "tests that do not run on base are"))
 	partialIf(f.ProbeNew > 0, "%s at random, or with an input that fuzzing found", ecosystem.Count(f.ProbeNew, "test that does not run on base fails", "tests that do not run on base fail"))
 	partialIf(f.RequireRepro && f.Runnable && unclearRepro(f.Repro), "require_fail_to_pass is set, and it could not be shown that a test of the change fails without it")
-	partialIf(f.Lacks != "" && f.Passed == 0, "environment: %s", f.Lacks)
+	partialIf(f.Lacks != "" && f.Passed == 0 && len(f.SetupBoth) == 0, "environment: %s", f.Lacks)
 	if f.Nothing == "" && len(fail) == 0 && !refused && (f.Lacks == "" || f.Passed > 0) { // what is missing for PASS adds nothing to FAIL
 		partialIf(f.Builds == 0, "nothing was built or tested on the head")
 		partialIf(f.AffectedRan > 0 && f.AffectedPassed == 0, "no test of what the change affects passes")
