@@ -241,7 +241,7 @@ func once[T any](j *Journal, kind, key string, store func(kind, key string, data
 }
 
 // OnceGiven is Once for what others keep, names of tests among it, which has to be compared
-// with what nobody has redacted: it returns what fn gives as it is where the journal has
+// with what is not redacted: it returns what fn gives as it is where the journal has
 // none, or has just that, and else what the journal has.
 func OnceGiven[T any](j *Journal, kind, key string, fn func() (T, error)) (T, error) {
 	raw, ok := j.Lookup(kind, key)
