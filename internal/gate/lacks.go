@@ -75,9 +75,6 @@ func (r *runner) lack(stage Stage, unit, command, program string) {
 		where = " in " + unit
 	}
 	text := fmt.Sprintf("%s %q%s: no %s on this machine", stage, command, where, program)
-	if slices.Contains([]string{"pnpm", "yarn"}, program) && r.Tools.Anywhere("corepack", r.in.Env) {
-		text += ", which \"corepack enable\" puts there"
-	}
 	if !slices.Contains(r.lacks, text) {
 		r.lacks = append(r.lacks, text)
 		r.notCovered("%s", text)

@@ -204,9 +204,7 @@ func (r *runner) offline(c ecosystem.Command, s Step, unfetched string) string {
 		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
 	case unfetched != "":
 		r.facts.Unprepared = unfetched
-		if s.Side == Base {
-			r.unpreparedBy = s.Command
-		}
+		r.baseFails = s.Side == Base
 	case s.Side == Head && !c.Reaches(Head) && (steered || c.Eco == ""):
 		r.facts.Unprepared = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
 	}

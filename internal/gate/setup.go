@@ -79,9 +79,7 @@ func (r *runner) unprepared(ctx context.Context, s Step) error {
 	}
 	if why != "" {
 		r.facts.Unprepared = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, why)
-		if s.Side == Base {
-			r.unpreparedBy = s.Command
-		}
+		r.baseFails = s.Side == Base
 	}
 	return nil
 }

@@ -7,58 +7,62 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
+// An unprepared is a project that the base cannot set up or build, and why.
+type unprepared struct {
+	ecosystem.Project
+	why string
+}
+
 // dropUnprepared leaves projects out that could not be set up, or not built for want of
-// something outside, at the base already, where the change has no file in them and another
-// project has tests: examples and a page of documentation decide nothing for the library
-// beside them. Who wrote the change has no part in it, as the base alone fails.
+// something outside, at the base already, where another project has tests: examples and a
+// site decide nothing for the library beside them. One whose files the change touches, or
+// that has tests and is built with what changed, is missed for a PASS. Who wrote the change
+// has no part in it, as the base alone fails.
 func (r *runner) dropUnprepared() {
 	if r.resting {
 		return // it is one project
 	}
-	var out []ecosystem.Project
-	why := map[string]string{} // by folder and ecosystem
+	var out []unprepared
+	in := func(p ecosystem.Project) bool {
+		return slices.ContainsFunc(out, func(o unprepared) bool { return o.Dir == p.Dir && o.Eco.Name == p.Eco.Name })
+	}
 	for i, s := range r.res.Steps {
-		if s.Side != Base || !s.Failed() || r.fetches[s.Evidence] || r.ranAgain(i) || s.Lacks != "" {
+		if s.Side != Base || !s.Failed() || r.fetches[s.Evidence] || r.ranAgain(i) {
 			continue
 		}
-		if s.Stage != StageSetup && (s.Stage != StageBuild || s.Environment == "") {
+		if s.Stage != StageSetup && (s.Stage != StageBuild || s.Environment == "" || s.Lacks != "") { // a build that lacks a program is no failure: see unbuilt
 			continue
 		}
 		p, ok := r.preparedBy(s)
-		if !ok || r.hasChanges(p) && r.unpreparedBy == "" { // then the others are judged already
+		if !ok || r.hasChanges(p) && !r.baseFails { // then the others are judged already
 			return
 		}
-		if key := p.Dir + " " + p.Eco.Name; why[key] == "" {
-			why[key] = fmt.Sprintf("%q: %s", s.Command, ecosystem.FailureLine(s.Output))
-			out = append(out, p)
+		if !in(p) {
+			out = append(out, unprepared{p, fmt.Sprintf("%q: %s", s.Command, ecosystem.FailureLine(s.Output))})
 		}
-	}
-	in := func(p ecosystem.Project) bool {
-		return slices.ContainsFunc(out, func(o ecosystem.Project) bool { return o.Dir == p.Dir && o.Eco.Name == p.Eco.Name })
 	}
 	for grown := true; grown; {
 		grown = false
 		for _, p := range r.plan[Base].projects {
-			at := slices.IndexFunc(out, func(o ecosystem.Project) bool { return p.Needs(o.Dir) })
+			at := slices.IndexFunc(out, func(o unprepared) bool { return p.Needs(o.Dir) })
 			if in(p) || at < 0 {
 				continue
 			}
-			if r.hasChanges(p) && r.unpreparedBy == "" {
+			if r.hasChanges(p) && !r.baseFails {
 				return
 			}
-			why[p.Dir+" "+p.Eco.Name] = "it needs what is in " + out[at].Dir
-			out, grown = append(out, p), true
+			out, grown = append(out, unprepared{p, "it needs what is in " + out[at].Dir}), true
 		}
 	}
 	if len(out) == 0 || !slices.ContainsFunc(r.plan[Base].projects, func(p ecosystem.Project) bool { return !in(p) && len(p.Test) > 0 }) {
 		return
 	}
 	for _, p := range out {
-		if r.hasChanges(p) || r.isTested(p) && r.needsChanged(p) {
-			r.facts.Aside = append(r.facts.Aside, fmt.Sprintf("%s in %s: %s", p.What, p.Dir, why[p.Dir+" "+p.Eco.Name]))
+		if r.hasChanges(p.Project) || r.isTested(p.Project) && r.needsChanged(p.Project) {
+			r.facts.Aside = append(r.facts.Aside, fmt.Sprintf("%s in %s: %s", p.What, p.Dir, p.why))
 			continue
 		}
-		r.notCovered("%s in %s, where the change has no file: the base cannot be set up there: %s", p.What, p.Dir, why[p.Dir+" "+p.Eco.Name])
+		r.notCovered("%s in %s, of which the change touches documents at most: the base cannot be set up there: %s", p.What, p.Dir, p.why)
 	}
 	for _, side := range []Side{Base, Head} {
 		was := r.plan[side]
@@ -69,8 +73,8 @@ func (r *runner) dropUnprepared() {
 		now.left, now.survey, now.files = was.left, was.survey, was.files
 		r.plan[side] = now
 	}
-	if r.unpreparedBy != "" {
-		r.facts.Unprepared, r.unpreparedBy = "", ""
+	if r.baseFails {
+		r.facts.Unprepared, r.baseFails = "", false
 	}
 }
 

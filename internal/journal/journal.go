@@ -233,11 +233,7 @@ func once[T any](j *Journal, kind, key string, store func(kind, key string, data
 		}
 		raw, _ = j.Lookup(kind, key)
 	}
-	var v T
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, fmt.Errorf("journal %s %s: %w", kind, key, err)
-	}
-	return v, nil
+	return decode[T](kind, key, raw)
 }
 
 // OnceGiven is Once for what others keep, names of tests among it, which has to be compared
@@ -257,7 +253,10 @@ func OnceGiven[T any](j *Journal, kind, key string, fn func() (T, error)) (T, er
 			return v, nil
 		}
 	}
-	var v T
+	return decode[T](kind, key, raw)
+}
+
+func decode[T any](kind, key string, raw json.RawMessage) (v T, err error) {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return v, fmt.Errorf("journal %s %s: %w", kind, key, err)
 	}

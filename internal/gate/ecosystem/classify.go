@@ -41,7 +41,7 @@ func Classify(name string) FileClass {
 // IsDoc recognises files that people read and nothing runs.
 func IsDoc(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".mdx", ".markdown", ".rst", ".adoc", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf":
+	case ".md", ".markdown", ".rst", ".adoc", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf":
 		return true
 	case "", ".txt":
 		base := strings.ToUpper(path.Base(name))

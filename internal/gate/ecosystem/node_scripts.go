@@ -232,8 +232,9 @@ func printed(n syntax.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// ofMembers says whether a script of a workspace does no more than to call those of the same
-// name of its members.
+// ofMembers says whether a script of a workspace does no more than to have its package
+// manager call those of the same name of its members. Programs such as turbo and nx run what
+// their own settings put before them too, such as code generators.
 func ofMembers(name string, scripts map[string]string) bool {
 	if scripts["pre"+name]+scripts["post"+name] != "" {
 		return false
@@ -243,21 +244,8 @@ func ofMembers(name string, scripts map[string]string) bool {
 		return false
 	}
 	words := stmtWords(list[0])
-	for len(words) > 0 && slices.Contains([]string{"npx", "bunx", "exec"}, words[0]) {
-		words = words[1:]
-	}
-	if len(words) > 2 && slices.Contains([]string{"pnpm", "yarn"}, words[0]) && slices.Contains(nodeOrchestrators, words[1]) {
-		words = words[1:]
-	}
 	if len(words) < 2 {
 		return false
-	}
-	if slices.Contains(nodeOrchestrators, words[0]) {
-		return slices.ContainsFunc(words[1:], func(w string) bool {
-			return w == name || strings.HasSuffix(w, "="+name)
-		}) && !slices.ContainsFunc(words[1:], func(w string) bool { // of another task too
-			return !strings.HasPrefix(w, "-") && !slices.Contains([]string{name, "run", "run-many", "affected"}, w)
-		})
 	}
 	manager := slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, words[0])
 	reaches := slices.ContainsFunc(words, func(w string) bool {
@@ -265,6 +253,3 @@ func ofMembers(name string, scripts map[string]string) bool {
 	})
 	return manager && reaches && slices.Contains(words, name)
 }
-
-// nodeOrchestrators are programs that run scripts of the members of a workspace.
-var nodeOrchestrators = []string{"turbo", "lerna", "nx"}

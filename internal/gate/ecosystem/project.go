@@ -48,7 +48,7 @@ type Project struct {
 	Why      []string // the files that it was found by, in the repository
 	uses     []string // folders of other projects that it is built with
 	within   string   // folder of the workspace that sets it up; empty: none
-	made     bool     // what it is used for its build command makes, and not that of its user
+	made     bool     // those who use it need what its build command makes, and theirs does not make it
 	always   bool     // whatever the change touches
 	Missing  string   // what this machine lacks to run its commands, for people; it has none then
 	Notes    []string // what cannot be known of its tests, and why

@@ -28,6 +28,7 @@ func TestShims(t *testing.T) {
 	script("jenv/shims/java", "[ \"$1\" = -version ]\n")
 	script("cargo/bin/rustup", "echo 'error: rustup could not choose a version of cargo to run' >&2; exit 1\n")
 	script("volta/volta-shim", "echo 'Volta error: Node is not available.' >&2; exit 126\n")
+	script("bin/corepack", "touch "+filepath.Join(dir, "started")+"\n")
 	script("bin/mix", "touch "+filepath.Join(dir, "started")+"; exit 1\n")
 	if err := os.Symlink("rustup", filepath.Join(dir, "cargo/bin/cargo")); err != nil {
 		t.Fatal(err)
@@ -51,6 +52,7 @@ func TestShims(t *testing.T) {
 		"java":    "",
 		"mix":     "",
 		"php":     "no php on this machine",
+		"yarn":    `no yarn on this machine, which "corepack enable" puts there`,
 	} {
 		if got := tools.Has(name); got != (want == "") {
 			t.Errorf("has %s: %v", name, got)

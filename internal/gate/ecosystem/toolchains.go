@@ -106,8 +106,11 @@ func (t *Toolchains) lack(name string) string {
 			return name + " of this machine does not run: " + why
 		}
 	}
-	if name == "bundle" {
+	switch {
+	case name == "bundle":
 		name = "bundler"
+	case (name == "pnpm" || name == "yarn") && t.Has("corepack"):
+		return "no " + name + " on this machine, which \"corepack enable\" puts there"
 	}
 	return "no " + name + " on this machine"
 }
