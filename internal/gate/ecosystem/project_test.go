@@ -27,6 +27,14 @@ func TestInnermost(t *testing.T) {
 	}
 }
 
+func foldersOf(list []Project) string {
+	var out []string
+	for _, p := range list {
+		out = append(out, p.Dir)
+	}
+	return strings.Join(out, " ")
+}
+
 // TestChoose holds which projects a change can affect.
 func TestChoose(t *testing.T) {
 	t.Parallel()
@@ -48,15 +56,8 @@ func TestChoose(t *testing.T) {
 		{"other/x/y.txt", ". other work", "lib uses far up"},
 	} {
 		chosen, left := Choose(mods, []string{tt.changed})
-		names := func(list []Project) string {
-			var out []string
-			for _, m := range list {
-				out = append(out, m.Dir)
-			}
-			return strings.Join(out, " ")
-		}
-		if names(chosen) != tt.chosen || names(left) != tt.left {
-			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.changed, names(chosen), names(left), tt.chosen, tt.left)
+		if foldersOf(chosen) != tt.chosen || foldersOf(left) != tt.left {
+			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.changed, foldersOf(chosen), foldersOf(left), tt.chosen, tt.left)
 		}
 	}
 }
@@ -79,22 +80,15 @@ func TestChooseMembers(t *testing.T) {
 		{"a member in the middle", "ui/a.ts", ". core ui app docs", "z", Project{Dir: "."}},
 		{"a member that no other needs", "z/a.ts", ". z", "core ui app docs", Project{Dir: "."}},
 		{"a member that needs others", "app/a.ts", ". core ui app", "docs z", Project{Dir: "."}},
-		{"what they share", "package.json", ". core ui app docs z", "", Project{Dir: "."}},
+		{"what they share", "package.json", ". core ui app docs z", "", Project{Dir: ".", Build: command, Test: command}},
 		{"a document, and the root has nothing to run", "README.md", ". core ui app docs z", "", Project{Dir: "."}},
 		{"a document", "README.md", ".", "core ui app docs z", Project{Dir: ".", Build: command, Test: command}},
 		{"tests at the root, that builds nothing", "z/a.ts", ". core ui app docs z", "", Project{Dir: ".", Test: command}},
 	} {
 		mods[0] = tt.root
 		chosen, left := Choose(mods, []string{tt.changed})
-		names := func(list []Project) string {
-			var out []string
-			for _, m := range list {
-				out = append(out, m.Dir)
-			}
-			return strings.Join(out, " ")
-		}
-		if names(chosen) != tt.chosen || names(left) != tt.left {
-			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.name, names(chosen), names(left), tt.chosen, tt.left)
+		if foldersOf(chosen) != tt.chosen || foldersOf(left) != tt.left {
+			t.Errorf("%s: chosen %q, left %q; want %q, %q", tt.name, foldersOf(chosen), foldersOf(left), tt.chosen, tt.left)
 		}
 	}
 }
