@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
@@ -45,6 +46,28 @@ func TestCachesOfCommands(t *testing.T) {
 		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*plan{Base: {test: []ecosystem.Command{{Eco: eco}}}}})
 		if got := r.caches(); got != want {
 			t.Errorf("%s: %v", eco, got)
+		}
+	}
+}
+
+// TestNoCacheWithoutUse holds that a project that compiles into no build cache waits for no
+// copies of it: another one of the same machine may have filled it.
+func TestNoCacheWithoutUse(t *testing.T) {
+	t.Parallel()
+	for eco, want := range map[string]bool{"Go": true, "Node.js": false} {
+		g := &Gate{CacheDir: t.TempDir(), Scratch: t.TempDir(), Now: time.Now}
+		if err := mkdirs(filepath.Join(g.projectCache(), "aa")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(g.projectCache(), "aa", "a1-d"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := newRunner(g, Input{}, task{plan: map[Side]*plan{Head: {test: []ecosystem.Command{{Eco: eco}}}}})
+		if err := r.shareCache(); err != nil || !exists(r.buildCache(Base)) {
+			t.Fatalf("%s: %v", eco, err)
+		}
+		if got := exists(filepath.Join(r.buildCache(Head), "aa", "a1-d")); got != want {
+			t.Errorf("%s: a copy is there: %v", eco, got)
 		}
 	}
 }

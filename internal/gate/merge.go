@@ -155,7 +155,7 @@ func (g *merger) steps(ctx context.Context) error {
 
 // build sets the merge up and builds it; the tip only where that fails.
 func (g *merger) build(ctx context.Context) error {
-	if err := g.r.splitCache(); err != nil {
+	if err := g.r.shareCache(); err != nil {
 		return err
 	}
 	if err := g.r.prepare(ctx, Head); err != nil {

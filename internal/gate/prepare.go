@@ -21,10 +21,11 @@ func (r *runner) prepareBase(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.caches() {
-		if err := r.seedCache(); err != nil {
-			return err
-		}
+	if !r.caches() {
+		return errors.Join(r.shareCache(), r.prepare(ctx, Base))
+	}
+	if err := r.seedCache(); err != nil {
+		return err
 	}
 	// What is in the cache from runs before takes as long as the base's commands.
 	began := r.Now()
@@ -45,11 +46,19 @@ func (r *runner) prepareBase(ctx context.Context) error {
 func (r *runner) caches() bool {
 	for _, p := range r.plan {
 		of := func(c ecosystem.Command) bool { e := ecosystem.Named(c.Eco); return e != nil && e.Caches }
-		if slices.ContainsFunc(p.test, of) || slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
+		if len(p.warm) > 0 || slices.ContainsFunc(p.test, of) || slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
 			return true
 		}
 	}
 	return false
+}
+
+// shareCache gives each side its copy of the project's cache, where something compiles into it.
+func (r *runner) shareCache() error {
+	if !r.caches() {
+		return mkdirs(r.buildCache(Base), r.buildCache(Head))
+	}
+	return r.splitCache()
 }
 
 // warm fills the project's caches from the base, this time and next time, by

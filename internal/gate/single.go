@@ -78,7 +78,7 @@ func (r *runner) singlePrepared(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.splitCache()
+	return r.shareCache()
 }
 
 func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) error {
