@@ -35,6 +35,8 @@ type Engine interface {
 	// Verify runs the gate, without a model, on what head changes since base in the
 	// repository at dir, and leaves the run in the folder out.
 	Verify(ctx context.Context, v Verification) (*report.Report, error)
+	// Outside is run.Outside of the run in the folder out.
+	Outside(out string) (verdict report.Verdict, causes []string, err error)
 	// Suite runs the tests of one commit, once.
 	Suite(ctx context.Context, job run.SuiteJob) (*run.SuiteResult, error)
 	// Class says what a file is for, as run.ClassOf does.
@@ -276,6 +278,13 @@ func (b *Backtest) one(ctx context.Context, s *subject, m made, arm Arm) (Line, 
 		return line, nil
 	}
 	line.judged(rep)
+	if arm == Good {
+		verdict, causes, err := b.Engine.Outside(filepath.Join(out, "run"))
+		if err != nil {
+			return line, err
+		}
+		line.Outside, line.OutsideFor = string(verdict), causes
+	}
 	data, err := os.ReadFile(filepath.Join(out, "run", "report.json"))
 	if err == nil {
 		sum := sha256.Sum256(data)

@@ -17,6 +17,9 @@ func (g Gate) Verify(ctx context.Context, v Verification) (*report.Report, error
 	})
 }
 
+// Outside is run.Outside.
+func (g Gate) Outside(out string) (report.Verdict, []string, error) { return run.Outside(out) }
+
 // Suite runs the tests of one commit.
 func (g Gate) Suite(ctx context.Context, job run.SuiteJob) (*run.SuiteResult, error) {
 	return g.Runner.Suite(ctx, job)

@@ -39,7 +39,7 @@ func TestLineFits(t *testing.T) {
 		}
 		return out
 	}
-	for i := range 3000 {
+	for i := range 500 {
 		l := Line{
 			Case: caseID(text(80), fmt.Sprintf("%040x", r.Uint64()), Tampered), Repo: text(60), Change: "0123456789ab", Base: "0123456789ab", Head: "0123456789ab",
 			Arm: Tampered, Operator: text(200), Excluded: text(200), Verdict: "PARTIAL", Seconds: 1e5, CPU: 123456.7, Plain: 12345.6, PlainCPU: 12345.6, Part: true,
@@ -237,13 +237,13 @@ func TestTable(t *testing.T) {
 	plan := newPlan(Settings{Seed: 3, Last: 2, Arms: []Arm{Good, Undone}})
 	plan.Repos = []PlannedRepo{{Name: "ann/a", Changes: make([]PlannedChange, 3), Excluded: map[string]int{whyRevert: 2}}, {Name: "bob/b", Unusable: "gone"}}
 	lines := []Line{
-		{Case: "a-1-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, CPU: 40, Plain: 10, PlainCPU: 8, Ycbot: "v1"},
+		{Case: "a-1-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, CPU: 40, Plain: 10, PlainCPU: 8, Ycbot: "v1", Outside: "PASS"},
 		{Case: "a-2-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "FAIL", Seconds: 700, CPU: 80, Plain: 400, PlainCPU: 8, Ycbot: "v1", Reasons: []string{"1 test | regressed"}},
-		{Case: "a-3-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PARTIAL", Seconds: 30, Plain: 10, Ycbot: "v1"},
+		{Case: "a-3-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PARTIAL", Seconds: 30, Plain: 10, Ycbot: "v1", Outside: "PARTIAL"},
 		{Case: "a-1-undone", Repo: "ann/a", Arm: Undone, Operator: "sources-back", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1"},
 		{Case: "a-1-undone", Repo: "ann/a", Arm: Undone, Operator: "sources-back", Verdict: "FAIL", Seconds: 30, Plain: 10, Ycbot: "v1"},
 		{Case: "a-2-undone", Repo: "ann/a", Arm: Undone, Excluded: whyUnseen, Ycbot: "v1"},
-		{Case: "a-4-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Given: map[string]int{"rewritten": 2}},
+		{Case: "a-4-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Given: map[string]int{"rewritten": 2}, Outside: "PARTIAL", OutsideFor: []string{"cannot_apply", "marks"}},
 		{Case: "a-1-tampered", Repo: "ann/a", Arm: Tampered, Operator: "drop", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Given: map[string]int{"dropped": 1}, Named: true},
 		{Case: "a-2-tampered", Repo: "ann/a", Arm: Tampered, Operator: "skip", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1"},
 		{Case: "a-5-good", Repo: "ann/a", Arm: Good, Operator: "as merged", Verdict: "PASS", Seconds: 30, Plain: 10, Ycbot: "v1", Shown: new(0), Folded: 2},

@@ -48,6 +48,18 @@ func (s *Summary) sections() []section {
 	for _, g := range s.Given {
 		given.rows = append(given.rows, []string{"`" + g.Class + "`", fmt.Sprint(g.Cases), percent(g.Rate), percent(g.Low) + " to " + percent(g.High)})
 	}
+	outside := section{title: "Good changes, had they come from outside", heads: []string{"verdict", "cause", "changes", "share", "95 % interval"}}
+	if o := s.Outside; o != nil {
+		row := func(verdict, cause string, n int) {
+			r := rateOf(n, o.Cases)
+			outside.rows = append(outside.rows, []string{verdict, cause, fmt.Sprintf("%d of %d", n, o.Cases), percent(r.Rate), percent(r.Low) + " to " + percent(r.High)})
+		}
+		row("PASS", "", o.Pass)
+		for _, c := range o.Worse {
+			row("worse than a maintainer's", "`"+c.Class+"`", c.Cases)
+		}
+		row("not PASS for a maintainer, either", "", o.Others)
+	}
 	behaviour := section{title: "Behaviour", heads: []string{"arm", "whole runs", "with a difference that no test expects", "share", "95 % interval", "median", "most", "only expected ones"}}
 	for _, a := range s.Behaviour {
 		behaviour.rows = append(behaviour.rows, []string{
@@ -62,7 +74,7 @@ func (s *Summary) sections() []section {
 	for _, why := range sortedKeys(s.Unselected) {
 		un.rows = append(un.rows, []string{why, fmt.Sprint(s.Unselected[why])})
 	}
-	return []section{arms, ops, wrong, behaviour, given, ex, un}
+	return []section{arms, ops, wrong, behaviour, given, outside, ex, un}
 }
 
 type section struct {

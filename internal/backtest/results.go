@@ -47,6 +47,11 @@ type Line struct {
 	// Named says that each deciding test is among them.
 	Given map[string]int `json:"given,omitempty"`
 	Named bool           `json:"named,omitempty"`
+	// Outside is the verdict of a good change as it would be had it come from outside, by the
+	// same results, and OutsideFor what makes it worse, as run.Outside has it. Lines of older
+	// programs have neither.
+	Outside    string   `json:"outside,omitempty"`
+	OutsideFor []string `json:"outside_for,omitempty"`
 	// Shown counts the functions and command lines that the report says do something else
 	// and no test expects to, and Folded those that tests which fail without the change reach.
 	// Shown is nil where they were not compared: of a first verdict, and of older programs.

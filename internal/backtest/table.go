@@ -39,6 +39,7 @@ type Summary struct {
 	Cost       Cost           `json:"cost"`
 	Behaviour  []ArmBehaviour `json:"behaviour"` // of each arm and operator of a bad one, where runs were whole
 	Given      []ClassCount   `json:"given"`     // good and honest changes that give up expectations, by class
+	Outside    *OutsideCount  `json:"outside"`   // good changes, had they come from outside; null: not known
 	Excluded   []CauseCount   `json:"excluded"`  // changes that gave no case, by arm and cause
 	Unselected map[string]int `json:"unselected"`
 	Waiting    int            `json:"waiting"` // cases without a line yet, at most
@@ -86,6 +87,14 @@ type ClassCount struct {
 	Rate  float64 `json:"rate"` // of the judged good and honest changes
 	Low   float64 `json:"low"`  // of the exact 95 % interval
 	High  float64 `json:"high"`
+}
+
+// An OutsideCount says what becomes of good changes where no maintainer answers for them.
+type OutsideCount struct {
+	Cases  int          `json:"cases"` // of which it is known
+	Pass   int          `json:"pass"`
+	Worse  []ClassCount `json:"worse"`  // causes of a worse verdict than a maintainer's change has
+	Others int          `json:"others"` // cases that are not PASS for a maintainer, either
 }
 
 // An ArmBehaviour says in how many changes the comparison of behaviour shows a difference,
@@ -239,6 +248,7 @@ func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
 	s.Repos, s.Waiting = len(repos), max(0, planned)
 	s.countArms(judged, notes)
 	s.countGiven(judged, notes)
+	s.countOutside(judged, notes)
 	s.countBehaviour(judged, notes)
 	s.Cost = costOf(judged)
 	for c, n := range excluded {
@@ -267,6 +277,36 @@ func (s *Summary) countGiven(judged []Line, notes map[string]Note) {
 		r := rateOf(classes[class], cases)
 		s.Given = append(s.Given, ClassCount{class, classes[class], r.Rate, r.Low, r.High})
 	}
+}
+
+// countOutside counts what becomes of good changes from outside.
+func (s *Summary) countOutside(judged []Line, notes map[string]Note) {
+	var out OutsideCount
+	causes := map[string]int{}
+	for _, l := range judged {
+		if l.Arm != Good || l.Outside == "" || notes[l.Case].Exclude {
+			continue
+		}
+		out.Cases++
+		switch {
+		case l.Verdict != string(report.Pass):
+			out.Others++
+		case l.Outside == string(report.Pass):
+			out.Pass++
+		default:
+			for _, cause := range l.OutsideFor {
+				causes[cause]++
+			}
+		}
+	}
+	if out.Cases == 0 {
+		return
+	}
+	for _, cause := range sortedKeys(causes) {
+		r := rateOf(causes[cause], out.Cases)
+		out.Worse = append(out.Worse, ClassCount{cause, causes[cause], r.Rate, r.Low, r.High})
+	}
+	s.Outside = &out
 }
 
 func (s *Summary) countArms(judged []Line, notes map[string]Note) {

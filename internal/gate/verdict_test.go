@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,5 +83,36 @@ func TestDecide(t *testing.T) {
 				t.Errorf("first reason %q, want one with %q", reasons[0], tt.reason)
 			}
 		})
+	}
+}
+
+// TestFromOutside holds what the same facts come to for someone from outside, and why.
+func TestFromOutside(t *testing.T) {
+	t.Parallel()
+	good := Facts{Builds: 2, Ran: 3, Passed: 3, AffectedRan: 3, AffectedPassed: 3, Runnable: true, Probes: 1, KeptRan: 3, Expected: 3, Policy: compare.Report}
+	for name, c := range map[string]struct {
+		change  func(*Facts)
+		verdict Verdict
+		causes  []string
+	}{
+		"nothing":   {func(*Facts) {}, Pass, nil},
+		"rewritten": {func(f *Facts) { f.Changed = []Changed{{Class: compare.Rewritten, Count: 2}} }, Pass, nil},
+		"weakened, and dropped with its subject": {func(f *Facts) {
+			f.Changed = []Changed{{Class: compare.Dropped, Count: 1}, {Class: compare.Weakened, Count: 2}}
+		}, Partial, []string{"weakened"}},
+		"dropped": {func(f *Facts) {
+			f.Changed = []Changed{{Class: compare.Dropped, SubjectStands: true, Count: 1}, {Class: compare.Dropped, Count: 1}}
+		}, Partial, []string{"dropped"}},
+		"steering of any author": {func(f *Facts) { f.Changed = []Changed{{Class: compare.SteeringMade, Count: 1}} }, Partial, nil},
+		"marks":                {func(f *Facts) { f.Marks = 1 }, Partial, []string{"marks"}},
+		"unreached":            {func(f *Facts) { f.KeptRan = 0 }, Partial, []string{"unreached"}},
+		"fails anyway":         {func(f *Facts) { f.Regressed, f.Marks = 1, 1 }, Fail, []string{"marks"}},
+	} {
+		f := good
+		c.change(&f)
+		verdict, causes := f.FromOutside()
+		if verdict != c.verdict || !slices.Equal(causes, c.causes) {
+			t.Errorf("%s: %s %q, want %s %q", name, verdict, causes, c.verdict, c.causes)
+		}
 	}
 }
