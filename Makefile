@@ -10,8 +10,10 @@ LINT = $(shell \
 LONG := ./internal/gate ./cmd/ycbot ./internal/backtest ./test/eval ./internal/sandbox ./test/bench
 
 # The packages and tests of which internal/testing/variants leaves something to make variants.
-VARIED := ./internal/gate ./cmd/ycbot ./internal/workspace ./test/contributing ./test/eval
-VARIANTS := TestScenarios|TestScript|TestBaseResultsAreKnown|TestFetchedOnce|TestHugeRepository|TestCopySpeed|TestLanguages|TestHonest|TestSetupRunsNothingOfTheHead|TestActionKilled|TestKilledRunGoesOn|TestServerThreeDoors|TestWalks|TestMutantsInOneProgram|TestProofs|TestScriptProofs|TestYcbot
+LEAVES := variants[.]Only|variants[.]Run|variants[.]Asked
+VARIED_FILES = $(shell grep -rlE --include='*_test.go' --exclude-dir=perf '$(LEAVES)' .)
+VARIED = $(sort $(patsubst %/,%,$(dir $(VARIED_FILES))))
+VARIANTS = $(shell awk -F '[^A-Za-z0-9_]+' '/^func Test/ { name = $$2 } /$(LEAVES)/ { print name }' $(VARIED_FILES) | sort -u | paste -sd '|' -)
 
 # One package and one test more at a time than there are processors, as some tests wait.
 AT_ONCE := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))

@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/modeltest"
 	"github.com/ycbot/ycbot/internal/model/provider"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // A wired model is one of a scenario behind the client of a provider and its
@@ -111,7 +112,7 @@ func TestScenarioOnTheWire(t *testing.T) {
 	for name, s := range scenarios(t) {
 		for _, api := range modeltest.APIs() {
 			for _, thought := range []string{"", "Let me see."} {
-				t.Run(name+"/"+api.Name+"/"+map[bool]string{true: "plain", false: "reasoning"}[thought == ""], func(t *testing.T) {
+				variants.Run(t, name+"/"+api.Name+"/"+map[bool]string{true: "plain", false: "reasoning"}[thought == ""], thought == "", func(t *testing.T) {
 					t.Parallel()
 					w := &wired{t: t, api: api, says: parse(t, s.says), thought: thought}
 					got, history := s.play(t, w)

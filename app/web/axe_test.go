@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 	browsertest "github.com/ycbot/ycbot/internal/testing/browser"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // axeVersion is that of the npm package axe-core, which finds what people cannot read or
@@ -65,6 +66,7 @@ func (w *world) everyKind() []string {
 // Every page passes axe-core without a finding, wide and narrow, light and dark, with all
 // that can be opened open, logged in and not.
 func TestAccessible(t *testing.T) {
+	variants.Only(t) // each page eight times in a browser; TestLooks has a browser as well
 	script := axe(t)
 	w := newWorld(t)
 	pages := w.everyKind()

@@ -98,7 +98,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 	if !bytes.Contains(want, []byte("verdict: FAIL")) || bytes.Count(want, []byte("introduced")) != 4 || !bytes.Contains(want, []byte("changed a tracked file")) {
 		t.Fatalf("the undisturbed run came to something else:\n%s", want)
 	}
-	for _, k := range moments(calm.written(t)) {
+	for _, k := range moments(calm.written(t), variants.Asked()) {
 		t.Run(fmt.Sprintf("after %d lines", k), func(t *testing.T) {
 			t.Parallel()
 			r := newKilled(t)
@@ -125,15 +125,15 @@ func TestKilledRunGoesOn(t *testing.T) {
 }
 
 // moments are numbers of lines after which a run that writes so many is killed:
-// some on the way and, because much happens there, more towards the end.
-func moments(lines int) []int {
+// some on the way and, because much happens there, more towards the end; twice as many on the whole.
+func moments(lines int, whole bool) []int {
 	var all []int
 	for k := 1; k < lines; k++ {
 		if testing.Short() && k%50 != 1 {
 			continue
 		}
 		far, near := 52, 16
-		if variants.Asked() {
+		if whole {
 			far, near = 26, 8
 		}
 		if *everyKill || k%far == 1 || k > lines-24 && k%near == 0 {

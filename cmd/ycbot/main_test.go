@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,14 @@ var leftScripts = map[string]string{
 	"backtest_languages": "the tests of internal/backtest, and the gate's scenarios in these languages",
 }
 
+// longScripts are the scripts that make test leaves to make variants for the time that they
+// take: they compile and test Go in many rounds, or wait for processes. TestReadme has the demo.
+var longScripts = []string{
+	"agents_limits", "agents_newfeature", "agents_processes", "agents_screenshot", "agents_suites", "agents_unwatched", "agents_verdict",
+	"brief", "build", "cancel", "demo", "dirty", "environment", "history", "newfailing", "preexisting", "replay", "sandbox", "submodules",
+	"tripwire", "unrelated",
+}
+
 // shortScripts are those that -short leaves: of what runs side by side in the program, begins
 // again or is cut short, and some that show a run as a whole.
 var shortScripts = []string{
@@ -84,13 +93,14 @@ func TestScript(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}
-	for name := range leftScripts {
+	for _, name := range append(slices.Collect(maps.Keys(leftScripts)), longScripts...) {
 		if !slices.Contains(files, filepath.Join("testdata", "script", name+".txtar")) {
 			t.Errorf("there is no script %s", name)
 		}
 	}
 	files = slices.DeleteFunc(files, func(f string) bool {
-		left := leftScripts[strings.TrimSuffix(filepath.Base(f), ".txtar")] != ""
+		name := strings.TrimSuffix(filepath.Base(f), ".txtar")
+		left := leftScripts[name] != "" || slices.Contains(longScripts, name) && !testing.Short() && !*update
 		return left != variants.Asked() && !*update && *other == ""
 	})
 	if testing.Short() { // the others take the same ways through the program

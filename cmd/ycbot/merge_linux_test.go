@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	githubtest "github.com/ycbot/ycbot/internal/testing/github"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const doublesTest = `const test = require("node:test");
@@ -68,7 +69,7 @@ var mergeCases = map[string]struct {
 func TestMergeByAction(t *testing.T) {
 	t.Parallel()
 	for name, c := range mergeCases {
-		t.Run(name, func(t *testing.T) {
+		variants.Run(t, name, true, func(t *testing.T) { // TestMergeByApp has the same cases
 			t.Parallel()
 			h := newHosted(t, good)
 			h.gaveUp(t, c.more)

@@ -5,12 +5,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // Tests of Rust that have a file of their own among the sources, and those that are in no
 // module, are the base's: that they were given new results is named. Those of Node and Python
 // are the scenarios tests_elsewhere_*.
 func TestElsewhereRust(t *testing.T) {
+	variants.Only(t) // it compiles a crate six times; those of Python show it, too
 	t.Parallel()
 	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + systemPath(), "HOME=" + os.Getenv("HOME")}}
 	for _, tool := range []string{"cargo", "rustc", "gcc"} {

@@ -64,7 +64,7 @@ func TestMutantsInCopies(t *testing.T) {
 		t.Skip("python3 is needed")
 	}
 	for name, copies := range map[string]bool{"mutants_python": true, "mutants_bound": false} {
-		t.Run(name, func(t *testing.T) {
+		variants.Run(t, name, copies, func(t *testing.T) {
 			t.Parallel()
 			s := readScenario(t, filepath.Join("testdata/scenarios", name+".txtar"))
 			s.base["tests/test_said.py"] = []byte(whereTest)
@@ -90,10 +90,11 @@ func TestMutantsInCopies(t *testing.T) {
 // Programs that hold all mutants say of each what compiling it by itself says, and few
 // have to be compiled so.
 func TestMutantsInOneProgram(t *testing.T) {
+	variants.Only(t) // each mutant is compiled by itself as well
 	t.Parallel()
 	w := newWorld(t)
 	for _, name := range []string{"mutants", "mutants_programs"} {
-		variants.Run(t, name, name != "mutants", func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := readScenario(t, filepath.Join("testdata/scenarios", name+".txtar"))
 			runs := func(r *Result) (alone int) {

@@ -146,12 +146,12 @@ const runEvil = "import os\nos.system('bash evil.sh')\n"
 // be reached: tried with each package manager itself, whose settings, manifests or hooks
 // have it run a program that asks the operator's registry. With the network of a trusted
 // head each of these programs gets there. make test tries one way for each thing that the gate
-// does about them: settings, scripts and git of a manager, what lies in the tree under its
+// does about them: settings and scripts of a manager, what lies in the tree under its
 // name, a manifest that is a program, a wrapper. Others are of the same kinds, and take seconds
 // each to start twice.
 func TestSetupRunsNothingOfTheHead(t *testing.T) {
 	t.Parallel()
-	always := []string{"npm", "npm, git", "pip, back end", "cargo", "bundler", "Composer", "Gradle, wrapper"}
+	always := []string{"npm", "cargo", "bundler", "Composer", "Gradle, wrapper"}
 	for name := range (&index{registry: &registry{Server: &httptest.Server{}}, own: &httptest.Server{}}).assaults() {
 		variants.Run(t, name, !slices.Contains(always, name), func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +291,7 @@ func TestUntestedManagers(t *testing.T) {
 		{sandbox.TierFull, NetworkSetup, true, false},
 		{sandbox.TierBasic, NetworkRegistries, false, true},
 	} {
-		t.Run(string(tt.tier)+" "+string(tt.network), func(t *testing.T) {
+		variants.Run(t, string(tt.tier)+" "+string(tt.network), tt.tier == sandbox.TierFull && tt.said, func(t *testing.T) {
 			t.Parallel()
 			box := sandboxOf(t, tt.tier, path)
 			res := judge(t, tools, &scenario{base: base, head: map[string][]byte{"a.py": []byte("one = 1\n")}}, func(g *Gate) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 )
 
@@ -41,7 +42,7 @@ func TestTestCommands(t *testing.T) {
 	}
 	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
 	for _, l := range append(languages(), goLanguage()) {
-		t.Run(l.name, func(t *testing.T) {
+		variants.Run(t, l.name, l.name == "maven" || l.name == "meson", func(t *testing.T) {
 			t.Parallel()
 			for _, tool := range l.tools {
 				if !tools.Has(tool) {

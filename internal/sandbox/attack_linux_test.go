@@ -22,6 +22,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/sandbox/attack"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestMain lets the test binary be the program whose commands attack it.
@@ -197,7 +198,7 @@ func loop(mode string) int {
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	for mode, rounds := range map[string]int{"full": 50, "basic": 20} {
-		t.Run(mode, func(t *testing.T) {
+		variants.Run(t, mode, mode == "full", func(t *testing.T) {
 			t.Parallel()
 			detect(t, mode, nil)
 			for range rounds {
@@ -455,6 +456,7 @@ func otherThanCgroups(missing []string) []string {
 
 // All of this holds for an ordinary user, too.
 func TestAsOrdinaryUser(t *testing.T) {
+	variants.Only(t) // it runs the others again; TestAttacks has attacks by both
 	t.Parallel()
 	detect(t, "full", nil)
 	if os.Geteuid() != 0 {

@@ -20,13 +20,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // TestConformance holds for every tier what [sandbox.Sandbox] promises.
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"none", bare, "basic", "full"} {
-		t.Run(mode, func(t *testing.T) {
+		// What the tier none and bubblewrap alone promise is a part of what basic and full do.
+		variants.Run(t, mode, mode == "none" || mode == bare, func(t *testing.T) {
 			t.Parallel()
 			conform(t, func(t *testing.T, change func(*sandbox.Options)) sandbox.Sandbox {
 				t.Helper()

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -272,11 +273,8 @@ func TestHostileCommands(t *testing.T) { //nolint:paralleltest // see above
 		t.Errorf("%d hostile and %d harmless commands", len(hostileCommands), len(harmlessCommands))
 	}
 	for _, mode := range []string{"full", "basic"} {
-		t.Run(mode, func(t *testing.T) {
+		variants.Run(t, mode, mode == "basic", func(t *testing.T) { // the tree is restored as in full
 			t.Parallel()
-			if mode == "basic" && testing.Short() {
-				t.Skip("left out with -short: the tree is restored as in full")
-			}
 			hostileIn(t, mode)
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // A home of which nothing is open to others, by a umask of 077, has toolchains
@@ -81,6 +82,7 @@ func TestOptIsHidden(t *testing.T) {
 // The tools that this machine's own search path leads to say their version inside
 // as they do outside.
 func TestToolsOfThisMachine(t *testing.T) {
+	variants.Only(t) // each tool starts six times
 	t.Parallel()
 	tools := sandbox.Machine{PATH: os.Getenv("PATH"), Home: os.Getenv("HOME"), Env: os.Environ()}.Toolchains()
 	work := t.TempDir()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-github/v66/github"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
 
@@ -175,6 +176,7 @@ func TestFork(t *testing.T) {
 // TestSecrets holds that commands of the team's own pull requests find no secret
 // either.
 func TestSecrets(t *testing.T) {
+	variants.Only(t) // TestStrangerGetsNoCredentials shows it without act
 	t.Parallel()
 	g := benchtest.Start(t)
 	repo := g.Repo("secrets", map[string]string{".github/ycbot.yml": settings, "test.sh": "echo all is well\n"})

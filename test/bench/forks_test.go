@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-github/v66/github"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
@@ -26,6 +27,7 @@ func aFork(t *testing.T, g *benchtest.GitHub, name string) (repo *benchtest.Repo
 // there: a maintainer names the commit of a fork, one job executes it and
 // publishes nothing, the other publishes and executes nothing.
 func TestMaintainersWorkflow(t *testing.T) {
+	variants.Only(t) // act builds the program for each event; TestFork has a fork
 	t.Parallel()
 	workflow, ok := workflows(t)["ycbot for forks"]
 	if !ok {

@@ -19,6 +19,7 @@ import (
 	browsertest "github.com/ycbot/ycbot/internal/testing/browser"
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
@@ -29,6 +30,7 @@ import (
 // verified, and she watches that from its first stage to the verdict on one page that is
 // never loaded again.
 func TestSetUpInBrowser(t *testing.T) {
+	variants.Only(t) // minutes with a browser, beside TestApp
 	t.Parallel()
 	g := benchtest.Start(t)
 	needNamespaces(t)

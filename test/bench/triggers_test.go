@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench/benchtest"
 )
 
@@ -13,6 +14,7 @@ import (
 // starts it beside a pull request: a push to the default branch, the merge queue, and
 // a person by hand. Each leaves a check run on the commit that it is about, and an artifact.
 func TestOtherTriggers(t *testing.T) {
+	variants.Only(t) // act builds the program for each event
 	t.Parallel()
 	workflow := workflows(t)["ycbot"]
 	g := benchtest.Start(t)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const zzTestName = "TestCalls"
@@ -99,6 +101,7 @@ type zzNode struct {
 // TestSlow: a call that takes about as long as it may, and hangs in one pass alone, says
 // nothing of the others. A slow one does not use up their time.
 func TestSlow(t *testing.T) {
+	variants.Only(t) // it waits for calls that hang
 	t.Parallel()
 	const text = `package slow
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/behave"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/test/bench"
 )
 
@@ -69,7 +70,7 @@ func TestTypeScriptIsCalled(t *testing.T) {
 	base := strings.NewReplacer("PAGES", "Math.ceil(total / size)", "LAST", "list.length - 1", "LIMIT", ">", "SAME", "list.map((x) => x)", "INNER", "1")
 	head := strings.NewReplacer("PAGES", "Math.floor(total / size) + 1", "LAST", "list.length - 2", "LIMIT", ">=", "SAME", "{ const out: T[] = []; for (const x of list) out.push(x); return out }", "INNER", "2")
 	for compiler, packages := range map[string][]string{"typescript": {"typescript"}, "esbuild": {"esbuild", "@esbuild"}, "": nil} {
-		t.Run("by "+compiler, func(t *testing.T) {
+		variants.Run(t, "by "+compiler, compiler == "typescript", func(t *testing.T) {
 			t.Parallel()
 			dirs := map[string]string{}
 			for side, with := range map[string]*strings.Replacer{"base": base, "head": head} {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 // maxBinary is how large the program may be without its symbols, in bytes: it is
@@ -37,6 +39,7 @@ func TestLinkedModules(t *testing.T) {
 }
 
 func TestSizeOfBinary(t *testing.T) {
+	variants.Only(t) // it links the program; TestLinkedModules has their list
 	t.Parallel()
 	if testing.Short() || runtime.GOOS != "linux" {
 		t.Skip("links the program, for Linux")

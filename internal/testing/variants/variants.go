@@ -1,6 +1,7 @@
 // Package variants leaves tests out of "make test" that "make variants" runs: what shows a
-// promise once more, in another language, for another author or in its whole size. Each is
-// left out for a reason, which stands beside it. test/summary counts them apart.
+// promise once more, in another language, for another author or in its whole size, and what
+// takes longer than someone who changes a line should wait. Each is left out for a reason,
+// which stands beside it. test/summary counts them apart.
 package variants
 
 import (
