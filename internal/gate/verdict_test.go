@@ -104,9 +104,9 @@ func TestFromOutside(t *testing.T) {
 			f.Changed = []Changed{{Class: compare.Dropped, SubjectStands: true, Count: 1}, {Class: compare.Dropped, Count: 1}}
 		}, Partial, []string{"dropped"}},
 		"steering of any author": {func(f *Facts) { f.Changed = []Changed{{Class: compare.SteeringMade, Count: 1}} }, Partial, nil},
-		"marks":                {func(f *Facts) { f.Marks = 1 }, Partial, []string{"marks"}},
-		"unreached":            {func(f *Facts) { f.KeptRan = 0 }, Partial, []string{"unreached"}},
-		"fails anyway":         {func(f *Facts) { f.Regressed, f.Marks = 1, 1 }, Fail, []string{"marks"}},
+		"marks":                  {func(f *Facts) { f.Marks = 1 }, Partial, []string{"marks"}},
+		"unreached":              {func(f *Facts) { f.KeptRan = 0 }, Partial, []string{"unreached"}},
+		"fails anyway":           {func(f *Facts) { f.Regressed, f.Marks = 1, 1 }, Fail, []string{"marks"}},
 	} {
 		f := good
 		c.change(&f)
