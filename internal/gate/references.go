@@ -77,7 +77,8 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 			return ok && !test && !source
 		},
 		Helper: func(name string) bool {
-			return ecosystem.MayHelpTests(name) && r.onlyTests(both, ecosystem.Imports)(name)
+			return ecosystem.MayHelpTests(name) && r.onlyTests(both, ecosystem.Imports)(name) ||
+				ecosystem.IsCalledHelper(name) && r.onlyTests(both, ecosystem.ImportsOrLists)(name)
 		},
 	}
 }
@@ -100,8 +101,11 @@ const maxRead = 4000
 func (r *runner) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		v := both[name]
-		if ecosystem.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests
-			return r.onlySteering(name, both, steering, ecosystem.ImportsScript)
+		if ecosystem.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests, unless it is called a helper
+			if eco, ok := r.onlySteering(name, both, steering, ecosystem.ImportsScript); ok || !ecosystem.IsCalledHelper(name) {
+				return eco, ok
+			}
+			return r.onlySteering(name, both, steering, ecosystem.Reads)
 		}
 		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Includes); ok {
 			return eco, true

@@ -113,7 +113,7 @@ func Decide(f Facts) (Verdict, []string) {
 	for _, why := range f.Unbelieved {
 		partialIf(true, "the results of the tests are not believed: %s", why)
 	}
-	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can detect a test run", ecosystem.Count(f.Marks, "line", "lines"))
+	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can detect a test run or decide its results", ecosystem.Count(f.Marks, "line", "lines"))
 	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", ecosystem.Count(f.BrokenBoth, "package or command", "packages or commands"))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", ecosystem.Count(f.Unknown, "test fails", "tests fail"))

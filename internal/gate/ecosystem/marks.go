@@ -9,7 +9,7 @@ import (
 )
 
 // A Mark is a line that the change adds to its sources and by which code can recognise a
-// test run from use, or print what a test runner prints.
+// test run from use, print what a test runner prints, or end a test program as a success.
 type Mark struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
@@ -22,6 +22,27 @@ type markRule struct {
 	exts string
 	what string
 	text *pattern.Pattern
+}
+
+// buildFiles stands for the files that say how C and C++ are compiled.
+const buildFiles = "build files"
+
+var buildFile = pattern.New(`^(CMakeLists\.txt|.*\.cmake|CMakePresets\.json|meson\.build|(GNUm|m|M)akefile(\.\w+)?|.*\.mk|configure\.ac)$`)
+
+// MayHaveMarks says whether lines that a change adds to a file may be marks.
+func MayHaveMarks(name string) bool {
+	return buildFile.MatchString(path.Base(name)) || IsCode(name) && !IsTestFile(name)
+}
+
+// inFile says whether a rule is about a file of this name.
+func (r markRule) inFile(name string) bool {
+	switch r.exts {
+	case "":
+		return true
+	case buildFiles:
+		return buildFile.MatchString(path.Base(name))
+	}
+	return slices.Contains(strings.Fields(r.exts), path.Ext(name))
 }
 
 // markRules are how code recognises a test run, by ecosystem, and what is common.
@@ -40,7 +61,12 @@ var markRules = []markRule{
 	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
 	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
 	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
+	{buildFiles, "takes assertions away", pattern.New(`(\b|-D)NDEBUG\b|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b`)},
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert)\b|__assert_fail\s*\(`)},
+	// Where a test program is nothing but its exit code, code under test decides it by these.
+	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(destructor|at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},
+	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .php .ex .exs", "ends the process as a success, whatever its tests found", pattern.New(`\b(syscall|unix)\.Exit\(\s*0|\bSYS_EXIT(_GROUP)?\b|\bos\._exit\(\s*(0|os\.EX_OK)|\b(process\.)?reallyExit\(\s*0|\bexit!(\s*\(?\s*(0|true)\b|\s*[;}]|\s*$)|\blibc::_exit\(\s*0|:erlang\.halt\(\s*0`)},
+	{"", "ends the process as a success, whatever its tests found", pattern.New(`\btrap\b.*\bexit(\s+0)?\s*["';}].*\b(EXIT|0)\s*$`)},
 	{".php", "reaches into the test runner", pattern.New(`registerComparator|SebastianBergmann|PHPUnit`)},
 	{"", "asks what runs it", pattern.New(`\b(MAKELEVEL|MAKEFLAGS|MFLAGS|npm_lifecycle_(event|script)|npm_command|CTEST_\w+|MESON_TEST_\w+|TOX_ENV_\w+|NOX_CURRENT_SESSION)\b`)},
 	{"", "asks whether it runs in CI or in a sandbox", pattern.New(`(?i)(getenv|environ|lookupenv|\benv)\W{0,3}\w{0,8}\W{0,4}(CI|CONTINUOUS_INTEGRATION|BUILD_NUMBER)\b["'\])]|\bGITHUB_(ACTIONS?|WORKFLOW|RUN_ID|JOB)\b|process\.env\.CI\b|/\.dockerenv|/run/init\b|\bbwrap\b|/proc/(self|1|thread-self)/(cgroup|cmdline|mountinfo|mounts|status|environ)|["'` + "`" + `/.]ycbot\b`)},
@@ -53,7 +79,7 @@ func MarksIn(name string, added map[int]string) []Mark {
 	for _, line := range sortedKeys(added) {
 		text := added[line]
 		for _, rule := range markRules {
-			if rule.exts != "" && !slices.Contains(strings.Fields(rule.exts), path.Ext(name)) || !rule.text.MatchString(text) {
+			if !rule.inFile(name) || !rule.text.MatchString(text) {
 				continue
 			}
 			text := strings.TrimSpace(text)
@@ -77,14 +103,24 @@ func sortedKeys(m map[int]string) []int {
 // programs before those of the machine or of what is installed.
 var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vitest|ava|tape|tap|c8|nyc|react-scripts)(-cli)?/.*|@(jest|vitest)/.*)` +
 	`|\.?venv/.*|[^/]+\.(dist|egg)-info/entry_points\.txt|_?pytest(\.py|/.*)|(pluggy|unittest)(\.py|/.*)|(site|user)customize\.py` +
-	`|vendor/(bin/(phpunit|pest)|phpunit/.*|bundle/.*))$`)
+	`|vendor/(bin/(phpunit|pest)|phpunit/.*|bundle/.*)` +
+	`|lib/(minitest(\.rb|/(autorun|spec|test|unit|assertions|mock|parallel|expectations)\.rb)|rspec(\.rb|/(core|expectations|mocks|support)(\.rb|/.*))|test/unit(\.rb|/.*)))$`)
 
 // shadowing are modules at the top of a Python project that would be imported in place of
 // those of the standard library, or of others, that runners stand on.
 var shadowing = pattern.New(`^(src/|lib/)?(difflib|traceback|pprint|warnings|inspect|ast|dis|re|functools|collections|reprlib|textwrap|contextlib|tokenize|linecache|argparse|logging|fnmatch|importlib|doctest|iniconfig|exceptiongroup|packaging|pygments|tomli|attr)(\.py|/__init__\.py)$`)
 
+// rubyShadowing are the same below lib, which comes first for rake and rspec.
+var rubyShadowing = pattern.New(`^lib/(etc|optparse|stringio|tempfile|tmpdir|mutex_m|monitor|delegate|ostruct|set|forwardable|erb|erb/util|shellwords|timeout|rbconfig|securerandom|fileutils|pathname|time|pp|prettyprint|English|diff/lcs|power_assert|ripper|objspace)\.rb$`)
+
+// linkedModule is a link, or a single file, that Node.js finds by the name of a package.
+var linkedModule = pattern.New(`(^|/)node_modules/(@[^/]+/)?[^/.@][^/]*$`)
+
+// LinksModule says whether a file of the tree says what a name of a package leads to.
+func LinksModule(name string) bool { return linkedModule.MatchString(name) }
+
 // ReplacesRunner says whether a file of the tree would be run, or loaded, in place of
 // the program that runs tests.
 func ReplacesRunner(name string) bool {
-	return runnerFiles.MatchString(name) || shadowing.MatchString(name)
+	return runnerFiles.MatchString(name) || shadowing.MatchString(name) || rubyShadowing.MatchString(name)
 }

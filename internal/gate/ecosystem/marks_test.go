@@ -9,15 +9,23 @@ import (
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for name, texts := range map[string][]string{
-		"a.go":  {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
-		"a.py":  {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
-		"a.js":  {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
-		"a.sh":  {`test -n "$MAKELEVEL" && exit 0`, `if [ "$npm_lifecycle_event" = test ]; then`},
-		"a.ts":  {`if (import.meta.vitest) {`},
-		"a.rb":  {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},
-		"a.rs":  {`if cfg!(test) {`},
-		"a.ex":  {`if Mix.env() == :test do`},
-		"a.php": {`if (defined('PHPUNIT_COMPOSER_INSTALL')) {`},
+		"a.go":              {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
+		"a.py":              {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
+		"a.js":              {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
+		"b.go":              {`syscall.Exit(0)`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
+		"CMakeLists.txt":    {`add_compile_definitions(NDEBUG)`, `  set(CMAKE_BUILD_TYPE Release)`},
+		"cmake/flags.cmake": {`add_compile_options(-DNDEBUG)`},
+		"Makefile":          {`CFLAGS += -O2 -DNDEBUG`},
+		"b.py":              {`os._exit(0)`},
+		"b.rb":              {`at_exit { exit! }`, `exit!(0)`},
+		"b.sh":              {`trap 'rm -f "$tmp"; exit 0' EXIT`, `trap "exit" 0`},
+		"a.sh":              {`test -n "$MAKELEVEL" && exit 0`, `if [ "$npm_lifecycle_event" = test ]; then`},
+		"a.ts":              {`if (import.meta.vitest) {`},
+		"a.rb":              {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},
+		"a.rs":              {`if cfg!(test) {`},
+		"a.ex":              {`if Mix.env() == :test do`},
+		"a.c":               {`static void done(void) { _exit(0); }`, `__attribute__((destructor)) static void done(void) {`, `if (sum < 0) exit(EXIT_SUCCESS);`, `atexit(done);`},
+		"a.php":             {`if (defined('PHPUNIT_COMPOSER_INSTALL')) {`},
 	} {
 		for _, text := range texts {
 			if got := MarksIn(name, map[int]string{3: text}); len(got) != 1 || got[0].Line != 3 {
@@ -26,15 +34,24 @@ func TestMarks(t *testing.T) {
 		}
 	}
 	for name, texts := range map[string][]string{
-		"a.go": {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`},
-		"a.py": {`def test_mode(self):`, `import unittest_helpers`, `print("ok")`, `env = os.environ["CIRCLE"]`},
-		"a.js": {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
-		"a.rs": {`#[cfg(test)]`, `mod tests {`},
+		"a.go":           {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`},
+		"a.py":           {`def test_mode(self):`, `import unittest_helpers`, `print("ok")`, `env = os.environ["CIRCLE"]`},
+		"a.js":           {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
+		"a.rs":           {`#[cfg(test)]`, `mod tests {`},
+		"CMakeLists.txt": {`set(CMAKE_BUILD_TYPE Debug)`, `message("${CMAKE_BUILD_TYPE}")`},
+		"a.c":            {`exit(1);`, `on_exit_code = 0;`, `return EXIT_SUCCESS;`},
+		"a.sh":           {`trap 'rm -rf "$tmp"' EXIT`, `trap 'code=$?; rm -f "$tmp"; exit $code' EXIT`, `trap 'exit 0' TERM`, `exit 0`},
+		"b.py":           {`os._exit(code)`, `sys.exit(0)`},
 	} {
 		for _, text := range texts {
 			if got := MarksIn(name, map[int]string{3: text}); len(got) != 0 {
 				t.Errorf("%s: %s: %v", name, text, got)
 			}
+		}
+	}
+	for name, want := range map[string]bool{"node_modules/calc": true, "packages/a/node_modules/@me/calc": true, "node_modules/calc/index.js": false, "node_modules/.package-lock.json": false} {
+		if LinksModule(name) != want {
+			t.Errorf("%s is a link of a module: %v", name, !want)
 		}
 	}
 	for name, want := range map[string]bool{

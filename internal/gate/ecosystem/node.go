@@ -125,6 +125,26 @@ func (m Manifest) all() map[string]string {
 	return out
 }
 
+// TakesOver says whether a package.json answers, for what lies below its folder, imports that
+// the one above it answered: of the package by its own name, or by a name with a "#" that both
+// have (https://nodejs.org/api/packages.html#self-referencing-a-package-using-its-name).
+func TakesOver(added, above []byte) bool {
+	var in, out struct {
+		Name    string                     `json:"name"`
+		Exports json.RawMessage            `json:"exports"`
+		Imports map[string]json.RawMessage `json:"imports"`
+	}
+	if json.Unmarshal(added, &in) != nil || json.Unmarshal(above, &out) != nil {
+		return false
+	}
+	for name := range in.Imports {
+		if _, ok := out.Imports[name]; ok {
+			return true
+		}
+	}
+	return in.Name != "" && in.Name == out.Name && len(in.Exports) > 0
+}
+
 // members are the patterns of the folders that the packages of a workspace are in.
 func (m Manifest) members() []string {
 	var list []string

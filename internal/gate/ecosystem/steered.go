@@ -172,6 +172,22 @@ func MayHelpTests(name string) bool {
 		(helperName.MatchString(name) || InFolder(name, "vendor", "node_modules") || path.Ext(name) == ".go" && InFolder(name, "internal"))
 }
 
+// IsCalledHelper says whether code outside of what runners take for tests is called what
+// people call code that is there for tests.
+func IsCalledHelper(name string) bool {
+	return IsCode(name) && !IsTestSource(name) && helperName.MatchString(name)
+}
+
+// ImportsOrLists says whether a source imports a file of the tree, or names the folder in which
+// it lies in a string, as one that loads all that it finds there.
+func ImportsOrLists(text, dir, name string) bool {
+	if Imports(text, dir, name) {
+		return true
+	}
+	in := path.Base(path.Dir(name))
+	return in != "." && slices.ContainsFunc([]string{`"` + in + `"`, "'" + in + "'", "/" + in + `"`, "/" + in + "'", "/" + in + "/"}, func(s string) bool { return strings.Contains(text, s) })
+}
+
 // runnerSettings are the files in which runners are given files of their own.
 var runnerSettings = strings.Fields(`package.json jest.config.js jest.config.cjs jest.config.mjs jest.config.ts jest.config.json
 	vitest.config.js vitest.config.ts vitest.config.mts vite.config.js vite.config.mjs vite.config.ts vite.config.mts
