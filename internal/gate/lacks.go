@@ -33,7 +33,7 @@ var unchosen = []struct {
 	says  *pattern.Pattern
 	lacks string
 }{
-	{pattern.New(`(?m)^error: (?:rustup could not choose a version of|no override and no default toolchain|no default toolchain|toolchain '[^'\n]+' is not installed)`), "Rust toolchain"},
+	{pattern.New(`(?m)^error: (?:rustup could not choose a version of|no override and no default toolchain|no default toolchain|toolchain '[^'\n]+' is not installed|could not (?:create temp|download|write) [^\n]*(?:rustup|static\.rust-lang\.org))`), "Rust toolchain of the version asked for"},
 	{pattern.New(`(?m)^(\w+env): version [\x60'‘"]?([\w.+-]+)['’"]? is not installed`), "$2 of $1"},
 	{pattern.New(`(?m)^(\w+env): ([\w.+-]+): command not found`), "$2 of $1"},
 	{pattern.New(`(?m)^No (?:preset )?version (?:is )?(?:set|installed) for command ([\w.+-]+)`), "$1 of asdf"},

@@ -97,6 +97,10 @@ func (r *runner) touches(ctx context.Context) ([]touch, error) {
 			if m := ecosystem.ExamplesOf(name, also.Doctests); t.class == compare.Source && m != nil && r.mix(&t, m, both[name]) {
 				t.examples = true
 			}
+			if f.Status == change.Renamed && name == f.Path && t.class == compare.Source && strings.EqualFold(name, f.OldPath) {
+				// The base's file cannot stand beside one whose name differs in its case alone.
+				t.class, t.eco = ecosystem.ClassOfBoth(f.OldPath, both[f.OldPath], also)
+			}
 			if t.class != compare.Source {
 				out = append(out, t)
 			}

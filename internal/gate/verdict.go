@@ -181,7 +181,7 @@ func becameOf(c Changed, n int) string {
 	case compare.SteeringMade:
 		return ecosystem.Plural(n, "holds", "hold") + " only by the change to how tests are run"
 	case compare.Weakened:
-		return ecosystem.Plural(n, "was", "were") + " weakened: the changed test passes without the change too"
+		return ecosystem.Plural(n, "was", "were") + " weakened: as the change has " + ecosystem.Plural(n, "it, it passes", "them, they pass") + " without the change too"
 	case compare.SupportMade:
 		return ecosystem.Plural(n, "holds", "hold") + " only by the change to what tests share"
 	case compare.Dropped:

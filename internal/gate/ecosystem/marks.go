@@ -24,10 +24,10 @@ type markRule struct {
 	text *pattern.Pattern
 }
 
-// buildFiles stands for the files that say how C and C++ are compiled.
+// buildFiles stands for the files that say how C, C++ and Rust are compiled.
 const buildFiles = "build files"
 
-var buildFile = pattern.New(`^(CMakeLists\.txt|.*\.cmake|CMakePresets\.json|meson\.build|(GNUm|m|M)akefile(\.\w+)?|.*\.mk|configure\.ac)$`)
+var buildFile = pattern.New(`^(CMakeLists\.txt|.*\.cmake|CMakePresets\.json|meson\.build|(GNUm|m|M)akefile(\.\w+)?|.*\.mk|configure\.ac|Cargo\.toml)$`)
 
 // MayHaveMarks says whether lines that a change adds to a file may be marks.
 func MayHaveMarks(name string) bool {
@@ -61,7 +61,7 @@ var markRules = []markRule{
 	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
 	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
 	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
-	{buildFiles, "takes assertions away", pattern.New(`(\b|-D)NDEBUG\b|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b`)},
+	{buildFiles, "takes assertions away", pattern.New(`(\b|-D)NDEBUG\b|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert)\b|__assert_fail\s*\(`)},
 	// Where a test program is nothing but its exit code, code under test decides it by these.
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(destructor|at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},

@@ -16,6 +16,7 @@ func TestMarks(t *testing.T) {
 		"CMakeLists.txt":    {`add_compile_definitions(NDEBUG)`, `  set(CMAKE_BUILD_TYPE Release)`},
 		"cmake/flags.cmake": {`add_compile_options(-DNDEBUG)`},
 		"Makefile":          {`CFLAGS += -O2 -DNDEBUG`},
+		"Cargo.toml":        {`debug-assertions = false`},
 		"b.py":              {`os._exit(0)`},
 		"b.rb":              {`at_exit { exit! }`, `exit!(0)`},
 		"b.sh":              {`trap 'rm -f "$tmp"; exit 0' EXIT`, `trap "exit" 0`},

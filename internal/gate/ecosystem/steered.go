@@ -149,6 +149,23 @@ func ImportsModule(text, dir, name string) bool {
 	return false
 }
 
+var rubyRequire = pattern.New(`(?m)^\s*(?:require|load)(_relative)?[\s(]+["']([^"']+)["']`)
+
+// ImportsFeature says whether a Ruby source in dir requires a file of the tree.
+func ImportsFeature(text, dir, name string) bool {
+	if path.Ext(name) != ".rb" {
+		return false
+	}
+	stem := strings.TrimSuffix(name, ".rb")
+	return slices.ContainsFunc(rubyRequire.FindAllStringSubmatch(text, -1), func(m []string) bool {
+		to := strings.TrimSuffix(m[2], ".rb")
+		if m[1] != "" {
+			return path.Join(dir, to) == stem
+		}
+		return stem == to || strings.HasSuffix(stem, "/"+to)
+	})
+}
+
 // ImportsPackage says whether a Go source imports the package of a file of the tree, by
 // what its import path ends in.
 func ImportsPackage(text, name string) bool {
@@ -203,5 +220,5 @@ func IsRunnerSettings(name string) bool {
 
 // Imports says whether a source in dir imports another file of the tree.
 func Imports(text, dir, name string) bool {
-	return ImportsScript(text, dir, name) || ImportsModule(text, dir, name) || ImportsPackage(text, name)
+	return ImportsScript(text, dir, name) || ImportsModule(text, dir, name) || ImportsPackage(text, name) || ImportsFeature(text, dir, name)
 }

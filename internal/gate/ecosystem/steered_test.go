@@ -51,6 +51,9 @@ func TestImports(t *testing.T) {
 		{"from pkg import other", "tests", "pkg/check.py", false},
 		{"import checker", "tests", "pkg/check.py", false},
 		{"import (\n\t\"example.com/m/internal/check\"\n)", ".", "internal/check/equal.go", true},
+		{"require 'calc/testing'", "test", "lib/calc/testing.rb", true},
+		{"require_relative \"../lib/calc/testing\"", "test", "lib/calc/testing.rb", true},
+		{"require 'calc'", "test", "lib/calc/testing.rb", false},
 		{"import \"example.com/m/internal/checks\"", ".", "internal/check/equal.go", false},
 	} {
 		if got := Imports(tc.text, tc.dir, tc.name); got != tc.want {
