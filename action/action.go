@@ -115,6 +115,11 @@ type session struct {
 // done, 1 for a verdict that fails the step, 3 where there is none, 130 where it
 // was cancelled.
 func (s Step) Run(ctx context.Context) (code int, err error) {
+	for _, name := range []string{"GITHUB_EVENT_PATH", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} {
+		if s.Getenv(name) == "" { // the library panics without the last two
+			return report.ExitError, fmt.Errorf("%s is not set: ycbot action is a step of a GitHub workflow; elsewhere use ycbot run", name)
+		}
+	}
 	x := &session{Step: s, out: githubactions.New(githubactions.WithWriter(s.Stdout), githubactions.WithGetenv(s.Getenv))}
 	for _, secret := range []string{s.Inputs.Token, s.Inputs.APIKey} {
 		if secret != "" {
@@ -190,9 +195,6 @@ func (x *session) failed(ctx context.Context, j job.Job, err error) (int, error)
 // event reads what happened.
 func (x *session) event() (*event.Event, error) {
 	path := x.Getenv("GITHUB_EVENT_PATH")
-	if path == "" {
-		return nil, errors.New("GITHUB_EVENT_PATH is not set: ycbot action is a step of a GitHub workflow; elsewhere use ycbot run")
-	}
 	body, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("GITHUB_EVENT_PATH: %w", err)

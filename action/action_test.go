@@ -116,6 +116,25 @@ func newStep(t *testing.T, h Host, in Inputs) Step {
 	return Step{Getenv: func(name string) string { return env[name] }, Stdout: &log, Inputs: in, Host: h}
 }
 
+// Outside of a workflow the step says what it lacks.
+func TestOutsideOfAWorkflow(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"GITHUB_EVENT_PATH", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"} {
+		step := newStep(t, &host{}, Inputs{})
+		all := step.Getenv
+		step.Getenv = func(n string) string {
+			if n == name {
+				return ""
+			}
+			return all(n)
+		}
+		code, err := step.Run(t.Context())
+		if code != report.ExitError || err == nil || !strings.Contains(err.Error(), name+" is not set") {
+			t.Errorf("%s: exit %d, %v", name, code, err)
+		}
+	}
+}
+
 // Every input that cannot be read is named, in one go, whichever way it is spelt.
 func TestReadInputs(t *testing.T) {
 	t.Parallel()
