@@ -176,7 +176,7 @@ func tiers() []string { return []string{"full", "strong", "basic", "none", ""} }
 
 func (c Check) validate() error {
 	return errors.Join(
-		oneOf("kind", c.Kind, KindBuild, KindTest, KindLint, KindFailToPass, KindKept, KindProbe, KindMutation, KindBehaviour, KindAPI, KindAgent),
+		oneOf("kind", c.Kind, kinds()...),
 		oneOf("result", c.Result, ResultPass, ResultFail, ResultSkip),
 		oneOf("support", c.Support, Supported, Related, Absent),
 		oneOf("reproduction", c.Reproduction, Introduced, PreExisting, Unfulfilled, NotReproduced, HeadOnly, Unclear, NotRun),

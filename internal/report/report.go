@@ -166,6 +166,10 @@ const (
 	KindAgent      Kind = "agent"
 )
 
+func kinds() []Kind {
+	return []Kind{KindBuild, KindTest, KindLint, KindFailToPass, KindKept, KindProbe, KindMutation, KindBehaviour, KindAPI, KindAgent}
+}
+
 // A Result is how a check ended. The strings are stored: do not change them.
 type Result string
 

@@ -128,6 +128,20 @@ func readSARIF(t *testing.T, b []byte) sarifRun {
 	return log.Runs[0]
 }
 
+// A result names its rule by its number, too: each kind of check has one, and the docs name it.
+func TestSARIFRules(t *testing.T) {
+	t.Parallel()
+	docs := string(must(os.ReadFile("../../docs/formats.md"))(t))
+	for _, k := range kinds() {
+		if sarifRuleIndex(checkRule(k)) < 0 {
+			t.Errorf("checks of kind %s have no rule", k)
+		}
+		if !strings.Contains(docs, "`"+string(k)+"`") {
+			t.Errorf("docs/formats.md does not name the kind %s", k)
+		}
+	}
+}
+
 // TestSARIFPlaces: a path of the repository is a relative URI, anything else no place.
 func TestSARIFPlaces(t *testing.T) {
 	t.Parallel()
