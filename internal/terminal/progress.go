@@ -62,6 +62,7 @@ type activity struct {
 	turns int
 	usage model.Usage
 	said  bool // that it takes long
+	minor bool // shown only where it takes long
 }
 
 // running is a call that has begun.
@@ -177,7 +178,9 @@ func (p *Progress) draw() {
 	}
 	all := make([]*activity, 0, len(p.doing))
 	for _, a := range p.doing {
-		all = append(all, a)
+		if !a.minor || p.now().Sub(a.since) >= long {
+			all = append(all, a)
+		}
 	}
 	slices.SortFunc(all, func(a, b *activity) int {
 		return cmp.Or(a.since.Compare(b.since), strings.Compare(a.name, b.name))

@@ -58,17 +58,16 @@ func (p *Progress) runEvent(e agent.Event) {
 
 // begin shows that a command of the gate runs.
 func (p *Progress) begin(text string) {
-	if !housekeeping(text) {
-		p.doing[text] = &activity{text: text, since: p.now()}
-	}
+	p.doing[text] = &activity{text: text, since: p.now(), minor: housekeeping(text)}
 }
 
 // end says how it ended.
 func (p *Progress) end(text string, good bool, how string) {
-	if housekeeping(text) {
+	a := p.doing[text]
+	delete(p.doing, text)
+	if housekeeping(text) && (a == nil || p.now().Sub(a.since) < long) {
 		return
 	}
-	delete(p.doing, text)
 	p.ended(good, text, how)
 }
 
@@ -142,7 +141,8 @@ func (p *Progress) leave(e agent.Event) {
 	p.ended(e.Done.Status == "completed", "agent "+e.Agent, how)
 }
 
-// housekeeping matches commands of the gate that no one need see.
+// housekeeping matches commands of the gate that no one need see, unless they take long: a
+// cache that is filled for the first time can take minutes.
 func housekeeping(text string) bool {
 	words := strings.Fields(text) // side, stage, command
 	return len(words) > 1 && strings.Contains(text, "go list") && (words[1] == string(gate.StageList) || words[1] == string(gate.StageWarm))

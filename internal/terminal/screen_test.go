@@ -151,6 +151,9 @@ func TestProgressOnATerminal(t *testing.T) {
 		{Type: agent.EventStageStart, Step: &agent.Step{Stage: "gate"}},
 		{Type: agent.EventCommandStart, Step: &agent.Step{Side: "head", Stage: "test", Command: "make test"}},
 		{Type: agent.EventCommandDone, DurationMS: 12000, Step: &agent.Step{Side: "head", Stage: "test", Command: "make test", Exit: &exit}},
+		{Type: agent.EventCommandStart, Step: &agent.Step{Side: "head", Stage: "list", Command: "go list ./..."}},
+		{Type: agent.EventCommandDone, Step: &agent.Step{Side: "head", Stage: "list", Command: "go list ./..."}},
+		{Type: agent.EventCommandStart, Step: &agent.Step{Side: "base", Stage: "warm", Command: "go list -test ./..."}},
 		{Type: agent.EventStageStart, Step: &agent.Step{Stage: "agents"}},
 		{Type: agent.EventSubagentStart, Agent: "Explore", ID: "1"},
 		{Type: agent.EventSubagentStart, Agent: "verification", ID: "2"},
@@ -164,10 +167,17 @@ func TestProgressOnATerminal(t *testing.T) {
 	}
 	at = at.Add(65 * time.Second)
 	p.Event(agent.Event{Type: agent.EventRunStart, Text: "now"})
+	live := out.text()
+	p.Event(agent.Event{Type: agent.EventCommandDone, DurationMS: 65000, Step: &agent.Step{Side: "base", Stage: "warm", Command: "go list -test ./..."}})
+	// What is of no interest is shown where it takes long.
+	if !strings.Contains(live, "\n  base warm  go list -test ./...  1:05") {
+		t.Errorf("on the terminal:\n%s", live)
+	}
 	want := strings.Join([]string{
 		"✗ head test  make test  exit 1 12s",
 		"✗ agent Explore write_file {}  refused or wrong 0.0s",
 		"ycbot: run now",
+		"✓ base warm  go list -test ./...  ok 1m5s",
 		"⠋ agents  1:05  12 345 tokens",
 		"  Explore  asks its model  1:05 · answer 1 · 0 tokens",
 		"  verification  $ sh sum.sh [2J  and 1 more  1:05 · answer 2 · 12 345 tokens",
