@@ -53,6 +53,9 @@ func (b *builder) behaviour() {
 func shows(d gate.Difference) string {
 	if d.Test != "" {
 		text := "This test passes on base and fails with the change:\n\n" + d.Test
+		if d.Unheld {
+			text = "This test makes the call. It passes on both sides, as it cannot hold what differs, which its last line says:\n\n" + d.Test
+		}
 		if d.Recorded != "" {
 			text = d.Recorded + " calls it so. " + text
 		}

@@ -58,3 +58,17 @@ func TestChecksAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// A test that does not fail with the change is not called one that does.
+func TestShows(t *testing.T) {
+	t.Parallel()
+	for says, d := range map[string]gate.Difference{
+		"This test passes on base and fails with the change:":   {Test: "func TestXAsBefore"},
+		"This test makes the call. It passes on both sides, as": {Test: "func TestXAsBefore", Unheld: true},
+		"It was called with what TestY calls it with":           {Recorded: "TestY"},
+	} {
+		if got := shows(d); !strings.HasPrefix(got, says) {
+			t.Errorf("%q, want %q", got, says)
+		}
+	}
+}

@@ -676,7 +676,7 @@ func facts(r *Result) string {
 		line("behaviour", inputCount.ReplaceAllString(b.Note, "N input"))
 		for _, d := range b.Differences {
 			line("  differs", fmt.Sprintf("%s:%d %s: %s, was: %s", d.Path, d.Line, d.Example, d.Is, d.Was))
-			if what := strings.Fields(strings.Repeat("breaks ", b2i(d.Breaks)) + strings.Repeat("expected ", b2i(d.Expected)) + strings.Repeat("touched", b2i(d.Touched))); len(what) > 0 {
+			if what := strings.Fields(strings.Repeat("breaks ", b2i(d.Breaks)) + strings.Repeat("expected ", b2i(d.Expected)) + strings.Repeat("touched ", b2i(d.Touched)) + strings.Repeat("unheld", b2i(d.Unheld))); len(what) > 0 {
 				line("    is", strings.Join(what, ", "))
 			}
 		}

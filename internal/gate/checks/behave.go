@@ -49,11 +49,12 @@ type Difference struct {
 	Example   string   `json:"example"`   // the smallest of them, as Go writes the call
 	Was       string   `json:"was"`
 	Is        string   `json:"is"`
-	Test      string   `json:"test"`     // holds what the base does; empty: the input cannot be written
-	Recorded  string   `json:"recorded"` // the test of the base while which the input was recorded; empty: it was made
-	Breaks    bool     `json:"breaks"`   // the base returns for an input of its own tree, and the head does not
-	Expected  bool     `json:"expected"` // tests that fail without the change reach it
-	Touched   bool     `json:"touched"`  // tests that the change alters or brings reach it
+	Test      string   `json:"test"`             // holds what the base does; empty: the input cannot be written
+	Unheld    bool     `json:"unheld,omitempty"` // the test passes on both sides: it cannot hold what differs
+	Recorded  string   `json:"recorded"`         // the test of the base while which the input was recorded; empty: it was made
+	Breaks    bool     `json:"breaks"`           // the base returns for an input of its own tree, and the head does not
+	Expected  bool     `json:"expected"`         // tests that fail without the change reach it
+	Touched   bool     `json:"touched"`          // tests that the change alters or brings reach it
 	Command   string   `json:"command"`
 	Evidence  []string `json:"evidence"`
 	kind      behave.Kind
@@ -423,8 +424,8 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 	d := Difference{
 		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
 		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), Recorded: was.Test, kind: k.Kind,
-		Touched: len(f.Touched) > 0,
-		Breaks:  k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
+		Touched: len(f.Touched) > 0, Unheld: len(was.Check) > 0 && slices.Equal(was.Check, is.Check),
+		Breaks: k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
 	}
 	for _, proven := range b.in.Proven {
 		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
