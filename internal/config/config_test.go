@@ -166,6 +166,7 @@ func TestProblems(t *testing.T) {
 		{"two documents", "version: 1\n---\nversion: 1\n", "f:2:1: a second YAML document; a configuration is one"},
 
 		{"tab", "version: 1\n\tallow: write\n", "f:2:1: found a tab character that violates indentation (while scanning a plain scalar that begins at 1:10); YAML is indented with spaces, not with tabs"},
+		{"colon in a text", "version: 1\ncommands:\n  test: make x: y\n", "f:3:15: mapping values are not allowed in this context; a text with \": \" in it needs quotes, and keys of one map begin in the same column"},
 		{"tab below a key", "version: 1\ncommands:\n\ttest: x\n", "f:3:1: found character that cannot start any token (while scanning for the next token that begins at 3:1); YAML is indented with spaces, not with tabs"},
 		{"unclosed", "version: 1\non: {drafts: true\nallow: write\n", "f:3:6: did not find expected ',' or '}' (while parsing a flow mapping that begins at 2:5)"},
 		{"unclosed later", "version: 1\n---\na: [\n", "f:4:1: did not find expected node content (while parsing a flow node that begins at 4:1)"},

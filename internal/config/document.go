@@ -134,6 +134,9 @@ func (d *document) syntax(err error, data []byte) {
 	if n := load.Mark.Line; n > 0 && n <= len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[n-1], " "), []byte("\t")) {
 		text += "; YAML is indented with spaces, not with tabs"
 	}
+	if strings.HasPrefix(load.Message, "mapping values are not allowed") {
+		text += "; a text with \": \" in it needs quotes, and keys of one map begin in the same column"
+	}
 	d.problem(load.Mark.Line, load.Mark.Column, "", "%s", escape(text))
 }
 
