@@ -37,10 +37,10 @@ type Checked struct {
 // "" for none: without it, a directory that was made up as a whole passes. The error is a
 // [rundir.FormatError] where another version of ycbot recorded what this one does not read.
 func Check(dir, expect string) (Checked, error) {
-	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+	if _, err := os.Lstat(filepath.Join(dir, "SHA256SUMS")); err == nil { // else it is no run's
 		problems, err := rundir.Bounded(dir)
 		if err != nil {
-			return Checked{}, fmt.Errorf("check %s: %w", dir, err)
+			return Checked{}, err
 		}
 		if len(problems) > 0 { // nothing of it is read
 			return Checked{Problems: problems, dir: dir}, nil

@@ -245,13 +245,21 @@ func (v *view) branch(ref string) string {
 	return v.refs[ref]
 }
 
+const wholeClone = "the clone is shallow; git remote set-branches origin '*' && git fetch --unshallow brings all branches and their history"
+
 // missingHint says what would bring a commit that is not here.
 func (r *Repository) missingHint(v *view, ref string) string {
 	switch {
+	case strings.Contains(ref, ".."):
+		return "that is a range; name its ends, --base A --head B"
 	case v.head != "" && v.refs[v.head] == "" && strings.HasPrefix(ref, "HEAD"):
 		return "the branch " + short(v.head) + " has no commit yet; git add and git commit make one"
 	case r.Shallow:
-		return "the clone is shallow; git fetch --unshallow brings the rest of its history"
+		if strings.HasPrefix(ref, "HEAD") || hexOID.MatchString(ref) {
+			return "the clone is shallow; git fetch --unshallow brings the rest of its history"
+		}
+		// A shallow clone is one of a single branch, unless it was asked to be more.
+		return wholeClone
 	case hexOID.MatchString(ref):
 		return "git fetch origin " + ref + " brings it when the remote has it"
 	}
@@ -314,7 +322,11 @@ func (r *Repository) DefaultBase(ctx context.Context, head Ref) (Ref, error) {
 func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, before string) (base Ref, err error) {
 	branch := v.defaultBranch()
 	if branch == "" {
-		return base, errors.New("no default branch here (no origin/HEAD, main or master): name what to compare with, --base REF")
+		text := "no default branch here (no origin/HEAD, main or master): name what to compare with, --base REF"
+		if r.Shallow {
+			text += "; " + wholeClone
+		}
+		return base, errors.New(text)
 	}
 	if branchName(on) != branchName(branch) && on != v.refs[branch] {
 		base.Name = short(branch)
