@@ -27,7 +27,10 @@ func (r *Report) compared() string {
 
 // size says how large the change is.
 func (r *Report) size() string {
-	if r.Changes == (Changes{}) {
+	switch {
+	case r.Changes == (Changes{}) && r.HeadSHA != "" && r.HeadSHA == r.MergeBase:
+		return "nothing changed"
+	case r.Changes == (Changes{}):
 		return "size unknown"
 	}
 	return fmt.Sprintf("%s +%d −%d", plural(r.Changes.Files, "file"), r.Changes.Added, r.Changes.Deleted)

@@ -1,12 +1,18 @@
 package run
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/orchestrator"
+	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // announced are notes on files of a change that decide how it, or later changes, are
@@ -45,6 +51,22 @@ func announced(paths []string, own bool) []string {
 		}
 	}
 	return out
+}
+
+// brokenConfig notes that no run would begin once the change is merged.
+func brokenConfig(ctx context.Context, m *workspace.Mirror, head string) ([]string, error) {
+	data, err := m.ReadFile(ctx, head, configFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, err := config.Parse(configFile, data); err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return []string{"the change's configuration is wrong, and once it is merged nothing is run until it is fixed: " + report.Line(first, 300)}, nil
+	}
+	return nil, nil
 }
 
 // named are a few names in one text.

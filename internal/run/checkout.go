@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -45,7 +46,17 @@ func (r *Runner) checkout(ctx context.Context, b *begun, m *workspace.Mirror) (r
 	if c.Dirty {
 		c.Title = "uncommitted changes"
 	}
+	if c.HeadSHA == c.MergeBase {
+		src.Notes = append(src.Notes, "head and base are the same commit: there is no change to verify")
+	}
 	src.Notes = append(src.Notes, announced(c.Paths(), b.job.Config != nil)...)
+	if slices.Contains(c.Paths(), configFile) && b.job.Config == nil {
+		wrong, err := brokenConfig(ctx, m, c.HeadSHA)
+		if err != nil {
+			return rundir.Source{}, err
+		}
+		src.Notes = append(src.Notes, wrong...)
+	}
 	src.Notes = append(src.Notes, b.job.Notes...)
 	var notes []string
 	src.Hidden, notes = hiddenText(src, patch)
