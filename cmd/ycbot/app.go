@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -130,6 +131,9 @@ func (o *appOptions) working(cmd *cobra.Command) {
 // appServe does "ycbot app serve".
 func (p *program) appServe(ctx context.Context, o *appOptions) error {
 	if err := errors.Join(o.Read(p.getenv), o.Listening(p.getenv)); err != nil {
+		if o.ID <= 0 {
+			err = fmt.Errorf("%w\n\"ycbot app manifest\" makes an App and a file with its settings, which --settings FILE names", err)
+		}
 		return err
 	}
 	return host.Serve(ctx, p.appMachine(), p.door("app"), o.settings())

@@ -16,6 +16,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model/script"
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 //go:embed demo/*.txtar
@@ -52,6 +53,9 @@ func (p *program) demo(ctx context.Context) error {
 	home, err := p.home()
 	if err != nil {
 		return err
+	}
+	if _, err := workspace.NewGit("git", p.env, p.log()); err != nil {
+		return fmt.Errorf("%w: install git and try again", err)
 	}
 	repo, err := p.demoRepository(ctx, filepath.Join(home, "demo"))
 	if err != nil {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/terminal"
@@ -37,5 +39,14 @@ func TestLogIsRead(t *testing.T) {
 			t.Errorf("%+v: %v, %q", c, err, got)
 		}
 		_ = stderr.Close()
+	}
+}
+
+// A full disk is said with what to do.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("report: %w", &os.PathError{Op: "write", Path: "journal.jsonl", Err: syscall.ENOSPC})
+	if got := oneLine(err); got != "report: write journal.jsonl: no space left on device: make room there, or have ycbot's files elsewhere (YCBOT_HOME, --out)" {
+		t.Error(got)
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -174,7 +175,6 @@ func rootCommand(p *program) *cobra.Command {
 		Args:          noArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SuggestionsMinimumDistance = 2
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
 	root.SetErr(p.stderr)
@@ -205,12 +205,18 @@ func rootCommand(p *program) *cobra.Command {
 		versionCommand(p),
 	)
 	root.AddCommand(topics()...)
+	root.Version = version()
+	root.SetVersionTemplate(p.versionLine())
+	checkedHelp(root)
 	completeChoices(root)
 	return root
 }
 
 func flagError(cmd *cobra.Command, err error) error {
 	text := err.Error()
+	if errors.Is(err, strconv.ErrSyntax) || errors.Is(err, strconv.ErrRange) {
+		return usage.Errorf("%s: want a number", strings.TrimSuffix(text, ": "+errors.Unwrap(err).Error()))
+	}
 	if name, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
 		if near := nearestFlag(cmd, name); near != "" {
 			return usage.Errorf("unknown flag --%s: did you mean --%s?", name, near)
@@ -220,12 +226,36 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usage.Errorf("%w", err)
 }
 
+// checkedHelp has "ycbot help NAME" fail where there is no NAME, which cobra answers with
+// the help of the root.
+func checkedHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			continue
+		}
+		c.Run = nil
+		c.RunE = func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err != nil {
+				return usage.Errorf("%w", err)
+			}
+			if len(rest) > 0 && about.HasSubCommands() {
+				return noArgs(about, rest)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		}
+	}
+}
+
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	if cmd.HasSubCommands() {
 		text := fmt.Sprintf("unknown command %q", args[0])
+		cmd.SuggestionsMinimumDistance = 2
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			text += fmt.Sprintf(": did you mean %q?", near[0])
 		}
@@ -236,4 +266,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // oneLine keeps a message on one line where it is short; lists of problems stay
 // as they are.
-func oneLine(err error) string { return strings.TrimSpace(err.Error()) }
+func oneLine(err error) string {
+	text := strings.TrimSpace(err.Error())
+	if errors.Is(err, syscall.ENOSPC) {
+		text += ": make room there, or have ycbot's files elsewhere (YCBOT_HOME, --out)"
+	}
+	return text
+}

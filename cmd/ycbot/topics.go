@@ -17,6 +17,13 @@ The model:
   YCBOT_API_KEY    the key; else the provider's own variable counts, such as
                    OPENAI_API_KEY or ANTHROPIC_API_KEY
   YCBOT_EFFORT     how long models may think: low, medium, high
+  YCBOT_ROUTER, YCBOT_FAST_MODEL, YCBOT_SMART_MODEL, YCBOT_MODEL_IDLE, YCBOT_PRICES
+                   see docs/models.md
+
+Commands and agents (docs/run.md):
+  YCBOT_SETUP_ENV  names of variables that setup commands are given
+  YCBOT_EXEC, YCBOT_PERMISSIONS, YCBOT_FETCH_HOSTS
+                   what agents may execute, do and fetch
 
 GitHub:
   GITHUB_TOKEN, GH_TOKEN   for run --pr and --publish

@@ -15,10 +15,14 @@ func versionCommand(p *program) *cobra.Command {
 		Short: "Print the version",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.stdout, "ycbot %s %s %s\n", version(), runtime.Version(), p.platform)
+			_, err := fmt.Fprint(p.stdout, p.versionLine())
 			return err
 		},
 	}
+}
+
+func (p *program) versionLine() string {
+	return fmt.Sprintf("ycbot %s %s %s\n", version(), runtime.Version(), p.platform)
 }
 
 // release is the number of a release, which its build sets (-X main.release).

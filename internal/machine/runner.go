@@ -44,7 +44,7 @@ func (m Machine) Runner(ctx context.Context, s Settings) (runner *run.Runner, fo
 	}
 	temp := filepath.Join(home, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("YCBOT_HOME: %w", err)
+		return nil, nil, fmt.Errorf("ycbot's own files: %w: make the folder writable, or name another one with YCBOT_HOME", err)
 	}
 	trial := s.Trial
 	if trial == nil {
