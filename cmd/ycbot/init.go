@@ -24,7 +24,7 @@ func initCommand(p *program) *cobra.Command {
 		Use:   "init",
 		Short: "Write a workflow and a configuration for this repository",
 		Long: `Write .github/workflows/ycbot.yml, which runs ycbot on pull requests, and
-.github/ycbot.yml, which has all settings as comments, with the commands that the
+.github/ycbot.yml, which has the usual settings as comments, with the commands that the
 gate finds in this repository. The toolchains are those of the project's own
 workflows, else of its version files and manifests.
 
