@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,8 +84,8 @@ func TestSetUpAsDocumented(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	steps := docstest.Blocks(t, operating, "Set up", "sh")
-	if len(steps) != 3 {
-		t.Fatalf("the documentation has %d steps, want 3: %q", len(steps), steps)
+	if len(steps) != 4 {
+		t.Fatalf("the documentation has %d steps, want 4: %q", len(steps), steps)
 	}
 	o.makes(t, steps[0])
 	app := o.Made("ycbot ycbot.example.com")
@@ -99,6 +100,7 @@ func TestSetUpAsDocumented(t *testing.T) {
 	}
 	browser := &http.Client{Jar: jar, Transport: proxy{addr}, Timeout: 3 * time.Minute}
 	hook := "http://" + addr + "/webhook"
+	o.delivers(t, strings.ReplaceAll(steps[3], "127.0.0.1:8080", addr), app.WebhookSecret)
 	if status := o.Deliver(t.Context(), hook, app.WebhookSecret, "pull_request", o.PullEvent(o.repo, o.pull, "opened", "alice", "")); status != http.StatusAccepted {
 		t.Fatalf("the webhook is answered with %d", status)
 	}
@@ -180,6 +182,22 @@ func (o *operator) serves(t *testing.T, command string) string {
 	}
 	t.Fatalf("%s does not listen:\n%s", command, log.String())
 	return ""
+}
+
+// delivers signs a delivery as the documentation does.
+func (o *operator) delivers(t *testing.T, commands, secret string) {
+	t.Helper()
+	for _, program := range []string{"openssl", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Log(err)
+			return
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-ec", commands)
+	cmd.Dir, cmd.Env = o.dir, append(slices.Clone(o.env), "YCBOT_WEBHOOK_SECRET="+secret)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), " 202 Accepted") {
+		t.Errorf("a delivery by hand: %v\n%s", err, out)
+	}
 }
 
 // appears waits until the list has n runs, and returns the page of the newest.
