@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ycbot/ycbot/internal/config"
+	"github.com/ycbot/ycbot/internal/model/script"
 )
 
 // A typed is a command, or a document of YAML, that the docs show in a block.
@@ -320,6 +321,9 @@ func TestSnippets(t *testing.T) {
 		if out := n.types(t, []string{"cd ~/src/project", c}); !strings.Contains(out, "migrations") || strings.Contains(out, "warning:") {
 			t.Errorf("%s\n%s", c, out)
 		}
+	}
+	if _, err := script.Parse([]byte(block(t, "docs/agents.md", "-- migrations --"))); err != nil {
+		t.Error(err)
 	}
 	var gitlab struct{ Verify struct{ Script string } }
 	if err := yaml.Unmarshal([]byte(block(t, "docs/formats.md", "# GitLab")), &gitlab); err != nil {
