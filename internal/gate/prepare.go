@@ -189,11 +189,10 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if err := r.snapshot(ctx, side); err != nil {
 		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
 	}
-	unprepared := r.facts.Unprepared
 	if err := r.settle(ctx, side); err != nil {
 		return err
 	}
-	if side == Base && r.facts.Unprepared == unprepared { // else it is settled
+	if side == Base {
 		r.dropUnprepared()
 	}
 	return nil
@@ -237,7 +236,7 @@ func (r *runner) broken(side Side) []string {
 		if s.Side != side || !s.Failed() || s.Stage != StageBuild && s.Stage != StageSetup || r.fetches[s.Evidence] || r.ranAgain(i) {
 			continue
 		}
-		if s.Stage == StageSetup && s.Environment != "" {
+		if s.Stage == StageSetup && (s.Environment != "" || r.forgiven[s.Evidence]) {
 			continue // said by Unprepared, or forgiven
 		}
 		named := ecosystem.Unbuilt(s.Output)

@@ -41,6 +41,7 @@ type runner struct {
 	share    int                           // of limit, in percent: what the step that is at work may come to
 	failed   bool                          // the decisive part came to FAIL
 	fetches  map[string]bool               // evidence of commands that fetched, which build nothing
+	forgiven map[string]bool               // evidence of setup commands that failed, and all that they fetch was there
 	copying  sync.Mutex                    // guards copied
 	copied   map[string]*folder.Replica    // the caches of single commands, by their folders
 	copies   string                        // what the names of its prepared snapshots begin with
@@ -96,6 +97,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		resting:  t.rest,
 		rested:   Suite{},
 		fetches:  map[string]bool{},
+		forgiven: map[string]bool{},
 		copies:   cmp.Or(t.copies, "prepared"),
 		limit:    cmp.Or(t.limit, time.Hour),
 		beside:   t.beside,

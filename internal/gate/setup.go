@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -158,38 +159,52 @@ func lastLine(s string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// settle forgives a setup that failed for want of a network where all was there
-// nevertheless, as a command of its ecosystem shows, such as one that lists what the
-// packages of each module and their tests are made of. Other setups are not forgiven: there is
-// no such proof.
+// settle forgives setups that failed where all was there nevertheless, as a command of
+// their ecosystem shows, such as one that lists what the packages of each module and their
+// tests are made of: without a network, or in a workspace whose modules name one another in
+// versions that no registry has. Other setups are not forgiven: there is no such proof.
 func (r *runner) settle(ctx context.Context, side Side) error {
-	if !strings.HasPrefix(r.facts.Unprepared, string(side)+":") || len(r.in.Commands.Setup) > 0 {
+	why := r.facts.Unprepared
+	if why != "" && !strings.HasPrefix(why, string(side)+":") || len(r.in.Commands.Setup) > 0 {
 		return nil
 	}
-	var failed []ecosystem.Command
+	forgiven, all, said := "", true, why == ""
 	for _, c := range r.plan[side].setup {
-		if !r.setupFailed(side, c) {
+		at := r.lastSetup(side, c)
+		if at < 0 || !r.res.Steps[at].Failed() {
 			continue
 		}
-		proof, ok := installed(c)
-		if !ok {
-			return nil
-		}
-		failed = append(failed, proof)
-	}
-	if len(failed) == 0 {
-		return nil // it is a build that is not the change's fault
-	}
-	for _, proof := range failed {
-		proof.Timeout = r.Limits.step()
-		step, err := r.exec(ctx, side, r.tree(side), proof, nil)
-		if err != nil || step.Failed() {
+		there, err := r.allThere(ctx, side, c)
+		if err != nil {
 			return err
 		}
+		if !there {
+			all = false
+			continue
+		}
+		s := &r.res.Steps[at]
+		s.Environment = cmp.Or(s.Environment, ecosystem.FailureLine(s.Output))
+		r.forgiven[s.Evidence] = true
+		forgiven = cmp.Or(forgiven, fmt.Sprintf("%s: %s: %s", side, s.Command, s.Environment))
+		said = said || strings.HasPrefix(why, fmt.Sprintf("%s: %s: ", side, s.Command)) // else it is a build that is why
 	}
-	r.note("%s; all that is needed was there already", r.facts.Unprepared)
+	if forgiven == "" || !all || !said {
+		return nil
+	}
+	r.note("%s; all that is needed was there already", forgiven)
 	r.facts.Unprepared = ""
 	return nil
+}
+
+// allThere says whether all is there that a setup command was to fetch.
+func (r *runner) allThere(ctx context.Context, side Side, c ecosystem.Command) (bool, error) {
+	proof, ok := installed(c)
+	if !ok {
+		return false, nil
+	}
+	proof.Timeout = r.Limits.step()
+	step, err := r.exec(ctx, side, r.tree(side), proof, nil)
+	return err == nil && !step.Failed(), err
 }
 
 // installed is the command that shows that all is there which c was to fetch; false where
@@ -203,13 +218,18 @@ func installed(c ecosystem.Command) (ecosystem.Command, bool) {
 
 // setupFailed says whether the last run of a setup command failed.
 func (r *runner) setupFailed(side Side, c ecosystem.Command) bool {
-	failed := false
-	for _, s := range r.stepsOf(StageSetup, side) {
-		if s.Unit == c.Unit && s.Command == c.Text {
-			failed = s.Failed()
+	at := r.lastSetup(side, c)
+	return at >= 0 && r.res.Steps[at].Failed()
+}
+
+// lastSetup is the step of the last run of a setup command, below zero where there is none.
+func (r *runner) lastSetup(side Side, c ecosystem.Command) int {
+	for i, s := range slices.Backward(r.res.Steps) {
+		if s.Side == side && s.Stage == StageSetup && s.Unit == c.Unit && s.Command == c.Text {
+			return i
 		}
 	}
-	return failed
+	return -1
 }
 
 // reuse copies what setup has installed at the base where the head's setup would

@@ -27,7 +27,7 @@ func (r *runner) dropUnprepared() {
 		return slices.ContainsFunc(out, func(o unprepared) bool { return o.Dir == p.Dir && o.Eco.Name == p.Eco.Name })
 	}
 	for i, s := range r.res.Steps {
-		if s.Side != Base || !s.Failed() || r.fetches[s.Evidence] || r.ranAgain(i) {
+		if s.Side != Base || !s.Failed() || r.fetches[s.Evidence] || r.forgiven[s.Evidence] || r.ranAgain(i) {
 			continue
 		}
 		if s.Stage != StageSetup && (s.Stage != StageBuild || s.Environment == "" || s.Lacks != "") { // a build that lacks a program is no failure: see unbuilt
