@@ -176,11 +176,9 @@ func (r *runner) importers(name string) map[string]bool {
 	}
 	if r.testTexts == nil {
 		r.testTexts = map[string]string{}
-		for _, f := range r.plan[Base].files {
-			if len(r.testTexts) < maxRead && ecosystem.IsSource(f) && ecosystem.IsTestSource(f) {
-				if src, err := ecosystem.ReadInTree(r.in.Base.Dir, f); err == nil {
-					r.testTexts[f] = string(src)
-				}
+		for _, f := range r.sourcesOfBase() {
+			if len(r.testTexts) < maxRead && f.test {
+				r.testTexts[f.name] = r.textOf(f)
 			}
 		}
 		r.importing = map[string]map[string]bool{}
@@ -209,14 +207,14 @@ func importOf(file string) *regexp.Regexp {
 // others have nothing to do with it.
 func (r *runner) namedElsewhere(file, unit string) bool {
 	read := 0
-	for _, f := range r.plan[Base].files {
-		if !ecosystem.Inside(unit, f) || !ecosystem.IsSource(f) || !ecosystem.IsTestSource(f) {
+	for _, f := range r.sourcesOfBase() {
+		if !f.test || !ecosystem.Inside(unit, f.name) {
 			continue
 		}
 		if read++; read > maxRead {
 			return false
 		}
-		if src, err := ecosystem.ReadInTree(r.in.Base.Dir, f); err == nil && ecosystem.Names(string(src), path.Dir(f), file) {
+		if ecosystem.Names(r.textOf(f), path.Dir(f.name), file) {
 			return true
 		}
 	}

@@ -162,21 +162,53 @@ func (r *runner) namedIn(name string, refers func(text, dir, name string) bool) 
 		return false, false, true
 	}
 	read := 0
-	for _, f := range p.files {
-		if f == name || !ecosystem.IsSource(f) || ecosystem.IsRunnerSettings(f) || ecosystem.IgnoredDir(path.Dir(f)) {
+	for _, f := range r.sourcesOfBase() {
+		if f.name == name || f.apart {
 			continue
 		}
 		if read++; read > maxRead {
 			return test, source, false
 		}
-		src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
-		if err != nil || !refers(string(src), path.Dir(f), name) {
+		if !refers(r.textOf(f), path.Dir(f.name), name) {
 			continue
 		}
-		if !ecosystem.IsTestSource(f) {
+		if !f.test {
 			return test, true, true
 		}
 		test = true
 	}
 	return test, false, true
+}
+
+// A baseSource is a source of the base. It is read once, as each file of a change is looked
+// for in all of them.
+type baseSource struct {
+	name  string
+	test  bool // runners take tests from it
+	apart bool // it is settings of a runner, or stands where nothing is built
+	read  bool
+	text  string // empty where it cannot be read
+}
+
+// sourcesOfBase are the sources of the base.
+func (r *runner) sourcesOfBase() []*baseSource {
+	if r.baseSources == nil {
+		r.baseSources = []*baseSource{}
+		for _, f := range r.plan[Base].files {
+			if ecosystem.IsSource(f) {
+				r.baseSources = append(r.baseSources, &baseSource{
+					name: f, test: ecosystem.IsTestSource(f),
+					apart: ecosystem.IsRunnerSettings(f) || ecosystem.IgnoredDir(path.Dir(f)),
+				})
+			}
+		}
+	}
+	return r.baseSources
+}
+
+func (r *runner) textOf(f *baseSource) string {
+	if !f.read {
+		f.read, f.text = true, string(r.readBase(f.name))
+	}
+	return f.text
 }

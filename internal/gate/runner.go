@@ -16,37 +16,38 @@ import (
 // runner is one run of the gate.
 type runner struct {
 	*Gate
-	in       Input
-	res      *Result
-	plan     map[Side]*plan
-	suites   map[Side]Suite
-	files    []string // of the head
-	prepared map[Side]*snapshot
-	as       map[Side]Side       // what the sides are called in the log; nil: by their names
-	packages []ecosystem.Package // of the head
-	affected map[string]bool     // import paths of the head that the change affects
-	splits   map[string]split    // by folder of the module
-	known    *baseRecord         // of base's tests, from earlier runs; nil: nothing
-	saving   *baseRecord         // what this run adds to it; nil: nothing
-	doubted  bool                // runs of base's tests disagreed
-	beside   beside              // what is started with each command that runs tests
-	resting  bool                // it is at what the change cannot affect
-	rested   Suite               // what the head's tests said that the change cannot affect
-	flakes   *flakeLedger
-	facts    Facts
-	longest  time.Duration                 // the slowest package of the base's tests
-	lacks    []string                      // what could not be run for want of a program, for people
-	missing  bool                          // tests of the change import what the base does not provide
-	limit    time.Duration                 // of the whole gate
-	share    int                           // of limit, in percent: what the step that is at work may come to
-	failed   bool                          // the decisive part came to FAIL
-	fetches  map[string]bool               // evidence of commands that fetched, which build nothing
-	forgiven map[string]bool               // evidence of setup commands that failed, and all that they fetch was there
-	copying  sync.Mutex                    // guards copied
-	copied   map[string]*folder.Replica    // the caches of single commands, by their folders
-	copies   string                        // what the names of its prepared snapshots begin with
-	phantoms *phantoms                     // tests that fail inside of passing ones on the base
-	texts    map[string]ecosystem.Versions // of the files of the change
+	in          Input
+	res         *Result
+	plan        map[Side]*plan
+	suites      map[Side]Suite
+	files       []string // of the head
+	prepared    map[Side]*snapshot
+	as          map[Side]Side       // what the sides are called in the log; nil: by their names
+	packages    []ecosystem.Package // of the head
+	affected    map[string]bool     // import paths of the head that the change affects
+	splits      map[string]split    // by folder of the module
+	known       *baseRecord         // of base's tests, from earlier runs; nil: nothing
+	saving      *baseRecord         // what this run adds to it; nil: nothing
+	doubted     bool                // runs of base's tests disagreed
+	beside      beside              // what is started with each command that runs tests
+	resting     bool                // it is at what the change cannot affect
+	rested      Suite               // what the head's tests said that the change cannot affect
+	flakes      *flakeLedger
+	facts       Facts
+	longest     time.Duration                 // the slowest package of the base's tests
+	lacks       []string                      // what could not be run for want of a program, for people
+	missing     bool                          // tests of the change import what the base does not provide
+	limit       time.Duration                 // of the whole gate
+	share       int                           // of limit, in percent: what the step that is at work may come to
+	failed      bool                          // the decisive part came to FAIL
+	fetches     map[string]bool               // evidence of commands that fetched, which build nothing
+	forgiven    map[string]bool               // evidence of setup commands that failed, and all that they fetch was there
+	copying     sync.Mutex                    // guards copied
+	copied      map[string]*folder.Replica    // the caches of single commands, by their folders
+	copies      string                        // what the names of its prepared snapshots begin with
+	phantoms    *phantoms                     // tests that fail inside of passing ones on the base
+	texts       map[string]ecosystem.Versions // of the files of the change
+	baseSources []*baseSource                 // of the base; filled when asked for
 	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
 	testTexts map[string]string
 	importing map[string]map[string]bool

@@ -106,6 +106,9 @@ func NamesSetup(settings, name string) bool {
 // is in, in a string.
 func Names(src, dir, file string) bool {
 	for at := file; at != "." && at != "/" && at != dir; at = path.Dir(at) {
+		if !strings.Contains(src, path.Base(at)) { // all ways to name it end in that
+			continue
+		}
 		for _, way := range []string{path.Base(at), strings.TrimPrefix(at, dir+"/"), at} {
 			for _, q := range []string{`"`, "'", "`", "/"} {
 				if i := strings.Index(src, q+way); i >= 0 && i+len(q+way) < len(src) && strings.ContainsRune("\"'`/", rune(src[i+len(q+way)])) {
