@@ -20,6 +20,10 @@ func (k *keeper) conclude(ctx context.Context) {
 	over := r.byPlace(Base, r.over)
 	for _, e := range k.tests {
 		switch {
+		case e.drop && e.unnamed && k.alike(e):
+			e.kept = compare.Passed
+			k.holds(x, e)
+			continue
 		case e.drop:
 			if e.unnamed {
 				r.facts.Unnamed++
@@ -114,6 +118,48 @@ func (k *keeper) affects(e *examined) bool {
 }
 
 func ran(s compare.Status) bool { return s == compare.Passed || s == compare.Failed }
+
+// alike says of a test whose name is made up in each run whether as many of its family, such
+// as the rows of one table, passed over the head's sources as on the base, and none failed.
+func (k *keeper) alike(e *examined) bool {
+	family := familyOf(e)
+	if family == "" {
+		return false
+	}
+	ran := k.r.suites[Head]
+	if e.reached {
+		ran = k.suite
+	}
+	passed := func(s Suite) int {
+		n := 0
+		for id, t := range s {
+			if id.Unit != e.id.Unit || id.Package != e.id.Package || !strings.HasPrefix(id.Test, family) {
+				continue
+			}
+			if t.Status == Failed {
+				return 0
+			}
+			n += b2i(t.Leaf && t.Status == Passed)
+		}
+		return n
+	}
+	was := passed(k.r.suites[Base])
+	return was > 0 && passed(ran) >= was
+}
+
+// familyOf is what the names of the rows of a test begin with: of a subtest of Go the test
+// that it belongs to, of one with parameters what stands before these; empty: it has none.
+func familyOf(e *examined) string {
+	if strings.HasSuffix(e.id.Test, "]") {
+		if name, _, ok := strings.Cut(e.id.Test, "["); ok {
+			return name + "["
+		}
+	}
+	if top := e.id.Top(); top != e.id.Test && ecosystem.ByPackage(e.eco) {
+		return top + "/"
+	}
+	return ""
+}
 
 // observation is what the class of a test follows from.
 func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation {
@@ -239,7 +285,10 @@ func side(hunk, sign string) string {
 // there, where they still stand.
 func (k *keeper) listed(x *Expectations) {
 	t := &k.r.res.Tests
-	quiet := map[ID]bool{}
+	quiet, unnamed := map[ID]bool{}, map[ID]bool{}
+	for _, e := range k.tests {
+		unnamed[e.id] = e.unnamed
+	}
 	for _, c := range x.Changed {
 		if c.Class == compare.Silent || c.Class == compare.Silenced {
 			quiet[c.ID] = true
@@ -247,9 +296,10 @@ func (k *keeper) listed(x *Expectations) {
 	}
 	var removed []Case
 	for _, c := range t.Removed {
-		if quiet[c.ID] {
+		switch {
+		case quiet[c.ID]:
 			t.NotRun = append(t.NotRun, c)
-		} else {
+		case !unnamed[c.ID]: // else the base does not have it each time either
 			removed = append(removed, c)
 		}
 	}
