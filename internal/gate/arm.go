@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -24,13 +25,22 @@ type arm struct {
 	files  []string            // that are laid over
 	tests  []ecosystem.Command // that it can run
 	// left are files that were left out because they do not compile, and why.
-	left     map[string]string
+	left map[string]string
+	// cut are files of which only tests were left out that do not compile, with what is laid
+	// of them, and why each of these tests was.
+	cut      map[string]cutFile
 	evidence []string
+}
+
+// A cutFile is a file of an arm without some of its tests.
+type cutFile struct {
+	rest []byte
+	why  map[string]string // by the names of the tests
 }
 
 // newArm composes what lies over a side's tree.
 func (r *runner) newArm(ctx context.Context, side Side, stage Stage, puts []workspace.Put, tests []ecosystem.Command) (*arm, error) {
-	a := &arm{r: r, side: side, stage: stage, tests: tests, left: map[string]string{}}
+	a := &arm{r: r, side: side, stage: stage, tests: tests, left: map[string]string{}, cut: map[string]cutFile{}}
 	for _, p := range puts {
 		a.files = append(a.files, p.Path)
 	}
@@ -48,10 +58,61 @@ func (a *arm) lay(ctx context.Context) error {
 		return nil // the side as it is
 	}
 	tree := a.r.tree(a.side)
-	if err := tree.Overlay(ctx, a.commit, a.files); err != nil || len(a.left) == 0 {
+	if err := tree.Overlay(ctx, a.commit, a.files); err != nil {
+		return err
+	}
+	if err := a.layCut(ctx); err != nil || len(a.left) == 0 {
 		return err
 	}
 	return a.takeOut(ctx, slices.Sorted(maps.Keys(a.left)))
+}
+
+// layCut lays files without those of their tests that do not compile.
+func (a *arm) layCut(ctx context.Context) error {
+	if len(a.cut) == 0 {
+		return nil
+	}
+	var puts []workspace.Put
+	files := slices.Sorted(maps.Keys(a.cut))
+	for _, f := range files {
+		puts = append(puts, workspace.Put{Path: f, Data: a.cut[f].rest})
+	}
+	commit, err := a.r.Mirror.Compose(ctx, a.commit, puts)
+	if err != nil {
+		return err
+	}
+	return a.r.tree(a.side).Overlay(ctx, commit, files)
+}
+
+// cutTests leaves the tests of files out of the base's tests that do not compile, where it
+// is in tests alone that the compiler's complaints stand. It returns the other files.
+func (a *arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []string, places map[string][]int, why string) ([]string, error) {
+	var others []string
+	for _, f := range files {
+		src, err := a.r.Mirror.ReadFile(ctx, a.commit, f)
+		was := a.cut[f]
+		if was.rest != nil {
+			src = was.rest
+		}
+		rest, tests, ok := []byte(nil), []string(nil), false
+		if err == nil && a.stage == StageKept && by.Without != nil {
+			rest, tests, ok = by.Without(src, places[f])
+		}
+		if !ok {
+			delete(a.cut, f)
+			others = append(others, f)
+			continue
+		}
+		now := cutFile{rest, maps.Clone(was.why)}
+		if now.why == nil {
+			now.why = map[string]string{}
+		}
+		for _, t := range tests {
+			now.why[t] = why
+		}
+		a.cut[f] = now
+	}
+	return others, a.layCut(ctx)
 }
 
 // close leaves the side as it was prepared.
@@ -139,7 +200,10 @@ func (a *arm) runPackages(ctx context.Context, s selection, by *ecosystem.Packag
 				continue
 			}
 			dir := a.r.packageDir(a.side, id)
-			if bad := a.uncompilable(by.Complaint, t.Output, s.unit, dir); len(bad) > 0 {
+			if bad, places := a.uncompilable(by.Complaint, t.Output, s.unit, dir); len(bad) > 0 {
+				if bad, err = a.cutTests(ctx, by, bad, places, t.Output); err != nil {
+					return over, err
+				}
 				if err := a.leave(ctx, bad, t.Output); err != nil {
 					return over, err
 				}
@@ -181,28 +245,33 @@ func (a *arm) packagesOnce(ctx context.Context, s selection, dirs []string) (Sui
 	return out, nil
 }
 
-// uncompilable returns the files of the arm that the errors of a package name; where
-// they name none, its other test files that they name, which do not go with the arm's.
-func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string) []string {
+// uncompilable returns the files of the arm that the errors of a package name, with the
+// lines; where they name none, its other test files that they name, which do not go with the
+// arm's.
+func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string) ([]string, map[string][]int) {
 	var out, others []string
+	places := map[string][]int{}
 	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
+		line, _ := strconv.Atoi(m[2]) //nolint:errcheck // digits, as the pattern says
 		// The compiler names files from the folder that it runs in, where that is shorter.
 		for _, name := range []string{path.Join(unit, m[1]), m[1], path.Join(dir, m[1])} {
+			_, gone := a.left[name]
 			if slices.Contains(a.files, name) {
-				if _, gone := a.left[name]; !gone && !slices.Contains(out, name) {
+				if !gone && !slices.Contains(out, name) {
 					out = append(out, name)
 				}
+				places[name] = append(places[name], line)
 				break
 			}
-			if _, gone := a.left[name]; ecosystem.IsTestSource(name) && path.Dir(name) == dir && !gone && !slices.Contains(others, name) {
+			if ecosystem.IsTestSource(name) && path.Dir(name) == dir && !gone && !slices.Contains(others, name) {
 				others = append(others, name)
 			}
 		}
 	}
 	if len(out) == 0 {
-		return others
+		return others, nil
 	}
-	return out
+	return out, places
 }
 
 // runOthers runs commands whose tests belong to files, built again where they need it.

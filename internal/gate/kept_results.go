@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -132,8 +133,8 @@ func (k *keeper) observe() {
 			if broken {
 				e.why = t.Output
 			}
-			if file, src := k.r.testFileOf(e.id); src != nil && k.arm.left[file] != "" {
-				e.why = k.arm.left[file]
+			if file, src := k.r.testFileOf(e.id); src != nil {
+				e.why = cmp.Or(k.arm.left[file], k.arm.cut[file].why[e.id.Top()], k.arm.cut[k.r.movedTo(file)].why[e.id.Top()], e.why)
 			}
 		} else if _, pkg, p, broken, _ := head.status(e); broken && e.head == compare.Absent {
 			e.drop = p.Status == Failed && pkg != (ID{}) // the build is broken, which is a failure of its own
@@ -177,7 +178,7 @@ func wanted(eco, message string) string {
 func (k *keeper) namesRemoved(e *examined, message string) bool {
 	removed := k.r.removedNames(e.id)
 	for w := range ecosystem.Words([]byte(message)) {
-		if removed[w] {
+		if removed[w] || k.r.undeclared(w) {
 			return true
 		}
 	}

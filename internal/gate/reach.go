@@ -289,6 +289,25 @@ func (r *runner) sourceText(file string) bool {
 	return ecosystem.IsSource(file) && !slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == file && !t.mixed })
 }
 
+// undeclared says whether a folder of the change's sources has lost the declaration of a
+// name, which may still stand there as that of something else.
+func (r *runner) undeclared(name string) bool {
+	line := regexp.MustCompile(`(?m)\b(?:func|def|function|fn|fun|type|class|var|const|let|struct|enum|trait|interface)\b[ \t*]*(?:\([^)\n]*\)[ \t]*)?` + regexp.QuoteMeta(name) + `(?:[^\pL\pN_]|$)`)
+	before, after := map[string]bool{}, map[string]bool{}
+	for file, v := range r.texts {
+		if r.sourceText(file) {
+			before[path.Dir(file)] = before[path.Dir(file)] || line.Match(v.Base)
+			after[path.Dir(file)] = after[path.Dir(file)] || line.Match(v.Head)
+		}
+	}
+	for dir := range before {
+		if before[dir] && !after[dir] {
+			return true
+		}
+	}
+	return false
+}
+
 // redeclared says whether the change alters the line that declares a name in the
 // sources.
 func (r *runner) redeclared(name string) bool {

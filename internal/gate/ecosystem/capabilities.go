@@ -49,8 +49,13 @@ type Packages struct {
 	// is to have and a test file of the package; no text where that has no package.
 	Plant func(beside []byte, name string) (file, text string)
 
-	// Complaint is the beginning of a compiler's message. Its group is the file.
+	// Complaint is the beginning of a compiler's message. Its groups are the file and the
+	// line.
 	Complaint *pattern.Pattern
+
+	// Without is a source of tests without the tests in which some lines stand, with
+	// their names; false where a line stands in something else.
+	Without func(src []byte, lines []int) (rest []byte, tests []string, ok bool)
 
 	// Heading is the line that the compiler writes above the errors of a package. Its
 	// group is the import path.

@@ -54,7 +54,8 @@ func goPackages() *Packages {
 			return c.goTest(append(args, p.Packages...)...)
 		},
 		Plant:     plantGo,
-		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+`),
+		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)`),
+		Without:   withoutTests,
 		Heading:   pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
 		Installed: func(c Command) (Command, bool) {
 			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off"), version: c.Go}
