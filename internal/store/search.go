@@ -70,10 +70,7 @@ func (db *DB) failed(ctx context.Context, f RunFilter) ([]Run, error) {
 	rest := f
 	rest.Failing = f.Failing[1:]
 	at, id := Micros(f.Before), f.BeforeID
-	index := ""
-	if db.pool == nil { // which has no statistics
-		index = " indexed by test_results_failing"
-	}
+	candidates := db.candidates(f)
 	for limit := min(2*f.Limit, candidatesAtOnce); ; limit = candidatesAtOnce {
 		rest.among = []string{}
 		rows := 0
@@ -85,10 +82,7 @@ func (db *DB) failed(ctx context.Context, f RunFilter) ([]Run, error) {
 				rest.among = append(rest.among, id)
 			}
 			return err
-		}, `select run, created from test_results`+index+` join tests on test = tests.id
-			where repo_id in (`+numbers(f.RepoIDs)+`) and `+db.contains()+`(folded, $1) > 0 and outcome in (`+failing+`)
-				and (cast($2 as bigint) = 0 or created < $2 or created = $2 and run < $3)
-			order by created desc, run desc limit $4`, strings.ToLower(f.Failing[0]), at, id, limit)
+		}, candidates, strings.ToLower(f.Failing[0]), at, id, limit)
 		if err != nil || len(rest.among) == 0 {
 			return out, err
 		}
@@ -101,6 +95,19 @@ func (db *DB) failed(ctx context.Context, f RunFilter) ([]Run, error) {
 			return out[:min(len(out), f.Limit)], nil
 		}
 	}
+}
+
+// candidates lists runs in which a test failed, once for each such test, from indexes alone:
+// thousands may have to be looked at for the newest few.
+func (db *DB) candidates(f RunFilter) string {
+	results, tests := "", ""
+	if db.pool == nil { // which has no statistics
+		results, tests = " indexed by test_results_failing", " indexed by tests_folded"
+	}
+	return `select run, created from test_results` + results + ` join tests` + tests + ` on test = tests.id
+		where repo_id in (` + numbers(f.RepoIDs) + `) and ` + db.contains() + `(folded, $1) > 0 and outcome in (` + failing + `)
+			and (cast($2 as bigint) = 0 or created < $2 or created = $2 and run < $3)
+		order by created desc, run desc limit $4`
 }
 
 // contains is the function that says where a text has a part; 0: nowhere.

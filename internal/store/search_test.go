@@ -1,12 +1,14 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
 )
 
 func ids(runs []Run) string {
@@ -138,6 +140,56 @@ func TestTestLedgers(t *testing.T) {
 		flakes, err := db.Flakes("1").Of(t.Context(), "t")
 		if err != nil || len(flakes) != 1 || flakes[0].Flips != 2 || flakes[0].Runs != 3 || flakes[0].Last.IsZero() {
 			t.Errorf("flakes %+v, %v", flakes, err)
+		}
+	})
+}
+
+// A search by a test's name finds what was stored before its indexes were there, and on
+// SQLite, which chooses by no statistics, looks into no table for the names and results that
+// it goes through.
+func TestSearchFailingReadsIndexesAlone(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, where string) {
+		t.Helper()
+		db := openAt(t, where)
+		err := db.migrate(t.Context(), func(ctx context.Context, p *goose.Provider) error {
+			_, err := p.DownTo(ctx, 12)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := Run{ID: "a", Job: "a", RepoID: 1, Created: time.Now(), State: Finished}
+		err = db.SaveRun(t.Context(), r)
+		if err == nil {
+			err = db.SaveTests(t.Context(), r, true, []TestResult{{Test: "x TestSell", Outcome: Broken}, {Test: "x TestSellTwice", Outcome: Flaky}})
+		}
+		if err == nil {
+			err = db.Migrate(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := RunFilter{RepoIDs: []int64{1, 2}, Failing: []string{"testsell"}}
+		runs, err := db.Runs(t.Context(), f)
+		if err != nil || ids(runs) != "a" {
+			t.Errorf("found %q, %v", ids(runs), err)
+		}
+		if db.Postgres() != nil {
+			return
+		}
+		plan, err := collect(t.Context(), db.Reader(), func(scan Scan) (step string, err error) {
+			var n int
+			err = scan(&n, &n, &n, &step)
+			return step, err
+		}, "explain query plan "+db.candidates(f), "testsell", 0, "", 10)
+		want := []string{
+			"SEARCH tests USING COVERING INDEX tests_folded (repo_id=?)",
+			"SEARCH test_results USING COVERING INDEX test_results_failing (test=?)",
+			"USE TEMP B-TREE FOR ORDER BY",
+		}
+		if diff := cmp.Diff(want, plan); err != nil || diff != "" {
+			t.Errorf("plan: %v\n%s", err, diff)
 		}
 	})
 }
