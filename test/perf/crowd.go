@@ -205,7 +205,7 @@ func crowding(ctx context.Context, l *lab, database string) ([]figure, error) {
 	return []figure{
 		{"21", "lost, doubled or paid twice in a crowd", "0, 0, 0", fmt.Sprintf("%d, %d", counts[0], counts[1]), counts[0]+counts[1] == 0, how + "; doubled and paid twice are the same here: the result of a run is its answer"},
 		{"21", "dispatch in a crowd, p99", "≤ 1 s", fmt.Sprintf("%.2f s", p99.Seconds()), p99 <= time.Second, fmt.Sprintf("from the end of a worker's run to the begin of its next one, while jobs wait; median %.2f s, %.0f jobs a second", c.gaps[len(c.gaps)/2].Seconds(), float64(l.jobs)/took.Seconds())},
-		{"21", "connections of a process in a crowd", "≤ 2", fmt.Sprintf("%.1f", each), each <= 2, "at most at once, over the number of processes: one for the lease, one that listens, one of the pool"},
+		{"21", "connections of a process in a crowd", "≤ 2", fmt.Sprintf("%.1f", each), each <= 2, "at most at once, over the number of processes, with those of killed ones and of the measurement: one for the lease, one that listens, two of the pool"},
 		{"21", "growth of the database for a job", "≤ 20 KB", fmt.Sprintf("%.1f KB", growth), growth <= 20, "jobs, what River keeps of them and two rows of each run; not what a run itself stores"},
 	}, nil
 }

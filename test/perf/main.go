@@ -40,6 +40,8 @@ func measurements() []measurement {
 	return []measurement{
 		{"1", "harness time of a run", harnessTime},
 		{"2", "first verdict", firstVerdict},
+		{"2b", "the whole gate", wholeGate},
+		{"2c", "a second push", secondPush},
 		{"3 4 7 8 9", "forty turns that read", reading},
 		{"5", "forty turns with a shell", shelling},
 		{"5 sandbox", "what a command pays for the sandbox", overhead},
@@ -53,7 +55,11 @@ func measurements() []measurement {
 		{"15", "a new head comes", superseding},
 		{"16", "work starts", pickup},
 		{"18", "two workers", scaling},
+		{"19", "the demo from sources", demo},
+		{"20", "mutants", mutants},
 		{"21", "a crowd of workers", crowded},
+		{"22", "pages with many runs", pages},
+		{"23", "deliveries beside strangers", beset},
 	}
 }
 

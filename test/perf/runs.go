@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -61,84 +59,6 @@ func harnessTime(ctx context.Context, l *lab) ([]figure, error) {
 		"1", "harness time in a run", "≤ 3 %, ≤ 300 ms", fmt.Sprintf("%.1f %%, %.0f ms", 100*s, ms(t)), s <= 0.03 && t <= 300*time.Millisecond,
 		"small Go project, scripted model; wall time less the time of the commands in the log",
 	}}, nil
-}
-
-// suitePackages is of how many packages the project of row 2 consists; each has a test
-// that takes a second and a half.
-const suitePackages = 10
-
-// suiteProject is a change to the sources of one package, and to the tests of so many.
-func suiteProject(tests, round int) (base, head map[string]string) {
-	source := func(name, extra string) string {
-		return fmt.Sprintf("// Package %s adds.\npackage %s\n\n// Add returns a plus b.\nfunc Add(a, b int) int { return a + b }\n%s", name, name, extra)
-	}
-	test := func(name, extra string) string {
-		return fmt.Sprintf("package %s\n\nimport (\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestAdd(t *testing.T) {\n\ttime.Sleep(1500 * time.Millisecond)\n\tif Add(1, 2) != 3 {\n\t\tt.Error(\"wrong\")\n\t}\n%s}\n", name, extra)
-	}
-	base, head = map[string]string{"go.mod": "module example.com/suite\n\ngo 1.24\n"}, map[string]string{}
-	for n := range suitePackages {
-		name := fmt.Sprintf("p%d", n)
-		base[name+"/add.go"], base[name+"/add_test.go"] = source(name, ""), test(name, "")
-		if n < tests {
-			head[name+"/add_test.go"] = test(name, fmt.Sprintf("\tif Add(%d, 1) != %d {\n\t\tt.Error(\"wrong\")\n\t}\n", round, round+1))
-		}
-	}
-	head["p0/add.go"] = source("p0", fmt.Sprintf("\n// Twice returns %d times a, halved.\nfunc Twice(a int) int { return a * %d / %d }\n", 4*round, 4*round, 2*round))
-	return base, head
-}
-
-// firstVerdict compares the time to the first verdict of a gate that knows the base with a
-// shell that runs the head's suite once. t is the share of the suite whose tests the
-// change touches.
-func firstVerdict(ctx context.Context, l *lab) ([]figure, error) {
-	var out []figure
-	for _, tests := range []int{0, suitePackages / 10, suitePackages} {
-		base, head := suiteProject(tests, 1)
-		repo, err := l.repository(ctx, fmt.Sprint("suite", tests), base, head)
-		if err != nil {
-			return nil, err
-		}
-		var ratios []float64
-		var last ran
-		var alone time.Duration
-		for i := range l.rounds + 1 {
-			_, head := suiteProject(tests, i+2)
-			for name, text := range head {
-				if err := os.WriteFile(filepath.Join(repo, name), []byte(text), 0o600); err != nil {
-					return nil, err
-				}
-			}
-			if _, err := l.command(ctx, repo, "git", "commit", "-qam", fmt.Sprint("round ", i)); err != nil {
-				return nil, err
-			}
-			began := time.Now()
-			for _, argv := range []string{"go mod download", "go build ./...", "go test -count=1 -json ./..."} {
-				if _, err := l.command(ctx, repo, strings.Fields(argv)...); err != nil {
-					return nil, err
-				}
-			}
-			shell := time.Since(began)
-			r, err := l.run(ctx, repo, "--no-model", "--until", "first")
-			if err != nil {
-				return nil, err
-			}
-			last, alone = r, shell
-			if i > 0 { // the first fills the caches, and makes the base known
-				ratios = append(ratios, float64(r.wall)/float64(shell))
-			}
-		}
-		shares, err := last.shares()
-		if err != nil {
-			return nil, err
-		}
-		t := float64(tests) / suitePackages
-		m, goal := median(ratios), 1.15+2.2*t
-		out = append(out, figure{
-			"2", fmt.Sprintf("first verdict against the head's own suite, base known, t = %g", t), fmt.Sprintf("≤ %.2f ×", goal), fmt.Sprintf("%.2f ×", m), m <= goal,
-			fmt.Sprintf("%d packages whose tests take 1.5 s each, of which the change touches %d; a new head each round; the shell runs download, build and tests once, with a warm build cache; in the last round it took %.1f s, of the gate %s", suitePackages, tests, alone.Seconds(), shares),
-		})
-	}
-	return out, nil
 }
 
 // quietProject has nothing for the gate to run, and files to read.
