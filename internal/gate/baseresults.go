@@ -194,7 +194,7 @@ func (r *runner) keep() {
 			rec.Whole = append(rec.Whole, wholly(c))
 		}
 	}
-	slices.SortFunc(rec.Cases, func(a, b baseCase) int {
+	slices.SortStableFunc(rec.Cases, func(a, b baseCase) int {
 		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package), cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
 	})
 	r.saving = &rec
@@ -321,7 +321,7 @@ func (f ResultFiles) trim() error {
 			files = append(files, info)
 		}
 	}
-	slices.SortFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	slices.SortStableFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for i, info := range files {
 		if i < maxResults && f.Now().Sub(info.ModTime()) <= baseAge {
 			continue

@@ -41,7 +41,7 @@ func (r *runner) candidates() []checks.Candidate {
 		}
 		out = append(out, r.candidatesIn(f.Path, ecosystem.TestBodies(f.Path, before), ecosystem.TestBodies(f.Path, after))...)
 	}
-	slices.SortFunc(out, func(a, b checks.Candidate) int { return strings.Compare(a.ID.String(), b.ID.String()) })
+	slices.SortStableFunc(out, func(a, b checks.Candidate) int { return strings.Compare(a.ID.String(), b.ID.String()) })
 	return out
 }
 

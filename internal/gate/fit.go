@@ -84,7 +84,7 @@ func (r *runner) onBaseTook(c ecosystem.Command) (time.Duration, []timedPackage)
 			sum += t.Elapsed
 		}
 	}
-	slices.SortFunc(all, func(a, b timedPackage) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(all, func(a, b timedPackage) int { return strings.Compare(a.name, b.name) })
 	if sum > 0 { // packages can run side by side
 		for i := range all {
 			all[i].took = time.Duration(float64(all[i].took) / float64(sum) * float64(took))

@@ -168,7 +168,7 @@ func (r *runner) sample(c Comparison) map[ID]bool {
 		sum := sha256.Sum256([]byte(r.in.Head.OID + "\n" + k.ID.Unit + "\n" + k.ID.String()))
 		return string(sum[:])
 	}
-	slices.SortFunc(leaves, func(a, b Case) int { return cmp.Compare(digest(a), digest(b)) })
+	slices.SortStableFunc(leaves, func(a, b Case) int { return cmp.Compare(digest(a), digest(b)) })
 	out := map[ID]bool{}
 	for _, k := range leaves[:maxSample] {
 		out[k.ID] = true

@@ -172,7 +172,7 @@ func (q *Queue) inTurn(ctx context.Context, waiting []candidate, l load) ([]stan
 		return nil, err
 	}
 	rows = slices.DeleteFunc(rows, func(s stand) bool { return !s.verifies || s.state != "pending" })
-	slices.SortFunc(rows, func(a, b stand) int { return slices.Index(order, a.river) - slices.Index(order, b.river) })
+	slices.SortStableFunc(rows, func(a, b stand) int { return slices.Index(order, a.river) - slices.Index(order, b.river) })
 	for i := range rows {
 		rows[i].place.Why = why[rows[i].river]
 	}

@@ -70,7 +70,7 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 		}
 		free.places += len(back)
 		waiting = append(waiting, back...)
-		slices.SortFunc(waiting, func(a, b candidate) int { return cmp.Compare(a.river, b.river) })
+		slices.SortStableFunc(waiting, func(a, b candidate) int { return cmp.Compare(a.river, b.river) })
 	}
 	promoted := false
 	for ; free.places > 0; free.places-- {

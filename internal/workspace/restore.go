@@ -119,7 +119,7 @@ func (t *Tree) overlay(ctx context.Context, from string, paths []string) error {
 	}
 	t.wants = slices.DeleteFunc(t.wants, func(w want) bool { return named[w.Path] })
 	t.wants = append(t.wants, wants...)
-	slices.SortFunc(t.wants, func(a, b want) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(t.wants, func(a, b want) int { return strings.Compare(a.Path, b.Path) })
 	return nil
 }
 

@@ -78,7 +78,7 @@ func projectsByUse(home string) ([]string, error) {
 		}
 		all = append(all, p)
 	}
-	slices.SortFunc(all, func(a, b project) int { return a.used.Compare(b.used) })
+	slices.SortStableFunc(all, func(a, b project) int { return a.used.Compare(b.used) })
 	out := make([]string, len(all))
 	for i, p := range all {
 		out[i] = p.dir

@@ -75,7 +75,7 @@ func (s Script) Compare(base, head Answers) Comparison {
 		}
 		found = append(found, compare(f, key, a.About.At, base, head))
 	}
-	slices.SortFunc(found, func(a, b Compared) int {
+	slices.SortStableFunc(found, func(a, b Compared) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Key, b.Key))
 	})
 	out.Functions = append(out.Functions, found...)

@@ -104,7 +104,7 @@ func (r *check) fuzzTargets() []fuzzTarget {
 				here = append(here, fuzzTarget{ecosystem.FuzzTarget{ID: id, Dir: p.Dir}, ecosystem.GroupOf(p), eco.Fuzz})
 			}
 		}
-		slices.SortFunc(here, func(a, b fuzzTarget) int { return strings.Compare(a.Test, b.Test) })
+		slices.SortStableFunc(here, func(a, b fuzzTarget) int { return strings.Compare(a.Test, b.Test) })
 		if inside[p.ImportPath] {
 			own = append(own, here...)
 		} else {

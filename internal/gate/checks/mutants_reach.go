@@ -61,7 +61,7 @@ func (m *mutator) reach(ctx context.Context, p *programs, at Place, trials []*tr
 	for _, q := range counted {
 		pkgs = append(pkgs, q)
 	}
-	slices.SortFunc(pkgs, func(a, b ecosystem.Package) int { return strings.Compare(a.ImportPath, b.ImportPath) })
+	slices.SortStableFunc(pkgs, func(a, b ecosystem.Package) int { return strings.Compare(a.ImportPath, b.ImportPath) })
 	step, err := m.buildOnce(ctx, at, nil, p.variants.Build(p.plain, p.tested, pkgs), nil)
 	if err != nil || step.Failed() {
 		return err

@@ -22,7 +22,7 @@ func NewCase(id ID, t Test) Case {
 
 // SortCases sorts cases by their names.
 func SortCases(cases []Case) {
-	slices.SortFunc(cases, func(a, b Case) int { return a.ID.Compare(b.ID) })
+	slices.SortStableFunc(cases, func(a, b Case) int { return a.ID.Compare(b.ID) })
 }
 
 // Leaves drops tests that fail only because a subtest of theirs, also in the

@@ -15,7 +15,8 @@ import (
 )
 
 // maxBinary is how large the program may be without its symbols, in bytes: it is
-// fetched by each job that has not cached it. 45 MB as "ls -h" counts them.
+// fetched by each job that has not cached it. 45 MB as "ls -h" counts them. Each kind of
+// struct that is sorted has 12 to 25 KB of it, and a third of that by a stable sort.
 const maxBinary = 45 << 20
 
 // linked.txt names the modules that the program is made of. One more is a decision: what
