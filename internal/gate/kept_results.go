@@ -176,6 +176,9 @@ func wanted(eco, message string) string {
 
 // namesRemoved says whether a message names what the change removed or renamed.
 func (k *keeper) namesRemoved(e *examined, message string) bool {
+	if k.r.rootGone(message) {
+		return true
+	}
 	removed := k.r.removedNames(e.id)
 	for w := range ecosystem.Words([]byte(message)) {
 		if removed[w] || k.r.undeclared(w) {

@@ -289,6 +289,22 @@ func (r *runner) sourceText(file string) bool {
 	return ecosystem.IsSource(file) && !slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == file && !t.mixed })
 }
 
+// rootGone says whether a message names what a project of the base is imported by, and no
+// project of the head is.
+func (r *runner) rootGone(message string) bool {
+	roots := func(side Side) []string {
+		var out []string
+		for _, p := range r.allProjects(side) {
+			if by := ecosystem.PackagesOf(p.Eco.Name); by != nil && by.Root(p) != "" {
+				out = append(out, by.Root(p))
+			}
+		}
+		return out
+	}
+	head := roots(Head)
+	return slices.ContainsFunc(roots(Base), func(root string) bool { return !slices.Contains(head, root) && mentions(message, root) })
+}
+
 // undeclared says whether a folder of the change's sources has lost the declaration of a
 // name, which may still stand there as that of something else.
 func (r *runner) undeclared(name string) bool {
