@@ -206,7 +206,7 @@ func (b *builder) testsLine(s gate.Step) string {
 		what string
 	}{
 		{of(s, t.Regressed), "regressed"},
-		{of(s, t.NewFailing), "failing that do not run on base"},
+		{of(s, t.NewFailing), "new or edited and failing"},
 		{of(s, t.PreExisting), "failing on both sides"},
 		{of(s, t.NewFlakiness), "failing at random with the change alone"},
 		{of(s, t.Unsettled), "failing, undecided by the runs"},
@@ -241,7 +241,7 @@ func (b *builder) cases() {
 		want  string
 	}{
 		{t.Regressed, "regressed", report.Introduced, "passes, as it does on base"},
-		{t.NewFailing, "fails, and does not run on base", report.HeadOnly, "passes; it does not run on base"},
+		{t.NewFailing, "is new or edited, and fails", report.HeadOnly, "passes, as the change has it"},
 	} {
 		for i, k := range g.cases {
 			if i == maxCases {

@@ -78,9 +78,9 @@ func TestBuilder(t *testing.T) {
 				Tests: gate.Comparison{Regressed: []gate.Case{test("TestA")}, NewFailing: []gate.Case{test("TestB")}, PreExisting: []gate.Case{test("TestC")}},
 			},
 			checks: []string{
-				"test FAIL none supported: test: do test | 1 regressed, 1 failing that do not run on base, 1 failing on both sides",
+				"test FAIL none supported: test: do test | 1 regressed, 1 new or edited and failing, 1 failing on both sides",
 				"test FAIL introduced supported: p TestA: regressed | TestA said",
-				"test FAIL head-only supported: p TestB: fails, and does not run on base | TestB said",
+				"test FAIL head-only supported: p TestB: is new or edited, and fails | TestB said",
 			},
 		},
 		{

@@ -92,7 +92,7 @@ func Decide(f Facts) (Verdict, []string) {
 	given := f.given()
 	failIf(f.Regressed > 0, "%s on base and fail%s with the change", ecosystem.Count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
 	fail = append(fail, f.Crashed...)
-	failIf(f.NewFailing > 0, "%s on base and fail%s with the change", ecosystem.Count(f.NewFailing, "test does not run", "tests do not run"), s(f.NewFailing))
+	failIf(f.NewFailing > 0, "%s with the change", ecosystem.Count(f.NewFailing, "new or edited test fails", "new or edited tests fail"))
 	fail = append(fail, given[compare.Fail]...)
 	failIf(f.ProbeRegressed > 0, "probes: %s with the change and not on base, by a data race or by themselves", ecosystem.Count(f.ProbeRegressed, "test fails", "tests fail"))
 	for _, what := range f.Breaks {

@@ -27,7 +27,7 @@ func TestDecide(t *testing.T) {
 		{"a build that only the head breaks", func(f *Facts) { f.BrokenHead = 1 }, Fail, "breaks the build"},
 		{"a regression", func(f *Facts) { f.Regressed = 1 }, Fail, "1 test passes on base and fails with the change"},
 		{"two regressions", func(f *Facts) { f.Regressed = 2 }, Fail, "2 tests pass on base and fail with the change"},
-		{"a new failing test", func(f *Facts) { f.NewFailing = 1 }, Fail, "1 test does not run on base and fails with the change"},
+		{"a new failing test", func(f *Facts) { f.NewFailing = 1 }, Fail, "1 new or edited test fails with the change"},
 		{"a regression that only the probe shows", func(f *Facts) { f.ProbeRegressed = 1 }, Fail, "probes: 1 test fails with the change and not on base"},
 		{"a regression beside an environment that fails most tests", func(f *Facts) { f.Regressed, f.FailBoth, f.Passed = 1, 6, 3 }, Fail, "passes on base"},
 		{"a regression found before the time was up", func(f *Facts) { f.Regressed, f.Incomplete = 1, "time limit" }, Fail, "passes on base"},

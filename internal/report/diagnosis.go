@@ -51,7 +51,7 @@ func (r *Report) diagnosis() string {
 	case Introduced:
 		s += " passes without this change and fails with it"
 	case HeadOnly:
-		s += " does not run without this change and fails with it"
+		s += " is new or edited in this change, and fails"
 	default:
 		return ""
 	}

@@ -28,9 +28,10 @@ func (r *Report) compared() string {
 // size says how large the change is.
 func (r *Report) size() string {
 	switch {
-	case r.Changes == (Changes{}) && r.HeadSHA != "" && r.HeadSHA == r.MergeBase:
-		return "nothing changed"
-	case r.Changes == (Changes{}):
+	case r.Changes != (Changes{}):
+	case r.HeadSHA != "" && r.HeadSHA == r.MergeBase, r.Verdict == Pass, r.Verdict == Fail, r.Verdict == Partial:
+		return "no file changed"
+	default:
 		return "size unknown"
 	}
 	return fmt.Sprintf("%s +%d −%d", plural(r.Changes.Files, "file"), r.Changes.Added, r.Changes.Deleted)

@@ -80,6 +80,9 @@ func (r *Report) ending() string {
 // proof is what carries a PASS, in few words.
 func (r *Report) proof() string {
 	var parts []string
+	if r.Changes == (Changes{}) {
+		parts = append(parts, "no file changed")
+	}
 	if slices.ContainsFunc(r.Checks, func(c Check) bool { return c.Kind == KindBuild && c.Result == ResultPass }) {
 		parts = append(parts, "it builds")
 	}
@@ -210,7 +213,7 @@ func (c Check) reproduced() string {
 		return "not reproduced: passed on head when run again"
 	case HeadOnly:
 		if c.Test != "" {
-			return "head only: fails on head, does not run on base"
+			return "head only: fails on head; the base does not have it, or has it otherwise"
 		}
 		if c.Oracle != "" {
 			return "head only: the base does not have it; " + c.Oracle
@@ -296,7 +299,7 @@ type group struct {
 func (t *Tests) groups() []group {
 	all := []group{
 		{"regressed (passed on base)", t.Regressed},
-		{"fail, and do not run on base", t.NewFailing},
+		{"fail, new or edited in the change", t.NewFailing},
 		{"not run on head", t.NotRun},
 		{"fail-to-pass (fail without the change, pass with it)", t.FailToPass},
 		{"of the change, pass on base too", t.PassOnBase},
