@@ -87,6 +87,31 @@ func (r *runner) conclude() {
 	r.res.Phantoms = r.phantoms.cases()
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
+	r.noteTargets()
+}
+
+// noteTargets names targets for tests that were not run, where the tests themselves fail as
+// badly without the change: such a target often sets what they need.
+func (r *runner) noteTargets() {
+	f := r.facts
+	if r.res.Verdict != Partial || r.configured(StageTest) || f.BrokenBoth == 0 && (f.FailBoth == 0 || 2*f.FailBoth <= f.Ran) {
+		return
+	}
+	build := ""
+	if f.BrokenBoth > 0 {
+		build = "build: [], "
+	}
+	for _, p := range r.plan[Base].projects {
+		target := ecosystem.TargetForTests(r.plan[Base].survey, p.Dir)
+		if target == "" || len(p.Test) == 0 || p.Eco.Calls {
+			continue
+		}
+		command := target
+		if p.Dir != "." {
+			command = "cd " + p.Dir + " && " + target
+		}
+		r.notCoveredOnce("%q, which may set what the tests need: with \"commands: {%stest: %s}\" in .github/ycbot.yml at the base it is run in their place", target, build, command)
+	}
 }
 
 // affects says whether the change can influence a test: by its package, of others by

@@ -53,6 +53,32 @@ func makers() []maker {
 	}
 }
 
+// targets returns the first of some names that a file has as a target, "" for none.
+func (m maker) targets(text []byte) func(names ...string) string {
+	return func(names ...string) string {
+		i := slices.IndexFunc(names, func(n string) bool { return m.target(n).Match(text) })
+		if i < 0 {
+			return ""
+		}
+		return names[i]
+	}
+}
+
+// testTargets are what people call the target that runs the tests.
+var testTargets = []string{"test", "tests", "check"}
+
+// TargetForTests is the command that runs a folder's target for tests, "" where it has none.
+func TargetForTests(s *Survey, dir string) string {
+	for _, m := range makers() {
+		if file := s.first(dir, m.files...); file != "" {
+			if t := m.targets(s.read(dir, file))(testTargets...); t != "" {
+				return m.tool + " " + t
+			}
+		}
+	}
+	return ""
+}
+
 // findMakeProjects makes a project of every such file that has a target for
 // tests. Projects of other ecosystems in the same folder go first: see [FindProjects].
 func findMakeProjects(s *Survey) []Project {
@@ -60,15 +86,8 @@ func findMakeProjects(s *Survey) []Project {
 	for _, m := range makers() {
 		for _, dir := range s.dirs(m.files...) {
 			file := s.first(dir, m.files...)
-			text := s.read(dir, file)
-			has := func(names ...string) string {
-				i := slices.IndexFunc(names, func(n string) bool { return m.target(n).Match(text) })
-				if i < 0 {
-					return ""
-				}
-				return names[i]
-			}
-			test := has("test", "tests", "check")
+			has := m.targets(s.read(dir, file))
+			test := has(testTargets...)
 			if test == "" {
 				continue
 			}
