@@ -252,7 +252,7 @@ func (a *arm) uncompilable(complaint *pattern.Pattern, output, unit, dir string)
 	var out, others []string
 	places := map[string][]int{}
 	for _, m := range complaint.FindAllStringSubmatch(output, -1) {
-		line, _ := strconv.Atoi(m[2]) //nolint:errcheck // digits, as the pattern says
+		line, _ := strconv.Atoi(m[2]) // digits, as the pattern says
 		// The compiler names files from the folder that it runs in, where that is shorter.
 		for _, name := range []string{path.Join(unit, m[1]), m[1], path.Join(dir, m[1])} {
 			_, gone := a.left[name]

@@ -86,7 +86,7 @@ func importName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name
 	}
-	name, _ := strconv.Unquote(spec.Path.Value) //nolint:errcheck // it was parsed
+	name, _ := strconv.Unquote(spec.Path.Value) // it was parsed
 	base := path.Base(name)
 	if n, ok := strings.CutPrefix(base, "v"); ok && path.Dir(name) != "." {
 		if _, err := strconv.Atoi(n); err == nil {
