@@ -55,7 +55,7 @@ func TestCachesOfCommands(t *testing.T) {
 func TestNoCacheWithoutUse(t *testing.T) {
 	t.Parallel()
 	for eco, want := range map[string]bool{"Go": true, "Node.js": false} {
-		g := &Gate{CacheDir: t.TempDir(), Scratch: t.TempDir(), Now: time.Now}
+		g := &Gate{CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now}
 		if err := mkdirs(filepath.Join(g.projectCache(), "aa")); err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func TestLacking(t *testing.T) {
 		{2, "cd . && nosuch -x\n/bin/sh: 1: nosuch: not found\nmake: *** [Makefile:4: shell] Error 127\n", "nosuch"},
 		{201, "task: [test] nosuch\n\"nosuch\": executable file not found in $PATH\ntask: Failed to run task \"test\": exit status 127\n", "nosuch"},
 		{1, "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\n", "Rust toolchain of the version asked for"},
-		{1, "info: syncing channel updates for '1.71.1-x86_64-unknown-linux-gnu'\nerror: could not create temp root /root/.rustup/tmp: Read-only file system (os error 30)\n", "Rust toolchain of the version asked for"},
+		{1, "info: syncing channel updates for '1.71.1-x86_64-unknown-linux-gnu'\nerror: could not create temp root /home/ann/.rustup/tmp: Read-only file system (os error 30)\n", "Rust toolchain of the version asked for"},
 		{1, "error: toolchain 'nightly-2023-01-01' is not installed\n", "Rust toolchain of the version asked for"},
 		{1, "pyenv: version `3.6.1' is not installed (set by /r/.python-version)\n", "3.6.1 of pyenv"},
 		{127, "pyenv: python3.9: command not found\n\nThe `python3.9' command exists in these Python versions:\n  3.9.1\n", "python3.9 of pyenv"},

@@ -8,7 +8,7 @@ import (
 
 // FromOutside is the verdict of the same facts for a head that no maintainer answers for
 // ([compare.Floor]), and what makes it worse than theirs: classes of given-up expectations, "marks"
-// where the sources have new lines that can detect a test run, "unreached" where no test of the base
+// where the change adds lines to sources that can detect a test run or decide its results, "unreached" where no test of the base
 // reaches what changed, "other" for what is none of these.
 func (f Facts) FromOutside() (verdict Verdict, causes []string) {
 	_, own := Decide(f)

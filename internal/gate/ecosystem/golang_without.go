@@ -4,9 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -51,7 +49,7 @@ func withoutTests(src []byte, lines []int) (rest []byte, tests []string, ok bool
 		blank(f.Pos(), f.End())
 	}
 	for _, spec := range slices.Backward(file.Imports) { // from the end, so that places stay what they are
-		if name := importName(spec); before[name] && !after[name] {
+		if onlyIn(spec, before, after) {
 			if spec.Name != nil {
 				blank(spec.Name.Pos(), spec.Name.End())
 			}
@@ -81,17 +79,13 @@ func usedPackages(d ast.Decl, to map[string]bool) {
 	})
 }
 
-// importName is what a file calls a package that it imports, as far as the path says it.
-func importName(spec *ast.ImportSpec) string {
-	if spec.Name != nil {
-		return spec.Name.Name
-	}
-	name, _ := strconv.Unquote(spec.Path.Value) // it was parsed
-	base := path.Base(name)
-	if n, ok := strings.CutPrefix(base, "v"); ok && path.Dir(name) != "." {
-		if _, err := strconv.Atoi(n); err == nil {
-			base = path.Base(path.Dir(name))
+// onlyIn says whether an import is of a package that is used before and not after. What a
+// package without a name of its own is called stands in its path, with few exceptions.
+func onlyIn(spec *ast.ImportSpec, before, after map[string]bool) bool {
+	for name := range before {
+		if !after[name] && (spec.Name != nil && spec.Name.Name == name || spec.Name == nil && strings.Contains(spec.Path.Value, name)) {
+			return true
 		}
 	}
-	return base
+	return false
 }

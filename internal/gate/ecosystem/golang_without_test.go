@@ -20,11 +20,12 @@ import (
 	"testing"
 
 	"example.org/old/v2"
+	"gopkg.example/yaml.v3"
 )
 
 // TestA prints.
 func TestA(t *testing.T) {
-	fmt.Println(str.ToUpper("a"), old.A)
+	fmt.Println(str.ToUpper("a"), old.A, yaml.A)
 }
 
 func helper() {}
@@ -39,7 +40,7 @@ func TestB(t *testing.T) { helper() }
 	if _, err := parser.ParseFile(token.NewFileSet(), "", rest, 0); err != nil {
 		t.Errorf("what is left is no source: %v\n%s", err, rest)
 	}
-	for _, want := range []string{`_ "fmt"`, `_ "strings"`, `_ "example.org/old/v2"`, "\t\"testing\"", "func TestB"} {
+	for _, want := range []string{`_ "fmt"`, `_ "strings"`, `_ "example.org/old/v2"`, `_ "gopkg.example/yaml.v3"`, "\t\"testing\"", "func TestB"} {
 		if !strings.Contains(string(rest), want) {
 			t.Errorf("no %q in\n%s", want, rest)
 		}

@@ -40,7 +40,7 @@ func TestMarks(t *testing.T) {
 		"a.js":           {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
 		"a.rs":           {`#[cfg(test)]`, `mod tests {`},
 		"CMakeLists.txt": {`set(CMAKE_BUILD_TYPE Debug)`, `message("${CMAKE_BUILD_TYPE}")`},
-		"a.c":            {`exit(1);`, `on_exit_code = 0;`, `return EXIT_SUCCESS;`},
+		"a.c":            {`exit(1);`, `on_exit_code = 0;`, `return EXIT_SUCCESS;`, `self->destructor(self);`},
 		"a.sh":           {`trap 'rm -rf "$tmp"' EXIT`, `trap 'code=$?; rm -f "$tmp"; exit $code' EXIT`, `trap 'exit 0' TERM`, `exit 0`},
 		"b.py":           {`os._exit(code)`, `sys.exit(0)`},
 	} {

@@ -1,7 +1,8 @@
 // Package variants leaves tests out of "make test" that "make variants" runs: what shows a
 // promise once more, in another language, for another author or in its whole size, and what
 // takes longer than someone who changes a line should wait. Each is left out for a reason,
-// which stands beside it. test/summary counts them apart.
+// which stands beside it. test/summary counts them apart. The Makefile finds the tests by the
+// calls of this package in them, so that a function that tests share does not call it.
 package variants
 
 import (
