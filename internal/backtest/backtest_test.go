@@ -37,6 +37,9 @@ func TestArms(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, l := range lines {
+		if judged := l.Arm == Good && l.Verdict != ""; (l.Outside == "PARTIAL" && slices.Equal(l.OutsideFor, []string{"weakened"})) != judged {
+			t.Errorf("%s from outside: %q for %q", l.Case, l.Outside, l.OutsideFor)
+		}
 		got[subjects[l.Change]+" "+string(l.Arm)] = strings.TrimSpace(l.Verdict + l.Excluded + " " + strings.Join(l.Tests, ","))
 	}
 	two, three := "example.com/toy TestTwo", "example.com/toy TestThree"

@@ -172,7 +172,7 @@ func (r *runner) namedIn(name string, refers func(text, dir, name string) bool) 
 		if !refers(r.textOf(f), path.Dir(f.name), name) {
 			continue
 		}
-		if !f.test && !f.loads {
+		if !f.test {
 			return test, true, true
 		}
 		test = true
@@ -185,7 +185,6 @@ func (r *runner) namedIn(name string, refers func(text, dir, name string) bool) 
 type baseSource struct {
 	name  string
 	test  bool // runners take tests from it
-	loads bool // runners load it for tests
 	apart bool // it is settings of a runner, or stands where nothing is built
 	read  bool
 	text  string // empty where it cannot be read
@@ -197,10 +196,10 @@ func (r *runner) sourcesOfBase() []*baseSource {
 		r.baseSources = []*baseSource{}
 		for _, f := range r.plan[Base].files {
 			if ecosystem.IsSource(f) {
-				loads := ecosystem.LoadsForTests(f)
+				test := ecosystem.IsTestSource(f)
 				r.baseSources = append(r.baseSources, &baseSource{
-					name: f, test: ecosystem.IsTestSource(f), loads: loads,
-					apart: ecosystem.IsRunnerSettings(f) && !loads || ecosystem.IgnoredDir(path.Dir(f)),
+					name: f, test: test, // conftest.py is both, and what it imports is there for tests
+					apart: ecosystem.IsRunnerSettings(f) && !test || ecosystem.IgnoredDir(path.Dir(f)),
 				})
 			}
 		}

@@ -59,6 +59,7 @@ func TestMarks(t *testing.T) {
 		"node_modules/.bin/node": true, "packages/a/node_modules/.bin/cat": true, "node_modules/mocha/bin/mocha.js": true, ".venv/bin/python": true,
 		"pytest.py": true, "src/sitecustomize.py": true, "unittest/__init__.py": true, "vendor/bin/phpunit": true,
 		"node_modules/left-pad/index.js": false, "tests/test_pytest.py": false, "src/venv.py": false, "tests/unittests/a.py": false,
+		"lib/etc.rb": true, "lib/calc/etc.rb": false, "lib/minitest/spec.rb": true, "lib/minitest/cool_plugin.rb": false, "lib/rspec/core/runner.rb": true,
 	} {
 		if ReplacesRunner(name) != want {
 			t.Errorf("%s: %v", name, !want)

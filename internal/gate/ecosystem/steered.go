@@ -218,10 +218,6 @@ func IsRunnerSettings(name string) bool {
 	return slices.ContainsFunc(runnerSettings, func(s string) bool { return path.Base(s) == path.Base(name) })
 }
 
-// LoadsForTests says whether a file of settings is code that a runner loads for tests, so that what
-// it imports is there for them as what they import is.
-func LoadsForTests(name string) bool { return path.Base(name) == "conftest.py" }
-
 // Imports says whether a source in dir imports another file of the tree.
 func Imports(text, dir, name string) bool {
 	return ImportsScript(text, dir, name) || ImportsModule(text, dir, name) || ImportsPackage(text, name) || ImportsFeature(text, dir, name)
