@@ -165,6 +165,9 @@ func TestProgressOnATerminal(t *testing.T) {
 	} {
 		p.Event(e)
 	}
+	if early := out.text(); strings.Contains(early, "base warm") {
+		t.Errorf("what is of no interest is shown at once:\n%s", early)
+	}
 	at = at.Add(65 * time.Second)
 	p.Event(agent.Event{Type: agent.EventRunStart, Text: "now"})
 	live := out.text()
