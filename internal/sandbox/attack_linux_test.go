@@ -487,13 +487,17 @@ func TestAsOrdinaryUser(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(temp, shippedProfile), profile, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(exe, "-test.v", "-test.timeout=20m", "-test.skip=go.test|tools|TestAttacks|TestHostileCommands|TestRaceDetector|TestKilledAtAnyMoment")
-	cmd.Dir = temp
-	cmd.Env = []string{"PATH=" + systemPath, "TMPDIR=" + temp, "HOME=" + temp}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	var out []byte
+	for _, variants := range []string{"-variants=false", "-variants"} {
+		cmd := exec.Command(exe, variants, "-test.v", "-test.timeout=20m", "-test.skip=go.test|tools|TestAttacks|TestHostileCommands|TestRaceDetector|TestKilledAtAnyMoment")
+		cmd.Dir = temp
+		cmd.Env = []string{"PATH=" + systemPath, "TMPDIR=" + temp, "HOME=" + temp}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		ran, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, ran)
+		}
+		out = append(out, ran...)
 	}
 	for _, name := range []string{"TestConformance/full/timeout", "TestConformance/basic/timeout", "TestConformance/none/cancel", "TestSecretsOfTheHarness", "TestHarnessKilled", "TestFiles"} {
 		if !bytes.Contains(out, []byte("--- PASS: "+name+" ")) {
