@@ -57,6 +57,7 @@ func TestScenarios(t *testing.T) {
 			// How long tests may take follows from how long the base's took here.
 			res := w.run(t, s)
 			got := limitFlag.ReplaceAllString(facts(res), "-timeout=1m0s")
+			got = strings.ReplaceAll(got, enabledByCorepack, "")
 			if s.has("counts") {
 				got += counts(res)
 			}
@@ -760,5 +761,8 @@ func (f flips) Load(context.Context, string) (int, map[string]int, error) {
 func (f flips) Add(context.Context, string, []string) error { return nil }
 
 var inputCount = regexp.MustCompile(`\d+ input`)
+
+// enabledByCorepack is said where a machine has corepack.
+const enabledByCorepack = `, which "corepack enable" puts there`
 
 var limitFlag = regexp.MustCompile(`-timeout=[0-9hms.]+`)

@@ -65,6 +65,11 @@ func TestTitle(t *testing.T) {
 	if got, want := r.MakeTitle(), "PASS (probes not run)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	for _, first := range []string{r.Text(TextOptions{}), r.Markdown(), r.Headline(300)} {
+		if !strings.Contains(first, " (probes not run)") {
+			t.Errorf("probes are not said to be left out: %s", first)
+		}
+	}
 	r.Phase = PhaseEnd
 	r.Accepted = []Acceptance{{By: "bob"}}
 	r.Expectations = &Expectations{Held: 3, Weakened: []Expectation{{}}, Data: []Expectation{{}}}

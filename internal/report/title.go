@@ -10,11 +10,15 @@ import (
 // comes first.
 func (r *Report) MakeTitle() string {
 	parts := append([]string{string(r.Verdict)}, r.remarks()...)
-	title := strings.Join(parts, " · ")
+	return strings.Join(parts, " · ") + r.unprobed()
+}
+
+// unprobed is what the title and the first line add to a PASS that was asked for no more.
+func (r *Report) unprobed() string {
 	if r.Phase == PhaseFirst && r.Verdict == Pass {
-		title += " (probes not run)"
+		return " (probes not run)"
 	}
-	return title
+	return ""
 }
 
 func (r *Report) remarks() []string {

@@ -52,7 +52,7 @@ func (r *Report) why() (sentence string, rest []string) {
 	if r.Outcome == Cancelled && !strings.HasPrefix(sentence, "cancelled") {
 		sentence = "cancelled before it was done: " + sentence
 	}
-	return sentence, rest
+	return sentence + r.unprobed(), rest
 }
 
 // ending is the sentence for a report without reasons.
