@@ -194,6 +194,9 @@ func (p *program) job(o *runOptions) (run.Job, error) {
 		Mode: o.mode.value, UntilFirst: o.until.value == "first",
 		Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
 	}
+	if o.dirty && o.head != "" {
+		return job, usage.Errorf("--dirty takes the working tree as the head: leave --head out")
+	}
 	if o.task != "" && o.taskFile != "" {
 		return job, usage.Errorf("--task and --task-file: give one of them")
 	}

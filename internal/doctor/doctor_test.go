@@ -51,6 +51,17 @@ func TestExamine(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 
+	in.App = nil
+	for _, wrong := range []string{"YCBOT_ROUTER=sideways", "YCBOT_MODEL_IDLE=soon", "YCBOT_PRICES=" + filepath.Join(home, "none.json")} {
+		bad := in
+		bad.Machine.Env = append(slices.Clone(in.Machine.Env), wrong)
+		found, err := Examine(t.Context(), bad)
+		name, _, _ := strings.Cut(wrong, "=")
+		if err != nil || Healthy(found) || !strings.Contains(Text(found), name) {
+			t.Errorf("%s: %v\n%s", wrong, err, Text(found))
+		}
+	}
+
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Examine(ctx, in); !errors.Is(err, context.Canceled) {

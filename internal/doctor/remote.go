@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/model"
 	"github.com/ycbot/ycbot/internal/model/provider"
 	"github.com/ycbot/ycbot/internal/model/script"
+	"github.com/ycbot/ycbot/internal/orchestrator/route"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -27,6 +28,9 @@ const askTime = 8 * time.Second
 func (in Input) provider(ctx context.Context, c *area) {
 	kind := cmp.Or(in.Provider, in.Machine.Getenv("YCBOT_PROVIDER"), provider.Likely(in.Machine.Getenv))
 	name := cmp.Or(in.Model, in.Machine.Getenv("YCBOT_MODEL"))
+	if err := route.Check(in.Machine); err != nil {
+		c.issue("correct the variable or unset it", "%v", err)
+	}
 	if kind == script.Provider {
 		c.warn("unset YCBOT_PROVIDER to ask a model", "the provider script plays a scenario and asks no model")
 		return

@@ -179,9 +179,6 @@ func refs(ctx context.Context, repo *workspace.Repository, job Job) (base, head 
 		oid, err := repo.Resolve(ctx, name)
 		return workspace.Ref{Name: name, OID: oid}, err
 	}
-	if job.Dirty && job.Head != "" {
-		return base, head, errors.New("--dirty takes the working tree as the head: leave --head out")
-	}
 	switch {
 	case job.Base == "" && job.Head == "" && !job.Dirty:
 		base, head, err = repo.DefaultRange(ctx)

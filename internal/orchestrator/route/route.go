@@ -35,13 +35,16 @@ func newRouter(m machine.Machine, o Settings, target provider.Target, name strin
 	r.route = provider.Route{
 		Parent: name, Fast: cmp.Or(o.FastModel, m.Getenv("YCBOT_FAST_MODEL")), Smart: cmp.Or(o.SmartModel, m.Getenv("YCBOT_SMART_MODEL")),
 	}
-	mode := cmp.Or(o.Router, m.Getenv("YCBOT_ROUTER"))
+	mode, from := cmp.Or(o.Router, m.Getenv("YCBOT_ROUTER")), "YCBOT_ROUTER"
+	if o.Router != "" {
+		from = "--router"
+	}
 	if mode == "" && r.route.Fast+r.route.Smart != "" {
 		mode = string(provider.RouteAuto) // why else name them
 	}
 	var err error
 	if r.route.Mode, err = provider.ParseRouteMode(mode); err != nil {
-		return nil, usage.Errorf("--router: %w", err)
+		return nil, usage.Errorf("%s: %w", from, err)
 	}
 	if r.idle, err = idle(m, o); err != nil {
 		return nil, err
@@ -50,6 +53,12 @@ func newRouter(m machine.Machine, o Settings, target provider.Target, name strin
 		return nil, err
 	}
 	return r, nil
+}
+
+// Check says what is wrong with how the environment has models chosen and counted.
+func Check(m machine.Machine) error {
+	_, err := newRouter(m, Settings{}, provider.Target{}, "")
+	return err
 }
 
 // idle is how long an answer may bring nothing, as flag and environment have it.
