@@ -84,8 +84,9 @@ func TestSetUpAsDocumented(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
 	steps := docstest.Blocks(t, operating, "Set up", "sh")
-	if len(steps) != 4 {
-		t.Fatalf("the documentation has %d steps, want 4: %q", len(steps), steps)
+	byHand := docstest.Blocks(t, operating, "A delivery by hand", "sh")
+	if len(steps) != 3 || len(byHand) != 1 {
+		t.Fatalf("the documentation has %d steps, want 3, and %d deliveries by hand, want one: %q", len(steps), len(byHand), steps)
 	}
 	o.makes(t, steps[0])
 	app := o.Made("ycbot ycbot.example.com")
@@ -100,7 +101,7 @@ func TestSetUpAsDocumented(t *testing.T) {
 	}
 	browser := &http.Client{Jar: jar, Transport: proxy{addr}, Timeout: 3 * time.Minute}
 	hook := "http://" + addr + "/webhook"
-	o.delivers(t, strings.ReplaceAll(steps[3], "127.0.0.1:8080", addr), app.WebhookSecret)
+	o.delivers(t, strings.ReplaceAll(byHand[0], "127.0.0.1:8080", addr), app.WebhookSecret)
 	if status := o.Deliver(t.Context(), hook, app.WebhookSecret, "pull_request", o.PullEvent(o.repo, o.pull, "opened", "alice", "")); status != http.StatusAccepted {
 		t.Fatalf("the webhook is answered with %d", status)
 	}

@@ -104,3 +104,23 @@ func TestTitleOfLines(t *testing.T) {
 		}
 	}
 }
+
+// TestFindingOfExpectation: what an old expectation shows is not shown once more as a
+// finding, and what its test says is not lost.
+func TestFindingOfExpectation(t *testing.T) {
+	t.Parallel()
+	x := Expectation{Test: "m TestDouble", Path: "a_test.go", Line: 7, Old: "Double(2) == 4", New: "Double(2) != 0"}
+	r := minimal()
+	r.Expectations = &Expectations{Held: 1, Weakened: []Expectation{x}}
+	r.Findings = []Finding{
+		{Severity: SeverityWarning, Title: x.Test + " is weakened", Path: x.Path, Line: x.Line, Detail: x.hunk() + "\ngot 6, want 4"},
+		{Severity: SeverityWarning, Title: x.Test + " says something else", Path: "b_test.go", Line: x.Line, Detail: "of another file"},
+	}
+	for _, page := range []string{r.Text(TextOptions{}), r.Markdown()} {
+		for text, times := range map[string]int{"-Double(2) == 4": 1, "got 6, want 4": 1, "of another file": 1, "Findings (1)": 1} {
+			if n := strings.Count(page, text); n != times {
+				t.Errorf("%q stands %d times:\n%s", text, n, page)
+			}
+		}
+	}
+}

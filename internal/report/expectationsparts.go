@@ -45,6 +45,30 @@ func (x Expectation) hunk() string {
 	return strings.Join(out, "\n")
 }
 
+// detail is what is shown of an expectation: its finding has, besides the lines that changed,
+// what the test says.
+func (r *Report) detail(x Expectation) string {
+	for _, f := range r.Findings {
+		if f.speaksOf(x) {
+			return f.Detail
+		}
+	}
+	return x.hunk()
+}
+
+// speaksOf says whether a finding is that of an expectation.
+func (f Finding) speaksOf(x Expectation) bool {
+	return f.Path == x.Path && f.Line == x.Line && strings.HasPrefix(f.Title, x.Test+" ") && strings.Contains(f.Detail, x.hunk())
+}
+
+// otherFindings are the findings but for those that the old expectations show.
+func (r *Report) otherFindings() []Finding {
+	classes := r.unsaid()
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool {
+		return slices.ContainsFunc(classes, func(c expectationClass) bool { return slices.ContainsFunc(c.tests, f.speaksOf) })
+	})
+}
+
 // changed says whether an expectation does not hold.
 func (e *Expectations) changed() bool { return e != nil && e.total() > e.Held }
 
@@ -77,7 +101,7 @@ func (p *page) expectations(r *Report) {
 		p.wrap(2, bold, fmt.Sprintf("%s (%d)", c.words, len(c.tests)))
 		for _, x := range c.tests[:min(len(c.tests), textList)] {
 			p.line(4, none, dotted(plain(x.Test), x.place(), ids(x.Evidence)))
-			p.output(6, detailEnds.excerpt(outputLines(x.hunk()), "report.json"))
+			p.output(6, detailEnds.excerpt(outputLines(r.detail(x)), "report.json"))
 		}
 		p.more(4, len(c.tests)-textList)
 	}
@@ -96,7 +120,7 @@ func (r *Report) mdExpectations() *section {
 		fmt.Fprintf(&b, "**%s** (%d)\n\n", mdText(c.words, mdLine), len(c.tests))
 		for _, x := range c.tests[:min(len(c.tests), mdList)] {
 			b.WriteString("- " + dotted(mdCode(orUnknown(plain(x.Test)), mdLong), mdText(x.place(), mdLong), r.mdIDs(x.Evidence)) + "\n")
-			if block := mdOutput(x.hunk(), "report.json", detailEnds); block != "" {
+			if block := mdOutput(r.detail(x), "report.json", detailEnds); block != "" {
 				b.WriteString("\n" + block)
 			}
 		}

@@ -42,20 +42,21 @@ func mdSentences(rank int, name string, items []string) *section {
 }
 
 func (r *Report) mdFindings() *section {
-	if len(r.Findings) == 0 {
+	fs := r.otherFindings()
+	if len(fs) == 0 {
 		return nil
 	}
 	var b strings.Builder
-	for i, f := range r.Findings[:min(len(r.Findings), mdFound)] {
+	for i, f := range fs[:min(len(fs), mdFound)] {
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		b.WriteString(r.mdFinding(f))
 	}
-	if left := len(r.Findings) - mdFound; left > 0 {
+	if left := len(fs) - mdFound; left > 0 {
 		b.WriteString("\n" + mdMore(left))
 	}
-	return &section{rank: rankFindings, folded: fmt.Sprintf("Findings (%d)", len(r.Findings)), body: b.String()}
+	return &section{rank: rankFindings, folded: fmt.Sprintf("Findings (%d)", len(fs)), body: b.String()}
 }
 
 func (r *Report) mdFinding(f Finding) string {

@@ -148,17 +148,18 @@ func (p *page) tests(r *Report) {
 
 // findings writes what a maintainer should look at.
 func (p *page) findings(r *Report) {
-	if len(r.Findings) == 0 {
+	fs := r.otherFindings()
+	if len(fs) == 0 {
 		return
 	}
-	p.heading(fmt.Sprintf("Findings (%d)", len(r.Findings)))
-	for _, f := range r.Findings[:min(len(r.Findings), textList)] {
+	p.heading(fmt.Sprintf("Findings (%d)", len(fs)))
+	for _, f := range fs[:min(len(fs), textList)] {
 		title := plain(string(f.Severity)) + ": " + clip(plain(f.Title), 500)
 		p.wrap(2, f.Severity.style(), dotted(title, f.place(), ids(f.Evidence)))
 		p.command(6, f.Repro)
 		p.output(6, detailEnds.excerpt(outputLines(f.Detail), "report.json"))
 	}
-	p.more(2, len(r.Findings)-textList)
+	p.more(2, len(fs)-textList)
 }
 
 func (s Severity) style() style {
