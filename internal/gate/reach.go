@@ -155,6 +155,8 @@ func (r *runner) filesReach(t touch, e *examined) (places []string, ok bool) {
 	switch {
 	case t.examples:
 		return here, t.path == file
+	case t.class == compare.Test && !t.mixed && !ecosystem.IsTestSource(file) && ecosystem.ForTests(t.path, r.readBase) != "":
+		return nil, true // the program whose tests these are is made of several files
 	case t.class == compare.Test && !t.mixed:
 		return here, t.path == file || t.path == r.movedTo(file) || r.importers(t.path)[file]
 	case t.class == compare.Data && ecosystem.InFolder(t.path, "__snapshots__"):
@@ -199,8 +201,13 @@ func (r *runner) importers(name string) map[string]bool {
 
 // importOf matches a line that imports a file by its name, in whatever language.
 func importOf(file string) *regexp.Regexp {
-	stem := path.Base(strings.TrimSuffix(file, path.Ext(file)))
-	return regexp.MustCompile(`(?m)^.*\b(?:import|from|require|require_relative|include)\b.*\b` + regexp.QuoteMeta(stem) + `(?:\b|$)`)
+	stem, word := path.Base(strings.TrimSuffix(file, path.Ext(file))), "include"
+	if path.Ext(file) == ".rs" {
+		if word = "include|mod"; stem == "mod" {
+			stem = path.Base(path.Dir(file))
+		}
+	}
+	return regexp.MustCompile(`(?m)^.*\b(?:import|from|require|require_relative|` + word + `)\b.*\b` + regexp.QuoteMeta(stem) + `(?:\b|$)`)
 }
 
 // namedElsewhere says whether some test file of a folder names a file, so that the

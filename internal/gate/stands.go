@@ -18,8 +18,15 @@ func (r *runner) stands(id ID) bool {
 	if src == nil {
 		return r.projectStands(id)
 	}
+	whole := false // another function can have the name, so that the text has to be there
+	if in, own := ecosystem.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil }); own != id.Test {
+		if r.reportedAs(id.Package, id.Test, "::"+own) {
+			return false // its module has another name
+		}
+		file, src, id.Package, id.Test, whole = in, r.readBase(in), in, own, true
+	}
 	base := ecosystem.ReadTests(file, src)
-	known := base.Has(id.Test)
+	known := base.Has(id.Test) && !whole
 	params := strings.Contains(id.Test, "[") && base.Text(id.Test) != ""
 	for name, head := range r.headTests(file) {
 		t := ecosystem.ReadTests(name, head)
@@ -44,6 +51,17 @@ func (r *runner) stands(id ID) bool {
 func (r *runner) reported(file, test string) bool {
 	for id, t := range r.suites[Head] {
 		if id.Test == test && t.Status != NotRun && (id.Package == file || ecosystem.ByPackage(t.Eco) && r.packageDir(Head, id) == path.Dir(file)) {
+			return true
+		}
+	}
+	return false
+}
+
+// reportedAs says whether the head's run has a test in a file whose name ends so, and the
+// base's has not.
+func (r *runner) reportedAs(file, test, end string) bool {
+	for id, t := range r.suites[Head] {
+		if id.Package == file && id.Test != test && strings.HasSuffix(id.Test, end) && t.Status != NotRun && r.suites[Base][id].Status == "" {
 			return true
 		}
 	}

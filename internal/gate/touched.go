@@ -80,7 +80,9 @@ func (r *runner) touches(ctx context.Context) ([]touch, error) {
 				continue
 			}
 			t := touch{path: name, file: f, put: workspace.Put{Path: name, From: r.in.Base.Commit}}
-			if m := ecosystem.MixtureOf(name); m != nil && !ecosystem.InFolder(name, ecosystem.DataFolders...) {
+			if eco := ecosystem.ForTests(name, r.readBase); eco != "" {
+				t.class, t.eco = compare.Test, eco
+			} else if m := ecosystem.MixtureOf(name); m != nil && !ecosystem.InFolder(name, ecosystem.DataFolders...) {
 				if !r.mix(&t, m, both[name]) {
 					continue
 				}

@@ -22,6 +22,9 @@ type classTable struct {
 	// holds recognises sources that have tests in them and nothing that others use, by what
 	// is written there: tests whose path says nothing.
 	holds func(name string, src []byte) bool
+	// forTests recognises sources that the build of the tree has for tests alone; read
+	// returns its files, nil for none.
+	forTests func(name string, read func(string) []byte) bool
 	// folders are the names of folders of tests: code in them that is no test is
 	// support, and all else is data.
 	folders []string
@@ -110,6 +113,17 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 		return compare.Data, ""
 	}
 	return compare.Source, ""
+}
+
+// ForTests names the ecosystem in whose build of a tree a source is for tests alone, by what
+// declares it; empty: there is none. read returns files of the tree, nil for none.
+func ForTests(name string, read func(string) []byte) string {
+	for _, e := range All() {
+		if e.classes.forTests != nil && e.IsSource(name) && read(name) != nil && e.classes.forTests(name, read) {
+			return e.Name
+		}
+	}
+	return ""
 }
 
 // HoldsTests says whether a source has tests in it, by what is written there. Others may use it.

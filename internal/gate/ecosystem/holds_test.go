@@ -67,7 +67,19 @@ func TestMergeRustTests(t *testing.T) {
 			"tests beside what they test",
 			"pub fn a() -> i32 { 1 }\n\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
 			"pub fn a() -> i32 { 2 }\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 2); }\n",
-			"pub fn a() -> i32 { 2 }\n\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n",
+			"pub fn a() -> i32 { 2 }\n\n/// It holds.\n#[should_panic]\n#[test]\nfn is_a() { assert_eq!(a(), 1); }\n\n#[tokio::test]\n#[ignore]\nasync fn b() {}\n",
+		},
+		{
+			"what is compiled for tests alone",
+			"pub fn a() -> i32 { 1 }\n\n#[cfg(test)]\nfn same(a: i32) -> bool { a == 1 }\n\n#[cfg(test)]\nuse a::{b, c};\n\n#[cfg(test)]\nmod tests;\n",
+			"#[cfg(test)]\nfn more() {}\n\npub fn a() -> i32 { 2 }\n\n#[cfg(test)]\nfn same(a: i32) -> bool { a > 0 }\n\n#[cfg(test)]\n#[path = \"t.rs\"]\nmod tests;\n",
+			"\n\npub fn a() -> i32 { 2 }\n\n#[cfg(test)]\nfn same(a: i32) -> bool { a == 1 }\n\n#[cfg(test)]\nmod tests;\n\n#[cfg(test)]\nuse a::{b, c};\n",
+		},
+		{
+			"a module that is not compiled",
+			"pub fn a() -> i32 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn is_a() { assert_eq!(a(), 1); }\n}\n",
+			"pub fn a() -> i32 { 2 }\n\n#[cfg(any())]\nmod tests {\n    #[test]\n    fn is_a() { assert_eq!(a(), 1); }\n}\n",
+			"pub fn a() -> i32 { 2 }\n\n#[cfg(any())]\nmod tests {\n\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn is_a() { assert_eq!(a(), 1); }\n}\n",
 		},
 		{
 			"a program with a test is the head's",

@@ -39,6 +39,9 @@ func ReadTests(name string, src []byte) testText {
 	if path.Ext(name) == ".py" {
 		t.Funcs = pythonFuncs(string(src))
 	}
+	if path.Ext(name) == ".rs" {
+		t.Funcs = rustFuncs(string(src))
+	}
 	return t
 }
 
