@@ -64,6 +64,7 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 	}
 	return ecosystem.Referred{
 		Called:   called,
+		Runs:     r.runsTests(called),
 		Doctests: doctests,
 		Setup:    func(name string) bool { return ecosystem.NamesSetup(all, name) },
 		Data:     r.data(both, steering),
@@ -212,4 +213,81 @@ func (r *runner) textOf(f *baseSource) string {
 		f.read, f.text = true, string(r.readBase(f.name))
 	}
 	return f.text
+}
+
+// runsTests recognises what a test command of the base calls, or what that takes as a part of
+// itself, and what decides which tests run: it names files of tests, or sets variables, and
+// neither the tests nor other sources have to do with it, whose product it would be.
+func (r *runner) runsTests(called map[string]bool) func(string) bool {
+	var scripts map[string][]string // what a test command gets to, with the parts of each
+	return func(name string) bool {
+		if r.plan[Base] == nil || !r.maySteer(name) {
+			return false
+		}
+		if scripts == nil {
+			scripts = r.scripts(called)
+		}
+		parts, ok := scripts[name]
+		if !ok || r.usedElsewhere(name, scripts) {
+			return false
+		}
+		names := func(f string) bool { return ecosystem.NamesTests(string(r.readBase(f)), f, r.plan[Base].files) }
+		return names(name) || ecosystem.SetsVariables(string(r.readBase(name))) ||
+			called[name] && slices.ContainsFunc(parts, func(f string) bool { return names(f) && !r.usedElsewhere(f, scripts) })
+	}
+}
+
+// maySteer says whether a file is code of the base that is no test itself.
+func (r *runner) maySteer(name string) bool {
+	_, there := slices.BinarySearch(r.plan[Base].files, name)
+	return there && !ecosystem.IsTestFile(name) && (path.Ext(name) == "" || ecosystem.IsCode(name))
+}
+
+// maxScripts bounds how many scripts are followed from test commands.
+const maxScripts = 200
+
+// scripts are the scripts of the base that test commands call, and what these include, import
+// or call.
+func (r *runner) scripts(called map[string]bool) map[string][]string {
+	var code, next []string
+	for _, f := range r.plan[Base].files {
+		if r.maySteer(f) && !ecosystem.IgnoredDir(path.Dir(f)) && len(code) < maxRead {
+			code = append(code, f)
+			if called[f] {
+				next = append(next, f)
+			}
+		}
+	}
+	out := map[string][]string{}
+	for len(next) > 0 && len(out) < maxScripts {
+		f := next[0]
+		next = next[1:]
+		if _, done := out[f]; done {
+			continue
+		}
+		text := string(r.readBase(f))
+		out[f] = nil
+		for _, to := range code {
+			if to != f && (ecosystem.Imports(text, path.Dir(f), to) || ecosystem.TakesIn(text, path.Dir(f), to)) {
+				out[f] = append(out[f], to)
+			}
+		}
+		next = append(next, out[f]...)
+	}
+	return out
+}
+
+// usedElsewhere says whether tests or sources of the base that are no scripts of these refer to
+// a file.
+func (r *runner) usedElsewhere(name string, scripts map[string][]string) bool {
+	for _, f := range r.plan[Base].files {
+		if _, own := scripts[f]; own || f == name || !ecosystem.IsCode(f) || ecosystem.IgnoredDir(path.Dir(f)) {
+			continue
+		}
+		text := string(r.readBase(f))
+		if ecosystem.Imports(text, path.Dir(f), name) || ecosystem.Names(text, path.Dir(f), name) && strings.Contains(text, path.Base(name)) || !ecosystem.IsSource(f) && ecosystem.Reads(text, path.Dir(f), name) {
+			return true
+		}
+	}
+	return false
 }

@@ -44,6 +44,7 @@ type Mixture struct {
 // A Referred is what is said of files elsewhere in a tree.
 type Referred struct {
 	Called map[string]bool        // scripts that test commands call
+	Runs   func(name string) bool // a test command gets to it, and it decides which tests run
 	Setup  func(name string) bool // the configuration of a runner names it
 	Data   func(name string) bool // tests name it and no source does
 	// Steered: it is a part of what steers tests, and no source names it; eco is as of ClassOf.
@@ -63,7 +64,7 @@ var DataFolders = []string{
 // steering, support, test and data that it fits, in doubt source. eco names the
 // ecosystem whose table says so, empty for what is the same in all.
 func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, eco string) {
-	if also.Called[name] && isWrapper(name, src) {
+	if also.Called[name] && isWrapper(name, src) || also.Runs != nil && also.Runs(name) {
 		return compare.Steering, ""
 	}
 	tables := All()

@@ -15,7 +15,7 @@ import (
 
 func rubyClasses() classTable {
 	return classTable{
-		steering: called("Rakefile", "rakefile", "Rakefile.rb", ".rspec", ".rspec-local", ".simplecov"),
+		steering: called("Rakefile", "rakefile", "Rakefile.rb", "*.rake", ".rspec", ".rspec-local", ".simplecov"),
 		support:  called("spec_helper.rb", "rails_helper.rb", "test_helper.rb", "minitest_helper.rb"),
 		test: func(name string, _ []byte) bool {
 			return path.Ext(name) == ".rb" && (rubyTestName.MatchString(path.Base(name)) || InFolder(name, "spec", "test") && rubyTestStart.MatchString(path.Base(name)))

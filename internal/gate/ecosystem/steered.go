@@ -27,6 +27,95 @@ func Includes(text, dir, name string) bool {
 	return false
 }
 
+// TakesIn says whether the text of a script in dir sources or calls another one, also from the
+// script's own folder, however that is written.
+func TakesIn(text, dir, name string) bool {
+	for _, m := range takenIn.FindAllStringSubmatch(text, -1) {
+		to := strings.Trim(firstOf(m[1:]), `"'`)
+		if i := strings.LastIndexAny(to, ")}"); i >= 0 { // "$(dirname "$0")/lib.sh"
+			to = strings.TrimPrefix(to[i+1:], "/")
+		}
+		if to = strings.TrimPrefix(to, "./"); to != "" && (to == name || path.Join(dir, to) == name) {
+			return true
+		}
+	}
+	return false
+}
+
+// takenIn is what a script sources or runs.
+var takenIn = pattern.New(`(?m)(?:^|[;&|(])[ \t]*(?:(?:\.|source|sh|bash|node|python3?|ruby|php|perl)[ \t]+((?:"\$\([^\n]*?\)|\$\([^\n]*?\)|"?\$\{[^}\n]*\})?[^\s;&|]*)|(\./[^\s;&|]+))`)
+
+func firstOf(list []string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// testPlace is what folders of tests of any language are called, besides those that classes know.
+var testPlace = pattern.New(`(?i)^(?:checks?|cases|suites?|t)$`)
+
+// NamesTests says whether the text of a script names other files of tests of the tree, or folders
+// of such.
+func NamesTests(text, name string, files []string) bool {
+	tried := map[string]bool{}
+	for _, f := range files {
+		place := ""
+		parts := strings.Split(f, "/")
+		for _, p := range parts[:len(parts)-1] {
+			if testPlace.MatchString(p) || slices.Contains(testFolders, strings.ToLower(p)) {
+				place = p
+				break
+			}
+		}
+		if class, _ := ClassOf(f, nil, Referred{}); place == "" && class == compare.Test {
+			place = path.Base(f)
+		}
+		if place == "" || f == name || tried[place] {
+			continue
+		}
+		tried[place] = true
+		for i := strings.Index(text, place); i >= 0; {
+			before, after := byte('\n'), byte('\n')
+			if i > 0 {
+				before = text[i-1]
+			}
+			if end := i + len(place); end < len(text) {
+				after = text[end]
+			}
+			quoted := strings.IndexByte("\"'`/", before) >= 0 && strings.IndexByte("\"'`/*", after) >= 0
+			if quoted || after == '/' && strings.IndexByte(" \t\n=(", before) >= 0 || strings.Contains(place, ".") {
+				return true
+			}
+			j := strings.Index(text[i+1:], place)
+			if j < 0 {
+				break
+			}
+			i += 1 + j
+		}
+	}
+	return false
+}
+
+var variableLine = pattern.New(`^(?:export\s+)?\w+=`)
+
+// SetsVariables says whether a script does nothing but set variables.
+func SetsVariables(text string) bool {
+	some := false
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if !variableLine.MatchString(line) || strings.Contains(line, "$(") {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
 // Reads says whether the text of a file in dir that steers tests names another one, by
 // its path from there or from the top, such as what a recipe compares with.
 func Reads(text, dir, name string) bool {
