@@ -167,6 +167,7 @@ func (r *runner) restore(ctx context.Context, side Side, tree *workspace.Tree, c
 	case err != nil:
 		r.note("%s: tracked files could not be checked after %q: %v", side, c.Text, err)
 	case len(changed) > 0:
+		r.rewrites(side, c, changed)
 		r.note("%s: %q changed %s, which %s put back", side, c.Text, ecosystem.Listed(changed, 3), ecosystem.Plural(len(changed), "was", "were"))
 	}
 }

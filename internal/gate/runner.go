@@ -22,16 +22,17 @@ type runner struct {
 	suites      map[Side]Suite
 	files       []string // of the head
 	prepared    map[Side]*snapshot
-	as          map[Side]Side       // what the sides are called in the log; nil: by their names
-	packages    []ecosystem.Package // of the head
-	affected    map[string]bool     // import paths of the head that the change affects
-	splits      map[string]split    // by folder of the module
-	known       *baseRecord         // of base's tests, from earlier runs; nil: nothing
-	saving      *baseRecord         // what this run adds to it; nil: nothing
-	doubted     bool                // runs of base's tests disagreed
-	beside      beside              // what is started with each command that runs tests
-	resting     bool                // it is at what the change cannot affect
-	rested      Suite               // what the head's tests said that the change cannot affect
+	rewrote     map[Side]map[string]ecosystem.Command // tracked files that a command of tests changed
+	as          map[Side]Side                         // what the sides are called in the log; nil: by their names
+	packages    []ecosystem.Package                   // of the head
+	affected    map[string]bool                       // import paths of the head that the change affects
+	splits      map[string]split                      // by folder of the module
+	known       *baseRecord                           // of base's tests, from earlier runs; nil: nothing
+	saving      *baseRecord                           // what this run adds to it; nil: nothing
+	doubted     bool                                  // runs of base's tests disagreed
+	beside      beside                                // what is started with each command that runs tests
+	resting     bool                                  // it is at what the change cannot affect
+	rested      Suite                                 // what the head's tests said that the change cannot affect
 	flakes      *flakeLedger
 	facts       Facts
 	longest     time.Duration                 // the slowest package of the base's tests
@@ -94,7 +95,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		plan:     map[Side]*plan{},
 		as:       t.as,
 		suites:   map[Side]Suite{},
-		prepared: map[Side]*snapshot{},
+		prepared: map[Side]*snapshot{}, rewrote: map[Side]map[string]ecosystem.Command{},
 		resting:  t.rest,
 		rested:   Suite{},
 		fetches:  map[string]bool{},

@@ -53,6 +53,7 @@ func decisive() []step {
 		{"results of the base", (*runner).saveBase},
 		{"change's tests over the base", (*runner).failToPass},
 		{"base's tests over the head", (*runner).kept},
+		{"rewritten files", (*runner).rewritten},
 	}
 }
 

@@ -1,0 +1,153 @@
+package gate
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// rewritten looks for what commands of the head did to files by which its tests are judged, or
+// which say how they are run, and those of the base do not: what passes over such files says
+// nothing.
+func (r *runner) rewritten(ctx context.Context) error {
+	if r.facts.Unprepared != "" || r.prepared[Base] == nil || r.prepared[Head] == nil {
+		return nil
+	}
+	files, err := r.rewrittenByTests(ctx)
+	if err != nil {
+		return err
+	}
+	if len(files) > 0 {
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "with the change they rewrite what they are judged by: "+ecosystem.Listed(files, 5))
+	}
+	if left := r.leftBehind(); len(left) > 0 {
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change leaves what tests obey: "+ecosystem.Listed(left, 5))
+	}
+	return nil
+}
+
+// rewrites keeps which tracked files a command of tests changed.
+func (r *runner) rewrites(side Side, c ecosystem.Command, files []string) {
+	if c.Stage != StageTest {
+		return
+	}
+	if r.rewrote[side] == nil {
+		r.rewrote[side] = map[string]ecosystem.Command{}
+	}
+	for _, f := range files {
+		r.rewrote[side][f] = c
+	}
+}
+
+// rewrittenByTests are files of tests, their data, support and steering of the base that the
+// head's tests change while they run, and the base's leave as they are.
+func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
+	both := map[string]ecosystem.Versions{}
+	for f := range r.rewrote[Head] {
+		if src := r.readCommitted(ctx, f); src != nil {
+			both[f] = ecosystem.Versions{Base: src, Head: src}
+		}
+	}
+	if len(both) == 0 {
+		return nil, nil
+	}
+	also := r.referred(both)
+	asked := map[string]bool{}
+	var out []string
+	for _, f := range slices.Sorted(maps.Keys(both)) {
+		if class, _ := ecosystem.ClassOfBoth(f, both[f], also); class == compare.Source {
+			continue
+		}
+		head := r.rewrote[Head][f]
+		for _, c := range r.plan[Base].test {
+			key := c.Unit + " " + c.Text
+			if c.Eco == head.Eco && c.Unit == head.Unit && !asked[key] && !r.ranOnBase(c) { // its results were known
+				asked[key] = true
+				c.Stage = StageTest
+				if _, _, err := r.runFresh(ctx, Base, c); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if _, too := r.rewrote[Base][f]; !too {
+			out = append(out, f)
+		}
+	}
+	return out, nil
+}
+
+// readCommitted is a file as the base's commit has it, nil where it has none.
+func (r *runner) readCommitted(ctx context.Context, name string) []byte {
+	src, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, name)
+	if err != nil {
+		return nil
+	}
+	return src
+}
+
+// ranOnBase says whether this run has a step of a test command of the base.
+func (r *runner) ranOnBase(c ecosystem.Command) bool {
+	return slices.ContainsFunc(r.stepsOf(StageTest, Base), func(s Step) bool { return s.Unit == c.Unit && s.Command == c.Text })
+}
+
+// maxLeft bounds how many files of a prepared tree are looked at.
+const maxLeft = 20000
+
+// leftBehind are files that steer tests, or stand for a program that runs them, in folders of
+// the head's commit, that came to be when it was set up and built, and did not with the base.
+func (r *runner) leftBehind() []string {
+	base := map[string]bool{}
+	for _, f := range r.leaves(Base) {
+		base[f] = true
+	}
+	return slices.DeleteFunc(r.leaves(Head), func(f string) bool { return base[f] })
+}
+
+func (r *runner) leaves(side Side) []string {
+	root := r.prepared[side].tree.Dir
+	tracked, dirs := map[string]bool{}, map[string]bool{".": true, ".cargo": true, ".mvn": true, ".config": true}
+	for _, f := range slices.Concat(r.plan[Base].files, r.plan[Head].files) {
+		tracked[f] = true
+		for dir := path.Dir(f); !dirs[dir]; dir = path.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	var out []string
+	seen := 0
+	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(root, name)
+		if err != nil || relErr != nil {
+			return nil //nolint:nilerr // what cannot be read, no command obeys
+		}
+		rel = filepath.ToSlash(rel)
+		if seen++; seen > maxLeft {
+			return fs.SkipAll
+		}
+		if d.IsDir() {
+			// What a build makes in a folder of its own has settings of its own.
+			if rel == ".git" || !dirs[rel] && !ecosystem.ReplacesRunner(rel+"/__init__.py") || ecosystem.InFolder(rel+"/x", "node_modules", "vendor", ".venv") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if tracked[rel] || slices.ContainsFunc([]string{".in", ".am"}, func(end string) bool { return tracked[rel+end] }) {
+			return nil
+		}
+		src, err := ecosystem.ReadInTree(root, rel)
+		if err != nil {
+			return nil //nolint:nilerr // as above
+		}
+		class, _ := ecosystem.ClassOf(rel, src, ecosystem.Referred{})
+		if class == compare.Steering || ecosystem.ReplacesRunner(rel) || path.Base(rel) == "conftest.py" {
+			out = append(out, rel)
+		}
+		return nil
+	})
+	return out
+}
