@@ -65,6 +65,7 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 	return ecosystem.Referred{
 		Called:   called,
 		Runs:     r.runsTests(called),
+		Product:  r.product(called),
 		Doctests: doctests,
 		Setup:    func(name string) bool { return ecosystem.NamesSetup(all, name) },
 		Data:     r.data(both, steering),
@@ -290,4 +291,28 @@ func (r *runner) usedElsewhere(name string, scripts map[string][]string) bool {
 		}
 	}
 	return false
+}
+
+// product recognises code of the base whose name or folder is one of tests, and which has none
+// and checks nothing: what is no test imports it.
+func (r *runner) product(called map[string]bool) func(string) bool {
+	var scripts map[string][]string
+	return func(name string) bool {
+		src := r.readBase(name)
+		if src == nil || !ecosystem.IsSource(name) || !ecosystem.IsTestSource(name) || ecosystem.InFolder(name, ecosystem.DataFolders...) || ecosystem.MayTest(src) {
+			return false
+		}
+		if scripts == nil {
+			scripts = r.scripts(called)
+		}
+		for _, f := range r.sourcesOfBase() {
+			if _, runs := scripts[f.name]; runs || f.test || f.apart || f.name == name || ecosystem.IsTestFile(f.name) || ecosystem.IsCalledHelper(f.name) || ecosystem.MayTest([]byte(r.textOf(f))) {
+				continue
+			}
+			if ecosystem.Imports(r.textOf(f), path.Dir(f.name), name) {
+				return true
+			}
+		}
+		return false
+	}
 }

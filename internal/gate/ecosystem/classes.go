@@ -45,8 +45,10 @@ type Mixture struct {
 type Referred struct {
 	Called map[string]bool        // scripts that test commands call
 	Runs   func(name string) bool // a test command gets to it, and it decides which tests run
-	Setup  func(name string) bool // the configuration of a runner names it
-	Data   func(name string) bool // tests name it and no source does
+	// Product: sources that are no tests import it, and it tests nothing.
+	Product func(name string) bool
+	Setup   func(name string) bool // the configuration of a runner names it
+	Data    func(name string) bool // tests name it and no source does
 	// Steered: it is a part of what steers tests, and no source names it; eco is as of ClassOf.
 	Steered func(name string) (eco string, ok bool)
 	Helper  func(name string) bool // tests import it and no source does
@@ -72,6 +74,9 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 		if e.classes.steering != nil && e.classes.steering(name, src) {
 			return compare.Steering, e.Name
 		}
+	}
+	if also.Product != nil && also.Product(name) {
+		return compare.Source, ""
 	}
 	for _, e := range tables {
 		if e.classes.support != nil && e.classes.support(name, src) {
@@ -126,6 +131,12 @@ func ForTests(name string, read func(string) []byte) string {
 	}
 	return ""
 }
+
+// mayTest is what a source has that has tests in it, or helps those of others.
+var mayTest = pattern.New(`(?i)\bassert|\bexpect|\b(?:test|it|describe|suite|specify|context)\b[\w.]*\s*[('"]|\bdef\s+test|\bfunc\s+\w*Test|class\s+\w*(?:Test|Spec)|unittest|pytest|"testing"|minitest|rspec|phpunit|junit|#\[\w*test`)
+
+// MayTest says whether a source may have tests, or something that checks results.
+func MayTest(src []byte) bool { return mayTest.Match(src) }
 
 // HoldsTests says whether a source has tests in it, by what is written there. Others may use it.
 func HoldsTests(name string, src []byte) bool {
