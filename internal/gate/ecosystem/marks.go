@@ -61,6 +61,9 @@ var markRules = []markRule{
 	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
 	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
 	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
+	// Tests that are no more than a script judge by these, which code that they load can be.
+	{".sh .bash .zsh .ksh .bats", "redefines what tests judge by", pattern.New(`^\s*(function\s+)?(test|\[|exit|return|false|cmp|diff)\s*\(\s*\)|^\s*function\s+(test|exit|return|false|cmp|diff)\b|\balias\s+(test|\[|exit|return|false|cmp|diff)=`)},
+	{".rb .rake .ru", "redefines what tests judge by", pattern.New(`^\s*(def\s+|define_method\W+)(abort|raise|exit!?|assert|assert_equal|refute)\b`)},
 	{buildFiles, "takes assertions away", pattern.New(`(\b|-D)NDEBUG\b|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert)\b|__assert_fail\s*\(`)},
 	// Where a test program is nothing but its exit code, code under test decides it by these.

@@ -21,6 +21,8 @@ func TestMarks(t *testing.T) {
 		"b.rb":              {`at_exit { exit! }`, `exit!(0)`},
 		"b.sh":              {`trap 'rm -f "$tmp"; exit 0' EXIT`, `trap "exit" 0`},
 		"a.sh":              {`test -n "$MAKELEVEL" && exit 0`, `if [ "$npm_lifecycle_event" = test ]; then`},
+		"c.sh":              {`test() { :; }`, `function exit {`, `  alias cmp=true`, `[ () { return 0; }`},
+		"c.rb":              {`def abort(*) = nil`, `  def assert_equal(a, b)`},
 		"a.ts":              {`if (import.meta.vitest) {`},
 		"a.rb":              {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},
 		"a.rs":              {`if cfg!(test) {`},
@@ -36,6 +38,8 @@ func TestMarks(t *testing.T) {
 	}
 	for name, texts := range map[string][]string{
 		"a.go":           {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`},
+		"d.sh":           {`test -f x || exit 1`, `diff a b`, `run_test() {`},
+		"d.rb":           {`def abort_all`, `raise "no" unless a`, `def assert_valid_keys(keys)`},
 		"a.py":           {`def test_mode(self):`, `import unittest_helpers`, `print("ok")`, `env = os.environ["CIRCLE"]`},
 		"a.js":           {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
 		"a.rs":           {`#[cfg(test)]`, `mod tests {`},
