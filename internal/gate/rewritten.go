@@ -96,8 +96,11 @@ func (r *runner) ranOnBase(c ecosystem.Command) bool {
 	return slices.ContainsFunc(r.stepsOf(StageTest, Base), func(s Step) bool { return s.Unit == c.Unit && s.Command == c.Text })
 }
 
-// maxLeft bounds how many files of a prepared tree are looked at.
-const maxLeft = 20000
+// How many files of a prepared tree are looked at, and how large one is that is read.
+const (
+	maxLeft     = 20000
+	maxSettings = 1 << 20
+)
 
 // leftBehind are files that steer tests, or stand for a program that runs them, in folders of
 // the head's commit, that came to be when it was set up and built, and did not with the base.
@@ -139,9 +142,11 @@ func (r *runner) leaves(side Side) []string {
 		if tracked[rel] || slices.ContainsFunc([]string{".in", ".am"}, func(end string) bool { return tracked[rel+end] }) {
 			return nil
 		}
-		src, err := ecosystem.ReadInTree(root, rel)
-		if err != nil {
-			return nil //nolint:nilerr // as above
+		var src []byte // of a link, a pipe and what is larger than settings are, the name alone says it
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() < maxSettings {
+			if src, err = ecosystem.ReadInTree(root, rel); err != nil {
+				return nil //nolint:nilerr // as above
+			}
 		}
 		class, _ := ecosystem.ClassOf(rel, src, ecosystem.Referred{})
 		if class == compare.Steering || ecosystem.ReplacesRunner(rel) || path.Base(rel) == "conftest.py" {
