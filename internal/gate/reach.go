@@ -337,7 +337,9 @@ func (r *runner) redeclared(name string) bool {
 	if name == "" {
 		return false
 	}
-	line := regexp.MustCompile(`(?m)^.*\b(?:func|def|function|fn|fun|type|class|var|const|let|struct)\b[^\n]*\b` + regexp.QuoteMeta(name) + `\b.*$`)
+	quoted := regexp.QuoteMeta(name)
+	line := regexp.MustCompile(`(?m)^(?:.*\b(?:func|def|function|fn|fun|type|class|record|var|const|let|struct)\b[^\n]*\b` + quoted + `\b.*` +
+		`|[ \t]*(?:[\w:<>,\[\]*&]+[ \t*&]+)*` + quoted + `[ \t]*\(.*)$`) // C, Java and C# have no word for it
 	for file, v := range r.texts {
 		if !r.sourceText(file) {
 			continue
