@@ -96,7 +96,7 @@ func (r *runner) ranOnBase(c ecosystem.Command) bool {
 	return slices.ContainsFunc(r.stepsOf(StageTest, Base), func(s Step) bool { return s.Unit == c.Unit && s.Command == c.Text })
 }
 
-// How many files of a prepared tree are looked at, and how large one is that is read.
+// How many files that came to be in a prepared tree are read, and how large these are.
 const (
 	maxLeft     = 20000
 	maxSettings = 1 << 20
@@ -122,16 +122,13 @@ func (r *runner) leaves(side Side) []string {
 		}
 	}
 	var out []string
-	seen := 0
+	read := 0
 	_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(root, name)
 		if err != nil || relErr != nil {
 			return nil //nolint:nilerr // what cannot be read, no command obeys
 		}
 		rel = filepath.ToSlash(rel)
-		if seen++; seen > maxLeft {
-			return fs.SkipAll
-		}
 		if d.IsDir() {
 			// What a build makes in a folder of its own has settings of its own.
 			if rel == ".git" || !dirs[rel] && !ecosystem.ReplacesRunner(rel+"/__init__.py") || ecosystem.InFolder(rel+"/x", "node_modules", "vendor", ".venv") {
@@ -142,8 +139,11 @@ func (r *runner) leaves(side Side) []string {
 		if tracked[rel] || slices.ContainsFunc([]string{".in", ".am"}, func(end string) bool { return tracked[rel+end] }) {
 			return nil
 		}
-		var src []byte // of a link, a pipe and what is larger than settings are, the name alone says it
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() < maxSettings {
+		// Of a link, a pipe, what is larger than settings are and what comes after very many
+		// files the name alone says it.
+		var src []byte
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() < maxSettings && read < maxLeft {
+			read++
 			if src, err = ecosystem.ReadInTree(root, rel); err != nil {
 				return nil //nolint:nilerr // as above
 			}

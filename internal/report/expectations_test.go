@@ -115,9 +115,10 @@ func TestFindingOfExpectation(t *testing.T) {
 	r.Findings = []Finding{
 		{Severity: SeverityWarning, Title: x.Test + " is weakened", Path: x.Path, Line: x.Line, Detail: x.hunk() + "\ngot 6, want 4"},
 		{Severity: SeverityWarning, Title: x.Test + " says something else", Path: "b_test.go", Line: x.Line, Detail: "of another file"},
+		{Severity: SeverityWarning, Title: x.Test + " also passes", Path: x.Path, Line: x.Line, Evidence: []string{"E7"}, Detail: x.hunk() + "\nof another run"},
 	}
 	for _, page := range []string{r.Text(TextOptions{}), r.Markdown()} {
-		for text, times := range map[string]int{"-Double(2) == 4": 1, "got 6, want 4": 1, "of another file": 1, "Findings (1)": 1} {
+		for text, times := range map[string]int{"-Double(2) == 4": 2, "got 6, want 4": 1, "of another file": 1, "of another run": 1, "Findings (2)": 1} {
 			if n := strings.Count(page, text); n != times {
 				t.Errorf("%q stands %d times:\n%s", text, n, page)
 			}

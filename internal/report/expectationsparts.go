@@ -56,9 +56,11 @@ func (r *Report) detail(x Expectation) string {
 	return x.hunk()
 }
 
-// speaksOf says whether a finding is that of an expectation.
+// speaksOf says whether a finding is that of an expectation: of its test, place and evidence, and
+// with its lines.
 func (f Finding) speaksOf(x Expectation) bool {
-	return f.Path == x.Path && f.Line == x.Line && strings.HasPrefix(f.Title, x.Test+" ") && strings.Contains(f.Detail, x.hunk())
+	return f.Path == x.Path && f.Line == x.Line && slices.Equal(f.Evidence, x.Evidence) && strings.HasPrefix(f.Title, x.Test+" ") &&
+		strings.Contains(f.Detail, x.hunk())
 }
 
 // otherFindings are the findings but for those that the old expectations show.

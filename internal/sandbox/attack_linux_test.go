@@ -488,8 +488,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out []byte
-	for _, variants := range []string{"-variants=false", "-variants"} {
-		cmd := exec.Command(exe, variants, "-test.v", "-test.timeout=20m", "-test.skip=go.test|tools|TestAttacks|TestHostileCommands|TestRaceDetector|TestKilledAtAnyMoment")
+	for _, half := range []string{"-variants=false", "-variants"} {
+		cmd := exec.Command(exe, half, "-test.v", "-test.timeout=20m", "-test.skip=go.test|tools|TestAttacks|TestHostileCommands|TestRaceDetector|TestKilledAtAnyMoment")
 		cmd.Dir = temp
 		cmd.Env = []string{"PATH=" + systemPath, "TMPDIR=" + temp, "HOME=" + temp}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}

@@ -146,3 +146,23 @@ func TestIsTestProgram(t *testing.T) {
 		}
 	}
 }
+
+// Sources of Rust that declare one another are for users, and are not followed for ever.
+func TestForTestsInACircle(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"src/main.rs": "mod lib;\n#[cfg(test)]\nmod tests;\nfn main() {}\n", "src/lib.rs": "mod main;\nmod util;\n",
+		"src/tests.rs": "mod more;\n", "src/tests/more.rs": "", "src/util.rs": "",
+	}
+	read := func(name string) []byte {
+		if text, ok := files[name]; ok {
+			return append([]byte(text), '\n')
+		}
+		return nil
+	}
+	for name, want := range map[string]string{"src/main.rs": "", "src/lib.rs": "", "src/util.rs": "", "src/tests.rs": "Rust", "src/tests/more.rs": "Rust"} {
+		if got := ForTests(name, read); got != want {
+			t.Errorf("%s is for tests of %q, want %q", name, got, want)
+		}
+	}
+}

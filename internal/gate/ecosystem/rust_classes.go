@@ -217,6 +217,21 @@ var rustCfg = pattern.New(rustCfgTest)
 // rustForTests says whether a source is compiled for tests alone: what declares it as a module
 // does so for tests, or is such a source itself. read returns other files.
 func rustForTests(name string, read func(string) []byte) bool {
+	seen := map[string]bool{} // sources may declare one another
+	for !seen[name] {
+		seen[name] = true
+		parent, forTests := rustDeclared(name, read)
+		if parent == "" || forTests {
+			return forTests
+		}
+		name = parent
+	}
+	return false
+}
+
+// rustDeclared names the source that declares another one as a module, empty for none, and says
+// whether it does so for tests alone.
+func rustDeclared(name string, read func(string) []byte) (parent string, forTests bool) {
 	dir, stem := path.Dir(name), strings.TrimSuffix(path.Base(name), ".rs")
 	if stem == "mod" {
 		dir, stem = path.Dir(dir), path.Base(dir)
@@ -227,11 +242,11 @@ func rustForTests(name string, read func(string) []byte) bool {
 		}
 		for _, m := range rustModuleLine.FindAllStringSubmatch(string(read(parent)), -1) {
 			if own := strings.Contains(m[1], "path"); own && strings.Contains(m[1], `"`+path.Base(name)+`"`) || !own && m[2] == stem {
-				return rustCfg.MatchString(m[1]) || rustForTests(parent, read)
+				return parent, rustCfg.MatchString(m[1])
 			}
 		}
 	}
-	return false
+	return "", false
 }
 
 // rustEnd returns the place behind the brace that closes the one before at.
