@@ -85,7 +85,7 @@ func (q *Queue) readLine(ctx context.Context) (Line, error) {
 	if err != nil {
 		return line, err
 	}
-	ahead, err := candidates(ctx, db, linePlaces)
+	ahead, err := candidates(ctx, db, firstOfAll, linePlaces)
 	if err != nil {
 		return line, err
 	}

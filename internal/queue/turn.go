@@ -51,11 +51,20 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
+	return q.fill(ctx, tx, free)
+}
+
+// fill hands jobs over until there are as many as there are places for.
+func (q *Queue) fill(ctx context.Context, tx *store.Tx, free room) error {
 	each := free.window
 	if q.o.PerRepo > 0 {
 		each = min(each, q.o.PerRepo)
 	}
-	waiting, err := candidates(ctx, tx, each)
+	statement, err := q.firstWaiting(ctx, tx)
+	if err != nil {
+		return err
+	}
+	waiting, err := candidates(ctx, tx, statement, each)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
@@ -72,7 +81,7 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 		waiting = append(waiting, back...)
 		slices.SortStableFunc(waiting, func(a, b candidate) int { return cmp.Compare(a.river, b.river) })
 	}
-	promoted := false
+	var chosen []int64
 	for ; free.places > 0; free.places-- {
 		best := q.next(waiting, load)
 		if best < 0 {
@@ -80,16 +89,14 @@ func (q *Queue) promote(ctx context.Context, tx *store.Tx) error {
 		}
 		c := waiting[best]
 		waiting = append(waiting[:best], waiting[best+1:]...)
-		n, err := tx.Exec(ctx, handOver(tx, "pending", "available"), c.river)
-		if err != nil {
-			return fmt.Errorf("promote: %w", err)
-		}
-		if n == 1 {
-			load.add(c, 1)
-			promoted = true
-		}
+		load.add(c, 1)
+		chosen = append(chosen, c.river)
 	}
-	if promoted {
+	n, err := handOver(ctx, tx, "pending", "available", chosen...)
+	if err != nil {
+		return fmt.Errorf("promote: %w", err)
+	}
+	if n > 0 {
 		return notify(ctx, tx)
 	}
 	return nil
@@ -129,7 +136,7 @@ func (q *Queue) makeWay(ctx context.Context, tx *store.Tx, waiting []candidate, 
 		}
 		c := handed[at]
 		handed = slices.Delete(handed, at, at+1)
-		n, err := tx.Exec(ctx, handOver(tx, "available", "pending"), c.river)
+		n, err := handOver(ctx, tx, "available", "pending", c.river)
 		if err != nil {
 			return nil, fmt.Errorf("take back: %w", err)
 		}
@@ -143,14 +150,24 @@ func (q *Queue) makeWay(ctx context.Context, tx *store.Tx, waiting []candidate, 
 	return back, nil
 }
 
-// handOver is the statement that does it. A row that another transaction has locked is
-// about to be begun or cancelled; to wait for it would be to wait for each other.
-func handOver(tx *store.Tx, from, to string) string {
-	statement := `update river_job set state = '` + to + `' where id = (select id from river_job where id = $1 and state = '` + from + `'`
+// handOver changes the state of those of the jobs that have the other one, and returns how many
+// these are. A row that another transaction has locked is about to be begun or cancelled; to wait
+// for it would be to wait for each other.
+func handOver(ctx context.Context, tx *store.Tx, from, to string, jobs ...int64) (int64, error) {
+	if len(jobs) == 0 {
+		return 0, nil
+	}
+	args := make([]any, len(jobs))
+	for i, id := range jobs {
+		args[i] = strconv.FormatInt(id, 10)
+	}
+	values, args := tx.Rows(1, args)
+	statement := `update river_job set state = '` + to + `' where id in (select id from river_job
+		where id in (select cast(v.column1 as bigint) from (values ` + values + `) as v) and state = '` + from + `'`
 	if tx.Postgres != nil {
 		statement += ` for update skip locked`
 	}
-	return statement + `)`
+	return tx.Exec(ctx, statement+`)`, args...)
 }
 
 // A room is how much more may be handed over.
@@ -166,42 +183,91 @@ func (r room) none() bool { return !r.waits || r.places <= 0 && !r.urgent }
 
 func (q *Queue) free(ctx context.Context, tx *store.Tx) (room, error) {
 	var r room
-	var available int
+	var available, first int
 	living := `1`
 	if tx.Postgres != nil {
 		living = `(select count(*) from workers where expires > now())`
 	}
-	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&available, &r.waits, &r.urgent, &r.window) },
+	// In the order of River's index, so that what is over is not read.
+	err := tx.Each(ctx, func(scan store.Scan) error { return scan(&available, &first, &r.window) },
 		`select (select count(*) from river_job where state = 'available' and queue = $1),
-			exists (select 1 from river_job where state = 'pending' and queue = $1),
-			exists (select 1 from river_job where state = 'pending' and queue = $1 and priority = $2), `+living, queueName, urgent)
+			coalesce((select priority from river_job where state = 'pending' and queue = $1 order by priority, scheduled_at, id limit 1), 0), `+living, queueName)
 	if err != nil {
 		return r, fmt.Errorf("count available jobs: %w", err)
 	}
+	r.waits, r.urgent = first != 0, first == urgent
 	// One job at a time for each of very many workers would look through all that wait as often.
 	r.window = max(r.window*max(q.o.Workers, 1), 2)
 	r.places = r.window - available
 	return r, nil
 }
 
-// candidates are the first jobs of each repository that waits.
-func candidates(ctx context.Context, db store.Querier, each int) ([]candidate, error) {
+// candidates are the first jobs of each repository that waits, and the first that are urgent.
+// The statement is firstOfAll or firstByRepo.
+func candidates(ctx context.Context, db store.Querier, statement string, each int) ([]candidate, error) {
 	var out []candidate
 	err := db.Each(ctx, func(scan store.Scan) error {
 		var c candidate
 		err := scan(&c.river, &c.repo, &c.installation, &c.priority)
 		out = append(out, c)
 		return err
-	}, `select river_id, repo, installation, priority from (
-			select j.river_id, j.repo, j.installation, r.priority,
-				row_number() over (partition by j.repo order by r.priority, j.river_id) as place
-			from river_job r join jobs j on j.river_id = r.id where r.state = 'pending' and r.queue = $1
-		) as waiting where place <= $2 order by river_id`, queueName, each)
+	}, statement, each)
 	if err != nil {
 		return nil, fmt.Errorf("list waiting jobs: %w", err)
 	}
 	return out, nil
 }
+
+// long is how many jobs wait where looking through all of them takes longer than going from one
+// repository to the next.
+const long = 5000
+
+// firstWaiting is the statement for candidates.
+func (q *Queue) firstWaiting(ctx context.Context, tx *store.Tx) (statement string, err error) {
+	if tx.Postgres == nil {
+		return firstOfAll, nil
+	}
+	var many bool
+	err = tx.Each(ctx, func(scan store.Scan) error { return scan(&many) },
+		`select exists (select 1 from river_job where state = 'pending' and queue = $1 order by priority, scheduled_at, id offset $2 limit 1)`, queueName, long)
+	if err == nil && many {
+		// Before it has statistics PostgreSQL would read the whole table for each repository.
+		_, err = tx.Exec(ctx, `set local enable_seqscan = off`)
+		statement = firstByRepo
+	} else {
+		statement = firstOfAll
+	}
+	if err != nil {
+		return "", fmt.Errorf("count waiting jobs: %w", err)
+	}
+	return statement, nil
+}
+
+// firstOfAll looks through all jobs that wait.
+var firstOfAll = fmt.Sprintf(`select river_id, repo, installation, priority from (
+		select j.river_id, j.repo, j.installation, r.priority,
+			row_number() over (partition by j.repo, r.priority = %d order by j.river_id) as place
+		from river_job r join jobs j on j.river_id = r.id where r.state = 'pending' and r.queue = '%s'
+	) as waiting where place <= $1 order by river_id`, urgent, queueName)
+
+// firstByRepo, of PostgreSQL, goes from one repository that waits to the next by the index jobs_turn, and
+// looks at no more of it than it returns and what is handed over already: with 50 000 jobs of 200
+// repositories in milliseconds. A job that waits was never begun and is not cancelled.
+var firstByRepo = fmt.Sprintf(`with recursive repos as (
+		select min(repo) as repo from jobs where starts = 0 and cancel = ''
+		union all
+		select (select min(j.repo) from jobs j where j.starts = 0 and j.cancel = '' and j.repo > repos.repo) from repos where repos.repo is not null
+	)
+	select w.river_id, w.repo, w.installation, w.priority from repos cross join lateral (
+		select j.river_id, j.repo, j.installation, r.priority from jobs j join river_job r on r.id = j.river_id
+		where j.repo = repos.repo and j.starts = 0 and j.cancel = '' and r.state = 'pending' and r.queue = '%[2]s'
+		order by j.river_id limit $1) as w
+	union
+	select river_id, repo, installation, priority from (
+		select j.river_id, j.repo, j.installation, r.priority, row_number() over (partition by j.repo order by j.river_id) as place
+		from river_job r join jobs j on j.river_id = r.id where r.state = 'pending' and r.queue = '%[2]s' and r.priority = %[1]d
+	) as pressing where place <= $1
+	order by river_id`, urgent, queueName)
 
 // A load is how much is at work.
 type load struct {

@@ -28,6 +28,10 @@ const crowdURL = "YCBOT_PERF_CROWD"
 // stubRun is how long a run of the crowd takes.
 const stubRun = 200 * time.Millisecond
 
+// apart is how long after one worker the next is started at first: on few processors very many
+// at once would take longer to start than River waits.
+const apart = 200 * time.Millisecond
+
 // crowdWorker works on jobs until it is killed. It prints how long after the end of each the
 // next one began.
 func crowdWorker(ctx context.Context, url string) error {
@@ -174,6 +178,7 @@ func crowding(ctx context.Context, l *lab, database string) ([]figure, error) {
 		if err := c.add(); err != nil {
 			return nil, err
 		}
+		time.Sleep(apart)
 	}
 	defer func() {
 		for len(c.procs) > 0 {
