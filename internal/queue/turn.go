@@ -60,7 +60,7 @@ func (q *Queue) fill(ctx context.Context, tx *store.Tx, free room) error {
 	if q.o.PerRepo > 0 {
 		each = min(each, q.o.PerRepo)
 	}
-	statement, err := q.firstWaiting(ctx, tx)
+	statement, err := firstWaiting(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (q *Queue) free(ctx context.Context, tx *store.Tx) (room, error) {
 	return r, nil
 }
 
-// candidates are the first jobs of each repository that waits, and the first that are urgent.
+// candidates are the first jobs of each repository that waits, those that are urgent before others.
 // The statement is firstOfAll or firstByRepo.
 func candidates(ctx context.Context, db store.Querier, statement string, each int) ([]candidate, error) {
 	var out []candidate
@@ -223,7 +223,7 @@ func candidates(ctx context.Context, db store.Querier, statement string, each in
 const long = 5000
 
 // firstWaiting is the statement for candidates.
-func (q *Queue) firstWaiting(ctx context.Context, tx *store.Tx) (statement string, err error) {
+func firstWaiting(ctx context.Context, tx *store.Tx) (statement string, err error) {
 	if tx.Postgres == nil {
 		return firstOfAll, nil
 	}
@@ -244,11 +244,11 @@ func (q *Queue) firstWaiting(ctx context.Context, tx *store.Tx) (statement strin
 }
 
 // firstOfAll looks through all jobs that wait.
-var firstOfAll = fmt.Sprintf(`select river_id, repo, installation, priority from (
+const firstOfAll = `select river_id, repo, installation, priority from (
 		select j.river_id, j.repo, j.installation, r.priority,
-			row_number() over (partition by j.repo, r.priority = %d order by j.river_id) as place
-		from river_job r join jobs j on j.river_id = r.id where r.state = 'pending' and r.queue = '%s'
-	) as waiting where place <= $1 order by river_id`, urgent, queueName)
+			row_number() over (partition by j.repo order by r.priority, j.river_id) as place
+		from river_job r join jobs j on j.river_id = r.id where r.state = 'pending' and r.queue = '` + queueName + `'
+	) as waiting where place <= $1 order by river_id`
 
 // firstByRepo, of PostgreSQL, goes from one repository that waits to the next by the index jobs_turn, and
 // looks at no more of it than it returns and what is handed over already: with 50 000 jobs of 200

@@ -97,7 +97,7 @@ func TestVeryManyWait(t *testing.T) {
 	way := func() (statement string) {
 		t.Helper()
 		err := q.db.Write(t.Context(), func(tx *store.Tx) (err error) {
-			statement, err = q.firstWaiting(t.Context(), tx)
+			statement, err = firstWaiting(t.Context(), tx)
 			return err
 		})
 		if err != nil {
