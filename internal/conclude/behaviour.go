@@ -13,7 +13,7 @@ import (
 const mostSurprising = 3
 
 // behaviour makes a check of the changed functions that were called on both sides, and one
-// of the command lines that were run, with a finding of each that does something else. It
+// of the command lines and requests that were run, with a finding of each that does something else. It
 // is FAIL where one that stands in the base's tree ends well there and not on the head.
 func (b *builder) behaviour() {
 	warnings := 0
@@ -34,13 +34,13 @@ func (b *builder) behaviour() {
 	}
 	if o := b.result.Programs; o != nil {
 		c := report.Check{
-			Title: "behaviour: command lines of programs run on both sides", Kind: report.KindBehaviour, Result: ranAny(o.Lines),
-			Command: o.Command, Evidence: o.Evidence, Expected: "a command line that stands in the base's tree does not crash or hang where it exits with 0 on base", Actual: o.Note,
+			Title: "behaviour: command lines of programs run on both sides", Kind: report.KindBehaviour, Result: ranAny(o.Lines + o.Requests),
+			Command: o.Command, Evidence: o.Evidence, Expected: "a command line or request that stands in the base's tree does not crash or hang where it ends well on base", Actual: o.Note,
 		}
 		for _, d := range o.Differences {
 			b.differs(&c, &warnings, differing{
 				says: fmt.Sprintf("%s %s; on base it %s", d.Line, d.Is, d.Was), path: d.Path, line: d.At, command: d.Command, evidence: d.Evidence,
-				detail: "The command line was run on both sides, each time in the tree as it was prepared. What differs between runs of one side is no difference.",
+				detail: "It was run on both sides, each time in the tree as it was prepared. What differs between runs of one side is no difference.",
 				breaks: d.Breaks, stands: fmt.Sprintf("%s, which stands in %s of the base, %s; on base it %s", d.Line, d.Path, d.Is, d.Was),
 				expected: d.Expected, since: "the change alters the text around it",
 			})
@@ -108,7 +108,7 @@ func differences(r *gate.Result) []report.Difference {
 	}
 	for _, d := range r.Programs.Differences {
 		out = append(out, report.Difference{
-			Path: d.Path, Line: d.At, Inputs: 1, Differing: 1, Example: d.Line, CommandLine: true,
+			Path: d.Path, Line: d.At, Inputs: 1, Differing: 1, Example: d.Line, CommandLine: true, Request: d.Request,
 			Was: d.Was, Is: d.Is, Expected: d.Expected, Reproducer: d.Command, Evidence: d.Evidence,
 		})
 	}

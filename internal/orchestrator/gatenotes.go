@@ -46,7 +46,7 @@ func gateNotes(r *gate.Result) string {
 		b.WriteString("\nWhat changed functions do otherwise than on the base, which no test says. Judge these first: is each what the task asks for?\n\n" + fenced(lines))
 	}
 	if lines := differingLines(r.Programs); len(lines) > 0 {
-		b.WriteString("\nCommand lines of the project that do something else than on the base. Judge these first, too: is each what the task asks for?\n\n" + fenced(lines))
+		b.WriteString("\nCommand lines of the project, and requests to its servers, that do something else than on the base. Judge these first, too: is each what the task asks for?\n\n" + fenced(lines))
 	}
 	if lines := unwatched(r.Mutation); len(lines) > 0 {
 		b.WriteString("\nWhat the tests do not watch. Faults here pass the tests, so attack these lines first:\n\n" + fenced(lines))
@@ -195,7 +195,7 @@ func differing(o *gate.Behaviour) []string {
 	return capped(lines, notedCases)
 }
 
-// differingLines are the command lines that do something else than on the base, those
+// differingLines are the command lines and requests that do something else than on the base, those
 // whose text the change alters last.
 func differingLines(o *gate.Programs) []string {
 	if o == nil {

@@ -6,9 +6,10 @@ import (
 )
 
 // A Difference is a changed function that does something else than before for an input,
-// or a command line of a program that does, which no test says.
+// or a command line of a program, or a request to one, that does, which no test says.
 type Difference struct {
 	CommandLine bool     `json:"command_line,omitempty"` // Example is one, and Function empty
+	Request     bool     `json:"request,omitempty"`      // Example is a request to the server that a command line starts
 	Function    string   `json:"function"`
 	Path        string   `json:"path"`
 	Line        int      `json:"line"`
@@ -44,12 +45,12 @@ func (r *Report) behaves() string {
 	}
 	var what []string
 	for _, of := range []struct {
-		line bool
-		noun string
-	}{{false, "function"}, {true, "command line"}} {
+		line, request bool
+		noun          string
+	}{{false, false, "function"}, {true, false, "command line"}, {true, true, "request"}} {
 		n := 0
 		for _, d := range all {
-			if d.CommandLine == of.line {
+			if d.CommandLine == of.line && d.Request == of.request {
 				n++
 			}
 		}
@@ -57,7 +58,16 @@ func (r *Report) behaves() string {
 			what = append(what, plural(n, of.noun))
 		}
 	}
-	return strings.Join(what, " and ") + map[bool]string{true: " behaves", false: " behave"}[len(all) == 1] + " differently"
+	return joined(what) + map[bool]string{true: " behaves", false: " behave"}[len(all) == 1] + " differently"
+}
+
+// joined lists words, with "and" before the last one.
+func joined(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // mdBehaviour names the first of them; the findings have all, with a test for each.

@@ -89,7 +89,7 @@ type Report struct {
 	Statistics   []Statistic   `json:"statistics"`
 	Believed     Belief        `json:"believed"`
 	Executed     *Executed     `json:"executed,omitempty"`
-	Behaviour    []Difference  `json:"behaviour,omitempty"` // changed functions and command lines that do something else, of each those that no test says first
+	Behaviour    []Difference  `json:"behaviour,omitempty"` // changed functions, command lines and requests that do something else, of each those that no test says first
 	Previous     *Previous     `json:"previous,omitempty"`  // the last run's checks, run again
 	Changes      Changes       `json:"changes"`
 	Subagents    []Subagent    `json:"subagents"`

@@ -26,7 +26,7 @@ func sarifRules() []sarifRule {
 		sarifRuleOf(KindMutation, "Mutation", levelWarning, "A changed line is not tested.",
 			"A changed line was broken on purpose and no test noticed. It changes no verdict."),
 		sarifRuleOf(KindBehaviour, "Behaviour", levelError, "What worked on the base does not.",
-			"Changed functions or command lines of programs were run on both sides with the same inputs. For an input of the base's tree the head crashes or hangs."),
+			"Changed functions, command lines of programs or requests to them were run on both sides with the same inputs. For an input of the base's tree the head crashes or hangs."),
 		sarifRuleOf(KindAPI, "API", levelError, "An interface is not compatible.",
 			"Something that others may use was taken away or changed."),
 		sarifRuleOf(KindAgent, "Agent", levelError, "A check of an agent fails.",

@@ -14,22 +14,26 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// Programs is what command lines of the project's programs do on both sides.
+// Programs is what the project's programs do on both sides: for command lines, and, those
+// that are servers, for requests.
 type Programs struct {
 	Note        string           `json:"note"`    // one sentence for people
 	Command     string           `json:"command"` // on the head
 	Evidence    []string         `json:"evidence"`
 	Programs    []string         `json:"programs"` // that were compared
 	Lines       int              `json:"lines"`    // command lines that were compared
+	Requests    int              `json:"requests"` // requests to servers that were compared
 	Gained      []string         `json:"gained"`   // command lines whose help has more lines, and all that it had
 	LeftOut     []LeftOut        `json:"left_out"` // command lines that were not compared
 	Differences []LineDifference `json:"differences"`
 }
 
-// A LineDifference is a command line that does something else with the change.
+// A LineDifference is a command line, or a request to what one starts, for which a program
+// does something else with the change.
 type LineDifference struct {
-	Line     string   `json:"line"` // as it is typed
-	Path     string   `json:"path"` // where it stands in the base's tree; empty: nowhere
+	Line     string   `json:"line"`    // as it is typed; "GET / to " before it for a request
+	Request  bool     `json:"request"` // Line is one
+	Path     string   `json:"path"`    // where it stands in the base's tree; empty: nowhere
 	At       int      `json:"at"`
 	Was      string   `json:"was"`
 	Is       string   `json:"is"`
@@ -58,7 +62,7 @@ func Use(ctx context.Context, s *Subject) (Findings, error) {
 	if !s.Runnable || s.Unprepared || s.Fails || s.Failed || s.BehaviourTime < 0 {
 		return r.found, nil
 	}
-	u := &use{check: r, out: &Programs{}, until: s.Now().Add(s.BehaviourTime), there: map[Side]map[string]bool{}}
+	u := &use{check: r, out: &Programs{}, until: s.Now().Add(s.BehaviourTime), there: map[Side]map[string]bool{}, servers: map[string]int{}}
 	if deadline, ok := ctx.Deadline(); ok {
 		if share := s.Now().Add(deadline.Sub(s.Now()) / behaviourShare); share.Before(u.until) {
 			u.until = share
@@ -75,6 +79,9 @@ type use struct {
 	out   *Programs
 	until time.Time
 	there map[Side]map[string]bool // files of a side before a command line ran
+
+	servers          map[string]int // command lines that were tried as those of a server, by the name of the program
+	asked, otherwise int            // requests that were compared, and of them those answered otherwise
 }
 
 // A provided is a program of both sides.
@@ -246,36 +253,20 @@ func (r run) same(o run) bool {
 
 // run runs a command line on a side as it was prepared.
 func (u *use) run(ctx context.Context, side Side, p provided, l line, limit time.Duration) (run, error) {
-	if err := u.in.Reset(ctx, side); err != nil {
+	script, text, err := u.started(ctx, side, p, l)
+	if err != nil {
 		return run{}, err
 	}
 	by := p.sides[side]
-	args := ""
-	if len(l.args) > 0 {
-		args = " " + ecosystem.ShellWords(ecosystem.Command{Argv: l.args})
-	}
-	up := "."
-	if l.dir != "." {
-		up = strings.TrimSuffix(strings.Repeat("../", strings.Count(l.dir, "/")+1), "/")
-	}
-	text := by.Start(up) + args
-	script := "exec env " + text
-	if by.Make != "" {
-		script = "exec \"$HOME\"/" + laid(by) + args
-		if err := u.lay(side, by, p.made[side]); err != nil {
-			return run{}, err
-		}
-	}
 	var stdout, stderr bytes.Buffer
 	step, err := u.in.Exec(ctx, side, ecosystem.Command{
 		Stage: StageProbe, Unit: l.dir, Eco: by.Eco, Text: text, Argv: []string{"bash", "--noprofile", "--norc", "-c", script},
-		Env:     []string{"TZ=UTC", "LC_ALL=C.UTF-8", "LANG=C.UTF-8", "COLUMNS=80", "TERM=dumb", "PYTHONDONTWRITEBYTECODE=1"},
-		Timeout: limit, Stderr: &stderr,
+		Env: plainEnv(), Timeout: limit, Stderr: &stderr,
 	}, &stdout)
 	if err != nil {
 		return run{}, err
 	}
-	clean := strings.NewReplacer(u.in.Home(side), "$HOME", u.in.tree(side).Dir, "$TREE")
+	clean := u.clean(side)
 	out := run{
 		exit: step.Exit, late: step.TimedOut, took: step.Duration, step: step,
 		out: clean.Replace(stdout.String()), err: clean.Replace(stderr.String()),
@@ -325,11 +316,15 @@ func (u *use) conclude() {
 	if len(o.Programs) == 0 || o.Lines == 0 && len(o.Evidence) == 0 {
 		return
 	}
-	same := o.Lines - len(o.Differences)
+	same := o.Lines - len(o.Differences) + u.otherwise
 	o.Note = fmt.Sprintf("of %s of %s %d %s", ecosystem.Count(o.Lines, "command line", "command lines"), ecosystem.Listed(o.Programs, maxPrograms),
 		same, ecosystem.Plural(same, "does what it did", "do what they did"))
-	if o.Lines == 0 {
+	if o.Lines == 0 && u.asked == 0 {
 		o.Note = "no command line of " + ecosystem.Listed(o.Programs, maxPrograms) + " could be compared"
+	}
+	if u.asked > 0 {
+		as := u.asked - u.otherwise
+		o.Note += fmt.Sprintf("; of %s %d %s", ecosystem.Count(u.asked, "request", "requests"), as, ecosystem.Plural(as, "is answered as it was", "are answered as they were"))
 	}
 	if len(o.Gained) > 0 {
 		o.Note += "; more lines of help: " + ecosystem.Listed(o.Gained, 3)
@@ -337,5 +332,6 @@ func (u *use) conclude() {
 	for _, l := range o.LeftOut {
 		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, ecosystem.Count(len(l.Functions), "command line", "command lines"))
 	}
+	o.Requests = u.asked
 	u.found.Programs = o
 }

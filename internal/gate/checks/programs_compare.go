@@ -32,6 +32,10 @@ func (u *use) compare(ctx context.Context, p provided, l line) (bool, error) {
 			runs[side] = append(runs[side], got)
 			evidence = append(evidence, got.step.Evidence)
 			if side == Base && got.late {
+				if name := p.sides[Base].Name; u.servers[name] < maxServers && (len(l.args) == 0 || !helps(l.args)) {
+					u.servers[name]++
+					return u.serve(ctx, p, l)
+				}
 				u.leave(slow, l.text)
 				return true, nil
 			}

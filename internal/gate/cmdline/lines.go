@@ -17,6 +17,7 @@ import (
 // A Line is a command line that stands in a text.
 type Line struct {
 	At    int      // its line, from 1
+	Text  string   // as it stands; empty in calls of source
 	First []string // words as they stand, for those who only want to know what is called
 	Words []string // what is called, and its arguments; nil: it is more than plain words
 }
@@ -78,14 +79,19 @@ func inBlocks(text string) []Line {
 		if slices.Contains(shells, strings.ToLower(m[2])) {
 			block := lines[i+1 : end]
 			prompts := slices.ContainsFunc(block, prompt.MatchString)
-			for k, l := range block {
+			for k := 0; k < len(block); k++ {
+				first, l := k, block[k]
 				at := prompt.FindStringSubmatchIndex(l)
+				for strings.HasSuffix(l, `\`) && k+1 < len(block) { // it goes on
+					k++
+					l = strings.TrimSuffix(l, `\`) + " " + strings.TrimSpace(block[k])
+				}
 				if at != nil {
 					l = l[at[1]:]
 				} else if prompts {
 					continue
 				}
-				out = appendLine(out, i+2+k, l)
+				out = appendLine(out, i+2+first, l)
 			}
 		}
 		i = end
@@ -126,7 +132,7 @@ func appendLine(out []Line, at int, text string) []Line {
 	if text == "" || strings.HasPrefix(text, "#") {
 		return out
 	}
-	return append(out, Line{At: at, First: strings.Fields(text), Words: Words(text)})
+	return append(out, Line{At: at, Text: text, First: strings.Fields(text), Words: Words(text)})
 }
 
 // Words are those of a command that is nothing but words: no second command, variable,

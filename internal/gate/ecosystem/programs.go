@@ -102,7 +102,7 @@ func providedByGo(tree fs.FS, _ []string, pkgs []Package) []Program {
 
 var goCrash = pattern.New(`(?m)^(panic: |fatal error: )`)
 
-// providedByNode are those that "bin" of a package.json names.
+// providedByNode are those that "bin" of a package.json names, and what "start" runs.
 func providedByNode(tree fs.FS, files []string, _ []Package) []Program {
 	var out []Program
 	for _, f := range files {
@@ -115,6 +115,7 @@ func providedByNode(tree fs.FS, files []string, _ []Package) []Program {
 			continue
 		}
 		dir := path.Dir(f)
+		out = append(out, startedByNode(tree, dir, m.Scripts["start"])...)
 		bins := map[string]string{}
 		var one string
 		if json.Unmarshal(m.Bin, &one) == nil {
@@ -137,6 +138,37 @@ func providedByNode(tree fs.FS, files []string, _ []Package) []Program {
 		}
 	}
 	return out
+}
+
+// startedByNode is the program that the script "start" of a package in a folder runs,
+// where that is Node.js with a file and plain words.
+func startedByNode(tree fs.FS, dir, script string) []Program {
+	words, ok := plainWords(script)
+	if !ok || len(words) < 2 || words[0] != "node" {
+		return nil
+	}
+	rel := path.Clean(words[1])
+	at := path.Join(dir, rel)
+	info, err := fs.Stat(tree, at)
+	if err == nil && info.IsDir() {
+		at = path.Join(at, "index.js")
+		info, err = fs.Stat(tree, at)
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	name := "npm start"
+	if dir != "." {
+		name = "npm start --prefix " + quoted(dir)
+	}
+	return []Program{{
+		Name: name, Dir: dir,
+		Calls: [][]string{{"npm", "start"}, {"npm", "run", "start"}, {"yarn", "start"}, {"pnpm", "start"}, {"node", rel}, {"node", "./" + rel}, {"node", at}},
+		Start: func(up string) string {
+			return strings.TrimSpace("node " + below(up, at) + " " + quoted(words[2:]...))
+		},
+		Crashed: func(exit int, stderr string) bool { return exit != 0 && nodeCrash.MatchString(stderr) },
+	}}
 }
 
 var nodeCrash = pattern.New(`(?m)^\s+at .+(?:\n.*)*\nNode\.js v\d`)
