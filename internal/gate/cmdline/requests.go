@@ -74,11 +74,13 @@ func (r Request) has(header string) bool {
 	})
 }
 
-// Calls of tests that ask without a body. What they name begins with a slash, behind the
-// address of the server, if there is one.
+// asked are calls of tests that ask with what has no body. What they name begins with a slash,
+// behind the address of the server, if there is one.
 var asked = []*pattern.Pattern{
-	// net/http and net/http/httptest of Go
-	pattern.New(`\bhttp(?:test)?\.NewRequest(?:WithContext)?\(\s*(?:[\w.]+(?:\(\))?\s*,\s*)?(?:http\.Method(Get|Head|Delete)|"(GET|HEAD|DELETE)")\s*,\s*(?:[\w.]+(?:\(\))?\s*\+\s*)?"(/[^"\s\\]*)"\s*,\s*(?:nil|http\.NoBody)\)`),
+	// A method and a path, as net/http and net/http/httptest of Go have them, tables of tests,
+	// and helpers such as request(t, "GET", url("/a"), nil).
+	pattern.New(`(?:\bhttp\.Method(Get|Head|Delete)|"(GET|HEAD|DELETE)")\s*,\s*(?:[\w.]+\()?(?:[\w.]+(?:\(\))?\s*\+\s*)?"(/[^"\s\\:{]*)"`),
+	// net/http of Go
 	pattern.New(`\bhttp\.(Get|Head)()\(\s*[\w.]+(?:\(\))?\s*\+\s*"(/[^"\s\\]*)"\)`),
 	// supertest, axios and their kin, clients of tests in Python
 	pattern.New(`\.(get|head|delete)()\(\s*(?:[\w.]+\s*\+\s*)?["'](/[^"'\s\\{]*)["']\s*\)`),

@@ -26,8 +26,9 @@ func TestRequests(t *testing.T) {
 			"1 DELETE /c HTTP/1.0|Host: h|Connection: close||",
 		}},
 		"none": {"README.md", "```\ncurl http://example.com/a\ncurl https://localhost/a\ncurl -d @f localhost:1/a\ncurl -u me:you localhost:1/a\ncurl $HOST/a\ncurl localhost:1/a localhost:1/b\ncurl localhost:99999/\ncurl localhost:1/...\ncurl -H\ncurl\ncurl -H 'A: b\nC: d' localhost:1/\n```\n", nil},
-		"go": {"a_test.go", "httptest.NewRequest(\"GET\", \"/a?b=1\", nil)\nhttp.NewRequestWithContext(ctx, http.MethodDelete, srv.URL+\"/b\", http.NoBody)\nhttp.Get(srv.URL + \"/c\")\nhttp.NewRequest(\"POST\", \"/d\", nil)\nhttptest.NewRequest(http.MethodGet, \"/e\", body)\nhttptest.NewRequest(http.MethodGet, path, nil)\n", []string{
-			"0 GET /a?b=1 HTTP/1.0|Host: h|Connection: close||", "0 DELETE /b HTTP/1.0|Host: h|Connection: close||", "0 GET /c HTTP/1.0|Host: h|Connection: close||",
+		"go": {"a_test.go", "httptest.NewRequest(\"GET\", \"/a?b=1\", nil)\nhttp.NewRequestWithContext(ctx, http.MethodDelete, srv.URL+\"/b\", http.NoBody)\nhttp.Get(srv.URL + \"/c\")\nhttp.NewRequest(\"POST\", \"/d\", nil)\nhttptest.NewRequest(http.MethodGet, \"/e\", body)\nhttptest.NewRequest(http.MethodGet, path, nil)\nrequest(t, \"GET\", app.URL(\"/f\"), nil)\nr.Handle(\"GET\", \"/g/:id\")\n{\"HEAD\", \"/h\", 200},\n", []string{
+			"0 GET /a?b=1 HTTP/1.0|Host: h|Connection: close||", "0 DELETE /b HTTP/1.0|Host: h|Connection: close||", "0 GET /c HTTP/1.0|Host: h|Connection: close||", "0 GET /e HTTP/1.0|Host: h|Connection: close||",
+			"0 GET /f HTTP/1.0|Host: h|Connection: close||", "0 HEAD /h HTTP/1.0|Host: h|Connection: close||",
 		}},
 		"node":   {"a.test.js", "await request(app).get('/a').expect(200)\nfetch(`${base}/b`)\nfetch(url + '/c')\naxios.get(`${base}/d?x=1`)\nmap.get('key')\nrequest(app).get('/e/' + id)\nfetch(`${base}/f/${id}`)\n", []string{"0 GET /a HTTP/1.0|Host: h|Connection: close||", "0 GET /b HTTP/1.0|Host: h|Connection: close||", "0 GET /c HTTP/1.0|Host: h|Connection: close||", "0 GET /d?x=1 HTTP/1.0|Host: h|Connection: close||"}},
 		"python": {"test_a.py", "client.get(\"/a\")\nrequests.delete(f\"{url}/b\")\nrequests.get(url + '/c')\nd.get('a')\nclient.get(f\"/x/{n}\")\n", []string{"0 GET /a HTTP/1.0|Host: h|Connection: close||", "0 DELETE /b HTTP/1.0|Host: h|Connection: close||", "0 GET /c HTTP/1.0|Host: h|Connection: close||"}},
