@@ -330,7 +330,11 @@ func (u *use) conclude() {
 		o.Note += "; more lines of help: " + ecosystem.Listed(o.Gained, 3)
 	}
 	for _, l := range o.LeftOut {
-		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, ecosystem.Count(len(l.Functions), "command line", "command lines"))
+		one, many := "command line", "command lines"
+		if l.Why == unanswered || l.Why == moody {
+			one, many = "request", "requests"
+		}
+		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, ecosystem.Count(len(l.Functions), one, many))
 	}
 	o.Requests = u.asked
 	u.found.Programs = o

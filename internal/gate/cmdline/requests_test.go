@@ -25,7 +25,7 @@ func TestRequests(t *testing.T) {
 			"1 POST /b HTTP/1.0|Host: h|Content-Type: application/x-www-form-urlencoded|Content-Length: 7|Connection: close||a=1&b=2",
 			"1 DELETE /c HTTP/1.0|Host: h|Connection: close||",
 		}},
-		"none": {"README.md", "```\ncurl http://example.com/a\ncurl https://localhost/a\ncurl -d @f localhost:1/a\ncurl -u me:you localhost:1/a\ncurl $HOST/a\ncurl localhost:1/a localhost:1/b\ncurl localhost:99999/\ncurl localhost:1/...\ncurl -H\ncurl\ncurl -H 'A: b\nC: d' localhost:1/\n```\n", nil},
+		"none": {"README.md", "```\ncurl http://example.com/a\ncurl https://localhost/a\ncurl -d @f localhost:1/a\ncurl -u me:you localhost:1/a\ncurl http://me:you@localhost/a\ncurl $HOST/a\ncurl localhost:1/a localhost:1/b\ncurl localhost:99999/\ncurl localhost:1/...\ncurl -H\ncurl\ncurl -H 'A: b\nC: d' localhost:1/\n```\n", nil},
 		"go": {"a_test.go", "httptest.NewRequest(\"GET\", \"/a?b=1\", nil)\nhttp.NewRequestWithContext(ctx, http.MethodDelete, srv.URL+\"/b\", http.NoBody)\nhttp.Get(srv.URL + \"/c\")\nhttp.NewRequest(\"POST\", \"/d\", nil)\nhttptest.NewRequest(http.MethodGet, \"/e\", body)\nhttptest.NewRequest(http.MethodGet, path, nil)\nrequest(t, \"GET\", app.URL(\"/f\"), nil)\nr.Handle(\"GET\", \"/g/:id\")\n{\"HEAD\", \"/h\", 200},\n", []string{
 			"0 GET /a?b=1 HTTP/1.0|Host: h|Connection: close||", "0 DELETE /b HTTP/1.0|Host: h|Connection: close||", "0 GET /c HTTP/1.0|Host: h|Connection: close||", "0 GET /e HTTP/1.0|Host: h|Connection: close||",
 			"0 GET /f HTTP/1.0|Host: h|Connection: close||", "0 HEAD /h HTTP/1.0|Host: h|Connection: close||",
