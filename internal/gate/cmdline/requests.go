@@ -82,14 +82,14 @@ var asked = []*pattern.Pattern{
 	pattern.New(`(?:\bhttp\.Method(Get|Head|Delete)|"(GET|HEAD|DELETE)")\s*,\s*(?:[\w.]+\()?(?:[\w.]+(?:\(\))?\s*\+\s*)?"(/[^"\s\\:{]*)"`),
 	// net/http of Go
 	pattern.New(`\bhttp\.(Get|Head)()\(\s*[\w.]+(?:\(\))?\s*\+\s*"(/[^"\s\\]*)"\)`),
-	// supertest, axios and their kin, clients of tests in Python
+	// supertest and axios, and clients of tests in Python
 	pattern.New(`\.(get|head|delete)()\(\s*(?:[\w.]+\s*\+\s*)?["'](/[^"'\s\\{]*)["']\s*\)`),
 	pattern.New("\\.(get|head|delete)()\\(\\s*(?:f[\"']\\{[^}]*\\}|`\\$\\{[^}]*\\})(/[^\"'`\\s\\\\{$]*)[\"'`]\\s*\\)"),
 	// fetch
 	pattern.New("\\bfetch(()?)\\(\\s*(?:[\\w.]+\\s*\\+\\s*[\"']|`\\$\\{[^}]*\\})(/[^\"'`\\s\\\\{$]*)[\"'`]\\s*\\)"),
 }
 
-// Requests are those of a file: what curl is told where command lines stand, and, in
+// Requests are those of a file: what curl asks for where command lines stand, and, in
 // tests, what clients ask for.
 func Requests(name string, src []byte, test bool) []Request {
 	var out []Request
@@ -132,7 +132,7 @@ var valued = []string{"-o", "--output", "-m", "--max-time", "-w", "--write-out",
 // bare are those without one.
 var bare = pattern.New(`^(-[sSivfLkgN]+|--silent|--show-error|--include|--verbose|--fail|--fail-with-body|--location|--no-buffer|--compressed|--globoff|--retry-connrefused)$`)
 
-// fromCurl is what curl is told to ask for, https://curl.se/docs/manpage.html; false where
+// fromCurl is what a call of curl asks for, https://curl.se/docs/manpage.html; false where
 // a flag is not known, or the server is not on the same machine.
 func fromCurl(at int, text string) (Request, bool) {
 	words := curlWords(text)

@@ -43,7 +43,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// What curl was told is what it is told again.
+// A request that is typed for curl is read from that again.
 func TestCurl(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
