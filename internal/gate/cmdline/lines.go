@@ -1,6 +1,6 @@
-// Package cmdline finds command lines in texts of a repository, and says what two
-// versions of a program do differently when each of them was run several times. It is
-// text in, text out: it starts nothing and reads no file.
+// Package cmdline finds command lines, and requests to servers, in texts of a repository,
+// and says what two versions of a program do differently when each of them was run several
+// times. It is text in, text out: it starts nothing and reads no file.
 package cmdline
 
 import (
@@ -139,18 +139,32 @@ func appendLine(out []Line, at int, text string) []Line {
 // redirection, or what a shell or a reader would put something else in place of. Nil:
 // it is more.
 func Words(text string) []string {
+	s := statement(text)
+	if s == nil || len(s.Redirs) > 0 || s.Background || s.Negated || s.Coprocess {
+		return nil
+	}
+	return callWords(s.Cmd, "*?[]{}~\\…")
+}
+
+// statement is the only one of a text; nil: there is none, or more.
+func statement(text string) *syntax.Stmt {
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) != 1 {
 		return nil
 	}
-	s := file.Stmts[0]
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(s.Redirs) > 0 || s.Background || s.Negated || s.Coprocess || len(call.Assigns) > 0 {
+	return file.Stmts[0]
+}
+
+// callWords are the words of a command that sets no variable; nil where one is more than
+// a word, or has a character that is refused outside of quotes.
+func callWords(cmd syntax.Command, refused string) []string {
+	call, ok := cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 {
 		return nil
 	}
 	var out []string
 	for _, w := range call.Args {
-		word, ok := plain(w)
+		word, ok := plain(w, refused)
 		if !ok {
 			return nil
 		}
@@ -159,12 +173,12 @@ func Words(text string) []string {
 	return out
 }
 
-func plain(w *syntax.Word) (string, bool) {
+func plain(w *syntax.Word, refused string) (string, bool) {
 	out := ""
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.Lit:
-			if strings.ContainsAny(p.Value, "*?[]{}~\\…") || strings.Contains(p.Value, "...") {
+			if strings.ContainsAny(p.Value, refused) || strings.Contains(p.Value, "...") {
 				return "", false
 			}
 			out += p.Value
@@ -176,10 +190,10 @@ func plain(w *syntax.Word) (string, bool) {
 		case *syntax.DblQuoted:
 			for _, q := range p.Parts {
 				lit, ok := q.(*syntax.Lit)
-				if !ok || p.Dollar || strings.Contains(lit.Value, `\`) {
+				if !ok || p.Dollar {
 					return "", false
 				}
-				out += lit.Value
+				out += escaped.ReplaceAllString(lit.Value, "$1")
 			}
 		default:
 			return "", false
@@ -187,6 +201,9 @@ func plain(w *syntax.Word) (string, bool) {
 	}
 	return out, true
 }
+
+// escaped is what a backslash means something before in double quotes.
+var escaped = pattern.New(`\\(["\\$` + "`" + `])`)
 
 // inCalls are those of calls in source, whose words are all literals.
 func inCalls(text string) []Line {

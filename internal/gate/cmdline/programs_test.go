@@ -27,7 +27,7 @@ func TestLines(t *testing.T) {
 		want       []string
 		left       int
 	}{
-		"blocks":  {"README.md", "no block: x a\n```sh\nx a 'b c' \"d\"   # why\n\nx a | y\nx $HOME\nx <file>\nx [flags]\nA=1 x\nx a && x b\nx a > b\n```\n```go\nx b\n```\n~~~\nx e\n~~~\n", []string{"x|a|b c|d", "x|e"}, 7},
+		"blocks":  {"README.md", "no block: x a\n```sh\nx a 'b c' \"d\"   # why\n\nx a | y\nx $HOME\nx <file>\nx [flags]\nA=1 x\nx a && x b\nx a > b\nx \"a \\\"b\\\" \\c\"\nx a \\\n  d\n```\n```go\nx b\n```\n~~~\nx e\n~~~\n", []string{"x|a|b c|d", `x|a "b" \c`, "x|a|d", "x|e"}, 7},
 		"prompts": {"README.md", "```console\n$ x a\nx says this\n$ x b\n```\n", []string{"x|a", "x|b"}, 0},
 		"script":  {"testdata/a.txtar", "exec x a\nstdout b\n! exec x -c\nexec x $WORK\n-- f --\nexec x no\n", []string{"x|a", "x|-c"}, 1},
 		"go":      {"a_test.go", "c := exec.Command(\"x\", \"a b\", \"-c\")\nexec.CommandContext(t.Context(), \"x\", `y`).Run()\nexec.Command(\"x\", dir)\nexec.Command(x)\n", []string{"x|a b|-c", "x|y"}, 1},

@@ -169,20 +169,22 @@ func fromCurl(at int, text string) (Request, bool) {
 		case "-X", "--request":
 			r.Method = value
 		case "-H", "--header":
+			if strings.HasPrefix(value, "@") || strings.ContainsAny(value, "\r\n") {
+				return r, false
+			}
 			r.Header = append(r.Header, value)
-		case "--json":
-			r.Header = append(r.Header, "Content-Type: application/json", "Accept: application/json")
-			data = append(data, value)
-		case "-d", "--data", "--data-raw", "--data-binary", "--data-ascii":
+		case "-d", "--data", "--data-raw", "--data-binary", "--data-ascii", "--json":
+			if strings.HasPrefix(value, "@") {
+				return r, false
+			}
+			if flag == "--json" {
+				r.Header = append(r.Header, "Content-Type: application/json", "Accept: application/json")
+			}
 			data = append(data, value)
 		default:
 			if !slices.Contains(valued, flag) {
 				return r, false
 			}
-			continue
-		}
-		if strings.HasPrefix(value, "@") || strings.ContainsAny(value, "\r\n") && flag != "-d" && !strings.HasPrefix(flag, "--data") && flag != "--json" {
-			return r, false
 		}
 	}
 	r.Body = strings.Join(data, "&")
@@ -200,56 +202,23 @@ func fromCurl(at int, text string) (Request, bool) {
 
 var methodName = pattern.New(`^[A-Z]{3,10}$`)
 
-// curlWords are the words of a call of curl up to a pipe or a redirection; nil where one
-// is more than a word. It takes no file names, so that its words may have what a shell
-// would look for files with.
+// curlWords are the words of a call of curl up to a pipe; nil where one is more than a
+// word. curl takes no file names here, so that words may have what a shell would look for
+// files with.
 func curlWords(text string) []string {
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil || len(file.Stmts) != 1 {
+	s := statement(text)
+	if s == nil {
 		return nil
 	}
-	cmd := file.Stmts[0].Cmd
+	cmd := s.Cmd
 	for {
 		pipe, ok := cmd.(*syntax.BinaryCmd)
 		if !ok || pipe.Op != syntax.Pipe {
-			break
+			return callWords(cmd, "~\\…")
 		}
 		cmd = pipe.X.Cmd
 	}
-	call, ok := cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 {
-		return nil
-	}
-	var out []string
-	for _, w := range call.Args {
-		word := ""
-		for _, p := range w.Parts {
-			switch p := p.(type) {
-			case *syntax.Lit:
-				word += p.Value
-			case *syntax.SglQuoted:
-				word += p.Value
-			case *syntax.DblQuoted:
-				for _, q := range p.Parts {
-					lit, ok := q.(*syntax.Lit)
-					if !ok {
-						return nil
-					}
-					word += escaped.ReplaceAllString(lit.Value, "$1")
-				}
-			default:
-				return nil
-			}
-		}
-		if strings.Contains(word, "…") || strings.Contains(word, "...") {
-			return nil
-		}
-		out = append(out, word)
-	}
-	return out
 }
-
-var escaped = pattern.New(`\\(["\\$` + "`" + `])`)
 
 // target is what a URL asks a server on the same machine for, and its port.
 func target(text string) (string, int, bool) {

@@ -20,12 +20,13 @@ func TestRequests(t *testing.T) {
 			"8080 GET / HTTP/1.0|Host: h|Connection: close||", "81 GET /a?b=c&d HTTP/1.0|Host: h|Connection: close||",
 			"80 GET /a?b=c HTTP/1.0|Host: h|Connection: close||", "1 HEAD /head HTTP/1.0|Host: h|Connection: close||",
 		}},
-		"data": {"README.md", "```sh\n$ curl -XPUT -H 'Host: x' --json '{\"a\":  1}' \\\n    -o out \\\n    localhost:1/a\n$ curl -d a=1 --data b=2 localhost:1/b\n$ curl -X DELETE \"localhost:1/c\"\n```\n", []string{
+		"data": {"README.md", "```sh\n$ curl -XPUT -H 'Host: x' --json '{\"a\":  1}' \\\n    -o out \\\n    localhost:1/a\n$ curl -d a=1 --data b=2 localhost:1/b\n$ curl -X DELETE \"localhost:1/c\"\n$ curl --json \"{\\\"a\\\":1}\" localhost:1/d\n```\n", []string{
 			"1 PUT /a HTTP/1.0|Host: x|Content-Type: application/json|Accept: application/json|Content-Length: 9|Connection: close||{\"a\":  1}",
 			"1 POST /b HTTP/1.0|Host: h|Content-Type: application/x-www-form-urlencoded|Content-Length: 7|Connection: close||a=1&b=2",
 			"1 DELETE /c HTTP/1.0|Host: h|Connection: close||",
+			"1 POST /d HTTP/1.0|Host: h|Content-Type: application/json|Accept: application/json|Content-Length: 7|Connection: close||{\"a\":1}",
 		}},
-		"none": {"README.md", "```\ncurl http://example.com/a\ncurl https://localhost/a\ncurl -d @f localhost:1/a\ncurl -u me:you localhost:1/a\ncurl http://me:you@localhost/a\ncurl $HOST/a\ncurl localhost:1/a localhost:1/b\ncurl localhost:99999/\ncurl localhost:1/...\ncurl -H\ncurl\ncurl -H 'A: b\nC: d' localhost:1/\n```\n", nil},
+		"none": {"README.md", "```\ncurl http://example.com/a\ncurl https://localhost/a\ncurl -d @f localhost:1/a\ncurl -H @f localhost:1/a\ncurl localhost:1/~a\ncurl $'localhost:1/a'\ncurl -u me:you localhost:1/a\ncurl http://me:you@localhost/a\ncurl $HOST/a\ncurl localhost:1/a localhost:1/b\ncurl localhost:99999/\ncurl localhost:1/...\ncurl -H\ncurl\ncurl -H 'A: b\nC: d' localhost:1/\n```\n", nil},
 		"go": {"a_test.go", "httptest.NewRequest(\"GET\", \"/a?b=1\", nil)\nhttp.NewRequestWithContext(ctx, http.MethodDelete, srv.URL+\"/b\", http.NoBody)\nhttp.Get(srv.URL + \"/c\")\nhttp.NewRequest(\"POST\", \"/d\", nil)\nhttptest.NewRequest(http.MethodGet, \"/e\", body)\nhttptest.NewRequest(http.MethodGet, path, nil)\nrequest(t, \"GET\", app.URL(\"/f\"), nil)\nr.Handle(\"GET\", \"/g/:id\")\n{\"HEAD\", \"/h\", 200},\n", []string{
 			"0 GET /a?b=1 HTTP/1.0|Host: h|Connection: close||", "0 DELETE /b HTTP/1.0|Host: h|Connection: close||", "0 GET /c HTTP/1.0|Host: h|Connection: close||", "0 GET /e HTTP/1.0|Host: h|Connection: close||",
 			"0 GET /f HTTP/1.0|Host: h|Connection: close||", "0 HEAD /h HTTP/1.0|Host: h|Connection: close||",
