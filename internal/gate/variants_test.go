@@ -63,7 +63,7 @@ var shownBy = map[string][]string{
 	"phantom":                        {"phantom_new"},
 	"planted_tape":                   {"planted"},
 	"programs":                       {"programs_breaks", "programs_node", "programs_python", "programs_same"},
-	"programs_served":                {"programs_served_breaks", "programs_served_node"},
+	"programs_served":                {"programs_served_breaks", "programs_served_node", "programs_served_otherwise"},
 	"pytest_options_untrusted":       {"pytest_options"},
 	"python_behaviour":               {"python_behaviour_breaks", "python_behaviour_retyped", "python_behaviour_same"},
 	"race_old":                       {"race", "race_new_test"},

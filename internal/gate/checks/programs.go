@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -281,6 +282,38 @@ func (u *use) run(ctx context.Context, side Side, p provided, l line, limit time
 	return out, nil
 }
 
+// started are a script that starts a program with the arguments of a line on a side, which
+// has been brought back to what was prepared, and how a person types it.
+func (u *use) started(ctx context.Context, side Side, p provided, l line) (script, text string, err error) {
+	if err := u.in.Reset(ctx, side); err != nil {
+		return "", "", err
+	}
+	by := p.sides[side]
+	args := ""
+	if len(l.args) > 0 {
+		args = " " + ecosystem.ShellWords(ecosystem.Command{Argv: l.args})
+	}
+	up := "."
+	if l.dir != "." {
+		up = path.Clean(strings.Repeat("../", strings.Count(l.dir, "/")+1))
+	}
+	text = by.Start(up) + args
+	if by.Make == "" {
+		return "exec env " + text, text, nil
+	}
+	return "exec \"$HOME\"/" + laid(by) + args, text, u.lay(side, by, p.made[side])
+}
+
+// plainEnv is what is set for runs of programs on both sides.
+func plainEnv() []string {
+	return []string{"TZ=UTC", "LC_ALL=C.UTF-8", "LANG=C.UTF-8", "COLUMNS=80", "TERM=dumb", "PYTHONDONTWRITEBYTECODE=1"}
+}
+
+// clean takes what differs between sides by its place alone from what a program says.
+func (u *use) clean(side Side) *strings.Replacer {
+	return strings.NewReplacer(u.in.Home(side), "$HOME", u.in.tree(side).Dir, "$TREE")
+}
+
 // signalled says whether an exit code is that of a signal by which programs crash.
 func signalled(exit int) bool { return slices.Contains([]int{132, 134, 135, 136, 139}, exit) }
 
@@ -316,22 +349,26 @@ func (u *use) conclude() {
 	if len(o.Programs) == 0 || o.Lines == 0 && len(o.Evidence) == 0 {
 		return
 	}
-	same := o.Lines - len(o.Differences) + u.otherwise
-	o.Note = fmt.Sprintf("of %s of %s %d %s", ecosystem.Count(o.Lines, "command line", "command lines"), ecosystem.Listed(o.Programs, maxPrograms),
-		same, ecosystem.Plural(same, "does what it did", "do what they did"))
-	if o.Lines == 0 && u.asked == 0 {
-		o.Note = "no command line of " + ecosystem.Listed(o.Programs, maxPrograms) + " could be compared"
+	names := ecosystem.Listed(o.Programs, maxPrograms)
+	var notes []string
+	if o.Lines > 0 {
+		same := o.Lines - len(o.Differences) + u.otherwise
+		notes = append(notes, fmt.Sprintf("of %s of %s %d %s", ecosystem.Count(o.Lines, "command line", "command lines"), names, same, ecosystem.Plural(same, "does what it did", "do what they did")))
 	}
 	if u.asked > 0 {
-		as := u.asked - u.otherwise
-		o.Note += fmt.Sprintf("; of %s %d %s", ecosystem.Count(u.asked, "request", "requests"), as, ecosystem.Plural(as, "is answered as it was", "are answered as they were"))
+		same := u.asked - u.otherwise
+		notes = append(notes, fmt.Sprintf("of %s to %s %d %s", ecosystem.Count(u.asked, "request", "requests"), names, same, ecosystem.Plural(same, "is answered as it was", "are answered as they were")))
 	}
+	if len(notes) == 0 {
+		notes = []string{"no command line of " + names + " could be compared"}
+	}
+	o.Note = strings.Join(notes, "; ")
 	if len(o.Gained) > 0 {
 		o.Note += "; more lines of help: " + ecosystem.Listed(o.Gained, 3)
 	}
 	for _, l := range o.LeftOut {
 		one, many := "command line", "command lines"
-		if l.Why == unanswered || l.Why == moody {
+		if l.Why == unanswered || l.Why == varying {
 			one, many = "request", "requests"
 		}
 		o.Note += fmt.Sprintf("; not compared, because %s: %s", l.Why, ecosystem.Count(len(l.Functions), one, many))

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/cmdline"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Bounds for requests to servers.
@@ -30,7 +28,7 @@ const (
 // Reasons for which requests are left out.
 const (
 	unanswered = "the base does not answer them"
-	moody      = "their answers differ from themselves"
+	varying    = "their answers differ from themselves"
 )
 
 // A request is one that stands in the base's tree, or that of the top of a server.
@@ -68,25 +66,6 @@ func (u *use) requests() []request {
 	return out
 }
 
-// An answer is what a server said to one request.
-type answer struct {
-	text string
-	late bool          // it was still not whole after its time
-	took time.Duration // until it was
-	gone bool          // the server ended
-}
-
-var answerStatus = pattern.New(`^HTTP/1\.[01] (\d{3})`)
-
-// status is the status code; 0: there is no answer.
-func (a answer) status() int {
-	if m := answerStatus.FindStringSubmatch(a.text); m != nil {
-		n, _ := strconv.Atoi(m[1]) // three digits
-		return n
-	}
-	return 0
-}
-
 // A served is one run of a server.
 type served struct {
 	start   string // as a person types it
@@ -97,23 +76,21 @@ type served struct {
 	step    Step
 }
 
-// serve compares what a server answers on both sides. A line starts it that does not end
-// on the base. What is found counts as asked only where the base listens.
+// serve compares what a server answers on both sides. The line that starts it does not end
+// on the base; where it does not listen there, either, it is no server, and left out. False:
+// there is no time.
 func (u *use) serve(ctx context.Context, p provided, l line) (bool, error) {
 	asked := u.requests()
+	want := 0
+	for _, q := range asked {
+		want = cmp.Or(want, q.Port)
+	}
 	runs := map[Side][]served{}
 	var evidence []string
 	for n := range lineRuns {
 		for _, side := range []Side{Base, Head} {
 			if u.until.Sub(u.in.Now()) <= 0 || ctx.Err() != nil {
 				return false, context.Cause(ctx)
-			}
-			want := 0
-			for _, q := range asked {
-				want = cmp.Or(want, q.Port)
-			}
-			if len(runs[Base]) > 0 {
-				want = runs[Base][0].port
 			}
 			got, err := u.ask(ctx, side, p, l, asked, want)
 			if err != nil {
@@ -122,6 +99,9 @@ func (u *use) serve(ctx context.Context, p provided, l line) (bool, error) {
 			if got.port == 0 && side == Base {
 				u.leave(slow, l.text)
 				return true, nil
+			}
+			if len(runs[Base]) == 0 {
+				want = got.port
 			}
 			runs[side] = append(runs[side], got)
 			evidence = append(evidence, got.step.Evidence)
@@ -145,28 +125,6 @@ func (u *use) serve(ctx context.Context, p provided, l line) (bool, error) {
 	return true, nil
 }
 
-// judgeStart says that a server listens on the base and in no run on the head. It breaks
-// nothing by itself: a change may need what is not here, such as a variable or a database.
-func (u *use) judgeStart(l line, head []served, evidence []string) {
-	_, touched := u.stands(l)
-	d := LineDifference{
-		Line: l.text, Path: l.path, At: l.at, Command: head[0].start, Evidence: evidence, Expected: touched,
-		Was: "answers requests", Is: "does not listen",
-	}
-	if why := ecosystem.FailureLine(head[0].errors); why != "" {
-		d.Is += ": " + shown(why)
-	}
-	u.out.Lines++
-	u.out.Differences = append(u.out.Differences, d)
-}
-
-// same says whether two runs give the same answers.
-func (s served) same(o served) bool {
-	return s.port != 0 && o.port != 0 && slices.EqualFunc(s.answers, o.answers, func(a, b answer) bool {
-		return a.text == b.text && a.late == b.late && a.gone == b.gone
-	})
-}
-
 // ask starts a server on a side as it was prepared, sends the requests one after the
 // other, and ends it. It is expected to listen on the port that is wanted; 0: on any.
 func (u *use) ask(ctx context.Context, side Side, p provided, l line, asked []request, want int) (served, error) {
@@ -185,18 +143,18 @@ func (u *use) ask(ctx context.Context, side Side, p provided, l line, asked []re
 		fmt.Fprintf(&send, "ask %d %s\n", q.Port, message)
 		names = append(names, q.text())
 	}
-	limit := lineLimit
+	limit, left := lineLimit, u.until.Sub(u.in.Now())
 	if side == Head {
 		limit = callLimit
 	}
 	whole := strings.NewReplacer(
 		"@START@", script, "@MARK@", mark, "@TRIES@", strconv.Itoa(int(startLimit/(100*time.Millisecond))),
-		"@LIMIT@", strconv.Itoa(int(limit/time.Second)), "@MOST@", strconv.Itoa(maxAnswer), "@PORT@", portMark, "@WANT@", strconv.Itoa(want), "@ASK@", send.String(),
+		"@LIMIT@", strconv.Itoa(int(limit/time.Second)), "@MOST@", strconv.Itoa(maxAnswer), "@WANT@", strconv.Itoa(want), "@ASK@", send.String(),
 	).Replace(asking)
 	var stdout, stderr bytes.Buffer
 	step, err := u.in.Exec(ctx, side, ecosystem.Command{
 		Stage: StageProbe, Unit: l.dir, Eco: p.sides[side].Eco, Text: text + " # asked for " + strings.Join(names, ", "), Argv: []string{"bash", "--noprofile", "--norc", "-c", whole},
-		Env: plainEnv(), Timeout: min(startLimit+callLimit*time.Duration(len(asked)), u.in.StepLimit), Stderr: &stderr,
+		Env: plainEnv(), Timeout: min(startLimit+min(callLimit*time.Duration(len(asked)), left), u.in.StepLimit), Stderr: &stderr,
 	}, &stdout)
 	if err != nil {
 		return served{}, err
@@ -245,7 +203,7 @@ ask() {
   began=${EPOCHREALTIME/[.,]/}
   for host in 127.0.0.1 ::1; do
     if { exec {fd}<>"/dev/tcp/$host/$port"; } 2>/dev/null; then
-      printf %s "${2//@PORT@/$port}" >&"$fd"
+      printf %s "${2//` + portMark + `/$port}" >&"$fd"
       command -p timeout @LIMIT@ cat <&"$fd" | command -p head -c @MOST@
       status=${PIPESTATUS[0]}
       exec {fd}>&-
@@ -265,148 +223,3 @@ command -p sleep 0.2
 kill -KILL "$server" 2>/dev/null
 exit 0
 `
-
-// unlike are the fields of an answer that say when it was given, what times the files of a
-// tree have, or what its body says, too.
-var unlike = pattern.New(`(?mi)^(date|last-modified|etag|content-length): .*\r?\n`)
-
-// readAnswers reads what asking printed.
-func readAnswers(text, mark string) served {
-	var out served
-	var body strings.Builder
-	for line := range strings.Lines(text) {
-		rest, ok := strings.CutPrefix(line, mark+" ")
-		f := strings.Fields(rest)
-		switch {
-		case ok && len(f) == 3 && f[0] == "listens":
-			out.port, _ = strconv.Atoi(f[1]) // 0: it does not
-			out.ports, _ = strconv.Atoi(f[2])
-			body.Reset()
-		case ok && len(f) == 4 && f[0] == "answered":
-			micros, _ := strconv.Atoi(f[2])
-			head, rest, _ := strings.Cut(strings.TrimSuffix(body.String(), "\n"), "\r\n\r\n")
-			a := answer{text: unlike.ReplaceAllString(head+"\r\n", "") + "\r\n" + rest, late: f[1] == "124", took: time.Duration(micros) * time.Microsecond, gone: f[3] == "1"}
-			if head+rest == "" {
-				a.text = ""
-			}
-			out.answers = append(out.answers, a)
-			body.Reset()
-		default:
-			body.WriteString(line)
-		}
-	}
-	return out
-}
-
-// judgeAnswers says how the answer to one request differs, where its runs agree about that.
-func (u *use) judgeAnswers(l line, q request, i int, runs map[Side][]served, evidence []string) {
-	all := map[Side][]answer{}
-	port := runs[Base][0].port
-	for side, list := range runs {
-		for _, s := range list {
-			a := answer{gone: true} // it had ended before
-			if i < len(s.answers) {
-				a = s.answers[i]
-			}
-			all[side] = append(all[side], a)
-		}
-	}
-	base, head := all[Base], all[Head]
-	name := q.text() + " to " + l.text
-	if slices.ContainsFunc(base, func(a answer) bool { return a.status() == 0 || a.late || a.gone }) {
-		if q.path != "" {
-			u.leave(unanswered, name)
-		}
-		return
-	}
-	if !slices.ContainsFunc(runs[Head], func(s served) bool { return i < len(s.answers) }) {
-		return // it had ended, or hung, at one before
-	}
-	agree := func(list []answer) bool {
-		return !slices.ContainsFunc(list, func(a answer) bool {
-			return a.status() != list[0].status() || a.late != list[0].late || a.gone != list[0].gone
-		})
-	}
-	elsewhere := runs[Head][0].ports > 1 && runs[Head][0].port != port // no one knows which of them
-	if !agree(base) || !agree(head) || elsewhere {
-		u.leave(moody, name)
-		return
-	}
-	d := LineDifference{
-		Line: name, Request: true, Path: q.path, At: q.At, Evidence: evidence, Was: "answers " + strconv.Itoa(base[0].status()),
-		Command: runs[Head][0].start + " & sleep 3; " + q.Curl(port),
-	}
-	stands, touched := u.stands(line{path: q.path, at: q.At})
-	d.Expected = touched
-	well := base[0].status() < 400
-	switch b, h := base[0], head[0]; {
-	case h.gone:
-		d.Is = "ends the program: " + shown(ecosystem.FailureLine(runs[Head][0].errors))
-		d.Breaks = well
-	case h.late:
-		d.Is = "does not end"
-		d.Breaks = well && !slices.ContainsFunc(base, func(a answer) bool { return hangTimes*a.took > callLimit })
-	case h.status() == 0:
-		d.Is = "is not answered"
-		d.Breaks = well
-	case h.status() != b.status():
-		d.Is = "answers " + strconv.Itoa(h.status())
-	default:
-		was, ok1 := cmdline.Read(texts(base)...)
-		is, ok2 := cmdline.Read(texts(head)...)
-		if !ok1 || !ok2 {
-			u.leave(moody, name)
-			return
-		}
-		from, to, other := was.Differs(is)
-		if !other {
-			u.asked++
-			return
-		}
-		d.Was, d.Is = says("answers %s", from), says("answers %s", to)
-	}
-	d.Breaks = d.Breaks && stands && !touched
-	u.asked++
-	u.otherwise++
-	u.out.Differences = append(u.out.Differences, d)
-}
-
-func texts(list []answer) []string {
-	var out []string
-	for _, a := range list {
-		out = append(out, a.text)
-	}
-	return out
-}
-
-// started are a script that starts a program with the arguments of a line on a side, which
-// has been brought back to what was prepared, and how a person types it.
-func (u *use) started(ctx context.Context, side Side, p provided, l line) (script, text string, err error) {
-	if err := u.in.Reset(ctx, side); err != nil {
-		return "", "", err
-	}
-	by := p.sides[side]
-	args := ""
-	if len(l.args) > 0 {
-		args = " " + ecosystem.ShellWords(ecosystem.Command{Argv: l.args})
-	}
-	up := "."
-	if l.dir != "." {
-		up = path.Clean(strings.Repeat("../", strings.Count(l.dir, "/")+1))
-	}
-	text = by.Start(up) + args
-	if by.Make == "" {
-		return "exec env " + text, text, nil
-	}
-	return "exec \"$HOME\"/" + laid(by) + args, text, u.lay(side, by, p.made[side])
-}
-
-// plainEnv is what is set for runs of programs on both sides.
-func plainEnv() []string {
-	return []string{"TZ=UTC", "LC_ALL=C.UTF-8", "LANG=C.UTF-8", "COLUMNS=80", "TERM=dumb", "PYTHONDONTWRITEBYTECODE=1"}
-}
-
-// clean takes what differs between sides by its place alone from what a program says.
-func (u *use) clean(side Side) *strings.Replacer {
-	return strings.NewReplacer(u.in.Home(side), "$HOME", u.in.tree(side).Dir, "$TREE")
-}
