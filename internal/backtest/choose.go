@@ -153,7 +153,7 @@ func excludedByFiles(ctx context.Context, s *workspace.Scratch, files []file) (s
 		if b.oid == "" {
 			b = f.before
 		}
-		text, err := s.Git(ctx, nil, nil, "cat-file", "blob", b.oid)
+		text, err := s.Blob(ctx, b.oid)
 		if err != nil {
 			return "", fmt.Errorf("read %s: %w", f.path, err)
 		}

@@ -22,7 +22,7 @@ func (f forge) read(ctx context.Context, b blob) ([]byte, error) {
 	if b.oid == "" {
 		return nil, nil
 	}
-	return f.Git(ctx, nil, nil, "cat-file", "blob", b.oid)
+	return f.Blob(ctx, b.oid)
 }
 
 // write stores a content.
@@ -36,15 +36,14 @@ func (f forge) write(ctx context.Context, mode string, text []byte) (blob, error
 
 // files lists the blobs of a commit by path.
 func (f forge) files(ctx context.Context, commit string) (map[string]blob, error) {
-	out, err := f.Git(ctx, nil, nil, "ls-tree", "-r", "-z", "--full-tree", commit)
+	entries, err := f.Files(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]blob{}
-	for entry := range strings.SplitSeq(string(out), "\x00") {
-		meta, name, ok := strings.Cut(entry, "\t")
-		if w := strings.Fields(meta); ok && len(w) == 3 && w[1] == "blob" {
-			all[name] = blob{w[0], w[2]}
+	for _, e := range entries {
+		if e.Mode != "160000" { // a submodule's commit is no blob
+			all[e.Path] = blob{e.Mode, e.OID}
 		}
 	}
 	return all, nil

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
 )
 
 // A Scratch is a repository of the harness's own in which it makes commits. It has an
@@ -15,7 +17,8 @@ import (
 type Scratch struct {
 	Dir string
 
-	git *Git
+	git     *Git
+	objects *objectStore
 }
 
 // scratchIdentity is who makes the commits of a Scratch, and when: the same files on the
@@ -27,7 +30,10 @@ var scratchIdentity = []string{
 
 // OpenScratch opens the scratch repository at dir, making it where there is none.
 func (g *Git) OpenScratch(ctx context.Context, dir, objectFormat string) (*Scratch, error) {
-	s := &Scratch{Dir: dir, git: g}
+	s := &Scratch{Dir: dir, git: g, objects: &objectStore{}}
+	if objectFormat == "sha1" {
+		s.objects.dir = filepath.Join(s.gitDir(), "objects")
+	}
 	if _, err := os.Stat(filepath.Join(dir, ".git", "config")); err == nil {
 		return s, nil
 	} else if !errors.Is(err, os.ErrNotExist) {
@@ -62,6 +68,27 @@ func (s *Scratch) Fetch(ctx context.Context, gitDir, rev, ref string) (string, e
 		return "", fmt.Errorf("fetch %s: %w", gitDir, err)
 	}
 	return oid, nil
+}
+
+// Files lists the files of a commit, in git's order.
+func (s *Scratch) Files(ctx context.Context, commit string) ([]Entry, error) {
+	if entries, err := s.objects.files(commit); err == nil {
+		return entries, nil
+	}
+	out, err := s.Git(ctx, nil, nil, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", change.Short(commit), err)
+	}
+	return parseEntries(out)
+}
+
+// Blob returns the content of a blob.
+func (s *Scratch) Blob(ctx context.Context, oid string) ([]byte, error) {
+	work := int64(maxWork)
+	if data, err := s.objects.blob(oid, &work); err == nil {
+		return data, nil
+	}
+	return s.Git(ctx, nil, nil, "cat-file", "blob", oid)
 }
 
 // Git runs a git command in the scratch repository, with more environment, and returns
