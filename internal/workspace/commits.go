@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,11 @@ type Commit struct {
 func (m *Mirror) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if err := checkOIDs(a, b); err != nil {
 		return "", err
+	}
+	if _, err := os.Lstat(m.path("shallow")); err != nil { // else parents may be there that the history does not have
+		if found, ok := m.objects.leadsTo(b, a); ok && found {
+			return a, nil
+		}
 	}
 	oid, err := m.git.line(ctx, call{gitDir: m.Dir, args: []string{"merge-base", a, b}})
 	switch {

@@ -123,11 +123,12 @@ func TestMoved(t *testing.T) {
 func TestMovedBesideImport(t *testing.T) {
 	t.Parallel()
 	dir := newRepo(t)
-	r, m, head := imported(t, dir)
+	_, m, head := imported(t, dir)
 	tree := worktree(t, m, "t", head)
 	user(t, tree.Dir, "branch", "evil")
 	user(t, dir, "tag", "v2")
 	next := commit(t, dir, "more")
+	r := must[*Repository](t)(newGit(t).Discover(t.Context(), dir)) // as the next run does: its refs are of when it was found
 	if err := m.Import(t.Context(), r, next); err != nil {
 		t.Fatal(err)
 	}

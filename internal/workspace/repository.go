@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -25,14 +27,17 @@ type Repository struct {
 	Shallow   bool   // history is cut off
 	Partial   bool   // objects are missing that its remote is to supply when asked
 
-	git    *Git
-	remote Remote // where a partial clone gets what it lacks
-	crlf   string // core.autocrlf, as set
-	sparse bool   // core.sparseCheckout
-	nomode bool   // core.fileMode is false
+	git     *Git
+	objects *objectStore
+	refs    refList
+	remote  Remote // where a partial clone gets what it lacks
+	crlf    string // core.autocrlf, as set
+	sparse  bool   // core.sparseCheckout
+	nomode  bool   // core.fileMode is false
 }
 
-// Discover finds the repository that dir lies in.
+// Discover finds the repository that dir lies in. Its refs are those of now: what moves
+// later is seen by who finds it again.
 func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -55,7 +60,17 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 	}
 	shallow, err := os.Stat(filepath.Join(r.CommonDir, "shallow"))
 	r.Shallow = err == nil && shallow.Size() > 0
-	return r, r.settings(ctx)
+	r.objects = &objectStore{}
+	if r.Format == "sha1" {
+		r.objects.dir = filepath.Join(r.CommonDir, "objects")
+	}
+	var group errgroup.Group
+	group.Go(func() error {
+		_, _ = r.listRefs(ctx) // all ask for them next, and get the error then
+		return nil
+	})
+	group.Go(func() error { return r.settings(ctx) })
+	return r, group.Wait()
 }
 
 // revParse asks git about the repository that dir lies in. A folder's name may hold

@@ -65,6 +65,7 @@ func (m *Mirror) revParse(ctx context.Context, rev string) (string, error) {
 
 var (
 	revision = pattern.New(`^([0-9a-f]{4,64})((?:[~^][0-9]{0,4})*)$`)
+	suffix   = pattern.New(`^(?:[~^][0-9]{0,4})+$`)
 	ancestor = pattern.New(`([~^])([0-9]*)`)
 )
 
@@ -96,7 +97,12 @@ func (m *Mirror) follow(oid, suffix string) (_ string, ok bool) {
 	if _, err := os.Lstat(m.path("shallow")); suffix != "" && err == nil {
 		return "", false // parents may be there that the history does not have
 	}
-	n, err := m.objects.commit(oid)
+	return m.objects.follow(oid, suffix)
+}
+
+// follow is [Mirror.follow] where history is not cut off.
+func (o *objectStore) follow(oid, suffix string) (_ string, ok bool) {
+	n, err := o.commit(oid)
 	steps := 0
 	for _, step := range ancestor.FindAllStringSubmatch(suffix, -1) {
 		count, nth := 1, 1
@@ -111,8 +117,30 @@ func (m *Mirror) follow(oid, suffix string) (_ string, ok bool) {
 				return "", false
 			}
 			oid = n.parents[nth-1]
-			n, err = m.objects.commit(oid)
+			n, err = o.commit(oid)
 		}
 	}
 	return oid, err == nil
+}
+
+// leadsTo reports whether old is among the commits that commit builds on, the nearest
+// first; ok is false where git has to say.
+func (o *objectStore) leadsTo(commit, old string) (found, ok bool) {
+	next, seen := []string{commit}, map[string]bool{commit: true}
+	for i := 0; i < len(next); i++ {
+		if next[i] == old {
+			return true, true
+		}
+		n, err := o.commit(next[i])
+		if err != nil || i == maxSteps {
+			return false, false
+		}
+		for _, p := range n.parents {
+			if !seen[p] {
+				seen[p] = true
+				next = append(next, p)
+			}
+		}
+	}
+	return false, true
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/ycbot/ycbot/internal/change"
 )
@@ -27,6 +28,27 @@ type view struct {
 type Ref struct {
 	Name string // as a person would say it: "origin/main", "HEAD~1"
 	OID  string
+}
+
+// A refList is what git says of a repository's refs, from when it was first asked: all
+// views of a Repository have the same ones.
+type refList struct {
+	mu    sync.Mutex
+	asked bool
+	text  []byte
+}
+
+func (r *Repository) listRefs(ctx context.Context) ([]byte, error) {
+	r.refs.mu.Lock()
+	defer r.refs.mu.Unlock()
+	if r.refs.asked {
+		return r.refs.text, nil
+	}
+	out, err := r.git.run(ctx, call{gitDir: r.GitDir, args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}})
+	if err == nil {
+		r.refs.asked, r.refs.text = true, out
+	}
+	return out, err
 }
 
 // view makes one; the caller closes it.
@@ -60,7 +82,7 @@ func (v *view) fill(ctx context.Context, r *Repository) error {
 	if err := copyIfThere(filepath.Join(r.CommonDir, "shallow"), filepath.Join(v.dir, "shallow")); err != nil {
 		return err
 	}
-	out, err := r.git.run(ctx, call{gitDir: r.GitDir, args: []string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}})
+	out, err := r.listRefs(ctx)
 	if err != nil {
 		return err
 	}
@@ -217,6 +239,11 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 	if oid := v.branch(ref); oid != "" {
 		return oid, nil
 	}
+	if i := strings.IndexAny(ref, "~^"); i > 0 && suffix.MatchString(ref[i:]) {
+		if oid, ok := r.follow(v.branch(ref[:i]), ref[i:]); ok {
+			return oid, nil
+		}
+	}
 	var first error
 	for _, name := range []string{ref, "origin/" + ref} {
 		oid, err := r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}"}})
@@ -231,6 +258,14 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 		}
 	}
 	return "", fmt.Errorf("no commit %q here: %s", ref, r.missingHint(v, ref))
+}
+
+// follow goes from a commit to one before it; ok is false where git has to.
+func (r *Repository) follow(oid, suffix string) (_ string, ok bool) {
+	if oid == "" || r.Shallow {
+		return "", false
+	}
+	return r.objects.follow(oid, suffix)
 }
 
 // branch is the commit of HEAD or of a branch by its full name, which git keeps from
@@ -334,6 +369,10 @@ func (r *Repository) defaultBase(ctx context.Context, v *view, head Ref, on, bef
 		return base, err
 	}
 	base.Name = before
+	if oid, ok := r.follow(head.OID, "~1"); ok {
+		base.OID = oid
+		return base, nil
+	}
 	base.OID, err = r.git.line(ctx, call{gitDir: v.dir, args: []string{"rev-parse", "--verify", "--quiet", head.OID + "~1^{commit}"}})
 	if err == nil || ctx.Err() != nil {
 		return base, err

@@ -73,6 +73,9 @@ func (s *Server) commit(r *Repo, name string) string {
 	if s.hasCommit(r, name) {
 		return name
 	}
+	if oid := s.ref(r.Repo, "refs/heads/"+name); oid != "" {
+		return oid
+	}
 	oid, err := s.gitTry(s.dir(r.Repo), nil, "rev-parse", "-q", "--verify", name+"^{commit}")
 	if err != nil {
 		return ""
@@ -84,9 +87,8 @@ func (s *Server) commit(r *Repo, name string) string {
 func (s *Server) heads(r *Repo) map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
-	for line := range strings.Lines(s.gitRun(s.dir(r.Repo), nil, "for-each-ref", "--format=%(objectname) %(refname:lstrip=2)", "refs/heads/")) {
-		id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		out[name] = id
+	for name, id := range s.refs(r.Repo, "refs/heads") {
+		out[strings.TrimPrefix(name, "refs/heads/")] = id
 	}
 	return out
 }
@@ -128,7 +130,7 @@ func (s *Server) Push(repo github.Repo, c Commit) string {
 	at := s.Now().Unix()
 	fmt.Fprintf(&in, "commit refs/heads/%s\nauthor Author <author@github.invalid> %d +0000\ncommitter GitHub <noreply@github.invalid> %d +0000\n", c.Branch, at, at)
 	fmt.Fprintf(&in, "data %d\n%s\n", len(c.Message), c.Message)
-	if parent := s.parent(dir, c); parent != "" {
+	if parent := s.parent(repo, c); parent != "" {
 		fmt.Fprintf(&in, "from %s\n", parent)
 	}
 	for _, p := range c.Delete {
@@ -155,22 +157,30 @@ func (s *Server) SetBranch(repo github.Repo, branch, oid string) {
 }
 
 // parent is what a commit goes on; nothing for the first of a repository.
-func (s *Server) parent(dir string, c Commit) string {
+func (s *Server) parent(repo github.Repo, c Commit) string {
 	if c.From == "" {
 		c.From = "main"
 	}
-	for _, name := range []string{"refs/heads/" + c.Branch, "refs/heads/" + c.From, c.From} {
-		if oid, err := s.gitTry(dir, nil, "rev-parse", "-q", "--verify", name+"^{commit}"); err == nil {
+	for _, name := range []string{c.Branch, c.From} {
+		if oid := s.ref(repo, "refs/heads/"+name); oid != "" {
 			return oid
 		}
 	}
-	return ""
+	oid, err := s.gitTry(s.dir(repo), nil, "rev-parse", "-q", "--verify", c.From+"^{commit}")
+	if err != nil {
+		return ""
+	}
+	return oid
 }
 
 // Head is the commit that a branch is at.
 func (s *Server) Head(repo github.Repo, branch string) string {
 	s.t.Helper()
-	return s.gitRun(s.dir(repo), nil, "rev-parse", "--verify", "refs/heads/"+branch)
+	oid := s.ref(repo, "refs/heads/"+branch)
+	if oid == "" {
+		s.t.Fatalf("githubtest: %s has no branch %s", repo, branch)
+	}
+	return oid
 }
 
 // Import takes over the branches of a repository on disk.

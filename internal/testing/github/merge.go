@@ -46,8 +46,8 @@ func (s *Server) RequireByProtection(repo github.Repo, branch string, checks ...
 
 func (s *Server) getBranch(r *request) reply {
 	name := r.PathValue("branch")
-	oid, err := s.gitTry(s.dir(r.repo.Repo), nil, "rev-parse", "-q", "--verify", "refs/heads/"+name)
-	if err != nil {
+	oid := s.ref(r.repo.Repo, "refs/heads/"+name)
+	if oid == "" {
 		return refuse(http.StatusNotFound, "Branch not found")
 	}
 	contexts := r.repo.required[name]
