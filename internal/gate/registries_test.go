@@ -18,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 	"github.com/ycbot/ycbot/test/bench"
 )
@@ -44,7 +45,7 @@ func TestSetupOfAStranger(t *testing.T) {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
 	for _, manager := range []string{"npm", "pnpm", "yarn"} {
-		t.Run(manager, func(t *testing.T) {
+		variants.Run(t, manager, manager != "npm", func(t *testing.T) { // seconds each to begin, several times
 			t.Parallel()
 			for network, open := range map[Network]bool{NetworkSetup: true, NetworkRegistries: false} {
 				setupOfAStranger(t, manager, path, network, open)

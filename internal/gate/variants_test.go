@@ -97,17 +97,24 @@ var shownBy = map[string][]string{
 // longScenarios are what make test leaves to make variants because each takes seconds of a
 // processor: rounds of tests that disagree, races, fuzzing, compilers and package managers.
 var longScenarios = []string{
-	"alone", "base_broken", "behaviour", "build_head", "exit_inside", "fake_events", "flaky", "flaky_known",
-	"flaky_new", "fuzz", "go_cgo", "go_setup_there", "go_uses_git", "hang", "hidden_node_untrusted",
-	"kept_deleted_node", "kept_honest", "kept_moved_untrusted", "kept_pytest_support", "kept_python_weakened",
-	"kept_skips", "kept_tagged", "lint", "merge_broken", "mocha_old", "module_renamed", "mostly_failing",
-	"mutants", "mutants_bound", "names_made_up", "node_built", "node_no_tests", "node_silent",
-	"old_failure_python", "panic", "permission", "planted_tape", "programs", "pytest_options_untrusted",
-	"python_behaviour", "race_old", "regressed", "removed_skipped", "rest_late", "restart_steering_bug_untrusted",
-	"ruby_rake_pattern", "ruby_test_unit", "script_shell_node", "service_postgres", "tests_elsewhere_doctest",
-	"tests_elsewhere_node", "tests_only", "too_much_make", "twice", "unprepared_node", "unprepared_tested",
-	"unprepared_touched", "vanish_ignored_alone", "vanish_link_node_untrusted", "vanish_renamed_node_untrusted",
-	"vendored_old", "workspace", "writes_checkout",
+	"alone", "base_broken", "behaviour", "build_head", "cannot_apply_node", "exit_inside", "fake_events", "flaky",
+	"flaky_known", "flaky_new", "fuzz", "go_cgo", "go_setup_beside", "go_setup_there", "go_setup_workspace",
+	"go_uses_git", "hang", "helpers_listed_node", "hidden_node_untrusted", "kept_case_renamed",
+	"kept_conftest_imports", "kept_deleted_node", "kept_honest", "kept_moved_untrusted", "kept_node_honest",
+	"kept_node_script", "kept_pytest_support", "kept_python_weakened", "kept_rake", "kept_removed_beside",
+	"kept_removed_cover", "kept_run_node_untrusted", "kept_skips", "kept_steps_node", "kept_tagged",
+	"lines_base_node", "lines_none_node", "lines_own_node", "link_taken_over", "lint", "make_target_hint",
+	"marks", "merge_broken", "mocha_old", "module_renamed", "module_renamed_untrusted", "mostly_failing",
+	"mutants", "mutants_bound", "named_cases_node", "names_made_up", "names_made_up_subtests", "names_shift",
+	"node_built", "node_no_tests", "node_silent", "old_failure_python", "panic", "permission", "phantom",
+	"planted_tape", "preexisting", "programs", "programs_served", "pytest_options_untrusted", "python_behaviour",
+	"race_old", "regressed", "removed_skipped", "required_missing", "rest_late", "restart_steering_bug_untrusted",
+	"retried_new", "rewritten_go_untrusted", "ruby_rake_pattern", "ruby_test_unit", "script_shell_node",
+	"service_postgres", "signature_rust", "tests_elsewhere_doctest", "tests_elsewhere_node", "tests_only",
+	"too_much_make", "twice", "unloaded_node", "unprepared_aside", "unprepared_node", "unprepared_tested",
+	"unprepared_touched", "vacuous_python", "vanish_ignored_alone", "vanish_link_node_untrusted",
+	"vanish_no_package_python", "vanish_renamed_node_untrusted", "vanish_renamed_python", "vendored_old",
+	"workspace", "writes_checkout",
 }
 
 // leavesScenario says whether make test leaves a scenario out.
