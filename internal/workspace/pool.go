@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -28,7 +29,10 @@ func (p *Pool) Copy(ctx context.Context, of *Tree, dir string) (*Tree, error) {
 	list := p.idle[of]
 	var t *Tree
 	if n := len(list); n > 0 {
-		t, p.idle[of] = list[n-1], list[:n-1]
+		// One that lies in dir is in the way of all others.
+		at := max(0, slices.IndexFunc(list, func(t *Tree) bool { return t.Dir == dir }))
+		t = list[at]
+		p.idle[of] = slices.Delete(list, at, at+1)
 	}
 	p.mu.Unlock()
 	if t != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,6 +92,31 @@ func plain(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// Who asks for the places of before gets them again, in whatever order they were put back.
+func TestPoolOfSamePlaces(t *testing.T) {
+	t.Parallel()
+	_, m, head := imported(t, newRepo(t))
+	snap := worktree(t, m, "prepared", head)
+	var p Pool
+	place := func(n int) string { return filepath.Join(runDir(m, "again"), strconv.Itoa(n)) }
+	for range 3 {
+		var trees []*Tree
+		for n := range 3 {
+			tree := must[*Tree](t)(p.Copy(t.Context(), snap, place(n)))
+			if tree.Dir != place(n) {
+				t.Errorf("it lies in %s, want %s", tree.Dir, place(n))
+			}
+			trees = append(trees, tree)
+		}
+		for _, tree := range trees {
+			p.Put(tree, snap)
+		}
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A tree of the pool is at its new place what a copy would be: nothing of who had
