@@ -217,6 +217,49 @@ func TestInputs(t *testing.T) {
 	}
 }
 
+// strict is a type that is made by functions which refuse most of what they are given.
+type strict struct{ text string }
+
+// TestRefusingConstructors: a constructor that panics or fails for an input, as many do for
+// an empty text, takes this value away and nothing else.
+func TestRefusingConstructors(t *testing.T) {
+	t.Parallel()
+	must := func(text string) *strict {
+		if text != "1.2" {
+			panic("invalid")
+		}
+		return &strict{text}
+	}
+	try := func(text string) (*strict, error) {
+		if text != "1.2" {
+			return nil, errors.New("invalid")
+		}
+		return &strict{text}, nil
+	}
+	never := func(string) *strict { panic("never") }
+	f := &zzFunc{name: "f", f: func(*strict) {}, strs: []string{"1.2"}}
+	types := []interface{}{(*strict)(nil)}
+	for what, tt := range map[string]struct {
+		ctor zzCtor
+		made bool
+	}{
+		"panics": {zzCtor{"must", must}, true}, "fails": {zzCtor{"try", try}, true}, "always panics": {zzCtor{"never", never}, false},
+	} {
+		made := false
+		for _, in := range zzInputs(&zzTable{types: types, ctors: []zzCtor{tt.ctor}}, f) {
+			if strings.Contains(in.src, tt.ctor.name+`("1.2")`) {
+				made = true
+			}
+		}
+		if made != tt.made {
+			t.Errorf("a constructor that %s: made %v, want %v", what, made, tt.made)
+		}
+	}
+	if got := zzInputs(&zzTable{}, &zzFunc{name: "f", f: "no function"}); got != nil {
+		t.Errorf("what goes wrong while inputs are made: %v", got)
+	}
+}
+
 // TestTuples: by the sum of their places, each once.
 func TestTuples(t *testing.T) {
 	t.Parallel()

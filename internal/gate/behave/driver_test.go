@@ -342,7 +342,11 @@ func (m *zzMaker) constructed(t reflect.Type, deep int) []zzValue {
 
 // zzMakes says whether a value can be made.
 func zzMakes(v zzValue) (ok bool) {
-	defer func() { ok = ok && recover() == nil }()
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
 	got := v.make()
 	return got.Kind() != reflect.Ptr || !got.IsNil()
 }
@@ -799,12 +803,17 @@ type zzInput struct {
 	test  string
 }
 
-// zzInputs are those of a function; none where a type cannot be made.
-func zzInputs(t *zzTable, f *zzFunc) []zzInput {
+// zzInputs are those of a function; none where a type cannot be made. What goes wrong while
+// they are made is of this function alone.
+func zzInputs(t *zzTable, f *zzFunc) (out []zzInput) {
+	defer func() {
+		if recover() != nil {
+			out = nil
+		}
+	}()
 	m := zzNewMaker(t, f)
 	fv := reflect.ValueOf(f.f)
 	ft := fv.Type()
-	var out []zzInput
 	for _, g := range f.given {
 		g := g
 		in := zzInput{src: f.name + "(" + g.src + ")", given: g.base, make: func() []reflect.Value {
