@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -36,7 +34,8 @@ type Repository struct {
 	nomode  bool   // core.fileMode is false
 }
 
-// Discover finds the repository that dir lies in. Its refs are those of now: what moves
+// Discover finds the repository that dir lies in. Its refs are those of when it is first
+// asked for one: what moves
 // later is seen by who finds it again.
 func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 	abs, err := filepath.Abs(dir)
@@ -64,13 +63,7 @@ func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 	if r.Format == "sha1" {
 		r.objects.dir = filepath.Join(r.CommonDir, "objects")
 	}
-	var group errgroup.Group
-	group.Go(func() error {
-		_, _ = r.listRefs(ctx) // all ask for them next, and get the error then
-		return nil
-	})
-	group.Go(func() error { return r.settings(ctx) })
-	return r, group.Wait()
+	return r, r.settings(ctx)
 }
 
 // revParse asks git about the repository that dir lies in. A folder's name may hold

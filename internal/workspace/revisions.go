@@ -65,7 +65,6 @@ func (m *Mirror) revParse(ctx context.Context, rev string) (string, error) {
 
 var (
 	revision = pattern.New(`^([0-9a-f]{4,64})((?:[~^][0-9]{0,4})*)$`)
-	suffix   = pattern.New(`^(?:[~^][0-9]{0,4})+$`)
 	ancestor = pattern.New(`([~^])([0-9]*)`)
 )
 

@@ -239,7 +239,7 @@ func (r *Repository) resolve(ctx context.Context, v *view, ref string) (string, 
 	if oid := v.branch(ref); oid != "" {
 		return oid, nil
 	}
-	if i := strings.IndexAny(ref, "~^"); i > 0 && suffix.MatchString(ref[i:]) {
+	if i := strings.IndexAny(ref, "~^"); i > 0 && strings.Trim(ref[i:], "~^0123456789") == "" {
 		if oid, ok := r.follow(v.branch(ref[:i]), ref[i:]); ok {
 			return oid, nil
 		}
