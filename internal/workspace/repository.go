@@ -35,8 +35,7 @@ type Repository struct {
 }
 
 // Discover finds the repository that dir lies in. Its refs are those of when it is first
-// asked for one: what moves
-// later is seen by who finds it again.
+// asked for one: what moves later is seen by who finds it again.
 func (g *Git) Discover(ctx context.Context, dir string) (*Repository, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
