@@ -28,7 +28,7 @@ func (p *Pool) Copy(ctx context.Context, of *Tree, dir string) (*Tree, error) {
 	p.mu.Lock()
 	list := p.idle[of]
 	var t *Tree
-	if n := len(list); n > 0 {
+	if len(list) > 0 {
 		// One that lies in dir is in the way of all others.
 		at := max(0, slices.IndexFunc(list, func(t *Tree) bool { return t.Dir == dir }))
 		t = list[at]

@@ -87,7 +87,7 @@ func (s *Server) commit(r *Repo, name string) string {
 func (s *Server) heads(r *Repo) map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
-	for name, id := range s.refs(r.Repo, "refs/heads") {
+	for name, id := range s.refs(r.Repo, "refs/heads/") {
 		out[strings.TrimPrefix(name, "refs/heads/")] = id
 	}
 	return out
