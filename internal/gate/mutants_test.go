@@ -55,6 +55,35 @@ func sandboxOf(t testing.TB, tier sandbox.Tier, path string) sandbox.Sandbox {
 	return box
 }
 
+// A step that can only lower the verdict and cannot be taken leaves what the others found;
+// the verdict is PASS no more.
+func TestLoweringFails(t *testing.T) {
+	t.Parallel()
+	tools := &Toolchains{Env: []string{"PATH=" + systemPath()}}
+	if !tools.Has("python3") {
+		t.Skip("python3 is needed")
+	}
+	s := readScenario(t, "testdata/scenarios/mutants_python.txtar")
+	s.input["vet"] = []string{""}
+	var sofar Result
+	res := judge(t, tools, s, func(g *Gate) {
+		g.Sandbox = fullSandbox(t)
+		g.First = func(r Result) {
+			sofar = r
+			trees := filepath.Join(filepath.Dir(g.Scratch), "trees")
+			if err := os.WriteFile(filepath.Join(trees, "mutant-1"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if sofar.Verdict != Pass || res.Verdict != Partial || !strings.Contains(strings.Join(res.Reasons, "\n"), "not finished: mutants: ") {
+		t.Errorf("%s, and %s after mutants could not be made:\n%s", sofar.Verdict, res.Verdict, facts(res))
+	}
+	if len(res.Probes) == 0 || res.FailToPass.State != ReproProven {
+		t.Errorf("the other steps left nothing:\n%s", facts(res))
+	}
+}
+
 // Mutants of other languages than Go run in copies of the prepared head where the
 // tests do there what they do in the head, else in the head itself.
 func TestMutantsInCopies(t *testing.T) {

@@ -86,7 +86,26 @@ func (r *runner) steps(ctx context.Context) error {
 	}
 	r.failed = sofar.Verdict == Fail
 	r.share = decidesAll
-	return r.take(ctx, lowering())
+	return r.lower(ctx, lowering())
+}
+
+// lower takes steps that can only lower the verdict. One that cannot be taken for a reason
+// that is not the change's does not take away what is known: the others are taken, and the
+// verdict is PASS no more, as that step could have lowered it.
+func (r *runner) lower(ctx context.Context, steps []step) error {
+	for _, s := range steps {
+		err := s.run(r, ctx)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return fmt.Errorf("%s: %w", s.name, err)
+		case r.facts.Incomplete == "":
+			r.facts.Incomplete = fmt.Sprintf("%s: %v", s.name, err)
+		default:
+			r.notCovered("%s: %v", s.name, err)
+		}
+	}
+	return nil
 }
 
 // take takes steps one after the other, until there is nothing to run.
