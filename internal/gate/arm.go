@@ -199,7 +199,7 @@ func (a *arm) runPackages(ctx context.Context, s selection, by *ecosystem.Packag
 			if id.Test != "" || !t.Broken || t.Status != Failed {
 				continue
 			}
-			dir := a.r.packageDir(a.side, id)
+			dir := a.r.sides.PackageDir(a.side, id)
 			if bad, places := a.uncompilable(by.Complaint, t.Output, s.unit, dir); len(bad) > 0 {
 				if bad, err = a.cutTests(ctx, by, bad, places, t.Output); err != nil {
 					return over, err
@@ -378,7 +378,7 @@ func (a *arm) compiled(c ecosystem.Command) bool {
 
 // build runs the build commands of c's project, and returns the one that failed.
 func (a *arm) build(ctx context.Context, c ecosystem.Command) (Step, error) {
-	for _, b := range a.r.plan[a.side].build {
+	for _, b := range a.r.plan[a.side].Build {
 		if b.Unit != c.Unit || b.Eco != c.Eco && b.Eco != "" {
 			continue
 		}

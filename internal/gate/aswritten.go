@@ -34,9 +34,9 @@ func (r *runner) asWritten(ctx context.Context, side Side, c ecosystem.Command, 
 		if p == nil {
 			continue
 		}
-		for i, t := range p.test {
+		for i, t := range p.Test {
 			if t.Plain != nil && t.Unit == c.Unit && t.Text == c.Text {
-				p.test[i] = plain
+				p.Test[i] = plain
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func (r *runner) baseKey() string {
 	line(r.in.Base.Notes...) // such as submodules that could not be fetched
 	line(r.in.Env...)
 	line(r.Tools.Fingerprint()...)
-	for _, list := range [][]ecosystem.Command{r.plan[Base].setup, r.plan[Base].build, r.plan[Base].test} {
+	for _, list := range [][]ecosystem.Command{r.plan[Base].Setup, r.plan[Base].Build, r.plan[Base].Test} {
 		for _, c := range list {
 			line(c.Unit, c.Text)
 			line(c.Argv...)
@@ -102,7 +102,7 @@ func (r *runner) baseKey() string {
 // recall looks up what is known of the base's tests from earlier runs, and takes
 // of it what this run is about.
 func (r *runner) recall(ctx context.Context) {
-	if r.Results == nil || len(r.plan[Base].test) == 0 || r.facts.Unprepared != "" {
+	if r.Results == nil || len(r.plan[Base].Test) == 0 || r.facts.Unprepared != "" {
 		return
 	}
 	key := r.baseKey()
@@ -164,7 +164,7 @@ func (r *runner) keep() {
 	if r.Results == nil || r.facts.BaseTouched != "" || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
 		return
 	}
-	for _, c := range r.plan[Base].setup {
+	for _, c := range r.plan[Base].Setup {
 		if r.setupFailed(Base, c) {
 			return
 		}

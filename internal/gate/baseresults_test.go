@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -95,7 +96,7 @@ func TestBaseKey(t *testing.T) {
 	key := func(change func(*runner)) string {
 		tools := *w.tools.Go
 		r := newRunner(&Gate{Sandbox: w.box, Tools: &Toolchains{Go: &tools}}, Input{Base: worktreeOf("t1")}, task{})
-		r.plan[Base] = &plan{test: []ecosystem.Command{{Unit: ".", Text: "go test", Argv: []string{"go", "test"}}}}
+		r.plan[Base] = &sides.Plan{Test: []ecosystem.Command{{Unit: ".", Text: "go test", Argv: []string{"go", "test"}}}}
 		change(r)
 		return r.baseKey()
 	}
@@ -106,8 +107,8 @@ func TestBaseKey(t *testing.T) {
 	for what, change := range map[string]func(*runner){
 		"program":   func(r *runner) { r.Version = "v2" },
 		"tree":      func(r *runner) { r.in.Base = worktreeOf("t2") },
-		"command":   func(r *runner) { r.plan[Base].test[0].Argv = []string{"go", "test", "-short"} },
-		"setup":     func(r *runner) { r.plan[Base].setup = []ecosystem.Command{{Text: "npm ci"}} },
+		"command":   func(r *runner) { r.plan[Base].Test[0].Argv = []string{"go", "test", "-short"} },
+		"setup":     func(r *runner) { r.plan[Base].Setup = []ecosystem.Command{{Text: "npm ci"}} },
 		"variable":  func(r *runner) { r.in.Env = []string{"TZ=UTC"} },
 		"toolchain": func(r *runner) { r.Tools.Go.Version = "go1.1" },
 		"network":   func(r *runner) { r.Network = NetworkFull },
@@ -186,7 +187,7 @@ func TestKeptWhenConfirmed(t *testing.T) {
 		kept := &savedResults{}
 		r := newRunner(&Gate{Results: kept, Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Input{Base: worktreeOf("t1")}, task{})
 		setup := ecosystem.Command{Stage: StageSetup, Unit: ".", Text: string(StageSetup)}
-		r.plan[Base] = &plan{setup: []ecosystem.Command{setup}}
+		r.plan[Base] = &sides.Plan{Setup: []ecosystem.Command{setup}}
 		r.suites[Base], r.res.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
 		if tt.known {
 			r.known = &baseRecord{When: time.Now()}

@@ -22,11 +22,11 @@ type beside struct {
 // which of them can be started. Those that the operator allows commands to reach are not.
 func (r *runner) findServices(ctx context.Context) error {
 	p := r.plan[Base]
-	if len(p.test)+len(p.left) == 0 {
+	if len(p.Test)+len(p.Left) == 0 {
 		return nil
 	}
 	var failed error
-	found, env := databases.Find(r.read(ctx, r.in.Base, &failed), p.files)
+	found, env := databases.Find(r.read(ctx, r.in.Base, &failed), p.Files)
 	if failed != nil {
 		return failed
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // TestGoEnv holds that only setup can fetch, and that the operator's download
@@ -43,7 +44,7 @@ func TestCachesOfCommands(t *testing.T) {
 		if ecosystem.Named(eco) == nil {
 			t.Fatalf("%s is no ecosystem", eco)
 		}
-		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*plan{Base: {test: []ecosystem.Command{{Eco: eco}}}}})
+		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*sides.Plan{Base: {Test: []ecosystem.Command{{Eco: eco}}}}})
 		if got := r.caches(); got != want {
 			t.Errorf("%s: %v", eco, got)
 		}
@@ -62,7 +63,7 @@ func TestNoCacheWithoutUse(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(g.projectCache(), "aa", "a1-d"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r := newRunner(g, Input{}, task{plan: map[Side]*plan{Head: {test: []ecosystem.Command{{Eco: eco}}}}})
+		r := newRunner(g, Input{}, task{plan: map[Side]*sides.Plan{Head: {Test: []ecosystem.Command{{Eco: eco}}}}})
 		if err := r.shareCache(); err != nil || !exists(r.buildCache(Base)) {
 			t.Fatalf("%s: %v", eco, err)
 		}

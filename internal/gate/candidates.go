@@ -53,7 +53,7 @@ func (r *runner) candidatesIn(file string, before, after ecosystem.Bodies) []che
 		if id.Test == "" || t.Status != Passed || eco == nil || flakyTest(r.res.Tests, id) {
 			continue
 		}
-		if eco.Packages != nil && (strings.Contains(id.Test, "/") || r.packageDir(Head, id) != path.Dir(file)) || eco.Packages == nil && id.Package != file {
+		if eco.Packages != nil && (strings.Contains(id.Test, "/") || r.sides.PackageDir(Head, id) != path.Dir(file)) || eco.Packages == nil && id.Package != file {
 			continue
 		}
 		body := after.Of(id.Test)

@@ -40,13 +40,13 @@ func (r *runner) check(ctx context.Context, c checks.Check) error {
 func (r *runner) subject() *checks.Subject {
 	tests, files := map[Side][]ecosystem.Command{}, map[Side][]string{}
 	for side, p := range r.plan {
-		tests[side], files[side] = p.test, p.files
+		tests[side], files[side] = p.Test, p.Files
 	}
 	return &checks.Subject{
 		Change: r.in.Change, Base: r.in.Base, Head: r.in.Head,
 		Suites: r.suites, Files: files, Packages: r.packages, Affected: r.affected,
 		Candidates: r.candidates,
-		Tests:      tests, Build: r.plan[Head].build, Projects: r.plan[Base].projects, Tools: r.Tools,
+		Tests:      tests, Build: r.plan[Head].Build, Projects: r.plan[Base].Projects, Tools: r.Tools,
 		Runnable: r.res.Runnable, Unprepared: r.facts.Unprepared != "", Fails: r.fails(), Failed: r.failed, Apart: r.apart(), MutantsAlone: r.MutantsAlone,
 		StepLimit: r.Limits.step(), MutationTime: r.Limits.mutation(), FuzzTime: r.Limits.fuzz(),
 		BehaviourTime: r.behaviourTime(), Proven: r.res.FailToPass.Proven,
@@ -90,7 +90,7 @@ func (r *runner) testRuns() checks.Runs {
 		ReadFile: func(ctx context.Context, side Side, name string) ([]byte, error) {
 			return r.Mirror.ReadFile(ctx, r.tree(side).Commit, name)
 		},
-		Added: r.added,
+		Added: r.sides.Added,
 	}
 }
 

@@ -101,8 +101,8 @@ func (r *runner) noteTargets() {
 	if f.BrokenBoth > 0 {
 		build = "build: [], "
 	}
-	for _, p := range r.plan[Base].projects {
-		target := ecosystem.TargetForTests(r.plan[Base].survey, p.Dir)
+	for _, p := range r.plan[Base].Projects {
+		target := ecosystem.TargetForTests(r.plan[Base].Survey, p.Dir)
 		if target == "" || len(p.Test) == 0 || p.Eco.Calls {
 			continue
 		}

@@ -11,19 +11,10 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
-
-// A plan is what will be run at one side.
-type plan struct {
-	projects                       []ecosystem.Project // that the change can affect
-	left                           []ecosystem.Project // that it cannot: they are run when the others are done
-	files                          []string            // of the tree, by path
-	setup, warm, build, lint, test []ecosystem.Command
-	fetches                        []ecosystem.Command // where the configuration has the setup: those of the projects that fetch for a head that is not trusted
-	survey                         *ecosystem.Survey
-}
 
 // detect finds out what can be run. The commands of the configuration come from
 // the base; what it does not name is found in each side's own files, because a
@@ -47,7 +38,7 @@ func (r *runner) detect(ctx context.Context) error {
 	}
 	r.describe()
 	if r.nothing() {
-		r.facts.Nothing = cmp.Or(ecosystem.Lacking(r.plan[Head].projects), nothingKnown)
+		r.facts.Nothing = cmp.Or(ecosystem.Lacking(r.plan[Head].Projects), nothingKnown)
 		r.res.FailToPass = Reproduction{State: ReproNotRun, Note: "there were no tests to run"}
 		r.notCovered("build, tests and probes: %s", r.facts.Nothing)
 		return nil
@@ -59,7 +50,7 @@ func (r *runner) detect(ctx context.Context) error {
 // nothing says whether there is nothing to build or test.
 func (r *runner) nothing() bool {
 	p := r.plan[Head]
-	return len(p.build)+len(p.test)+len(r.restUnits()) == 0
+	return len(p.Build)+len(p.Test)+len(r.restUnits()) == 0
 }
 
 // lay has both trees laid out, which may wait until the first of their files is read.
@@ -82,7 +73,7 @@ func (r *runner) read(ctx context.Context, tree *workspace.Tree, failed *error) 
 // nothingKnown is the reason where there is nothing to run.
 const nothingKnown = `nothing that ycbot knows how to build or test, and no commands in .github/ycbot.yml at the base; name some under "commands:"`
 
-func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
+func (r *runner) planFor(ctx context.Context, side Side) (*sides.Plan, error) {
 	tree := r.tree(side)
 	entries, err := r.Mirror.Files(ctx, tree.Commit)
 	if err != nil {
@@ -107,26 +98,26 @@ func (r *runner) planFor(ctx context.Context, side Side) (*plan, error) {
 		r.leave(chosen, left)
 	}
 	p := newPlan(chosen, r.in.Commands)
-	p.left, p.survey, p.files = left, s, files
+	p.Left, p.Survey, p.Files = left, s, files
 	return p, nil
 }
 
 // newPlan joins the commands of projects, and puts those of the configuration
 // in their place.
-func newPlan(projects []ecosystem.Project, c Commands) *plan {
-	p := &plan{projects: projects}
+func newPlan(projects []ecosystem.Project, c Commands) *sides.Plan {
+	p := &sides.Plan{Projects: projects}
 	for _, q := range projects {
-		p.setup = append(p.setup, q.Setup...)
-		p.build = append(p.build, q.Build...)
-		p.lint = append(p.lint, q.Lint...)
-		p.test = append(p.test, q.Test...)
+		p.Setup = append(p.Setup, q.Setup...)
+		p.Build = append(p.Build, q.Build...)
+		p.Lint = append(p.Lint, q.Lint...)
+		p.Test = append(p.Test, q.Test...)
 	}
-	p.override(c)
+	override(p, c)
 	for _, q := range projects {
 		if c.Test == nil {
-			p.warm = append(p.warm, q.Warm...)
+			p.Warm = append(p.Warm, q.Warm...)
 		} else {
-			p.warm = append(p.warm, q.WarmFor(p.test)...)
+			p.Warm = append(p.Warm, q.WarmFor(p.Test)...)
 		}
 	}
 	return p
@@ -158,7 +149,7 @@ func (r *runner) leave(chosen, left []ecosystem.Project) {
 
 // override puts the commands of the configuration in place of the detected
 // ones, kind by kind.
-func (p *plan) override(c Commands) {
+func override(p *sides.Plan, c Commands) {
 	set := func(list *[]ecosystem.Command, stage Stage, texts []string) {
 		if texts == nil {
 			return
@@ -174,16 +165,16 @@ func (p *plan) override(c Commands) {
 		}
 	}
 	if len(c.Setup) > 0 {
-		p.fetches = ecosystem.FetchOnly(p.setup)
+		p.Fetches = ecosystem.FetchOnly(p.Setup)
 	}
-	modules := slices.DeleteFunc(slices.Clone(p.setup), func(c ecosystem.Command) bool { return !c.Needed })
-	set(&p.setup, StageSetup, c.Setup)
+	modules := slices.DeleteFunc(slices.Clone(p.Setup), func(c ecosystem.Command) bool { return !c.Needed })
+	set(&p.Setup, StageSetup, c.Setup)
 	if len(c.Setup) > 0 { // which may fetch modules, but not for the builds that follow
-		p.setup = append(p.setup, modules...)
+		p.Setup = append(p.Setup, modules...)
 	}
-	set(&p.build, StageBuild, c.Build)
-	set(&p.lint, StageLint, c.Lint)
-	set(&p.test, StageTest, c.Test)
+	set(&p.Build, StageBuild, c.Build)
+	set(&p.Lint, StageLint, c.Lint)
+	set(&p.Test, StageTest, c.Test)
 }
 
 // describe lists for people what was detected and why.
@@ -198,7 +189,7 @@ func (r *runner) describe() {
 	for _, n := range r.in.Head.Notes {
 		r.notCovered("what lies outside of the repository: %s", n)
 	}
-	for _, p := range r.plan[Head].projects {
+	for _, p := range r.plan[Head].Projects {
 		add("%s (%s)", p.What, strings.Join(p.Why, ", "))
 	}
 	for _, kind := range []struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -25,16 +26,16 @@ func TestOverride(t *testing.T) {
 	lay(t, dir, files)
 	survey := ecosystem.NewSurvey(ecosystem.InTree(dir), slices.Sorted(maps.Keys(files)), &Toolchains{Go: &GoToolchain{}}, t.Logf)
 	p := newPlan(ecosystem.FindProjects(survey), Commands{})
-	if len(p.setup) != 1 || len(p.build) != 2 || len(p.test) != 2 || len(p.lint) != 2 {
-		t.Fatalf("detected: %d setup, %d build, %d test, %d lint", len(p.setup), len(p.build), len(p.test), len(p.lint))
+	if len(p.Setup) != 1 || len(p.Build) != 2 || len(p.Test) != 2 || len(p.Lint) != 2 {
+		t.Fatalf("detected: %d setup, %d build, %d test, %d lint", len(p.Setup), len(p.Build), len(p.Test), len(p.Lint))
 	}
-	p.override(Commands{Lint: []string{}, Test: []string{"make a", "make b"}})
-	if len(p.setup) != 1 || len(p.build) != 2 || len(p.lint) != 0 || len(p.test) != 2 || p.test[1].Text != "make b" {
+	override(p, Commands{Lint: []string{}, Test: []string{"make a", "make b"}})
+	if len(p.Setup) != 1 || len(p.Build) != 2 || len(p.Lint) != 0 || len(p.Test) != 2 || p.Test[1].Text != "make b" {
 		t.Errorf("overridden: %+v", p)
 	}
 	some := newPlan(ecosystem.FindProjects(survey), Commands{Test: []string{"go test ./a"}})
-	if len(p.warm) != 2 || len(some.warm) != 1 || !strings.Contains(some.warm[0].Text, " ./a ") {
-		t.Errorf("compiled ahead: %d, and for one package %+v", len(p.warm), some.warm)
+	if len(p.Warm) != 2 || len(some.Warm) != 1 || !strings.Contains(some.Warm[0].Text, " ./a ") {
+		t.Errorf("compiled ahead: %d, and for one package %+v", len(p.Warm), some.Warm)
 	}
 }
 
@@ -66,12 +67,12 @@ func TestHanging(t *testing.T) {
 // that a probe's tests never end before a slow race detector would let them.
 func TestLimitsAlike(t *testing.T) {
 	t.Parallel()
-	tests := &plan{test: []ecosystem.Command{func() ecosystem.Command {
+	tests := &sides.Plan{Test: []ecosystem.Command{func() ecosystem.Command {
 		c := ecosystem.ShellCommand(StageTest, "go test ./...")
 		c.Eco, c.Unit = "Go", "."
 		return c
 	}()}}
-	r := &runner{Gate: &Gate{}, plan: map[Side]*plan{Base: tests, Head: tests}}
+	r := &runner{Gate: &Gate{}, plan: map[Side]*sides.Plan{Base: tests, Head: tests}}
 	for _, c := range []struct {
 		stage   Stage
 		longest time.Duration
@@ -106,7 +107,7 @@ func (bare) Status() sandbox.Status { return sandbox.Status{Tier: sandbox.TierNo
 // tests fail for root alone.
 func TestRootIsSaid(t *testing.T) {
 	t.Parallel()
-	r := &runner{Gate: &Gate{Sandbox: bare{}}, in: Input{Head: &workspace.Tree{}}, res: &Result{}, plan: map[Side]*plan{Head: {}}}
+	r := &runner{Gate: &Gate{Sandbox: bare{}}, in: Input{Head: &workspace.Tree{}}, res: &Result{}, plan: map[Side]*sides.Plan{Head: {}}}
 	r.describe()
 	if said := strings.Contains(strings.Join(r.res.Notes, ""), "run as root"); said != (os.Geteuid() == 0) {
 		t.Errorf("uid %d, notes %q", os.Geteuid(), r.res.Notes)
@@ -140,14 +141,14 @@ func TestKeepCommands(t *testing.T) {
 		{what: "a manager that is missing", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "no pnpm")}, files: []string{"package.json"}, want: []string{". jest"}, note: "no pnpm"},
 		{what: "no test command", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "")}, files: []string{"package.json"}, want: []string{". jest"}, note: "without a test command"},
 	} {
-		r := &runner{Gate: &Gate{}, res: &Result{}, plan: map[Side]*plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}}
-		r.plan[Base].files, r.plan[Head].files = []string{"a/package.json", "package.json"}, tt.files
+		r := &runner{Gate: &Gate{}, res: &Result{}, plan: map[Side]*sides.Plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}}
+		r.plan[Base].Files, r.plan[Head].Files = []string{"a/package.json", "package.json"}, tt.files
 		if tt.renamed != "" {
 			r.in.Change.Files = []change.File{{Path: tt.renamed + "/package.json", OldPath: "a/package.json", Status: change.Renamed}}
 		}
 		r.keepCommands()
 		var got []string
-		for _, c := range r.plan[Head].test {
+		for _, c := range r.plan[Head].Test {
 			got = append(got, c.Unit+" "+c.Text)
 		}
 		sameStrings(t, tt.what, got, tt.want)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -179,7 +180,7 @@ func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
 	why := "no test loads it"
 	eco := ecosystem.Of(f.Path)
 	switch {
-	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.plan[Head].build, func(c ecosystem.Command) bool {
+	case eco.Packages == nil && (settings.MatchString(path.Base(f.Path)) || slices.ContainsFunc(e.plan[Head].Build, func(c ecosystem.Command) bool {
 		return ecosystem.Inside(c.Unit, f.Path) && (c.Eco == eco.Name || c.Eco == "")
 	})):
 		return // other programs read it, or tests load what is built of it
@@ -211,14 +212,14 @@ func (e *executedLines) nameOf(f ecosystem.ChangedFile) string {
 // arms are what is run until one runs a changed line: of a change from outside the
 // base's tests over its sources first, then its own.
 func (e *executedLines) arms(ctx context.Context) ([]*arm, error) {
-	own := &arm{r: e.runner, side: Head, stage: StageProbe, tests: e.plan[Head].test, left: map[string]string{}}
-	if !e.in.Untrusted || len(e.touched) == 0 {
+	own := &arm{r: e.runner, side: Head, stage: StageProbe, tests: e.plan[Head].Test, left: map[string]string{}}
+	if !e.in.Untrusted || len(e.sides.Touched) == 0 {
 		return []*arm{own}, nil
 	}
 	kept := e.keptArm
 	if kept == nil { // what is touched reaches no test of the base
 		var err error
-		if kept, err = e.keeper().newArm(ctx, func(touch) bool { return true }); err != nil {
+		if kept, err = e.keeper().newArm(ctx, func(sides.Touch) bool { return true }); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // conclude turns what was observed into classes, effects and the facts of the
@@ -17,7 +18,7 @@ func (k *keeper) conclude(ctx context.Context) {
 	r := k.r
 	policy := compare.Floor(r.in.Expectations, r.in.Untrusted, false)
 	x := &Expectations{Policy: policy}
-	over := r.byPlace(Base, r.over)
+	over := r.sides.ByPlace(Base, r.over)
 	for _, e := range k.tests {
 		switch {
 		case e.drop && e.unnamed && k.alike(e):
@@ -162,7 +163,7 @@ func familyOf(e *examined) string {
 }
 
 // observation is what the class of a test follows from.
-func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation {
+func (k *keeper) observation(e *examined, over map[sides.Site]ID) compare.Observation {
 	o := compare.Observation{
 		Kept: e.kept, Head: e.head, Made: e.made,
 		NotApplied: e.why != "", NamesRemoved: e.why != "" && k.namesRemoved(e, e.why),
@@ -171,16 +172,16 @@ func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation 
 	if ran(e.kept) && k.affects(e) {
 		k.r.facts.KeptRan++
 	}
-	if id, ok := over[k.r.placeOf(Head, e.headID, e.eco)]; ok {
+	if id, ok := over[k.r.sides.PlaceOf(Head, e.headID, e.eco)]; ok {
 		o.OverBase = statusOf(k.r.over[id])
 	}
 	switch {
 	case e.head == compare.Skipped:
-		o.EditSkips, o.Stands = k.r.marked(e.id, skipMark), true
+		o.EditSkips, o.Stands = k.r.sides.AddsSkip(e.id), true
 	case e.head != compare.Passed && e.head != compare.Failed:
-		o.Stands = k.r.stands(e.id)
+		o.Stands = k.r.sides.Stands(e.id)
 	case e.head == compare.Passed:
-		o.Lenient = k.r.marked(e.id, lenientMark)
+		o.Lenient = k.r.sides.AddsLeniency(e.id)
 	}
 	return o
 }
@@ -188,7 +189,7 @@ func (k *keeper) observation(e *examined, over map[site]ID) compare.Observation 
 // insideSource says of a test that was not reported whether it stands in a source
 // file of the change, where it cannot be put back by itself.
 func (k *keeper) insideSource(e *examined) bool {
-	if _, src := k.r.testFileOf(e.id); src != nil || e.id.Command != "" || ecosystem.ByPackage(e.eco) {
+	if _, src := k.r.sides.TestFileOf(e.id); src != nil || e.id.Command != "" || ecosystem.ByPackage(e.eco) {
 		return false
 	}
 	for _, f := range k.r.in.Change.Files {
@@ -207,7 +208,7 @@ func (k *keeper) insideSource(e *examined) bool {
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
 	x := Expectation{ID: e.id, Class: class, Message: ecosystem.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
 	if class == compare.Dropped {
-		x.SubjectStands = k.r.subjectStands(e.id)
+		x.SubjectStands = k.r.sides.SubjectStands(e.id)
 	}
 	if t, ok := k.r.suites[Head][e.headID]; ok && t.Evidence != "" && !slices.Contains(x.Evidence, t.Evidence) {
 		x.Evidence = append(x.Evidence, t.Evidence)
@@ -215,17 +216,17 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	want := map[compare.Class]compare.FileClass{
 		compare.SteeringMade: compare.Steering, compare.SupportMade: compare.Support, compare.DataChanged: compare.Data,
 	}[class]
-	file, _ := k.r.testFileOf(e.id)
-	for _, t := range k.r.touched {
-		fits := want != "" && t.class == want || want == "" && (t.path == file || t.path == k.r.movedTo(file))
-		if fits && len(k.r.reach([]*examined{e}, []touch{t})) > 0 {
-			x.Path = t.file.Path
+	file, _ := k.r.sides.TestFileOf(e.id)
+	for _, t := range k.r.sides.Touched {
+		fits := want != "" && t.Class == want || want == "" && (t.Path == file || t.Path == k.r.sides.MovedTo(file))
+		if fits && len(k.r.reach([]*examined{e}, []sides.Touch{t})) > 0 {
+			x.Path = t.File.Path
 			x.Line, x.Old, x.New = k.r.hunkOf(ctx, t, e.id)
 			break
 		}
 	}
 	if x.Path == "" {
-		x.Path = k.r.movedTo(file)
+		x.Path = k.r.sides.MovedTo(file)
 		if file == "" {
 			x.Path = ""
 		}
@@ -238,10 +239,10 @@ const hunkLines = 20
 
 // hunkOf is the difference of a file that concerns a test most: the first one below
 // where its name stands, else the first of all.
-func (r *runner) hunkOf(ctx context.Context, t touch, id ID) (line int, old, now string) {
-	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", t.file.Path}
-	if t.file.OldPath != "" {
-		args = append(args, t.file.OldPath)
+func (r *runner) hunkOf(ctx context.Context, t sides.Touch, id ID) (line int, old, now string) {
+	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", t.File.Path}
+	if t.File.OldPath != "" {
+		args = append(args, t.File.OldPath)
 	}
 	patch, err := r.Mirror.Git(ctx, args...)
 	if err != nil {
@@ -249,12 +250,12 @@ func (r *runner) hunkOf(ctx context.Context, t touch, id ID) (line int, old, now
 	}
 	at := 0
 	name := ecosystem.LastName(id.Test[strings.LastIndexByte(id.Test, '/')+1:])
-	for i, l := range strings.Split(string(r.texts[t.file.Path].Head), "\n") {
+	for i, l := range strings.Split(string(r.sides.Texts[t.File.Path].Head), "\n") {
 		if top := id.Top(); at == 0 && (name != "" && strings.Contains(l, name) || top != "" && strings.Contains(l, top)) {
 			at = i + 1
 		}
 	}
-	parts := hunk.FindAllStringSubmatchIndex(string(patch), -1)
+	parts := sides.HunkHead.FindAllStringSubmatchIndex(string(patch), -1)
 	for i, m := range parts {
 		end := len(patch)
 		if i+1 < len(parts) {

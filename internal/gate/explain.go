@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // An Explanation is what the gate would run for a change, and why. The names of
@@ -68,7 +69,8 @@ func Survey(root string, files []string, tools *Toolchains) []Explained {
 
 // Explain looks at both trees of in and runs nothing.
 func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
-	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, plan: map[Side]*plan{}, suites: map[Side]Suite{}}
+	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, plan: map[Side]*sides.Plan{}, suites: map[Side]Suite{}}
+	r.sides = r.reader()
 	for _, side := range []Side{Base, Head} {
 		p, err := r.planFor(ctx, side)
 		if err != nil {
@@ -79,25 +81,25 @@ func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
 	r.keepCommands()
 	out := &Explanation{Projects: []Explained{}, Configured: []ExplainedCommand{}}
 	p := r.plan[Head]
-	for _, q := range slices.Concat(p.projects, p.left) {
-		e := explained(q, !slices.ContainsFunc(p.left, func(l ecosystem.Project) bool { return l.Eco.Name == q.Eco.Name && l.Dir == q.Dir }))
+	for _, q := range slices.Concat(p.Projects, p.Left) {
+		e := explained(q, !slices.ContainsFunc(p.Left, func(l ecosystem.Project) bool { return l.Eco.Name == q.Eco.Name && l.Dir == q.Dir }))
 		e.Runs = e.Runs && (e.Affected || r.in.Commands.Test == nil)
 		out.Projects = append(out.Projects, e)
 	}
-	for _, list := range [][]ecosystem.Command{p.setup, p.build, p.lint, p.test} {
+	for _, list := range [][]ecosystem.Command{p.Setup, p.Build, p.Lint, p.Test} {
 		for _, c := range list {
 			if r.configured(c.Stage) {
 				out.Configured = append(out.Configured, explainedCommand(c))
 			}
 		}
 	}
-	for _, c := range p.test {
+	for _, c := range p.Test {
 		if c.Results == nil {
 			r.notCovered("the tests of %q one by one: its output does not name them, so that it counts as one test", c.Text)
 		}
 	}
-	if len(p.build)+len(p.test)+len(r.restUnits()) == 0 {
-		r.notCovered("build, tests and probes: %s", cmp.Or(ecosystem.Lacking(p.projects), nothingKnown))
+	if len(p.Build)+len(p.Test)+len(r.restUnits()) == 0 {
+		r.notCovered("build, tests and probes: %s", cmp.Or(ecosystem.Lacking(p.Projects), nothingKnown))
 	}
 	if err := r.explainArms(ctx, &out.Arms); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
@@ -112,8 +114,8 @@ func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
 	if err := r.classify(ctx); err != nil {
 		return err
 	}
-	for _, t := range r.touched {
-		out.PutBack = append(out.PutBack, ExplainedFile{Path: t.path, Class: t.class, Part: t.mixed})
+	for _, t := range r.sides.Touched {
+		out.PutBack = append(out.PutBack, ExplainedFile{Path: t.Path, Class: t.Class, Part: t.Mixed})
 	}
 	over, _ := r.overlay()
 	out.Over = append(out.Over, over...)
@@ -122,8 +124,8 @@ func (r *runner) explainArms(ctx context.Context, out *ExplainedArms) error {
 		return err
 	}
 	for _, c := range tests {
-		if slices.ContainsFunc(r.touched, func(t touch) bool {
-			return ecosystem.Inside(c.Unit, t.path) || ecosystem.Inside(path.Dir(t.path), c.Unit)
+		if slices.ContainsFunc(r.sides.Touched, func(t sides.Touch) bool {
+			return ecosystem.Inside(c.Unit, t.Path) || ecosystem.Inside(path.Dir(t.Path), c.Unit)
 		}) {
 			c.Stage = StageKept
 			out.Kept = append(out.Kept, explainedCommand(c))

@@ -51,21 +51,21 @@ func (r *runner) failToPass(ctx context.Context) error {
 // they share over it. What steers them stays the base's.
 func (r *runner) overBase(ctx context.Context) (*arm, error) {
 	var puts []workspace.Put
-	for _, t := range r.touched {
+	for _, t := range r.sides.Touched {
 		switch {
-		case t.class == compare.Steering:
-		case !t.mixed:
-			puts = append(puts, workspace.Put{Path: t.path, From: r.in.Head.Commit})
+		case t.Class == compare.Steering:
+		case !t.Mixed:
+			puts = append(puts, workspace.Put{Path: t.Path, From: r.in.Head.Commit})
 		default:
-			v := r.texts[t.path]
+			v := r.sides.Texts[t.Path]
 			if v.Base != nil {
-				if merged, err := t.merge(v.Head, v.Base); err == nil {
-					puts = append(puts, workspace.Put{Path: t.path, Data: merged})
+				if merged, err := t.Merge(v.Head, v.Base); err == nil {
+					puts = append(puts, workspace.Put{Path: t.Path, Data: merged})
 				}
 			}
 		}
 	}
-	a, err := r.newArm(ctx, Base, StageFailToPass, puts, r.plan[Base].test)
+	a, err := r.newArm(ctx, Base, StageFailToPass, puts, r.plan[Base].Test)
 	if err != nil {
 		return nil, fmt.Errorf("tests over the base: %w", err)
 	}
@@ -82,7 +82,7 @@ func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
 	for _, g := range slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare) {
 		out = append(out, selection{eco: g.Eco, unit: g.Unit, places: by[g]})
 	}
-	for _, c := range r.overlayCommands(Base, r.res.FailToPass.Files) {
+	for _, c := range r.sides.OverlayCommands(Base, r.res.FailToPass.Files) {
 		s := selection{eco: c.Eco, unit: c.Unit, places: r.changedFiles(c)}
 		if !slices.ContainsFunc(out, func(o selection) bool { return o.eco == s.eco && o.unit == s.unit }) {
 			out = append(out, s)
@@ -97,15 +97,15 @@ func (r *runner) reproducible() (ReproState, string) {
 	switch {
 	case r.facts.Unprepared != "":
 		return ReproEnvironment, "a side could not be set up"
-	case !slices.ContainsFunc(r.plan[Head].test, func(c ecosystem.Command) bool { return c.Results != nil }):
+	case !slices.ContainsFunc(r.plan[Head].Test, func(c ecosystem.Command) bool { return c.Results != nil }):
 		return ReproUnsupported, "fail-to-pass needs results of each test, which no test command gives"
 	case !r.res.Runnable && len(files) > 0:
 		return ReproTestsOnly, "the change brings only tests and their data: there is nothing to undo"
 	case !r.res.Runnable:
 		return ReproNothing, "no line that can run changed: there is nothing to reproduce"
-	case len(files) == 0 || len(pkgs) == 0 && len(r.overlayCommands(Head, files)) == 0:
+	case len(files) == 0 || len(pkgs) == 0 && len(r.sides.OverlayCommands(Head, files)) == 0:
 		return ReproNoTests, "the change brings no tests"
-	case len(r.overlayCommands(Base, files)) == 0 &&
+	case len(r.sides.OverlayCommands(Base, files)) == 0 &&
 		!slices.ContainsFunc(pkgs, func(p ecosystem.Package) bool {
 			return len(r.packageTests(Base, ecosystem.GroupOf(p), StageFailToPass, ecosystem.AsItIs)) > 0
 		}):
@@ -119,9 +119,9 @@ func (r *runner) reproducible() (ReproState, string) {
 // overlay returns the paths that travel with the change's tests (test files, what
 // they share, their data) and the packages whose tests they are.
 func (r *runner) overlay() (files []string, pkgs []ecosystem.Package) {
-	for _, t := range r.touched {
-		if t.class != compare.Steering {
-			files = append(files, t.path)
+	for _, t := range r.sides.Touched {
+		if t.Class != compare.Steering {
+			files = append(files, t.Path)
 		}
 	}
 	slices.Sort(files)
@@ -145,7 +145,7 @@ func (r *runner) judgeOverlay(over Suite) {
 	base, head := r.suites[Base], r.suites[Head]
 	fresh := r.changedTests()
 	deps, broken, failed := r.missing, len(rep.Dropped) > 0, false
-	wants := r.wanting()
+	wants := r.sides.Wanting()
 	for id, o := range over {
 		h, ok := head[id]
 		switch {

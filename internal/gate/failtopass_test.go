@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // TestOverlayFiles holds what travels with the tests of a change, and whose tests
@@ -17,11 +18,12 @@ func TestOverlayFiles(t *testing.T) {
 		{Dir: "b", ImportPath: "m/b"},
 		{Dir: "c", ImportPath: "m/c", XTestGoFiles: []string{"c_test.go"}},
 	}}
+	r.sides = r.reader()
 	for _, f := range []change.File{
 		{Path: "a/new_test.go"}, {Path: "a/old_test.go"}, {Path: "go.work"}, {Path: "b/testdata/x"}, {Path: "c/testdata/gone"},
 	} {
 		class, _ := ecosystem.ClassOf(f.Path, nil, ecosystem.Referred{})
-		r.touched = append(r.touched, touch{class: class, path: f.Path, file: f})
+		r.sides.Touched = append(r.sides.Touched, sides.Touch{Class: class, Path: f.Path, File: f})
 	}
 	files, pkgs := r.overlay()
 	sameStrings(t, "files", files, []string{"a/new_test.go", "a/old_test.go", "b/testdata/x", "c/testdata/gone"})
@@ -95,6 +97,7 @@ func TestJudgeOverlay(t *testing.T) {
 		t.Run(tt.what, func(t *testing.T) {
 			t.Parallel()
 			r := &runner{res: &Result{}, suites: map[Side]Suite{Base: tt.base, Head: tt.head}, missing: tt.missing}
+			r.sides = r.reader()
 			r.res.Tests.Flaky = tt.flaky
 			if tt.dropped {
 				r.res.FailToPass.Dropped = []string{"x_test.go"}
@@ -107,6 +110,7 @@ func TestJudgeOverlay(t *testing.T) {
 		})
 	}
 	r := &runner{res: &Result{}, suites: map[Side]Suite{Base: {}, Head: {}}}
+	r.sides = r.reader()
 	r.judgeOverlay(Suite{id("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package y"}})
 	if r.res.FailToPass.State != ReproNeedsDeps {
 		t.Errorf("a missing module: %s", r.res.FailToPass.State)

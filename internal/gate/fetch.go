@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // Setup of a head that is not trusted runs nothing that the head names while registries
@@ -22,12 +23,12 @@ import (
 //     the base's setup has registries, and the head's finds what that has fetched.
 
 // setupOf are the commands that set a side up: p's, or those for a head that is not trusted.
-func (r *runner) setupOf(side Side, p *plan) []ecosystem.Command {
+func (r *runner) setupOf(side Side, p *sides.Plan) []ecosystem.Command {
 	if r.Network != NetworkRegistries {
-		return p.setup
+		return p.Setup
 	}
 	var fetches, rest []ecosystem.Command
-	for _, c := range slices.Concat(p.fetches, p.setup) {
+	for _, c := range slices.Concat(p.Fetches, p.Setup) {
 		if ecosystem.Untested(c.Text) != "" && !r.apart() {
 			continue // see unproven
 		}
@@ -68,7 +69,7 @@ func (r *runner) layData(ctx context.Context, side Side, c *ecosystem.Command) (
 	if err := mkdirs(filepath.Join(dir, filepath.FromSlash(c.Unit))); err != nil {
 		return "", "", err
 	}
-	files := c.Data(r.plan[side].survey)
+	files := c.Data(r.plan[side].Survey)
 	if eco := ecosystem.Named(c.Eco); eco != nil && eco.Pin != nil {
 		if c.OwnProgram, err = eco.Pin(c.Unit, files, func(name string) ([]byte, error) { return r.atBase(ctx, name) }); err != nil {
 			return "", "", err
@@ -129,11 +130,11 @@ func writeInTree(dir, name string, data []byte) error {
 
 // unproven says which package managers set p up that no test tries: the report names them,
 // and commands that share anything with this machine are not left to them.
-func (r *runner) unproven(p *plan) {
+func (r *runner) unproven(p *sides.Plan) {
 	if r.Network != NetworkRegistries {
 		return
 	}
-	for _, c := range slices.Concat(p.fetches, p.setup) {
+	for _, c := range slices.Concat(p.Fetches, p.Setup) {
 		name := ecosystem.Untested(c.Text)
 		if name == "" {
 			continue

@@ -38,7 +38,7 @@ func (g *Gate) fetched() string { return filepath.Join(g.CacheDir, "fetched") }
 func (r *runner) fetchedFolders(side Side) []string {
 	var out []string
 	for _, eco := range ecosystem.All() {
-		if slices.ContainsFunc(r.plan[side].setup, func(c ecosystem.Command) bool { return c.Eco == eco.Name || c.Eco == "" }) {
+		if slices.ContainsFunc(r.plan[side].Setup, func(c ecosystem.Command) bool { return c.Eco == eco.Name || c.Eco == "" }) {
 			out = append(out, eco.Fetched...)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // A split is a Go module of whose packages only some are what the change can
@@ -58,7 +59,7 @@ func (r *runner) split(context.Context) error {
 // name, so that its packages are called the same.
 func (r *runner) sameModule(unit string) bool {
 	name := func(side Side) string {
-		for _, p := range r.plan[side].projects {
+		for _, p := range r.plan[side].Projects {
 			if p.Eco.Packages != nil && p.Dir == unit {
 				return p.What
 			}
@@ -74,7 +75,7 @@ func (r *runner) goneFrom(unit string) []string {
 	var out []string
 	for _, f := range r.in.Change.Paths() {
 		dir := path.Dir(f)
-		m, ok := ecosystem.ModuleAround(r.plan[Base].projects, dir)
+		m, ok := ecosystem.ModuleAround(r.plan[Base].Projects, dir)
 		if !ok || !m.Eco.IsSource(f) || m.Dir != unit || ecosystem.IgnoredDir(dir) || !m.Eco.Packages.Has(r.in.Base.Dir, dir) || r.listed(dir) {
 			continue
 		}
@@ -93,15 +94,15 @@ func (r *runner) listed(dir string) bool {
 // resteered says whether the change alters what a module's packages are, or how they are
 // tested.
 func (r *runner) resteered(unit string) bool {
-	return slices.ContainsFunc(r.touched, func(t touch) bool {
-		return t.class == compare.Steering && (ecosystem.Inside(unit, t.path) || ecosystem.Inside(path.Dir(t.path), unit))
+	return slices.ContainsFunc(r.sides.Touched, func(t sides.Touch) bool {
+		return t.Class == compare.Steering && (ecosystem.Inside(unit, t.Path) || ecosystem.Inside(path.Dir(t.Path), unit))
 	})
 }
 
 // firstTests are a side's test commands for what the change can affect.
 func (r *runner) firstTests(side Side) []ecosystem.Command {
 	var out []ecosystem.Command
-	for _, c := range r.plan[side].test {
+	for _, c := range r.plan[side].Test {
 		s, ok := r.splits[c.Unit]
 		by := ecosystem.PackagesOf(c.Eco)
 		if !ok || by == nil || c.Results == nil {

@@ -53,7 +53,7 @@ func (r *runner) snapshot(ctx context.Context, side Side) error {
 // snapshots gets the trees themselves: nothing was written into them, and nothing is.
 func (r *runner) idle() bool {
 	for _, p := range r.plan {
-		if len(p.setup)+len(p.warm)+len(p.build)+len(p.lint)+len(p.test) > 0 {
+		if len(p.Setup)+len(p.Warm)+len(p.Build)+len(p.Lint)+len(p.Test) > 0 {
 			return false
 		}
 	}

@@ -17,15 +17,15 @@ import (
 func (r *runner) keepCommands() {
 	base, head := r.plan[Base], r.plan[Head]
 	changed := false
-	for _, from := range []struct{ of, to *[]ecosystem.Project }{{&base.projects, &head.projects}, {&base.left, &head.left}} {
+	for _, from := range []struct{ of, to *[]ecosystem.Project }{{&base.Projects, &head.Projects}, {&base.Left, &head.Left}} {
 		for _, was := range *from.of {
 			if len(was.Test) == 0 || was.Missing != "" {
 				continue
 			}
-			moved := was.MovedTo(r.movedTo(was.Dir))
-			now := r.projectAt(Head, was.Eco.Name, moved.Dir)
+			moved := was.MovedTo(r.sides.MovedTo(was.Dir))
+			now := r.sides.ProjectAt(Head, was.Eco.Name, moved.Dir)
 			switch {
-			case now == nil && r.deleted(was):
+			case now == nil && r.sides.Deleted(was):
 				r.note("the change deletes %s", was.What)
 			case now == nil:
 				r.note("%s is not found in the change, or is hidden behind another project there: the base's commands are run for it (%s)", was.What, ecosystem.Listed(texts(moved), 3))
@@ -43,48 +43,16 @@ func (r *runner) keepCommands() {
 	if !changed {
 		return
 	}
-	p := newPlan(head.projects, r.in.Commands)
-	p.left, p.files = head.left, head.files
+	p := newPlan(head.Projects, r.in.Commands)
+	p.Left, p.Files = head.Left, head.Files
 	r.plan[Head] = p
-}
-
-// projectAt is a project of a side by its ecosystem and folder, nil for none.
-func (r *runner) projectAt(side Side, eco, dir string) *ecosystem.Project {
-	for _, list := range []*[]ecosystem.Project{&r.plan[side].projects, &r.plan[side].left} {
-		for i, p := range *list {
-			if p.Eco.Name == eco && p.Dir == dir {
-				return &(*list)[i]
-			}
-		}
-	}
-	return nil
-}
-
-// deleted says whether the change takes a project of the base away: nothing that
-// it was found by is left, also not elsewhere.
-func (r *runner) deleted(p ecosystem.Project) bool {
-	files := r.plan[Head].files
-	found := func(name string) bool { _, ok := slices.BinarySearch(files, name); return ok }
-	marks := 0
-	for _, w := range p.Why {
-		if _, onBase := slices.BinarySearch(r.plan[Base].files, w); !onBase {
-			continue
-		}
-		if marks++; found(w) || found(r.movedTo(w)) {
-			return false
-		}
-	}
-	if marks > 0 {
-		return true
-	}
-	return !slices.ContainsFunc(files, func(f string) bool { return ecosystem.Inside(p.Dir, f) })
 }
 
 // replaced gives a project that this machine cannot run on the head the base's
 // commands, where the change leaves what they need. Else the head lacks a program.
 func (r *runner) replaced(now *ecosystem.Project, was ecosystem.Project) bool {
 	for _, w := range was.Why {
-		if slices.Contains(ecosystem.Lockfiles, path.Base(w)) && r.goneFromHead(w) {
+		if slices.Contains(ecosystem.Lockfiles, path.Base(w)) && r.sides.GoneFromHead(w) {
 			r.lacks = append(r.lacks, fmt.Sprintf("%s: %s", now.What, now.Missing))
 			r.facts.Replaced = fmt.Sprintf("the change runs %s with another package manager, and there is %s", now.What, now.Missing)
 			return false

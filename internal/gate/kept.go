@@ -9,14 +9,13 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // classify says what the files of the change are to its tests.
 func (r *runner) classify(ctx context.Context) error {
-	var err error
-	r.touched, err = r.touches(ctx)
-	return err
+	return r.sides.Classify(ctx)
 }
 
 // An examined test is one that passes on the base, with what is known of it.
@@ -71,14 +70,14 @@ func (r *runner) kept(ctx context.Context) error {
 }
 
 func (r *runner) keeper() *keeper {
-	steers := slices.ContainsFunc(r.touched, func(t touch) bool { return t.class == compare.Steering })
+	steers := slices.ContainsFunc(r.sides.Touched, func(t sides.Touch) bool { return t.Class == compare.Steering })
 	return &keeper{r: r, suite: Suite{}, steers: steers}
 }
 
 func (k *keeper) steps(ctx context.Context) error {
-	if k.run = k.r.reach(k.tests, k.r.touched); len(k.run) > 0 {
+	if k.run = k.r.reach(k.tests, k.r.sides.Touched); len(k.run) > 0 {
 		var err error
-		if k.arm, err = k.newArm(ctx, func(touch) bool { return true }); err != nil {
+		if k.arm, err = k.newArm(ctx, func(sides.Touch) bool { return true }); err != nil {
 			return err
 		}
 		if k.suite, err = k.arm.run(ctx, k.run); err != nil {
@@ -98,11 +97,11 @@ func (k *keeper) steps(ctx context.Context) error {
 }
 
 // newArm is the head with the base's version of some of what is touched.
-func (k *keeper) newArm(ctx context.Context, put func(touch) bool) (*arm, error) {
+func (k *keeper) newArm(ctx context.Context, put func(sides.Touch) bool) (*arm, error) {
 	var puts []workspace.Put
-	for _, t := range k.r.touched {
+	for _, t := range k.r.sides.Touched {
 		if put(t) {
-			puts = append(puts, t.put)
+			puts = append(puts, t.Put)
 		}
 	}
 	if k.commands == nil {
@@ -112,8 +111,8 @@ func (k *keeper) newArm(ctx context.Context, put func(touch) bool) (*arm, error)
 		}
 	}
 	tests := k.commands
-	if !slices.ContainsFunc(k.r.touched, func(t touch) bool { return t.class == compare.Steering && put(t) }) && k.steers {
-		tests = k.r.plan[Head].test
+	if !slices.ContainsFunc(k.r.sides.Touched, func(t sides.Touch) bool { return t.Class == compare.Steering && put(t) }) && k.steers {
+		tests = k.r.plan[Head].Test
 	}
 	a, err := k.r.newArm(ctx, Head, StageKept, puts, tests)
 	if err != nil {
@@ -132,9 +131,9 @@ func (r *runner) passing() []*examined {
 	}
 	var out []*examined
 	for id, t := range r.suites[Base] {
-		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && ecosystem.ByPackage(r.ecoOf(id))
+		counts := t.Leaf && (id.Test != "" || id.Command != "") || id.Test == "" && id.Package != "" && ecosystem.ByPackage(r.sides.EcoOf(id))
 		if t.Status == Passed && counts && !unsteady[id] {
-			out = append(out, &examined{id: id, eco: r.ecoOf(id)})
+			out = append(out, &examined{id: id, eco: r.sides.EcoOf(id)})
 		}
 	}
 	slices.SortFunc(out, func(a, b *examined) int {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // attribute finds the class of files whose head version makes a test pass that
@@ -31,7 +32,7 @@ func (k *keeper) attribute(ctx context.Context) error {
 		if len(tests) == 0 {
 			continue
 		}
-		a, err := k.newArm(ctx, func(t touch) bool { return t.class != c })
+		a, err := k.newArm(ctx, func(t sides.Touch) bool { return t.Class != c })
 		if err != nil {
 			return err
 		}
@@ -59,9 +60,9 @@ func (k *keeper) attribute(ctx context.Context) error {
 // classesOf are the classes of the touched files that can reach a test.
 func (k *keeper) classesOf(e *examined) []compare.FileClass {
 	out := map[compare.FileClass]bool{}
-	for _, t := range k.r.touched {
-		if len(k.r.reach([]*examined{e}, []touch{t})) > 0 {
-			out[t.class] = true
+	for _, t := range k.r.sides.Touched {
+		if len(k.r.reach([]*examined{e}, []sides.Touch{t})) > 0 {
+			out[t.Class] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(out))
@@ -71,12 +72,12 @@ func (k *keeper) classesOf(e *examined) []compare.FileClass {
 // fail-to-pass has not: one that passes there asks for less than before.
 func (k *keeper) headOverBase(ctx context.Context) error {
 	var open []*examined
-	by := k.r.byPlace(Base, k.r.over)
+	by := k.r.sides.ByPlace(Base, k.r.over)
 	for _, e := range k.doubtful() {
 		if !slices.Contains(e.made, compare.Test) && !slices.Contains(e.made, compare.Data) {
 			continue
 		}
-		if _, ok := by[k.r.placeOf(Head, e.headID, e.eco)]; !ok {
+		if _, ok := by[k.r.sides.PlaceOf(Head, e.headID, e.eco)]; !ok {
 			open = append(open, e)
 		}
 	}

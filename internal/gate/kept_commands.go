@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // startAgain runs the commands once more with the head's steering that could not
@@ -23,7 +24,7 @@ func (k *keeper) startAgain(ctx context.Context) error {
 	if len(again) == 0 {
 		return nil
 	}
-	a, err := k.newArm(ctx, func(t touch) bool { return t.class != compare.Steering })
+	a, err := k.newArm(ctx, func(t sides.Touch) bool { return t.Class != compare.Steering })
 	if err != nil {
 		return err
 	}
@@ -58,8 +59,8 @@ func (k *keeper) startAgain(ctx context.Context) error {
 
 // steered says whether what steers the tests of a selection is touched.
 func (k *keeper) steered(s selection) bool {
-	return slices.ContainsFunc(k.r.touched, func(t touch) bool {
-		return t.class == compare.Steering && (ecosystem.Inside(s.unit, t.path) || ecosystem.Inside(path.Dir(t.path), s.unit))
+	return slices.ContainsFunc(k.r.sides.Touched, func(t sides.Touch) bool {
+		return t.Class == compare.Steering && (ecosystem.Inside(s.unit, t.Path) || ecosystem.Inside(path.Dir(t.Path), s.unit))
 	})
 }
 
@@ -97,9 +98,9 @@ func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
 		return c.Results.Name
 	}
 	var out []ecosystem.Command
-	for _, c := range r.plan[Base].test {
-		unit, found := r.movedTo(c.Unit), false
-		for _, h := range p.test {
+	for _, c := range r.plan[Base].Test {
+		unit, found := r.sides.MovedTo(c.Unit), false
+		for _, h := range p.Test {
 			if h.Eco == c.Eco && h.Unit == unit && how(h) == how(c) && (h.Text == c.Text || !r.configured(StageTest)) {
 				out, found = append(out, h), true
 			}
@@ -113,22 +114,22 @@ func (r *runner) keptTests(ctx context.Context) ([]ecosystem.Command, error) {
 }
 
 // keptPlan is what is detected in the tree of the kept arm.
-func (r *runner) keptPlan(ctx context.Context) (*plan, error) {
+func (r *runner) keptPlan(ctx context.Context) (*sides.Plan, error) {
 	over := map[string][]byte{}
-	files := slices.Clone(r.plan[Head].files)
-	for _, t := range r.touched {
-		data := t.put.Data
-		if t.put.From != "" {
+	files := slices.Clone(r.plan[Head].Files)
+	for _, t := range r.sides.Touched {
+		data := t.Put.Data
+		if t.Put.From != "" {
 			var err error
-			if data, err = r.Mirror.ReadFile(ctx, t.put.From, cmp.Or(t.put.At, t.path)); err != nil {
+			if data, err = r.Mirror.ReadFile(ctx, t.Put.From, cmp.Or(t.Put.At, t.Path)); err != nil {
 				data = nil
 			}
 		}
-		files = slices.DeleteFunc(files, func(f string) bool { return f == t.path })
+		files = slices.DeleteFunc(files, func(f string) bool { return f == t.Path })
 		if data != nil {
-			files = append(files, t.path)
+			files = append(files, t.Path)
 		}
-		over[t.path] = data
+		over[t.Path] = data
 	}
 	slices.Sort(files)
 	s := ecosystem.NewSurvey(ecosystem.InTree(r.in.Head.Dir), files, r.Tools, func(string, ...any) {})
@@ -138,7 +139,7 @@ func (r *runner) keptPlan(ctx context.Context) (*plan, error) {
 
 // labelOf names what runs a selection on the base.
 func (r *runner) labelOf(s selection) string {
-	for _, c := range r.plan[Base].test {
+	for _, c := range r.plan[Base].Test {
 		if c.Unit == s.unit && (s.command == "" && c.Eco == s.eco || c.Text == s.command) {
 			return c.Label()
 		}
@@ -150,7 +151,7 @@ func (r *runner) labelOf(s selection) string {
 // runner or package manager.
 func (r *runner) replacedRunner(s selection) bool {
 	tools := func(side Side) (out []string) {
-		for _, p := range r.plan[side].projects {
+		for _, p := range r.plan[side].Projects {
 			if p.Dir != s.unit || p.Eco.Name != s.eco {
 				continue
 			}

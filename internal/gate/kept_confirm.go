@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // recover runs tests by themselves that did not run because their program ended
@@ -73,9 +74,9 @@ func (k *keeper) failedIn(e *examined, name string) bool {
 	if e.reached {
 		s = k.suite
 	}
-	by := k.r.byPlace(side, s)
-	for _, at := range k.r.sites(e.id, e.eco) {
-		if have, ok := by[site{at.at, name}]; ok && s[have].Status == Failed {
+	by := k.r.sides.ByPlace(side, s)
+	for _, at := range k.r.sides.Sites(e.id, e.eco) {
+		if have, ok := by[sides.Site{At: at.At, Test: name}]; ok && s[have].Status == Failed {
 			return true
 		}
 	}

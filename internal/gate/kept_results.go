@@ -8,47 +8,32 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
-
-// sites are where a test of the base can stand in the head's tree.
-func (r *runner) sites(id ID, eco string) []site {
-	at := r.placeOf(Base, id, eco)
-	out := []site{at}
-	if id.Command != "" {
-		return append(out, site{r.movedTo(id.Unit) + "$" + id.Command, ""})
-	}
-	if moved := r.movedTo(at.at); moved != at.at {
-		out = append(out, site{moved, at.test})
-	}
-	if file, _ := r.testFileOf(id); ecosystem.ByPackage(eco) && file != "" && r.movedTo(file) != file {
-		out = append(out, site{path.Dir(r.movedTo(file)), at.test})
-	}
-	return out
-}
 
 // A lookup finds statuses in one suite.
 type lookup struct {
 	k    *keeper
 	side Side
 	s    Suite
-	by   map[site]ID
+	by   map[sides.Site]ID
 }
 
 func (k *keeper) lookup(side Side, s Suite) *lookup {
-	return &lookup{k, side, s, k.r.byPlace(side, s)}
+	return &lookup{k, side, s, k.r.sides.ByPlace(side, s)}
 }
 
 // status is how a test of the base ended; broken is set where its package or file
 // could not be compiled or loaded, crashed where its program ended before it.
 func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, broken, crashed bool) {
 	status = compare.Absent
-	for _, at := range l.k.r.sites(e.id, e.eco) {
-		for name := at.test; ; {
-			have, ok := l.by[site{at.at, name}]
-			if ok && (name == at.test || l.s[have].Status == Failed || l.s[have].Status == Skipped) {
+	for _, at := range l.k.r.sides.Sites(e.id, e.eco) {
+		for name := at.Test; ; {
+			have, ok := l.by[sides.Site{At: at.At, Test: name}]
+			if ok && (name == at.Test || l.s[have].Status == Failed || l.s[have].Status == Skipped) {
 				t = l.s[have]
 				if status = statusOf(t); status == compare.Absent {
-					crashed = l.s[l.by[site{at.at, ""}]].Cut
+					crashed = l.s[l.by[sides.Site{At: at.At, Test: ""}]].Cut
 				}
 				return status, have, t, t.Broken, crashed
 			}
@@ -58,7 +43,7 @@ func (l *lookup) status(e *examined) (status compare.Status, id ID, t Test, brok
 			}
 			name = name[:i]
 		}
-		if pkg, ok := l.by[site{at.at, ""}]; ok && e.id.Command == "" && at.test != "" {
+		if pkg, ok := l.by[sides.Site{At: at.At, Test: ""}]; ok && e.id.Command == "" && at.Test != "" {
 			t = l.s[pkg]
 			broken, crashed = t.Broken && t.Status == Failed, t.Cut
 			id = pkg
@@ -133,8 +118,8 @@ func (k *keeper) observe() {
 			if broken {
 				e.why = t.Output
 			}
-			if file, src := k.r.testFileOf(e.id); src != nil {
-				e.why = cmp.Or(k.arm.left[file], k.arm.cut[file].why[e.id.Top()], k.arm.cut[k.r.movedTo(file)].why[e.id.Top()], e.why)
+			if file, src := k.r.sides.TestFileOf(e.id); src != nil {
+				e.why = cmp.Or(k.arm.left[file], k.arm.cut[file].why[e.id.Top()], k.arm.cut[k.r.sides.MovedTo(file)].why[e.id.Top()], e.why)
 			}
 		} else if _, pkg, p, broken, _ := head.status(e); broken && e.head == compare.Absent {
 			e.drop = p.Status == Failed && pkg != (ID{}) // the build is broken, which is a failure of its own
@@ -176,17 +161,17 @@ func wanted(eco, message string) string {
 
 // namesRemoved says whether a message names what the change removed or renamed.
 func (k *keeper) namesRemoved(e *examined, message string) bool {
-	if k.r.rootGone(message) {
+	if k.r.sides.RootGone(message) {
 		return true
 	}
-	removed := k.r.removedNames(e.id)
+	removed := k.r.sides.RemovedNames(e.id)
 	for w := range ecosystem.Words([]byte(message)) {
-		if removed[w] || k.r.undeclared(w) {
+		if removed[w] || k.r.sides.Undeclared(w) {
 			return true
 		}
 	}
 	if want := wanted(e.eco, message); want != "" {
-		for name, v := range k.r.texts { // a file that the message names has lost the name, and another one has it
+		for name, v := range k.r.sides.Texts { // a file that the message names has lost the name, and another one has it
 			if ecosystem.IsSource(name) && !ecosystem.IsTestFile(name) && strings.Contains(message, "/"+path.Base(name)) &&
 				ecosystem.Words(v.Base)[want] && !ecosystem.Words(v.Head)[want] {
 				return true
@@ -194,11 +179,11 @@ func (k *keeper) namesRemoved(e *examined, message string) bool {
 		}
 	}
 	for _, m := range ecosystem.OtherSignature.FindAllStringSubmatch(message, -1) {
-		if k.r.redeclared(firstGroup(m)) {
+		if k.r.sides.Redeclared(firstGroup(m)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(ecosystem.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.edits(firstGroup(m)) })
+	return slices.ContainsFunc(ecosystem.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.sides.Edits(firstGroup(m)) })
 }
 
 // reached says whether the arm was to run a test.
@@ -212,9 +197,9 @@ func (k *keeper) reached(e *examined) bool {
 		case s.eco != e.eco:
 			return false
 		case ecosystem.ByPackage(s.eco):
-			at := k.r.sites(e.id, e.eco)
-			return slices.ContainsFunc(at, func(p site) bool { return slices.Contains(s.places, p.at) })
+			at := k.r.sides.Sites(e.id, e.eco)
+			return slices.ContainsFunc(at, func(p sides.Site) bool { return slices.Contains(s.places, p.At) })
 		}
-		return len(s.places) == 0 || slices.Contains(s.places, e.id.Package) || slices.Contains(s.places, k.r.movedTo(e.id.Package))
+		return len(s.places) == 0 || slices.Contains(s.places, e.id.Package) || slices.Contains(s.places, k.r.sides.MovedTo(e.id.Package))
 	})
 }

@@ -15,13 +15,13 @@ func (r *runner) lint(ctx context.Context) error {
 		shared = r.projectCache()
 	}
 	for _, side := range []Side{Base, Head} {
-		if len(r.plan[side].lint) == 0 || r.prepared[side] == nil || r.facts.Unprepared != "" {
+		if len(r.plan[side].Lint) == 0 || r.prepared[side] == nil || r.facts.Unprepared != "" {
 			continue
 		}
 		if err := r.reset(ctx, side); err != nil {
 			return err
 		}
-		for _, c := range r.plan[side].lint {
+		for _, c := range r.plan[side].Lint {
 			c = r.limited(side, c)
 			if side == Base {
 				c = compiling(c, shared)

@@ -9,12 +9,12 @@ import (
 
 // list finds the packages of the head and which of them the change affects.
 func (r *runner) list(ctx context.Context) error {
-	for _, p := range r.plan[Head].projects {
+	for _, p := range r.plan[Head].Projects {
 		by := p.Eco.Packages
 		if by == nil || p.Missing != "" {
 			continue
 		}
-		c := by.List(p, r.plan[Head].test)
+		c := by.List(p, r.plan[Head].Test)
 		c.Timeout = r.Limits.step()
 		var out bytes.Buffer
 		if _, err := r.exec(ctx, Head, r.in.Head, c, &out); err != nil {
@@ -30,6 +30,6 @@ func (r *runner) list(ctx context.Context) error {
 		r.packages = append(r.packages, pkgs...)
 	}
 	r.affected = ecosystem.Affected(r.packages, r.in.Change.Paths())
-	r.res.Runnable = r.runnable(ctx)
+	r.res.Runnable = r.sides.Runnable(ctx, r.packages)
 	return nil
 }

@@ -1,85 +1,19 @@
 package gate
 
-import (
-	"context"
-	"fmt"
-	"path"
-	"strings"
-
-	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-)
+import "context"
 
 // maxMarks bounds how many are named.
 const maxMarks = 50
 
-// marks finds those of the change, and what it brings in place of the programs that
-// run its tests.
+// marks finds those of the change, and what it brings in place of the programs that run its
+// tests.
 func (r *runner) marks(ctx context.Context) error {
-	var brought, over []string
-	for _, f := range r.in.Change.Files {
-		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied || f.Status == change.Retyped {
-			if ecosystem.ReplacesRunner(f.Path) {
-				brought = append(brought, f.Path)
-			}
-			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
-				over = append(over, f.Path)
-			}
-		}
-		if f.Status != change.Deleted && ecosystem.LinksModule(f.Path) {
-			over = append(over, f.Path)
-		}
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.MayHaveMarks(f.Path) {
-			continue
-		}
-		added, err := r.addedText(ctx, f)
-		if err != nil {
-			return err
-		}
-		r.res.Marks = append(r.res.Marks, ecosystem.MarksIn(f.Path, added)...)
+	found, unbelieved, err := r.sides.Marks(ctx)
+	if err != nil {
+		return err
 	}
-	if len(brought) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, "the change brings what can stand for a program that runs tests: "+ecosystem.Listed(brought, 5))
-	}
-	if len(over) > 0 {
-		r.facts.Unbelieved = append(r.facts.Unbelieved, "the change brings what answers imports of tests in place of the package that they lie in: "+ecosystem.Listed(over, 5))
-	}
-	r.facts.Marks = len(r.res.Marks)
-	r.res.Marks = r.res.Marks[:min(len(r.res.Marks), maxMarks)]
+	r.facts.Unbelieved = append(r.facts.Unbelieved, unbelieved...)
+	r.facts.Marks = len(found)
+	r.res.Marks = found[:min(len(found), maxMarks)]
 	return nil
-}
-
-// takesOver says whether a package.json that the change brings stands for one above it.
-func (r *runner) takesOver(ctx context.Context, name string) bool {
-	added, err := r.Mirror.ReadFile(ctx, r.in.Head.Commit, name)
-	if err != nil {
-		return false // a submodule, or a link that leads nowhere
-	}
-	for dir := path.Dir(name); dir != "."; {
-		dir = path.Dir(dir)
-		if above, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, path.Join(dir, "package.json")); err == nil {
-			return ecosystem.TakesOver(added, above)
-		}
-	}
-	return false
-}
-
-// addedText is the lines that the change adds to a file, by their numbers.
-func (r *runner) addedText(ctx context.Context, f change.File) (map[int]string, error) {
-	numbers, err := r.added(ctx, f)
-	if err != nil {
-		return nil, fmt.Errorf("added lines of %s: %w", f.Path, err)
-	}
-	src, err := r.Mirror.ReadFile(ctx, r.in.Head.Commit, f.Path)
-	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // a submodule, or retyped: it has no lines
-	}
-	lines := strings.Split(string(src), "\n")
-	out := map[int]string{}
-	for n := range numbers {
-		if n > 0 && n <= len(lines) {
-			out[n] = lines[n-1]
-		}
-	}
-	return out, nil
 }

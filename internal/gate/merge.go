@@ -186,10 +186,10 @@ func (g *merger) tip(ctx context.Context) error {
 // that do not fail with the change alone.
 func (g *merger) tests(ctx context.Context) error {
 	var err error
-	if g.r.plan[Head].test, err = g.touchedByBoth(ctx, Head); err != nil {
+	if g.r.plan[Head].Test, err = g.touchedByBoth(ctx, Head); err != nil {
 		return err
 	}
-	if len(g.r.plan[Head].test) == 0 {
+	if len(g.r.plan[Head].Test) == 0 {
 		return nil
 	}
 	g.out.Ran = true
@@ -209,7 +209,7 @@ func (g *merger) tests(ctx context.Context) error {
 	if err := g.tip(ctx); err != nil {
 		return err
 	}
-	if g.r.plan[Base].test, err = g.touchedByBoth(ctx, Base); err != nil {
+	if g.r.plan[Base].Test, err = g.touchedByBoth(ctx, Base); err != nil {
 		return err
 	}
 	if err := g.r.test(ctx, Base); err != nil {
@@ -248,7 +248,7 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Comm
 		}
 	}
 	var out []ecosystem.Command
-	for _, c := range g.r.plan[side].test {
+	for _, c := range g.r.plan[side].Test {
 		if !ecosystem.ByPackage(c.Eco) || c.Results == nil || len(g.r.in.Commands.Test) > 0 {
 			out = append(out, c)
 			continue

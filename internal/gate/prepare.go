@@ -46,7 +46,7 @@ func (r *runner) prepareBase(ctx context.Context) error {
 func (r *runner) caches() bool {
 	for _, p := range r.plan {
 		of := func(c ecosystem.Command) bool { e := ecosystem.Named(c.Eco); return e != nil && e.Caches }
-		if len(p.warm) > 0 || slices.ContainsFunc(p.test, of) || slices.ContainsFunc(slices.Concat(p.projects, p.left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
+		if len(p.Warm) > 0 || slices.ContainsFunc(p.Test, of) || slices.ContainsFunc(slices.Concat(p.Projects, p.Left), func(q ecosystem.Project) bool { return q.Eco.Caches }) {
 			return true
 		}
 	}
@@ -115,7 +115,7 @@ func (r *runner) linkSince(since time.Time) error {
 // warms are the warming commands of the base: those for the race detector, or the
 // others.
 func (r *runner) warms(race bool) []ecosystem.Command {
-	return slices.DeleteFunc(slices.Clone(r.plan[Base].warm), func(c ecosystem.Command) bool { return c.Race != race })
+	return slices.DeleteFunc(slices.Clone(r.plan[Base].Warm), func(c ecosystem.Command) bool { return c.Race != race })
 }
 
 // prepareHead does the same with the head, and compares the builds.
@@ -149,7 +149,7 @@ func (r *runner) warmHead(ctx context.Context) error {
 	if r.resting {
 		return nil
 	}
-	for _, c := range r.plan[Head].warm {
+	for _, c := range r.plan[Head].Warm {
 		if c.Race {
 			continue
 		}
@@ -175,7 +175,7 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	if err := r.setUp(ctx, side); err != nil {
 		return err
 	}
-	for _, c := range p.build {
+	for _, c := range p.Build {
 		step, err := r.exec(ctx, side, tree, compiling(r.limited(side, c), shared), nil)
 		if err != nil {
 			return err
@@ -275,7 +275,7 @@ func (r *runner) buildAgain(ctx context.Context) error {
 		return fmt.Errorf("fresh copy of the head: %w", err)
 	}
 	defer fresh.Close()
-	for _, c := range slices.Concat(r.plan[Head].setup, r.plan[Head].build) {
+	for _, c := range slices.Concat(r.plan[Head].Setup, r.plan[Head].Build) {
 		if c.FillsModCache() {
 			continue // it is the same for all trees
 		}

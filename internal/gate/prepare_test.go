@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // TestBroken holds what is said not to build: packages where the go command
@@ -55,26 +56,6 @@ func TestCompareLint(t *testing.T) {
 	sameStrings(t, "new complaints", got, []string{"a.go:20: twice", "b.go:1:2: new; have (int); want ()"})
 }
 
-// TestMentions holds what names a word.
-func TestMentions(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		text, word string
-		want       bool
-	}{
-		{"404 Not Found: left-padd@1.0.0", "left-padd", true},
-		{"404 Not Found: left-padding", "left-padd", false},
-		{"at src/main.ts(3,5): error", "main.ts", true},
-		{"remain.ts, main.tsx: error in main.ts", "main.ts", true},
-		{"a domain.ts", "main.ts", false},
-		{"", "x", false},
-	} {
-		if got := mentions(tt.text, tt.word); got != tt.want {
-			t.Errorf("%q in %q: %v", tt.word, tt.text, got)
-		}
-	}
-}
-
 // TestInstallsTheSame holds when the head's setup is a copy of the base's.
 func TestInstallsTheSame(t *testing.T) {
 	t.Parallel()
@@ -97,7 +78,7 @@ func TestInstallsTheSame(t *testing.T) {
 		{"scripts run with it", ecosystem.Command{Stage: StageSetup, Unit: "web", Text: "npm ci"}, []ecosystem.Command{install}, false, nil, false},
 	} {
 		r := newRunner(&Gate{}, Input{}, task{})
-		r.plan[Base], r.prepared[Base] = &plan{setup: tt.base}, &snapshot{}
+		r.plan[Base], r.prepared[Base] = &sides.Plan{Setup: tt.base}, &snapshot{}
 		for _, p := range tt.paths {
 			r.in.Change.Files = append(r.in.Change.Files, change.File{Path: p, Status: change.Modified})
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -132,7 +133,7 @@ func TestSetupHasNoWayAround(t *testing.T) {
 			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
 		}
 		r := newRunner(g.registriesOnly(t.Context()), Input{}, task{})
-		r.plan[Head] = &plan{}
+		r.plan[Head] = &sides.Plan{}
 		asked.Store(0)
 		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", tt.script}}
 		if tt.fetches {
@@ -257,13 +258,13 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 		lay(t, dir, map[string][]byte{"go.mod": []byte(mod)})
 		s := ecosystem.NewSurvey(ecosystem.InTree(dir), []string{"go.mod"}, &Toolchains{Go: &GoToolchain{}}, t.Logf)
 		var got []string
-		for _, c := range newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{"make deps"}}).setup {
+		for _, c := range newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{"make deps"}}).Setup {
 			got = append(got, c.Text)
 		}
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q: %q, want %s", mod, got, want)
 		}
-		if none := newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{}}).setup; len(none) > 0 {
+		if none := newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{}}).Setup; len(none) > 0 {
 			t.Errorf("%q: %d commands where the configuration wants none", mod, len(none))
 		}
 	}

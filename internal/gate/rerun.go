@@ -28,7 +28,7 @@ func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) 
 	}
 	out := Suite{}
 	for _, pkg := range slices.SortedFunc(maps.Keys(named), func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
-		for _, c := range r.parts(side, ecosystem.Group{Eco: r.ecoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: named[pkg]}) {
+		for _, c := range r.parts(side, ecosystem.Group{Eco: r.sides.EcoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: named[pkg]}) {
 			suite, _, err := r.runFresh(ctx, side, c)
 			if err != nil {
 				return out, err
@@ -252,8 +252,8 @@ func (r *runner) excused(id ID) bool {
 // dependent says whether a part of the suite in which a test is run again can differ
 // from the whole: its runner has the tests of several packages in one process.
 func (r *runner) dependent(id ID) bool {
-	return id.Test != "" && slices.ContainsFunc(r.plan[Head].test, func(c ecosystem.Command) bool {
-		if c.Results == nil || c.Results.Apart || c.Eco != r.ecoOf(id) || c.Unit != id.Unit {
+	return id.Test != "" && slices.ContainsFunc(r.plan[Head].Test, func(c ecosystem.Command) bool {
+		if c.Results == nil || c.Results.Apart || c.Eco != r.sides.EcoOf(id) || c.Unit != id.Unit {
 			return false
 		}
 		_, narrowed := c.Results.Narrow(c, ecosystem.Part{Packages: []string{id.Package}})
@@ -289,7 +289,7 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Comm
 	var out []ecosystem.Command
 	packages := map[ecosystem.Group][]string{}
 	for _, id := range ids {
-		g := ecosystem.Group{Eco: r.ecoOf(id), Unit: id.Unit}
+		g := ecosystem.Group{Eco: r.sides.EcoOf(id), Unit: id.Unit}
 		switch pkg := (ID{Unit: id.Unit, Package: id.Package}); {
 		case id.Command != "":
 			out = append(out, r.commandOf(side, id)...)
@@ -320,17 +320,11 @@ func (r *runner) hasPackageOf(side Side, id ID) bool {
 	return err == nil
 }
 
-// ecoOf names the ecosystem of the command that reported a test.
-func (r *runner) ecoOf(id ID) string {
-	pkg := ID{Unit: id.Unit, Package: id.Package}
-	return cmp.Or(r.suites[Head][id].Eco, r.suites[Base][id].Eco, r.suites[Head][pkg].Eco, r.suites[Base][pkg].Eco)
-}
-
 // parts are the commands of a group for a part of its tests: for all of them
 // where the part cannot be named. A side that has no such tests has none.
 func (r *runner) parts(side Side, g ecosystem.Group, stage Stage, p ecosystem.Part) []ecosystem.Command {
 	var out []ecosystem.Command
-	for _, c := range r.plan[side].test {
+	for _, c := range r.plan[side].Test {
 		if c.Results == nil || c.Eco != g.Eco || c.Unit != g.Unit {
 			continue
 		}
@@ -354,7 +348,7 @@ func (r *runner) has(side Side, pkg ID) bool {
 
 // commandOf finds the test command that an identity without tests stands for.
 func (r *runner) commandOf(side Side, id ID) []ecosystem.Command {
-	for _, c := range r.plan[side].test {
+	for _, c := range r.plan[side].Test {
 		if c.Unit == id.Unit && (c.Text == id.Command || c.Results != nil && c.Label() == id.Command) {
 			c.Stage = StageRerun
 			return []ecosystem.Command{c}
@@ -368,7 +362,7 @@ func (r *runner) commandOf(side Side, id ID) []ecosystem.Command {
 // that has no such tests has none.
 func (r *runner) packageTests(side Side, g ecosystem.Group, stage Stage, as func(ecosystem.Command) ecosystem.Command) []ecosystem.Command {
 	var out []ecosystem.Command
-	for _, c := range r.plan[side].test {
+	for _, c := range r.plan[side].Test {
 		if c.Eco != g.Eco || c.Results == nil || c.Unit != g.Unit {
 			continue
 		}

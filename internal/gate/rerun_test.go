@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // TestSettle holds what the runs of both sides together say of a disagreement.
@@ -234,9 +235,10 @@ func TestAgain(t *testing.T) {
 	r := &runner{
 		Gate:   &Gate{},
 		in:     Input{Base: worktreeOf("t1"), Head: worktreeOf("t2")},
-		plan:   map[Side]*plan{Base: {}, Head: {test: []ecosystem.Command{ecosystem.ShellCommand(StageTest, "go test -short ./..."), ecosystem.ShellCommand(StageTest, "go test -tags=x ./..."), ecosystem.ShellCommand(StageTest, "make check")}}},
+		plan:   map[Side]*sides.Plan{Base: {}, Head: {Test: []ecosystem.Command{ecosystem.ShellCommand(StageTest, "go test -short ./..."), ecosystem.ShellCommand(StageTest, "go test -tags=x ./..."), ecosystem.ShellCommand(StageTest, "make check")}}},
 		suites: map[Side]Suite{Head: suite, Base: suiteOf("pass m")},
 	}
+	r.sides = r.reader()
 	ids := []ID{id("m TestA"), id("m TestC"), id("n TestB"), id("o TestX"), id("make check:")}
 	texts := func(cs []ecosystem.Command) (out []string) {
 		for _, c := range cs {

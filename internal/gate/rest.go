@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
 // restShare is the part of the time that is left in which what the change cannot
@@ -17,7 +18,7 @@ const restShare = 2
 // that is known.
 type restUnit struct {
 	what string // for people
-	plan *plan
+	plan *sides.Plan
 }
 
 // rest runs what the change cannot affect, one thing after the other, as far as
@@ -81,26 +82,26 @@ func (r *runner) restUnits() []restUnit {
 		return nil
 	}
 	var out []restUnit
-	for _, c := range r.plan[Head].test {
+	for _, c := range r.plan[Head].Test {
 		by := ecosystem.PackagesOf(c.Eco)
 		if s, ok := r.splits[c.Unit]; ok && by != nil {
 			what := ecosystem.Plural(len(s.rest), by.One+" ", by.Many+" ") + ecosystem.Listed(s.rest, 10)
-			out = append(out, restUnit{what, &plan{test: []ecosystem.Command{by.But(c, s.first)}}})
+			out = append(out, restUnit{what, &sides.Plan{Test: []ecosystem.Command{by.But(c, s.first)}}})
 		}
 	}
-	for _, p := range r.plan[Base].left {
+	for _, p := range r.plan[Base].Left {
 		on := func(q ecosystem.Project) bool { return q.Eco.Name == p.Eco.Name && q.Dir == p.Dir }
-		if p.Missing != "" || !slices.ContainsFunc(r.plan[Head].left, on) {
+		if p.Missing != "" || !slices.ContainsFunc(r.plan[Head].Left, on) {
 			continue
 		}
 		mine := newPlan([]ecosystem.Project{p}, r.in.Commands)
-		mine.lint = nil
-		for stage, list := range map[Stage]*[]ecosystem.Command{StageSetup: &mine.setup, StageBuild: &mine.build} {
+		mine.Lint = nil
+		for stage, list := range map[Stage]*[]ecosystem.Command{StageSetup: &mine.Setup, StageBuild: &mine.Build} {
 			if r.configured(stage) { // they have run
 				*list = nil
 			}
 		}
-		if len(mine.build)+len(mine.test) > 0 {
+		if len(mine.Build)+len(mine.Test) > 0 {
 			out = append(out, restUnit{fmt.Sprintf("%s in %s", p.What, p.Dir), mine})
 		}
 	}
@@ -120,7 +121,7 @@ const (
 func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (Suite, restEnd, error) {
 	until := r.logged() + left
 	suite := Suite{}
-	for _, c := range slices.Concat(r.setupOf(Head, u.plan), u.plan.build) {
+	for _, c := range slices.Concat(r.setupOf(Head, u.plan), u.plan.Build) {
 		if c.Timeout = min(r.Limits.step(), until-r.logged()); c.Timeout <= 0 {
 			return suite, restLate, nil
 		}
@@ -129,7 +130,7 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 			return suite, ended(step), err
 		}
 	}
-	for _, c := range u.plan.test {
+	for _, c := range u.plan.Test {
 		step := min(r.Limits.step(), until-r.logged())
 		if step <= 0 {
 			return suite, restLate, nil
@@ -178,10 +179,10 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	}
 	in := r.in
 	in.Prepared = nil
-	plans := map[Side]*plan{}
+	plans := map[Side]*sides.Plan{}
 	for _, side := range []Side{Base, Head} {
 		p := *u.plan
-		p.survey = r.plan[side].survey
+		p.Survey = r.plan[side].Survey
 		plans[side] = &p
 	}
 	g := newRunner(r.aside(r.Scratch), in, task{

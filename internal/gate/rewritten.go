@@ -57,7 +57,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 	if len(both) == 0 {
 		return nil, nil
 	}
-	also := r.referred(both)
+	also := r.sides.Referred(both)
 	asked := map[string]bool{}
 	var out []string
 	for _, f := range slices.Sorted(maps.Keys(both)) {
@@ -65,7 +65,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 			continue
 		}
 		head := r.rewrote[Head][f]
-		for _, c := range r.plan[Base].test {
+		for _, c := range r.plan[Base].Test {
 			key := c.Unit + " " + c.Text
 			if c.Eco == head.Eco && c.Unit == head.Unit && !asked[key] && !r.ranOnBase(c) { // its results were known
 				asked[key] = true
@@ -115,7 +115,7 @@ func (r *runner) leftBehind() []string {
 func (r *runner) leaves(side Side) []string {
 	root := r.prepared[side].tree.Dir
 	tracked, dirs := map[string]bool{}, map[string]bool{".": true, ".cargo": true, ".mvn": true, ".config": true}
-	for _, f := range slices.Concat(r.plan[Base].files, r.plan[Head].files) {
+	for _, f := range slices.Concat(r.plan[Base].Files, r.plan[Head].Files) {
 		tracked[f] = true
 		for dir := path.Dir(f); !dirs[dir]; dir = path.Dir(dir) {
 			dirs[dir] = true

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -30,7 +31,7 @@ func TestLeftBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &runner{
-		plan:     map[Side]*plan{Base: {files: []string{"a.py"}}, Head: {files: []string{"a.py"}}},
+		plan:     map[Side]*sides.Plan{Base: {Files: []string{"a.py"}}, Head: {Files: []string{"a.py"}}},
 		prepared: map[Side]*snapshot{Head: {tree: &workspace.Tree{Dir: dir}}},
 	}
 	if got := r.leaves(Head); !slices.Equal(got, []string{".npmrc", "pytest.ini"}) {

@@ -10,64 +10,59 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
 // runner is one run of the gate.
 type runner struct {
 	*Gate
-	in          Input
-	res         *Result
-	plan        map[Side]*plan
-	suites      map[Side]Suite
-	files       []string // of the head
-	prepared    map[Side]*snapshot
-	rewrote     map[Side]map[string]ecosystem.Command // tracked files that a command of tests changed
-	as          map[Side]Side                         // what the sides are called in the log; nil: by their names
-	packages    []ecosystem.Package                   // of the head
-	affected    map[string]bool                       // import paths of the head that the change affects
-	splits      map[string]split                      // by folder of the module
-	known       *baseRecord                           // of base's tests, from earlier runs; nil: nothing
-	saving      *baseRecord                           // what this run adds to it; nil: nothing
-	doubted     bool                                  // runs of base's tests disagreed
-	beside      beside                                // what is started with each command that runs tests
-	resting     bool                                  // it is at what the change cannot affect
-	rested      Suite                                 // what the head's tests said that the change cannot affect
-	flakes      *flakeLedger
-	facts       Facts
-	longest     time.Duration                 // the slowest package of the base's tests
-	lacks       []string                      // what could not be run for want of a program, for people
-	missing     bool                          // tests of the change import what the base does not provide
-	limit       time.Duration                 // of the whole gate
-	share       int                           // of limit, in percent: what the step that is at work may come to
-	failed      bool                          // the decisive part came to FAIL
-	fetches     map[string]bool               // evidence of commands that fetched, which build nothing
-	forgiven    map[string]bool               // evidence of setup commands that failed, and all that they fetch was there
-	copying     sync.Mutex                    // guards copied
-	copied      map[string]*folder.Replica    // the caches of single commands, by their folders
-	copies      string                        // what the names of its prepared snapshots begin with
-	phantoms    *phantoms                     // tests that fail inside of passing ones on the base
-	texts       map[string]ecosystem.Versions // of the files of the change
-	baseSources []*baseSource                 // of the base; filled when asked for
-	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
-	testTexts map[string]string
-	importing map[string]map[string]bool
-	touched   []touch                        // paths of the change that are not source
-	byDir     map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
-	over      Suite                          // the change's tests over the base's sources
-	overLeft  map[string]string              // test files that do not compile there, and why
-	baseFails bool                           // a setup or build of the base is why facts.Unprepared says so
-	keptArm   *arm                           // the base's tests over the head's sources, closed; nil: that is the head itself
+	in        Input
+	res       *Result
+	plan      map[Side]*sides.Plan
+	sides     *sides.Reader // what both sides say without being run
+	suites    map[Side]Suite
+	files     []string // of the head
+	prepared  map[Side]*snapshot
+	rewrote   map[Side]map[string]ecosystem.Command // tracked files that a command of tests changed
+	as        map[Side]Side                         // what the sides are called in the log; nil: by their names
+	packages  []ecosystem.Package                   // of the head
+	affected  map[string]bool                       // import paths of the head that the change affects
+	splits    map[string]split                      // by folder of the module
+	known     *baseRecord                           // of base's tests, from earlier runs; nil: nothing
+	saving    *baseRecord                           // what this run adds to it; nil: nothing
+	doubted   bool                                  // runs of base's tests disagreed
+	beside    beside                                // what is started with each command that runs tests
+	resting   bool                                  // it is at what the change cannot affect
+	rested    Suite                                 // what the head's tests said that the change cannot affect
+	flakes    *flakeLedger
+	facts     Facts
+	longest   time.Duration              // the slowest package of the base's tests
+	lacks     []string                   // what could not be run for want of a program, for people
+	missing   bool                       // tests of the change import what the base does not provide
+	limit     time.Duration              // of the whole gate
+	share     int                        // of limit, in percent: what the step that is at work may come to
+	failed    bool                       // the decisive part came to FAIL
+	fetches   map[string]bool            // evidence of commands that fetched, which build nothing
+	forgiven  map[string]bool            // evidence of setup commands that failed, and all that they fetch was there
+	copying   sync.Mutex                 // guards copied
+	copied    map[string]*folder.Replica // the caches of single commands, by their folders
+	copies    string                     // what the names of its prepared snapshots begin with
+	phantoms  *phantoms                  // tests that fail inside of passing ones on the base
+	over      Suite                      // the change's tests over the base's sources
+	overLeft  map[string]string          // test files that do not compile there, and why
+	baseFails bool                       // a setup or build of the base is why facts.Unprepared says so
+	keptArm   *arm                       // the base's tests over the head's sources, closed; nil: that is the head itself
 }
 
 // A task says what a runner works on beside its input: all of the change, the change
 // merged, or what the change cannot affect. Zero fields are those of a new run.
 type task struct {
-	plan     map[Side]*plan // what is run; nil: what is detected
-	as       map[Side]Side  // the names of the sides in the log; nil: their own
-	copies   string         // what the names of its prepared snapshots begin with
-	rest     bool           // the change cannot affect it
-	beside   beside         // what is started with each command that runs tests
+	plan     map[Side]*sides.Plan // what is run; nil: what is detected
+	as       map[Side]Side        // the names of the sides in the log; nil: their own
+	copies   string               // what the names of its prepared snapshots begin with
+	rest     bool                 // the change cannot affect it
+	beside   beside               // what is started with each command that runs tests
 	limit    time.Duration
 	longest  time.Duration // the slowest package of the base's tests
 	packages []ecosystem.Package
@@ -92,7 +87,7 @@ func newRunner(g *Gate, in Input, t task) *runner {
 	r := &runner{
 		Gate: g, in: in,
 		res:      &Result{Toolchains: map[string]string{}},
-		plan:     map[Side]*plan{},
+		plan:     map[Side]*sides.Plan{},
 		as:       t.as,
 		suites:   map[Side]Suite{},
 		prepared: map[Side]*snapshot{}, rewrote: map[Side]map[string]ecosystem.Command{},
@@ -109,7 +104,20 @@ func newRunner(g *Gate, in Input, t task) *runner {
 		flakes: t.flakes, phantoms: t.phantoms,
 	}
 	maps.Copy(r.plan, t.plan)
+	r.sides = r.reader()
 	return r
+}
+
+// reader reads the sides of the input.
+func (r *runner) reader() *sides.Reader {
+	out := &sides.Reader{
+		Change: r.in.Change, Base: r.in.Base, Head: r.in.Head,
+		Plans: r.plan, Suites: r.suites, Configured: r.in.Commands.Test != nil, Note: r.note,
+	}
+	if r.Gate != nil {
+		out.Mirror = r.Mirror
+	}
+	return out
 }
 
 // aside is g below another folder, without results of earlier runs: what is run beside

@@ -107,7 +107,7 @@ func (r *runner) blamed(ctx context.Context, s Step) (bool, error) {
 		if !ecosystem.Inside(s.Unit, f.Path) && s.Unit != "" {
 			continue
 		}
-		if mentions(output, path.Base(f.Path)) {
+		if ecosystem.Mentions(output, path.Base(f.Path)) {
 			return true, nil
 		}
 		if !ecosystem.Steers(f.Path) || f.Status == change.Deleted {
@@ -127,31 +127,12 @@ func (r *runner) blamed(ctx context.Context, s Step) (bool, error) {
 		}
 		known := manifestWord.FindAllString(string(before), -1)
 		for _, word := range manifestWord.FindAllString(string(after), -1) {
-			if !slices.Contains(known, word) && mentions(output, word) {
+			if !slices.Contains(known, word) && ecosystem.Mentions(output, word) {
 				return true, nil
 			}
 		}
 	}
 	return false, nil
-}
-
-// mentions says whether a text has a word that is not part of a longer one.
-func mentions(text, word string) bool {
-	for rest := text; ; {
-		i := strings.Index(rest, word)
-		if i < 0 {
-			return false
-		}
-		end := i + len(word)
-		if (i == 0 || !inWord(rest[i-1])) && (end == len(rest) || !inWord(rest[end])) {
-			return true
-		}
-		rest = rest[i+1:]
-	}
-}
-
-func inWord(c byte) bool {
-	return c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 func lastLine(s string) string {
@@ -169,7 +150,7 @@ func (r *runner) settle(ctx context.Context, side Side) error {
 		return nil
 	}
 	forgiven, all, said := "", true, why == ""
-	for _, c := range r.plan[side].setup {
+	for _, c := range r.plan[side].Setup {
 		at := r.lastSetup(side, c)
 		if at < 0 || !r.res.Steps[at].Failed() {
 			continue
@@ -264,7 +245,7 @@ func (r *runner) installsTheSame(c ecosystem.Command) bool {
 		return d.Unit == c.Unit && d.Text == c.Text && d.Installs == c.Installs
 	}
 	return c.Installs != "" && r.prepared[Base] != nil && r.named(Head) == Head &&
-		slices.ContainsFunc(r.plan[Base].setup, same) && !r.setupFailed(Base, c) &&
+		slices.ContainsFunc(r.plan[Base].Setup, same) && !r.setupFailed(Base, c) &&
 		!slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool { return ecosystem.Inside(c.Unit, name) && decidesInstall(name) })
 }
 

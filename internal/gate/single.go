@@ -34,8 +34,8 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 	}
 	r.plan[Base], r.plan[Head] = p, p
 	out := &Single{Suite: Suite{}}
-	if len(p.test) == 0 && len(p.build) == 0 {
-		if out.Nothing = ecosystem.Lacking(p.projects); out.Nothing == "" {
+	if len(p.Test) == 0 && len(p.Build) == 0 {
+		if out.Nothing = ecosystem.Lacking(p.Projects); out.Nothing == "" {
 			out.Nothing = nothingKnown
 		}
 		return out, nil
@@ -87,7 +87,7 @@ func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) 
 		commands = r.singleParts(only)
 	} else if rest {
 		for _, u := range r.restUnits() {
-			commands = slices.Concat(commands, u.plan.test)
+			commands = slices.Concat(commands, u.plan.Test)
 		}
 	}
 	for _, c := range commands {
@@ -105,7 +105,7 @@ func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) 
 // can be.
 func (r *runner) singleParts(only []ID) []ecosystem.Command {
 	var out []ecosystem.Command
-	for _, c := range r.plan[Base].test {
+	for _, c := range r.plan[Base].Test {
 		p := ecosystem.Part{Tests: map[string]bool{}}
 		for _, id := range only {
 			if id.Unit != c.Unit || id.Package == "" || c.Eco != r.singleEco(id) {
@@ -146,7 +146,7 @@ func (r *runner) singleEco(id ID) string {
 			return p.Eco
 		}
 	}
-	for _, c := range r.plan[Base].test {
+	for _, c := range r.plan[Base].Test {
 		if c.Unit == id.Unit && !ecosystem.ByPackage(c.Eco) {
 			return c.Eco
 		}

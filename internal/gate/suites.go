@@ -30,9 +30,9 @@ func (g *Gate) TestCommands(ctx context.Context, in Input) ([]TestCommand, error
 	if err := r.detect(ctx); err != nil {
 		return nil, fmt.Errorf("test commands: %w", err)
 	}
-	all := r.plan[Head].test
+	all := r.plan[Head].Test
 	if in.Commands.Test == nil {
-		for _, p := range r.plan[Head].left {
+		for _, p := range r.plan[Head].Left {
 			all = append(all, p.Test...)
 		}
 	}

@@ -64,18 +64,18 @@ func TestTestCommands(t *testing.T) {
 			}
 			slices.Sort(files)
 			p := newPlan(ecosystem.FindProjects(ecosystem.NewSurvey(ecosystem.InTree(dir), files, tools, t.Logf)), Commands{Setup: l.input["setup"], Test: l.input["test"]})
-			for _, c := range p.setup { // what cannot be fetched here is there, or is missed below
+			for _, c := range p.Setup { // what cannot be fetched here is there, or is missed below
 				_, _, _ = shellIn(t, dir, path, "set +e\n"+TestCommand{c: c}.Script())
 			}
-			for _, c := range p.build {
+			for _, c := range p.Build {
 				if _, out, exit := shellIn(t, dir, path, "set +e\n"+TestCommand{c: c}.Script()); exit != 0 {
 					t.Skipf("%s: %s", c.Text, out)
 				}
 			}
-			if len(p.test) == 0 {
+			if len(p.Test) == 0 {
 				t.Fatalf("no test commands in %q", files)
 			}
-			for _, c := range p.test {
+			for _, c := range p.Test {
 				if c.Unit == "" {
 					c.Unit = "."
 				}

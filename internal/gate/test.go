@@ -71,7 +71,7 @@ func (r *runner) test(ctx context.Context, side Side) error {
 	if side == Base {
 		return nil
 	}
-	for _, c := range r.plan[Head].test {
+	for _, c := range r.plan[Head].Test {
 		if t := r.suites[Head][ID{Unit: c.Unit, Command: c.Text}]; c.Results == nil && t.Status != Failed {
 			r.notCovered("the tests of %q one by one: its output does not name them, so that it counts as one test", c.Text)
 		}
@@ -207,7 +207,7 @@ func (r *runner) reveal(ctx context.Context) error {
 	}
 	alone := Suite{}
 	for pkg, tests := range named {
-		for _, c := range r.parts(Base, ecosystem.Group{Eco: r.ecoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: tests}) {
+		for _, c := range r.parts(Base, ecosystem.Group{Eco: r.sides.EcoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: tests}) {
 			suite, _, err := r.runFresh(ctx, Base, c)
 			if err != nil {
 				return err
@@ -240,7 +240,7 @@ func (r *runner) reveal(ctx context.Context) error {
 // attributeNothing takes the blame from failures that have no base to compare
 // with: the base has tests to run, and they could not be.
 func (r *runner) attributeNothing() {
-	if len(r.plan[Base].test) == 0 {
+	if len(r.plan[Base].Test) == 0 {
 		return // the base really has none
 	}
 	t := &r.res.Tests

@@ -43,7 +43,7 @@ func (r *runner) dropUnprepared() {
 	}
 	for grown := true; grown; {
 		grown = false
-		for _, p := range r.plan[Base].projects {
+		for _, p := range r.plan[Base].Projects {
 			at := slices.IndexFunc(out, func(o unprepared) bool { return p.Needs(o.Dir) })
 			if in(p) || at < 0 {
 				continue
@@ -54,7 +54,7 @@ func (r *runner) dropUnprepared() {
 			out, grown = append(out, unprepared{p, "it needs what is in " + out[at].Dir}), true
 		}
 	}
-	if len(out) == 0 || !slices.ContainsFunc(r.plan[Base].projects, func(p ecosystem.Project) bool { return !in(p) && len(p.Test) > 0 }) {
+	if len(out) == 0 || !slices.ContainsFunc(r.plan[Base].Projects, func(p ecosystem.Project) bool { return !in(p) && len(p.Test) > 0 }) {
 		return
 	}
 	for _, p := range out {
@@ -69,8 +69,8 @@ func (r *runner) dropUnprepared() {
 		if was == nil {
 			continue
 		}
-		now := newPlan(slices.DeleteFunc(slices.Clone(was.projects), in), r.in.Commands)
-		now.left, now.survey, now.files = was.left, was.survey, was.files
+		now := newPlan(slices.DeleteFunc(slices.Clone(was.Projects), in), r.in.Commands)
+		now.Left, now.Survey, now.Files = was.Left, was.Survey, was.Files
 		r.plan[side] = now
 	}
 	if r.baseFails {
@@ -84,7 +84,7 @@ func (r *runner) preparedBy(s Step) (ecosystem.Project, bool) {
 		return ecosystem.Project{}, false
 	}
 	var there []ecosystem.Project
-	for _, p := range r.plan[Base].projects {
+	for _, p := range r.plan[Base].Projects {
 		if p.Dir != s.Unit || len(p.Setup)+len(p.Build) == 0 {
 			continue
 		}
@@ -101,7 +101,7 @@ func (r *runner) preparedBy(s Step) (ecosystem.Project, bool) {
 
 // hasChanges says whether the change has a file of a project that is more than a document.
 func (r *runner) hasChanges(p ecosystem.Project) bool {
-	all := slices.Concat(r.plan[Base].projects, r.plan[Base].left)
+	all := slices.Concat(r.plan[Base].Projects, r.plan[Base].Left)
 	return slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool {
 		if dir, ok := ecosystem.Innermost(all, name); !ok || dir != p.Dir || ecosystem.IsDoc(name) {
 			return false
@@ -112,14 +112,14 @@ func (r *runner) hasChanges(p ecosystem.Project) bool {
 
 // isTested says whether the base has a test of a project of its ecosystem.
 func (r *runner) isTested(p ecosystem.Project) bool {
-	return len(p.Test) > 0 && slices.ContainsFunc(r.plan[Base].files, func(name string) bool {
+	return len(p.Test) > 0 && slices.ContainsFunc(r.plan[Base].Files, func(name string) bool {
 		return ecosystem.Inside(p.Dir, name) && p.Eco.IsTest != nil && p.Eco.IsTest(name)
 	})
 }
 
 // needsChanged says whether a project is built with one in which the change has files.
 func (r *runner) needsChanged(p ecosystem.Project) bool {
-	all := slices.Concat(r.plan[Base].projects, r.plan[Base].left)
+	all := slices.Concat(r.plan[Base].Projects, r.plan[Base].Left)
 	seen := map[string]bool{p.Dir: true}
 	for todo := []ecosystem.Project{p}; len(todo) > 0; todo = todo[1:] {
 		for _, o := range all {

@@ -28,3 +28,23 @@ func TestFailureLine(t *testing.T) {
 		}
 	}
 }
+
+// TestMentions holds what names a word.
+func TestMentions(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		text, word string
+		want       bool
+	}{
+		{"404 Not Found: left-padd@1.0.0", "left-padd", true},
+		{"404 Not Found: left-padding", "left-padd", false},
+		{"at src/main.ts(3,5): error", "main.ts", true},
+		{"remain.ts, main.tsx: error in main.ts", "main.ts", true},
+		{"a domain.ts", "main.ts", false},
+		{"", "x", false},
+	} {
+		if got := Mentions(tt.text, tt.word); got != tt.want {
+			t.Errorf("%q in %q: %v", tt.word, tt.text, got)
+		}
+	}
+}

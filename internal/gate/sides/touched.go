@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"bytes"
@@ -15,22 +15,22 @@ import (
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// A touch is a path of the tests, their data, support or steering at which base
+// A Touch is a path of the tests, their data, support or steering at which base
 // and head differ.
-type touch struct {
-	class compare.FileClass
+type Touch struct {
+	Class compare.FileClass
 	eco   string // whose table says so; empty: of none alone
-	path  string
-	file  change.File   // that it comes from
-	put   workspace.Put // what the base has there
-	mixed bool          // only parts of the file are of the class
+	Path  string
+	File  change.File   // that it comes from
+	Put   workspace.Put // what the base has there
+	Mixed bool          // only parts of the file are of the class
 
-	merge    func(theirs, ours []byte) ([]byte, error) // of a mixed one: ours with theirs of these parts
+	Merge    func(theirs, ours []byte) ([]byte, error) // of a mixed one: ours with theirs of these parts
 	examples bool                                      // of a mixed one: they are in its documentation
 }
 
 // readBoth reads both versions of the paths of the change.
-func (r *runner) readBoth(ctx context.Context) (map[string]ecosystem.Versions, error) {
+func (r *Reader) readBoth(ctx context.Context) (map[string]ecosystem.Versions, error) {
 	out := map[string]ecosystem.Versions{}
 	read := func(commit, name string) ([]byte, error) {
 		data, err := r.Mirror.ReadFile(ctx, commit, name)
@@ -42,7 +42,7 @@ func (r *runner) readBoth(ctx context.Context) (map[string]ecosystem.Versions, e
 		}
 		return data, err
 	}
-	for _, f := range r.in.Change.Files {
+	for _, f := range r.Change.Files {
 		for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
 			if _, done := out[name]; done || name == "" || f.Binary || ecosystem.IsDoc(name) {
 				continue
@@ -52,10 +52,10 @@ func (r *runner) readBoth(ctx context.Context) (map[string]ecosystem.Versions, e
 			}
 			var v ecosystem.Versions
 			var err error
-			if v.Base, err = read(r.in.Base.Commit, name); err != nil && ctx.Err() != nil {
+			if v.Base, err = read(r.Base.Commit, name); err != nil && ctx.Err() != nil {
 				return nil, err
 			}
-			if v.Head, err = read(r.in.Head.Commit, name); err != nil && ctx.Err() != nil {
+			if v.Head, err = read(r.Head.Commit, name); err != nil && ctx.Err() != nil {
 				return nil, err
 			}
 			out[name] = v
@@ -64,57 +64,58 @@ func (r *runner) readBoth(ctx context.Context) (map[string]ecosystem.Versions, e
 	return out, nil
 }
 
-// touches are the paths of the change that are not source, with what the base has
-// there. A file is of the first class that it has on either side.
-func (r *runner) touches(ctx context.Context) ([]touch, error) {
+// Classify reads the files of the change, and finds what they are to its tests. A file is
+// of the first class that it has on either side.
+func (r *Reader) Classify(ctx context.Context) error {
 	both, err := r.readBoth(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r.texts = both
-	also := r.referred(both)
-	var out []touch
-	for _, f := range r.in.Change.Files {
+	r.Texts = both
+	also := r.Referred(both)
+	var out []Touch
+	for _, f := range r.Change.Files {
 		for _, name := range slices.Compact([]string{f.Path, f.OldPath}) {
-			if name == "" || slices.ContainsFunc(out, func(t touch) bool { return t.path == name }) {
+			if name == "" || slices.ContainsFunc(out, func(t Touch) bool { return t.Path == name }) {
 				continue
 			}
-			t := touch{path: name, file: f, put: workspace.Put{Path: name, From: r.in.Base.Commit}}
+			t := Touch{Path: name, File: f, Put: workspace.Put{Path: name, From: r.Base.Commit}}
 			if eco := ecosystem.ForTests(name, r.readBase); eco != "" {
-				t.class, t.eco = compare.Test, eco
+				t.Class, t.eco = compare.Test, eco
 			} else if m := ecosystem.MixtureOf(name); m != nil && !ecosystem.InFolder(name, ecosystem.DataFolders...) {
 				if !r.mix(&t, m, both[name]) {
 					continue
 				}
 			} else {
-				t.class, t.eco = ecosystem.ClassOfBoth(name, both[name], also)
+				t.Class, t.eco = ecosystem.ClassOfBoth(name, both[name], also)
 			}
-			if link := r.testLink(ctx, name); t.class == compare.Source && link != "" {
+			if link := r.testLink(ctx, name); t.Class == compare.Source && link != "" {
 				_, t.eco = ecosystem.ClassOfBoth(link, both[name], also)
-				t.class = compare.Support // it has a path of its own, so that no test is of this file
+				t.Class = compare.Support // it has a path of its own, so that no test is of this file
 			}
-			if t.class == compare.Source && f.Status == change.Retyped || t.class == compare.Source && r.linkAt(ctx, name) {
-				t.class, t.eco = ecosystem.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
+			if t.Class == compare.Source && f.Status == change.Retyped || t.Class == compare.Source && r.linkAt(ctx, name) {
+				t.Class, t.eco = ecosystem.ClassOf(name+"/x", nil, also) // a link to a folder is what the folder is
 			}
-			if m := ecosystem.ExamplesOf(name, also.Doctests); t.class == compare.Source && m != nil && r.mix(&t, m, both[name]) {
+			if m := ecosystem.ExamplesOf(name, also.Doctests); t.Class == compare.Source && m != nil && r.mix(&t, m, both[name]) {
 				t.examples = true
 			}
-			if f.Status == change.Renamed && name == f.Path && t.class == compare.Source && strings.EqualFold(name, f.OldPath) {
+			if f.Status == change.Renamed && name == f.Path && t.Class == compare.Source && strings.EqualFold(name, f.OldPath) {
 				// The base's file cannot stand beside one whose name differs in its case alone.
-				t.class, t.eco = ecosystem.ClassOfBoth(f.OldPath, both[f.OldPath], also)
+				t.Class, t.eco = ecosystem.ClassOfBoth(f.OldPath, both[f.OldPath], also)
 			}
-			if t.class != compare.Source {
+			if t.Class != compare.Source {
 				out = append(out, t)
 			}
 		}
 	}
 	r.relocate(out)
-	return append(out, r.inTheWay(out)...), nil
+	r.Touched = append(out, r.inTheWay(out)...)
+	return nil
 }
 
 // linkAt says whether either side has a symbolic link at a path.
-func (r *runner) linkAt(ctx context.Context, name string) bool {
-	for _, commit := range []string{r.in.Base.Commit, r.in.Head.Commit} {
+func (r *Reader) linkAt(ctx context.Context, name string) bool {
+	for _, commit := range []string{r.Base.Commit, r.Head.Commit} {
 		entries, err := r.Mirror.Files(ctx, commit)
 		if err != nil {
 			continue
@@ -129,8 +130,8 @@ func (r *runner) linkAt(ctx context.Context, name string) bool {
 
 // testLink is a link of the base to a file that the change edits, at a place where
 // runners take tests from; empty: there is none.
-func (r *runner) testLink(ctx context.Context, name string) string {
-	entries, err := r.Mirror.Files(ctx, r.in.Base.Commit)
+func (r *Reader) testLink(ctx context.Context, name string) string {
+	entries, err := r.Mirror.Files(ctx, r.Base.Commit)
 	if err != nil {
 		return ""
 	}
@@ -138,7 +139,7 @@ func (r *runner) testLink(ctx context.Context, name string) string {
 		if e.Mode != "120000" || !ecosystem.IsTestFile(e.Path) {
 			continue
 		}
-		to, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, e.Path)
+		to, err := r.Mirror.ReadFile(ctx, r.Base.Commit, e.Path)
 		if err == nil && path.Join(path.Dir(e.Path), string(to)) == name {
 			return e.Path
 		}
@@ -148,13 +149,13 @@ func (r *runner) testLink(ctx context.Context, name string) string {
 
 // inTheWay are links and files of the head where the base has folders of what is
 // put back.
-func (r *runner) inTheWay(touches []touch) []touch {
-	var out []touch
+func (r *Reader) inTheWay(touches []Touch) []Touch {
+	var out []Touch
 	for _, t := range touches {
-		for dir := path.Dir(t.path); dir != "."; dir = path.Dir(dir) {
-			there := func(o touch) bool { return o.path == dir }
-			if _, ok := slices.BinarySearch(r.plan[Head].files, dir); ok && !slices.ContainsFunc(touches, there) && !slices.ContainsFunc(out, there) {
-				out = append(out, touch{class: t.class, eco: t.eco, path: dir, file: t.file, put: workspace.Put{Path: dir, From: r.in.Base.Commit}})
+		for dir := path.Dir(t.Path); dir != "."; dir = path.Dir(dir) {
+			there := func(o Touch) bool { return o.Path == dir }
+			if _, ok := slices.BinarySearch(r.Plans[ecosystem.Head].Files, dir); ok && !slices.ContainsFunc(touches, there) && !slices.ContainsFunc(out, there) {
+				out = append(out, Touch{Class: t.Class, eco: t.eco, Path: dir, File: t.File, Put: workspace.Put{Path: dir, From: r.Base.Commit}})
 			}
 		}
 	}
@@ -163,35 +164,35 @@ func (r *runner) inTheWay(touches []touch) []touch {
 
 // mix fills in the touch of a file of several uses; false where the change leaves
 // the parts alone that are not source.
-func (r *runner) mix(t *touch, m *ecosystem.Mixture, v ecosystem.Versions) bool {
+func (r *Reader) mix(t *Touch, m *ecosystem.Mixture, v ecosystem.Versions) bool {
 	if v.Head == nil {
 		return false // its project is gone, or built with something else
 	}
 	merged, err := m.Merge(v.Base, v.Head)
 	if err != nil {
-		r.note("%s: what it sets for tests could not be separated from the rest, so that the change's version is used: %v", t.path, err)
+		r.Note("%s: what it sets for tests could not be separated from the rest, so that the change's version is used: %v", t.Path, err)
 		return false
 	}
 	if bytes.Equal(merged, v.Head) {
 		return false
 	}
-	t.class, t.mixed, t.merge = m.Class, true, m.Merge
-	t.put = workspace.Put{Path: t.path, Data: merged}
+	t.Class, t.Mixed, t.Merge = m.Class, true, m.Merge
+	t.Put = workspace.Put{Path: t.Path, Data: merged}
 	return true
 }
 
 // relocate lets the base's version of a moved test stand where the head has it,
 // where what it tests moved along.
-func (r *runner) relocate(touches []touch) {
+func (r *Reader) relocate(touches []Touch) {
 	for i, t := range touches {
-		f := t.file
-		if f.Status != change.Renamed || t.path != f.Path || t.mixed || !r.movedAlong(f) {
+		f := t.File
+		if f.Status != change.Renamed || t.Path != f.Path || t.Mixed || !r.movedAlong(f) {
 			continue
 		}
-		touches[i].put.At = f.OldPath
+		touches[i].Put.At = f.OldPath
 		for j, o := range touches {
-			if o.path == f.OldPath && o.file.Path == f.Path {
-				touches[j].put = workspace.Put{Path: o.path}
+			if o.Path == f.OldPath && o.File.Path == f.Path {
+				touches[j].Put = workspace.Put{Path: o.Path}
 			}
 		}
 	}
@@ -199,9 +200,9 @@ func (r *runner) relocate(touches []touch) {
 
 // movedAlong says whether sources moved in the same way as a file, such as with
 // the whole folder.
-func (r *runner) movedAlong(f change.File) bool {
+func (r *Reader) movedAlong(f change.File) bool {
 	from, to := movedPrefix(f)
-	return slices.ContainsFunc(r.in.Change.Files, func(o change.File) bool {
+	return slices.ContainsFunc(r.Change.Files, func(o change.File) bool {
 		if o.Status != change.Renamed || !ecosystem.IsSource(o.Path) || ecosystem.IsTestFile(o.Path) {
 			return false
 		}

@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"context"
@@ -9,15 +9,15 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// runnable says whether a line that can run changed: not documentation, not
+// Runnable says whether a line that can run changed: not documentation, not
 // tests or their data, and in Go files more than comments and layout.
-func (r *runner) runnable(ctx context.Context) bool {
-	return slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return r.runnableFile(ctx, f) })
+func (r *Reader) Runnable(ctx context.Context, packages []ecosystem.Package) bool {
+	return slices.ContainsFunc(r.Change.Files, func(f change.File) bool { return r.runnableFile(ctx, f, packages) })
 }
 
-func (r *runner) runnableFile(ctx context.Context, f change.File) bool {
+func (r *Reader) runnableFile(ctx context.Context, f change.File, packages []ecosystem.Package) bool {
 	inert := func(name string) bool {
-		return ecosystem.IsTestFile(name) || ecosystem.IsDoc(name) && !r.embedded(name)
+		return ecosystem.IsTestFile(name) || ecosystem.IsDoc(name) && !embedded(packages, name)
 	}
 	if inert(f.Path) && (f.Status != change.Renamed || inert(f.OldPath)) {
 		return false
@@ -26,11 +26,11 @@ func (r *runner) runnableFile(ctx context.Context, f change.File) bool {
 	if same == nil || f.Status != change.Modified {
 		return true // a file under another name may be another one, such as of another package
 	}
-	before, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, f.Path)
+	before, err := r.Mirror.ReadFile(ctx, r.Base.Commit, f.Path)
 	if err != nil {
 		return true // what cannot be read may be runnable
 	}
-	after, err := r.Mirror.ReadFile(ctx, r.in.Head.Commit, f.Path)
+	after, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path)
 	if err != nil {
 		return true
 	}
@@ -38,8 +38,8 @@ func (r *runner) runnableFile(ctx context.Context, f change.File) bool {
 }
 
 // embedded says whether a Go package of the head carries the file.
-func (r *runner) embedded(name string) bool {
-	return slices.ContainsFunc(r.packages, func(p ecosystem.Package) bool {
+func embedded(packages []ecosystem.Package, name string) bool {
+	return slices.ContainsFunc(packages, func(p ecosystem.Package) bool {
 		return slices.ContainsFunc(p.EmbedFiles, func(f string) bool { return path.Join(p.Dir, f) == name })
 	})
 }

@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"testing"
@@ -11,9 +11,9 @@ import (
 // by people.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []ecosystem.Package{{Dir: "a"}, {Dir: "b", EmbedFiles: []string{"help/x.md"}}, {Dir: ".", EmbedFiles: []string{"top.md"}}}}
+	packages := []ecosystem.Package{{Dir: "a"}, {Dir: "b", EmbedFiles: []string{"help/x.md"}}, {Dir: ".", EmbedFiles: []string{"top.md"}}}
 	for name, want := range map[string]bool{"b/help/x.md": true, "top.md": true, "a/help/x.md": false, "help/x.md": false} {
-		if r.embedded(name) != want {
+		if embedded(packages, name) != want {
 			t.Errorf("%s embedded: %v", name, !want)
 		}
 	}
@@ -23,7 +23,7 @@ func TestEmbedded(t *testing.T) {
 // the file.
 func TestRunnableFile(t *testing.T) {
 	t.Parallel()
-	r := &runner{packages: []ecosystem.Package{{Dir: ".", EmbedFiles: []string{"help.md"}}}}
+	r, packages := &Reader{}, []ecosystem.Package{{Dir: ".", EmbedFiles: []string{"help.md"}}}
 	for _, tt := range []struct {
 		f    change.File
 		want bool
@@ -42,7 +42,7 @@ func TestRunnableFile(t *testing.T) {
 		{change.File{Path: "a_test.go", OldPath: "a.go", Status: change.Copied}, false},
 		{change.File{Path: "a.go", Status: change.Retyped}, true},
 	} {
-		if got := r.runnableFile(t.Context(), tt.f); got != tt.want {
+		if got := r.runnableFile(t.Context(), tt.f, packages); got != tt.want {
 			t.Errorf("%s %s→%s: runnable %v", tt.f.Status, tt.f.OldPath, tt.f.Path, got)
 		}
 	}

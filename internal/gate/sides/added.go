@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 )
 
 // hunk is the head of a hunk in a patch without context.
-var hunk = pattern.New(`(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+var HunkHead = pattern.New(`(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
 // addedLines are the lines of the new file that a patch without context brings.
 func addedLines(patch string) map[int]bool {
 	out := map[int]bool{}
-	for _, m := range hunk.FindAllStringSubmatch(patch, -1) {
+	for _, m := range HunkHead.FindAllStringSubmatch(patch, -1) {
 		from, _ := strconv.Atoi(m[1])
 		n := 1
 		if m[2] != "" {
@@ -27,9 +27,9 @@ func addedLines(patch string) map[int]bool {
 	return out
 }
 
-// added are the lines of the head that the change adds to a file, by their numbers.
-func (r *runner) added(ctx context.Context, f change.File) (map[int]bool, error) {
-	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.in.Base.Commit, r.in.Head.Commit, "--", f.Path}
+// Added are the lines of the head that the change adds to a file, by their numbers.
+func (r *Reader) Added(ctx context.Context, f change.File) (map[int]bool, error) {
+	args := []string{"diff", "--no-color", "--no-ext-diff", "--no-textconv", "-M", "-U0", r.Base.Commit, r.Head.Commit, "--", f.Path}
 	if f.OldPath != "" {
 		args = append(args, f.OldPath)
 	}

@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"bytes"
@@ -11,10 +11,10 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// stands says whether a test of the base still stands in the head's tree by its own
+// Stands says whether a test of the base still stands in the head's tree by its own
 // name, whatever its file is called, however it is tagged and wherever it is.
-func (r *runner) stands(id ID) bool {
-	file, src := r.testFileOf(id)
+func (r *Reader) Stands(id ecosystem.ID) bool {
+	file, src := r.TestFileOf(id)
 	if src == nil {
 		return r.projectStands(id)
 	}
@@ -30,7 +30,7 @@ func (r *runner) stands(id ID) bool {
 	params := strings.Contains(id.Test, "[") && base.Text(id.Test) != ""
 	for name, head := range r.headTests(file) {
 		t := ecosystem.ReadTests(name, head)
-		if name != file && name != r.movedTo(file) && (ecosystem.ReadTests(name, r.texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
+		if name != file && name != r.MovedTo(file) && (ecosystem.ReadTests(name, r.Texts[name].Base).Has(id.Test) || r.reported(name, id.Test)) {
 			continue // it is another test of that name, or this one where it ran
 		}
 		switch {
@@ -48,9 +48,9 @@ func (r *runner) stands(id ID) bool {
 }
 
 // reported says whether the head's run has a test of a name in a file.
-func (r *runner) reported(file, test string) bool {
-	for id, t := range r.suites[Head] {
-		if id.Test == test && t.Status != NotRun && (id.Package == file || ecosystem.ByPackage(t.Eco) && r.packageDir(Head, id) == path.Dir(file)) {
+func (r *Reader) reported(file, test string) bool {
+	for id, t := range r.Suites[ecosystem.Head] {
+		if id.Test == test && t.Status != ecosystem.NotRun && (id.Package == file || ecosystem.ByPackage(t.Eco) && r.PackageDir(ecosystem.Head, id) == path.Dir(file)) {
 			return true
 		}
 	}
@@ -59,9 +59,9 @@ func (r *runner) reported(file, test string) bool {
 
 // reportedAs says whether the head's run has a test in a file whose name ends so, and the
 // base's has not.
-func (r *runner) reportedAs(file, test, end string) bool {
-	for id, t := range r.suites[Head] {
-		if id.Package == file && id.Test != test && strings.HasSuffix(id.Test, end) && t.Status != NotRun && r.suites[Base][id].Status == "" {
+func (r *Reader) reportedAs(file, test, end string) bool {
+	for id, t := range r.Suites[ecosystem.Head] {
+		if id.Package == file && id.Test != test && strings.HasSuffix(id.Test, end) && t.Status != ecosystem.NotRun && r.Suites[ecosystem.Base][id].Status == "" {
 			return true
 		}
 	}
@@ -70,34 +70,34 @@ func (r *runner) reportedAs(file, test, end string) bool {
 
 // headTests are the head's contents of the file of a test, wherever it is, and of
 // all that the change brings.
-func (r *runner) headTests(file string) map[string][]byte {
+func (r *Reader) headTests(file string) map[string][]byte {
 	out := map[string][]byte{}
-	for name, v := range r.texts {
+	for name, v := range r.Texts {
 		if v.Head != nil {
 			out[name] = v.Head
 		}
 	}
-	if src, err := ecosystem.ReadInTree(r.in.Head.Dir, file); err == nil {
+	if src, err := ecosystem.ReadInTree(r.Head.Dir, file); err == nil {
 		out[file] = src
 	}
 	return out
 }
 
-// testFileOf is the base's file that a test is in, with its content; no content
+// TestFileOf is the base's file that a test is in, with its content; no content
 // where that is not known.
-func (r *runner) testFileOf(id ID) (string, []byte) {
+func (r *Reader) TestFileOf(id ecosystem.ID) (string, []byte) {
 	if id.Command != "" {
 		return "", nil
 	}
-	eco := ecosystem.Named(r.ecoOf(id))
+	eco := ecosystem.Named(r.EcoOf(id))
 	if eco == nil || eco.Packages == nil {
-		src, err := ecosystem.ReadInTree(r.in.Base.Dir, id.Package)
+		src, err := ecosystem.ReadInTree(r.Base.Dir, id.Package)
 		if err != nil {
 			return "", nil
 		}
 		return id.Package, src
 	}
-	dir := r.packageDir(Base, id)
+	dir := r.PackageDir(ecosystem.Base, id)
 	if r.byDir == nil {
 		r.byDir = map[string]map[string]testFile{}
 	}
@@ -115,13 +115,13 @@ type testFile struct {
 }
 
 // readPackage returns the base's test files in a folder by the tests in them.
-func (r *runner) readPackage(eco *ecosystem.Ecosystem, dir string) map[string]testFile {
+func (r *Reader) readPackage(eco *ecosystem.Ecosystem, dir string) map[string]testFile {
 	out := map[string]testFile{}
-	for _, f := range r.plan[Base].files {
+	for _, f := range r.Plans[ecosystem.Base].Files {
 		if path.Dir(f) != dir || !eco.IsTest(f) {
 			continue
 		}
-		src, err := ecosystem.ReadInTree(r.in.Base.Dir, f)
+		src, err := ecosystem.ReadInTree(r.Base.Dir, f)
 		if err != nil {
 			continue
 		}
@@ -133,18 +133,18 @@ func (r *runner) readPackage(eco *ecosystem.Ecosystem, dir string) map[string]te
 }
 
 // projectStands says of a test without a file whether what runs it is still there.
-func (r *runner) projectStands(id ID) bool {
-	for _, p := range r.allProjects(Base) {
+func (r *Reader) projectStands(id ecosystem.ID) bool {
+	for _, p := range r.allProjects(ecosystem.Base) {
 		if p.Dir != id.Unit {
 			continue
 		}
 		for _, w := range p.Why {
-			if _, gone := slices.BinarySearch(r.plan[Head].files, r.movedTo(w)); gone {
+			if _, gone := slices.BinarySearch(r.Plans[ecosystem.Head].Files, r.MovedTo(w)); gone {
 				return true
 			}
 		}
 	}
-	return len(r.allProjects(Base)) == 0 || r.configured(StageTest)
+	return len(r.allProjects(ecosystem.Base)) == 0 || r.Configured
 }
 
 var (
@@ -152,9 +152,15 @@ var (
 	lenientMark = pattern.New(`(?i)xfail|expectedFailure|\.failing\b|\.fails\b|\bretry|\bretries|flaky`)
 )
 
+// AddsSkip says whether an edit of the test itself may skip it.
+func (r *Reader) AddsSkip(id ecosystem.ID) bool { return r.marked(id, skipMark) }
+
+// AddsLeniency says whether an edit of the test itself lets it fail, or tries it again.
+func (r *Reader) AddsLeniency(id ecosystem.ID) bool { return r.marked(id, lenientMark) }
+
 // marked says whether an edit of the test itself brings a mark.
-func (r *runner) marked(id ID, mark *pattern.Pattern) bool {
-	file, src := r.testFileOf(id)
+func (r *Reader) marked(id ecosystem.ID, mark *pattern.Pattern) bool {
+	file, src := r.TestFileOf(id)
 	if src == nil {
 		return false
 	}
@@ -162,7 +168,7 @@ func (r *runner) marked(id ID, mark *pattern.Pattern) bool {
 	for name, head := range r.headTests(file) {
 		t := ecosystem.ReadTests(name, head)
 		before, after := base.Text(id.Test), t.Text(id.Test)
-		if before == "" && (name == file || name == r.movedTo(file)) {
+		if before == "" && (name == file || name == r.MovedTo(file)) {
 			before, after = string(src), string(head)
 		}
 		if after == "" || after == before {
@@ -181,11 +187,11 @@ func (r *runner) marked(id ID, mark *pattern.Pattern) bool {
 	return false
 }
 
-// removedNames are the names that the change takes out of the sources that a test
+// RemovedNames are the names that the change takes out of the sources that a test
 // can mean: those of its files on the base that none of the same folder has on the
 // head, in the test's own folder and in files and folders that it names.
-func (r *runner) removedNames(id ID) map[string]bool {
-	file, src := r.testFileOf(id)
+func (r *Reader) RemovedNames(id ecosystem.ID) map[string]bool {
+	file, src := r.TestFileOf(id)
 	about := ecosystem.Words(src)
 	before, after := map[string]map[string]bool{}, map[string]map[string]bool{}
 	add := func(to map[string]map[string]bool, dir string, names map[string]bool) {
@@ -194,8 +200,8 @@ func (r *runner) removedNames(id ID) map[string]bool {
 		}
 		maps.Copy(to[dir], names)
 	}
-	for name, v := range r.texts {
-		apart := slices.ContainsFunc(r.touched, func(t touch) bool { return t.path == name && !t.mixed })
+	for name, v := range r.Texts {
+		apart := slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name && !t.Mixed })
 		if apart || ecosystem.IsDoc(name) || !ecosystem.IsSource(name) {
 			continue
 		}
@@ -220,16 +226,16 @@ func (r *runner) removedNames(id ID) map[string]bool {
 	return out
 }
 
-// subjectStands says whether nothing that a test names was taken out of the sources.
-func (r *runner) subjectStands(id ID) bool {
-	file, src := r.testFileOf(id)
+// SubjectStands says whether nothing that a test names was taken out of the sources.
+func (r *Reader) SubjectStands(id ecosystem.ID) bool {
+	file, src := r.TestFileOf(id)
 	if src == nil {
 		return true
 	}
 	if text := ecosystem.ReadTests(file, src).Text(id.Test); text != "" {
 		src = []byte(text)
 	}
-	removed := r.removedNames(id)
+	removed := r.RemovedNames(id)
 	for w := range ecosystem.Words(src) {
 		if removed[w] {
 			return false

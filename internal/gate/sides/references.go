@@ -1,4 +1,4 @@
-package gate
+package sides
 
 import (
 	"path"
@@ -12,8 +12,8 @@ import (
 // of one ecosystem alone, such as a Makefile.
 type steeringText struct{ dir, text, eco string }
 
-// referred reads what the trees say of files elsewhere.
-func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred {
+// Referred reads what the trees say of files elsewhere.
+func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred {
 	called := map[string]bool{}
 	var settings []string
 	var steering []steeringText
@@ -22,15 +22,15 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 			called[path.Join(dir, w)] = true
 		}
 	}
-	for _, side := range []Side{Base, Head} {
-		if r.plan[side] == nil {
+	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+		if r.Plans[side] == nil {
 			continue
 		}
-		root := r.tree(side).Dir
-		for _, c := range r.plan[side].test {
+		root := r.dir(side)
+		for _, c := range r.Plans[side].Test {
 			note(c.Unit, c.Text)
 		}
-		for _, p := range r.plan[side].projects {
+		for _, p := range r.Plans[side].Projects {
 			for _, name := range []string{"GNUmakefile", "makefile", "Makefile", "justfile", "Taskfile.yml", "package.json"} {
 				src, err := ecosystem.ReadInTree(root, path.Join(p.Dir, name))
 				if err != nil {
@@ -57,9 +57,9 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 	}
 	all := strings.Join(settings, "\n")
 	doctests := strings.Contains(all, "doctest") || slices.ContainsFunc(steering, func(s steeringText) bool { return strings.Contains(s.text, "doctest") })
-	for _, side := range []Side{Base, Head} {
-		if p := r.plan[side]; p != nil {
-			doctests = doctests || slices.ContainsFunc(p.test, func(c ecosystem.Command) bool { return strings.Contains(c.Text, "doctest") })
+	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+		if p := r.Plans[side]; p != nil {
+			doctests = doctests || slices.ContainsFunc(p.Test, func(c ecosystem.Command) bool { return strings.Contains(c.Text, "doctest") })
 		}
 	}
 	return ecosystem.Referred{
@@ -86,8 +86,8 @@ func (r *runner) referred(both map[string]ecosystem.Versions) ecosystem.Referred
 }
 
 // readBase returns a file of the base, nil where it has none that can be read.
-func (r *runner) readBase(name string) []byte {
-	src, err := ecosystem.ReadInTree(r.in.Base.Dir, name)
+func (r *Reader) readBase(name string) []byte {
+	src, err := ecosystem.ReadInTree(r.Base.Dir, name)
 	if err != nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ const maxRead = 4000
 // steered recognises files that are a part of what steers tests, and that no source
 // names: what a Makefile includes, a file of variables, a plug-in of a configuration, a
 // list of tests.
-func (r *runner) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
+func (r *Reader) steered(both map[string]ecosystem.Versions, steering []steeringText) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		v := both[name]
 		if ecosystem.IsCode(name, v.Base, v.Head) { // a library that a script of tests loads is what it tests, unless it is called a helper
@@ -112,7 +112,7 @@ func (r *runner) steered(both map[string]ecosystem.Versions, steering []steering
 		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Includes); ok {
 			return eco, true
 		}
-		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Reads); ok && r.plan[Base] != nil && ecosystem.ListsTests(string(v.Base), r.plan[Base].files) {
+		if eco, ok := r.onlySteering(name, both, steering, ecosystem.Reads); ok && r.Plans[ecosystem.Base] != nil && ecosystem.ListsTests(string(v.Base), r.Plans[ecosystem.Base].Files) {
 			return eco, true
 		}
 		return "", false
@@ -120,7 +120,7 @@ func (r *runner) steered(both map[string]ecosystem.Versions, steering []steering
 }
 
 // data recognises files that tests, or what steers them, name and no source does.
-func (r *runner) data(both map[string]ecosystem.Versions, steering []steeringText) func(string) bool {
+func (r *Reader) data(both map[string]ecosystem.Versions, steering []steeringText) func(string) bool {
 	named := r.onlyTests(both, ecosystem.Names)
 	return func(name string) bool {
 		if named(name) {
@@ -134,7 +134,7 @@ func (r *runner) data(both map[string]ecosystem.Versions, steering []steeringTex
 
 // onlySteering says whether what steers tests refers to a file and no source does, and of
 // which ecosystem that is.
-func (r *runner) onlySteering(name string, both map[string]ecosystem.Versions, steering []steeringText, refers func(text, dir, name string) bool) (eco string, ok bool) {
+func (r *Reader) onlySteering(name string, both map[string]ecosystem.Versions, steering []steeringText, refers func(text, dir, name string) bool) (eco string, ok bool) {
 	i := slices.IndexFunc(steering, func(s steeringText) bool { return refers(s.text, s.dir, name) })
 	if _, changed := both[name]; !changed || i < 0 {
 		return "", false
@@ -146,7 +146,7 @@ func (r *runner) onlySteering(name string, both map[string]ecosystem.Versions, s
 }
 
 // onlyTests recognises files that test files refer to and no source does.
-func (r *runner) onlyTests(both map[string]ecosystem.Versions, refers func(text, dir, name string) bool) func(string) bool {
+func (r *Reader) onlyTests(both map[string]ecosystem.Versions, refers func(text, dir, name string) bool) func(string) bool {
 	return func(name string) bool {
 		if _, changed := both[name]; !changed {
 			return false
@@ -158,8 +158,8 @@ func (r *runner) onlyTests(both map[string]ecosystem.Versions, refers func(text,
 
 // namedIn says whether tests and other sources of the base refer to a file. ok is false
 // where there are too many to look at: in doubt a file is source.
-func (r *runner) namedIn(name string, refers func(text, dir, name string) bool) (test, source, ok bool) {
-	p := r.plan[Base]
+func (r *Reader) namedIn(name string, refers func(text, dir, name string) bool) (test, source, ok bool) {
+	p := r.Plans[ecosystem.Base]
 	if p == nil {
 		return false, false, true
 	}
@@ -193,10 +193,10 @@ type baseSource struct {
 }
 
 // sourcesOfBase are the sources of the base.
-func (r *runner) sourcesOfBase() []*baseSource {
+func (r *Reader) sourcesOfBase() []*baseSource {
 	if r.baseSources == nil {
 		r.baseSources = []*baseSource{}
-		for _, f := range r.plan[Base].files {
+		for _, f := range r.Plans[ecosystem.Base].Files {
 			if ecosystem.IsSource(f) {
 				test := ecosystem.IsTestSource(f)
 				r.baseSources = append(r.baseSources, &baseSource{
@@ -209,7 +209,7 @@ func (r *runner) sourcesOfBase() []*baseSource {
 	return r.baseSources
 }
 
-func (r *runner) textOf(f *baseSource) string {
+func (r *Reader) textOf(f *baseSource) string {
 	if !f.read {
 		f.read, f.text = true, string(r.readBase(f.name))
 	}
@@ -219,10 +219,10 @@ func (r *runner) textOf(f *baseSource) string {
 // runsTests recognises what a test command of the base calls, or what that takes as a part of
 // itself, and what decides which tests run: it names files of tests, or sets variables, and
 // neither the tests nor other sources have to do with it, whose product it would be.
-func (r *runner) runsTests(called map[string]bool) func(string) bool {
+func (r *Reader) runsTests(called map[string]bool) func(string) bool {
 	var scripts map[string][]string // what a test command gets to, with the parts of each
 	return func(name string) bool {
-		if r.plan[Base] == nil || !r.maySteer(name) {
+		if r.Plans[ecosystem.Base] == nil || !r.maySteer(name) {
 			return false
 		}
 		if scripts == nil {
@@ -232,15 +232,17 @@ func (r *runner) runsTests(called map[string]bool) func(string) bool {
 		if !ok || r.usedElsewhere(name, scripts) {
 			return false
 		}
-		names := func(f string) bool { return ecosystem.NamesTests(string(r.readBase(f)), f, r.plan[Base].files) }
+		names := func(f string) bool {
+			return ecosystem.NamesTests(string(r.readBase(f)), f, r.Plans[ecosystem.Base].Files)
+		}
 		return names(name) || ecosystem.SetsVariables(string(r.readBase(name))) ||
 			called[name] && slices.ContainsFunc(parts, func(f string) bool { return names(f) && !r.usedElsewhere(f, scripts) })
 	}
 }
 
 // maySteer says whether a file is code of the base that is no test itself.
-func (r *runner) maySteer(name string) bool {
-	_, there := slices.BinarySearch(r.plan[Base].files, name)
+func (r *Reader) maySteer(name string) bool {
+	_, there := slices.BinarySearch(r.Plans[ecosystem.Base].Files, name)
 	return there && !ecosystem.IsTestFile(name) && (path.Ext(name) == "" || ecosystem.IsCode(name))
 }
 
@@ -249,9 +251,9 @@ const maxScripts = 200
 
 // scripts are the scripts of the base that test commands call, and what these include, import
 // or call.
-func (r *runner) scripts(called map[string]bool) map[string][]string {
+func (r *Reader) scripts(called map[string]bool) map[string][]string {
 	var code, next []string
-	for _, f := range r.plan[Base].files {
+	for _, f := range r.Plans[ecosystem.Base].Files {
 		if r.maySteer(f) && !ecosystem.IgnoredDir(path.Dir(f)) && len(code) < maxRead {
 			code = append(code, f)
 			if called[f] {
@@ -280,8 +282,8 @@ func (r *runner) scripts(called map[string]bool) map[string][]string {
 
 // usedElsewhere says whether tests or sources of the base that are no scripts of these refer to
 // a file.
-func (r *runner) usedElsewhere(name string, scripts map[string][]string) bool {
-	for _, f := range r.plan[Base].files {
+func (r *Reader) usedElsewhere(name string, scripts map[string][]string) bool {
+	for _, f := range r.Plans[ecosystem.Base].Files {
 		if _, own := scripts[f]; own || f == name || !ecosystem.IsCode(f) || ecosystem.IgnoredDir(path.Dir(f)) {
 			continue
 		}
@@ -295,7 +297,7 @@ func (r *runner) usedElsewhere(name string, scripts map[string][]string) bool {
 
 // product recognises code of the base whose name or folder is one of tests, and which has none
 // and checks nothing: what is no test imports it.
-func (r *runner) product(called map[string]bool) func(string) bool {
+func (r *Reader) product(called map[string]bool) func(string) bool {
 	var scripts map[string][]string
 	return func(name string) bool {
 		src := r.readBase(name)

@@ -1,0 +1,116 @@
+package sides
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// A Site is a test by where it stands in a tree, so that results of both sides
+// compare although a module or a folder is called otherwise.
+type Site struct{ At, Test string }
+
+// PackageDir is the folder of a package of a side.
+func (r *Reader) PackageDir(side ecosystem.Side, id ecosystem.ID) string {
+	best, dir := "", id.Package
+	for _, p := range r.allProjects(side) {
+		if p.Eco.Packages == nil {
+			continue
+		}
+		root := p.Eco.Packages.Root(p)
+		if rest, ok := strings.CutPrefix(id.Package, root); ok && len(root) >= len(best) && (rest == "" || rest[0] == '/') {
+			best, dir = root, path.Join(p.Dir, rest)
+		}
+	}
+	return dir
+}
+
+func (r *Reader) allProjects(side ecosystem.Side) []ecosystem.Project {
+	if p := r.Plans[side]; p != nil {
+		return slices.Concat(p.Projects, p.Left)
+	}
+	return nil
+}
+
+// PlaceOf is where a test of a side stands.
+func (r *Reader) PlaceOf(side ecosystem.Side, id ecosystem.ID, eco string) Site {
+	switch {
+	case id.Command != "":
+		return Site{id.Unit + "$" + id.Command, ""}
+	case ecosystem.ByPackage(eco):
+		return Site{r.PackageDir(side, id), id.Test}
+	}
+	// Runners of one language name the groups around a test each in its own way.
+	return Site{id.Package, groups.Replace(id.Test)}
+}
+
+var groups = strings.NewReplacer("::", " ", ecosystem.NameSep, " ")
+
+// ByPlace finds the tests of a suite by where they stand.
+func (r *Reader) ByPlace(side ecosystem.Side, s ecosystem.Suite) map[Site]ecosystem.ID {
+	out := make(map[Site]ecosystem.ID, len(s))
+	for id, t := range s {
+		eco := t.Eco
+		if eco == "" {
+			eco = r.EcoOf(id)
+		}
+		out[r.PlaceOf(side, id, eco)] = id
+	}
+	return out
+}
+
+// MovedTo is where the head has a file or folder of the base: what git shows as
+// renamed is the same, of folders where nothing is left in the old one. It is the
+// same place where nothing moved.
+func (r *Reader) MovedTo(name string) string {
+	to := map[string]int{}
+	for _, f := range r.Change.Files {
+		if f.Status != change.Renamed {
+			continue
+		}
+		if f.OldPath == name {
+			return f.Path
+		}
+		if rest, ok := strings.CutPrefix(f.OldPath, name+"/"); ok {
+			if dir, ok := strings.CutSuffix(f.Path, "/"+rest); ok {
+				to[dir]++
+			}
+		}
+	}
+	best := name
+	for dir, n := range to {
+		if n > to[best] || n == to[best] && dir < best {
+			best = dir
+		}
+	}
+	if p := r.Plans[ecosystem.Head]; best != name && p != nil && slices.ContainsFunc(p.Files, func(f string) bool { return ecosystem.Inside(name, f) }) {
+		return name
+	}
+	return best
+}
+
+// Sites are where a test of the base can stand in the head's tree.
+func (r *Reader) Sites(id ecosystem.ID, eco string) []Site {
+	at := r.PlaceOf(ecosystem.Base, id, eco)
+	out := []Site{at}
+	if id.Command != "" {
+		return append(out, Site{r.MovedTo(id.Unit) + "$" + id.Command, ""})
+	}
+	if moved := r.MovedTo(at.At); moved != at.At {
+		out = append(out, Site{moved, at.Test})
+	}
+	if file, _ := r.TestFileOf(id); ecosystem.ByPackage(eco) && file != "" && r.MovedTo(file) != file {
+		out = append(out, Site{path.Dir(r.MovedTo(file)), at.Test})
+	}
+	return out
+}
+
+// EcoOf names the ecosystem of the command that reported a test.
+func (r *Reader) EcoOf(id ecosystem.ID) string {
+	pkg := ecosystem.ID{Unit: id.Unit, Package: id.Package}
+	return cmp.Or(r.Suites[ecosystem.Head][id].Eco, r.Suites[ecosystem.Base][id].Eco, r.Suites[ecosystem.Head][pkg].Eco, r.Suites[ecosystem.Base][pkg].Eco)
+}

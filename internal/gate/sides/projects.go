@@ -1,0 +1,109 @@
+package sides
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// OverlayCommands are the test commands of a side that report the tests of each file, and
+// that have to do with one of files.
+func (r *Reader) OverlayCommands(side ecosystem.Side, files []string) []ecosystem.Command {
+	var out []ecosystem.Command
+	for _, c := range r.Plans[side].Test {
+		mine := func(f string) bool { return r.Runs(side, c, f) }
+		if c.Results != nil && !ecosystem.ByPackage(c.Eco) && slices.ContainsFunc(files, mine) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Runs says whether a test command of a side has to do with a file: it lies in
+// the command's folder and in that of no project further in.
+func (r *Reader) Runs(side ecosystem.Side, c ecosystem.Command, name string) bool {
+	var same []ecosystem.Project
+	for _, p := range r.Plans[side].Projects {
+		if p.Eco.Name == c.Eco && ecosystem.Inside(c.Unit, p.Dir) {
+			same = append(same, p)
+		}
+	}
+	dir, ok := ecosystem.Innermost(same, name)
+	return ecosystem.Inside(c.Unit, name) && (!ok || dir == c.Unit || !slices.ContainsFunc(r.Plans[side].Test, func(d ecosystem.Command) bool { return d.Unit == dir && d.Eco == c.Eco }))
+}
+
+// GoneFromHead says whether the head has no file of a name.
+func (r *Reader) GoneFromHead(name string) bool {
+	_, there := slices.BinarySearch(r.Plans[ecosystem.Head].Files, name)
+	return !there
+}
+
+// Wanting returns what says of a failed test whether it wants what only the
+// change has: a dependency, or a name that its sources define.
+func (r *Reader) Wanting() func(ecosystem.Test) (deps, api bool) {
+	before, after := map[string]bool{}, map[string]bool{}
+	steered := false
+	for _, f := range r.Change.Files {
+		if ecosystem.IsTestFile(f.Path) {
+			continue
+		}
+		steered = steered || ecosystem.Steers(f.Path)
+		if b, err := ecosystem.ReadInTree(r.Base.Dir, f.Path); err == nil {
+			maps.Copy(before, ecosystem.Words(b))
+		}
+		if a, err := ecosystem.ReadInTree(r.Head.Dir, f.Path); err == nil {
+			maps.Copy(after, ecosystem.Words(a))
+			after[strings.TrimSuffix(path.Base(f.Path), path.Ext(f.Path))] = true
+		}
+	}
+	return func(t ecosystem.Test) (deps, api bool) {
+		e := ecosystem.Named(t.Eco)
+		if e == nil || e.Absent == nil {
+			return false, false
+		}
+		name, dep := e.Absent(t.Output)
+		if name == "" {
+			return false, false
+		}
+		for w := range ecosystem.Words([]byte(name)) {
+			api = api || after[w] && !before[w]
+		}
+		deps = dep && steered && !api
+		return deps, api
+	}
+}
+
+// ProjectAt is a project of a side by its ecosystem and folder, nil for none.
+func (r *Reader) ProjectAt(side ecosystem.Side, eco, dir string) *ecosystem.Project {
+	for _, list := range []*[]ecosystem.Project{&r.Plans[side].Projects, &r.Plans[side].Left} {
+		for i, p := range *list {
+			if p.Eco.Name == eco && p.Dir == dir {
+				return &(*list)[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Deleted says whether the change takes a project of the base away: nothing that
+// it was found by is left, also not elsewhere.
+func (r *Reader) Deleted(p ecosystem.Project) bool {
+	files := r.Plans[ecosystem.Head].Files
+	found := func(name string) bool { _, ok := slices.BinarySearch(files, name); return ok }
+	marks := 0
+	for _, w := range p.Why {
+		if _, onBase := slices.BinarySearch(r.Plans[ecosystem.Base].Files, w); !onBase {
+			continue
+		}
+		if marks++; found(w) || found(r.MovedTo(w)) {
+			return false
+		}
+	}
+	if marks > 0 {
+		return true
+	}
+	return !slices.ContainsFunc(files, func(f string) bool { return ecosystem.Inside(p.Dir, f) })
+}

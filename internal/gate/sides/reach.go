@@ -1,0 +1,263 @@
+package sides
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// Reaches says whether a touched file can influence a test, and by running what it
+// would show; no places: by all that its command runs.
+func (r *Reader) Reaches(t Touch, id ecosystem.ID, eco string) (places []string, ok bool) {
+	unit := id.Unit
+	within := ecosystem.Inside(unit, t.Path)
+	mine := t.eco == "" || t.eco == eco || t.Mixed && ecosystem.InMixed(t.Path, eco)
+	if t.Class == compare.Steering {
+		concerns := within || ecosystem.Inside(path.Dir(t.Path), unit)
+		runsAny := id.Command != "" || r.Configured
+		switch {
+		case !concerns, !runsAny && (!mine || t.eco == "" && !t.Mixed):
+			return nil, false
+		case ecosystem.ByPackage(eco) && id.Command == "":
+			return r.packageSites(id, eco), true
+		}
+		return nil, true
+	}
+	switch {
+	case id.Command != "":
+		return nil, within
+	case !within || !mine:
+		return nil, false
+	case ecosystem.ByPackage(eco):
+		return r.packageSites(id, eco), r.packageReached(t, id, eco)
+	}
+	return r.filesReach(t, id, eco)
+}
+
+// packageSites are the folders in which the package of a test can stand.
+func (r *Reader) packageSites(id ecosystem.ID, eco string) []string {
+	var out []string
+	for _, s := range r.Sites(ecosystem.ID{Unit: id.Unit, Package: id.Package, Test: id.Test}, eco) {
+		if !slices.Contains(out, s.At) {
+			out = append(out, s.At)
+		}
+	}
+	return out
+}
+
+// packageReached says whether a file belongs to the package of a test, or is data that
+// its tests name.
+func (r *Reader) packageReached(t Touch, id ecosystem.ID, eco string) bool {
+	dir := r.PackageDir(ecosystem.Base, id)
+	if slices.Contains(r.packageSites(id, eco), path.Dir(t.Path)) {
+		return true
+	}
+	by := ecosystem.Named(eco)
+	if by.IsTest(t.Path) && !ecosystem.InFolder(t.Path, ecosystem.DataFolders...) {
+		return false
+	}
+	if near := r.nearestPackage(by.Packages, t.Path); near != "" && near == dir {
+		return true
+	}
+	return r.testsName(dir, t.Path)
+}
+
+// nearestPackage is the folder of the nearest package around a file, on the base.
+func (r *Reader) nearestPackage(by *ecosystem.Packages, name string) string {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if by.Has(r.Base.Dir, dir) && !ecosystem.IgnoredDir(dir) {
+			return dir
+		}
+		if dir == "." || dir == "/" {
+			return ""
+		}
+	}
+}
+
+// testsName says whether the base's tests in a folder name a file.
+func (r *Reader) testsName(dir, file string) bool {
+	for _, f := range r.Plans[ecosystem.Base].Files {
+		if path.Dir(f) != dir || !ecosystem.IsTestSource(f) {
+			continue
+		}
+		if src, err := ecosystem.ReadInTree(r.Base.Dir, f); err == nil && ecosystem.Names(string(src), dir, file) {
+			return true
+		}
+	}
+	return false
+}
+
+// filesReach says which test file a touched file belongs to; none: all of them.
+func (r *Reader) filesReach(t Touch, id ecosystem.ID, eco string) (places []string, ok bool) {
+	file, src := r.TestFileOf(id)
+	if src == nil {
+		return nil, true
+	}
+	here := []string{file}
+	if to := r.MovedTo(file); to != file {
+		here = append(here, to)
+	}
+	switch {
+	case t.examples:
+		return here, t.Path == file
+	case t.Class == compare.Test && !t.Mixed && !ecosystem.IsTestSource(file) && ecosystem.ForTests(t.Path, r.readBase) != "":
+		return nil, true // the program whose tests these are is made of several files
+	case t.Class == compare.Test && !t.Mixed:
+		return here, t.Path == file || t.Path == r.MovedTo(file) || r.importers(t.Path)[file]
+	case t.Class == compare.Data && ecosystem.InFolder(t.Path, "__snapshots__"):
+		of := path.Join(path.Dir(path.Dir(t.Path)), strings.TrimSuffix(path.Base(t.Path), ".snap"))
+		return here, of == file
+	case t.Class == compare.Data && ecosystem.Names(string(src), path.Dir(file), t.Path):
+		return here, true
+	case t.Class == compare.Data && r.namedElsewhere(t.Path, id.Unit):
+		return nil, false
+	}
+	return nil, true
+}
+
+// importers are the test files of the base that import a test file, or one that does, as
+// where their classes are made of its: what it says they say, too.
+func (r *Reader) importers(name string) map[string]bool {
+	if out, ok := r.importing[name]; ok {
+		return out
+	}
+	if r.testTexts == nil {
+		r.testTexts = map[string]string{}
+		for _, f := range r.sourcesOfBase() {
+			if len(r.testTexts) < maxRead && f.test {
+				r.testTexts[f.name] = r.textOf(f)
+			}
+		}
+		r.importing = map[string]map[string]bool{}
+	}
+	out := map[string]bool{}
+	for next := []string{name}; len(next) > 0; {
+		by := importOf(next[0])
+		next = next[1:]
+		for f, src := range r.testTexts {
+			if f != name && !out[f] && by.MatchString(src) {
+				out[f], next = true, append(next, f)
+			}
+		}
+	}
+	r.importing[name] = out
+	return out
+}
+
+// importOf matches a line that imports a file by its name, in whatever language.
+func importOf(file string) *regexp.Regexp {
+	stem, word := path.Base(strings.TrimSuffix(file, path.Ext(file))), "include"
+	if path.Ext(file) == ".rs" {
+		if word = "include|mod"; stem == "mod" {
+			stem = path.Base(path.Dir(file))
+		}
+	}
+	return regexp.MustCompile(`(?m)^.*\b(?:import|from|require|require_relative|` + word + `)\b.*\b` + regexp.QuoteMeta(stem) + `(?:\b|$)`)
+}
+
+// namedElsewhere says whether some test file of a folder names a file, so that the
+// others have nothing to do with it.
+func (r *Reader) namedElsewhere(file, unit string) bool {
+	read := 0
+	for _, f := range r.sourcesOfBase() {
+		if !f.test || !ecosystem.Inside(unit, f.name) {
+			continue
+		}
+		if read++; read > maxRead {
+			return false
+		}
+		if ecosystem.Names(r.textOf(f), path.Dir(f.name), file) {
+			return true
+		}
+	}
+	return false
+}
+
+// Edits says whether the change alters, adds or takes away a line of the sources in
+// which a name stands.
+func (r *Reader) Edits(name string) bool {
+	if name == "" {
+		return false
+	}
+	line := regexp.MustCompile(`(?m)^.*\b` + regexp.QuoteMeta(name) + `\b.*$`)
+	lines := func(src []byte) []string {
+		var out []string
+		for _, l := range line.FindAll(src, -1) {
+			out = append(out, string(l))
+		}
+		slices.Sort(out)
+		return out
+	}
+	for file, v := range r.Texts {
+		if r.sourceText(file) && !slices.Equal(lines(v.Base), lines(v.Head)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sourceText says whether a changed file is one of the sources.
+func (r *Reader) sourceText(file string) bool {
+	return ecosystem.IsSource(file) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == file && !t.Mixed })
+}
+
+// RootGone says whether a message names what a project of the base is imported by, and no
+// project of the head is.
+func (r *Reader) RootGone(message string) bool {
+	roots := func(side ecosystem.Side) []string {
+		var out []string
+		for _, p := range r.allProjects(side) {
+			if by := ecosystem.PackagesOf(p.Eco.Name); by != nil && by.Root(p) != "" {
+				out = append(out, by.Root(p))
+			}
+		}
+		return out
+	}
+	head := roots(ecosystem.Head)
+	return slices.ContainsFunc(roots(ecosystem.Base), func(root string) bool { return !slices.Contains(head, root) && ecosystem.Mentions(message, root) })
+}
+
+// Undeclared says whether a folder of the change's sources has lost the declaration of a
+// name, which may still stand there as that of something else.
+func (r *Reader) Undeclared(name string) bool {
+	line := regexp.MustCompile(`(?m)\b(?:func|def|function|fn|fun|type|class|var|const|let|struct|enum|trait|interface)\b[ \t*]*(?:\([^)\n]*\)[ \t]*)?` + regexp.QuoteMeta(name) + `(?:[^\pL\pN_]|$)`)
+	before, after := map[string]bool{}, map[string]bool{}
+	for file, v := range r.Texts {
+		if r.sourceText(file) {
+			before[path.Dir(file)] = before[path.Dir(file)] || line.Match(v.Base)
+			after[path.Dir(file)] = after[path.Dir(file)] || line.Match(v.Head)
+		}
+	}
+	for dir := range before {
+		if before[dir] && !after[dir] {
+			return true
+		}
+	}
+	return false
+}
+
+// Redeclared says whether the change alters the line that declares a name in the
+// sources.
+func (r *Reader) Redeclared(name string) bool {
+	if name == "" {
+		return false
+	}
+	quoted := regexp.QuoteMeta(name)
+	line := regexp.MustCompile(`(?m)^(?:.*\b(?:func|def|function|fn|fun|type|class|record|var|const|let|struct)\b[^\n]*\b` + quoted + `\b.*` +
+		`|[ \t]*(?:[\w:<>,\[\]*&]+[ \t*&]+)*` + quoted + `[ \t]*\(.*)$`) // C, Java and C# have no word for it
+	for file, v := range r.Texts {
+		if !r.sourceText(file) {
+			continue
+		}
+		for _, was := range line.FindAll(v.Base, -1) {
+			if !slices.ContainsFunc(line.FindAll(v.Head, -1), func(is []byte) bool { return string(is) == string(was) }) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,46 @@
+package sides
+
+import (
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A Reader reads both sides of a change. What it reads once it keeps. It is not safe for
+// concurrent use.
+type Reader struct {
+	Mirror     *workspace.Mirror
+	Change     change.Change
+	Base, Head *workspace.Tree
+	Plans      map[ecosystem.Side]*Plan           // what is run on each side, as far as it is known
+	Suites     map[ecosystem.Side]ecosystem.Suite // what that reported, as far as it has run
+	Configured bool                               // the configuration names the commands of tests
+	Note       func(format string, args ...any)   // says something of the change once
+
+	Texts   map[string]ecosystem.Versions // of the files of the change
+	Touched []Touch                       // paths of the change that are not source
+
+	baseSources []*baseSource // of the base; filled when asked for
+	// testTexts are the base's test files, and importing which of them import one; filled when asked for.
+	testTexts map[string]string
+	importing map[string]map[string]bool
+	byDir     map[string]map[string]testFile // of the base's tests in packages, by folder and test, as far as they were asked for
+}
+
+// dir is where the files of a side lie.
+func (r *Reader) dir(side ecosystem.Side) string {
+	if side == ecosystem.Base {
+		return r.Base.Dir
+	}
+	return r.Head.Dir
+}
+
+// A Plan is what will be run at one side.
+type Plan struct {
+	Projects                       []ecosystem.Project // that the change can affect
+	Left                           []ecosystem.Project // that it cannot: they are run when the others are done
+	Files                          []string            // of the tree, by path
+	Setup, Warm, Build, Lint, Test []ecosystem.Command
+	Fetches                        []ecosystem.Command // where the configuration has the setup: those of the projects that fetch for a head that is not trusted
+	Survey                         *ecosystem.Survey
+}
