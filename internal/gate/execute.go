@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -59,13 +60,13 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 	switch {
 	case cache != "":
 	case c.Seals():
-		cache = r.buildCache(side)
+		cache = r.store().BuildCache(side)
 	default:
 		if cache, err = r.ownCache(ctx, side, at); err != nil {
 			return Step{}, err
 		}
 	}
-	if err := mkdirs(at.home, cache, r.modCache()); err != nil {
+	if err := folder.Make(at.home, cache, r.store().ModCache()); err != nil {
 		return Step{}, err
 	}
 	if err := at.tree.Lay(ctx); err != nil {
@@ -82,7 +83,7 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 		return Step{}, err
 	}
 	run := sandbox.Command{
-		Argv: c.Argv, Env: slices.Concat(r.goEnv(cache, c), r.in.Env), Home: at.home,
+		Argv: c.Argv, Env: slices.Concat(r.store().GoEnv(cache, c), r.in.Env), Home: at.home,
 		Writable: []string{dir, cache}, ReadOnly: []string{history},
 		Network: r.Network.of(c.Network), Services: r.Services, Timeout: c.Timeout, Stdout: stdout,
 	}
@@ -90,14 +91,14 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 		env, files := r.Tools.Registries()
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(at.home, ".cache", "yarn"))
-		run.Env = slices.Concat(env, r.goEnv(cache, c))
+		run.Env = slices.Concat(env, r.store().GoEnv(cache, c))
 		run.ReadOnly = append(run.ReadOnly, files...)
-		if err := r.setupModCache(side, c, &run); err != nil {
+		if err := r.store().SetupModCache(side, c, &run); err != nil {
 			return Step{}, err
 		}
 		run.Env = slices.Concat(run.Env, r.in.Env, r.SetupEnv)
 	} else {
-		run.ReadOnly = append(run.ReadOnly, r.modCache())
+		run.ReadOnly = append(run.ReadOnly, r.store().ModCache())
 		if run.Network == sandbox.NetworkNone {
 			run.Env = append(ecosystem.UnconnectedEnv(), run.Env...)
 		}
@@ -108,10 +109,10 @@ func (r *runner) execute(ctx context.Context, side Side, at spot, c ecosystem.Co
 		return Step{}, fmt.Errorf("%s %s: %w", side, c.Text, err)
 	}
 	defer proxied.close()
-	if cache != r.projectCache() {
-		run.ReadOnly = append(run.ReadOnly, r.linked()...)
+	if cache != r.store().ProjectCache() {
+		run.ReadOnly = append(run.ReadOnly, r.store().Linked()...)
 	}
-	if own := r.buildCache(side); cache != own && exists(own) {
+	if own := r.store().BuildCache(side); cache != own && folder.Exists(own) {
 		run.ReadOnly = append(run.ReadOnly, own)
 	}
 	untouched, err := r.sealBase(side)

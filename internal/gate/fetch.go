@@ -57,7 +57,7 @@ func (r *runner) fetchHome(side Side) string {
 // layData writes the data for c into a new folder, and gives it HOME.
 func (r *runner) layData(ctx context.Context, side Side, c *ecosystem.Command) (dir, home string, err error) {
 	home = r.fetchHome(side)
-	if !exists(home) {
+	if !folder.Exists(home) {
 		if err := r.begin(ctx, side, home); err != nil {
 			return "", "", err
 		}
@@ -66,7 +66,7 @@ func (r *runner) layData(ctx context.Context, side Side, c *ecosystem.Command) (
 	if err := folder.RemoveAll(ctx, dir); err != nil {
 		return "", "", err
 	}
-	if err := mkdirs(filepath.Join(dir, filepath.FromSlash(c.Unit))); err != nil {
+	if err := folder.Make(filepath.Join(dir, filepath.FromSlash(c.Unit))); err != nil {
 		return "", "", err
 	}
 	files := c.Data(r.plan[side].Survey)
@@ -100,13 +100,13 @@ func (r *runner) takeFetched(ctx context.Context, side Side, c ecosystem.Command
 	}
 	for _, part := range eco.Fetched {
 		from, to := filepath.Join(r.fetchHome(side), part), filepath.Join(r.home(side), part)
-		if !exists(from) {
+		if !folder.Exists(from) {
 			continue
 		}
 		if err := folder.RemoveAll(ctx, to); err != nil {
 			return err
 		}
-		if err := mkdirs(to); err != nil {
+		if err := folder.Make(to); err != nil {
 			return err
 		}
 		if err := folder.Copy(ctx, from, to); err != nil {
@@ -122,7 +122,7 @@ func writeInTree(dir, name string, data []byte) error {
 		return fmt.Errorf("%s lies outside of the repository", name)
 	}
 	file := filepath.Join(dir, filepath.FromSlash(name))
-	if err := mkdirs(filepath.Dir(file)); err != nil {
+	if err := folder.Make(filepath.Dir(file)); err != nil {
 		return err
 	}
 	return os.WriteFile(file, data, 0o600)

@@ -53,7 +53,7 @@ func (r *runner) fill(ctx context.Context, side Side) error {
 // begin does so with a HOME. That of a head that is not trusted begins with what this run's
 // base has.
 func (r *runner) begin(ctx context.Context, side Side, home string) error {
-	if err := mkdirs(home); err != nil {
+	if err := folder.Make(home); err != nil {
 		return err
 	}
 	if err := r.furnish(home); err != nil {
@@ -67,10 +67,10 @@ func (r *runner) begin(ctx context.Context, side Side, home string) error {
 	}
 	for _, part := range r.fetchedFolders(side) {
 		from, to := filepath.Join(source, part), filepath.Join(home, part)
-		if !exists(from) || exists(to) {
+		if !folder.Exists(from) || folder.Exists(to) {
 			continue
 		}
-		err := mkdirs(to)
+		err := folder.Make(to)
 		if err == nil {
 			err = folder.Copy(ctx, from, to)
 		}
@@ -107,7 +107,7 @@ func (r *runner) harvest(ctx context.Context) {
 
 // keepFetched makes the folder again and puts it in the place of the old one.
 func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) error {
-	if err := mkdirs(r.CacheDir); err != nil {
+	if err := folder.Make(r.CacheDir); err != nil {
 		return err
 	}
 	temp, err := os.MkdirTemp(r.CacheDir, "fetched.part-")
@@ -116,7 +116,7 @@ func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) er
 	}
 	defer os.RemoveAll(temp)
 	made, was := filepath.Join(temp, "new"), filepath.Join(temp, "old")
-	if err := mkdirs(made); err != nil {
+	if err := folder.Make(made); err != nil {
 		return err
 	}
 	for _, eco := range ecosystem.All() {
@@ -125,11 +125,11 @@ func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) er
 			if !slices.Contains(folders, part) && !old { // of tools that this run did not use
 				from = filepath.Join(r.fetched(), part)
 			}
-			if !exists(from) {
+			if !folder.Exists(from) {
 				continue
 			}
 			to := filepath.Join(made, part)
-			if err := mkdirs(to); err != nil {
+			if err := folder.Make(to); err != nil {
 				return err
 			}
 			if err := folder.Copy(ctx, from, to); err != nil {
@@ -146,7 +146,7 @@ func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) er
 	if err := os.Rename(r.fetched(), was); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(made, r.fetched()); err != nil && !exists(r.fetched()) {
+	if err := os.Rename(made, r.fetched()); err != nil && !folder.Exists(r.fetched()) {
 		return err
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
@@ -214,7 +215,7 @@ func (f FlakeFile) Add(_ context.Context, toolchain string, flipped []string) er
 // writeWhole writes a file so that it is there whole or as it was.
 func writeWhole(name string, data []byte) error {
 	dir := filepath.Dir(name)
-	if err := mkdirs(dir); err != nil {
+	if err := folder.Make(dir); err != nil {
 		return err
 	}
 	temp, err := os.CreateTemp(dir, "part-")

@@ -35,7 +35,7 @@ func (r *runner) snapshot(ctx context.Context, side Side) error {
 	home := &folder.Replica{From: r.home(side), To: filepath.Join(r.Scratch, string(side), r.copies+"-home")}
 	snap := &snapshot{tree: tree}
 	r.prepared[side] = snap
-	if err := mkdirs(home.From); err != nil {
+	if err := folder.Make(home.From); err != nil {
 		return err
 	}
 	if err := r.same(ctx, home); err != nil {
@@ -65,7 +65,7 @@ func (r *runner) idle() bool {
 func (r *runner) same(ctx context.Context, home *folder.Replica) error {
 	if err := home.Reset(ctx); err != nil && ctx.Err() == nil {
 		r.note("what commands left in HOME could not be copied whole for later ones: %v", err)
-		return mkdirs(home.To)
+		return folder.Make(home.To)
 	}
 	return ctx.Err()
 }

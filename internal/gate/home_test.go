@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // TestOwnSettings holds that settings of tools that a command left in HOME are gone for
@@ -36,11 +38,11 @@ func TestOwnSettings(t *testing.T) {
 		}
 	}
 	for _, name := range stays {
-		if !exists(filepath.Join(home, name)) {
+		if !folder.Exists(filepath.Join(home, name)) {
 			t.Errorf("%s is gone", name)
 		}
 	}
-	if !exists(filepath.Join(outside, "gradle.properties")) {
+	if !folder.Exists(filepath.Join(outside, "gradle.properties")) {
 		t.Error("a file outside of HOME was removed")
 	}
 }

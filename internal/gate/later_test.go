@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -62,7 +63,7 @@ func TestNothingToRunLaysNothing(t *testing.T) {
 			if err := given[side].Lay(t.Context()); err != nil {
 				t.Errorf("%s: %s: %v", name, side, err)
 			}
-			if got := slices.Sorted(maps.Keys(c.base)); !exists(filepath.Join(given[side].Dir, got[0])) {
+			if got := slices.Sorted(maps.Keys(c.base)); !folder.Exists(filepath.Join(given[side].Dir, got[0])) {
 				t.Errorf("%s: %s lacks %s", name, side, got[0])
 			}
 		}

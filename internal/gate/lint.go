@@ -12,7 +12,7 @@ import (
 func (r *runner) lint(ctx context.Context) error {
 	since, shared := r.Now(), ""
 	if r.Sandbox.Status().Tier != sandbox.TierNone { // else the head could have written into the base's tree
-		shared = r.projectCache()
+		shared = r.store().ProjectCache()
 	}
 	for _, side := range []Side{Base, Head} {
 		if len(r.plan[side].Lint) == 0 || r.prepared[side] == nil || r.facts.Unprepared != "" {
@@ -38,7 +38,7 @@ func (r *runner) lint(ctx context.Context) error {
 	if shared == "" {
 		return nil
 	}
-	return r.growSeed("lint", since.Add(-time.Second)) // time stamps are coarser than the clock
+	return r.store().GrowSeed("lint", since.Add(-time.Second)) // time stamps are coarser than the clock
 }
 
 // compareLint keeps the complaints of the head that the base does not have.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
@@ -19,7 +20,7 @@ func (g *Gate) furnish(home string) error {
 		for _, f := range eco.SettingsFiles {
 			if text := f.Read(g.Tools); text != "" {
 				to := filepath.Join(home, filepath.FromSlash(f.Places[0]))
-				errs = append(errs, mkdirs(filepath.Dir(to)), os.WriteFile(to, []byte(text), 0o600))
+				errs = append(errs, folder.Make(filepath.Dir(to)), os.WriteFile(to, []byte(text), 0o600))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -24,12 +25,12 @@ func (r *runner) prepareBase(ctx context.Context) error {
 	if !r.caches() {
 		return errors.Join(r.shareCache(), r.prepare(ctx, Base))
 	}
-	if err := r.seedCache(); err != nil {
+	if err := r.store().SeedCache(); err != nil {
 		return err
 	}
 	// What is in the cache from runs before takes as long as the base's commands.
 	began := r.Now()
-	wait := r.splitAhead()
+	wait := r.store().SplitAhead()
 	err := r.prepare(ctx, Base)
 	if err == nil {
 		err = r.warm(ctx, r.warms(false))
@@ -37,7 +38,7 @@ func (r *runner) prepareBase(ctx context.Context) error {
 	if err = errors.Join(err, wait()); err != nil {
 		return err
 	}
-	return r.splitRest(began)
+	return r.store().SplitRest(began)
 }
 
 // caches says whether the base or the head has a project that compiles into the build
@@ -56,9 +57,9 @@ func (r *runner) caches() bool {
 // shareCache gives each side its copy of the project's cache, where something compiles into it.
 func (r *runner) shareCache() error {
 	if !r.caches() {
-		return mkdirs(r.buildCache(Base), r.buildCache(Head))
+		return folder.Make(r.store().BuildCache(Base), r.store().BuildCache(Head))
 	}
-	return r.splitCache()
+	return r.store().SplitCache()
 }
 
 // warm fills the project's caches from the base, this time and next time, by
@@ -69,7 +70,7 @@ func (r *runner) warm(ctx context.Context, commands []ecosystem.Command) error {
 		return nil
 	}
 	for _, c := range commands {
-		c.Timeout, c.Cache = r.Limits.step(), r.projectCache()
+		c.Timeout, c.Cache = r.Limits.step(), r.store().ProjectCache()
 		if _, err := r.exec(ctx, Base, r.in.Base, c, nil); err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func (r *runner) warmLate(ctx context.Context, commands []ecosystem.Command) err
 		return err
 	}
 	if slices.ContainsFunc(commands, func(c ecosystem.Command) bool { return c.Race }) {
-		if err := r.growSeed("race", since.Add(-time.Second)); err != nil { // time stamps are coarser than the clock
+		if err := r.store().GrowSeed("race", since.Add(-time.Second)); err != nil { // time stamps are coarser than the clock
 			return err
 		}
 	}
@@ -101,11 +102,11 @@ func (r *runner) warmLate(ctx context.Context, commands []ecosystem.Command) err
 
 // linkSince gives both sides what has come into the project's cache.
 func (r *runner) linkSince(since time.Time) error {
-	if !exists(r.projectCache()) {
+	if !folder.Exists(r.store().ProjectCache()) {
 		return nil
 	}
 	for _, side := range []Side{Base, Head} {
-		if err := r.link(r.projectCache(), r.buildCache(side), since.Add(-time.Second)); err != nil {
+		if err := r.store().Link(r.store().ProjectCache(), r.store().BuildCache(side), since.Add(-time.Second)); err != nil {
 			return fmt.Errorf("build cache of %s: %w", side, err)
 		}
 	}
@@ -153,7 +154,7 @@ func (r *runner) warmHead(ctx context.Context) error {
 		if c.Race {
 			continue
 		}
-		c.Timeout, c.Cache = r.Limits.step(), r.buildCache(Head)
+		c.Timeout, c.Cache = r.Limits.step(), r.store().BuildCache(Head)
 		if _, err := r.exec(ctx, Head, r.in.Head, c, nil); err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (r *runner) prepare(ctx context.Context, side Side) error {
 	tree, p := r.tree(side), r.plan[side]
 	shared := ""
 	if side == Base {
-		shared = r.projectCache()
+		shared = r.store().ProjectCache()
 	}
 	if err := r.fill(ctx, side); err != nil {
 		return fmt.Errorf("HOME of %s: %w", side, err)

@@ -2,12 +2,11 @@ package gate
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
@@ -149,87 +148,6 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestCaches holds that each side has a cache of its own, that the first project's
-// cache becomes the seed of the next, that no cache is half there, and that what is
-// shared is not what the go command may remove meanwhile.
-func TestCaches(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	gate := func(project string) *Gate {
-		return &Gate{Tools: &Toolchains{Go: &GoToolchain{}}, Shared: filepath.Join(dir, "shared"), CacheDir: filepath.Join(dir, project), Scratch: filepath.Join(dir, project+"-run"), Now: time.Now}
-	}
-	g := gate("one")
-	if err := g.seedCache(); err != nil || exists(g.projectCache()) {
-		t.Fatalf("without a seed: %v", err)
-	}
-	if err := g.splitCache(); err != nil || exists(g.seed()) || !exists(g.buildCache(Head)) {
-		t.Fatalf("without a cache: %v", err)
-	}
-	lay(t, g.projectCache(), map[string][]byte{"aa/x-a": []byte("std"), "aa/o-d": []byte("output"), "aa/p-d/prog": []byte("program"), "aa/old-d": []byte("old"), "trim.txt": []byte("1")})
-	old := time.Now().Add(-5 * 24 * time.Hour)
-	if err := os.Chtimes(filepath.Join(g.projectCache(), "aa/old-d"), old, old); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.splitCache(); err != nil {
-		t.Fatal(err)
-	}
-	for name, shared := range map[string]bool{"aa/x-a": false, "aa/o-d": true, "aa/p-d/prog": true, "trim.txt": false} {
-		at, err := os.Readlink(filepath.Join(g.buildCache(Head), name))
-		if !exists(filepath.Join(g.buildCache(Head), name)) || shared != (err == nil) || shared && at != filepath.Join(g.projectCache(), name) {
-			t.Errorf("%s is a link to %q (%v), want one: %v", name, at, err, shared)
-		}
-	}
-	since := g.Now()
-	wait := g.splitAhead()
-	lay(t, g.buildCache(Base), map[string][]byte{"aa/x-a": []byte("of a command")})
-	if err := wait(); err != nil {
-		t.Fatal(err)
-	}
-	lay(t, g.projectCache(), map[string][]byte{"aa/x-a": []byte("std"), "dd/new-a": []byte("new"), "dd/new-d": []byte("output")})
-	if err := g.splitRest(since); err != nil {
-		t.Fatal(err)
-	}
-	for _, side := range []Side{Base, Head} {
-		for name, want := range map[string]string{"aa/x-a": "std", "aa/o-d": "output", "dd/new-a": "new", "dd/new-d": "output"} {
-			if data, err := os.ReadFile(filepath.Join(g.buildCache(side), name)); err != nil || string(data) != want {
-				t.Errorf("%s of %s, with what came later: %q, %v", name, side, data, err)
-			}
-		}
-	}
-	if exists(filepath.Join(g.buildCache(Head), "aa/old-d")) {
-		t.Error("what may be removed at any moment is shared")
-	}
-	lay(t, g.buildCache(Head), map[string][]byte{"aa/x-a": []byte("evil"), "bb/y-a": []byte("evil")})
-	second := gate("two")
-	if err := second.seedCache(); err != nil {
-		t.Fatal(err)
-	}
-	for _, cache := range []string{g.projectCache(), g.buildCache(Base), g.seed(), second.projectCache()} {
-		data, err := os.ReadFile(filepath.Join(cache, "aa/x-a"))
-		if err != nil || string(data) != "std" || exists(filepath.Join(cache, "bb")) {
-			t.Errorf("%s: %q %v", cache, data, err)
-		}
-	}
-	lay(t, second.projectCache(), map[string][]byte{"cc/z-a": []byte("two")})
-	if err := second.splitCache(); err != nil || exists(filepath.Join(second.seed(), "cc")) {
-		t.Errorf("the seed changed: %v", err)
-	}
-	since = g.Now()
-	lay(t, second.projectCache(), map[string][]byte{"ee/r-a": []byte("race"), "ee/r-d": []byte("output")})
-	if err := second.growSeed("race", since.Add(-time.Second)); err != nil || !exists(filepath.Join(g.seed(), "ee/r-d")) {
-		t.Errorf("what the race detector needs of the standard library is compiled by each project: %v", err)
-	}
-	lay(t, second.projectCache(), map[string][]byte{"ff/s-a": []byte("two")})
-	if err := second.growSeed("race", since.Add(-time.Second)); err != nil || exists(filepath.Join(g.seed(), "ff")) {
-		t.Errorf("the seed changed: %v", err)
-	}
-	for _, where := range []string{dir, g.Shared, g.CacheDir, g.Scratch, filepath.Join(g.Scratch, "head")} {
-		if left, err := filepath.Glob(filepath.Join(where, "*.part-*")); err != nil || len(left) > 0 {
-			t.Errorf("left over: %v %v", left, err)
-		}
-	}
-}
-
 // A change of a repository without Go is not kept waiting by copies of Go's build cache.
 func TestNoGoNoCache(t *testing.T) {
 	t.Parallel()
@@ -241,9 +159,9 @@ func TestNoGoNoCache(t *testing.T) {
 			head:  map[string][]byte{"b.txt": []byte("c\n"), name: []byte("module example.com/m\n\ngo 1.24\n")},
 		}, func(gate *Gate) {
 			g = gate
-			lay(t, g.seed(), map[string][]byte{"aa/x-a": []byte("std")})
+			lay(t, g.store().Seed(), map[string][]byte{"aa/x-a": []byte("std")})
 		})
-		if got := exists(g.projectCache()); got != want {
+		if got := folder.Exists(g.store().ProjectCache()); got != want {
 			t.Errorf("%s: the project has a build cache: %v", name, got)
 		}
 	}

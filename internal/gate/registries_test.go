@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -220,8 +221,8 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: network, Tools: &Toolchains{Go: &GoToolchain{}},
 			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
 		}
-		lay(t, g.modCache(), map[string][]byte{"example.org/x@v1.0.0/x.go": []byte("good")})
-		poison := `{ for d in "$GOMODCACHE" ` + g.modCache() + `; do mkdir -p $d/example.org/x@v1.0.0; echo evil >$d/example.org/x@v1.0.0/x.go; echo evil >$d/new; done; } || true`
+		lay(t, g.store().ModCache(), map[string][]byte{"example.org/x@v1.0.0/x.go": []byte("good")})
+		poison := `{ for d in "$GOMODCACHE" ` + g.store().ModCache() + `; do mkdir -p $d/example.org/x@v1.0.0; echo evil >$d/example.org/x@v1.0.0/x.go; echo evil >$d/new; done; } || true`
 		for _, c := range []ecosystem.Command{
 			{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", poison}, Text: "npm ci"},
 			ecosystem.ShellCommand(StageSetup, poison),
@@ -231,20 +232,20 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 			if err != nil || step.Failed() {
 				t.Fatalf("%v: %s", err, step.Output)
 			}
-			data, err := os.ReadFile(filepath.Join(g.modCache(), "example.org/x@v1.0.0/x.go"))
-			if err != nil || string(data) != "good" || exists(filepath.Join(g.modCache(), "new")) {
+			data, err := os.ReadFile(filepath.Join(g.store().ModCache(), "example.org/x@v1.0.0/x.go"))
+			if err != nil || string(data) != "good" || folder.Exists(filepath.Join(g.store().ModCache(), "new")) {
 				t.Errorf("%s: the cache of all projects has %q (%v)", network, data, err)
 			}
-			if !exists(filepath.Join(g.Scratch, string(Head), "go-mod", "new")) {
+			if !folder.Exists(filepath.Join(g.Scratch, string(Head), "go-mod", "new")) {
 				t.Errorf("%s: the command has no module cache of its own", network)
 			}
 		}
 		download := ecosystem.Command{Stage: StageSetup, Argv: []string{"go", "mod", "download"}}
 		run := sandbox.Command{}
-		if err := g.setupModCache(Head, download, &run); err != nil || !slices.Contains(run.Writable, g.modCache()) {
+		if err := g.store().SetupModCache(Head, download, &run); err != nil || !slices.Contains(run.Writable, g.store().ModCache()) {
 			t.Errorf("the download cannot write: %q, %v", run.Writable, err)
 		}
-		if env := g.goEnv("", download); !slices.Contains(env, "GOENV=off") || !slices.Contains(env, "GIT_CONFIG_GLOBAL=/dev/null") {
+		if env := g.store().GoEnv("", download); !slices.Contains(env, "GOENV=off") || !slices.Contains(env, "GIT_CONFIG_GLOBAL=/dev/null") {
 			t.Errorf("the download is steered from HOME: %q", env)
 		}
 	}

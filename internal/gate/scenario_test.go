@@ -23,6 +23,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
@@ -134,7 +135,7 @@ func newWorld(t *testing.T) *world {
 func makeWorld() (*world, error) {
 	ctx, w := context.Background(), &world{cache: filepath.Join(kept, "project"), shared: filepath.Join(kept, "shared")}
 	temp, home := filepath.Join(kept, "temp"), filepath.Join(kept, "home")
-	if err := mkdirs(w.cache, filepath.Join(w.shared, "go-build"), temp, home); err != nil { // there is a seed already
+	if err := folder.Make(w.cache, filepath.Join(w.shared, "go-build"), temp, home); err != nil { // there is a seed already
 		return nil, err
 	}
 	var err error
@@ -161,7 +162,7 @@ var withRunners = sync.OnceValues(func() (sandbox.Sandbox, error) {
 		return nil, err
 	}
 	temp := filepath.Join(kept, "temp-runners")
-	if err := mkdirs(temp); err != nil {
+	if err := folder.Make(temp); err != nil {
 		return nil, err
 	}
 	o := sandbox.Options{PATH: systemPath() + ":" + filepath.Join(dir, ".bin"), TempDir: temp, Now: time.Now}
@@ -196,7 +197,7 @@ func (w *world) cacheOf(tb testing.TB, s *scenario) string {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !exists(dir) {
+	if !folder.Exists(dir) {
 		if err := gotest.Std(tb.Context(), filepath.Join(dir, "go-build"), modes...); err != nil {
 			tb.Fatal(err)
 		}
@@ -213,7 +214,7 @@ type countingBox struct {
 
 func (b countingBox) Run(ctx context.Context, c sandbox.Command) (sandbox.Result, error) {
 	dir := filepath.Join(b.dir, strings.ReplaceAll(filepath.Dir(c.Home), string(filepath.Separator), "-"))
-	if err := mkdirs(dir); err != nil {
+	if err := folder.Make(dir); err != nil {
 		return sandbox.Result{}, err
 	}
 	c.Writable, c.Env = append(slices.Clone(c.Writable), dir), append(slices.Clone(c.Env), "COUNTS="+dir)

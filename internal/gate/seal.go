@@ -27,7 +27,7 @@ func (r *runner) sealBase(side Side) (untouched func(ecosystem.Command) error, e
 	if side != Head || r.in.Base == nil || r.facts.BaseTouched != "" {
 		return nothing, nil
 	}
-	dirs := []string{r.in.Base.Dir, r.home(Base), r.buildCache(Base)} // the caches of the project are written by other runs, too
+	dirs := []string{r.in.Base.Dir, r.home(Base), r.store().BuildCache(Base)} // the caches of the project are written by other runs, too
 	if snap := r.prepared[Base]; snap != nil {
 		dirs = append(dirs, snap.tree.Dir)
 		if snap.home != nil {

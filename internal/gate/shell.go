@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -32,24 +33,24 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 		return sandbox.Command{}, err
 	}
 	cache := filepath.Join(home, "go-build")
-	if err := mkdirs(home); err != nil {
+	if err := folder.Make(home); err != nil {
 		return sandbox.Command{}, err
 	}
-	if _, err := os.Stat(cache); err != nil && exists(g.projectCache()) {
-		if err := g.linkCache(cache); err != nil {
+	if _, err := os.Stat(cache); err != nil && folder.Exists(g.store().ProjectCache()) {
+		if err := g.store().LinkCache(cache); err != nil {
 			return sandbox.Command{}, fmt.Errorf("build cache: %w", err)
 		}
 	}
-	if err := mkdirs(cache, g.modCache()); err != nil {
+	if err := folder.Make(cache, g.store().ModCache()); err != nil {
 		return sandbox.Command{}, err
 	}
-	env := g.goEnv(cache, ecosystem.Command{})
-	if g.goTools().Since("go1.18") {
+	env := g.store().GoEnv(cache, ecosystem.Command{})
+	if g.store().Go.Since("go1.18") {
 		env = append(env, "GOFLAGS=-buildvcs=false")
 	}
 	return sandbox.Command{
 		Env: env, Home: home,
-		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.modCache()}, g.linked()...),
+		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.store().ModCache()}, g.store().Linked()...),
 		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
 	}, nil
 }

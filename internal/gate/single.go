@@ -60,7 +60,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 // project's cache, as those of every base do.
 func (r *runner) singlePrepared(ctx context.Context) error {
 	if r.caches() {
-		if err := r.seedCache(); err != nil {
+		if err := r.store().SeedCache(); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/folder"
 )
 
 // shownBy are scenarios that make test leaves to make variants: for each scenario that it
@@ -136,7 +138,7 @@ func TestLeftScenarios(t *testing.T) {
 	t.Parallel()
 	for by, left := range shownBy {
 		for _, name := range append(left[:len(left):len(left)], by) {
-			if !exists(filepath.Join("testdata", "scenarios", name+".txtar")) {
+			if !folder.Exists(filepath.Join("testdata", "scenarios", name+".txtar")) {
 				t.Errorf("there is no scenario %s", name)
 			}
 		}
@@ -145,7 +147,7 @@ func TestLeftScenarios(t *testing.T) {
 		}
 	}
 	for _, name := range longScenarios {
-		if !exists(filepath.Join("testdata", "scenarios", name+".txtar")) {
+		if !folder.Exists(filepath.Join("testdata", "scenarios", name+".txtar")) {
 			t.Errorf("there is no scenario %s", name)
 		}
 	}

@@ -45,7 +45,8 @@ var table = []row{
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
-	{"internal/gate", "internal/gate/sides internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy internal/folder"},
+	{"internal/gate", "internal/gate/sides internal/gate/caches internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy internal/folder"},
+	{"internal/gate/caches", "internal/gate/ecosystem internal/sandbox internal/folder"},                                                   // folders: it runs nothing
 	{"internal/gate/sides", "internal/gate/ecosystem internal/gate/compare internal/workspace internal/change"},                            // it reads, and runs nothing
 	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                                             // it describes commands, and runs none
 	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/gate/cmdline internal/workspace"}, // what they may have run is given to them

@@ -1,0 +1,67 @@
+package caches
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// ModCache is the module cache, one for all projects.
+func (s Store) ModCache() string { return filepath.Join(s.Shared, "go-mod") }
+
+// hostModCache is the operator's own module cache, a source for downloads.
+func (s Store) hostModCache() []string {
+	if s.Go == nil || s.Go.ModCache == "" {
+		return nil
+	}
+	dir := filepath.Join(s.Go.ModCache, "cache", "download")
+	if _, err := os.Stat(dir); err != nil {
+		return nil
+	}
+	return []string{dir}
+}
+
+// SetupModCache gives a setup command its module cache. Commands that run code of
+// the change get one of their side, which ends with the run: what they write there,
+// later runs would build with.
+func (s Store) SetupModCache(side ecosystem.Side, c ecosystem.Command, run *sandbox.Command) error {
+	if c.FillsModCache() {
+		run.Writable = append(run.Writable, s.ModCache())
+		run.ReadOnly = append(run.ReadOnly, s.hostModCache()...)
+		return nil
+	}
+	own := filepath.Join(s.Scratch, string(side), "go-mod")
+	run.Writable, run.ReadOnly = append(run.Writable, own), append(run.ReadOnly, s.ModCache())
+	if !s.Closed {
+		run.ReadOnly = append(run.ReadOnly, s.hostModCache()...)
+	}
+	if s.Go != nil {
+		run.Env = append(run.Env, "GOMODCACHE="+own, "GOFLAGS=-modcacherw")
+	}
+	return folder.Make(own)
+}
+
+// GoEnv is the little that Go commands need to know; it is harmless to others.
+func (s Store) GoEnv(cache string, c ecosystem.Command) []string {
+	tools := s.Go
+	if tools == nil {
+		return c.Env
+	}
+	env := []string{"GOCACHE=" + cache, "GOMODCACHE=" + s.ModCache(), "GOENV=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off"}
+	if c.Stage == ecosystem.StageSetup {
+		proxy := ecosystem.WithoutUser(tools.Proxy) // install scripts could read it
+		for _, dir := range s.hostModCache() {
+			proxy = "file://" + filepath.ToSlash(dir) + "," + proxy
+		}
+		env = append(env, "GOPROXY="+proxy, "GOSUMDB="+tools.SumDB, "GONOSUMDB="+tools.NoSumDB, "GONOPROXY="+tools.NoProxy, "GOPRIVATE="+tools.Private)
+		if c.FillsModCache() { // whatever commands before it have written into HOME
+			env = append(env, "GIT_CONFIG_GLOBAL="+os.DevNull)
+		}
+	} else {
+		env = append(env, "GOPROXY=off")
+	}
+	return append(env, c.Env...)
+}
