@@ -1,6 +1,10 @@
 package folder
 
-import "os"
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
 
 // Make makes folders and what is missing above them, for this user alone.
 func Make(dirs ...string) error {
@@ -16,4 +20,24 @@ func Make(dirs ...string) error {
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// WriteWhole writes a file so that it is there whole or as it was.
+func WriteWhole(name string, data []byte) error {
+	dir := filepath.Dir(name)
+	if err := Make(dir); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, "part-")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), name)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(temp.Name()))
+	}
+	return err
 }

@@ -14,7 +14,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
 // BaseResults keeps what tests of bases said from one run to the next. What is
@@ -118,7 +120,7 @@ func (r *runner) recall(ctx context.Context) {
 	for _, c := range rec.Cases {
 		if r.concerned(c.ID) {
 			c.Test.Evidence = ""
-			r.phantoms.note(c.ID, c.Test)
+			r.phantoms.Note(c.ID, c.Test)
 			r.suites[Base][c.ID] = c.Test
 		}
 	}
@@ -246,7 +248,7 @@ func (r *runner) confirm(ctx context.Context) error {
 		if err := r.runBase(ctx); err != nil {
 			return err
 		}
-		*t = compareSuites(r.suites[Base], r.suites[Head])
+		*t = runs.Compare(r.suites[Base], r.suites[Head])
 		return nil
 	}
 	var ids []ID
@@ -275,7 +277,7 @@ func (r *runner) confirm(ctx context.Context) error {
 			t.Unknown = append(t.Unknown, k)
 		}
 	}
-	t.sort()
+	t.Sort()
 	return nil
 }
 
@@ -303,7 +305,7 @@ func (f ResultFiles) Load(_ context.Context, key string) ([]byte, error) {
 
 // Save implements [BaseResults].
 func (f ResultFiles) Save(_ context.Context, key string, data []byte) error {
-	if err := writeWhole(filepath.Join(f.Dir, key+".json"), data); err != nil {
+	if err := folder.WriteWhole(filepath.Join(f.Dir, key+".json"), data); err != nil {
 		return err
 	}
 	return f.trim()
@@ -317,7 +319,7 @@ func (f ResultFiles) trim() error {
 	}
 	var files []fs.FileInfo
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name() != FlakeName {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && e.Name() != runs.FlakeName {
 			files = append(files, info)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/testing/suites"
 	"github.com/ycbot/ycbot/internal/testing/variants"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -163,8 +164,8 @@ func TestKeptWhenConfirmed(t *testing.T) {
 	step := func(stage Stage, exit int) Step {
 		return Step{Stage: stage, Side: Base, Unit: ".", Command: string(stage), Evidence: "E1", Exit: exit, PerTest: true}
 	}
-	passing := Suite{id("m TestA"): {Status: Passed, Evidence: "E1", Leaf: true}}
-	failing := Suite{id("m TestA"): {Status: Failed, Evidence: "E1", Leaf: true}}
+	passing := Suite{suites.ID("m TestA"): {Status: Passed, Evidence: "E1", Leaf: true}}
+	failing := Suite{suites.ID("m TestA"): {Status: Failed, Evidence: "E1", Leaf: true}}
 	cut := Suite{ID{Unit: ".", Command: "pytest"}: {Status: Failed, Evidence: "E1", Cut: true}}
 	for _, tt := range []struct {
 		what    string

@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
@@ -50,7 +51,7 @@ func (r *runner) candidatesIn(file string, before, after ecosystem.Bodies) []che
 	var out []checks.Candidate
 	for id, t := range r.suites[Head] {
 		eco := ecosystem.Named(t.Eco)
-		if id.Test == "" || t.Status != Passed || eco == nil || flakyTest(r.res.Tests, id) {
+		if id.Test == "" || t.Status != Passed || eco == nil || runs.IsFlaky(r.res.Tests, id) {
 			continue
 		}
 		if eco.Packages != nil && (strings.Contains(id.Test, "/") || r.sides.PackageDir(Head, id) != path.Dir(file)) || eco.Packages == nil && id.Package != file {

@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -126,9 +127,9 @@ func (r *runner) copiesOfHead() checks.Copies {
 // answer runs tests that a check failed again, each side by the same rule as tests that
 // disagree.
 func (r *runner) answer(ctx context.Context, q checks.Question) (checks.Answer, error) {
-	d := &dispute{once: q.Once, runs: history{}, rule: compare.Usual}
-	d.cases.Regressed, d.cases.NewFailing = q.Regressed, q.NewFailing
-	ids := disagreeing(d.cases)
+	d := &runs.Dispute{Once: q.Once, Runs: runs.History{}, Rule: compare.Usual}
+	d.Cases.Regressed, d.Cases.NewFailing = q.Regressed, q.NewFailing
+	ids := runs.Disagreeing(d.Cases)
 	if err := r.rounds(ctx, d, ids); err != nil {
 		return checks.Answer{}, err
 	}
@@ -136,19 +137,19 @@ func (r *runner) answer(ctx context.Context, q checks.Question) (checks.Answer, 
 	if !q.Single {
 		excused = r.excused
 		var more []ID
-		d.cases.each(func(k Case, l disputed) {
-			despite := l == isRegressed && compare.Despite(d.runs.count(Head, k.ID), d.runs.count(Base, k.ID)) == compare.Open
-			if despite || d.stand(k, l) == compare.Conflict && (l == isNew || !r.excused(k.ID)) {
+		d.Cases.Each(func(k Case, l runs.Disputed) {
+			despite := l == runs.IsRegressed && compare.Despite(d.Runs.Count(Head, k.ID), d.Runs.Count(Base, k.ID)) == compare.Open
+			if despite || d.Stand(k, l) == compare.Conflict && (l == runs.IsNew || !r.excused(k.ID)) {
 				more = append(more, k.ID)
 			}
 		})
 		if err := r.moreRounds(ctx, d, more); err != nil {
 			return checks.Answer{}, err
 		}
-		r.flipped(d.runs)
+		r.flipped(d.Runs)
 	}
 	r.state(d, ids)
-	c := d.settle(excused)
+	c := d.Settle(excused)
 	return checks.Answer{
 		Regressed: c.Regressed, NewFailing: c.NewFailing, NewFlakiness: c.NewFlakiness, FlakyNew: c.FlakyNew,
 		Flaky: c.Flaky, PreExisting: c.PreExisting, Unsettled: c.Unsettled, Unknown: c.Unknown,

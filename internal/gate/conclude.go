@@ -84,7 +84,7 @@ func (r *runner) conclude() {
 		}
 	}
 	r.noteRetried()
-	r.res.Phantoms = r.phantoms.cases()
+	r.res.Phantoms = r.phantoms.Cases()
 	r.res.Facts = *f
 	r.res.Verdict, r.res.Reasons = Decide(*f)
 	r.noteTargets()

@@ -142,11 +142,11 @@ func TestKeepCommands(t *testing.T) {
 		{what: "no test command", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "")}, files: []string{"package.json"}, want: []string{". jest"}, note: "without a test command"},
 	} {
 		r := &runner{Gate: &Gate{}, res: &Result{}, plan: map[Side]*sides.Plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}}
-		r.sides = r.reader()
 		r.plan[Base].Files, r.plan[Head].Files = []string{"a/package.json", "package.json"}, tt.files
 		if tt.renamed != "" {
 			r.in.Change.Files = []change.File{{Path: tt.renamed + "/package.json", OldPath: "a/package.json", Status: change.Renamed}}
 		}
+		r.sides = r.reader()
 		r.keepCommands()
 		var got []string
 		for _, c := range r.plan[Head].Test {

@@ -108,7 +108,7 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 		t.NewFailing = append(t.NewFailing, c)
 		return true
 	})
-	t.sort()
+	t.Sort()
 }
 
 // affects says whether the change can influence a test of the base, also where its
@@ -305,7 +305,7 @@ func (k *keeper) listed(x *Expectations) {
 		}
 	}
 	t.Removed = removed
-	t.sort()
+	t.Sort()
 }
 
 // changed counts the expectations that do not hold, by class.

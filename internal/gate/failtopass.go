@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -156,7 +157,7 @@ func (r *runner) judgeOverlay(over Suite) {
 		case id.Command != "" && o.Cut && wantsAbsent(wants, o):
 			dep, _ := wants(o)
 			broken, deps = true, deps || dep
-		case id.Test == "" || !ok || h.Status != Passed || flakyTest(r.res.Tests, id):
+		case id.Test == "" || !ok || h.Status != Passed || runs.IsFlaky(r.res.Tests, id):
 			failed = failed || o.Status == Failed
 		case o.Status == Failed && wantsAbsent(wants, o):
 			dep, _ := wants(o)
@@ -234,9 +235,4 @@ func (r *runner) changedTests() map[string]bool {
 		}
 	}
 	return out
-}
-
-func flakyTest(c Comparison, id ID) bool {
-	is := func(k Case) bool { return k.ID == id }
-	return slices.ContainsFunc(c.Flaky, is) || slices.ContainsFunc(c.FlakyNew, is)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/testing/suites"
 )
 
 // TestOverlayFiles holds what travels with the tests of a change, and whose tests
@@ -71,7 +72,7 @@ func TestUncompilable(t *testing.T) {
 // TestJudgeOverlay holds what the change's tests over the base's sources say.
 func TestJudgeOverlay(t *testing.T) {
 	t.Parallel()
-	s := func(lines ...string) Suite { return suiteOf(lines...) }
+	s := func(lines ...string) Suite { return suites.Of(lines...) }
 	for _, tt := range []struct {
 		what             string
 		over, base, head Suite
@@ -86,7 +87,7 @@ func TestJudgeOverlay(t *testing.T) {
 		{what: "proven beside one that needs the API", over: s("fail m TestA"), base: s(), head: s("pass m TestA"), dropped: true, want: ReproProven, proven: 1},
 		{what: "passes there as well", over: s("pass m TestA"), base: s(), head: s("pass m TestA"), want: ReproPassOnBase},
 		{what: "fails on both", over: s("fail m TestA"), base: s(), head: s("fail m TestA"), want: ReproEnvironment},
-		{what: "flaky", over: s("fail m TestA"), base: s(), head: s("pass m TestA"), flaky: casesOf("m TestA"), want: ReproEnvironment},
+		{what: "flaky", over: s("fail m TestA"), base: s(), head: s("pass m TestA"), flaky: suites.Cases("m TestA"), want: ReproEnvironment},
 		{what: "skipped on the head", over: s("fail m TestA"), base: s(), head: s("skip m TestA"), want: ReproEnvironment},
 		{what: "did not run there: neither failed nor without need of the change", over: s("not_run m TestA", "fail! m"), base: s(), head: s("pass m TestA"), want: ReproEnvironment},
 		{what: "does not compile", over: s("fail# m"), base: s(), head: s("pass m", "pass m TestA"), want: ReproNeedsAPI},
@@ -111,7 +112,7 @@ func TestJudgeOverlay(t *testing.T) {
 	}
 	r := &runner{res: &Result{}, suites: map[Side]Suite{Base: {}, Head: {}}}
 	r.sides = r.reader()
-	r.judgeOverlay(Suite{id("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package y"}})
+	r.judgeOverlay(Suite{suites.ID("m"): {Status: Failed, Broken: true, Output: "x_test.go:1: no required module provides package y"}})
 	if r.res.FailToPass.State != ReproNeedsDeps {
 		t.Errorf("a missing module: %s", r.res.FailToPass.State)
 	}

@@ -4,62 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/ycbot/ycbot/internal/folder"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
-
-// Flakes keeps from one run to the next which tests gave both results on the same
-// code, for each set of programs on its own: what flips with one compiler need not
-// with another.
-type Flakes interface {
-	// Load returns how many runs there were with these programs, and in how many of
-	// them each test flipped, by its key.
-	Load(ctx context.Context, toolchain string) (runs int, flips map[string]int, err error)
-	// Add counts a run in which these tests flipped.
-	Add(ctx context.Context, toolchain string, flipped []string) error
-}
-
-// Flips is in how many of a project's runs a test flipped.
-type Flips struct {
-	Flips int `json:"flips"`
-	Runs  int `json:"runs"`
-}
-
-func (f Flips) String() string {
-	return fmt.Sprintf("flaked in %d of %s", f.Flips, ecosystem.Count(f.Runs, "run", "runs"))
-}
-
-// A flakeLedger is what is on record when a run begins, and what it adds.
-type flakeLedger struct {
-	runs    int
-	flips   map[string]int
-	flipped map[string]bool
-}
-
-// flakeKey names a test in a record: names can be of any length, and say more of a
-// project than a record has to.
-func flakeKey(id ID) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{id.Unit, id.Package, id.Test, id.Command}, "\x00")))
-	return hex.EncodeToString(sum[:16])
-}
-
-// of is what is on record of a test.
-func (l *flakeLedger) of(id ID) Flips {
-	if l == nil || l.flips[flakeKey(id)] == 0 {
-		return Flips{}
-	}
-	return Flips{Flips: l.flips[flakeKey(id)], Runs: l.runs}
-}
 
 // toolchain names the programs that decide how tests end, without the times of
 // their files: another copy of the same release is the same.
@@ -76,12 +27,12 @@ func (r *runner) toolchain() string {
 
 // readFlakes looks up what is on record.
 func (r *runner) readFlakes(ctx context.Context) error {
-	r.flakes = &flakeLedger{flipped: map[string]bool{}}
+	r.flakes = &runs.Ledger{Flipped: map[string]bool{}}
 	if r.Flakes == nil {
 		return nil
 	}
 	var err error
-	if r.flakes.runs, r.flakes.flips, err = r.Flakes.Load(ctx, r.toolchain()); err != nil {
+	if r.flakes.Runs, r.flakes.Flips, err = r.Flakes.Load(ctx, r.toolchain()); err != nil {
 		r.note("which tests flaked before could not be looked up: %v", err)
 	}
 	return nil
@@ -90,16 +41,18 @@ func (r *runner) readFlakes(ctx context.Context) error {
 // flipped notes the tests that gave both results on the base, or on the head where
 // the change cannot reach them: what only the change makes flaky is no excuse for it
 // in its next run.
-func (r *runner) flipped(h history) {
-	both := func(id ID, runs []Suite) bool { return seen(runs, id, Failed) > 0 && seen(runs, id, Passed) > 0 }
-	for side, runs := range h {
-		if side == Base { // what was known of it from earlier runs is the same code too
-			runs = append(slices.Clone(runs), r.suites[Base])
+func (r *runner) flipped(h runs.History) {
+	both := func(id ID, said []Suite) bool {
+		return runs.Seen(said, id, Failed) > 0 && runs.Seen(said, id, Passed) > 0
+	}
+	for side, said := range h {
+		if side == Base { // what was known of it from earlier said is the same code too
+			said = append(slices.Clone(said), r.suites[Base])
 		}
-		for _, run := range runs {
+		for _, run := range said {
 			for id, t := range run {
-				if (t.Status == Failed || t.Flipped()) && both(id, runs) && (side == Base || !r.affects(id, t)) {
-					r.flakes.flipped[flakeKey(id)] = true
+				if (t.Status == Failed || t.Flipped()) && both(id, said) && (side == Base || !r.affects(id, t)) {
+					r.flakes.Flipped[runs.FlakeKey(id)] = true
 					r.doubted = r.doubted || side == Base
 				}
 			}
@@ -113,121 +66,11 @@ func (r *runner) writeFlakes(ctx context.Context) {
 		return
 	}
 	var flipped []string
-	for key := range r.flakes.flipped {
+	for key := range r.flakes.Flipped {
 		flipped = append(flipped, key)
 	}
 	slices.Sort(flipped)
 	if err := r.Flakes.Add(ctx, r.toolchain(), flipped); err != nil {
 		r.note("which tests flaked could not be kept: %v", err)
 	}
-}
-
-// FlakeName is the file of Flakes beside what is kept of the base's tests.
-const FlakeName = "flakes.json"
-
-// FlakeFile is a file of Flakes.
-type FlakeFile struct {
-	Path string
-	Now  func() time.Time
-}
-
-// Bounds for records of flakes. What did not flip for so long may be repaired.
-const (
-	maxFlakes   = 5000
-	flakeAge    = 90 * 24 * time.Hour
-	maxFlakeSet = 8 // sets of programs
-)
-
-// flakeRecord is what a FlakeFile has of one set of programs.
-type flakeRecord struct {
-	Runs  int                  `json:"runs"`
-	Last  time.Time            `json:"last"`
-	Tests map[string]flakeTest `json:"tests"`
-}
-
-type flakeTest struct {
-	Flips int       `json:"flips"`
-	Last  time.Time `json:"last"`
-}
-
-func (f FlakeFile) read() (map[string]flakeRecord, error) {
-	all := map[string]flakeRecord{}
-	data, err := os.ReadFile(f.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return all, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &all)
-	}
-	if err != nil {
-		return map[string]flakeRecord{}, fmt.Errorf("record of flaky tests %s: %w", f.Path, err)
-	}
-	return all, nil
-}
-
-// Load implements [Flakes].
-func (f FlakeFile) Load(_ context.Context, toolchain string) (int, map[string]int, error) {
-	all, err := f.read()
-	rec := all[toolchain]
-	flips := map[string]int{}
-	for key, t := range rec.Tests {
-		if f.Now().Sub(t.Last) <= flakeAge {
-			flips[key] = t.Flips
-		}
-	}
-	return rec.Runs, flips, err
-}
-
-// Add implements [Flakes]. Of two runs that end at the same time one may be missed. A
-// file that cannot be read is replaced.
-func (f FlakeFile) Add(_ context.Context, toolchain string, flipped []string) error {
-	all, _ := f.read()
-	rec := all[toolchain]
-	rec.Runs, rec.Last = rec.Runs+1, f.Now().UTC()
-	if rec.Tests == nil {
-		rec.Tests = map[string]flakeTest{}
-	}
-	for _, key := range flipped {
-		rec.Tests[key] = flakeTest{Flips: rec.Tests[key].Flips + 1, Last: rec.Last}
-	}
-	for key, t := range rec.Tests {
-		if rec.Last.Sub(t.Last) > flakeAge || len(rec.Tests) > maxFlakes && !slices.Contains(flipped, key) {
-			delete(rec.Tests, key)
-		}
-	}
-	all[toolchain] = rec
-	for len(all) > maxFlakeSet {
-		oldest := toolchain
-		for name, other := range all {
-			if other.Last.Before(all[oldest].Last) {
-				oldest = name
-			}
-		}
-		delete(all, oldest)
-	}
-	data, err := json.Marshal(all)
-	if err == nil {
-		err = writeWhole(f.Path, data)
-	}
-	return err
-}
-
-// writeWhole writes a file so that it is there whole or as it was.
-func writeWhole(name string, data []byte) error {
-	dir := filepath.Dir(name)
-	if err := folder.Make(dir); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(dir, "part-")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), name)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(temp.Name()))
-	}
-	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -39,7 +40,7 @@ type Gate struct {
 	Scratch  string         // of this run; the caller removes it
 	Version  string         // of the program, which reads what runners say
 	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
-	Flakes   Flakes         // which tests flaked before; nil: nothing is on record
+	Flakes   runs.Flakes    // which tests flaked before; nil: nothing is on record
 	Progress func(Progress) // receives each step as it begins and ends; may be nil
 	First    func(Result)   // given what the decisive part came to, before what can only lower it; may be nil
 	// Whole waits until Mirror has all history that it will have, which may come while

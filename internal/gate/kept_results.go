@@ -123,7 +123,7 @@ func (k *keeper) observe() {
 			}
 		} else if _, pkg, p, broken, _ := head.status(e); broken && e.head == compare.Absent {
 			e.drop = p.Status == Failed && pkg != (ID{}) // the build is broken, which is a failure of its own
-		} else if e.head == compare.Failed && k.r.res.Tests.random(e.id, e.headID) {
+		} else if e.head == compare.Failed && k.r.res.Tests.Random(e.id, e.headID) {
 			e.drop = true // what the sides disagreed about was settled: it does not fail each time
 		}
 		if t.Evidence != "" {

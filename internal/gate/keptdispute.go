@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
 // disputed runs tests that fail in the arm and pass on the base again, until it is
@@ -14,11 +15,11 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 		return nil
 	}
 	r := k.r
-	d := &dispute{rule: compare.Usual, runs: history{Base: r.begun()[Base], Head: {k.asBase(k.suite, tests)}}}
+	d := &runs.Dispute{Rule: compare.Usual, Runs: runs.History{Base: r.begun()[Base], Head: {k.asBase(k.suite, tests)}}}
 	for _, e := range tests {
-		d.cases.Regressed = append(d.cases.Regressed, Case{ID: e.id, Output: e.output})
+		d.Cases.Regressed = append(d.Cases.Regressed, Case{ID: e.id, Output: e.output})
 	}
-	d.once = func(ctx context.Context, side Side, ids []ID) (Suite, error) {
+	d.Once = func(ctx context.Context, side Side, ids []ID) (Suite, error) {
 		if side == Base {
 			return r.partedOrAlone(ctx, ids)
 		}
@@ -29,12 +30,12 @@ func (k *keeper) disputed(ctx context.Context, tests []*examined) error {
 	if err := r.rounds(ctx, d, idsOf(tests)); err != nil {
 		return err
 	}
-	if err := r.moreRounds(ctx, d, d.unsteady(r.excused)); err != nil {
+	if err := r.moreRounds(ctx, d, d.Unsteady(r.excused)); err != nil {
 		return err
 	}
-	r.flipped(d.runs)
+	r.flipped(d.Runs)
 	r.state(d, idsOf(tests))
-	k.take(d.settle(r.excused), d.runs, tests)
+	k.take(d.Settle(r.excused), d.Runs, tests)
 	return nil
 }
 
@@ -64,13 +65,13 @@ func (r *runner) partedOrAlone(ctx context.Context, ids []ID) (Suite, error) {
 }
 
 // take keeps as expectations what fails each time, and lists the rest.
-func (k *keeper) take(out Comparison, runs history, tests []*examined) {
+func (k *keeper) take(out runs.Comparison, said runs.History, tests []*examined) {
 	in := func(list []Case, id ID) bool {
 		return slices.ContainsFunc(list, func(c Case) bool { return c.ID == id })
 	}
 	t := &k.r.res.Tests
 	for _, e := range tests {
-		for _, id := range gather(runs, e.id) {
+		for _, id := range runs.Gather(said, e.id) {
 			if !slices.Contains(e.evidence, id) {
 				e.evidence = append(e.evidence, id)
 			}
@@ -83,7 +84,7 @@ func (k *keeper) take(out Comparison, runs history, tests []*examined) {
 			of []Case
 			to *[]Case
 		}{{out.Flaky, &t.Flaky}, {out.NewFlakiness, &t.NewFlakiness}, {out.Unsettled, &t.Unsettled}, {out.Unknown, &t.Unknown}} {
-			if in(l.of, e.id) && !t.random(e.id) {
+			if in(l.of, e.id) && !t.Random(e.id) {
 				*l.to = append(*l.to, c)
 			}
 		}

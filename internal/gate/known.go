@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
 // A Known is what results of a base that were kept say of one test.
@@ -14,7 +16,7 @@ type Known struct {
 }
 
 // Key is what the test has in a record of [Flakes].
-func (k Known) Key() string { return flakeKey(k.ID) }
+func (k Known) Key() string { return runs.FlakeKey(k.ID) }
 
 // ReadKnown finds in results of a base, as they are kept, those of the tests that reports
 // call by a name. Results without tests have none.

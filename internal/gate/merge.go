@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
 // The sides of the merge. The strings are stored: do not change them.
@@ -18,15 +19,15 @@ const (
 
 // A Merge is what the change does once it is merged into the base as it is now.
 type Merge struct {
-	Tip       string     `json:"tip"`              // commit of the base as it is now
-	Commit    string     `json:"commit,omitempty"` // of the merge; empty where there are conflicts
-	Note      string     `json:"note"`             // one sentence for people
-	Command   string     `json:"command"`          // the first that ran there
-	Evidence  []string   `json:"evidence"`
-	Conflicts []string   `json:"conflicts"` // paths
-	Ran       bool       `json:"ran"`       // it was built and tested
-	Broken    []string   `json:"broken"`    // builds on the tip and with the change alone, not merged
-	Tests     Comparison `json:"tests"`     // the tip against the merge, of tests that fail only there
+	Tip       string          `json:"tip"`              // commit of the base as it is now
+	Commit    string          `json:"commit,omitempty"` // of the merge; empty where there are conflicts
+	Note      string          `json:"note"`             // one sentence for people
+	Command   string          `json:"command"`          // the first that ran there
+	Evidence  []string        `json:"evidence"`
+	Conflicts []string        `json:"conflicts"` // paths
+	Ran       bool            `json:"ran"`       // it was built and tested
+	Broken    []string        `json:"broken"`    // builds on the tip and with the change alone, not merged
+	Tests     runs.Comparison `json:"tests"`     // the tip against the merge, of tests that fail only there
 }
 
 // mergeShare is the part of the time that is left in which the merge has to fit.
@@ -215,7 +216,7 @@ func (g *merger) tests(ctx context.Context) error {
 	if err := g.r.test(ctx, Base); err != nil {
 		return err
 	}
-	g.r.res.Tests = compareSuites(g.r.suites[Base], g.r.suites[Head])
+	g.r.res.Tests = runs.Compare(g.r.suites[Base], g.r.suites[Head])
 	if err := g.r.rerun(ctx); err != nil {
 		return err
 	}

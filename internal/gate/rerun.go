@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
 // alone runs tests by themselves, without the others of their packages where their
@@ -46,42 +47,16 @@ const maxSample = 20
 // roundShare is the part of the time limit over which a round of runs is slow.
 const roundShare = 10
 
-// spareRounds are rounds beyond those that a rule needs, for tests that were not
-// reported each time.
-const spareRounds = 2
-
-// A history is what every run of a side said of a test, the first one included.
-type history map[Side][]Suite
-
-// count is how often a test failed on a side, in this run's log.
-func (h history) count(side Side, id ID) compare.Count {
-	failed := seen(h[side], id, Failed)
-	return compare.Count{Failed: failed, Runs: failed + seen(h[side], id, Passed)}
-}
-
-// A dispute is the tests that both sides disagree about while they are run again.
-type dispute struct {
-	cases Comparison // in which lists they are so far
-	// once runs tests again at a side.
-	once  func(ctx context.Context, side Side, ids []ID) (Suite, error)
-	runs  history
-	rule  compare.Rule
-	cost  time.Duration // of the last round, both sides
-	asked map[ID]bool   // the tests that decide; nil: each one does
-	// rules are those of tests that other selections decided than that of the others.
-	rules map[ID]compare.Rule
-}
-
 // rerun runs what both sides disagree about again, base and head in turns, in the
 // selection in which it failed, until it is settled what is a regression and what is
 // flaky.
 func (r *runner) rerun(ctx context.Context) error {
 	t := &r.res.Tests
-	ids := disagreeing(*t)
+	ids := runs.Disagreeing(*t)
 	if len(ids) == 0 {
 		return nil
 	}
-	d := &dispute{cases: *t, once: r.parted, runs: r.begun(), rule: compare.Usual, asked: r.sample(*t)}
+	d := &runs.Dispute{Cases: *t, Once: r.parted, Runs: r.begun(), Rule: compare.Usual, Asked: r.sample(*t)}
 	if again := r.retried(ids); len(again) > 0 { // they gave both results at once
 		if err := r.round(ctx, d, again); err != nil {
 			return err
@@ -91,19 +66,19 @@ func (r *runner) rerun(ctx context.Context) error {
 		return err
 	}
 	// Among the other tests they failed: only that separates flaky from dependent.
-	if err := r.elsewhere(ctx, d, d.among(r.dependent), r.entire, compare.Whole); err != nil {
+	if err := r.elsewhere(ctx, d, d.Among(r.dependent), r.entire, compare.Whole); err != nil {
 		return err
 	}
 	// What ends the program before them on the base does not when they are alone.
-	if err := r.elsewhere(ctx, d, d.hidden(), r.alone, compare.Usual); err != nil {
+	if err := r.elsewhere(ctx, d, d.Hidden(), r.alone, compare.Usual); err != nil {
 		return err
 	}
-	if err := r.moreRounds(ctx, d, d.unsteady(r.excused)); err != nil {
+	if err := r.moreRounds(ctx, d, d.Unsteady(r.excused)); err != nil {
 		return err
 	}
-	r.flipped(d.runs)
+	r.flipped(d.Runs)
 	r.state(d, ids)
-	*t = d.settle(r.excused)
+	*t = d.Settle(r.excused)
 	return nil
 }
 
@@ -114,39 +89,28 @@ func (r *runner) retried(ids []ID) []ID {
 }
 
 // elsewhere runs tests again in another selection, which then decides about them.
-func (r *runner) elsewhere(ctx context.Context, d *dispute, ids []ID, once func(context.Context, Side, []ID) (Suite, error), rule compare.Rule) error {
+func (r *runner) elsewhere(ctx context.Context, d *runs.Dispute, ids []ID, once func(context.Context, Side, []ID) (Suite, error), rule compare.Rule) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	w := &dispute{cases: d.cases, once: once, runs: history{}, rule: rule}
+	w := &runs.Dispute{Cases: d.Cases, Once: once, Runs: runs.History{}, Rule: rule}
 	if rule == compare.Whole { // the first runs were whole too
-		w.runs = r.begun()
+		w.Runs = r.begun()
 	}
 	if err := r.rounds(ctx, w, ids); err != nil {
 		return err
 	}
-	if err := r.moreRounds(ctx, w, w.unsteady(r.excused)); err != nil {
+	if err := r.moreRounds(ctx, w, w.Unsteady(r.excused)); err != nil {
 		return err
 	}
-	d.take(w, ids, rule)
+	d.Take(w, ids, rule)
 	return nil
-}
-
-// disagreeing are the tests that one side alone fails.
-func disagreeing(c Comparison) []ID {
-	var ids []ID
-	for _, list := range [][]Case{c.Regressed, c.NewFailing, c.Fixed} {
-		for _, k := range list {
-			ids = append(ids, k.ID)
-		}
-	}
-	return ids
 }
 
 // begun is a history that begins with the first runs of this log. What was known of
 // the base from earlier runs is no run.
-func (r *runner) begun() history {
-	h := history{}
+func (r *runner) begun() runs.History {
+	h := runs.History{}
 	for _, side := range []Side{Base, Head} {
 		first := maps.Clone(r.suites[side])
 		maps.DeleteFunc(first, func(_ ID, t Test) bool { return t.Evidence == "" })
@@ -156,7 +120,7 @@ func (r *runner) begun() history {
 }
 
 // sample chooses the tests that decide for all; nil where there are few.
-func (r *runner) sample(c Comparison) map[ID]bool {
+func (r *runner) sample(c runs.Comparison) map[ID]bool {
 	var leaves []Case
 	for _, list := range [][]Case{c.Regressed, c.NewFailing, c.Fixed} {
 		leaves = append(leaves, Leaves(list)...)
@@ -182,34 +146,34 @@ func (r *runner) sample(c Comparison) map[ID]bool {
 
 // rounds runs tests again, on both sides in turns, until each is settled or there is
 // no time for more.
-func (r *runner) rounds(ctx context.Context, d *dispute, ids []ID) error {
-	for n := 0; n < d.rule.Runs+spareRounds; n++ {
-		open := d.open(ids)
-		if len(open) == 0 || n > 0 && d.cost > r.decisive() {
+func (r *runner) rounds(ctx context.Context, d *runs.Dispute, ids []ID) error {
+	for n := 0; n < d.Rule.Runs+runs.SpareRounds; n++ {
+		open := d.Open(ids)
+		if len(open) == 0 || n > 0 && d.Cost > r.decisive() {
 			return nil
 		}
 		if err := r.round(ctx, d, open); err != nil {
 			return err
 		}
-		if d.cost > r.limit/roundShare {
-			d.rule = compare.Slow
+		if d.Cost > r.limit/roundShare {
+			d.Rule = compare.Slow
 		}
 	}
 	return nil
 }
 
 // round runs tests once on each side.
-func (r *runner) round(ctx context.Context, d *dispute, ids []ID) error {
+func (r *runner) round(ctx context.Context, d *runs.Dispute, ids []ID) error {
 	began := r.logged()
 	for _, side := range []Side{Base, Head} {
-		suite, err := d.once(ctx, side, ids)
+		suite, err := d.Once(ctx, side, ids)
 		if err != nil {
 			return err
 		}
-		failures := slices.Concat(d.cases.Regressed, d.cases.NewFailing)
-		d.runs[side] = append(d.runs[side], stillFailing(suite, r.suites[Base], failures...))
+		failures := slices.Concat(d.Cases.Regressed, d.Cases.NewFailing)
+		d.Runs[side] = append(d.Runs[side], runs.StillFailing(suite, r.suites[Base], failures...))
 	}
-	d.cost = r.logged() - began
+	d.Cost = r.logged() - began
 	return nil
 }
 
@@ -219,11 +183,11 @@ const moreRounds = 20
 // moreRounds runs tests again that failed on the head once and not each time, until it is
 // known that the base fails them too, and those that failed there each time and on the base
 // once, until it is known whether that differs; or until there were enough runs.
-func (r *runner) moreRounds(ctx context.Context, d *dispute, ids []ID) error {
+func (r *runner) moreRounds(ctx context.Context, d *runs.Dispute, ids []ID) error {
 	began := r.logged()
 	for range moreRounds {
-		ids = slices.DeleteFunc(ids, d.enough)
-		if used := r.logged() - began; len(ids) == 0 || used+d.cost > r.Limits.random() || d.cost > r.decisive() {
+		ids = slices.DeleteFunc(ids, d.Enough)
+		if used := r.logged() - began; len(ids) == 0 || used+d.Cost > r.Limits.random() || d.Cost > r.decisive() {
 			return nil
 		}
 		if err := r.round(ctx, d, ids); err != nil {
@@ -246,7 +210,7 @@ func (r *runner) decisive() time.Duration { return r.limit*time.Duration(r.share
 // excused says whether a test is known to have flipped on the base, or cannot be
 // reached by the change, so that it fails at random without its help.
 func (r *runner) excused(id ID) bool {
-	return r.flakes.of(id).Flips > 0 || !r.affects(id, r.suites[Head][id])
+	return r.flakes.Of(id).Flips > 0 || !r.affects(id, r.suites[Head][id])
 }
 
 // dependent says whether a part of the suite in which a test is run again can differ
@@ -374,23 +338,4 @@ func (r *runner) packageTests(side Side, g ecosystem.Group, stage Stage, as func
 		}
 	}
 	return out
-}
-
-// stillFailing marks those packages of failures whose failure a test explains in
-// a run as failed when that test is not one that failed on base before: a crash
-// that hits no test in one run and a test in another is still the same crash.
-func stillFailing(run, base Suite, failures ...Case) Suite {
-	for _, k := range failures {
-		p, ok := run[k.ID]
-		if !ok || k.ID.Test != "" || k.ID.Command != "" {
-			continue
-		}
-		for id, t := range run {
-			if id.Test != "" && id.Unit == k.ID.Unit && id.Package == k.ID.Package && t.Status == Failed && base[id].Status != Failed {
-				p.Status = Failed
-			}
-		}
-		run[k.ID] = p
-	}
-	return run
 }

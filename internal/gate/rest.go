@@ -223,7 +223,7 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	}
 	g.account(seen)
 	t := g.res.Tests
-	mine, theirs := out.lists(), t.lists()
+	mine, theirs := out.Lists(), t.Lists()
 	for i := range mine {
 		*mine[i] = append(*mine[i], *theirs[i]...)
 	}
@@ -238,7 +238,7 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	for status, n := range g.suites[Base].Count() {
 		out.Base[status] += n
 	}
-	out.sort()
+	out.Sort()
 }
 
 // account files what failed at first and is in none of the lists: what passed later
@@ -247,7 +247,7 @@ func (r *runner) account(seen Suite) {
 	t := &r.res.Tests
 	for id, test := range seen {
 		is := func(k Case) bool { return k.ID == id }
-		if test.Status != Failed || r.phantoms.has(id) || slices.ContainsFunc(t.lists(), func(list *[]Case) bool { return slices.ContainsFunc(*list, is) }) {
+		if test.Status != Failed || r.phantoms.Has(id) || slices.ContainsFunc(t.Lists(), func(list *[]Case) bool { return slices.ContainsFunc(*list, is) }) {
 			continue
 		}
 		if r.suites[Head][id].Status == Passed {

@@ -2,27 +2,8 @@ package gate
 
 import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
-
-// A Comparison is how the test results of both sides differ, after the
-// disagreements were run again.
-type Comparison struct {
-	Base, Head  map[Status]int
-	Regressed   []Case `json:"regressed"`    // passed on base each time, failed on head each time
-	NewFailing  []Case `json:"new_failing"`  // not on base, failed on head each time
-	Fixed       []Case `json:"fixed"`        // failed or skipped on base, pass on head
-	PreExisting []Case `json:"pre_existing"` // failed on both
-	Flaky       []Case `json:"flaky"`        // gave both results on one side
-	FlakyNew    []Case `json:"flaky_new"`    // the same, of tests that the change brings
-	// NewFlakiness are tests of the base that fail at random with the change, and
-	// never on base.
-	NewFlakiness []Case `json:"new_flakiness"`
-	Unsettled    []Case `json:"unsettled"` // failed on head each time; the runs do not decide whether by chance
-	Removed      []Case `json:"removed"`   // only on base
-	Skipped      []Case `json:"skipped"`   // passed on base, skipped on head
-	NotRun       []Case `json:"not_run"`   // passed on base, is there on head and did not run
-	Unknown      []Case `json:"unknown"`   // failed on head, which could not be compared with base or seen again
-}
 
 // A Reproduction is what the change's tests say over the base's sources.
 type Reproduction struct {
@@ -77,17 +58,17 @@ type Expectation struct {
 
 // A Result is all that the gate found out.
 type Result struct {
-	Verdict    Verdict      `json:"verdict"`
-	Reasons    []string     `json:"reasons"` // why not better
-	Detected   []string     `json:"detected"`
-	Steps      []Step       `json:"steps"`
-	Broken     []string     `json:"broken"`      // packages or commands whose build only the head breaks
-	BrokenBoth []string     `json:"broken_both"` // the same on both sides
-	Lint       []Case       `json:"lint"`        // complaints that only the head has
-	Tests      Comparison   `json:"tests"`
-	Phantoms   []Case       `json:"phantoms,omitempty"` // failures inside of passing tests that the base shows as well
-	FailToPass Reproduction `json:"fail_to_pass"`
-	Statistics []Statistic  `json:"statistics"` // of tests that were run again because the sides disagree
+	Verdict    Verdict          `json:"verdict"`
+	Reasons    []string         `json:"reasons"` // why not better
+	Detected   []string         `json:"detected"`
+	Steps      []Step           `json:"steps"`
+	Broken     []string         `json:"broken"`      // packages or commands whose build only the head breaks
+	BrokenBoth []string         `json:"broken_both"` // the same on both sides
+	Lint       []Case           `json:"lint"`        // complaints that only the head has
+	Tests      runs.Comparison  `json:"tests"`
+	Phantoms   []Case           `json:"phantoms,omitempty"` // failures inside of passing tests that the base shows as well
+	FailToPass Reproduction     `json:"fail_to_pass"`
+	Statistics []runs.Statistic `json:"statistics"` // of tests that were run again because the sides disagree
 	// Expectations is nil where the kept arm was not reached.
 	Expectations *Expectations     `json:"expectations,omitempty"`
 	Facts        Facts             `json:"facts"` // what the verdict follows from, see [Decide]

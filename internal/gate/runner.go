@@ -10,6 +10,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -35,7 +36,7 @@ type runner struct {
 	beside    beside                                // what is started with each command that runs tests
 	resting   bool                                  // it is at what the change cannot affect
 	rested    Suite                                 // what the head's tests said that the change cannot affect
-	flakes    *flakeLedger
+	flakes    *runs.Ledger
 	facts     Facts
 	longest   time.Duration              // the slowest package of the base's tests
 	lacks     []string                   // what could not be run for want of a program, for people
@@ -48,7 +49,7 @@ type runner struct {
 	copying   sync.Mutex                 // guards copied
 	copied    map[string]*folder.Replica // the caches of single commands, by their folders
 	copies    string                     // what the names of its prepared snapshots begin with
-	phantoms  *phantoms                  // tests that fail inside of passing ones on the base
+	phantoms  *runs.Phantoms             // tests that fail inside of passing ones on the base
 	over      Suite                      // the change's tests over the base's sources
 	overLeft  map[string]string          // test files that do not compile there, and why
 	baseFails bool                       // a setup or build of the base is why facts.Unprepared says so
@@ -67,17 +68,17 @@ type task struct {
 	longest  time.Duration // the slowest package of the base's tests
 	packages []ecosystem.Package
 	affected map[string]bool
-	flakes   *flakeLedger
-	phantoms *phantoms
+	flakes   *runs.Ledger
+	phantoms *runs.Phantoms
 }
 
 // ledgers are those of a run that begins.
 func (t task) ledgers() task {
 	if t.flakes == nil {
-		t.flakes = &flakeLedger{flipped: map[string]bool{}}
+		t.flakes = &runs.Ledger{Flipped: map[string]bool{}}
 	}
 	if t.phantoms == nil {
-		t.phantoms = newPhantoms()
+		t.phantoms = runs.NewPhantoms()
 	}
 	return t
 }

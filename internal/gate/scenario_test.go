@@ -25,6 +25,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 	"github.com/ycbot/ycbot/internal/testing/variants"
@@ -535,7 +536,7 @@ func grounded(t testing.TB, log *evidence.Log, res *Result) {
 	for _, s := range res.Steps {
 		check(s.Command, []string{s.Evidence})
 	}
-	for _, list := range res.Tests.lists() {
+	for _, list := range res.Tests.Lists() {
 		for _, c := range *list {
 			check(c.ID.String(), c.Evidence)
 		}
@@ -585,7 +586,7 @@ func grounded(t testing.TB, log *evidence.Log, res *Result) {
 
 func logOutputs(t testing.TB, res *Result) {
 	t.Helper()
-	for _, list := range res.Tests.lists() {
+	for _, list := range res.Tests.Lists() {
 		for _, c := range *list {
 			t.Logf("%s %v\n%s", c.ID, c.Evidence, c.Output)
 		}
@@ -754,7 +755,7 @@ func (f flips) Load(context.Context, string) (int, map[string]int, error) {
 	known := map[string]int{}
 	for _, name := range f {
 		pkg, test, _ := strings.Cut(name, " ")
-		known[flakeKey(ID{Unit: ".", Package: pkg, Test: test})] = 3
+		known[runs.FlakeKey(ID{Unit: ".", Package: pkg, Test: test})] = 3
 	}
 	return 212, known, nil
 }

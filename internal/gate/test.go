@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -172,7 +173,7 @@ func (r *runner) compare(ctx context.Context) error {
 	r.refused()
 	r.compiledByTests()
 	base, head := r.suites[Base], r.suites[Head]
-	r.res.Tests = compareSuites(base, head)
+	r.res.Tests = runs.Compare(base, head)
 	if len(base) == 0 && len(head) > 0 {
 		r.attributeNothing()
 		return nil
@@ -227,13 +228,13 @@ func (r *runner) reveal(ctx context.Context) error {
 		case on.Status == Passed:
 			r.suites[Base][k.ID] = on
 			t.Regressed = append(t.Regressed, k)
-		case on.Status == Skipped, ran && !there && !packageEnded(alone, k.ID):
+		case on.Status == Skipped, ran && !there && !runs.PackageEnded(alone, k.ID):
 			t.NewFailing = append(t.NewFailing, k)
 		default:
 			t.Unknown = append(t.Unknown, k)
 		}
 	}
-	t.sort()
+	t.Sort()
 	return nil
 }
 
@@ -246,7 +247,7 @@ func (r *runner) attributeNothing() {
 	t := &r.res.Tests
 	t.Unknown = append(t.Unknown, t.NewFailing...)
 	t.NewFailing = nil
-	t.sort()
+	t.Sort()
 }
 
 // unconfirmed takes the blame from failures that there was no time to see twice.
@@ -254,5 +255,5 @@ func (r *runner) unconfirmed() {
 	t := &r.res.Tests
 	t.Unknown = append(append(t.Unknown, t.Regressed...), t.NewFailing...)
 	t.Regressed, t.NewFailing = nil, nil
-	t.sort()
+	t.Sort()
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/testing/suites"
 )
 
 // TestAsCommand holds what a run without whole results comes to: more output than is
@@ -26,14 +28,14 @@ func TestAsCommand(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := &runner{res: &Result{}, phantoms: newPhantoms()}
+			r := &runner{res: &Result{}, phantoms: runs.NewPhantoms()}
 			d := ecosystem.Documented(ecosystem.ParseJest)(".")
 			if _, err := d.Write([]byte(tt.data)); err != nil {
 				t.Fatal(err)
 			}
 			s := d.Suite("E1", "")
 			step := r.asCommand(s, ecosystem.Command{Unit: ".", Text: "jest"}, d, Step{Evidence: "E1", Exit: tt.exit}, "")
-			if got := statuses(s); got != tt.want || step.NoTests != tt.noTests {
+			if got := suites.Statuses(s); got != tt.want || step.NoTests != tt.noTests {
 				t.Errorf("%s, no tests %v; want %s, %v", got, step.NoTests, tt.want, tt.noTests)
 			}
 			if much := len(tt.data) > ecosystem.MaxDocument; much != (len(r.res.NotCovered) == 1) {

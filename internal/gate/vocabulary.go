@@ -5,6 +5,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
 // What results are made of stands in packages ecosystem, whose parsers make them, and
@@ -26,6 +27,16 @@ type (
 	Case = ecosystem.Case
 	// A Step is one command that the gate ran.
 	Step = ecosystem.Step
+	// A Comparison is how the test results of both sides differ.
+	Comparison = runs.Comparison
+	// A Statistic is what all runs of one test on both sides said.
+	Statistic = runs.Statistic
+	// Flips is in how many of a project's runs a test flipped.
+	Flips = runs.Flips
+	// Flakes keeps from one run to the next which tests gave both results on the same code.
+	Flakes = runs.Flakes
+	// FlakeFile is a file of Flakes.
+	FlakeFile = runs.FlakeFile
 	// A Probe is one attack on the change beyond its own tests.
 	Probe = checks.Probe
 	// A Kill is a mutant that tests noticed.
@@ -55,6 +66,9 @@ type (
 	// A GoToolchain is the Go of this machine.
 	GoToolchain = ecosystem.GoToolchain
 )
+
+// FlakeName is the file of Flakes beside what is kept of the base's tests.
+const FlakeName = runs.FlakeName
 
 // The two sides.
 const (

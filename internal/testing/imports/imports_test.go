@@ -45,8 +45,9 @@ var table = []row{
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
-	{"internal/gate", "internal/gate/sides internal/gate/caches internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy internal/folder"},
+	{"internal/gate", "internal/gate/sides internal/gate/caches internal/gate/runs internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy internal/folder"},
 	{"internal/gate/caches", "internal/gate/ecosystem internal/sandbox internal/folder"},                                                   // folders: it runs nothing
+	{"internal/gate/runs", "internal/gate/ecosystem internal/gate/compare internal/folder"},                                                // results in, lists out
 	{"internal/gate/sides", "internal/gate/ecosystem internal/gate/compare internal/workspace internal/change"},                            // it reads, and runs nothing
 	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                                             // it describes commands, and runs none
 	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/gate/cmdline internal/workspace"}, // what they may have run is given to them
@@ -104,8 +105,9 @@ var table = []row{
 	{"internal/model/modeltest", "internal/model"}, // strict servers for the tests of clients and of the loop
 	{"internal/testing/postgres", ""},              // a PostgreSQL for the tests of several packages
 	{"internal/testing/imports", ""},
-	{"internal/testing/variants", ""}, // what make test leaves out
-	{"test/...", "*"},                 // programs for development, not part of ycbot
+	{"internal/testing/suites", "internal/gate/ecosystem"}, // results of tests in few words
+	{"internal/testing/variants", ""},                      // what make test leaves out
+	{"test/...", "*"},                                      // programs for development, not part of ycbot
 }
 
 // TestImports holds the table. Test files are exempt, except that what only

@@ -1,0 +1,35 @@
+package runs
+
+import (
+	"context"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// A History is what every run of a side said of a test, the first one included.
+type History map[ecosystem.Side][]ecosystem.Suite
+
+// Count is how often a test failed on a side, in this run's log.
+func (h History) Count(side ecosystem.Side, id ecosystem.ID) compare.Count {
+	failed := Seen(h[side], id, ecosystem.Failed)
+	return compare.Count{Failed: failed, Runs: failed + Seen(h[side], id, ecosystem.Passed)}
+}
+
+// A Dispute is the tests that both sides disagree about while they are run again.
+type Dispute struct {
+	Cases Comparison // in which lists they are so far
+	// once runs tests again at a side.
+	Once  func(ctx context.Context, side ecosystem.Side, ids []ecosystem.ID) (ecosystem.Suite, error)
+	Runs  History
+	Rule  compare.Rule
+	Cost  time.Duration         // of the last round, both sides
+	Asked map[ecosystem.ID]bool // the tests that decide; nil: each one does
+	// rules are those of tests that other selections decided than that of the others.
+	rules map[ecosystem.ID]compare.Rule
+}
+
+// SpareRounds are rounds beyond those that a rule needs, for tests that were not
+// reported each time.
+const SpareRounds = 2
