@@ -19,13 +19,13 @@ func (b *builder) behaviour() {
 	warnings := 0
 	if o := b.result.Behaviour; o != nil {
 		c := report.Check{
-			Title: "behaviour: changed functions called on both sides with the same inputs", Kind: report.KindBehaviour, Result: ranAny(o.Functions),
+			Title: "behaviour: changed functions called on both sides with the same inputs", Kind: report.KindBehaviour, Result: ranAny(o.Functions + o.Callers),
 			Command: o.Command, Evidence: o.Evidence, Expected: "for an input that stands in the base's tree a function returns where it does on base", Actual: o.Note,
 		}
 		for _, d := range o.Differences {
 			b.differs(&c, &warnings, differing{
 				says: fmt.Sprintf("%s %s; on base it %s", d.Example, d.Is, d.Was), path: d.Path, line: d.Line, command: d.Command, evidence: d.Evidence,
-				detail: fmt.Sprintf("%s differs for %d of %d inputs. %s", d.Function, d.Differing, d.Inputs, shows(d)),
+				detail: fmt.Sprintf("%s differs for %d of %d inputs. %s%s", d.Function, d.Differing, d.Inputs, through(d), shows(d)),
 				breaks: d.Breaks, stands: fmt.Sprintf("%s, which stands in the base's tree: %s; on base it %s", d.Example, d.Is, d.Was),
 				expected: d.Expected, since: "tests that fail without the change reach it",
 			})
@@ -49,6 +49,14 @@ func (b *builder) behaviour() {
 	}
 }
 
+// through says why a function is called that the change leaves as it is.
+func through(d gate.Difference) string {
+	if d.Through == "" {
+		return ""
+	}
+	return "Its body is as it was; it calls " + d.Through + ", which the change alters or takes away. "
+}
+
 // shows is how the author sees a difference again.
 func shows(d gate.Difference) string {
 	if d.Test != "" {
@@ -61,7 +69,11 @@ func shows(d gate.Difference) string {
 		}
 		return text
 	}
-	return "It was called with what " + cmp.Or(d.Recorded, "a test of the base") + " calls it with, of which the example has the beginning: no literal of the language has all of it."
+	how := "It was called with what " + cmp.Or(d.Recorded, "a test of the base") + " calls it with"
+	if d.Recorded == "" {
+		how += ", or with one value of that changed"
+	}
+	return how + ". The example has the beginning: no literal of the language has all of it."
 }
 
 func ranAny(n int) report.Result {

@@ -13,7 +13,7 @@ import (
 // counts as hanging. Mutation is the machine time for mutants of the changed
 // lines together, Fuzz the time of existing fuzz targets together; negative: none.
 // Behaviour is the time for calls of changed functions on both sides; negative: none;
-// zero: as long as the tests take, and half a minute at least. Random is the time for runs of tests that fail at random, and Lines that for finding
+// zero: as long as the tests take, and a minute at least. Random is the time for runs of tests that fail at random, and Lines that for finding
 // out which changed lines tests run; negative: none. Zero means ten minutes, one, a
 // minute and a half, half a minute, a minute, and an eighth of the time that is left.
 type Limits struct{ Step, Grace, Mutation, Fuzz, Behaviour, Random, Lines time.Duration }
@@ -37,7 +37,7 @@ func (r *runner) behaviourTime() time.Duration {
 			suite += s.Duration
 		}
 	}
-	return max(suite, 30*time.Second)
+	return max(suite, time.Minute)
 }
 
 func (l Limits) random() time.Duration { return cmp.Or(l.Random, time.Minute) }

@@ -48,6 +48,9 @@ type Function struct {
 	// Panics says that what the change adds to it can end a call on purpose, and Awaited
 	// that a test of the head expects a panic.
 	Panics, Awaited bool
+	// Through is the changed function that it calls, directly or not, where its own body is
+	// as it was; empty: the change alters it.
+	Through string
 
 	plain    string // name without a receiver
 	owner    string // type of the receiver
@@ -76,8 +79,10 @@ type side struct {
 	fset    *token.FileSet
 	src     map[string][]byte
 	funcs   map[string]*declared // by expression
+	names   []string             // of these, sorted
 	types   map[string]string    // text of declarations, by name
 	values  map[string]string    // of variables and constants
+	specs   map[string]ast.Node  // their declarations
 	errs    map[string]bool
 	imports map[string]bool
 	tests   map[string]*declared
@@ -110,20 +115,26 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 	for name, text := range now.values {
 		changed[name] = was.values[name] != "" && was.values[name] != text
 	}
+	var gone []string // changed functions that cannot be called on both sides, by their names without receivers
+	for _, name := range slices.Sorted(maps.Keys(was.funcs)) {
+		if now.funcs[name] == nil {
+			gone = append(gone, was.funcs[name].decl.Name.Name)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(now.funcs)) {
 		f, old := now.funcs[name], was.funcs[name]
 		if old == nil || name == "main" || name == "init" || f.decl.Body == nil || old.decl.Body == nil {
 			continue
 		}
 		if f.sign != old.sign {
-			p.Resigned = append(p.Resigned, name)
+			p.Resigned, gone = append(p.Resigned, name), append(gone, f.decl.Name.Name)
 			continue
 		}
 		if f.text == old.text && !slices.ContainsFunc(slices.Collect(maps.Keys(f.mentions)), func(m string) bool { return changed[m] }) {
 			continue
 		}
 		if f.decl.Type.TypeParams != nil || generic(f.decl) {
-			p.Resigned = append(p.Resigned, name)
+			p.Resigned, gone = append(p.Resigned, name), append(gone, f.decl.Name.Name)
 			continue
 		}
 		p.Functions = append(p.Functions, function(was, now, f, old))
@@ -132,6 +143,7 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 	if n := len(p.Functions) - MaxFunctions; n > 0 {
 		p.Left, p.Functions = n, p.Functions[:MaxFunctions]
 	}
+	p.Functions = append(p.Functions, through(was, now, p.Functions, gone)...)
 	p.record = recording(was, p.Functions)
 	for name, f := range now.funcs {
 		if constructs(f) && was.funcs[name] != nil && was.funcs[name].sign == f.sign {
@@ -182,6 +194,7 @@ func function(was, now *side, f, old *declared) Function {
 		}
 	}
 	out.Panics = ends(now, f) && !ends(was, old)
+	out.words.differing(was, now, f, old)
 	out.words.of(f.decl.Body)
 	out.words.of(old.decl.Body)
 	for _, s := range []*side{was, now} {
@@ -204,11 +217,67 @@ func function(was, now *side, f, old *declared) Function {
 	return out
 }
 
+// Bounds of the functions that are called for what they call.
+const (
+	maxThrough = 6 // of a package
+	maxEach    = 2 // for one changed function
+)
+
+// through are the functions nearest to changed ones that call them, that are as they were
+// themselves, and that a test calls: what a changed function gets from them is not made by
+// anyone. Those of functions that cannot be called on both sides come first.
+func through(was, now *side, changed []Function, gone []string) []Function {
+	taken := map[string]bool{}
+	from := map[string]*Function{} // by the name without a receiver
+	names := slices.Clone(gone)
+	for i, f := range changed {
+		taken[f.Name], from[f.plain] = true, &changed[i]
+		names = append(names, f.plain)
+	}
+	var out []Function
+	for _, name := range names {
+		n := 0
+		for _, by := range callers(now, name)[1:] {
+			for _, at := range now.names {
+				f, old := now.funcs[at], was.funcs[at]
+				if f.decl.Name.Name != by || taken[at] || old == nil || old.text != f.text || old.sign != f.sign || f.decl.Body == nil ||
+					at == "main" || at == "init" || f.decl.Type.TypeParams != nil || generic(f.decl) || !tested(now, by) || !tested(was, by) {
+					continue
+				}
+				if n++; n > maxEach || len(out) == maxThrough || len(changed)+len(out) >= MaxFunctions {
+					break
+				}
+				g := function(was, now, f, old)
+				g.Through, taken[at] = name, true
+				if of := from[name]; of != nil {
+					g.Through, g.Panics, g.Awaited = of.Name, g.Panics || of.Panics, g.Awaited || of.Awaited
+					g.Tested = slices.Compact(slices.Sorted(slices.Values(slices.Concat(g.Tested, of.Tested))))
+					g.Touched = slices.Compact(slices.Sorted(slices.Values(slices.Concat(g.Touched, of.Touched))))
+					g.words = of.words.and(g.words)
+				}
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+// tested says whether a test of a side mentions a function.
+func tested(s *side, name string) bool {
+	for _, t := range s.tests {
+		if t.mentions[name] {
+			return true
+		}
+	}
+	return false
+}
+
 // callers are the names of functions of a side through which a function is reached.
 func callers(s *side, name string) []string {
 	out := []string{name}
 	for i := 0; i < len(out) && len(out) < 200; i++ {
-		for _, f := range s.funcs {
+		for _, at := range s.names {
+			f := s.funcs[at]
 			if n := f.decl.Name.Name; f.mentions[out[i]] && !slices.Contains(out, n) {
 				out = append(out, n)
 			}
@@ -273,7 +342,7 @@ func hasMethods(s *side, name string) bool {
 func parse(files map[string][]byte) (*side, bool) {
 	s := &side{
 		fset: token.NewFileSet(), src: map[string][]byte{}, funcs: map[string]*declared{}, types: map[string]string{},
-		values: map[string]string{}, errs: map[string]bool{}, imports: map[string]bool{}, tests: map[string]*declared{},
+		values: map[string]string{}, specs: map[string]ast.Node{}, errs: map[string]bool{}, imports: map[string]bool{}, tests: map[string]*declared{},
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file, err := parser.ParseFile(s.fset, name, files[name], parser.SkipObjectResolution)
@@ -292,6 +361,7 @@ func parse(files map[string][]byte) (*side, bool) {
 			s.declare(name, d, test, strings.HasSuffix(file.Name.Name, "_test"))
 		}
 	}
+	s.names = slices.Sorted(maps.Keys(s.funcs))
 	return s, s.clause != ""
 }
 
@@ -334,7 +404,7 @@ func (s *side) declare(file string, d ast.Decl, test, external bool) {
 				}
 			case *ast.ValueSpec:
 				for i, id := range spec.Names {
-					s.values[id.Name] = s.tokens(spec)
+					s.values[id.Name], s.specs[id.Name] = s.tokens(spec), spec
 					if i < len(spec.Values) && isError(id.Name, string(s.text(spec.Values[i]))) {
 						s.errs[id.Name] = true
 					}

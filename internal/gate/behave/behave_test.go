@@ -477,7 +477,7 @@ func TestRecorded(t *testing.T) {
 	files := map[string][]byte{"a.go": []byte(base), "a_test.go": []byte(parsingTest)}
 	p, ok := Compare(files, map[string][]byte{"a.go": []byte(head), "a_test.go": []byte(parsingTest)})
 	r := p.Recording()
-	if !ok || len(p.Functions) != 2 || !slices.Equal(r.Tests, []string{"TestParse"}) || strings.Count(r.Files["a.go"], "\n") != strings.Count(base, "\n") {
+	if !ok || len(p.Functions) != 3 || p.Functions[2].Name != "Parse" || p.Functions[2].Through != "(*parser).next" || !slices.Equal(r.Tests, []string{"TestParse"}) || strings.Count(r.Files["a.go"], "\n") != strings.Count(base, "\n") {
 		t.Fatalf("%v %+v\n%+v", ok, p.Functions, r)
 	}
 	out, err := in(t, map[string]string{"go.mod": old, "a.go": r.Files["a.go"], "a_test.go": parsingTest, "calls_test.go": p.File(zzTestName)}, "CALLS="+Record, "-v", "-run=^(TestParse)$", ".")
@@ -497,6 +497,9 @@ func TestRecorded(t *testing.T) {
 		return out
 	}
 	all := p.Compare(All(run(base, "")), All(run(head, ""))).Functions
+	if c := all[2]; c.Unlike != "" || c.Differing == 0 {
+		t.Errorf("what calls the changed function: %+v", c)
+	}
 	if c := all[0]; c.Unlike != "" || c.Differing == 0 || !c.Candidates[0].Taken || c.Candidates[0].Base {
 		t.Fatalf("%+v", c)
 	}

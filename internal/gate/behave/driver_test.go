@@ -246,7 +246,10 @@ func (m *zzMaker) fresh(t reflect.Type, deep int) []zzValue {
 	}
 	if m.own(t) || t.Kind() == reflect.Ptr && m.own(t.Elem()) {
 		if made := m.constructed(t, deep); len(made) > 0 {
-			return append(made, m.empty(t))
+			if made = append(made, m.empty(t)); t.Kind() == reflect.Ptr {
+				made = append(made, m.zero(t))
+			}
+			return made
 		}
 	}
 	switch t.Kind() {
@@ -1577,7 +1580,7 @@ func zzRecorded(t *zzTable, f *zzFunc) []zzInput {
 	}
 	ft, types := reflect.TypeOf(f.f), zzTypes(t)
 	var out []zzInput
-	for _, k := range f.recorded {
+	for _, k := range append(append([]zzTaken{}, f.recorded...), zzVaried(f)...) {
 		k := k
 		in := zzInput{given: k.base, taken: true, test: k.test, make: func() []reflect.Value {
 			var list []interface{}
@@ -1597,6 +1600,119 @@ func zzRecorded(t *zzTable, f *zzFunc) []zzInput {
 			in.src, in.form = zzRecordedCall(f, ft, in.make())
 		}
 		out = append(out, in)
+	}
+	return out
+}
+
+// A zzLeaf is a basic value in a recorded input.
+type zzLeaf struct {
+	code string
+	set  func(string)
+}
+
+// zzLeaves finds them in the order in which they stand.
+func zzLeaves(c interface{}, set func(interface{}), out *[]zzLeaf) {
+	switch c := c.(type) {
+	case string:
+		*out = append(*out, zzLeaf{c, func(s string) { set(s) }})
+	case []interface{}:
+		for i := range c {
+			i := i
+			zzLeaves(c[i], func(v interface{}) { c[i] = v }, out)
+		}
+	case map[string]interface{}:
+		keys := []string{}
+		for k := range c {
+			keys = append(keys, k)
+		}
+		sort.Strings(keys)
+		for _, k := range keys {
+			k := k
+			zzLeaves(c[k], func(v interface{}) { c[k] = v }, out)
+		}
+	}
+}
+
+// zzVariants are other values in place of a basic one: those of the change, in place of
+// one another, behind it and alone, and those next to it.
+func zzVariants(f *zzFunc, code string) []string {
+	var out []string
+	add := func(s string) { out = append(out, zzText(s)) }
+	switch n, err := strconv.ParseInt(code, 10, 64); {
+	case err == nil:
+		for _, i := range f.ints {
+			out = append(out, strconv.FormatInt(i, 10))
+		}
+		for _, i := range []int64{n + 1, n - 1, 0, -n} {
+			out = append(out, strconv.FormatInt(i, 10))
+		}
+	case code == "true":
+		out = append(out, "false")
+	case code == "false":
+		out = append(out, "true")
+	case code != "" && code[0] == '=':
+		text := code[1:]
+		for _, other := range f.strs {
+			if other == "" || !strings.Contains(text, other) {
+				continue
+			}
+			for _, s := range f.strs {
+				if s != other {
+					add(strings.Replace(text, other, s, 1))
+				}
+			}
+		}
+		for _, s := range f.strs {
+			add(text + s)
+			add(s)
+		}
+		add("")
+		if len(text) > 1 {
+			add(text[:len(text)-1])
+			add(text + text)
+		}
+	}
+	return out
+}
+
+// Bounds of what is made of recorded inputs.
+const (
+	zzVariations = 80 // inputs of a function
+	zzLeavesMost = 30 // values of an input that are varied
+)
+
+// zzVaried are recorded inputs with another basic value in one place, the first one of each
+// place before the second ones.
+func zzVaried(f *zzFunc) []zzTaken {
+	seen := map[string]bool{}
+	for _, k := range f.recorded {
+		seen[k.code] = true
+	}
+	var out []zzTaken
+	for n, some := 0, true; some && len(out) < zzVariations; n++ {
+		some = false
+		for _, k := range f.recorded {
+			var list []interface{}
+			if json.Unmarshal([]byte(k.code), &list) != nil {
+				continue
+			}
+			var leaves []zzLeaf
+			zzLeaves(list, nil, &leaves)
+			for i := 0; i < len(leaves) && i < zzLeavesMost && len(out) < zzVariations; i++ {
+				variants := zzVariants(f, leaves[i].code)
+				if n >= len(variants) {
+					continue
+				}
+				some = true
+				leaves[i].set(variants[n])
+				b, err := json.Marshal(list)
+				leaves[i].set(leaves[i].code)
+				if code := string(b); err == nil && !seen[code] && len(code) <= 2*zzTakenSize {
+					seen[code] = true
+					out = append(out, zzTaken{code: code})
+				}
+			}
+		}
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 const (
 	maxGiven    = 30
 	maxLiterals = 14   // of one kind
+	maxAll      = 2000 // of one kind, where those of both sides are held against each other
 	maxText     = 2000 // of an input that stands in the tree
 )
 
@@ -32,6 +34,73 @@ type literals struct {
 	ints    []int64
 	floats  []float64
 	strings []string
+	all     bool // maxAll of a kind, in place of maxLiterals
+}
+
+// differing are those that one side alone has, in the function itself and in the variables
+// that it mentions: they come first, as what the change is about.
+func (l *literals) differing(was, now *side, f, old *declared) {
+	only := func(a, b *side, in, other *declared) {
+		var mine, theirs literals
+		mine.all, theirs.all = true, true
+		for _, at := range []struct {
+			to *literals
+			s  *side
+			f  *declared
+		}{{&mine, a, in}, {&theirs, b, other}} {
+			at.to.of(at.f.decl.Body)
+			for _, name := range slices.Sorted(maps.Keys(at.f.mentions)) {
+				if was.values[name] != now.values[name] && at.s.specs[name] != nil {
+					at.to.of(at.s.specs[name])
+				}
+			}
+		}
+		l.add(mine.without(theirs))
+	}
+	only(was, now, old, f)
+	only(now, was, f, old)
+}
+
+// without are the literals that others do not have.
+func (l *literals) without(o literals) literals {
+	return literals{
+		ints:    slices.DeleteFunc(l.ints, func(n int64) bool { return slices.Contains(o.ints, n) }),
+		floats:  slices.DeleteFunc(l.floats, func(n float64) bool { return slices.Contains(o.floats, n) }),
+		strings: slices.DeleteFunc(l.strings, func(s string) bool { return slices.Contains(o.strings, s) }),
+	}
+}
+
+// and are these literals and behind them others.
+func (l literals) and(o literals) literals {
+	out := literals{ints: slices.Clone(l.ints), floats: slices.Clone(l.floats), strings: slices.Clone(l.strings)}
+	out.add(o)
+	return out
+}
+
+func (l *literals) most() int {
+	if l.all {
+		return maxAll
+	}
+	return maxLiterals
+}
+
+// add takes up literals as far as there is room.
+func (l *literals) add(o literals) {
+	for _, n := range o.ints {
+		if len(l.ints) < l.most() && !slices.Contains(l.ints, n) {
+			l.ints = append(l.ints, n)
+		}
+	}
+	for _, n := range o.floats {
+		if len(l.floats) < l.most() && !slices.Contains(l.floats, n) {
+			l.floats = append(l.floats, n)
+		}
+	}
+	for _, s := range o.strings {
+		if len(l.strings) < l.most() && len(s) < 200 && !slices.Contains(l.strings, s) {
+			l.strings = append(l.strings, s)
+		}
+	}
 }
 
 func (l *literals) of(n ast.Node) {
@@ -45,17 +114,14 @@ func (l *literals) of(n ast.Node) {
 		}
 		switch v := constant.MakeFromLiteral(lit.Value, lit.Kind, 0); v.Kind() {
 		case constant.Int:
-			if i, ok := constant.Int64Val(v); ok && len(l.ints) < maxLiterals && !slices.Contains(l.ints, i) {
-				l.ints = append(l.ints, i)
+			if i, ok := constant.Int64Val(v); ok {
+				l.add(literals{ints: []int64{i}})
 			}
 		case constant.Float:
-			if f, _ := constant.Float64Val(v); len(l.floats) < maxLiterals && !slices.Contains(l.floats, f) {
-				l.floats = append(l.floats, f)
-			}
+			f, _ := constant.Float64Val(v)
+			l.add(literals{floats: []float64{f}})
 		case constant.String:
-			if s := constant.StringVal(v); len(l.strings) < maxLiterals && len(s) < 200 && !slices.Contains(l.strings, s) {
-				l.strings = append(l.strings, s)
-			}
+			l.add(literals{strings: []string{constant.StringVal(v)}})
 		case constant.Bool, constant.Complex, constant.Unknown:
 		}
 		return true

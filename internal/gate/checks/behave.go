@@ -26,7 +26,8 @@ type Behaviour struct {
 	Note        string       `json:"note"`    // one sentence for people
 	Command     string       `json:"command"` // on the head
 	Evidence    []string     `json:"evidence"`
-	Functions   int          `json:"functions"` // that were compared
+	Functions   int          `json:"functions"` // that were compared, of those whose body changed
+	Callers     int          `json:"callers"`   // that were compared, of those that call what changed
 	Inputs      int          `json:"inputs"`    // for which they were
 	Worded      []string     `json:"worded"`    // functions that differ in the words of errors alone, or in nothing against what is empty
 	LeftOut     []LeftOut    `json:"left_out"`  // functions that were not compared
@@ -42,6 +43,7 @@ type LeftOut struct {
 // A Difference is a function that does something else with the change.
 type Difference struct {
 	Function  string   `json:"function"`
+	Through   string   `json:"through,omitempty"` // the changed function that it calls, where its own body is as it was
 	Path      string   `json:"path"`
 	Line      int      `json:"line"`
 	Inputs    int      `json:"inputs"`    // for which it was called
@@ -245,7 +247,11 @@ func (b *behaviour) call(ctx context.Context, c called) error {
 		case f.Differing == 0 && f.Worded > 0:
 			b.out.Worded = append(b.out.Worded, f.Name)
 		}
-		b.out.Functions++
+		if f.Through == "" {
+			b.out.Functions++
+		} else {
+			b.out.Callers++
+		}
 		b.out.Inputs += f.Inputs
 	}
 	if all.Left > 0 {
@@ -360,7 +366,11 @@ func (b *behaviour) laid(ctx context.Context, side Side, c *called, texts map[st
 func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Compared) error {
 	tries := map[string][]behave.Candidate{}
 	var calls [][2]int
+	differs := map[string]bool{} // changed functions that do, or what calls them
 	for _, f := range compared {
+		if f.Through != "" && differs[f.Through] {
+			continue // it has been said
+		}
 		hangs := 0
 		for _, k := range f.Candidates {
 			if k.Hangs {
@@ -371,6 +381,7 @@ func (b *behaviour) again(ctx context.Context, c *called, compared []behave.Comp
 			}
 			tries[f.Key] = append(tries[f.Key], k)
 			calls = append(calls, [2]int{f.At, k.Index})
+			differs[cmp.Or(f.Through, f.Name)] = true
 		}
 	}
 	if len(calls) == 0 {
@@ -425,7 +436,8 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 		Function: f.Name, Path: f.Path, Line: f.Line, Inputs: f.Inputs, Differing: f.Differing, Example: was.Src,
 		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), Recorded: was.Test, kind: k.Kind,
 		Touched: len(f.Touched) > 0, Unheld: len(was.Check) > 0 && slices.Equal(was.Check, is.Check),
-		Breaks: k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
+		Through: f.Through,
+		Breaks: f.Through == "" && k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
 	}
 	for _, proven := range b.in.Proven {
 		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
@@ -450,13 +462,24 @@ func (b *behaviour) conclude() {
 	slices.SortStableFunc(o.Differences, func(x, y Difference) int {
 		return cmp.Or(rank(x)-rank(y), int(x.kind)-int(y.kind))
 	})
-	if o.Functions == 0 && (len(o.Evidence) == 0 || len(o.LeftOut) == 0) {
+	if o.Functions+o.Callers == 0 && (len(o.Evidence) == 0 || len(o.LeftOut) == 0) {
 		return
 	}
+	same, callers := o.Functions, o.Callers
+	for _, d := range o.Differences {
+		if d.Through == "" {
+			same--
+		} else {
+			callers--
+		}
+	}
 	o.Note = fmt.Sprintf("of %s whose body changed %d %s for %s", ecosystem.Count(o.Functions, "function", "functions"),
-		o.Functions-len(o.Differences), ecosystem.Plural(o.Functions-len(o.Differences), "returns what it did", "return what they did"), ecosystem.Count(o.Inputs, "input", "inputs"))
+		same, ecosystem.Plural(same, "returns what it did", "return what they did"), ecosystem.Count(o.Inputs, "input", "inputs"))
 	if o.Functions == 0 {
 		o.Note = "no function whose body changed could be compared"
+	}
+	if o.Callers > 0 {
+		o.Note += fmt.Sprintf("; of %s that call what changed %d %s", ecosystem.Count(o.Callers, "function", "functions"), callers, ecosystem.Plural(callers, "does", "do"))
 	}
 	if len(o.Worded) > 0 {
 		o.Note += fmt.Sprintf("; other words or nil against empty: %s", ecosystem.Listed(o.Worded, 5))
