@@ -99,7 +99,8 @@ type zzNode struct {
 }
 
 // TestSlow: a call that takes about as long as it may, and hangs in one pass alone, says
-// nothing of the others. A slow one does not use up their time.
+// nothing of the others. A slow one does not use up their time, and what inputs take to be
+// made is no call.
 func TestSlow(t *testing.T) {
 	variants.Only(t) // it waits for calls that hang
 	t.Parallel()
@@ -126,6 +127,15 @@ func Long(a, b int) int {
 	}
 	return a + b + CHANGE
 }
+
+type Slowly struct{ n int }
+
+func NewSlowly(n int) *Slowly {
+	time.Sleep(400 * time.Millisecond)
+	return &Slowly{n}
+}
+
+func (s *Slowly) N() int { return s.n + CHANGE }
 `
 	base, head := strings.ReplaceAll(text, "CHANGE", "1"), strings.ReplaceAll(text, "CHANGE", "2")
 	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
@@ -141,7 +151,7 @@ func Long(a, b int) int {
 		said[i] = All(out)
 	}
 	for _, c := range p.Compare(said[0], said[1]).Functions {
-		if least := map[string]int{"Once": 10, "Long": 100}[c.Name]; c.Unlike != "" || c.Inputs < least || c.Differing != c.Inputs {
+		if least := map[string]int{"Once": 10, "Long": 100, "(*Slowly).N": 3}[c.Name]; c.Unlike != "" || c.Inputs < least || c.Differing < c.Inputs-1 { // a nil pointer panics
 			t.Errorf("%s: %q, %d of %d inputs differ, want all of at least %d", c.Name, c.Unlike, c.Differing, c.Inputs, least)
 		}
 	}
@@ -257,6 +267,126 @@ func TestRefusingConstructors(t *testing.T) {
 	}
 	if got := zzInputs(&zzTable{}, &zzFunc{name: "f", f: "no function"}); got != nil {
 		t.Errorf("what goes wrong while inputs are made: %v", got)
+	}
+}
+
+// TestNilPointers: also pointers that constructors make are nil once.
+func TestNilPointers(t *testing.T) {
+	t.Parallel()
+	made := func(text string) *strict { return &strict{text} }
+	f := &zzFunc{name: "(*strict).Equal", method: true, f: func(*strict, *strict) bool { return true }}
+	src := map[string]bool{}
+	for _, in := range zzInputs(&zzTable{types: []interface{}{(*strict)(nil)}, ctors: []zzCtor{{"made", made}}}, f) {
+		src[in.src] = true
+	}
+	for _, want := range []string{`made("").Equal(nil)`, `(*strict)(nil).Equal(made(""))`} {
+		if !src[want] {
+			t.Errorf("no call %s", want)
+		}
+	}
+}
+
+// TestVaried: recorded inputs are tried with literals of the change, in place of others
+// among them, and with neighbours, wherever a basic value stands; all else stays.
+func TestVaried(t *testing.T) {
+	t.Parallel()
+	f := &zzFunc{
+		recorded: []zzTaken{{code: `[[0,{"op":"=~true","deep":["3","false"],"of":["pkg.T",null]}],"=a"]`, base: true, test: "TestX"}},
+		ints:     []int64{41}, strs: []string{"true", "null"},
+	}
+	got := map[string]bool{}
+	for _, k := range zzVaried(f) {
+		if got[k.code] || k.base || k.test != "" {
+			t.Errorf("%+v", k)
+		}
+		got[k.code] = true
+	}
+	const form = `[[0,{"deep":["%s","%s"],"of":["pkg.T",null],"op":"%s"}],"%s"]`
+	for _, want := range []string{
+		fmt.Sprintf(form, "3", "false", "=~null", "=a"), fmt.Sprintf(form, "3", "false", "=null", "=a"), fmt.Sprintf(form, "3", "false", "=~true", "=anull"),
+		fmt.Sprintf(form, "41", "false", "=~true", "=a"), fmt.Sprintf(form, "4", "false", "=~true", "=a"), fmt.Sprintf(form, "3", "true", "=~true", "=a"),
+	} {
+		if !got[want] {
+			t.Errorf("no %s", want)
+		}
+	}
+	if got[f.recorded[0].code] || len(got) > zzVariations {
+		t.Errorf("%d of them, the recorded one among them: %v", len(got), got[f.recorded[0].code])
+	}
+	again := zzVaried(f)
+	for i, k := range zzVaried(f) {
+		if k != again[i] {
+			t.Fatal("another process would make others")
+		}
+	}
+}
+
+// TestWords: the literals that one side alone has come before all others, also those of a
+// variable that the change alters, and behind each character that the function knows.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	many := "[]int{100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125}"
+	source := func(word, high string) map[string][]byte {
+		text := `package p
+var table = MANY
+func In(n int) bool { return table[n] > 0 }
+func Find(s string) bool {
+	_ = ALL
+	if s[0] == '~' {
+		return s[1:] == "old"WORD
+	}
+	return false
+}
+`
+		return map[string][]byte{"a.go": []byte(strings.NewReplacer("MANY", strings.TrimSuffix(many, "}")+high+"}", "ALL", many, "WORD", word).Replace(text))}
+	}
+	p, ok := Compare(source(` || s[1:] == "new"`, ", 917760"), source("", ""))
+	if !ok || len(p.Functions) != 2 {
+		t.Fatalf("%+v", p.Functions)
+	}
+	in, find := p.Functions[0].words, p.Functions[1].words
+	if len(in.ints) == 0 || in.ints[0] != 917760 {
+		t.Errorf("of a variable: %v", in.ints)
+	}
+	if !slices.Equal(find.strings, []string{"new", "~new", "~", "old"}) {
+		t.Errorf("texts: %q", find.strings)
+	}
+}
+
+// TestThrough: what calls a changed function is called, too, where tests of both sides call
+// it, and where a function is gone or has other parameters, what calls that.
+func TestThrough(t *testing.T) {
+	t.Parallel()
+	base := `package p
+func Top(s string) bool { return middle(s) }
+func Untested(s string) bool { return middle(s) }
+func middle(s string) bool { return inner([]byte(s), 1) && gone(s) }
+func inner(b []byte, n int) bool { return len(b) > n }
+func gone(s string) bool { return s != "" }
+func Apart() int { return 1 }
+`
+	const goes = "func gone(s string) bool { return s != \"\" }\n"
+	test := `package p
+import "testing"
+func TestTop(t *testing.T) { Top("a"); Apart() }
+`
+	for what, tt := range map[string]struct{ head, want string }{
+		"changed":          {strings.Replace(base, "inner([]byte(s), 1)", "inner([]byte(s), 2)", 1), "middle, Top through middle"},
+		"other parameters": {strings.Replace(base, "inner(b []byte, n int)", "inner(b []byte, n int64)", 1), "Top through inner"},
+		"gone":             {strings.NewReplacer(goes, "", "&& gone(s)", `&& s != ""`).Replace(base), "middle, Top through middle"},
+	} {
+		p, ok := Compare(map[string][]byte{"a.go": []byte(base), "a_test.go": []byte(test)}, map[string][]byte{"a.go": []byte(tt.head), "a_test.go": []byte(test)})
+		var got []string
+		for _, f := range p.Functions {
+			name := f.Name
+			if f.Through != "" {
+				name += " through " + f.Through
+			}
+			got = append(got, name)
+		}
+		if text := strings.Join(got, ", "); !ok || text != tt.want {
+			t.Errorf("%s: %s, want %s", what, text, tt.want)
+		}
 	}
 }
 

@@ -104,6 +104,10 @@ const (
 	zzUnstable = '~'
 )
 
+// zzPause is how long a process may do something else than a call: begin, with its
+// TestMain, and make inputs.
+const zzPause = 20 * time.Second
+
 // zzLimit is how long a call may take, zzTime how long the calls of a function, when all
 // are made, and zzSlow from when on a call is a slow one.
 const (
@@ -1144,7 +1148,9 @@ func (f *zzFormer) failure(err error, v reflect.Value, t *zzTable) {
 
 // Bounds of what is recorded of a function.
 const (
-	zzTakes     = 40       // inputs
+	zzTakes     = 100      // inputs
+	zzTakesEach = 4        // of one test
+	zzTakesMore = 20       // above that, of all tests
 	zzSeen      = 5000     // calls that are looked at
 	zzTakenSize = 4 << 10  // bytes of one
 	zzTakenAll  = 64 << 10 // bytes
@@ -1170,6 +1176,7 @@ func zzListen(table func() zzTable) {
 	}
 	t, out, busy := table(), os.Stdout, int32(0)
 	taken, calls, size := make([]map[string]bool, len(t.funcs)), make([]int, len(t.funcs)), make([]int, len(t.funcs))
+	each, more := make([]map[string]int, len(t.funcs)), make([]int, len(t.funcs))
 	types := zzTypes(&t)
 	zzRecorder = func(f int, args []interface{}) {
 		// Nothing that is called here is recorded, and no one waits.
@@ -1184,12 +1191,18 @@ func zzListen(table func() zzTable) {
 		if !ok || taken[f][code] || size[f]+len(code) > zzTakenAll {
 			return
 		}
-		size[f] += len(code)
 		if taken[f] == nil {
-			taken[f] = map[string]bool{}
+			taken[f], each[f] = map[string]bool{}, map[string]int{}
 		}
+		test := zzRunning()
+		if each[f][test]++; each[f][test] > zzTakesEach {
+			if more[f]++; more[f] > zzTakesMore {
+				return
+			}
+		}
+		size[f] += len(code)
 		taken[f][code] = true
-		b, _ := json.Marshal(zzAnswer{Name: t.funcs[f].name, Code: code, Base: base, Test: zzRunning()})
+		b, _ := json.Marshal(zzAnswer{Name: t.funcs[f].name, Code: code, Base: base, Test: test})
 		out.Write([]byte("\ncalls: " + string(b) + "\n"))
 	}
 }
@@ -1582,7 +1595,7 @@ func zzRecorded(t *zzTable, f *zzFunc) []zzInput {
 	var out []zzInput
 	for _, k := range append(append([]zzTaken{}, f.recorded...), zzVaried(f)...) {
 		k := k
-		in := zzInput{given: k.base, taken: true, test: k.test, make: func() []reflect.Value {
+		in := zzInput{src: f.name + "(…)", given: k.base, taken: true, test: k.test, make: func() []reflect.Value {
 			var list []interface{}
 			if err := json.Unmarshal([]byte(k.code), &list); err != nil || len(list) != ft.NumIn() {
 				panic("another function")
@@ -1596,9 +1609,6 @@ func zzRecorded(t *zzTable, f *zzFunc) []zzInput {
 			}
 			return args
 		}}
-		if in.src = f.name + "(…)"; zzTries(in) {
-			in.src, in.form = zzRecordedCall(f, ft, in.make())
-		}
 		out = append(out, in)
 	}
 	return out
@@ -1677,41 +1687,48 @@ func zzVariants(f *zzFunc, code string) []string {
 
 // Bounds of what is made of recorded inputs.
 const (
-	zzVariations = 80 // inputs of a function
-	zzLeavesMost = 30 // values of an input that are varied
+	zzVariations = 1000 // inputs of a function
+	zzLeavesMost = 30   // values of an input that are varied
 )
 
-// zzVaried are recorded inputs with another basic value in one place, the first one of each
-// place before the second ones.
+// zzVaried are recorded inputs with another basic value in one place. Which of all those is
+// left to chance, the same on both sides.
 func zzVaried(f *zzFunc) []zzTaken {
 	seen := map[string]bool{}
-	for _, k := range f.recorded {
+	lists, leaves := make([][]interface{}, len(f.recorded)), make([][]zzLeaf, len(f.recorded))
+	all := 0
+	for i, k := range f.recorded {
 		seen[k.code] = true
+		if json.Unmarshal([]byte(k.code), &lists[i]) == nil {
+			zzLeaves(lists[i], nil, &leaves[i])
+		}
+		for _, l := range leaves[i] {
+			all += len(zzVariants(f, l.code))
+		}
 	}
 	var out []zzTaken
-	for n, some := 0, true; some && len(out) < zzVariations; n++ {
-		some = false
-		for _, k := range f.recorded {
-			var list []interface{}
-			if json.Unmarshal([]byte(k.code), &list) != nil {
-				continue
-			}
-			var leaves []zzLeaf
-			zzLeaves(list, nil, &leaves)
-			for i := 0; i < len(leaves) && i < zzLeavesMost && len(out) < zzVariations; i++ {
-				variants := zzVariants(f, leaves[i].code)
-				if n >= len(variants) {
-					continue
-				}
-				some = true
-				leaves[i].set(variants[n])
-				b, err := json.Marshal(list)
-				leaves[i].set(leaves[i].code)
-				if code := string(b); err == nil && !seen[code] && len(code) <= 2*zzTakenSize {
-					seen[code] = true
-					out = append(out, zzTaken{code: code})
-				}
-			}
+	random := uint32(1)
+	next := func(n int) int {
+		random = random*1664525 + 1013904223
+		return int(random>>8) % n
+	}
+	// Where there are few, each of them is met almost surely.
+	for tries := 0; tries < 20*all && len(out) < zzVariations; tries++ {
+		i := next(len(leaves))
+		if len(leaves[i]) == 0 {
+			continue
+		}
+		l := leaves[i][next(len(leaves[i]))%zzLeavesMost]
+		variants := zzVariants(f, l.code)
+		if len(variants) == 0 {
+			continue
+		}
+		l.set(variants[next(len(variants))])
+		b, err := json.Marshal(lists[i])
+		l.set(l.code)
+		if code := string(b); err == nil && !seen[code] && len(code) <= 2*zzTakenSize {
+			seen[code] = true
+			out = append(out, zzTaken{code: code})
 		}
 	}
 	return out
@@ -2172,7 +2189,7 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, o
 	}()
 	var last *zzRecord
 	how := string(zzEnded)
-	timer := time.NewTimer(limit + 20*time.Second) // the program and its TestMain have to begin
+	timer := time.NewTimer(limit + zzPause)
 	for open := true; open; {
 		select {
 		case line, ok := <-lines:
@@ -2185,10 +2202,11 @@ func zzProcess(table *zzTable, which string, limit time.Duration, from string, o
 			}
 			if timer.Stop(); rec.Begins {
 				last = &rec
+				timer.Reset(limit)
 			} else {
 				out[rec.F], last = append(out[rec.F], rec), nil
+				timer.Reset(limit + zzPause)
 			}
-			timer.Reset(limit)
 		case <-timer.C:
 			how = string(zzHung)
 			cmd.Process.Kill()
@@ -2259,6 +2277,9 @@ func zzChild(table *zzTable, from, which string) {
 			}
 			rec.Begins, rec.Dims = true, in.at
 			if wanted >= 0 {
+				if in.taken && zzTries(in) { // of all it would take longer than to call them
+					in.src, in.form = zzRecordedCall(f, reflect.TypeOf(f.f), in.make())
+				}
 				rec.Src, rec.Test = in.src, in.test
 			}
 			enc.Encode(rec)

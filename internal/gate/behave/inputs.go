@@ -10,12 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounds of what inputs are made of.
 const (
 	maxGiven    = 30
-	maxLiterals = 14   // of one kind
+	maxLiterals = 24   // of one kind
 	maxAll      = 2000 // of one kind, where those of both sides are held against each other
 	maxText     = 2000 // of an input that stands in the tree
 )
@@ -59,6 +60,31 @@ func (l *literals) differing(was, now *side, f, old *declared) {
 	}
 	only(was, now, old, f)
 	only(now, was, f, old)
+	whole := literals{all: true}
+	whole.of(f.decl.Body)
+	whole.of(old.decl.Body)
+	l.add(l.pairs(whole))
+}
+
+// Bounds of the texts that are put behind one another.
+const (
+	maxPaired = 4
+	maxSigns  = 6
+)
+
+// pairs are texts behind single characters that the function knows: a parser often looks at
+// one and then at what follows.
+func (l *literals) pairs(of literals) literals {
+	var out literals
+	signs := slices.DeleteFunc(slices.Clone(of.strings), func(s string) bool { return utf8.RuneCountInString(s) != 1 })
+	for _, sign := range signs[:min(len(signs), maxSigns)] {
+		for _, s := range l.strings[:min(len(l.strings), maxPaired)] {
+			if s != sign && s != "" {
+				out.strings = append(out.strings, sign+s)
+			}
+		}
+	}
+	return out
 }
 
 // without are the literals that others do not have.
@@ -116,6 +142,9 @@ func (l *literals) of(n ast.Node) {
 		case constant.Int:
 			if i, ok := constant.Int64Val(v); ok {
 				l.add(literals{ints: []int64{i}})
+				if lit.Kind == token.CHAR {
+					l.add(literals{strings: []string{string(rune(i))}})
+				}
 			}
 		case constant.Float:
 			f, _ := constant.Float64Val(v)
