@@ -2264,8 +2264,8 @@ func zzChild(table *zzTable, from, which string) {
 			}
 			wanted, _ = strconv.Atoi(one[1])
 		}
-		began := time.Now()
-		for j, in := range zzInputs(table, f) {
+		inputs, began := zzInputs(table, f), time.Now()
+		for j, in := range inputs {
 			if i == first && j < at || wanted >= 0 && j != wanted {
 				continue
 			}
