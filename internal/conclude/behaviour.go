@@ -24,8 +24,8 @@ func (b *builder) behaviour() {
 		}
 		for _, d := range o.Differences {
 			b.differs(&c, &warnings, differing{
-				says: fmt.Sprintf("%s %s; on base it %s", d.Example, d.Is, d.Was), path: d.Path, line: d.Line, command: d.Command, evidence: d.Evidence,
-				detail: fmt.Sprintf("%s differs for %d of %d inputs. %s%s", d.Function, d.Differing, d.Inputs, through(d), shows(d)),
+				says: says(d), path: d.Path, line: d.Line, command: d.Command, evidence: d.Evidence,
+				detail: detail(d),
 				breaks: d.Breaks, stands: fmt.Sprintf("%s, which stands in the base's tree: %s; on base it %s", d.Example, d.Is, d.Was),
 				expected: d.Expected, since: "tests that fail without the change reach it",
 			})
@@ -47,6 +47,22 @@ func (b *builder) behaviour() {
 		}
 		b.add(c)
 	}
+}
+
+// says is the title of a difference.
+func says(d gate.Difference) string {
+	if d.Gone {
+		return d.Example + " " + d.Is
+	}
+	return fmt.Sprintf("%s %s; on base it %s", d.Example, d.Is, d.Was)
+}
+
+// detail says how a difference was seen, and how it is seen again.
+func detail(d gate.Difference) string {
+	if d.Gone {
+		return "This uses what is gone. It compiles on base and does not with the change:\n\n" + d.Test
+	}
+	return fmt.Sprintf("%s differs for %d of %d inputs. %s%s", d.Function, d.Differing, d.Inputs, through(d), shows(d))
 }
 
 // through says why a function is called that the change leaves as it is.

@@ -72,6 +72,10 @@ type Plan struct {
 	opaque  []string
 	imports map[string]bool // of the package, on both sides
 	record  Recording
+
+	gone      []string // what the base alone exports
+	goneFrom  string
+	goneTypes map[string]bool
 }
 
 // A side is one package as parsed.
@@ -167,7 +171,8 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 	for _, list := range []*[]string{&p.ctors, &p.types, &p.errs, &p.opaque} {
 		slices.Sort(*list)
 	}
-	return p, len(p.Functions) > 0
+	p.surface(was, now)
+	return p, len(p.Functions)+len(p.gone) > 0
 }
 
 // function is what is known of one that changed.
@@ -456,6 +461,9 @@ func (p Plan) In(dir string) Plan {
 	p.Functions = slices.Clone(p.Functions)
 	for i := range p.Functions {
 		p.Functions[i].Path = path.Join(dir, p.Functions[i].Path)
+	}
+	if p.goneFrom != "" {
+		p.goneFrom = path.Join(dir, p.goneFrom)
 	}
 	return p
 }

@@ -390,6 +390,48 @@ func TestTop(t *testing.T) { Top("a"); Apart() }
 	}
 }
 
+// TestSurface: what other modules could use on the base alone is named, and its use compiles
+// there and not on the head. What stands in a file for other systems is not gone.
+func TestSurface(t *testing.T) {
+	t.Parallel()
+	base := `package p
+import "io"
+type T struct{ io.Closer }
+type Gone struct{}
+var Hook = func() {}
+const Max = 3
+func Kept() {}
+func Elsewhere() {}
+func Many[V any](v V) V { return v }
+func own() {}
+func (t *T) Close() error { return nil }
+func (t *T) Open() error { return nil }
+func (Gone) Get() int { return 1 }
+`
+	head := `package p
+import "io"
+type T struct{ io.Closer }
+func Kept() {}
+`
+	p, ok := Compare(map[string][]byte{"a.go": []byte(base)}, map[string][]byte{"a.go": []byte(head)})
+	p.Elsewhere([][]byte{[]byte("package p\nfunc Elsewhere() {}\n")})
+	if diff := cmp.Diff([]string{"(*T).Close", "(*T).Open", "Gone", "Hook", "Max"}, p.Gone()); !ok || diff != "" || p.GoneFrom() != "a.go" {
+		t.Fatalf("%v %s\n%s", ok, p.GoneFrom(), diff)
+	}
+	for src, want := range map[string][]string{base: nil, head: {"(*T).Open", "Gone", "Hook", "Max"}} {
+		out, err := in(t, map[string]string{"go.mod": "module m\n\ngo 1.21\n", "a.go": src, "calls_test.go": p.Uses("TestUses")}, "A=", "-run=^TestUses$", ".")
+		if diff := cmp.Diff(want, Undefined(p.Gone(), out)); (err == nil) != (want == nil) || diff != "" {
+			t.Errorf("%v\n%s\n%s", err, diff, out)
+		}
+	}
+	if p.Hide(); len(p.Gone()) > 0 {
+		t.Errorf("of an internal package: %v", p.Gone())
+	}
+	if p, ok := Compare(map[string][]byte{"a.go": []byte(strings.Replace(base, "package p", "package main", 1))}, map[string][]byte{"a.go": []byte(strings.Replace(head, "package p", "package main", 1))}); ok {
+		t.Errorf("of a program: %v", p.Gone())
+	}
+}
+
 // TestTuples: by the sum of their places, each once.
 func TestTuples(t *testing.T) {
 	t.Parallel()

@@ -26,11 +26,12 @@ type Behaviour struct {
 	Note        string       `json:"note"`    // one sentence for people
 	Command     string       `json:"command"` // on the head
 	Evidence    []string     `json:"evidence"`
-	Functions   int          `json:"functions"` // that were compared, of those whose body changed
-	Callers     int          `json:"callers"`   // that were compared, of those that call what changed
-	Inputs      int          `json:"inputs"`    // for which they were
-	Worded      []string     `json:"worded"`    // functions that differ in the words of errors alone, or in nothing against what is empty
-	LeftOut     []LeftOut    `json:"left_out"`  // functions that were not compared
+	Functions   int          `json:"functions"`      // that were compared, of those whose body changed
+	Callers     int          `json:"callers"`        // that were compared, of those that call what changed
+	Inputs      int          `json:"inputs"`         // for which they were
+	Worded      []string     `json:"worded"`         // functions that differ in the words of errors alone, or in nothing against what is empty
+	LeftOut     []LeftOut    `json:"left_out"`       // functions that were not compared
+	Gone        []string     `json:"gone,omitempty"` // what only the base exports
 	Differences []Difference `json:"differences"`
 }
 
@@ -54,6 +55,7 @@ type Difference struct {
 	Test      string   `json:"test"`             // holds what the base does; empty: the input cannot be written
 	Unheld    bool     `json:"unheld,omitempty"` // the test passes on both sides: it cannot hold what differs
 	Recorded  string   `json:"recorded"`         // the test of the base while which the input was recorded; empty: it was made
+	Gone      bool     `json:"gone,omitempty"`   // it is no function that was called, but what only the base exports
 	Breaks    bool     `json:"breaks"`           // the base returns for an input of its own tree, and the head does not
 	Expected  bool     `json:"expected"`         // tests that fail without the change reach it
 	Touched   bool     `json:"touched"`          // tests that the change alters or brings reach it
@@ -140,9 +142,51 @@ func (b *behaviour) packages(ctx context.Context) error {
 			b.in.NotCoveredOnce("behaviour of changed functions: more than %d packages or projects changed", maxCompared)
 			return nil
 		}
+		if err := b.surface(ctx, c); err != nil {
+			return err
+		}
 		if err := b.call(ctx, c); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// surface compiles a use of what only the base exports on both sides.
+func (b *behaviour) surface(ctx context.Context, c called) error {
+	plan, ok := c.plan.(behave.Surfaced)
+	if !ok || len(plan.Gone()) == 0 {
+		return nil
+	}
+	texts := map[string]string{c.by.File(b.test): plan.Uses(b.test)}
+	var output string
+	for _, side := range []Side{Base, Head} {
+		left := b.until.Sub(b.in.Now())
+		if left <= 0 {
+			b.late(c, ctx.Err() == nil)
+			return nil
+		}
+		command := c.by.Calls(c.commands[side], c.pkg.ImportPath, b.test, "")
+		command.Stage, command.Timeout = StageProbe, min(left+callsCompile, b.in.StepLimit)
+		out, step, err := b.laid(ctx, side, &c, texts, command, b.in.Exec)
+		if err != nil || step.TimedOut || step.Failed() == (side == Base) {
+			return err
+		}
+		output = out + step.Output
+		if side == Base {
+			continue
+		}
+		gone := behave.Undefined(plan.Gone(), output)
+		if len(gone) == 0 {
+			return nil
+		}
+		b.out.Evidence = append(b.out.Evidence, c.evidence...)
+		b.out.Gone = append(b.out.Gone, gone...)
+		b.out.Differences = append(b.out.Differences, Difference{
+			Function: ecosystem.Listed(gone, 5), Path: plan.GoneFrom(), Inputs: 1, Differing: 1, Example: ecosystem.Listed(gone, 5), Gone: true,
+			Was: "can be used by other modules", Is: ecosystem.Plural(len(gone), "is", "are") + " gone: what uses " + ecosystem.Plural(len(gone), "it", "them") + " does not compile any more",
+			Test: plan.Uses(b.test), Command: step.Command, Evidence: slices.Clone(c.evidence),
+		})
 	}
 	return nil
 }
@@ -218,6 +262,9 @@ func (b *behaviour) plan(c called) (called, bool, error) {
 
 // call compares the functions of a package.
 func (b *behaviour) call(ctx context.Context, c called) error {
+	if len(c.plan.Compare(nil, nil).Functions) == 0 {
+		return nil
+	}
 	said := map[Side]behave.Answers{}
 	var command string
 	if err := b.record(ctx, &c); err != nil {
@@ -437,7 +484,7 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 		Was: was.Says(), Is: is.Says(), Test: p.Test(f.Function, was), Recorded: was.Test, kind: k.Kind,
 		Touched: len(f.Touched) > 0, Unheld: len(was.Check) > 0 && slices.Equal(was.Check, is.Check),
 		Through: f.Through,
-		Breaks: f.Through == "" && k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
+		Breaks:  f.Through == "" && k.Base && !was.Raised && !is.Returned() && !f.Awaited && (!f.Panics || !is.OnPurpose()),
 	}
 	for _, proven := range b.in.Proven {
 		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
@@ -462,14 +509,16 @@ func (b *behaviour) conclude() {
 	slices.SortStableFunc(o.Differences, func(x, y Difference) int {
 		return cmp.Or(rank(x)-rank(y), int(x.kind)-int(y.kind))
 	})
-	if o.Functions+o.Callers == 0 && (len(o.Evidence) == 0 || len(o.LeftOut) == 0) {
+	if o.Functions+o.Callers+len(o.Gone) == 0 && (len(o.Evidence) == 0 || len(o.LeftOut) == 0) {
 		return
 	}
 	same, callers := o.Functions, o.Callers
 	for _, d := range o.Differences {
-		if d.Through == "" {
+		switch {
+		case d.Gone:
+		case d.Through == "":
 			same--
-		} else {
+		default:
 			callers--
 		}
 	}
@@ -480,6 +529,9 @@ func (b *behaviour) conclude() {
 	}
 	if o.Callers > 0 {
 		o.Note += fmt.Sprintf("; of %s that call what changed %d %s", ecosystem.Count(o.Callers, "function", "functions"), callers, ecosystem.Plural(callers, "does", "do"))
+	}
+	if len(o.Gone) > 0 {
+		o.Note += "; gone: " + ecosystem.Listed(o.Gone, 5)
 	}
 	if len(o.Worded) > 0 {
 		o.Note += fmt.Sprintf("; other words or nil against empty: %s", ecosystem.Listed(o.Worded, 5))

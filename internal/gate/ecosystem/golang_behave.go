@@ -49,6 +49,10 @@ func planGo(base, head fs.FS, at Calling) (behave.Planned, bool) {
 	if !ok {
 		return p, false
 	}
+	if isInternal(dir) {
+		p.Hide()
+	}
+	p.Elsewhere(otherGoFiles(head, dir, now))
 	targets, _ := fs.ReadDir(base, path.Join(dir, "testdata/fuzz")) // a folder that is not there has none
 	for _, t := range targets {
 		var files [][]byte
@@ -63,8 +67,21 @@ func planGo(base, head fs.FS, at Calling) (behave.Planned, bool) {
 	return p.In(dir), true
 }
 
-// goFiles are the sources of a folder that are compiled here, its tests among them.
-func goFiles(tree fs.FS, dir string, tags []string) map[string][]byte {
+// isInternal says whether only packages around a folder can import that in it.
+func isInternal(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }
+
+// otherGoFiles are the sources of a folder that are not among some.
+func otherGoFiles(tree fs.FS, dir string, but map[string][]byte) [][]byte {
+	var out [][]byte
+	for name, data := range allGoFiles(tree, dir) {
+		if but[name] == nil {
+			out = append(out, data)
+		}
+	}
+	return out
+}
+
+func allGoFiles(tree fs.FS, dir string) map[string][]byte {
 	out := map[string][]byte{}
 	entries, _ := fs.ReadDir(tree, dir)
 	for _, e := range entries {
@@ -75,6 +92,12 @@ func goFiles(tree fs.FS, dir string, tags []string) map[string][]byte {
 			out[e.Name()] = data
 		}
 	}
+	return out
+}
+
+// goFiles are the sources of a folder that are compiled here, its tests among them.
+func goFiles(tree fs.FS, dir string, tags []string) map[string][]byte {
+	out := allGoFiles(tree, dir)
 	with := build.Default
 	with.BuildTags = tags
 	with.OpenFile = func(name string) (io.ReadCloser, error) {
