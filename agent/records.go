@@ -3,11 +3,11 @@ package agent
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/transcript"
 )
 
@@ -25,7 +25,7 @@ func Records(runID string, events []Event, live bool) []Record {
 			out = append(out, rebuilt(runID, id, transcript.Of(events, id), live))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Record) int { return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.ID, b.ID)) })
+	sorted.By(out, func(a, b Record) int { return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.ID, b.ID)) })
 	return out
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/journal"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/tool"
 )
 
@@ -312,7 +313,7 @@ func (r *Runner) List() []Record {
 	for _, t := range r.tasks {
 		out = append(out, t.snapshot())
 	}
-	slices.SortFunc(out, func(a, b Record) int {
+	sorted.By(out, func(a, b Record) int {
 		return cmp.Or(b.Started.Compare(a.Started), strings.Compare(a.ID, b.ID))
 	})
 	return out

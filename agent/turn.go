@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/tool"
 	"github.com/ycbot/ycbot/internal/transcript"
 )
@@ -75,7 +75,7 @@ func newTurn(cfg *Config, history *[]model.Message, emit Emit) (*turn, error) {
 		t.specs = append(t.specs, model.ToolSpec{Name: tl.Name, Description: tl.Description, Schema: tl.Schema})
 	}
 	// Sorted, so that the same set of tools is the same bytes in every request.
-	slices.SortFunc(t.specs, func(a, b model.ToolSpec) int { return strings.Compare(a.Name, b.Name) })
+	sorted.By(t.specs, func(a, b model.ToolSpec) int { return strings.Compare(a.Name, b.Name) })
 	return t, nil
 }
 

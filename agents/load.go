@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // An Origin is a kind of place where agent files lie.
@@ -108,7 +110,7 @@ func load(names Names, folders ...Folder) Cast {
 			c.read(f, names)
 		}
 	}
-	slices.SortFunc(c.Definitions, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
+	sorted.By(c.Definitions, func(a, b Definition) int { return strings.Compare(a.Name, b.Name) })
 	for i, d := range c.Definitions {
 		for _, other := range c.Definitions[:i] {
 			if strings.EqualFold(d.Name, other.Name) {

@@ -3,7 +3,8 @@ package agents
 import (
 	"cmp"
 	"fmt"
-	"slices"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Problem is something wrong with an agent file.
@@ -40,5 +41,5 @@ func (ps Problems) Err() error {
 }
 
 func (ps Problems) sort() {
-	slices.SortStableFunc(ps, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	sorted.By(ps, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
 }

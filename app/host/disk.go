@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/app"
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/store"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
@@ -117,7 +118,7 @@ func exportsOf(runs string) ([]export, error) {
 			out = append(out, export{name, info.ModTime()})
 		}
 	}
-	slices.SortFunc(out, func(a, b export) int { return a.used.Compare(b.used) })
+	sorted.By(out, func(a, b export) int { return a.used.Compare(b.used) })
 	return out, nil
 }
 

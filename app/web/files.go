@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -94,7 +95,7 @@ func (s *Site) files(w http.ResponseWriter, r *http.Request, v *viewer, run stor
 			p.Logs = append(p.Logs, name)
 		}
 	}
-	slices.SortFunc(p.Files, func(a, b store.FileInfo) int { // those at the top first
+	sorted.By(p.Files, func(a, b store.FileInfo) int { // those at the top first
 		if d := strings.Count(a.Name, "/") - strings.Count(b.Name, "/"); d != 0 {
 			return d
 		}

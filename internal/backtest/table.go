@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // notesFile is where people write what they found out about cases, in the folder of a
@@ -255,7 +256,7 @@ func Summarize(plan *Plan, lines []Line, notes map[string]Note) *Summary {
 		c.Cases = n
 		s.Excluded = append(s.Excluded, c)
 	}
-	slices.SortFunc(s.Excluded, func(a, b CauseCount) int {
+	sorted.By(s.Excluded, func(a, b CauseCount) int {
 		return cmp.Or(cmp.Compare(a.Arm, b.Arm), cmp.Compare(b.Cases, a.Cases), cmp.Compare(a.Cause, b.Cause))
 	})
 	return s

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // An Input is what the stages of a run found.
@@ -173,7 +174,7 @@ func failingFirst(all []report.AgentOutcome) []report.AgentOutcome {
 		return 1
 	}
 	out := slices.Clone(all)
-	slices.SortStableFunc(out, func(a, b report.AgentOutcome) int { return stands(a) - stands(b) })
+	sorted.By(out, func(a, b report.AgentOutcome) int { return stands(a) - stands(b) })
 	return out
 }
 

@@ -3,8 +3,9 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Problem is one thing that is wrong with a file.
@@ -62,7 +63,7 @@ func (ps Problems) Unwrap() []error {
 
 // sort puts the problems in the order of the file.
 func (ps Problems) sort() {
-	slices.SortStableFunc(ps, func(a, b Problem) int {
+	sorted.By(ps, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 }

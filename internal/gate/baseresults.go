@@ -17,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // BaseResults keeps what tests of bases said from one run to the next. What is
@@ -196,7 +197,7 @@ func (r *runner) keep() {
 			rec.Whole = append(rec.Whole, wholly(c))
 		}
 	}
-	slices.SortStableFunc(rec.Cases, func(a, b baseCase) int {
+	sorted.By(rec.Cases, func(a, b baseCase) int {
 		return cmp.Or(cmp.Compare(a.ID.Unit, b.ID.Unit), cmp.Compare(a.ID.Package, b.ID.Package), cmp.Compare(a.ID.Test, b.ID.Test), cmp.Compare(a.ID.Command, b.ID.Command))
 	})
 	r.saving = &rec

@@ -3,7 +3,6 @@ package gate
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // candidates are the tests that the change brings or edits and that are not known to fail
@@ -42,7 +42,7 @@ func (r *runner) candidates() []checks.Candidate {
 		}
 		out = append(out, r.candidatesIn(f.Path, ecosystem.TestBodies(f.Path, before), ecosystem.TestBodies(f.Path, after))...)
 	}
-	slices.SortStableFunc(out, func(a, b checks.Candidate) int { return strings.Compare(a.ID.String(), b.ID.String()) })
+	sorted.By(out, func(a, b checks.Candidate) int { return strings.Compare(a.ID.String(), b.ID.String()) })
 	return out
 }
 

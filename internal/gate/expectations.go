@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // conclude turns what was observed into classes, effects and the facts of the
@@ -77,7 +78,7 @@ func (x *Expectations) join(other *Expectations) {
 
 // sum orders the expectations and counts them in words.
 func (x *Expectations) sum() {
-	slices.SortStableFunc(x.Changed, func(a, b Expectation) int {
+	sorted.By(x.Changed, func(a, b Expectation) int {
 		return slices.Index(compare.Classes(), a.Class) - slices.Index(compare.Classes(), b.Class)
 	})
 	all := x.Held + len(x.Changed)

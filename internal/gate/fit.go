@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // headShare is the part of the time that is left for what decides which the head's
@@ -84,7 +85,7 @@ func (r *runner) onBaseTook(c ecosystem.Command) (time.Duration, []timedPackage)
 			sum += t.Elapsed
 		}
 	}
-	slices.SortStableFunc(all, func(a, b timedPackage) int { return strings.Compare(a.name, b.name) })
+	sorted.By(all, func(a, b timedPackage) int { return strings.Compare(a.name, b.name) })
 	if sum > 0 { // packages can run side by side
 		for i := range all {
 			all[i].took = time.Duration(float64(all[i].took) / float64(sum) * float64(took))
@@ -96,7 +97,7 @@ func (r *runner) onBaseTook(c ecosystem.Command) (time.Duration, []timedPackage)
 // fit chooses packages that fit into a budget: those that are near come first.
 func fit(all []timedPackage, budget time.Duration) (some, left []timedPackage) {
 	order := slices.Clone(all)
-	slices.SortStableFunc(order, func(a, b timedPackage) int {
+	sorted.By(order, func(a, b timedPackage) int {
 		return cmp.Or(b2i(b.near)-b2i(a.near), cmp.Compare(a.took, b.took), strings.Compare(a.name, b.name))
 	})
 	for _, p := range order {

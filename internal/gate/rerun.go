@@ -11,6 +11,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // alone runs tests by themselves, without the others of their packages where their
@@ -132,7 +133,7 @@ func (r *runner) sample(c runs.Comparison) map[ID]bool {
 		sum := sha256.Sum256([]byte(r.in.Head.OID + "\n" + k.ID.Unit + "\n" + k.ID.String()))
 		return string(sum[:])
 	}
-	slices.SortStableFunc(leaves, func(a, b Case) int { return cmp.Compare(digest(a), digest(b)) })
+	sorted.By(leaves, func(a, b Case) int { return cmp.Compare(digest(a), digest(b)) })
 	out := map[ID]bool{}
 	for _, k := range leaves[:maxSample] {
 		out[k.ID] = true

@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Bounds of what an agent is given of the gate's result: its request is sent with
@@ -249,7 +250,7 @@ func durations(r *gate.Result) string {
 	steps := slices.DeleteFunc(slices.Clone(r.Steps), func(s gate.Step) bool {
 		return s.Side != gate.Head || s.Duration < notedLeast || s.Stage == gate.StageMutation || s.Stage == gate.StageWarm
 	})
-	slices.SortStableFunc(steps, func(a, b gate.Step) int { return int(b.Duration - a.Duration) })
+	sorted.By(steps, func(a, b gate.Step) int { return int(b.Duration - a.Duration) })
 	var parts []string
 	for _, s := range steps[:min(len(steps), notedSlow)] {
 		parts = append(parts, fmt.Sprintf("[%s] %s", s.Evidence, s.Duration.Round(time.Second)))

@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/reproduce"
 	"github.com/ycbot/ycbot/internal/rundir"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // judgement holds what agents claim against the log, runs what they say fails again,
@@ -82,7 +83,7 @@ func inOrder(newest []agent.Record) []agent.Record {
 			added = append(added, rec)
 		}
 	}
-	slices.SortStableFunc(added, func(a, b agent.Record) int {
+	sorted.By(added, func(a, b agent.Record) int {
 		return cmp.Or(strings.Compare(a.Agent, b.Agent), strings.Compare(a.Prompt, b.Prompt))
 	})
 	for i, rec := range all {

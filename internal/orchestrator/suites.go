@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/tool"
 )
 
@@ -60,7 +61,7 @@ func results(s gate.Suite) []tool.TestResult {
 			Place: id.Package, Name: cmp.Or(id.Test, id.Command), Status: string(t.Status), Took: t.Elapsed, Output: t.Output,
 		})
 	}
-	slices.SortFunc(out, func(a, b tool.TestResult) int {
+	sorted.By(out, func(a, b tool.TestResult) int {
 		return cmp.Or(strings.Compare(a.Place, b.Place), strings.Compare(a.Name, b.Name))
 	})
 	return out

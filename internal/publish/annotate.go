@@ -10,6 +10,7 @@ import (
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 const (
@@ -106,7 +107,7 @@ func remarks(rep *report.Report) []remark {
 		})
 	}
 	order := []string{levelFailure, levelWarning, levelNotice}
-	slices.SortStableFunc(out, func(a, b remark) int {
+	sorted.By(out, func(a, b remark) int {
 		return cmp.Compare(slices.Index(order, a.level), slices.Index(order, b.level))
 	})
 	return out

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 const (
@@ -111,7 +112,7 @@ func (p *Publisher) runsOf(ctx context.Context, t Target) (own, others []github.
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(all, func(a, b github.CheckRun) int { return cmp.Compare(b.ID, a.ID) })
+	sorted.By(all, func(a, b github.CheckRun) int { return cmp.Compare(b.ID, a.ID) })
 	for _, r := range all {
 		switch {
 		case p.AppID != 0 && r.AppID != p.AppID || r.Name != CheckName:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // commentLimit is how many characters a comment has at most; GitHub takes 65 536.
@@ -85,7 +86,7 @@ func (p *Publisher) mine(ctx context.Context, t Target, mark string) ([]github.C
 	if err != nil && len(all) == 0 {
 		return nil, err // it may stand further down
 	}
-	slices.SortFunc(all, func(a, b github.Comment) int { return cmp.Compare(a.ID, b.ID) })
+	sorted.By(all, func(a, b github.Comment) int { return cmp.Compare(a.ID, b.ID) })
 	return all, nil
 }
 

@@ -107,7 +107,7 @@ func (q *Queue) accept(ctx context.Context, requests []*request) error {
 // is one statement: most of the time goes into their number.
 func (q *Queue) keepRequests(ctx context.Context, tx *store.Tx, requests []*request) error {
 	var deliveries []store.Delivery
-	for _, r := range sorted(requests, func(r *request) string { return r.delivery.ID }) {
+	for _, r := range inOrder(requests, func(r *request) string { return r.delivery.ID }) {
 		if r.delivery.ID != "" {
 			deliveries = append(deliveries, r.delivery)
 		}
@@ -116,7 +116,7 @@ func (q *Queue) keepRequests(ctx context.Context, tx *store.Tx, requests []*requ
 		return err
 	}
 	var calls []*request
-	for _, r := range sorted(requests, func(r *request) string { return r.receipt.ID }) {
+	for _, r := range inOrder(requests, func(r *request) string { return r.receipt.ID }) {
 		if r.job != nil {
 			calls = append(calls, r)
 		}
@@ -127,7 +127,7 @@ func (q *Queue) keepRequests(ctx context.Context, tx *store.Tx, requests []*requ
 	return q.insert(ctx, tx, calls)
 }
 
-func sorted(requests []*request, key func(*request) string) []*request {
+func inOrder(requests []*request, key func(*request) string) []*request {
 	return slices.SortedStableFunc(slices.Values(requests), func(a, b *request) int { return strings.Compare(key(a), key(b)) })
 }
 

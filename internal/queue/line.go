@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -121,8 +122,8 @@ func (q *Queue) lineUp(line *Line, handed, pending []stand) {
 		}
 		pending = slices.DeleteFunc(pending, func(p stand) bool { return p.river == s.river })
 	}
-	slices.SortStableFunc(line.Working, func(a, b Place) int { return a.Since.Compare(b.Since) })
-	slices.SortStableFunc(later, func(a, b stand) int { return a.at.Compare(b.at) })
+	sorted.By(line.Working, func(a, b Place) int { return a.Since.Compare(b.Since) })
+	sorted.By(later, func(a, b stand) int { return a.at.Compare(b.at) })
 	for _, s := range slices.Concat(next, pending, later) {
 		if len(line.Waiting) == linePlaces {
 			break
@@ -172,7 +173,7 @@ func (q *Queue) inTurn(ctx context.Context, waiting []candidate, l load) ([]stan
 		return nil, err
 	}
 	rows = slices.DeleteFunc(rows, func(s stand) bool { return !s.verifies || s.state != "pending" })
-	slices.SortStableFunc(rows, func(a, b stand) int { return slices.Index(order, a.river) - slices.Index(order, b.river) })
+	sorted.By(rows, func(a, b stand) int { return slices.Index(order, a.river) - slices.Index(order, b.river) })
 	for i := range rows {
 		rows[i].place.Why = why[rows[i].river]
 	}

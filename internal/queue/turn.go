@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -79,7 +80,7 @@ func (q *Queue) fill(ctx context.Context, tx *store.Tx, free room) error {
 		}
 		free.places += len(back)
 		waiting = append(waiting, back...)
-		slices.SortStableFunc(waiting, func(a, b candidate) int { return cmp.Compare(a.river, b.river) })
+		sorted.By(waiting, func(a, b candidate) int { return cmp.Compare(a.river, b.river) })
 	}
 	var chosen []int64
 	for ; free.places > 0; free.places-- {

@@ -18,6 +18,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // minSecret is the shortest value that is looked for; shorter ones would eat
@@ -48,7 +50,7 @@ func New(secrets map[string]string) *Redactor {
 		return &Redactor{}
 	}
 	// At one place the first that matches wins; that has to be the longest.
-	slices.SortStableFunc(all, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
+	sorted.By(all, func(a, b form) int { return cmp.Compare(len(b.text), len(a.text)) })
 	pairs := make([]string, 0, 2*len(all))
 	for _, f := range all {
 		pairs = append(pairs, f.text, "[redacted:"+f.name+"]")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // gateOnly is how every rendering says that no model took part.
@@ -167,7 +168,7 @@ func (r *Report) failures() []Check {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Check) int { return cmp.Compare(a.weight(), b.weight()) })
+	sorted.By(out, func(a, b Check) int { return cmp.Compare(a.weight(), b.weight()) })
 	return out
 }
 
@@ -192,7 +193,7 @@ func (r *Report) others() []Check {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Check) int { return cmp.Compare(a.order(), b.order()) })
+	sorted.By(out, func(a, b Check) int { return cmp.Compare(a.order(), b.order()) })
 	return out
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -314,7 +315,7 @@ func headOnly(ctx context.Context, o Objects, c change.Change, names []name) ([]
 			out = append(out, n)
 		}
 	}
-	slices.SortFunc(out, func(a, b name) int { return strings.Compare(a.text, b.text) })
+	sorted.By(out, func(a, b name) int { return strings.Compare(a.text, b.text) })
 	return slices.CompactFunc(out, func(a, b name) bool { return a.text == b.text }), nil
 }
 

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A SuiteJob asks for the tests of one commit, run once, without a verdict.
@@ -104,7 +104,7 @@ func suiteResult(from *gate.Single) *SuiteResult {
 			Passed: t.Status == gate.Passed, Failed: t.Status == gate.Failed, Group: !t.Leaf, Broken: t.Broken, Output: t.Output,
 		})
 	}
-	slices.SortFunc(out.Tests, func(a, b SuiteTest) int { return cmp.Compare(a.Name(), b.Name()) })
+	sorted.By(out.Tests, func(a, b SuiteTest) int { return cmp.Compare(a.Name(), b.Name()) })
 	return out
 }
 

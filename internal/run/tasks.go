@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/agent"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Task is a task with the run that it belongs to.
@@ -54,7 +55,7 @@ func Tasks(ctx context.Context, home, only string, enough int) ([]Task, []Live, 
 			out = append(out, Task{Record: rec, Run: id, Dir: dir, Live: now})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Task) int { return b.Started.Compare(a.Started) })
+	sorted.By(out, func(a, b Task) int { return b.Started.Compare(a.Started) })
 	return out, live, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ycbot/ycbot/internal/publish"
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Question is about a commit, to what the Action left.
@@ -45,7 +46,7 @@ func OfAction(ctx context.Context, client *github.Client, q Question, checks []g
 	if err != nil {
 		return report.Error, "", err
 	}
-	slices.SortStableFunc(all, func(a, b github.Artifact) int {
+	sorted.By(all, func(a, b github.Artifact) int {
 		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 	})
 	dir, err := os.MkdirTemp("", "ycbot-verdict-")

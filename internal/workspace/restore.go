@@ -12,6 +12,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // ErrLink means that a symbolic link stands where a folder was to be.
@@ -119,7 +120,7 @@ func (t *Tree) overlay(ctx context.Context, from string, paths []string) error {
 	}
 	t.wants = slices.DeleteFunc(t.wants, func(w want) bool { return named[w.Path] })
 	t.wants = append(t.wants, wants...)
-	slices.SortStableFunc(t.wants, func(a, b want) int { return strings.Compare(a.Path, b.Path) })
+	sorted.By(t.wants, func(a, b want) int { return strings.Compare(a.Path, b.Path) })
 	return nil
 }
 

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // trash begins the names of folders that are being removed.
@@ -78,7 +78,7 @@ func projectsByUse(home string) ([]string, error) {
 		}
 		all = append(all, p)
 	}
-	slices.SortStableFunc(all, func(a, b project) int { return a.used.Compare(b.used) })
+	sorted.By(all, func(a, b project) int { return a.used.Compare(b.used) })
 	out := make([]string, len(all))
 	for i, p := range all {
 		out[i] = p.dir

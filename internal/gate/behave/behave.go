@@ -18,6 +18,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Planned are calls of what a change alters in one place, the same ones on both sides.
@@ -143,7 +145,7 @@ func Compare(base, head map[string][]byte) (Plan, bool) {
 		}
 		p.Functions = append(p.Functions, function(was, now, f, old))
 	}
-	slices.SortStableFunc(p.Functions, func(a, b Function) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
+	sorted.By(p.Functions, func(a, b Function) int { return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line) })
 	if n := len(p.Functions) - MaxFunctions; n > 0 {
 		p.Left, p.Functions = n, p.Functions[:MaxFunctions]
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // An Outcome is what came of a call.
@@ -208,7 +210,7 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 	case c.Inputs == 0:
 		c.Unlike = NotCalled
 	}
-	slices.SortStableFunc(c.Candidates, func(a, b Candidate) int {
+	sorted.By(c.Candidates, func(a, b Candidate) int {
 		if a.Base != b.Base && a.Kind == Crashes && b.Kind == Crashes {
 			return map[bool]int{true: -1, false: 1}[a.Base]
 		}

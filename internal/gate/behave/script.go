@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Source is a file on both sides.
@@ -75,7 +76,7 @@ func (s Script) Compare(base, head Answers) Comparison {
 		}
 		found = append(found, compare(f, key, a.About.At, base, head))
 	}
-	slices.SortStableFunc(found, func(a, b Compared) int {
+	sorted.By(found, func(a, b Compared) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), a.Line-b.Line, cmp.Compare(a.Key, b.Key))
 	})
 	out.Functions = append(out.Functions, found...)

@@ -19,6 +19,7 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/gate/behave"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Behaviour is what changed functions return on both sides for the same inputs.
@@ -506,7 +507,7 @@ func (b *behaviour) conclude() {
 		}
 		return 1
 	}
-	slices.SortStableFunc(o.Differences, func(x, y Difference) int {
+	sorted.By(o.Differences, func(x, y Difference) int {
 		return cmp.Or(rank(x)-rank(y), int(x.kind)-int(y.kind))
 	})
 	if o.Functions+o.Callers+len(o.Gone) == 0 && (len(o.Evidence) == 0 || len(o.LeftOut) == 0) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Bounds for existing fuzz targets. What has to be compiled for them comes on top.
@@ -104,7 +105,7 @@ func (r *check) fuzzTargets() []fuzzTarget {
 				here = append(here, fuzzTarget{ecosystem.FuzzTarget{ID: id, Dir: p.Dir}, ecosystem.GroupOf(p), eco.Fuzz})
 			}
 		}
-		slices.SortStableFunc(here, func(a, b fuzzTarget) int { return strings.Compare(a.Test, b.Test) })
+		sorted.By(here, func(a, b fuzzTarget) int { return strings.Compare(a.Test, b.Test) })
 		if inside[p.ImportPath] {
 			own = append(own, here...)
 		} else {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Vacuous test is one of the change that nothing makes fail: the base's sources do not,
@@ -61,7 +62,7 @@ func (m *mutator) reach(ctx context.Context, p *programs, at Place, trials []*tr
 	for _, q := range counted {
 		pkgs = append(pkgs, q)
 	}
-	slices.SortStableFunc(pkgs, func(a, b ecosystem.Package) int { return strings.Compare(a.ImportPath, b.ImportPath) })
+	sorted.By(pkgs, func(a, b ecosystem.Package) int { return strings.Compare(a.ImportPath, b.ImportPath) })
 	step, err := m.buildOnce(ctx, at, nil, p.variants.Build(p.plain, p.tested, pkgs), nil)
 	if err != nil || step.Failed() {
 		return err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Programs is what the project's programs do on both sides: for command lines, and, those
@@ -345,7 +346,7 @@ func (u *use) conclude() {
 		}
 		return 1
 	}
-	slices.SortStableFunc(o.Differences, func(x, y LineDifference) int { return cmp.Compare(rank(x), rank(y)) })
+	sorted.By(o.Differences, func(x, y LineDifference) int { return cmp.Compare(rank(x), rank(y)) })
 	if len(o.Programs) == 0 || o.Lines == 0 && len(o.Evidence) == 0 {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // v8Mark begins a line of counts of one file, as printed by v8Filter.
@@ -138,7 +140,7 @@ func v8Lines(src []byte, functions [][]v8Range) map[int]bool {
 			ranges = append(ranges, painted{g, state})
 		}
 	}
-	slices.SortStableFunc(ranges, func(a, b painted) int { return (b.End - b.Start) - (a.End - a.Start) })
+	sorted.By(ranges, func(a, b painted) int { return (b.End - b.Start) - (a.End - a.Start) })
 	state := make([]int, len(text))
 	for _, g := range ranges {
 		for i := g.Start; i < g.End; i++ {

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Mutant is one small change of one file.
@@ -100,7 +101,7 @@ func Of(name string, src []byte, lines map[int]bool) []Mutant {
 	for i := range out {
 		out[i].Path = name
 	}
-	slices.SortStableFunc(out, func(a, b Mutant) int {
+	sorted.By(out, func(a, b Mutant) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.Op, b.Op), cmp.Compare(a.Now, b.Now))
 	})
 	out = slices.CompactFunc(out, func(a, b Mutant) bool { return a.at == b.at && a.Was == b.Was && a.Now == b.Now })

@@ -11,8 +11,11 @@ const module = "github.com/ycbot/ycbot/"
 // everywhere may be imported by all packages; change and redact stand on nothing.
 const everywhere = "internal/redact internal/telemetry internal/change"
 
-// patterns is for every package, also for one that may import nothing.
-const patterns = "internal/pattern"
+// Packages for every one, also for those that may import nothing.
+const (
+	patterns = "internal/pattern"
+	sorting  = "internal/sorted"
+)
 
 // A row says which packages of this module a package may import, beside
 // those of everywhere.
@@ -95,6 +98,7 @@ var table = []row{
 	{"internal/telemetry", "internal/transcript"}, // metrics and traces are made from events
 	{"internal/redact", "-"},
 	{"internal/pattern", "-"},
+	{"internal/sorted", "-"},
 	{"internal/usage", "-"},
 	{"internal/change", "-"},
 
@@ -186,7 +190,7 @@ func rowOf(pkg string) (row, bool) {
 }
 
 func (r row) allows(pkg string) bool {
-	if r.imports == "*" || pkg == patterns {
+	if r.imports == "*" || pkg == patterns || pkg == sorting {
 		return true
 	}
 	matches := func(p string) bool { return covers(p, pkg) }
@@ -198,11 +202,11 @@ func (r row) allows(pkg string) bool {
 func (r row) says() string {
 	switch r.imports {
 	case "-":
-		return "nothing of the module but " + patterns
+		return "nothing of the module but " + patterns + " " + sorting
 	case "":
-		return everywhere + " " + patterns
+		return everywhere + " " + patterns + " " + sorting
 	}
-	return r.imports + " " + everywhere + " " + patterns
+	return r.imports + " " + everywhere + " " + patterns + " " + sorting
 }
 
 // covers reports whether pkg is meant by the pattern of a row.
