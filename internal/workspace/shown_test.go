@@ -57,7 +57,7 @@ func TestShownHistory(t *testing.T) {
 			}
 		}
 		reach := user(t, dir, "rev-list", "--objects", "--no-object-names", base, head, "v1-signed")
-		if d := cmp.Diff(sorted(reach), sorted(objects(t, where))); d != "" {
+		if d := cmp.Diff(ordered(reach), ordered(objects(t, where))); d != "" {
 			t.Errorf("round %d: objects (-reached +shown):\n%s", round, d)
 		}
 		if _, err := os.Stat(filepath.Join(where, "objects", "info", "alternates")); err == nil {
@@ -82,7 +82,7 @@ func TestShownHistory(t *testing.T) {
 	}
 }
 
-func sorted(lines string) map[string]bool {
+func ordered(lines string) map[string]bool {
 	out := map[string]bool{}
 	for _, l := range strings.Fields(lines) {
 		out[l] = true
