@@ -142,6 +142,7 @@ func (c *Comparison) Sort() {
 	}
 }
 
+// IsFlaky says whether a test was seen to give both results on one side.
 func IsFlaky(c Comparison, id ecosystem.ID) bool {
 	is := func(k ecosystem.Case) bool { return k.ID == id }
 	return slices.ContainsFunc(c.Flaky, is) || slices.ContainsFunc(c.FlakyNew, is)

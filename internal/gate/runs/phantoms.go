@@ -16,6 +16,7 @@ type Phantoms struct {
 	forgiven map[ecosystem.ID][]string // evidence of the runs in which one was forgiven
 }
 
+// NewPhantoms are none yet.
 func NewPhantoms() *Phantoms {
 	return &Phantoms{ids: map[ecosystem.ID]bool{}, forgiven: map[ecosystem.ID][]string{}}
 }
