@@ -61,8 +61,10 @@ func Environment(output string) string {
 
 // A complaint is a line by which runners, interpreters and shells say why they ended; a frame
 // is one of those around it that say nothing. A heading is a complaint that says only that
-// there is one.
+// there is one, and a logged line one that a logger wrote: programs also log errors that are
+// not why they end.
 var (
+	logged    = pattern.New(`^.{0,60}?(?:^|[\s:|\]\[])(?:ERROR|FATAL)(?:[\s:|\]].*\S)`)
 	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|panic:|npm err(?:or|!) \w|usage error\b)`)
 	frame     = pattern.New(`^\s*(?:at .*|File ".*", line \d+.*|\^+|~+|\W*|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: \*\*\* .*)$`)
 	heading   = pattern.New(`^\s*(?:error: (?:subprocess-exited-with-error|metadata-generation-failed)|npm err(?:or|!) (?:code|errno|syscall|path) .*)$`)
@@ -71,15 +73,17 @@ var (
 // FailureLine is the line of a failed command's output that says why it failed: its own error
 // message, else its last line. Of a command that prints nothing it says so.
 func FailureLine(output string) string {
-	first, last, end, head := "", "", "", ""
+	first, last, end, head, said := "", "", "", "", ""
 	for line := range strings.Lines(output) {
-		line = strings.TrimSpace(strings.TrimPrefix(line, "INTERNALERROR>"))
+		line = strings.TrimSpace(strings.TrimPrefix(plainText(line), "INTERNALERROR>"))
 		switch {
 		case frame.MatchString(line):
 		case heading.MatchString(line):
 			head = cmp.Or(head, line)
 		case complaint.MatchString(line):
 			first, last, end = cmp.Or(first, line), line, line
+		case logged.MatchString(line):
+			said, end = line, line
 		default:
 			end = line
 		}
@@ -87,7 +91,7 @@ func FailureLine(output string) string {
 	if strings.Contains(output, "Traceback (most recent call last)") {
 		first = last
 	}
-	line := []rune(cmp.Or(first, head, end, "it prints nothing"))
+	line := []rune(cmp.Or(first, head, said, end, "it prints nothing"))
 	return string(line[:min(len(line), 200)])
 }
 

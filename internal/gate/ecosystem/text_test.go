@@ -21,6 +21,8 @@ func TestFailureLine(t *testing.T) {
 		"make":        {"cc: fatal error: no input files\nmake: *** [Makefile:2: test] Error 1\n", "cc: fatal error: no input files"},
 		"rustup":      {"error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured.\nhelp: run 'rustup default stable'\n", "error: rustup could not choose a version of cargo to run, because one wasn't specified explicitly, and no default is configured."},
 		"Java":        {"[ERROR] Failed to execute goal x\n[ERROR] -> [Help 1]\n", "[ERROR] Failed to execute goal x"},
+		"logged":      {"16 passing\n\x1b[36m27 11 2026 16:18:55:DEBUG [dir]: \x1b[39mmade\n\x1b[91m27 11 2026 16:18:55.141:ERROR [launcher]: \x1b[39mNo binary for ChromeHeadless.\n  Please, set CHROME_BIN.\n\nWriting reports at [coverage]\n", "27 11 2026 16:18:55.141:ERROR [launcher]: No binary for ChromeHeadless."},
+		"complained":  {"2026-11-27 ERROR retrying\nError: no port\n2026-11-27 ERROR bye\n", "Error: no port"},
 		"plain words": {"starting\nNo tests found, exiting with code 1\n", "No tests found, exiting with code 1"},
 	} {
 		if got := FailureLine(c.output); got != c.want {
