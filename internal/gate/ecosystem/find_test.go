@@ -122,6 +122,11 @@ func TestFind(t *testing.T) {
 			tools: "python3",
 			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p 'test*.py'\n",
 		},
+		"a script of a project in C with a function called like a test": {
+			files: map[string]string{"Makefile": "test:\n\t./a\n", "a.c": "", "tests/test-speed.py": "def test_commit(branch):\n    pass\n"},
+			tools: "python3 pytest make cc",
+			want:  "Make in .\n  test make test (as one)\n",
+		},
 		"pytest of the machine": {
 			files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n", "src/a/__init__.py": "", "tests/test_a.py": "def test_a(): pass"},
 			tools: "python3 pytest",

@@ -133,7 +133,7 @@ func pythonFacts(s *Survey, dir string, all []string) pyFacts {
 		switch {
 		case base == "conftest.py":
 			f.pytest, f.why = true, name
-		case bytes.Contains(src, []byte("import pytest")), bytes.Contains(src, []byte("from pytest")), bareTest.Match(src):
+		case bytes.Contains(src, []byte("import pytest")), bytes.Contains(src, []byte("from pytest")), collected.MatchString(base) && bareTest.Match(src):
 			f.pytest, f.why = true, name+", which is written for pytest"
 		case bytes.Contains(src, []byte("unittest")):
 			f.unittest = true
@@ -146,6 +146,10 @@ func pythonFacts(s *Survey, dir string, all []string) pyFacts {
 	}
 	return f
 }
+
+// collected are the names of files in which pytest looks for tests: a script beside them can
+// have a function called like one.
+var collected = pattern.New(`^(test_.*|.*_test)\.py$`)
 
 // bareTest is a test that is a function, which unittest does not run.
 var bareTest = pattern.New(`(?m)^(async )?def test_\w*\(`)
