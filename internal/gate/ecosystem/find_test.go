@@ -122,8 +122,8 @@ func TestFind(t *testing.T) {
 			tools: "python3",
 			want:  "Python in .\n  test PYTHONPATH=. python3 -m unittest discover -s tests -t . -p 'test*.py'\n",
 		},
-		"a script of a project in C with a function called like a test": {
-			files: map[string]string{"Makefile": "test:\n\t./a\n", "a.c": "", "tests/test-speed.py": "def test_commit(branch):\n    pass\n"},
+		"scripts of a project in C that its Makefile calls, one with a function called like a test": {
+			files: map[string]string{"Makefile": "test:\n\t./a\n", "a.c": "", "tests/test-speed.py": "def test_commit(branch):\n    pass\n", "tests/test-list.py": "import unittest\n"},
 			tools: "python3 pytest make cc",
 			want:  "Make in .\n  test make test (as one)\n",
 		},

@@ -135,7 +135,7 @@ func pythonFacts(s *Survey, dir string, all []string) pyFacts {
 			f.pytest, f.why = true, name
 		case bytes.Contains(src, []byte("import pytest")), bytes.Contains(src, []byte("from pytest")), collected.MatchString(base) && bareTest.Match(src):
 			f.pytest, f.why = true, name+", which is written for pytest"
-		case bytes.Contains(src, []byte("unittest")):
+		case importable.MatchString(base) && bytes.Contains(src, []byte("unittest")):
 			f.unittest = true
 		}
 	}
@@ -150,6 +150,9 @@ func pythonFacts(s *Survey, dir string, all []string) pyFacts {
 // collected are the names of files in which pytest looks for tests: a script beside them can
 // have a function called like one.
 var collected = pattern.New(`^(test_.*|.*_test)\.py$`)
+
+// importable are the names of files that can be modules: unittest finds tests in no others.
+var importable = pattern.New(`^[\pL_][\pL\pN_]*\.py$`)
 
 // bareTest is a test that is a function, which unittest does not run.
 var bareTest = pattern.New(`(?m)^(async )?def test_\w*\(`)
