@@ -127,6 +127,11 @@ func TestFind(t *testing.T) {
 			tools: "python3 pytest make cc",
 			want:  "Make in .\n  test make test (as one)\n",
 		},
+		"a Makefile of sources that files for other tools aside do not have": {
+			files: map[string]string{"Makefile": "test:\n\t./a\n", "lib/a.c": "", "build/meson/meson.build": "project('a', 'c')\ntest('a', exe)\n"},
+			tools: "make cc meson ninja",
+			want:  "C/C++ in build/meson\n  build rm -rf build-ycbot && meson setup --wrap-mode=nodownload build-ycbot && meson compile -C build-ycbot\n  test meson test -C build-ycbot --no-rebuild --print-errorlogs\nMake in .\n  test make test (as one)\n",
+		},
 		"pytest of the machine": {
 			files: map[string]string{"pyproject.toml": "[tool.pytest.ini_options]\n", "src/a/__init__.py": "", "tests/test_a.py": "def test_a(): pass"},
 			tools: "python3 pytest",

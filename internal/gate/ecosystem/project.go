@@ -3,6 +3,7 @@ package ecosystem
 import (
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -26,8 +27,8 @@ func FindProjects(s *Survey) []Project {
 	for _, eco := range All() {
 		for _, p := range eco.find(s) {
 			p.Eco = eco
-			if eco.Calls && slices.ContainsFunc(out, func(o Project) bool { return Inside(p.Dir, o.Dir) && (len(o.Test) > 0 || o.Missing != "") }) {
-				continue // its targets call what is run by itself
+			if eco.Calls && callsOthers(s, p, out) {
+				continue
 			}
 			for _, list := range [][]Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test} {
 				for i := range list {
@@ -38,6 +39,17 @@ func FindProjects(s *Survey) []Project {
 		}
 	}
 	return out
+}
+
+// callsOthers says whether the targets of a project call what is run by itself: projects in
+// its folder that have tests. They do not where it has sources in C that are of none of these,
+// as where files for CMake and Meson stand aside in build/.
+func callsOthers(s *Survey, p Project, found []Project) bool {
+	inside := func(o Project) bool { return Inside(p.Dir, o.Dir) && (len(o.Test) > 0 || o.Missing != "") }
+	return slices.ContainsFunc(found, inside) && !slices.ContainsFunc(s.files, func(f string) bool {
+		return Inside(p.Dir, f) && slices.Contains(cExts, path.Ext(f)) && !IgnoredDir(path.Dir(f)) && !isTestFolder(f, cTestFolders) &&
+			!slices.ContainsFunc(found, func(o Project) bool { return inside(o) && Inside(o.Dir, f) })
+	})
 }
 
 // A Project is a folder that the tools of an ecosystem work in.
