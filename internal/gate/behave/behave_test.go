@@ -287,7 +287,7 @@ func TestNilPointers(t *testing.T) {
 }
 
 // TestVaried: recorded inputs are tried with literals of the change, in place of others
-// among them, and with neighbours, wherever a basic value stands; all else stays.
+// among them, and with neighbours, wherever a basic value stands. The rest is unchanged.
 func TestVaried(t *testing.T) {
 	t.Parallel()
 	f := &zzFunc{
@@ -317,6 +317,20 @@ func TestVaried(t *testing.T) {
 	for i, k := range zzVaried(f) {
 		if k != again[i] {
 			t.Fatal("another process would make others")
+		}
+	}
+}
+
+// TestStep: each place is come to once.
+func TestStep(t *testing.T) {
+	t.Parallel()
+	for n := 1; n < 300; n++ {
+		seen := map[int]bool{}
+		for k, at := 0, 0; k < n; k, at = k+1, (at+zzStep(n))%n {
+			seen[at] = true
+		}
+		if len(seen) != n {
+			t.Errorf("of %d places %d", n, len(seen))
 		}
 	}
 }

@@ -1595,7 +1595,7 @@ func zzRecorded(t *zzTable, f *zzFunc) []zzInput {
 	var out []zzInput
 	for _, k := range append(append([]zzTaken{}, f.recorded...), zzVaried(f)...) {
 		k := k
-		in := zzInput{src: f.name + "(…)", given: k.base, taken: true, test: k.test, make: func() []reflect.Value {
+		in := zzInput{src: f.name + "(…)", form: true, given: k.base, taken: true, test: k.test, make: func() []reflect.Value {
 			var list []interface{}
 			if err := json.Unmarshal([]byte(k.code), &list); err != nil || len(list) != ft.NumIn() {
 				panic("another function")
@@ -1663,7 +1663,7 @@ func zzVariants(f *zzFunc, code string) []string {
 	case code != "" && code[0] == '=':
 		text := code[1:]
 		for _, other := range f.strs {
-			if other == "" || !strings.Contains(text, other) {
+			if other == "" || len(text) > zzReplaced || !strings.Contains(text, other) {
 				continue
 			}
 			for _, s := range f.strs {
@@ -1689,49 +1689,61 @@ func zzVariants(f *zzFunc, code string) []string {
 const (
 	zzVariations = 1000 // inputs of a function
 	zzLeavesMost = 30   // values of an input that are varied
+	zzReplaced   = 1000 // bytes of a text in which literals are replaced by one another
 )
 
-// zzVaried are recorded inputs with another basic value in one place. Which of all those is
-// left to chance, the same on both sides.
+// zzVaried are recorded inputs with another basic value in one place. Of many they are some
+// from all over, the same ones on both sides.
 func zzVaried(f *zzFunc) []zzTaken {
+	type variation struct {
+		list []interface{}
+		leaf zzLeaf
+		code string
+	}
 	seen := map[string]bool{}
-	lists, leaves := make([][]interface{}, len(f.recorded)), make([][]zzLeaf, len(f.recorded))
-	all := 0
-	for i, k := range f.recorded {
+	var all []variation
+	for _, k := range f.recorded {
 		seen[k.code] = true
-		if json.Unmarshal([]byte(k.code), &lists[i]) == nil {
-			zzLeaves(lists[i], nil, &leaves[i])
+		var list []interface{}
+		var leaves []zzLeaf
+		if json.Unmarshal([]byte(k.code), &list) != nil {
+			continue
 		}
-		for _, l := range leaves[i] {
-			all += len(zzVariants(f, l.code))
+		zzLeaves(list, nil, &leaves)
+		for i := 0; i < len(leaves) && i < zzLeavesMost; i++ {
+			for _, code := range zzVariants(f, leaves[i].code) {
+				all = append(all, variation{list, leaves[i], code})
+			}
 		}
 	}
 	var out []zzTaken
-	random := uint32(1)
-	next := func(n int) int {
-		random = random*1664525 + 1013904223
-		return int(random>>8) % n
-	}
-	// Where there are few, each of them is met almost surely.
-	for tries := 0; tries < 20*all && len(out) < zzVariations; tries++ {
-		i := next(len(leaves))
-		if len(leaves[i]) == 0 {
-			continue
-		}
-		l := leaves[i][next(len(leaves[i]))%zzLeavesMost]
-		variants := zzVariants(f, l.code)
-		if len(variants) == 0 {
-			continue
-		}
-		l.set(variants[next(len(variants))])
-		b, err := json.Marshal(lists[i])
-		l.set(l.code)
+	step := zzStep(len(all))
+	for n, at := 0, 0; n < len(all) && len(out) < zzVariations; n, at = n+1, (at+step)%len(all) {
+		v := all[at]
+		v.leaf.set(v.code)
+		b, err := json.Marshal(v.list)
+		v.leaf.set(v.leaf.code)
 		if code := string(b); err == nil && !seen[code] && len(code) <= 2*zzTakenSize {
 			seen[code] = true
 			out = append(out, zzTaken{code: code})
 		}
 	}
 	return out
+}
+
+// zzStep is a step that comes to each of n places once and to distant ones first.
+func zzStep(n int) int {
+	gcd := func(a, b int) int {
+		for b != 0 {
+			a, b = b, a%b
+		}
+		return a
+	}
+	step := n*5/8 + 1
+	for n > 1 && gcd(step, n) != 1 {
+		step++
+	}
+	return step
 }
 
 // zzRecordedCall is a call as Go has it, or in the words of a form where Go has none.
