@@ -16,7 +16,7 @@ import (
 var shownBy = map[string][]string{
 	"alone":                          {"order"},
 	"base_broken":                    {"base_refused"},
-	"behaviour":                      {"behaviour_breaks", "behaviour_same", "node_behaviour", "node_behaviour_breaks", "node_behaviour_same"},
+	"behaviour":                      {"behaviour_breaks", "behaviour_same", "node_behaviour", "node_behaviour_breaks"},
 	"build_head":                     {"build_both", "build_tests", "build_tests_alone"},
 	"cannot_apply_node":              {"cannot_apply", "cannot_apply_node_untrusted", "cannot_apply_untrusted"},
 	"commands":                       {"commands_both", "commands_random", "commands_regress", "two_commands"},
@@ -67,7 +67,7 @@ var shownBy = map[string][]string{
 	"programs":                       {"programs_breaks", "programs_node", "programs_python", "programs_same"},
 	"programs_served":                {"programs_served_breaks", "programs_served_node", "programs_served_otherwise"},
 	"pytest_options_untrusted":       {"pytest_options"},
-	"python_behaviour":               {"python_behaviour_breaks", "python_behaviour_retyped", "python_behaviour_same"},
+	"python_behaviour":               {"python_behaviour_breaks", "python_behaviour_retyped"},
 	"race_old":                       {"race", "race_new_test"},
 	"regressed":                      {"settled"},
 	"removed_skipped":                {"selected_away", "unskipped", "vanishes_again"},

@@ -11,6 +11,8 @@ import (
 // A Surfaced is a plan that knows what other packages can use on the base alone.
 type Surfaced interface {
 	Planned
+	// Calls says whether there is a function to call.
+	Calls() bool
 	// Gone are expressions of the package: functions, methods, types, variables and constants.
 	Gone() []string
 	// GoneFrom is the file of the first function among them of which the head has the file; empty: there is none.
@@ -22,6 +24,9 @@ type Surfaced interface {
 
 // maxGone bounds what is named.
 const maxGone = 50
+
+// Calls implements [Surfaced].
+func (p Plan) Calls() bool { return len(p.Functions) > 0 }
 
 // Gone implements [Surfaced].
 func (p Plan) Gone() []string { return p.gone }

@@ -215,16 +215,22 @@ func (b *behaviour) plan(c called) (called, bool, error) {
 	defer head.Close()
 	var ok bool
 	if c.plan, ok = c.by.Plan(base.FS(), head.FS(), ecosystem.Calling{Dir: p.Dir, Files: c.files, Command: c.commands[Head]}); !ok && c.plan != nil {
-		for _, f := range c.plan.Compare(nil, nil).Functions {
-			b.leftOut(f.Unlike, f.Name)
-		}
+		b.uncalled(c.plan)
 	}
 	return c, ok, nil
 }
 
+// uncalled keeps what a plan does not even call.
+func (b *behaviour) uncalled(p behave.Planned) {
+	for _, f := range p.Compare(nil, nil).Functions {
+		b.leftOut(f.Unlike, f.Name)
+	}
+}
+
 // call compares the functions of a package.
 func (b *behaviour) call(ctx context.Context, c called) error {
-	if len(c.plan.Compare(nil, nil).Functions) == 0 {
+	if p, ok := c.plan.(behave.Surfaced); ok && !p.Calls() {
+		b.uncalled(c.plan)
 		return nil
 	}
 	said := map[Side]behave.Answers{}
