@@ -66,10 +66,7 @@ func busy(t *testing.T, packed string) float64 {
 // packed program.
 func serveRelease(t *testing.T) (url, file string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := programFile(t)
 	plain, err := os.Open(self)
 	if err != nil {
 		t.Fatal(err)

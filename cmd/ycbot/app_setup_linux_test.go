@@ -35,10 +35,7 @@ func newOperator(t *testing.T) *operator {
 	t.Helper()
 	o := &operator{hosted: newHosted(t, bad), dir: t.TempDir()}
 	bin := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := programFile(t)
 	write(t, filepath.Join(bin, "ycbot"), "#!/bin/bash\nexec -a ycbot '"+self+"' \"$@\"\n")
 	if err := os.Chmod(filepath.Join(bin, "ycbot"), 0o755); err != nil {
 		t.Fatal(err)

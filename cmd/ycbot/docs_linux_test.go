@@ -217,10 +217,7 @@ type newcomer struct{ home, bin string }
 func newNewcomer(t *testing.T) newcomer {
 	t.Helper()
 	n := newcomer{home: t.TempDir(), bin: t.TempDir()}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := programFile(t)
 	write(t, filepath.Join(n.bin, "ycbot"), "#!/bin/bash\nexec -a ycbot '"+self+"' \"$@\"\n")
 	if err := os.Chmod(filepath.Join(n.bin, "ycbot"), 0o755); err != nil {
 		t.Fatal(err)

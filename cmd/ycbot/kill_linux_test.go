@@ -229,14 +229,10 @@ func (r *killed) run(t *testing.T, after int) {
 // realProgram is the real program, in an environment of its own.
 func realProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err == nil {
-		err = gotest.NoTelemetry(home)
-	}
-	if err != nil {
+	if err := gotest.NoTelemetry(home); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd := exec.CommandContext(t.Context(), programFile(t), args...)
 	cmd.Args[0] = "ycbot" // testscript.Main looks at the name that it is called by
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "YCBOT_HOME=" + home, "GIT_CONFIG_GLOBAL=/dev/null", "GOPROXY=off", "TMPDIR=" + os.Getenv("TMPDIR")}
 	return cmd

@@ -83,12 +83,9 @@ func TestScript(t *testing.T) {
 	if err := seeded(home); err != nil {
 		t.Fatal(err)
 	}
-	bin := ""
-	if *other != "" {
-		bin = t.TempDir()
-		if err := os.Symlink(*other, filepath.Join(bin, "ycbot")); err != nil {
-			t.Fatal(err)
-		}
+	bin := t.TempDir()
+	if err := os.Symlink(programFile(t), filepath.Join(bin, "ycbot")); err != nil {
+		t.Fatal(err)
 	}
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -127,9 +124,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(e.WorkDir, ".gitconfig"))
 			e.Setenv("GOPROXY", "off")
 			e.Setenv("GOFLAGS", "")
-			if bin != "" {
-				e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
-			}
+			e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 			if err := gotest.NoTelemetry(filepath.Join(e.WorkDir, ".home")); err != nil {
 				return err
 			}
@@ -269,11 +264,8 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupt SIGNAL MARK COMMAND…")
 	}
-	program, err := os.Executable()
+	program, err := started()
 	ts.Check(err)
-	if *other != "" {
-		program = *other
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args[3:]...)

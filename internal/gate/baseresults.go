@@ -95,17 +95,17 @@ func (r *runner) baseKey() string {
 	for _, s := range r.Services {
 		line(fmt.Sprint(s))
 	}
-	for _, s := range r.beside.services {
+	for _, s := range r.exe.Beside.Services {
 		line(fmt.Sprint(s))
 	}
-	line(r.beside.env...)
+	line(r.exe.Beside.Env...)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
 // recall looks up what is known of the base's tests from earlier runs, and takes
 // of it what this run is about.
 func (r *runner) recall(ctx context.Context) {
-	if r.Results == nil || len(r.plan[Base].Test) == 0 || r.facts.Unprepared != "" {
+	if r.Results == nil || len(r.plan[Base].Test) == 0 || r.prep.Unprepared() != "" {
 		return
 	}
 	key := r.baseKey()
@@ -163,12 +163,12 @@ func (r *runner) unknown(c ecosystem.Command) ecosystem.Command {
 // become more. It is saved when it has proved to be right, see saveBase.
 func (r *runner) keep() {
 	r.saving = nil
-	steps := r.stepsOf(StageTest, Base)
-	if r.Results == nil || r.facts.BaseTouched != "" || r.facts.Unprepared != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
+	steps := r.exe.Steps.Of(StageTest, Base)
+	if r.Results == nil || r.exe.BaseTouched() != "" || r.prep.Unprepared() != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
 		return
 	}
 	for _, c := range r.plan[Base].Setup {
-		if r.setupFailed(Base, c) {
+		if r.prep.SetupFailed(Base, c) {
 			return
 		}
 	}

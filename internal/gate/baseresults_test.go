@@ -96,7 +96,7 @@ func TestBaseKey(t *testing.T) {
 	w := newWorld(t)
 	key := func(change func(*runner)) string {
 		tools := *w.tools.Go
-		r := newRunner(&Gate{Sandbox: w.box, Tools: &Toolchains{Go: &tools}}, Input{Base: worktreeOf("t1")}, task{})
+		r := newRunner(&Gate{Machine: Machine{Sandbox: w.box, Tools: &Toolchains{Go: &tools}}}, Input{Base: worktreeOf("t1")}, task{})
 		r.plan[Base] = &sides.Plan{Test: []ecosystem.Command{{Unit: ".", Text: "go test", Argv: []string{"go", "test"}}}}
 		change(r)
 		return r.baseKey()
@@ -186,10 +186,10 @@ func TestKeptWhenConfirmed(t *testing.T) {
 		{"runs disagreed with what was known", passing, []Step{step(StageTest, 0)}, true, true, "0 cases"},
 	} {
 		kept := &savedResults{}
-		r := newRunner(&Gate{Results: kept, Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Input{Base: worktreeOf("t1")}, task{})
+		r := newRunner(&Gate{Machine: Machine{Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Results: kept}, Input{Base: worktreeOf("t1")}, task{})
 		setup := ecosystem.Command{Stage: StageSetup, Unit: ".", Text: string(StageSetup)}
 		r.plan[Base] = &sides.Plan{Setup: []ecosystem.Command{setup}}
-		r.suites[Base], r.res.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
+		r.suites[Base], r.exe.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
 		if tt.known {
 			r.known = &baseRecord{When: time.Now()}
 		}

@@ -21,7 +21,7 @@ func TestCachesOfCommands(t *testing.T) {
 			t.Fatalf("%s is no ecosystem", eco)
 		}
 		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*sides.Plan{Base: {Test: []ecosystem.Command{{Eco: eco}}}}})
-		if got := r.caches(); got != want {
+		if got := r.exe.Compiles(); got != want {
 			t.Errorf("%s: %v", eco, got)
 		}
 	}
@@ -32,18 +32,18 @@ func TestCachesOfCommands(t *testing.T) {
 func TestNoCacheWithoutUse(t *testing.T) {
 	t.Parallel()
 	for eco, want := range map[string]bool{"Go": true, "Node.js": false} {
-		g := &Gate{CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now}
-		if err := folder.Make(filepath.Join(g.store().ProjectCache(), "aa")); err != nil {
+		g := &Gate{Machine: Machine{CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now}}
+		if err := folder.Make(filepath.Join(g.Store().ProjectCache(), "aa")); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(g.store().ProjectCache(), "aa", "a1-d"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(g.Store().ProjectCache(), "aa", "a1-d"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		r := newRunner(g, Input{}, task{plan: map[Side]*sides.Plan{Head: {Test: []ecosystem.Command{{Eco: eco}}}}})
-		if err := r.shareCache(); err != nil || !folder.Exists(r.store().BuildCache(Base)) {
+		if err := r.exe.ShareCache(); err != nil || !folder.Exists(r.Store().BuildCache(Base)) {
 			t.Fatalf("%s: %v", eco, err)
 		}
-		if got := folder.Exists(filepath.Join(r.store().BuildCache(Head), "aa", "a1-d")); got != want {
+		if got := folder.Exists(filepath.Join(r.Store().BuildCache(Head), "aa", "a1-d")); got != want {
 			t.Errorf("%s: a copy is there: %v", eco, got)
 		}
 	}

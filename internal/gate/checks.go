@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/runs"
-	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -48,11 +47,11 @@ func (r *runner) subject() *checks.Subject {
 		Suites: r.suites, Files: files, Packages: r.packages, Affected: r.affected,
 		Candidates: r.candidates,
 		Tests:      tests, Build: r.plan[Head].Build, Projects: r.plan[Base].Projects, Tools: r.Tools,
-		Runnable: r.res.Runnable, Unprepared: r.facts.Unprepared != "", Fails: r.fails(), Failed: r.failed, Apart: r.apart(), MutantsAlone: r.MutantsAlone,
+		Runnable: r.res.Runnable, Unprepared: r.prep.Unprepared() != "", Fails: r.fails(), Failed: r.failed, Apart: r.Apart(), MutantsAlone: r.MutantsAlone,
 		StepLimit: r.Limits.step(), MutationTime: r.Limits.mutation(), FuzzTime: r.Limits.fuzz(),
 		BehaviourTime: r.behaviourTime(), Proven: r.res.FailToPass.Proven,
 		Now:   r.Now,
-		Steps: func() []Step { return r.res.Steps },
+		Steps: func() []Step { return r.exe.Steps },
 		Note:  r.note, NotCovered: r.notCovered, NotCoveredOnce: r.notCoveredOnce,
 		Runs:   r.testRuns(),
 		Copies: r.copiesOfHead(),
@@ -69,27 +68,20 @@ func (r *runner) fails() bool {
 	return len(r.res.Broken)+len(r.res.BrokenBoth)+len(t.Regressed)+len(t.NewFailing)+len(t.Unknown)+len(t.Unsettled) > 0
 }
 
-// apart says whether commands see nothing of one another: else servers in their
-// tests would be in one another's way, and a copy could run what lies in another.
-func (r *runner) apart() bool {
-	tier := r.Sandbox.Status().Tier
-	return tier == sandbox.TierFull || tier == sandbox.TierStrong
-}
-
 func (r *runner) testRuns() checks.Runs {
 	return checks.Runs{
-		Reset: r.reset, Home: r.home,
+		Reset: r.exe.Reset, Home: r.exe.HomeOf,
 		Exec: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
-			return r.exec(ctx, side, r.tree(side), c, stdout)
+			return r.exe.Run(ctx, side, r.exe.Tree(side), c, stdout)
 		},
 		AsLaid: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
-			return r.asLaid(ctx, side, r.tree(side), c, stdout)
+			return r.exe.RunAsLaid(ctx, side, r.exe.Tree(side), c, stdout)
 		},
 		Run: r.runTests, RunFresh: r.runFresh, Collect: r.collected, PackageTests: r.packageTests,
-		Warm: r.warmLate, Warming: r.warms(true),
+		Warm: r.prep.WarmLate, Warming: r.prep.Warming(true),
 		Alone: r.alone, Parted: r.parted, Settle: r.answer,
 		ReadFile: func(ctx context.Context, side Side, name string) ([]byte, error) {
-			return r.Mirror.ReadFile(ctx, r.tree(side).Commit, name)
+			return r.Mirror.ReadFile(ctx, r.exe.Tree(side).Commit, name)
 		},
 		Added: r.sides.Added,
 	}
@@ -99,27 +91,27 @@ func (r *runner) testRuns() checks.Runs {
 func (r *runner) copiesOfHead() checks.Copies {
 	trees := new(workspace.Pool)
 	return checks.Copies{
-		InHead: func() checks.Place { return checks.Place{Tree: r.in.Head, Home: r.home(Head)} },
+		InHead: func() checks.Place { return checks.Place{Tree: r.in.Head, Home: r.exe.HomeOf(Head)} },
 		CopyOf: func(ctx context.Context, n int) (checks.Place, error) {
-			snap, name := r.prepared[Head], "mutant-"+strconv.Itoa(n)
-			tree, err := trees.Copy(ctx, snap.tree, filepath.Join(filepath.Dir(r.in.Head.Dir), name))
+			name := "mutant-" + strconv.Itoa(n)
+			tree, err := trees.Copy(ctx, r.exe.Prepared(Head).Tree, filepath.Join(filepath.Dir(r.in.Head.Dir), name))
 			if err != nil {
 				return checks.Place{}, err
 			}
 			p := checks.Place{Tree: tree, Home: filepath.Join(r.Scratch, string(Head), name)}
-			return p, r.same(ctx, &folder.Replica{From: snap.home.From, To: p.Home})
+			return p, r.exe.HomeAt(ctx, Head, p.Home)
 		},
-		GiveBack: func(p checks.Place) { trees.Put(p.Tree, r.prepared[Head].tree) },
+		GiveBack: func(p checks.Place) { trees.Put(p.Tree, r.exe.Prepared(Head).Tree) },
 		Close:    trees.Close,
 		At: func(ctx context.Context, at checks.Place, c ecosystem.Command, stdout io.Writer) (Step, error) {
-			return r.execute(ctx, Head, spot{tree: at.Tree, home: at.Home, after: at.After}, c, stdout)
+			return r.exe.RunAt(ctx, Head, execution.Place(at), c, stdout)
 		},
-		Record: func(s Step) { r.res.Steps = append(r.res.Steps, s) },
+		Record: func(s Step) { r.exe.Steps = append(r.exe.Steps, s) },
 		Begin: func(stage Stage, unit, command string) {
-			r.progress(Progress{Stage: stage, Side: Head, Unit: unit, Command: command})
+			r.exe.Show(Progress{Stage: stage, Side: Head, Unit: unit, Command: command})
 		},
 		End: func(stage Stage, unit, command string, s Step) {
-			r.progress(Progress{Stage: stage, Side: Head, Unit: unit, Command: command, Done: true, Step: s})
+			r.exe.Show(Progress{Stage: stage, Side: Head, Unit: unit, Command: command, Done: true, Step: s})
 		},
 	}
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -10,9 +11,12 @@ import (
 // conclude turns what was found out into the verdict.
 func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
+	r.res.Steps = r.exe.Steps
+	f.Unprepared, f.Aside, f.BaseTouched = r.prep.Unprepared(), r.prep.Aside(), r.exe.BaseTouched()
 	f.Lacks = strings.Join(r.lacks, "; ")
 	f.SetupBoth = r.setupBoth()
-	f.BrokenHead, f.BrokenBoth = len(r.res.Broken), len(r.res.BrokenBoth)-len(f.SetupBoth)
+	f.NamesHead, f.NamesBoth = r.res.Broken, slices.DeleteFunc(slices.Clone(r.res.BrokenBoth), r.isSetup)
+	f.BrokenHead, f.BrokenBoth = len(f.NamesHead), len(f.NamesBoth)
 	f.Crashed = r.crashed()
 	if x := r.res.Expectations; x != nil {
 		f.Expected = x.Held + len(x.Changed)
@@ -25,7 +29,7 @@ func (r *runner) conclude() {
 			f.FailBoth++
 		}
 	}
-	for _, s := range r.res.Steps {
+	for _, s := range r.exe.Steps {
 		f.Builds += b2i(s.Side == Head && (s.Stage == StageBuild || s.Stage == StageTest))
 	}
 	for id, test := range r.suites[Head] {
@@ -64,6 +68,7 @@ func (r *runner) conclude() {
 		}
 	}
 	if m := r.res.Merge; m != nil {
+		f.NamesMerge = m.Broken
 		f.MergeBroken, f.MergeFailing = len(m.Broken), len(Leaves(m.Tests.Regressed))+len(Leaves(m.Tests.NewFailing))
 	}
 	if r.res.FailToPass.State == "" {

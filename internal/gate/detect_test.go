@@ -50,13 +50,13 @@ func TestHanging(t *testing.T) {
 		"go test -test.timeout=5m ./...": "go test -json -test.timeout=5m ./...",
 		"go test ./timeout/...":          "go test -json -timeout=1m20s ./timeout/...",
 	} {
-		r := &runner{Gate: &Gate{}, longest: 2e9}
+		r := newRunner(&Gate{}, Input{}, task{longest: 2e9})
 		c := r.hanging(ecosystem.ShellCommand(StageTest, text))
 		if got := strings.Join(c.Argv, " "); got != want || c.Text != want {
 			t.Errorf("%q: %q, printed as %q; want %q", text, got, c.Text, want)
 		}
 	}
-	r := &runner{Gate: &Gate{}}
+	r := newRunner(&Gate{}, Input{}, task{})
 	if c := r.hanging(ecosystem.ShellCommand(StageTest, "go test")); len(c.Argv) != 3 {
 		t.Errorf("with nothing to compare: %q", c.Argv)
 	}
@@ -72,7 +72,7 @@ func TestLimitsAlike(t *testing.T) {
 		c.Eco, c.Unit = "Go", "."
 		return c
 	}()}}
-	r := &runner{Gate: &Gate{}, plan: map[Side]*sides.Plan{Base: tests, Head: tests}}
+	r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*sides.Plan{Base: tests, Head: tests}})
 	for _, c := range []struct {
 		stage   Stage
 		longest time.Duration
@@ -107,7 +107,7 @@ func (bare) Status() sandbox.Status { return sandbox.Status{Tier: sandbox.TierNo
 // tests fail for root alone.
 func TestRootIsSaid(t *testing.T) {
 	t.Parallel()
-	r := &runner{Gate: &Gate{Sandbox: bare{}}, in: Input{Head: &workspace.Tree{}}, res: &Result{}, plan: map[Side]*sides.Plan{Head: {}}}
+	r := newRunner(&Gate{Machine: Machine{Sandbox: bare{}}}, Input{Head: &workspace.Tree{}}, task{plan: map[Side]*sides.Plan{Head: {}}})
 	r.describe()
 	if said := strings.Contains(strings.Join(r.res.Notes, ""), "run as root"); said != (os.Geteuid() == 0) {
 		t.Errorf("uid %d, notes %q", os.Geteuid(), r.res.Notes)
@@ -141,7 +141,7 @@ func TestKeepCommands(t *testing.T) {
 		{what: "a manager that is missing", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "no pnpm")}, files: []string{"package.json"}, want: []string{". jest"}, note: "no pnpm"},
 		{what: "no test command", base: []ecosystem.Project{in(".", "jest", "")}, head: []ecosystem.Project{in(".", "", "")}, files: []string{"package.json"}, want: []string{". jest"}, note: "without a test command"},
 	} {
-		r := &runner{Gate: &Gate{}, res: &Result{}, plan: map[Side]*sides.Plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}}
+		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*sides.Plan{Base: newPlan(tt.base, Commands{}), Head: newPlan(tt.head, Commands{})}})
 		r.plan[Base].Files, r.plan[Head].Files = []string{"a/package.json", "package.json"}, tt.files
 		if tt.renamed != "" {
 			r.in.Change.Files = []change.File{{Path: tt.renamed + "/package.json", OldPath: "a/package.json", Status: change.Renamed}}

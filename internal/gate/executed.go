@@ -55,7 +55,7 @@ func (l Limits) lines(left time.Duration) time.Duration {
 // change fails anyway.
 func (r *runner) executed(ctx context.Context) error {
 	budget := r.Limits.lines(r.left(ctx))
-	if budget < 0 || !r.res.Runnable || r.facts.Unprepared != "" || r.fails() {
+	if budget < 0 || !r.res.Runnable || r.prep.Unprepared() != "" || r.fails() {
 		return nil
 	}
 	files, err := checks.ChangedSources(ctx, r.subject())
@@ -251,11 +251,11 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 		}
 		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.step())
 		cover := eco.Lines.Reader(c.Results.Collect(c.Unit), q)
-		step, err := e.exec(ctx, a.side, e.tree(a.side), counting, cover)
+		step, err := e.exe.Run(ctx, a.side, e.exe.Tree(a.side), counting, cover)
 		if err != nil {
 			return nil, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
 		}
-		if s := e.collected(a.side, e.tree(a.side), counting, cover, step); !step.TimedOut && ecosystem.AnyRan(s) {
+		if s := e.collected(a.side, e.exe.Tree(a.side), counting, cover, step); !step.TimedOut && ecosystem.AnyRan(s) {
 			seen = append(seen, cover)
 			e.out.Evidence = append(e.out.Evidence, step.Evidence)
 		} else if step.Failed() {

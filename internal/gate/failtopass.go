@@ -96,7 +96,7 @@ func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
 func (r *runner) reproducible() (ReproState, string) {
 	files, pkgs := r.overlay()
 	switch {
-	case r.facts.Unprepared != "":
+	case r.prep.Unprepared() != "":
 		return ReproEnvironment, "a side could not be set up"
 	case !slices.ContainsFunc(r.plan[Head].Test, func(c ecosystem.Command) bool { return c.Results != nil }):
 		return ReproUnsupported, "fail-to-pass needs results of each test, which no test command gives"

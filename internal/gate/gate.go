@@ -12,71 +12,24 @@ package gate
 
 import (
 	"context"
-	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
-	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/runs"
-	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
-// Agent is the name under which the gate's commands stand in the evidence log.
-const Agent = "gate"
-
 // A Gate holds what every run of it needs.
 type Gate struct {
-	Sandbox  sandbox.Sandbox
-	Log      *evidence.Log
-	Mirror   *workspace.Mirror
-	Network  Network
-	Services []sandbox.Service // of the job, for every command
-	SetupEnv []string          // the operator's "NAME=value" for setup commands alone, with credentials
-	Limits   Limits
-	Tools    *Toolchains    // nil: none but those of every system
-	CacheDir string         // of this project, kept between runs, written by the harness's own commands only
-	Shared   string         // the same for all projects
-	Scratch  string         // of this run; the caller removes it
-	Version  string         // of the program, which reads what runners say
-	Results  BaseResults    // of base's tests, from one run to the next; nil: none are kept
-	Flakes   runs.Flakes    // which tests flaked before; nil: nothing is on record
-	Progress func(Progress) // receives each step as it begins and ends; may be nil
-	First    func(Result)   // given what the decisive part came to, before what can only lower it; may be nil
-	// Whole waits until Mirror has all history that it will have, which may come while
-	// setup is at work; nil: it has it.
-	Whole func(context.Context)
-	Now   func() time.Time
+	execution.Machine
+	Limits  Limits
+	Version string       // of the program, which reads what runners say
+	Results BaseResults  // of base's tests, from one run to the next; nil: none are kept
+	Flakes  runs.Flakes  // which tests flaked before; nil: nothing is on record
+	First   func(Result) // given what the decisive part came to, before what can only lower it; may be nil
 	// MutantsAlone compiles each mutant by itself, also where one program can hold them all.
 	MutantsAlone bool
-
-	registryAccess *registryAccess // of setup, with NetworkRegistries; nil: it has no network
-}
-
-// A Network says when commands may use the network.
-type Network string
-
-// When commands may use the network. The zero value is as NetworkSetup.
-const (
-	NetworkNone  Network = "none"
-	NetworkSetup Network = "setup"
-	NetworkFull  Network = "full"
-	// NetworkRegistries is as NetworkSetup for a head that no maintainer answers for: setup
-	// reaches package registries alone, and runs no install scripts where the package
-	// manager can leave them out.
-	NetworkRegistries Network = "registries"
-)
-
-// of returns what a command gets that asks for want.
-func (n Network) of(want sandbox.Network) sandbox.Network {
-	switch n {
-	case NetworkNone:
-		return sandbox.NetworkNone
-	case NetworkFull:
-		return sandbox.NetworkHost
-	default:
-		return want
-	}
 }
 
 // An Input is one change to judge.
@@ -100,17 +53,6 @@ type Input struct {
 // list leaves the kind to detection, an empty one leaves it out.
 type Commands struct {
 	Setup, Build, Test, Lint []string
-}
-
-// A Progress is one step that begins or has ended.
-type Progress struct {
-	Stage   Stage
-	Side    Side
-	Unit    string
-	Command string
-	Rest    bool // of what the change does not touch
-	Done    bool
-	Step    Step // when Done
 }
 
 // Commands that are none leave everything to detection.

@@ -52,7 +52,7 @@ type keeper struct {
 
 // kept finds out what became of the tests that pass on the base.
 func (r *runner) kept(ctx context.Context) error {
-	if r.facts.Unprepared != "" || len(r.suites[Base]) == 0 {
+	if r.prep.Unprepared() != "" || len(r.suites[Base]) == 0 {
 		return nil
 	}
 	k := r.keeper()

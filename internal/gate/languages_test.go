@@ -272,8 +272,17 @@ func judge(t *testing.T, tools *Toolchains, s *scenario, settings ...func(*Gate)
 	}
 	t.Cleanup(func() { log.Close() })
 	g := &Gate{
-		Sandbox: box, Log: log, Mirror: mirror, Tools: tools, Network: NetworkNone,
-		CacheDir: w.cache, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now,
+		Machine: Machine{
+			Sandbox:  box,
+			Log:      log,
+			Mirror:   mirror,
+			Tools:    tools,
+			Network:  NetworkNone,
+			CacheDir: w.cache,
+			Shared:   w.shared,
+			Scratch:  filepath.Join(dir, "scratch"),
+			Now:      time.Now,
+		},
 	}
 	for _, set := range settings {
 		set(g)

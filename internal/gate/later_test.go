@@ -48,7 +48,7 @@ func TestNothingToRunLaysNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer log.Close()
-		g := &Gate{Sandbox: w.box, Log: log, Mirror: mirror, Tools: w.tools, CacheDir: filepath.Join(dir, "cache"), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now}
+		g := &Gate{Machine: Machine{Sandbox: w.box, Log: log, Mirror: mirror, Tools: w.tools, CacheDir: filepath.Join(dir, "cache"), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now}}
 		if _, err := g.Run(t.Context(), in); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/preparation"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -12,25 +14,25 @@ import (
 func (r *runner) lint(ctx context.Context) error {
 	since, shared := r.Now(), ""
 	if r.Sandbox.Status().Tier != sandbox.TierNone { // else the head could have written into the base's tree
-		shared = r.store().ProjectCache()
+		shared = r.Store().ProjectCache()
 	}
 	for _, side := range []Side{Base, Head} {
-		if len(r.plan[side].Lint) == 0 || r.prepared[side] == nil || r.facts.Unprepared != "" {
+		if len(r.plan[side].Lint) == 0 || r.exe.Prepared(side) == nil || r.prep.Unprepared() != "" {
 			continue
 		}
-		if err := r.reset(ctx, side); err != nil {
+		if err := r.exe.Reset(ctx, side); err != nil {
 			return err
 		}
 		for _, c := range r.plan[side].Lint {
 			c = r.limited(side, c)
 			if side == Base {
-				c = compiling(c, shared)
+				c = preparation.Compiling(c, shared)
 			}
-			if _, err := r.exec(ctx, side, r.tree(side), c, nil); err != nil {
+			if _, err := r.exe.Run(ctx, side, r.exe.Tree(side), c, nil); err != nil {
 				return err
 			}
 		}
-		if err := r.linkSince(since); err != nil {
+		if err := r.prep.LinkSince(since); err != nil {
 			return err
 		}
 	}
@@ -38,8 +40,11 @@ func (r *runner) lint(ctx context.Context) error {
 	if shared == "" {
 		return nil
 	}
-	return r.store().GrowSeed("lint", since.Add(-time.Second)) // time stamps are coarser than the clock
+	return r.Store().GrowSeed("lint", since.Add(-time.Second)) // time stamps are coarser than the clock
 }
+
+// place is the position in a line of a compiler or linter.
+var place = pattern.New(`:\d+(:\d+)?:`)
 
 // compareLint keeps the complaints of the head that the base does not have.
 func (r *runner) compareLint() {
@@ -47,12 +52,12 @@ func (r *runner) compareLint() {
 		r.lack(StageLint, s.Unit, s.Command, s.Lacks)
 	}
 	seen := map[string]int{}
-	for _, s := range r.stepsOf(StageLint, Base) {
+	for _, s := range r.exe.Steps.Of(StageLint, Base) {
 		for _, line := range complaints(s) {
 			seen[place.ReplaceAllString(line, ":")]++
 		}
 	}
-	for _, s := range r.stepsOf(StageLint, Head) {
+	for _, s := range r.exe.Steps.Of(StageLint, Head) {
 		for _, line := range complaints(s) {
 			key := place.ReplaceAllString(line, ":")
 			if seen[key] > 0 {

@@ -42,7 +42,7 @@ func (r *runner) merge(ctx context.Context) error {
 	if c.BaseSHA == c.MergeBase || c.BaseSHA == "" || c.BaseSHA == c.HeadSHA {
 		return nil
 	}
-	if r.facts.Unprepared != "" || len(r.res.Broken)+len(t.Regressed)+len(t.NewFailing) > 0 {
+	if r.prep.Unprepared() != "" || len(r.res.Broken)+len(t.Regressed)+len(t.NewFailing) > 0 {
 		r.notCovered("the change merged into the base as it is now: it fails by itself")
 		return nil
 	}
@@ -82,7 +82,7 @@ func (g *Gate) left(ctx context.Context) time.Duration {
 func (r *runner) spent(side Side) time.Duration {
 	var sum time.Duration
 	for _, stage := range []Stage{StageSetup, StageBuild, StageTest} {
-		for _, s := range r.stepsOf(stage, side) {
+		for _, s := range r.exe.Steps.Of(stage, side) {
 			sum += s.Duration
 		}
 	}
@@ -105,7 +105,7 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 	in := r.in
 	in.Base, in.Head, in.Prepared = tip, both, nil
 	inner := newRunner(r.aside(filepath.Join(r.Scratch, "merge")), in, task{
-		beside:  r.beside,
+		beside:  r.exe.Beside,
 		as:      map[Side]Side{Base: Tip, Head: Merged},
 		longest: r.longest, limit: r.limit - r.logged(), flakes: r.flakes,
 	})
@@ -120,10 +120,10 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 
 // takeOver brings what the gate of the merge ran and noted into the result.
 func (r *runner) takeOver(g *merger) {
-	g.r.close()
-	for _, s := range g.r.res.Steps {
-		s.Side = g.r.as[s.Side]
-		r.res.Steps = append(r.res.Steps, s)
+	g.r.exe.Close()
+	for _, s := range g.r.exe.Steps {
+		s.Side = g.r.exe.As[s.Side]
+		r.exe.Steps = append(r.exe.Steps, s)
 		if s.Side == Merged && (s.Stage == StageBuild || s.Stage == StageTest) {
 			g.out.Evidence = append(g.out.Evidence, s.Evidence)
 			g.out.Command = s.Command
@@ -147,7 +147,7 @@ func (g *merger) steps(ctx context.Context) error {
 		if err := step(ctx); err != nil {
 			return err
 		}
-		if g.r.facts.Nothing != "" || g.r.facts.Unprepared != "" || len(g.out.Broken) > 0 {
+		if g.r.facts.Nothing != "" || g.r.prep.Unprepared() != "" || len(g.out.Broken) > 0 {
 			return nil
 		}
 	}
@@ -156,20 +156,20 @@ func (g *merger) steps(ctx context.Context) error {
 
 // build sets the merge up and builds it; the tip only where that fails.
 func (g *merger) build(ctx context.Context) error {
-	if err := g.r.shareCache(); err != nil {
+	if err := g.r.exe.ShareCache(); err != nil {
 		return err
 	}
-	if err := g.r.prepare(ctx, Head); err != nil {
+	if err := g.r.prep.Prepare(ctx, Head); err != nil {
 		return err
 	}
-	fresh := slices.DeleteFunc(g.r.broken(Head), func(b string) bool { return slices.Contains(g.alone.broken(Head), b) })
-	if len(fresh) == 0 || g.r.facts.Unprepared != "" {
+	fresh := slices.DeleteFunc(g.r.prep.Broken(Head), func(b string) bool { return slices.Contains(g.alone.prep.Broken(Head), b) })
+	if len(fresh) == 0 || g.r.prep.Unprepared() != "" {
 		return nil
 	}
 	if err := g.tip(ctx); err != nil {
 		return err
 	}
-	tip := g.r.broken(Base)
+	tip := g.r.prep.Broken(Base)
 	g.out.Broken = slices.DeleteFunc(fresh, func(b string) bool { return slices.Contains(tip, b) })
 	return nil
 }
@@ -180,7 +180,7 @@ func (g *merger) tip(ctx context.Context) error {
 		return nil
 	}
 	g.ready = true
-	return g.r.prepare(ctx, Base)
+	return g.r.prep.Prepare(ctx, Base)
 }
 
 // tests runs those of what both have touched, at the tip only where some fail
@@ -244,7 +244,7 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Comm
 	theirs := ecosystem.Affected(g.r.packages, paths)
 	byUnit := map[string][]string{}
 	for _, p := range g.r.packages {
-		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && ecosystem.PackagesOf(p.Eco).Has(g.r.tree(side).Dir, p.Dir) {
+		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && ecosystem.PackagesOf(p.Eco).Has(g.r.exe.Tree(side).Dir, p.Dir) {
 			byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 		}
 	}
@@ -270,9 +270,9 @@ func (g *merger) conclude() {
 	m := g.out
 	failing := len(Leaves(m.Tests.Regressed)) + len(Leaves(m.Tests.NewFailing))
 	switch {
-	case g.r.facts.Unprepared != "":
-		m.Note = "merged into the base as it is now, it could not be set up: " + g.r.facts.Unprepared
-		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.facts.Unprepared)
+	case g.r.prep.Unprepared() != "":
+		m.Note = "merged into the base as it is now, it could not be set up: " + g.r.prep.Unprepared()
+		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.prep.Unprepared())
 	case len(m.Broken) > 0:
 		m.Note = "merged into the base as it is now, it does not build any more: " + ecosystem.Listed(m.Broken, 5)
 	case failing > 0:
@@ -285,12 +285,4 @@ func (g *merger) conclude() {
 	if g.r.facts.Incomplete != "" {
 		g.alone.notCovered("the change merged into the base as it is now: %s", g.r.facts.Incomplete)
 	}
-}
-
-// named is the name of a side in the log.
-func (r *runner) named(side Side) Side {
-	if n, ok := r.as[side]; ok {
-		return n
-	}
-	return side
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/ycbot/ycbot/internal/evidence"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 	"github.com/ycbot/ycbot/internal/sandbox"
 	"github.com/ycbot/ycbot/internal/testing/variants"
@@ -130,17 +130,25 @@ func TestSetupHasNoWayAround(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &Gate{
-			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: tt.network,
-			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
+			Machine: Machine{
+				Sandbox:  box,
+				Log:      log,
+				Mirror:   &workspace.Mirror{Dir: t.TempDir()},
+				Network:  tt.network,
+				CacheDir: t.TempDir(),
+				Shared:   t.TempDir(),
+				Scratch:  t.TempDir(),
+				Now:      time.Now,
+			},
 		}
-		r := newRunner(g.registriesOnly(t.Context()), Input{}, task{})
+		r := newRunner(g.restricted(t.Context()), Input{}, task{})
 		r.plan[Head] = &sides.Plan{}
 		asked.Store(0)
 		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", tt.script}}
 		if tt.fetches {
 			c.Data = func(*ecosystem.Survey) map[string][]byte { return nil }
 		}
-		step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
+		step, err := r.exe.RunAt(t.Context(), Head, execution.Place{Tree: &workspace.Tree{Dir: t.TempDir()}, Home: t.TempDir()}, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,25 +159,12 @@ func TestSetupHasNoWayAround(t *testing.T) {
 		if named := len(rec.Hosts) == 1 && rec.Hosts[0].Name == address && rec.Hosts[0].Refused != ""; named != (name == "by the proxy") {
 			t.Errorf("%s: in the log: %+v", name, rec.Hosts)
 		}
-		if r.registryAccess != nil && slices.Contains(r.registryAccess.refused, address) != (name == "by the proxy") {
-			t.Errorf("%s: refused %q", name, r.registryAccess.refused)
+		if refused, _ := r.exe.Refused(); slices.Contains(refused, address) != (name == "by the proxy") {
+			t.Errorf("%s: refused %q", name, refused)
 		}
 		log.Close()
 		if _, err := evidence.Verify(dir, "run"); err != nil {
 			t.Error(err)
-		}
-	}
-}
-
-// Without the proxy there is no network: nothing falls back to the machine's.
-func TestSetupWithoutTheProxy(t *testing.T) {
-	t.Parallel()
-	r := newRunner(&Gate{Network: NetworkRegistries}, Input{}, task{})
-	c := sandbox.Command{Network: r.Network.of(sandbox.NetworkHost)}
-	for _, side := range []Side{Base, Head} {
-		proxied, err := r.restrain(t.Context(), side, ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost}, &c)
-		if err != nil || proxied != nil || c.Network != sandbox.NetworkNone {
-			t.Errorf("%v, %v, network %v", proxied, err, c.Network)
 		}
 	}
 }
@@ -218,22 +213,31 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 	defer log.Close()
 	for _, network := range []Network{NetworkSetup, NetworkRegistries} {
 		g := &Gate{
-			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, Network: network, Tools: &Toolchains{Go: &GoToolchain{}},
-			CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
+			Machine: Machine{
+				Sandbox:  box,
+				Log:      log,
+				Mirror:   &workspace.Mirror{Dir: t.TempDir()},
+				Network:  network,
+				Tools:    &Toolchains{Go: &GoToolchain{}},
+				CacheDir: t.TempDir(),
+				Shared:   t.TempDir(),
+				Scratch:  t.TempDir(),
+				Now:      time.Now,
+			},
 		}
-		lay(t, g.store().ModCache(), map[string][]byte{"example.org/x@v1.0.0/x.go": []byte("good")})
-		poison := `{ for d in "$GOMODCACHE" ` + g.store().ModCache() + `; do mkdir -p $d/example.org/x@v1.0.0; echo evil >$d/example.org/x@v1.0.0/x.go; echo evil >$d/new; done; } || true`
+		lay(t, g.Store().ModCache(), map[string][]byte{"example.org/x@v1.0.0/x.go": []byte("good")})
+		poison := `{ for d in "$GOMODCACHE" ` + g.Store().ModCache() + `; do mkdir -p $d/example.org/x@v1.0.0; echo evil >$d/example.org/x@v1.0.0/x.go; echo evil >$d/new; done; } || true`
 		for _, c := range []ecosystem.Command{
 			{Stage: StageSetup, Network: sandbox.NetworkHost, Argv: []string{"bash", "-c", poison}, Text: "npm ci"},
 			ecosystem.ShellCommand(StageSetup, poison),
 		} {
 			r := newRunner(g, Input{}, task{})
-			step, err := r.execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: t.TempDir()}, home: t.TempDir()}, c, nil)
+			step, err := r.exe.RunAt(t.Context(), Head, execution.Place{Tree: &workspace.Tree{Dir: t.TempDir()}, Home: t.TempDir()}, c, nil)
 			if err != nil || step.Failed() {
 				t.Fatalf("%v: %s", err, step.Output)
 			}
-			data, err := os.ReadFile(filepath.Join(g.store().ModCache(), "example.org/x@v1.0.0/x.go"))
-			if err != nil || string(data) != "good" || folder.Exists(filepath.Join(g.store().ModCache(), "new")) {
+			data, err := os.ReadFile(filepath.Join(g.Store().ModCache(), "example.org/x@v1.0.0/x.go"))
+			if err != nil || string(data) != "good" || folder.Exists(filepath.Join(g.Store().ModCache(), "new")) {
 				t.Errorf("%s: the cache of all projects has %q (%v)", network, data, err)
 			}
 			if !folder.Exists(filepath.Join(g.Scratch, string(Head), "go-mod", "new")) {
@@ -242,10 +246,10 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 		}
 		download := ecosystem.Command{Stage: StageSetup, Argv: []string{"go", "mod", "download"}}
 		run := sandbox.Command{}
-		if err := g.store().SetupModCache(Head, download, &run); err != nil || !slices.Contains(run.Writable, g.store().ModCache()) {
+		if err := g.Store().SetupModCache(Head, download, &run); err != nil || !slices.Contains(run.Writable, g.Store().ModCache()) {
 			t.Errorf("the download cannot write: %q, %v", run.Writable, err)
 		}
-		if env := g.store().GoEnv("", download); !slices.Contains(env, "GOENV=off") || !slices.Contains(env, "GIT_CONFIG_GLOBAL=/dev/null") {
+		if env := g.Store().GoEnv("", download); !slices.Contains(env, "GOENV=off") || !slices.Contains(env, "GIT_CONFIG_GLOBAL=/dev/null") {
 			t.Errorf("the download is steered from HOME: %q", env)
 		}
 	}
@@ -267,26 +271,6 @@ func TestConfiguredSetupKeepsModules(t *testing.T) {
 		}
 		if none := newPlan(ecosystem.FindProjects(s), Commands{Setup: []string{}}).Setup; len(none) > 0 {
 			t.Errorf("%q: %d commands where the configuration wants none", mod, len(none))
-		}
-	}
-}
-
-// Only package managers that run nothing of what they fetch by git have git.
-func TestGitOfStrangers(t *testing.T) {
-	t.Parallel()
-	for _, eco := range ecosystem.All() {
-		r := newRunner(&Gate{Network: NetworkRegistries}, Input{}, task{})
-		run := sandbox.Command{}
-		c := ecosystem.Command{Stage: StageSetup, Network: sandbox.NetworkHost, Eco: eco.Name, Data: func(*ecosystem.Survey) map[string][]byte { return nil }}
-		if _, err := r.restrain(t.Context(), Head, c, &run); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.CommandContext(t.Context(), "git", "ls-remote", "https://127.0.0.1:1/x.git")
-		cmd.Env = append([]string{"PATH=" + systemPath()}, run.Env...)
-		out, _ := cmd.CombinedOutput() // there is no such server
-		want := eco.Name != "Go" && eco.Name != "PHP"
-		if refused := strings.Contains(string(out), "not allowed"); refused != want {
-			t.Errorf("%s: git is refused: %v\n%s", eco.Name, refused, out)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestSample(t *testing.T) {
 	for i := range 30 {
 		names = append(names, fmt.Sprintf("m Test%02d", i))
 	}
-	r := &runner{res: &Result{}, in: Input{Head: worktreeOf("t1")}}
+	r := newRunner(&Gate{}, Input{Head: worktreeOf("t1")}, task{})
 	c := runs.Comparison{Regressed: suites.Cases(names...)}
 	asked := r.sample(c)
 	if len(asked) != maxSample || !maps.Equal(asked, r.sample(c)) || len(r.res.Notes) == 0 {
@@ -70,13 +70,10 @@ func TestAgain(t *testing.T) {
 	t.Parallel()
 	suite := suites.Of("pass m", "pass n", "fail m TestA", "fail n TestB")
 	suite.SetEcosystem("Go")
-	r := &runner{
-		Gate:   &Gate{},
-		in:     Input{Base: worktreeOf("t1"), Head: worktreeOf("t2")},
-		plan:   map[Side]*sides.Plan{Base: {}, Head: {Test: []ecosystem.Command{ecosystem.ShellCommand(StageTest, "go test -short ./..."), ecosystem.ShellCommand(StageTest, "go test -tags=x ./..."), ecosystem.ShellCommand(StageTest, "make check")}}},
-		suites: map[Side]Suite{Head: suite, Base: suites.Of("pass m")},
-	}
-	r.sides = r.reader()
+	r := newRunner(&Gate{}, Input{Base: worktreeOf("t1"), Head: worktreeOf("t2")}, task{
+		plan: map[Side]*sides.Plan{Base: {}, Head: {Test: []ecosystem.Command{ecosystem.ShellCommand(StageTest, "go test -short ./..."), ecosystem.ShellCommand(StageTest, "go test -tags=x ./..."), ecosystem.ShellCommand(StageTest, "make check")}}},
+	})
+	r.suites[Head], r.suites[Base] = suite, suites.Of("pass m")
 	ids := []ID{suites.ID("m TestA"), suites.ID("m TestC"), suites.ID("n TestB"), suites.ID("o TestX"), suites.ID("make check:")}
 	texts := func(cs []ecosystem.Command) (out []string) {
 		for _, c := range cs {

@@ -26,11 +26,11 @@ type restUnit struct {
 // way, on both sides. What there was no time for is named.
 func (r *runner) rest(ctx context.Context) error {
 	units := r.restUnits()
-	if len(units) == 0 || r.facts.Unprepared != "" {
+	if len(units) == 0 || r.prep.Unprepared() != "" {
 		return nil
 	}
-	r.resting = true
-	defer func() { r.resting = false }()
+	r.exe.Rest = true
+	defer func() { r.exe.Rest = false }()
 	budget := (r.limit - r.logged()) / restShare
 	began := r.logged()
 	var late []string
@@ -42,7 +42,7 @@ func (r *runner) rest(ctx context.Context) error {
 			continue
 		}
 		if !fresh {
-			if err := r.reset(ctx, Head); err != nil {
+			if err := r.exe.Reset(ctx, Head); err != nil {
 				return err
 			}
 			fresh = true
@@ -68,7 +68,7 @@ func (r *runner) rest(ctx context.Context) error {
 // that is driven again decides the same.
 func (r *runner) logged() time.Duration {
 	var sum time.Duration
-	for _, s := range r.res.Steps {
+	for _, s := range r.exe.Steps {
 		sum += s.Duration
 	}
 	return sum
@@ -121,11 +121,11 @@ const (
 func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (Suite, restEnd, error) {
 	until := r.logged() + left
 	suite := Suite{}
-	for _, c := range slices.Concat(r.setupOf(Head, u.plan), u.plan.Build) {
+	for _, c := range slices.Concat(r.prep.SetupOf(Head, u.plan), u.plan.Build) {
 		if c.Timeout = min(r.Limits.step(), until-r.logged()); c.Timeout <= 0 {
 			return suite, restLate, nil
 		}
-		step, err := r.exec(ctx, Head, r.in.Head, c, nil)
+		step, err := r.exe.Run(ctx, Head, r.in.Head, c, nil)
 		if err != nil || step.Failed() {
 			return suite, ended(step), err
 		}
@@ -173,7 +173,7 @@ func (r *runner) count(s Suite) {
 // first is seen.
 func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	for _, side := range []Side{Base, Head} {
-		if err := r.reset(ctx, side); err != nil {
+		if err := r.exe.Reset(ctx, side); err != nil {
 			return err
 		}
 	}
@@ -186,13 +186,13 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 		plans[side] = &p
 	}
 	g := newRunner(r.aside(r.Scratch), in, task{
-		beside: r.beside,
+		beside: r.exe.Beside,
 		plan:   plans, copies: "rest", rest: true, limit: r.limit - r.logged(), longest: r.longest,
 		packages: r.packages, affected: r.affected, flakes: r.flakes, phantoms: r.phantoms,
 	})
 	defer func() { r.takeRest(u, g, seen) }()
 	for _, step := range []func(context.Context) error{
-		func(ctx context.Context) error { return g.prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare, g.kept,
+		func(ctx context.Context) error { return g.prep.Prepare(ctx, Base) }, g.prepareHead, g.testBase, g.testHead, g.compare, g.kept,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("%s: %w", u.what, err)
@@ -204,8 +204,8 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 // takeRest brings what was found out about a unit into the result. That it cannot be
 // built on either side, or not be set up, is not covered: the change is not about it.
 func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
-	g.close()
-	r.res.Steps = append(r.res.Steps, g.res.Steps...)
+	g.exe.Close()
+	r.exe.Steps = append(r.exe.Steps, g.exe.Steps...)
 	r.res.Statistics = append(r.res.Statistics, g.res.Statistics...)
 	for _, n := range g.res.Notes {
 		r.note("%s: %s", u.what, n)
@@ -218,7 +218,7 @@ func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
 	for _, l := range g.lacks {
 		r.notCovered("%s, which the change does not touch: %s", u.what, l)
 	}
-	if why := g.facts.Unprepared + g.facts.Incomplete; why != "" {
+	if why := g.prep.Unprepared() + g.facts.Incomplete; why != "" {
 		r.notCovered("%s, which the change does not touch: %s", u.what, why)
 	}
 	g.account(seen)

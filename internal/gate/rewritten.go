@@ -16,7 +16,7 @@ import (
 // which say how they are run, and those of the base do not: what passes over such files says
 // nothing.
 func (r *runner) rewritten(ctx context.Context) error {
-	if r.facts.Unprepared != "" || r.prepared[Base] == nil || r.prepared[Head] == nil {
+	if r.prep.Unprepared() != "" || r.exe.Prepared(Base) == nil || r.exe.Prepared(Head) == nil {
 		return nil
 	}
 	files, err := r.rewrittenByTests(ctx)
@@ -32,24 +32,11 @@ func (r *runner) rewritten(ctx context.Context) error {
 	return nil
 }
 
-// rewrites keeps which tracked files a command of tests changed.
-func (r *runner) rewrites(side Side, c ecosystem.Command, files []string) {
-	if c.Stage != StageTest {
-		return
-	}
-	if r.rewrote[side] == nil {
-		r.rewrote[side] = map[string]ecosystem.Command{}
-	}
-	for _, f := range files {
-		r.rewrote[side][f] = c
-	}
-}
-
 // rewrittenByTests are files of tests, their data, support and steering of the base that the
 // head's tests change while they run, and the base's leave as they are.
 func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 	both := map[string]ecosystem.Versions{}
-	for f := range r.rewrote[Head] {
+	for f := range r.exe.Rewrote(Head) {
 		if src := r.readCommitted(ctx, f); src != nil {
 			both[f] = ecosystem.Versions{Base: src, Head: src}
 		}
@@ -64,7 +51,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 		if class, _ := ecosystem.ClassOfBoth(f, both[f], also); class == compare.Source {
 			continue
 		}
-		head := r.rewrote[Head][f]
+		head := r.exe.Rewrote(Head)[f]
 		for _, c := range r.plan[Base].Test {
 			key := c.Unit + " " + c.Text
 			if c.Eco == head.Eco && c.Unit == head.Unit && !asked[key] && !r.ranOnBase(c) { // its results were known
@@ -75,7 +62,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 				}
 			}
 		}
-		if _, too := r.rewrote[Base][f]; !too {
+		if _, too := r.exe.Rewrote(Base)[f]; !too {
 			out = append(out, f)
 		}
 	}
@@ -93,7 +80,7 @@ func (r *runner) readCommitted(ctx context.Context, name string) []byte {
 
 // ranOnBase says whether this run has a step of a test command of the base.
 func (r *runner) ranOnBase(c ecosystem.Command) bool {
-	return slices.ContainsFunc(r.stepsOf(StageTest, Base), func(s Step) bool { return s.Unit == c.Unit && s.Command == c.Text })
+	return slices.ContainsFunc(r.exe.Steps.Of(StageTest, Base), func(s Step) bool { return s.Unit == c.Unit && s.Command == c.Text })
 }
 
 // How many files that came to be in a prepared tree are read, and how large these are.
@@ -105,17 +92,15 @@ const (
 // leftBehind are files that steer tests, or stand for a program that runs them, in folders of
 // the head's commit, that came to be when it was set up and built, and did not with the base.
 func (r *runner) leftBehind() []string {
-	base := map[string]bool{}
-	for _, f := range r.leaves(Base) {
-		base[f] = true
-	}
-	return slices.DeleteFunc(r.leaves(Head), func(f string) bool { return base[f] })
+	committed := slices.Concat(r.plan[Base].Files, r.plan[Head].Files)
+	base := leaves(r.exe.Prepared(Base).Tree.Dir, committed)
+	return slices.DeleteFunc(leaves(r.exe.Prepared(Head).Tree.Dir, committed), func(f string) bool { return slices.Contains(base, f) })
 }
 
-func (r *runner) leaves(side Side) []string {
-	root := r.prepared[side].tree.Dir
+// leaves are such files below root, in folders of what is committed.
+func leaves(root string, committed []string) []string {
 	tracked, dirs := map[string]bool{}, map[string]bool{".": true, ".cargo": true, ".mvn": true, ".config": true}
-	for _, f := range slices.Concat(r.plan[Base].Files, r.plan[Head].Files) {
+	for _, f := range committed {
 		tracked[f] = true
 		for dir := path.Dir(f); !dirs[dir]; dir = path.Dir(dir) {
 			dirs[dir] = true

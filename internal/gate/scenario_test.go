@@ -440,9 +440,18 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 		box, tools.Env = w.runners(t)
 	}
 	g := &Gate{
-		Sandbox: countingBox{box, filepath.Join(dir, "counts")}, Log: log, Mirror: mirror, Tools: &tools, Network: Network(strings.Join(s.input["network"], "")),
-		CacheDir: w.cacheOf(t, s), Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Results: s.results,
-		Limits: Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Behaviour: -1, Random: time.Hour, Lines: -1},
+		Machine: Machine{
+			Sandbox:  countingBox{box, filepath.Join(dir, "counts")},
+			Log:      log,
+			Mirror:   mirror,
+			Tools:    &tools,
+			Network:  Network(strings.Join(s.input["network"], "")),
+			CacheDir: w.cacheOf(t, s),
+			Shared:   w.shared,
+			Scratch:  filepath.Join(dir, "scratch"),
+		},
+		Results: s.results,
+		Limits:  Limits{Step: s.duration(t, "step"), Grace: s.duration(t, "grace"), Mutation: -1, Fuzz: -1, Behaviour: -1, Random: time.Hour, Lines: -1},
 	}
 	if s.has("behaviour") || s.has("programs") {
 		g.Limits.Behaviour = time.Hour

@@ -33,11 +33,19 @@ func TestServices(t *testing.T) {
 	}
 	defer log.Close()
 	g := &Gate{
-		Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(),
-		Services: []sandbox.Service{{Name: "localhost:5432"}}, Now: time.Now,
+		Machine: Machine{
+			Sandbox:  box,
+			Log:      log,
+			Mirror:   &workspace.Mirror{Dir: t.TempDir()},
+			CacheDir: t.TempDir(),
+			Shared:   t.TempDir(),
+			Scratch:  t.TempDir(),
+			Services: []sandbox.Service{{Name: "localhost:5432"}},
+			Now:      time.Now,
+		},
 	}
-	r := &runner{Gate: g, res: &Result{}}
-	if _, err := r.exec(t.Context(), Head, &workspace.Tree{Dir: t.TempDir()}, ecosystem.Command{Stage: StageList, Argv: []string{"true"}}, nil); err != nil {
+	r := newRunner(g, Input{}, task{})
+	if _, err := r.exe.Run(t.Context(), Head, &workspace.Tree{Dir: t.TempDir()}, ecosystem.Command{Stage: StageList, Argv: []string{"true"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	shell, err := g.Shell(t.Context(), t.TempDir(), t.TempDir(), t.TempDir())

@@ -14,8 +14,8 @@ import (
 // Prepare sets both sides up and builds them, giving in.Prepared a snapshot of
 // each, and does no more. It is for a run that has its result and needs the trees again.
 func (g *Gate) Prepare(ctx context.Context, in Input) error {
-	r := newRunner(g.registriesOnly(ctx), in, task{})
-	defer r.close()
+	r := newRunner(g.restricted(ctx), in, task{})
+	defer r.exe.Close()
 	for _, step := range []func(context.Context) error{r.detect, r.prepareBase, r.prepareHead} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("gate: %w", err)
@@ -36,21 +36,21 @@ func (g *Gate) Shell(ctx context.Context, dir, base, home string) (sandbox.Comma
 	if err := folder.Make(home); err != nil {
 		return sandbox.Command{}, err
 	}
-	if _, err := os.Stat(cache); err != nil && folder.Exists(g.store().ProjectCache()) {
-		if err := g.store().LinkCache(cache); err != nil {
+	if _, err := os.Stat(cache); err != nil && folder.Exists(g.Store().ProjectCache()) {
+		if err := g.Store().LinkCache(cache); err != nil {
 			return sandbox.Command{}, fmt.Errorf("build cache: %w", err)
 		}
 	}
-	if err := folder.Make(cache, g.store().ModCache()); err != nil {
+	if err := folder.Make(cache, g.Store().ModCache()); err != nil {
 		return sandbox.Command{}, err
 	}
-	env := g.store().GoEnv(cache, ecosystem.Command{})
-	if g.store().Go.Since("go1.18") {
+	env := g.Store().GoEnv(cache, ecosystem.Command{})
+	if g.Store().Go.Since("go1.18") {
 		env = append(env, "GOFLAGS=-buildvcs=false")
 	}
 	return sandbox.Command{
 		Env: env, Home: home,
-		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.store().ModCache()}, g.store().Linked()...),
-		Network: g.Network.of(sandbox.NetworkNone), Services: g.Services,
+		Writable: []string{dir}, ReadOnly: append([]string{base, history, g.Store().ModCache()}, g.Store().Linked()...),
+		Network: g.Network.Of(sandbox.NetworkNone), Services: g.Services,
 	}, nil
 }

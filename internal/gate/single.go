@@ -27,7 +27,7 @@ type Single struct {
 // is run as well.
 func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Single, error) {
 	r := newRunner(g, in, task{limit: g.left(ctx)})
-	defer r.close()
+	defer r.exe.Close()
 	p, err := r.planFor(ctx, Base)
 	if err != nil {
 		return nil, fmt.Errorf("gate: detect: %w", err)
@@ -43,11 +43,11 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 	if err := r.singlePrepared(ctx); err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
-	out.Unprepared, out.Broken = r.facts.Unprepared, r.broken(Base)
+	out.Unprepared, out.Broken = r.prep.Unprepared(), r.prep.Broken(Base)
 	if out.Unprepared == "" {
 		err = r.single(ctx, out, only, rest)
 	}
-	for _, s := range r.res.Steps {
+	for _, s := range r.exe.Steps {
 		if s.Stage != StageWarm && s.Stage != StageList {
 			out.Took += s.Duration
 		}
@@ -59,18 +59,18 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 // singlePrepared does what comes before the tests. Builds and what compiles ahead fill the
 // project's cache, as those of every base do.
 func (r *runner) singlePrepared(ctx context.Context) error {
-	if r.caches() {
-		if err := r.store().SeedCache(); err != nil {
+	if r.exe.Compiles() {
+		if err := r.Store().SeedCache(); err != nil {
 			return err
 		}
 	}
-	if err := r.prepare(ctx, Base); err != nil {
+	if err := r.prep.Prepare(ctx, Base); err != nil {
 		return err
 	}
-	if r.facts.Unprepared != "" {
+	if r.prep.Unprepared() != "" {
 		return nil
 	}
-	if err := r.warm(ctx, r.warms(false)); err != nil {
+	if err := r.prep.Warm(ctx); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{r.list, r.split} {
@@ -78,7 +78,7 @@ func (r *runner) singlePrepared(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.shareCache()
+	return r.exe.ShareCache()
 }
 
 func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) error {

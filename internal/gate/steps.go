@@ -13,8 +13,8 @@ import (
 // way: Result.Verdict then is what stands without the rest, and the error says
 // why it stopped. Other errors are infrastructure.
 func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
-	r := newRunner(g.registriesOnly(ctx), in, task{limit: g.left(ctx)})
-	defer r.close()
+	r := newRunner(g.restricted(ctx), in, task{limit: g.left(ctx)})
+	defer r.exe.Close()
 	err := r.steps(ctx)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("gate: %w", err)

@@ -255,7 +255,7 @@ func prepared(t *testing.T, tools *Toolchains, s *scenario, setup []string, sett
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	g := &Gate{Log: log, Mirror: mirror, Tools: tools, CacheDir: w.cache, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now}
+	g := &Gate{Machine: Machine{Log: log, Mirror: mirror, Tools: tools, CacheDir: w.cache, Shared: w.shared, Scratch: filepath.Join(dir, "scratch"), Now: time.Now}}
 	settings(g)
 	if err := g.Prepare(t.Context(), in); err != nil {
 		t.Fatal(err)

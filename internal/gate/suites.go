@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A TestCommand is a test command of a change's head that others than the gate can run,
@@ -41,7 +40,7 @@ func (g *Gate) TestCommands(ctx context.Context, in Input) ([]TestCommand, error
 		if c.Unit == "" {
 			c.Unit = "."
 		}
-		out = append(out, TestCommand{Unit: c.Unit, Text: plain(c), PerTest: c.Results != nil, c: c})
+		out = append(out, TestCommand{Unit: c.Unit, Text: c.Typed(), PerTest: c.Results != nil, c: c})
 	}
 	return out, nil
 }
@@ -71,7 +70,7 @@ func (t TestCommand) Only(places, names []string) (some TestCommand, byPlace, by
 	if !ok {
 		return t, false, false
 	}
-	t.c, t.Text = c, plain(c)
+	t.c, t.Text = c, c.Typed()
 	return t, len(places) > 0, p.Tests != nil
 }
 
@@ -115,23 +114,4 @@ func (s *ResultStream) Results(exit int, dir string) (suite Suite, rest, gap str
 		clear(suite)
 	}
 	return suite, s.c.Rest(), gap
-}
-
-// machinery are the words that ask runners for results that a machine reads.
-var machinery = pattern.New(strings.Join([]string{
-	` -json\b`, ` -o junit_family=xunit1`, ` --format json\b`, ` --message-format=json\b`, ` (-\S+ )?\S*"?\$\{?(RESULTS|REPORTER)\S*`,
-}, "|"))
-
-// plain is a command as a person would write it.
-func plain(c ecosystem.Command) string {
-	text := cmp.Or(c.Text, ecosystem.ShellWords(c))
-	switch {
-	case c.Eco == "" && c.Results == nil:
-		return text
-	case c.Plain != nil:
-		return c.Plain.Text
-	}
-	text, _, _ = strings.Cut(text, "; status=$?")
-	text = machinery.ReplaceAllString(" "+strings.TrimPrefix(text, `RESULTS="$RESULTS" `), "")
-	return strings.TrimSuffix(strings.TrimSpace(text), " 2>&1")
 }

@@ -79,7 +79,7 @@ func TestTestCommands(t *testing.T) {
 				if c.Unit == "" {
 					c.Unit = "."
 				}
-				run(t, l, TestCommand{Unit: c.Unit, Text: plain(c), PerTest: c.Results != nil, c: c}, dir, path)
+				run(t, l, TestCommand{Unit: c.Unit, Text: c.Typed(), PerTest: c.Results != nil, c: c}, dir, path)
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/testing/suites"
 )
 
@@ -28,7 +27,7 @@ func TestAsCommand(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := &runner{res: &Result{}, phantoms: runs.NewPhantoms()}
+			r := newRunner(&Gate{}, Input{}, task{})
 			d := ecosystem.Documented(ecosystem.ParseJest)(".")
 			if _, err := d.Write([]byte(tt.data)); err != nil {
 				t.Fatal(err)

@@ -36,6 +36,8 @@ type Facts struct {
 	Builds         int            // build and test steps that ran on the head
 	BrokenHead     int            // packages or commands that only the head breaks
 	BrokenBoth     int            // the same on both sides
+	NamesHead      []string       // of BrokenHead; none in records of older programs
+	NamesBoth      []string       // of BrokenBoth
 	Aside          []string       // projects that the change touches, or that are tested and built with it, which the base cannot set up
 	SetupBoth      []string       // setup commands that fail on both sides, and what they say; not among BrokenBoth
 	Regressed      int            // passed on base each time, fail on head each time
@@ -61,6 +63,7 @@ type Facts struct {
 	ProbeNew       int            // new tests that fail under a probe
 	Breaks         []string       // functions and command lines that end well on base for an input of its tree, and do not with the change
 	MergeBroken    int            // packages or commands that only the merge breaks
+	NamesMerge     []string       // of MergeBroken
 	MergeFailing   int            // tests that only the merge fails
 	Repro          ReproState
 	RequireRepro   bool // require_fail_to_pass
@@ -88,7 +91,7 @@ func Decide(f Facts) (Verdict, []string) {
 		}
 	}
 
-	failIf(f.BrokenHead > 0, "the change breaks the build (%s)", ecosystem.Count(f.BrokenHead, "package or command", "packages or commands"))
+	failIf(f.BrokenHead > 0, "the change breaks the build%s", unbuilt(f.BrokenHead, f.NamesHead))
 	given := f.given()
 	failIf(f.Regressed > 0, "%s on base and fail%s with the change", ecosystem.Count(f.Regressed, "test passes", "tests pass"), s(f.Regressed))
 	fail = append(fail, f.Crashed...)
@@ -98,7 +101,7 @@ func Decide(f Facts) (Verdict, []string) {
 	for _, what := range f.Breaks {
 		failIf(true, "behaviour: %s", what)
 	}
-	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build (%s)", ecosystem.Count(f.MergeBroken, "package or command", "packages or commands"))
+	failIf(f.MergeBroken > 0, "merged into the base as it is now, the change breaks the build%s", unbuilt(f.MergeBroken, f.NamesMerge))
 	failIf(f.MergeFailing > 0, "%s only when the change is merged into the base as it is now", ecosystem.Count(f.MergeFailing, "test fails", "tests fail"))
 	failIf(f.RequireRepro && f.Runnable && lacksRepro(f.Repro), "require_fail_to_pass is set, and no test of the change fails without it")
 
@@ -114,7 +117,7 @@ func Decide(f Facts) (Verdict, []string) {
 		partialIf(true, "the results of the tests are not believed: %s", why)
 	}
 	partialIf(f.Marks > 0 && f.Policy != compare.Report && f.Policy != "" && !f.Accepted, "the change adds %s to its sources by which code can detect a test run or decide its results", ecosystem.Count(f.Marks, "line", "lines"))
-	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change (%s)", ecosystem.Count(f.BrokenBoth, "package or command", "packages or commands"))
+	partialIf(f.BrokenBoth > 0, "the build is broken with and without the change%s", unbuilt(f.BrokenBoth, f.NamesBoth))
 	partialIf(f.Ran > 0 && 2*f.FailBoth > f.Ran && !refused, "environment: %d of %d tests fail with and without the change, so that the rest says little", f.FailBoth, f.Ran)
 	partialIf(f.Unknown > 0, "%s with the change, which could not be compared with base or seen again", ecosystem.Count(f.Unknown, "test fails", "tests fail"))
 	partialIf(len(f.NewFlakiness) > 0 && !f.Accepted, "new flakiness: %s", listedFew(f.NewFlakiness))
@@ -215,6 +218,14 @@ func unclearRepro(s ReproState) bool {
 	default:
 		return false
 	}
+}
+
+// unbuilt names the packages and commands that do not build, or counts them.
+func unbuilt(n int, names []string) string {
+	if len(names) == 0 {
+		return " (" + ecosystem.Count(n, "package or command", "packages or commands") + ")"
+	}
+	return ": " + listedFew(names)
 }
 
 // listedFew joins sentences about tests, the first of them where there are many.

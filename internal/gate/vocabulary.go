@@ -5,6 +5,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
@@ -65,6 +66,23 @@ type (
 	Toolchains = ecosystem.Toolchains
 	// A GoToolchain is the Go of this machine.
 	GoToolchain = ecosystem.GoToolchain
+	// A Machine is what every command is given.
+	Machine = execution.Machine
+	// A Network says when commands may use the network.
+	Network = execution.Network
+	// A Progress is one step that begins or has ended.
+	Progress = execution.Progress
+)
+
+// Agent is the name under which the gate's commands stand in the evidence log.
+const Agent = execution.Agent
+
+// When commands may use the network.
+const (
+	NetworkNone       = execution.NetworkNone
+	NetworkSetup      = execution.NetworkSetup
+	NetworkFull       = execution.NetworkFull
+	NetworkRegistries = execution.NetworkRegistries
 )
 
 // FlakeName is the file of Flakes beside what is kept of the base's tests.

@@ -72,13 +72,14 @@ func (p *prepared) newGate(log *evidence.Log) *gate.Gate {
 		setupEnv = r.SetupEnv
 	}
 	return &gate.Gate{
-		SetupEnv: setupEnv,
-		Sandbox:  r.Sandbox, Log: log, Mirror: p.mirror, Tools: r.Tools, Network: gateNetwork(p.begun.job.Trust, r.Network), Services: p.services,
-		CacheDir: filepath.Join(l.Project(), "cache"), Shared: filepath.Join(r.Home, "cache"),
-		Version: r.Version,
-		Scratch: filepath.Join(l.Trees, scratch), Progress: p.begun.gateProgress, Now: r.Now,
-		First:   p.first,
-		Results: r.baseResults(p.begun), Flakes: r.flakes(p.begun), Whole: p.history.wait,
+		Machine: gate.Machine{
+			Sandbox: r.Sandbox, Log: log, Mirror: p.mirror, Tools: r.Tools, Now: r.Now,
+			Network: gateNetwork(p.begun.job.Trust, r.Network), Services: p.services, SetupEnv: setupEnv,
+			CacheDir: filepath.Join(l.Project(), "cache"), Shared: filepath.Join(r.Home, "cache"), Scratch: filepath.Join(l.Trees, scratch),
+			Progress: p.begun.gateProgress, Whole: p.history.wait,
+		},
+		Version: r.Version, First: p.first,
+		Results: r.baseResults(p.begun), Flakes: r.flakes(p.begun),
 	}
 }
 

@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -29,3 +30,36 @@ func (s Step) Label() string { return cmp.Or(s.Shown, s.Command) }
 
 // Failed says whether the command ended badly.
 func (s Step) Failed() bool { return s.Exit != 0 || s.TimedOut }
+
+// Steps are what was run, in the order in which it ended.
+type Steps []Step
+
+// Of are the steps of one stage at one side.
+func (l Steps) Of(stage Stage, side Side) Steps {
+	var out Steps
+	for _, s := range l {
+		if s.Stage == stage && s.Side == side {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// again says whether t is a run of the command of s on the same side.
+func (s Step) again(t Step) bool {
+	return t.Side == s.Side && t.Stage == s.Stage && t.Unit == s.Unit && t.Command == s.Command
+}
+
+// RanAgain says whether the command of the step at an index was run again on the same side,
+// so that the last run of it counts.
+func (l Steps) RanAgain(at int) bool { return slices.ContainsFunc(l[at+1:], l[at].again) }
+
+// Last is the last run of the command of a step, on the same side.
+func (l Steps) Last(s Step) Step {
+	for _, t := range slices.Backward(l) {
+		if s.again(t) {
+			return t
+		}
+	}
+	return s
+}

@@ -48,7 +48,9 @@ var table = []row{
 	{"internal/conclude", "internal/gate internal/gate/compare internal/evidence internal/report"},                                   // values in, a report out
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
-	{"internal/gate", "internal/gate/sides internal/gate/caches internal/gate/runs internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/evidence internal/proxy internal/folder"},
+	{"internal/gate", "internal/gate/sides internal/gate/preparation internal/gate/execution internal/gate/runs internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/folder"},
+	{"internal/gate/preparation", "internal/gate/sides internal/gate/execution internal/gate/ecosystem internal/sandbox internal/workspace internal/change internal/folder"}, // it says why a side cannot be judged
+	{"internal/gate/execution", "internal/gate/sides internal/gate/caches internal/gate/ecosystem internal/gate/databases internal/evidence internal/proxy internal/sandbox internal/workspace internal/folder"}, // commands in, steps out
 	{"internal/gate/caches", "internal/gate/ecosystem internal/sandbox internal/folder"},                                                   // folders: it runs nothing
 	{"internal/gate/runs", "internal/gate/ecosystem internal/gate/compare internal/folder"},                                                // results in, lists out
 	{"internal/gate/sides", "internal/gate/ecosystem internal/gate/compare internal/workspace internal/change"},                            // it reads, and runs nothing

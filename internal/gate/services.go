@@ -11,13 +11,6 @@ import (
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
-// beside is what is started with each command that runs tests, and the variables by which
-// tests find it. Both come from the base's files.
-type beside struct {
-	services []databases.Started
-	env      []string
-}
-
 // findServices finds the services that the project's own CI has beside its tests, and
 // which of them can be started. Those that the operator allows commands to reach are not.
 func (r *runner) findServices(ctx context.Context) error {
@@ -51,11 +44,11 @@ func (r *runner) findServices(ctx context.Context) error {
 			r.notCovered("what needs the service %s (%s) of %s: %s", s.Name, s.Image, s.From, why)
 			continue
 		}
-		r.beside.services = append(r.beside.services, databases.Started{Service: s, Programs: programs})
+		r.exe.Beside.Services = append(r.exe.Beside.Services, databases.Started{Service: s, Programs: programs})
 		r.note("%s of this machine is started for each test command, on port %d, as %s has %s", s.Kind, s.Port, s.From, s.Image)
 	}
-	if len(r.beside.services) > 0 {
-		r.beside.env = env
+	if len(r.exe.Beside.Services) > 0 {
+		r.exe.Beside.Env = env
 	}
 	return nil
 }
@@ -90,16 +83,4 @@ func version(name string) int {
 		}
 	}
 	return 0
-}
-
-// start puts the services beside a command that runs tests, where its loopback interface
-// is its own.
-func (b beside) start(stage Stage, run *sandbox.Command) {
-	switch stage {
-	case StageTest, StageRerun, StageFailToPass, StageKept, StageProbe, StageMutation:
-		if len(b.services) > 0 && run.Network == sandbox.NetworkNone {
-			run.Argv, run.Env = databases.Beside(run.Argv, b.services), slices.Concat(b.env, run.Env)
-		}
-	case StageSetup, StageBuild, StageLint, StageWarm, StageList:
-	}
 }

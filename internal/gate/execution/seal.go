@@ -1,4 +1,4 @@
-package gate
+package execution
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // sealBase keeps what the files of the base are before a command of the head, where
@@ -18,18 +17,14 @@ import (
 // changing the mode or the times of one's own files. What it returns looks again
 // when the command has ended, and a change is a reason of the verdict: what is known
 // of the base since then may be the head's doing.
-func (r *runner) sealBase(side Side) (untouched func(ecosystem.Command) error, err error) {
+func (e *Executor) sealBase(side ecosystem.Side) (untouched func(ecosystem.Command) error, err error) {
 	nothing := func(ecosystem.Command) error { return nil }
-	switch r.Sandbox.Status().Tier {
-	case sandbox.TierFull, sandbox.TierStrong:
+	if e.Apart() || side != ecosystem.Head || e.Base == nil || e.baseTouched != "" {
 		return nothing, nil
 	}
-	if side != Head || r.in.Base == nil || r.facts.BaseTouched != "" {
-		return nothing, nil
-	}
-	dirs := []string{r.in.Base.Dir, r.home(Base), r.store().BuildCache(Base)} // the caches of the project are written by other runs, too
-	if snap := r.prepared[Base]; snap != nil {
-		dirs = append(dirs, snap.tree.Dir)
+	dirs := []string{e.Base.Dir, e.HomeOf(ecosystem.Base), e.Store().BuildCache(ecosystem.Base)} // the caches of the project are written by other runs, too
+	if snap := e.prepared[ecosystem.Base]; snap != nil {
+		dirs = append(dirs, snap.Tree.Dir)
 		if snap.home != nil {
 			dirs = append(dirs, snap.home.From)
 		}
@@ -43,8 +38,8 @@ func (r *runner) sealBase(side Side) (untouched func(ecosystem.Command) error, e
 		if err != nil {
 			return err
 		}
-		if before != after && r.facts.BaseTouched == "" {
-			r.facts.BaseTouched = fmt.Sprintf("%q", c.Text)
+		if before != after && e.baseTouched == "" {
+			e.baseTouched = fmt.Sprintf("%q", c.Text)
 		}
 		return nil
 	}, nil

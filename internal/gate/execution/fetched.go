@@ -1,4 +1,4 @@
-package gate
+package execution
 
 import (
 	"context"
@@ -31,41 +31,41 @@ const (
 	fetchedAge = 30 * 24 * time.Hour
 )
 
-func (g *Gate) fetched() string { return filepath.Join(g.CacheDir, "fetched") }
+func (m *Machine) fetched() string { return filepath.Join(m.CacheDir, "fetched") }
 
 // fetchedFolders are those of the ecosystems whose setup commands a side has,
 // below HOME; of commands of the configuration all can be.
-func (r *runner) fetchedFolders(side Side) []string {
+func (e *Executor) fetchedFolders(side ecosystem.Side) []string {
 	var out []string
 	for _, eco := range ecosystem.All() {
-		if slices.ContainsFunc(r.plan[side].Setup, func(c ecosystem.Command) bool { return c.Eco == eco.Name || c.Eco == "" }) {
+		if slices.ContainsFunc(e.Plans[side].Setup, func(c ecosystem.Command) bool { return c.Eco == eco.Name || c.Eco == "" }) {
 			out = append(out, eco.Fetched...)
 		}
 	}
 	return out
 }
 
-// fill lets a side's HOME begin with what was fetched for the project before.
-func (r *runner) fill(ctx context.Context, side Side) error {
-	return r.begin(ctx, side, r.home(side))
+// Fill lets a side's HOME begin with what was fetched for the project before.
+func (e *Executor) Fill(ctx context.Context, side ecosystem.Side) error {
+	return e.begin(ctx, side, e.HomeOf(side))
 }
 
 // begin does so with a HOME. That of a head that is not trusted begins with what this run's
 // base has.
-func (r *runner) begin(ctx context.Context, side Side, home string) error {
+func (e *Executor) begin(ctx context.Context, side ecosystem.Side, home string) error {
 	if err := folder.Make(home); err != nil {
 		return err
 	}
-	if err := r.furnish(home); err != nil {
+	if err := e.furnish(home); err != nil {
 		return err
 	}
-	source := r.fetched()
-	if side == Head && r.Network == NetworkRegistries {
-		source = r.home(Base)
-	} else if info, err := os.Stat(source); err != nil || r.Now().Sub(info.ModTime()) > fetchedAge {
+	source := e.fetched()
+	if side == ecosystem.Head && e.Network == NetworkRegistries {
+		source = e.HomeOf(ecosystem.Base)
+	} else if info, err := os.Stat(source); err != nil || e.Now().Sub(info.ModTime()) > fetchedAge {
 		return nil //nolint:nilerr // nothing is kept
 	}
-	for _, part := range r.fetchedFolders(side) {
+	for _, part := range e.fetchedFolders(side) {
 		from, to := filepath.Join(source, part), filepath.Join(home, part)
 		if !folder.Exists(from) || folder.Exists(to) {
 			continue
@@ -83,34 +83,31 @@ func (r *runner) begin(ctx context.Context, side Side, home string) error {
 	return ctx.Err()
 }
 
-// harvest keeps what the setup of the base has fetched, where that is more than
+// Harvest keeps what the setup of the base has fetched, where that is more than
 // was there before. It never fails a run.
-func (r *runner) harvest(ctx context.Context) {
-	if r.facts.Unprepared != "" || r.as != nil || r.resting || slices.ContainsFunc(r.stepsOf(StageSetup, Base), Step.Failed) {
-		return
-	}
-	folders := r.fetchedFolders(Base)
+func (e *Executor) Harvest(ctx context.Context) {
+	folders := e.fetchedFolders(ecosystem.Base)
 	before, after := census{}, census{}
 	for _, f := range folders {
-		before.add(filepath.Join(r.fetched(), f))
-		after.add(filepath.Join(r.home(Base), f))
+		before.add(filepath.Join(e.fetched(), f))
+		after.add(filepath.Join(e.HomeOf(ecosystem.Base), f))
 	}
-	info, err := os.Stat(r.fetched())
-	old := err == nil && r.Now().Sub(info.ModTime()) > fetchedAge
+	info, err := os.Stat(e.fetched())
+	old := err == nil && e.Now().Sub(info.ModTime()) > fetchedAge
 	if after.files == 0 || after.bytes > maxFetched || before == after && !old {
 		return
 	}
-	if err := r.keepFetched(ctx, folders, old); err != nil && ctx.Err() == nil {
-		r.note("what setup fetched could not be kept for later runs: %v", err)
+	if err := e.keepFetched(ctx, folders, old); err != nil && ctx.Err() == nil {
+		e.Note("what setup fetched could not be kept for later runs: %v", err)
 	}
 }
 
 // keepFetched makes the folder again and puts it in the place of the old one.
-func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) error {
-	if err := folder.Make(r.CacheDir); err != nil {
+func (e *Executor) keepFetched(ctx context.Context, folders []string, old bool) error {
+	if err := folder.Make(e.CacheDir); err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp(r.CacheDir, "fetched.part-")
+	temp, err := os.MkdirTemp(e.CacheDir, "fetched.part-")
 	if err != nil {
 		return err
 	}
@@ -121,9 +118,9 @@ func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) er
 	}
 	for _, eco := range ecosystem.All() {
 		for _, part := range eco.Fetched {
-			from := filepath.Join(r.home(Base), part)
+			from := filepath.Join(e.HomeOf(ecosystem.Base), part)
 			if !slices.Contains(folders, part) && !old { // of tools that this run did not use
-				from = filepath.Join(r.fetched(), part)
+				from = filepath.Join(e.fetched(), part)
 			}
 			if !folder.Exists(from) {
 				continue
@@ -138,15 +135,15 @@ func (r *runner) keepFetched(ctx context.Context, folders []string, old bool) er
 		}
 	}
 	// The age is that of the first of it.
-	if info, err := os.Stat(r.fetched()); err == nil && !old {
+	if info, err := os.Stat(e.fetched()); err == nil && !old {
 		if err := os.Chtimes(made, info.ModTime(), info.ModTime()); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(r.fetched(), was); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(e.fetched(), was); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(made, r.fetched()); err != nil && !folder.Exists(r.fetched()) {
+	if err := os.Rename(made, e.fetched()); err != nil && !folder.Exists(e.fetched()) {
 		return err
 	}
 	return nil

@@ -1,4 +1,4 @@
-package gate
+package execution
 
 import (
 	"os"
@@ -20,16 +20,17 @@ func TestOwnSettings(t *testing.T) {
 	}
 	stays := []string{".cargo/registry/a", ".m2/repository/a", ".local/bin/tool", ".local/lib/python3.12/site-packages/a.py", ".cache/pip/a", "go/bin/tool", "data"}
 	for _, name := range append(gone, stays...) {
-		lay(t, home, map[string][]byte{name: []byte("x")})
+		lay(t, filepath.Join(home, name), "x")
 	}
-	lay(t, outside, map[string][]byte{"config": []byte("x"), "gradle.properties": []byte("x")})
+	lay(t, filepath.Join(outside, "config"), "x")
+	lay(t, filepath.Join(outside, "gradle.properties"), "x")
 	if err := os.RemoveAll(filepath.Join(home, ".gradle")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(outside, filepath.Join(home, ".gradle")); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&Gate{}).ownSettings(home); err != nil {
+	if err := (&Machine{}).ownSettings(home); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range append(gone, ".gradle") {
@@ -44,5 +45,16 @@ func TestOwnSettings(t *testing.T) {
 	}
 	if !folder.Exists(filepath.Join(outside, "gradle.properties")) {
 		t.Error("a file outside of HOME was removed")
+	}
+}
+
+// lay writes a file and the folders that it lies in.
+func lay(t *testing.T, file, text string) {
+	t.Helper()
+	if err := folder.Make(filepath.Dir(file)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,9 +1,11 @@
-package gate
+package execution
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // A program that is not there is named only where a shell or a runner says itself
@@ -14,7 +16,7 @@ func TestLacking(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "mine"), nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := &runner{Gate: &Gate{Tools: &Toolchains{Env: []string{"PATH=" + bin}}}, in: Input{Env: []string{"PATH=" + bin}}}
+	e := New(Machine{Tools: &ecosystem.Toolchains{Env: []string{"PATH=" + bin}}}, Job{Env: []string{"PATH=" + bin}})
 	for _, tc := range []struct {
 		exit         int
 		output, want string
@@ -51,11 +53,11 @@ func TestLacking(t *testing.T) {
 		{2, "make: *** No rule to make target 'nosuch', needed by 'all'.  Stop.", ""}, // no program
 		{2, "cp: nosuch: No such file or directory\nmake: *** [Makefile:2: test] Error 1\n", ""},
 	} {
-		if got := r.lacking(Step{Exit: tc.exit, Output: tc.output}); got != tc.want {
+		if got := e.lacking(ecosystem.Step{Exit: tc.exit, Output: tc.output}); got != tc.want {
 			t.Errorf("exit %d\n%s\nlacks %q, want %q", tc.exit, tc.output, got, tc.want)
 		}
 	}
-	if got := r.lacking(Step{Exit: 127, TimedOut: true, Output: "sh: 1: nosuch: not found\n"}); got != "" {
+	if got := e.lacking(ecosystem.Step{Exit: 127, TimedOut: true, Output: "sh: 1: nosuch: not found\n"}); got != "" {
 		t.Errorf("what ran out of time lacks %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package gate
+package execution
 
 import (
 	"errors"
@@ -11,14 +11,14 @@ import (
 
 // furnish writes what the operator has set about registries in files into the HOME
 // of a side, before any command has used it.
-func (g *Gate) furnish(home string) error {
-	if g.Tools == nil {
+func (m *Machine) furnish(home string) error {
+	if m.Tools == nil {
 		return nil
 	}
 	var errs []error
 	for _, eco := range ecosystem.All() {
 		for _, f := range eco.SettingsFiles {
-			if text := f.Read(g.Tools); text != "" {
+			if text := f.Read(m.Tools); text != "" {
 				to := filepath.Join(home, filepath.FromSlash(f.Places[0]))
 				errs = append(errs, folder.Make(filepath.Dir(to)), os.WriteFile(to, []byte(text), 0o600))
 			}

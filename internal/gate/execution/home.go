@@ -1,4 +1,4 @@
-package gate
+package execution
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // ownSettings takes the settings of a user out of a HOME that commands of a change may
 // have written to, and writes those of the operator about registries.
-func (g *Gate) ownSettings(home string) error {
+func (m *Machine) ownSettings(home string) error {
 	root, err := os.OpenRoot(home)
 	if err != nil {
 		return fmt.Errorf("HOME of a command: %w", err)
@@ -24,7 +24,7 @@ func (g *Gate) ownSettings(home string) error {
 			return fmt.Errorf("settings in HOME of a command: %w", err)
 		}
 	}
-	return g.furnish(home)
+	return m.furnish(home)
 }
 
 // takeAway removes what a path names below a folder. A link on the way is removed

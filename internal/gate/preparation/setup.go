@@ -1,4 +1,4 @@
-package gate
+package preparation
 
 import (
 	"cmp"
@@ -13,61 +13,62 @@ import (
 	"github.com/ycbot/ycbot/internal/change"
 	"github.com/ycbot/ycbot/internal/folder"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/execution"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // setUp runs the setup commands of a side.
-func (r *runner) setUp(ctx context.Context, side Side) error {
+func (prep *Preparation) setUp(ctx context.Context, side ecosystem.Side) error {
 	unfetched := ""
-	for _, c := range r.setupOf(side, r.plan[side]) {
-		if r.Network != NetworkRegistries { // else what is fetched and what is built are commands of their own
-			if done, err := r.reuse(ctx, side, c); err != nil || done {
+	for _, c := range prep.SetupOf(side, prep.Plans[side]) {
+		if prep.Network != execution.NetworkRegistries { // else what is fetched and what is built are commands of their own
+			if done, err := prep.reuse(ctx, side, c); err != nil || done {
 				if err != nil {
 					return err
 				}
 				continue
 			}
 		}
-		step, err := r.withRetry(ctx, side, r.limited(side, c))
+		step, err := prep.withRetry(ctx, side, prep.Limited(side, c))
 		if err != nil {
 			return err
 		}
-		unfetched = r.offline(c, step, unfetched)
+		unfetched = prep.offline(c, step, unfetched)
 		if c.Data != nil { // what it could not fetch the commands after it may do without
 			continue
 		}
-		if err := r.unprepared(ctx, step); err != nil {
+		if err := prep.unprepared(ctx, step); err != nil {
 			return err
 		}
 	}
-	if side == Base {
-		r.harvest(ctx)
+	if side == ecosystem.Base && prep.why == "" && prep.As == nil && !prep.Rest && !slices.ContainsFunc(prep.Steps.Of(ecosystem.StageSetup, ecosystem.Base), ecosystem.Step.Failed) {
+		prep.Harvest(ctx)
 	}
 	return nil
 }
 
 // withRetry tries a second time what failed.
-func (r *runner) withRetry(ctx context.Context, side Side, c ecosystem.Command) (Step, error) {
-	step, err := r.exec(ctx, side, r.tree(side), c, nil)
+func (prep *Preparation) withRetry(ctx context.Context, side ecosystem.Side, c ecosystem.Command) (ecosystem.Step, error) {
+	step, err := prep.Run(ctx, side, prep.Tree(side), c, nil)
 	if err != nil || !step.Failed() || step.TimedOut {
 		return step, err
 	}
-	return r.exec(ctx, side, r.tree(side), c, nil)
+	return prep.Run(ctx, side, prep.Tree(side), c, nil)
 }
 
 // unprepared keeps the first reason for which a side cannot be judged. A setup that
 // only the head fails is held against the change where its output names what the
 // change has written, and is the environment's otherwise.
-func (r *runner) unprepared(ctx context.Context, s Step) error {
-	if !s.Failed() || r.facts.Unprepared != "" {
+func (prep *Preparation) unprepared(ctx context.Context, s ecosystem.Step) error {
+	if !s.Failed() || prep.why != "" {
 		return nil
 	}
 	why := s.Environment
 	switch {
-	case why != "" && s.Stage == StageSetup && r.Network == NetworkNone:
+	case why != "" && s.Stage == ecosystem.StageSetup && prep.Network == execution.NetworkNone:
 		why = "it has no network, as this run was asked to give it none: " + why
-	case why == "" && s.Stage == StageSetup && s.Side == Head && !r.failsAtBase(s):
-		blamed, err := r.blamed(ctx, s)
+	case why == "" && s.Stage == ecosystem.StageSetup && s.Side == ecosystem.Head && !prep.failsAtBase(s):
+		blamed, err := prep.blamed(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -79,16 +80,16 @@ func (r *runner) unprepared(ctx context.Context, s Step) error {
 		}
 	}
 	if why != "" {
-		r.facts.Unprepared = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, why)
-		r.baseFails = s.Side == Base
+		prep.why = fmt.Sprintf("%s: %s: %s", s.Side, s.Command, why)
+		prep.baseFails = s.Side == ecosystem.Base
 	}
 	return nil
 }
 
 // failsAtBase says whether the base fails the same command.
-func (r *runner) failsAtBase(s Step) bool {
+func (prep *Preparation) failsAtBase(s ecosystem.Step) bool {
 	failed := false
-	for _, b := range r.stepsOf(s.Stage, Base) {
+	for _, b := range prep.Steps.Of(s.Stage, ecosystem.Base) {
 		if b.Unit == s.Unit && b.Command == s.Command {
 			failed = b.Failed() // the last one counts
 		}
@@ -101,9 +102,9 @@ var manifestWord = pattern.New(`[A-Za-z0-9@][A-Za-z0-9@/_.+-]{2,}`)
 
 // blamed says whether the output of a failed setup names a file that the change
 // touches, or something that it has written into a manifest or lockfile.
-func (r *runner) blamed(ctx context.Context, s Step) (bool, error) {
+func (prep *Preparation) blamed(ctx context.Context, s ecosystem.Step) (bool, error) {
 	output := "\n" + s.Output + "\n"
-	for _, f := range r.in.Change.Files {
+	for _, f := range prep.Change.Files {
 		if !ecosystem.Inside(s.Unit, f.Path) && s.Unit != "" {
 			continue
 		}
@@ -113,7 +114,7 @@ func (r *runner) blamed(ctx context.Context, s Step) (bool, error) {
 		if !ecosystem.Steers(f.Path) || f.Status == change.Deleted {
 			continue
 		}
-		after, err := r.Mirror.ReadFile(ctx, r.in.Head.Commit, f.Path)
+		after, err := prep.Mirror.ReadFile(ctx, prep.Head.Commit, f.Path)
 		if err != nil {
 			return false, fmt.Errorf("manifest %s: %w", f.Path, err)
 		}
@@ -121,7 +122,7 @@ func (r *runner) blamed(ctx context.Context, s Step) (bool, error) {
 		if f.OldPath != "" {
 			old = f.OldPath
 		}
-		before, err := r.Mirror.ReadFile(ctx, r.in.Base.Commit, old)
+		before, err := prep.Mirror.ReadFile(ctx, prep.Base.Commit, old)
 		if err != nil && ctx.Err() != nil {
 			return false, err
 		}
@@ -144,18 +145,18 @@ func lastLine(s string) string {
 // their ecosystem shows, such as one that lists what the packages of each module and their
 // tests are made of: without a network, or in a workspace whose modules name one another in
 // versions that no registry has. Other setups are not forgiven: there is no such proof.
-func (r *runner) settle(ctx context.Context, side Side) error {
-	why := r.facts.Unprepared
-	if why != "" && !strings.HasPrefix(why, string(side)+":") || len(r.in.Commands.Setup) > 0 {
+func (prep *Preparation) settle(ctx context.Context, side ecosystem.Side) error {
+	why := prep.why
+	if why != "" && !strings.HasPrefix(why, string(side)+":") || prep.Configured(ecosystem.StageSetup) {
 		return nil
 	}
 	forgiven, all, said := "", true, why == ""
-	for _, c := range r.plan[side].Setup {
-		at := r.lastSetup(side, c)
-		if at < 0 || !r.res.Steps[at].Failed() {
+	for _, c := range prep.Plans[side].Setup {
+		at := prep.lastSetup(side, c)
+		if at < 0 || !prep.Steps[at].Failed() {
 			continue
 		}
-		there, err := r.allThere(ctx, side, c)
+		there, err := prep.allThere(ctx, side, c)
 		if err != nil {
 			return err
 		}
@@ -163,28 +164,28 @@ func (r *runner) settle(ctx context.Context, side Side) error {
 			all = false
 			continue
 		}
-		s := &r.res.Steps[at]
+		s := &prep.Steps[at]
 		s.Environment = cmp.Or(s.Environment, ecosystem.FailureLine(s.Output))
-		r.forgiven[s.Evidence] = true
+		prep.forgiven[s.Evidence] = true
 		forgiven = cmp.Or(forgiven, fmt.Sprintf("%s: %s: %s", side, s.Command, s.Environment))
 		said = said || strings.HasPrefix(why, fmt.Sprintf("%s: %s: ", side, s.Command)) // else it is a build that is why
 	}
 	if forgiven == "" || !all || !said {
 		return nil
 	}
-	r.note("%s; all that is needed was there already", forgiven)
-	r.facts.Unprepared = ""
+	prep.Note("%s; all that is needed was there already", forgiven)
+	prep.why = ""
 	return nil
 }
 
 // allThere says whether all is there that a setup command was to fetch.
-func (r *runner) allThere(ctx context.Context, side Side, c ecosystem.Command) (bool, error) {
+func (prep *Preparation) allThere(ctx context.Context, side ecosystem.Side, c ecosystem.Command) (bool, error) {
 	proof, ok := installed(c)
 	if !ok {
 		return false, nil
 	}
-	proof.Timeout = r.Limits.step()
-	step, err := r.exec(ctx, side, r.tree(side), proof, nil)
+	proof.Timeout = prep.StepLimit
+	step, err := prep.Run(ctx, side, prep.Tree(side), proof, nil)
 	return err == nil && !step.Failed(), err
 }
 
@@ -197,16 +198,16 @@ func installed(c ecosystem.Command) (ecosystem.Command, bool) {
 	return c, false
 }
 
-// setupFailed says whether the last run of a setup command failed.
-func (r *runner) setupFailed(side Side, c ecosystem.Command) bool {
-	at := r.lastSetup(side, c)
-	return at >= 0 && r.res.Steps[at].Failed()
+// SetupFailed says whether the last run of a setup command failed.
+func (prep *Preparation) SetupFailed(side ecosystem.Side, c ecosystem.Command) bool {
+	at := prep.lastSetup(side, c)
+	return at >= 0 && prep.Steps[at].Failed()
 }
 
 // lastSetup is the step of the last run of a setup command, below zero where there is none.
-func (r *runner) lastSetup(side Side, c ecosystem.Command) int {
-	for i, s := range slices.Backward(r.res.Steps) {
-		if s.Side == side && s.Stage == StageSetup && s.Unit == c.Unit && s.Command == c.Text {
+func (prep *Preparation) lastSetup(side ecosystem.Side, c ecosystem.Command) int {
+	for i, s := range slices.Backward(prep.Steps) {
+		if s.Side == side && s.Stage == ecosystem.StageSetup && s.Unit == c.Unit && s.Command == c.Text {
 			return i
 		}
 	}
@@ -216,12 +217,12 @@ func (r *runner) lastSetup(side Side, c ecosystem.Command) int {
 // reuse copies what setup has installed at the base where the head's setup would
 // install the same: the command is the same, it runs no script of the project, and
 // the change leaves alone all that decides what is installed.
-func (r *runner) reuse(ctx context.Context, side Side, c ecosystem.Command) (bool, error) {
-	if side != Head || !r.installsTheSame(c) {
+func (prep *Preparation) reuse(ctx context.Context, side ecosystem.Side, c ecosystem.Command) (bool, error) {
+	if side != ecosystem.Head || prep.Prepared(ecosystem.Base) == nil || !prep.installsTheSame(c) {
 		return false, nil
 	}
-	from := filepath.Join(r.prepared[Base].tree.Dir, filepath.FromSlash(c.Unit), c.Installs)
-	to := filepath.Join(r.in.Head.Dir, filepath.FromSlash(c.Unit), c.Installs)
+	from := filepath.Join(prep.Prepared(ecosystem.Base).Tree.Dir, filepath.FromSlash(c.Unit), c.Installs)
+	to := filepath.Join(prep.Head.Dir, filepath.FromSlash(c.Unit), c.Installs)
 	if info, err := os.Lstat(from); err != nil || !info.IsDir() {
 		return false, nil
 	}
@@ -240,13 +241,13 @@ func (r *runner) reuse(ctx context.Context, side Side, c ecosystem.Command) (boo
 	return true, nil
 }
 
-func (r *runner) installsTheSame(c ecosystem.Command) bool {
+func (prep *Preparation) installsTheSame(c ecosystem.Command) bool {
 	same := func(d ecosystem.Command) bool {
 		return d.Unit == c.Unit && d.Text == c.Text && d.Installs == c.Installs
 	}
-	return c.Installs != "" && r.prepared[Base] != nil && r.named(Head) == Head &&
-		slices.ContainsFunc(r.plan[Base].Setup, same) && !r.setupFailed(Base, c) &&
-		!slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool { return ecosystem.Inside(c.Unit, name) && decidesInstall(name) })
+	return c.Installs != "" && prep.Named(ecosystem.Head) == ecosystem.Head &&
+		slices.ContainsFunc(prep.Plans[ecosystem.Base].Setup, same) && !prep.SetupFailed(ecosystem.Base, c) &&
+		!slices.ContainsFunc(prep.Change.Paths(), func(name string) bool { return ecosystem.Inside(c.Unit, name) && decidesInstall(name) })
 }
 
 // decidesInstall knows the files that decide what package managers install.

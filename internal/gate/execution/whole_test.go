@@ -1,4 +1,4 @@
-package gate
+package execution
 
 import (
 	"context"
@@ -21,7 +21,9 @@ func TestCommandsWaitForHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for stage, waits := range map[Stage]bool{StageSetup: false, StageBuild: true, StageList: true, StageTest: true, StageLint: true} {
+	for stage, waits := range map[ecosystem.Stage]bool{
+		ecosystem.StageSetup: false, ecosystem.StageBuild: true, ecosystem.StageList: true, ecosystem.StageTest: true, ecosystem.StageLint: true,
+	} {
 		log, err := evidence.Open(t.TempDir(), "run", evidence.Options{Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
@@ -29,7 +31,7 @@ func TestCommandsWaitForHistory(t *testing.T) {
 		defer log.Close()
 		dir := t.TempDir()
 		there := filepath.Join(dir, "there")
-		g := &Gate{
+		m := Machine{
 			Sandbox: box, Log: log, Mirror: &workspace.Mirror{Dir: t.TempDir()}, CacheDir: t.TempDir(), Shared: t.TempDir(), Scratch: t.TempDir(), Now: time.Now,
 			Whole: func(context.Context) {
 				if err := os.WriteFile(there, nil, 0o600); err != nil {
@@ -38,7 +40,7 @@ func TestCommandsWaitForHistory(t *testing.T) {
 			},
 		}
 		c := ecosystem.Command{Stage: stage, Argv: []string{"sh", "-c", "test -e there"}}
-		step, err := newRunner(g, Input{}, task{}).execute(t.Context(), Head, spot{tree: &workspace.Tree{Dir: dir}, home: t.TempDir()}, c, nil)
+		step, err := New(m, Job{}).RunAt(t.Context(), ecosystem.Head, Place{Tree: &workspace.Tree{Dir: dir}, Home: t.TempDir()}, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

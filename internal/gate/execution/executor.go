@@ -1,0 +1,117 @@
+package execution
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A Job is what an Executor works on.
+type Job struct {
+	Base, Head *workspace.Tree
+	Plans      map[ecosystem.Side]*sides.Plan    // what is run on each side; its owner may change it
+	Env        []string                          // "NAME=value", for every command
+	As         map[ecosystem.Side]ecosystem.Side // what the sides are called in the log; nil: by their names
+	Copies     string                            // what the names of its prepared snapshots begin with
+	Beside     Beside                            // what is started with each command that runs tests
+	Rest       bool                              // it is at what the change cannot affect
+	Note       func(format string, args ...any)  // says something to people once
+}
+
+// An Executor runs the commands of one run of the gate, in the trees of both its sides.
+type Executor struct {
+	Machine
+	Job
+	Steps ecosystem.Steps // that have ended
+
+	prepared    map[ecosystem.Side]*Snapshot
+	rewrote     map[ecosystem.Side]map[string]ecosystem.Command
+	fetches     map[string]bool // evidence of commands that fetched
+	baseTouched string
+
+	copying sync.Mutex                 // guards copied
+	copied  map[string]*folder.Replica // the caches of single commands, by their folders
+}
+
+// New is an Executor that has run nothing.
+func New(m Machine, j Job) *Executor {
+	return &Executor{
+		Machine: m, Job: j,
+		prepared: map[ecosystem.Side]*Snapshot{},
+		rewrote:  map[ecosystem.Side]map[string]ecosystem.Command{},
+		fetches:  map[string]bool{},
+		copied:   map[string]*folder.Replica{},
+	}
+}
+
+// Tree is the tree in which the commands of a side run.
+func (e *Executor) Tree(side ecosystem.Side) *workspace.Tree {
+	if side == ecosystem.Base {
+		return e.Base
+	}
+	return e.Head
+}
+
+// HomeOf is the HOME of a side's own commands.
+func (m *Machine) HomeOf(side ecosystem.Side) string {
+	return filepath.Join(m.Scratch, string(side), "home")
+}
+
+// Named is what the log calls a side.
+func (e *Executor) Named(side ecosystem.Side) ecosystem.Side {
+	if n, ok := e.As[side]; ok {
+		return n
+	}
+	return side
+}
+
+// Show gives a step to who watches the run.
+func (e *Executor) Show(p Progress) {
+	if e.Progress != nil {
+		p.Side, p.Rest = e.Named(p.Side), e.Rest
+		e.Progress(p)
+	}
+}
+
+// Fetched says whether a step fetched packages and built nothing.
+func (e *Executor) Fetched(s ecosystem.Step) bool { return e.fetches[s.Evidence] }
+
+// BaseTouched is the first command of the head that reached the base's files; empty: none.
+func (e *Executor) BaseTouched() string { return e.baseTouched }
+
+// Rewrote are the tracked files that commands of tests changed on a side, with the command.
+func (e *Executor) Rewrote(side ecosystem.Side) map[string]ecosystem.Command { return e.rewrote[side] }
+
+// rewrites keeps which tracked files a command of tests changed.
+func (e *Executor) rewrites(side ecosystem.Side, c ecosystem.Command, files []string) {
+	if c.Stage != ecosystem.StageTest {
+		return
+	}
+	if e.rewrote[side] == nil {
+		e.rewrote[side] = map[string]ecosystem.Command{}
+	}
+	for _, f := range files {
+		e.rewrote[side][f] = c
+	}
+}
+
+// Refused are the hosts that setup asked for and was kept from, and whether its network was
+// package registries alone.
+func (m *Machine) Refused() (hosts []string, restricted bool) {
+	if m.registries == nil {
+		return nil, false
+	}
+	m.registries.mu.Lock()
+	defer m.registries.mu.Unlock()
+	return m.registries.refused, true
+}
+
+// inside words an error with the side and command that it is about.
+func inside(side ecosystem.Side, c ecosystem.Command, err error) error {
+	return fmt.Errorf("%s %s: %w", side, c.Text, err)
+}

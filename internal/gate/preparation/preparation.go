@@ -1,0 +1,205 @@
+// Package preparation makes both sides of a change ready for their tests: setup, build, and
+// what is compiled ahead. Where a side cannot be made ready for reasons that are not the
+// change's, it says why, and takes projects out that decide nothing.
+package preparation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/execution"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// A Preparation makes the two sides of an executor ready. What it is given does not change.
+type Preparation struct {
+	*execution.Executor
+	Change     change.Change
+	Configured func(ecosystem.Stage) bool                                // the configuration names the commands of a stage
+	Plan       func([]ecosystem.Project) *sides.Plan                     // of projects, with the configuration
+	Limited    func(ecosystem.Side, ecosystem.Command) ecosystem.Command // gives a command its time limit
+	StepLimit  time.Duration                                             // of a command in any case
+	NotCovered func(format string, args ...any)                          // says what was not looked at
+	Idle       func() bool                                               // nothing is to be run on any side: the trees stay as they are
+	// Given is given the snapshot of each side, which it closes; nil: the executor keeps it.
+	Given func(context.Context, ecosystem.Side, *workspace.Tree) error
+
+	why       string          // a side cannot be judged for a reason that is not the change's
+	baseFails bool            // a setup or build of the base is why
+	forgiven  map[string]bool // evidence of setup commands that failed, and all that they fetch was there
+	aside     []string
+}
+
+// New prepares nothing yet.
+func New(p Preparation) *Preparation {
+	p.forgiven = map[string]bool{}
+	return &p
+}
+
+// Unprepared is why a side cannot be judged, for a reason that is not the change's; empty:
+// both can, as far as they are prepared.
+func (prep *Preparation) Unprepared() string { return prep.why }
+
+// Aside are the projects that the base cannot prepare and that a PASS needs, each with why.
+func (prep *Preparation) Aside() []string { return prep.aside }
+
+// PrepareBase sets the base up and builds it.
+func (prep *Preparation) PrepareBase(ctx context.Context) error {
+	if !prep.Compiles() {
+		return errors.Join(prep.ShareCache(), prep.Prepare(ctx, ecosystem.Base))
+	}
+	if err := prep.Store().SeedCache(); err != nil {
+		return err
+	}
+	// What is in the cache from runs before takes as long as the base's commands.
+	began := prep.Now()
+	wait := prep.Store().SplitAhead()
+	err := prep.Prepare(ctx, ecosystem.Base)
+	if err == nil {
+		err = prep.Warm(ctx)
+	}
+	if err = errors.Join(err, wait()); err != nil {
+		return err
+	}
+	return prep.Store().SplitRest(began)
+}
+
+// PrepareHead does the same with the head. What it alone does not build is built again.
+func (prep *Preparation) PrepareHead(ctx context.Context) error {
+	if err := prep.Prepare(ctx, ecosystem.Head); err != nil {
+		return err
+	}
+	if prep.why != "" {
+		return nil // what a build without its dependencies does says nothing of the change
+	}
+	if err := prep.buildAgain(ctx); err != nil {
+		return err
+	}
+	return prep.warmHead(ctx)
+}
+
+// Prepare runs setup and build at one side, and keeps what that has made.
+func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error {
+	tree, p := prep.Tree(side), prep.Plans[side]
+	shared := ""
+	if side == ecosystem.Base {
+		shared = prep.Store().ProjectCache()
+	}
+	if err := prep.Fill(ctx, side); err != nil {
+		return fmt.Errorf("HOME of %s: %w", side, err)
+	}
+	prep.unproven(p)
+	if err := prep.setUp(ctx, side); err != nil {
+		return err
+	}
+	for _, c := range p.Build {
+		step, err := prep.Run(ctx, side, tree, Compiling(prep.Limited(side, c), shared), nil)
+		if err != nil {
+			return err
+		}
+		if side == ecosystem.Base && step.Lacks == "" { // what the head's build prints is in the change's hands
+			if err := prep.unprepared(ctx, step); err != nil {
+				return err
+			}
+		}
+	}
+	if err := prep.Keep(ctx, side, prep.Idle(), prep.Given); err != nil {
+		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
+	}
+	if err := prep.settle(ctx, side); err != nil {
+		return err
+	}
+	if side == ecosystem.Base {
+		prep.dropUnprepared()
+	}
+	return nil
+}
+
+// offline explains a setup that fails for a head that is not trusted, because what it needs
+// was not fetched. It returns what could not be fetched so far.
+func (prep *Preparation) offline(c ecosystem.Command, s ecosystem.Step, unfetched string) string {
+	if prep.Network != execution.NetworkRegistries || !s.Failed() || prep.why != "" {
+		return unfetched
+	}
+	steered := slices.ContainsFunc(prep.Change.Paths(), func(name string) bool {
+		return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
+	})
+	switch {
+	case c.Data != nil:
+		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
+	case unfetched != "":
+		prep.why = unfetched
+		prep.baseFails = s.Side == ecosystem.Base
+	case s.Side == ecosystem.Head && !c.Reaches(ecosystem.Head) && (steered || c.Eco == ""):
+		prep.why = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
+	}
+	return unfetched
+}
+
+// Compiling lets the harness's own Go commands, which compile and run nothing,
+// write to the project's build cache.
+func Compiling(c ecosystem.Command, shared string) ecosystem.Command {
+	if c.Argv[0] == "go" && (c.Stage == ecosystem.StageBuild || c.Stage == ecosystem.StageLint) {
+		c.Cache = shared
+	}
+	return c
+}
+
+// Broken lists what does not build at a side: packages by import path where
+// the output names them, else commands.
+func (prep *Preparation) Broken(side ecosystem.Side) []string {
+	var out []string
+	for i, s := range prep.Steps {
+		if s.Side != side || !s.Failed() || s.Stage != ecosystem.StageBuild && s.Stage != ecosystem.StageSetup || prep.Fetched(s) || prep.Steps.RanAgain(i) {
+			continue
+		}
+		if s.Stage == ecosystem.StageSetup && (s.Environment != "" || prep.forgiven[s.Evidence]) {
+			continue // said by Unprepared, or forgiven
+		}
+		named := ecosystem.Unbuilt(s.Output)
+		if out = append(out, named...); len(named) == 0 {
+			out = append(out, ecosystem.ID{Unit: s.Unit, Command: s.Command}.String())
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// buildAgain builds what only the head breaks once more, in a fresh copy: what fails
+// there too is broken.
+func (prep *Preparation) buildAgain(ctx context.Context) error {
+	base := prep.Broken(ecosystem.Base)
+	was := slices.DeleteFunc(prep.Steps.Of(ecosystem.StageBuild, ecosystem.Head), func(s ecosystem.Step) bool {
+		return !s.Failed() || s.Lacks != "" || slices.Contains(base, ecosystem.ID{Unit: s.Unit, Command: s.Command}.String())
+	})
+	if len(was) == 0 {
+		return nil
+	}
+	fresh, err := prep.Mirror.Worktree(ctx, filepath.Join(filepath.Dir(prep.Head.Dir), prep.Copies+"-again"), prep.Head.Commit)
+	if err != nil {
+		return fmt.Errorf("fresh copy of the head: %w", err)
+	}
+	defer fresh.Close()
+	for _, c := range slices.Concat(prep.Plans[ecosystem.Head].Setup, prep.Plans[ecosystem.Head].Build) {
+		if c.FillsModCache() {
+			continue // it is the same for all trees
+		}
+		if _, err := prep.Run(ctx, ecosystem.Head, fresh, prep.Limited(ecosystem.Head, c), nil); err != nil {
+			return err
+		}
+	}
+	for _, s := range was {
+		if last := prep.Steps.Last(s); !last.Failed() && prep.why == "" {
+			prep.why = fmt.Sprintf("head: %s failed, and worked in a fresh copy of the same sources", s.Command)
+		}
+	}
+	return nil
+}

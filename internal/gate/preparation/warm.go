@@ -1,0 +1,90 @@
+package preparation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/folder"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sandbox"
+)
+
+// warm fills the project's caches from the base, this time and next time, by
+// commands that compile and run nothing; whether they work is the later steps'
+// affair.
+func (prep *Preparation) warm(ctx context.Context, commands []ecosystem.Command) error {
+	if prep.why != "" {
+		return nil
+	}
+	for _, c := range commands {
+		c.Timeout, c.Cache = prep.StepLimit, prep.Store().ProjectCache()
+		if _, err := prep.Run(ctx, ecosystem.Base, prep.Base, c, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WarmLate does so for what only probes need, when they begin: what decides does not
+// wait for it. Both sides get what has come. Where commands of the head could have
+// written into the base's tree, each side compiles for itself.
+func (prep *Preparation) WarmLate(ctx context.Context, commands []ecosystem.Command) error {
+	if len(commands) == 0 || prep.Prepared(ecosystem.Base) == nil || prep.Sandbox.Status().Tier == sandbox.TierNone {
+		return nil
+	}
+	if err := prep.Reset(ctx, ecosystem.Base); err != nil {
+		return err
+	}
+	since := prep.Now()
+	if err := prep.warm(ctx, commands); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(commands, func(c ecosystem.Command) bool { return c.Race }) {
+		if err := prep.Store().GrowSeed("race", since.Add(-time.Second)); err != nil { // time stamps are coarser than the clock
+			return err
+		}
+	}
+	return prep.LinkSince(since)
+}
+
+// LinkSince gives both sides what has come into the project's cache.
+func (prep *Preparation) LinkSince(since time.Time) error {
+	if !folder.Exists(prep.Store().ProjectCache()) {
+		return nil
+	}
+	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
+		if err := prep.Store().Link(prep.Store().ProjectCache(), prep.Store().BuildCache(side), since.Add(-time.Second)); err != nil {
+			return fmt.Errorf("build cache of %s: %w", side, err)
+		}
+	}
+	return nil
+}
+
+// Warm fills the project's caches from the base with what all need but the race detector.
+func (prep *Preparation) Warm(ctx context.Context) error { return prep.warm(ctx, prep.Warming(false)) }
+
+// Warming are the commands of the base that compile ahead: those for the race detector, or the
+// others.
+func (prep *Preparation) Warming(race bool) []ecosystem.Command {
+	return slices.DeleteFunc(slices.Clone(prep.Plans[ecosystem.Base].Warm), func(c ecosystem.Command) bool { return c.Race != race })
+}
+
+// warmHead compiles the head's tests into the head's cache, and runs nothing: each
+// command that tests begins with a copy of it.
+func (prep *Preparation) warmHead(ctx context.Context) error {
+	if prep.Rest {
+		return nil
+	}
+	for _, c := range prep.Plans[ecosystem.Head].Warm {
+		if c.Race {
+			continue
+		}
+		c.Timeout, c.Cache = prep.StepLimit, prep.Store().BuildCache(ecosystem.Head)
+		if _, err := prep.Run(ctx, ecosystem.Head, prep.Head, c, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
