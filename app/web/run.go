@@ -121,7 +121,7 @@ func (p *runPage) checks(failing bool, limit int) []report.Check {
 
 // against reports whether a check counts against the change.
 func against(c report.Check) bool {
-	return c.Result == report.ResultFail && c.Reproduction != report.PreExisting && !c.Advises()
+	return c.Result == report.ResultFail && c.Reproduction != report.PreExisting && !c.Informs()
 }
 
 // Findings are those that the page shows.

@@ -68,7 +68,7 @@ func (b *builder) stage(stage gate.Stage) {
 		}
 		base, onBase := b.other(head)
 		c := report.Check{
-			Title: titled(head), Kind: kinds[stage], Result: report.ResultPass, Command: head.Command,
+			Title: titled(head), Kind: kinds[stage], Result: report.ResultPass, Command: head.Label(),
 			Evidence: []string{head.Evidence}, Expected: "exit 0", Actual: fmt.Sprintf("exit %d", head.Exit),
 		}
 		if onBase {
@@ -293,7 +293,7 @@ func (b *builder) ranOn(side gate.Side, ids []string) string {
 	for _, id := range ids {
 		for _, s := range b.result.Steps {
 			if s.Evidence == id && s.Side == side {
-				cmd = s.Command
+				cmd = s.Label()
 			}
 		}
 	}
@@ -329,7 +329,7 @@ func (b *builder) failToPass() {
 func (b *builder) stepCommand(ids []string) string {
 	for _, s := range b.result.Steps {
 		if len(ids) > 0 && s.Evidence == ids[0] {
-			return s.Command
+			return s.Label()
 		}
 	}
 	return ""

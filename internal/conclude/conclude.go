@@ -95,7 +95,12 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 		rep.Verdict = report.Error
 		rep.Reasons = append([]string{"cancelled before there was a verdict: " + cancelWord(in.Cause)}, withoutIncomplete(result)...)
 	case report.TimedOut:
-		rep.Reasons = append(withoutIncomplete(result), "not finished: "+in.Cause.Error())
+		stopped := []string{"not finished: " + in.Cause.Error()}
+		if rest := withoutIncomplete(result); result.Verdict == gate.Fail {
+			rep.Reasons = append(rest, stopped...)
+		} else { // it is why the rest is missing
+			rep.Reasons = append(stopped, rest...)
+		}
 		rep.Verdict = report.Worst(rep.Verdict, report.Partial)
 		if len(result.Steps) == 0 {
 			rep.Verdict = report.Error

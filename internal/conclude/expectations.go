@@ -57,7 +57,7 @@ func (b *builder) kept() {
 		if s.Stage == gate.StageKept && !seen[s.Evidence] {
 			seen[s.Evidence] = true
 			c.Evidence = append(c.Evidence, s.Evidence)
-			c.Command = s.Command
+			c.Command = s.Label()
 		}
 	}
 	if len(failed) > 0 {

@@ -15,7 +15,7 @@ func (r *runner) conclude() {
 	f.Unprepared, f.Aside, f.BaseTouched = r.prep.Unprepared(), r.prep.Aside(), r.exe.BaseTouched()
 	f.Lacks = strings.Join(r.lacks, "; ")
 	f.SetupBoth = r.setupBoth()
-	f.NamesHead, f.NamesBoth = r.res.Broken, slices.DeleteFunc(slices.Clone(r.res.BrokenBoth), r.isSetup)
+	f.NamesHead, f.NamesBoth = r.withErrors(r.res.Broken), r.withErrors(slices.DeleteFunc(slices.Clone(r.res.BrokenBoth), r.isSetup))
 	f.BrokenHead, f.BrokenBoth = len(f.NamesHead), len(f.NamesBoth)
 	f.Crashed = r.crashed()
 	if x := r.res.Expectations; x != nil {
@@ -78,7 +78,7 @@ func (r *runner) conclude() {
 	if x := r.res.Expectations; x != nil {
 		f.Changed, f.Policy = x.counts(), x.Policy
 	}
-	f.Untrusted = r.in.Untrusted
+	f.Untrusted, f.PolicyWhy = r.in.Untrusted, r.in.PolicyWhy
 	f.Runnable, f.Repro, f.RequireRepro = r.res.Runnable, r.res.FailToPass.State, r.in.RequireRepro
 	if f.Policy == "" {
 		f.Policy = r.in.Expectations

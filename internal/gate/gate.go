@@ -40,6 +40,7 @@ type Input struct {
 	Env          []string        // "NAME=value", from the base's configuration
 	RequireRepro bool            // require_fail_to_pass
 	Expectations compare.Policy  // what given-up expectations come to; empty: [compare.Report]
+	PolicyWhy    string          // for people: why that is not [compare.Report]; empty: it is not said
 	UntilFirst   bool            // stop after the decisive part: no probes are asked for
 	Untrusted    bool            // no maintainer answers for the head, see [compare.Floor]
 	// Prepared is given the prepared snapshot of a side, once: a copy that was

@@ -73,6 +73,26 @@ func (r *runner) setupBoth() []string {
 	return out
 }
 
+// withErrors adds to what does not build on the head why it does not, in its own words.
+func (r *runner) withErrors(names []string) []string {
+	var out []string
+	said := map[string]bool{}
+	for _, name := range names {
+		at := slices.IndexFunc(r.exe.Steps, func(s Step) bool {
+			return s.Side == Head && s.Stage == StageBuild && s.Failed() &&
+				(ID{Unit: s.Unit, Command: s.Command}.String() == name || slices.Contains(ecosystem.Unbuilt(s.Output), name))
+		})
+		if at >= 0 {
+			if why := ecosystem.WhyUnbuilt(name, r.exe.Steps[at].Output); why != "" && !said[why] {
+				said[why] = true
+				name += ": " + why
+			}
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
 // isSetup says whether what does not build is a setup command of the head.
 func (r *runner) isSetup(name string) bool {
 	return slices.ContainsFunc(r.exe.Steps, func(s Step) bool {

@@ -126,7 +126,7 @@ func (r *runner) takeOver(g *merger) {
 		r.exe.Steps = append(r.exe.Steps, s)
 		if s.Side == Merged && (s.Stage == StageBuild || s.Stage == StageTest) {
 			g.out.Evidence = append(g.out.Evidence, s.Evidence)
-			g.out.Command = s.Command
+			g.out.Command = s.Label()
 		}
 	}
 	for _, n := range g.r.res.Notes {

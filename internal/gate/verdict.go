@@ -23,6 +23,7 @@ const (
 type Facts struct {
 	Changed        []Changed      // kept expectations that do not hold, by class
 	Policy         compare.Policy // what given-up expectations come to
+	PolicyWhy      string         // why Policy is not [compare.Report], for people; empty: it is not said
 	Accepted       bool           // a person accepted what can be accepted
 	Nothing        string         // why nothing could be run; empty where something ran
 	Incomplete     string         // why the gate stopped before its end, such as its time limit
@@ -166,6 +167,9 @@ func (f Facts) given() map[compare.Effect][]string {
 		reason := fmt.Sprintf("%s %s", ecosystem.Count(n, "old expectation", "old expectations"), becameOf(c, n))
 		if compare.Acceptable(c.Class) {
 			reason += " (" + string(c.Class) + ")"
+			if f.PolicyWhy != "" {
+				reason += "; it counts until a person accepts it, as " + f.PolicyWhy
+			}
 		}
 		out[effect] = append(out[effect], reason)
 	}

@@ -69,7 +69,7 @@ func (r *Report) diagnosis() string {
 
 // mdSides is the table of what fails: each test with and without the change.
 func (r *Report) mdSides() string {
-	cs := slices.DeleteFunc(r.blamed(), func(c Check) bool { return c.Kind == KindLint })
+	cs := r.blamed()
 	if len(cs) == 0 {
 		return ""
 	}
@@ -185,36 +185,22 @@ func (c Check) said() []string {
 // message is a line that names an error, as Python writes at the end of a traceback.
 var message = pattern.New(`^\w[\w.]*(?:Error|Exception|Failed)\b`)
 
-// pasted is the command of c as a person runs it: without what makes a runner report to
-// the harness. "" where what is left would not be the same command.
+// pasted is the command of c on one line, as a person runs it: without a time limit of the
+// harness. "" where there is none, also in a record of an older program that has what asks a
+// runner for results.
 func (c Check) pasted() string {
 	ls := commandLines(c.Command)
 	if len(ls) != 1 || utf8.RuneCountInString(ls[0]) > 300 {
 		return ""
 	}
-	s := reporting().Replace(ls[0])
+	s := ls[0]
 	if strings.HasPrefix(s, "go test ") {
-		s = strings.Replace(machine.ReplaceAllString(s, ""), " -json", "", 1)
+		s = strings.Replace(machine.ReplaceAllString(s, ""), " -json", "", 1) // of a record of an older program
 	}
 	if harness.MatchString(s) {
 		return ""
 	}
 	return strings.TrimSpace(s)
-}
-
-// reporting takes from a command the words that the gate adds to it, so that the runner
-// writes its results where the gate reads them.
-func reporting() *strings.Replacer {
-	var pairs []string
-	for _, words := range []string{
-		`-o junit_family=xunit1 --junitxml="$RESULTS"`, `--output-junit "$RESULTS"`, `--log-junit "$RESULTS"`,
-		`--json --outputFile="$RESULTS"`, `--reporter=json --outputFile="$RESULTS"`,
-		`--reporter json --reporter-option output="$RESULTS"`, `--format json --out "$RESULTS"`,
-		`--test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`,
-	} {
-		pairs = append(pairs, " "+words, "")
-	}
-	return strings.NewReplacer(pairs...)
 }
 
 var (
@@ -250,6 +236,8 @@ func (r *Report) todo(cs []Check) []string {
 	failing := slices.ContainsFunc(cs, func(c Check) bool { return c.Blames() })
 	switch {
 	case r.Outcome == Cancelled:
+	case r.Verdict == Fail && r.givenUpAlone(cs):
+		item("%s", r.acceptance(again != ""))
 	case r.Verdict == Fail && failing:
 		if cmd := cs[0].pasted(); cmd != "" {
 			item("**Fix it.** To see it fail: %s", mdCode(cmd, 400))
@@ -266,8 +254,8 @@ func (r *Report) todo(cs []Check) []string {
 			s += " Comment " + again + " to run it again."
 		}
 		item("%s", s)
-	case r.Verdict == Partial && r.Expectations.changed() && again != "":
-		item("**Is what the change gives up meant?** Someone who may write comments `/verify accept %s` and a reason; the list is below.", change.Short(r.HeadSHA))
+	case r.Verdict == Partial && r.Expectations.changed():
+		item("%s", r.acceptance(again != ""))
 	}
 	if t := r.Tests; r.Verdict != Pass && t != nil && r.Outcome != Cancelled {
 		if n := len(t.PreExisting); n > 0 {
@@ -281,6 +269,22 @@ func (r *Report) todo(cs []Check) []string {
 		item("**With ycbot, on your machine:** %s", mdCode(r.Reproduce, 400))
 	}
 	return out
+}
+
+// acceptance says how what is given up is accepted.
+func (r *Report) acceptance(pull bool) string {
+	const meant = "**Is what the change gives up meant?** "
+	if pull {
+		return meant + "Someone who may write comments `/verify accept " + change.Short(r.HeadSHA) + "` and a reason; the list is below."
+	}
+	return meant + "On its pull request someone who may write comments `/verify accept SHA` and a reason; a run on your machine accepts nothing. The list is below."
+}
+
+// givenUpAlone says whether the failing checks are of expectations that the change gives up
+// and a person can accept, and of nothing else.
+func (r *Report) givenUpAlone(cs []Check) bool {
+	e := r.Expectations
+	return e.changed() && len(e.Regressed)+len(e.Silenced) == 0 && !slices.ContainsFunc(cs, func(c Check) bool { return c.Kind != KindKept })
 }
 
 // reproduceShown says whether the command that repeats the run is among what to do.

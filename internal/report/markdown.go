@@ -214,8 +214,10 @@ func (r *Report) mdTable() *section {
 	for _, c := range cs[:min(len(cs), mdRows)] {
 		result, state := mdText(string(c.Result), 20), c.support()
 		switch {
-		case c.Advises():
+		case c.Informs():
 			result, state = "note", c.Actual
+		case r.reserved(c) != "":
+			result, state = "note", r.reserved(c)
 		case c.Result == ResultFail:
 			state += ", " + string(c.Reproduction)
 			if c.Reproduction != PreExisting {

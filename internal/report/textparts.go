@@ -42,7 +42,11 @@ func (p *page) failed(r *Report) {
 	if len(fs) == 0 {
 		return
 	}
-	p.heading(fmt.Sprintf("Failed (%d)", len(fs)))
+	name := fmt.Sprintf("Failed (%d)", len(fs))
+	if all := len(r.failures()); all > len(fs) {
+		name = fmt.Sprintf("Failed (%d, and %s that show the same)", len(fs), plural(all-len(fs), "check"))
+	}
+	p.heading(name)
 	for i, c := range fs[:min(len(fs), textOpen)] {
 		if i > 0 {
 			p.blank()
@@ -91,7 +95,11 @@ func (p *page) checks(r *Report) {
 	for _, c := range shown {
 		title := plain(c.Title)
 		pad := strings.Repeat(" ", max(0, column-displaywidth.String(title)))
-		p.line(2, none, p.mark(c)+"  "+title+pad+"  "+p.paint(dim, remark(c)))
+		mark, says := p.mark(c), remark(c)
+		if s := r.reserved(c); s != "" {
+			mark, says = p.paint(yellow, "NOTE"), dotted(plain(string(c.Kind)), s, ids(c.Evidence))
+		}
+		p.line(2, none, mark+"  "+title+pad+"  "+p.paint(dim, says))
 	}
 	p.more(2, len(cs)-textChecks)
 }
@@ -102,7 +110,7 @@ func (p *page) mark(c Check) string {
 		return p.paint(green, "PASS")
 	case c.Result == ResultSkip:
 		return p.paint(yellow, "SKIP")
-	case c.Advises():
+	case c.Informs():
 		return p.paint(yellow, "NOTE")
 	}
 	return p.paint(dim, "FAIL")
@@ -115,14 +123,14 @@ func remark(c Check) string {
 		return dotted(kind, clip(c.skipReason(), 200))
 	}
 	state := ""
-	if c.Advises() {
+	if c.Informs() {
 		state = plain(clip(c.Actual, 200))
 	} else if c.Result == ResultFail {
 		state = c.reproduced()
 		if ls := outputLines(c.Actual); c.Kind == KindTest && len(ls) > 0 {
 			state += ": " + clip(ls[0], 200)
 		}
-	} else if c.Kind == KindTest && c.Actual != "exit 0" {
+	} else if c.Kind == KindTest && c.Actual != "exit 0" || c.Kind == KindProbe || c.Kind == KindBehaviour {
 		state = plain(clip(c.Actual, 200))
 	} else if c.Support != Supported {
 		state = c.support()
@@ -205,6 +213,9 @@ func (p *page) facts(r *Report) {
 	if r.Reproduce != "" {
 		p.line(0, none, "reproduce:")
 		p.command(2, r.Reproduce)
+		if r.Model != "" {
+			p.wrap(2, dim, "with the --model and --provider of this run")
+		}
 	}
 }
 

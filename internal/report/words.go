@@ -78,8 +78,9 @@ func (r *Report) ending() string {
 	return "the run did not get to a verdict"
 }
 
-// proof is what carries a PASS, in few words.
+// proof is what carries a PASS, in few words. What a reader must know besides comes first.
 func (r *Report) proof() string {
+	but := r.reservations()
 	var parts []string
 	if r.Changes == (Changes{}) {
 		parts = append(parts, "no file changed")
@@ -88,7 +89,11 @@ func (r *Report) proof() string {
 		parts = append(parts, "it builds")
 	}
 	if t := r.Tests; t != nil {
-		parts = append(parts, plural(t.HeadPassed, "test")+verb(t.HeadPassed, " passes", " pass")+" and nothing regressed")
+		passed := plural(t.HeadPassed, "test") + verb(t.HeadPassed, " passes", " pass")
+		if len(but) == 0 {
+			passed += " and nothing regressed"
+		}
+		parts = append(parts, passed)
 		if n := len(t.FailToPass); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s without the change", plural(n, "test")+verb(n, " fails", " fail")))
 		}
@@ -99,10 +104,26 @@ func (r *Report) proof() string {
 	if n := r.passed(KindAgent); n > 0 {
 		parts = append(parts, plural(n, "check")+" of the agents held")
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0:
 		return "every check passed"
+	case len(but) > 0:
+		return strings.Join(but, ", ") + "; " + strings.Join(parts, ", ")
 	}
 	return strings.Join(parts, ", ")
+}
+
+// reservations are what a PASS leaves to a person: functions that behave differently, old
+// expectations that were given up. None: nothing is known to have changed.
+func (r *Report) reservations() []string {
+	var out []string
+	if x := r.behaves(); x != "" {
+		out = append(out, x)
+	}
+	if e := r.Expectations; e.changed() {
+		out = append(out, strings.Join(e.remarks(), ", ")+" of "+plural(e.total(), "old expectation"))
+	}
+	return out
 }
 
 func (r *Report) passed(k Kind) int {
@@ -122,13 +143,15 @@ func (r *Report) tally() tally {
 	var t tally
 	for _, c := range r.Checks {
 		switch {
+		case c.Result == ResultPass && r.reserved(c) != "":
+			t.advised++
 		case c.Result == ResultPass:
 			t.passed++
 		case c.Result == ResultSkip:
 			t.skipped++
 		case c.Reproduction == PreExisting:
 			t.known++
-		case c.Advises():
+		case c.Informs():
 			t.advised++
 		default:
 			t.failed++
@@ -159,12 +182,32 @@ func (t tally) String() string {
 // that notice too little. What it found stands among the findings.
 func (c Check) Advises() bool { return c.Kind == KindMutation && c.Result == ResultFail }
 
+// Informs says whether a check that failed changes no verdict: it advises, or a linter
+// complains. Each complaint is a finding.
+func (c Check) Informs() bool { return c.Advises() || c.Kind == KindLint && c.Result == ResultFail }
+
+// reserved is what a check that passed found and left to a person; empty: nothing.
+func (r *Report) reserved(c Check) string {
+	switch {
+	case c.Result != ResultPass:
+	case c.Kind == KindKept && r.Expectations.changed():
+		return r.Expectations.line()
+	case c.Kind == KindBehaviour:
+		for _, d := range r.surprising() {
+			if len(d.Evidence) > 0 && slices.Contains(c.Evidence, d.Evidence[0]) {
+				return r.behaves()
+			}
+		}
+	}
+	return ""
+}
+
 // failures returns the failing checks that say something about this change, those
 // that can move the verdict first.
 func (r *Report) failures() []Check {
 	var out []Check
 	for _, c := range r.Checks {
-		if c.Result == ResultFail && c.Reproduction != PreExisting && !c.Advises() {
+		if c.Result == ResultFail && c.Reproduction != PreExisting && !c.Informs() {
 			out = append(out, c)
 		}
 	}
@@ -173,12 +216,9 @@ func (r *Report) failures() []Check {
 }
 
 // weight orders failures for a reader: what is proven against the change comes
-// first, what changes no verdict last.
+// first.
 func (c Check) weight() int {
-	switch {
-	case c.Kind == KindLint:
-		return 2
-	case c.Reproduction == NotReproduced, c.Support == Absent:
+	if c.Reproduction == NotReproduced || c.Support == Absent {
 		return 1
 	}
 	return 0
@@ -189,7 +229,7 @@ func (c Check) weight() int {
 func (r *Report) others() []Check {
 	var out []Check
 	for _, c := range r.Checks {
-		if c.Result != ResultFail || c.Reproduction == PreExisting || c.Advises() {
+		if c.Result != ResultFail || c.Reproduction == PreExisting || c.Informs() {
 			out = append(out, c)
 		}
 	}

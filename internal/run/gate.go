@@ -103,14 +103,15 @@ func (p *prepared) gateInput(ctx context.Context) (gate.Input, error) {
 		return gate.Input{}, err
 	}
 	job := p.begun.job
+	policy, why := expectations(compare.Policy(p.config.values.Expectations), job, c.Title)
 	return gate.Input{
 		Change: c, Base: base, Head: head,
 		Commands:     gate.Commands(p.config.values.Commands),
 		Env:          p.config.env(p.begun.job.Trust),
 		RequireRepro: p.config.values.RequireFailToPass,
-		Expectations: compare.Floor(compare.Policy(p.config.values.Expectations), job.Trust == untrusted || job.Machine, promisesNoChange(c.Title)),
-		UntilFirst:   job.UntilFirst,
-		Untrusted:    job.Trust == untrusted,
+		Expectations: policy, PolicyWhy: why,
+		UntilFirst: job.UntilFirst,
+		Untrusted:  job.Trust == untrusted,
 	}, nil
 }
 
@@ -120,11 +121,34 @@ func (p *prepared) gateInput(ctx context.Context) (gate.Input, error) {
 var noChange = pattern.New(`(?i)^\s*(?:refactor|style|docs?|chore|test|tests|ci|build|perf)(?:\([^)]*\))?:|` +
 	`\b(?:refactor(?:s|ed|ing)?|clean\s?-?up|no functional changes?|nfc|no behaviou?r(?:al)? changes?|rename[sd]?|renaming|reformat(?:s|ted|ting)?|typo)\b`)
 
-// promisesNoChange says whether a title promises that nothing behaves otherwise.
-// Conventional Commits mark a breaking change with "!" before the colon.
-func promisesNoChange(title string) bool {
+// promisesNoChange is the word by which a title promises that nothing behaves otherwise;
+// empty: it does not. Conventional Commits mark a breaking change with "!" before the colon.
+func promisesNoChange(title string) string {
 	kind, _, _ := strings.Cut(title, ":")
-	return !strings.HasSuffix(kind, "!") && noChange.MatchString(title)
+	m := noChange.FindStringSubmatch(title)
+	if m == nil || strings.HasSuffix(kind, "!") {
+		return ""
+	}
+	return strings.TrimSpace(m[0])
+}
+
+// expectations are what given-up expectations come to in a job, and why it is not just to
+// be listed, for people.
+func expectations(configured compare.Policy, job Job, title string) (policy compare.Policy, why string) {
+	promise := promisesNoChange(title)
+	policy = compare.Floor(configured, job.Trust == untrusted || job.Machine, promise != "")
+	switch {
+	case policy == compare.Report:
+	case policy == configured:
+		why = fmt.Sprintf("the configuration has \"expectations: %s\"", configured)
+	case job.Trust == untrusted:
+		why = "the change comes from outside"
+	case job.Machine:
+		why = "its author is a machine"
+	default:
+		why = fmt.Sprintf("the title promises no change of behaviour (%q)", promise)
+	}
+	return policy, why
 }
 
 // snapshot keeps the prepared trees, for agents and for what is run again.

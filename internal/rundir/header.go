@@ -41,18 +41,27 @@ func (b Begun) Header(records []evidence.Record) *report.Report {
 	return rep
 }
 
-// command verifies the same range again.
+// command verifies the same range again, as far: what was not asked for is not asked for
+// again. Which model answers is said by those who run it.
 func (b Begun) command() string {
-	c := b.Source.Change
-	if c.PR != 0 {
-		return fmt.Sprintf("ycbot run --pr %d --repo %s --head %s", c.PR, c.Repo, c.HeadSHA)
-	}
+	c, s := b.Source.Change, b.Settings
 	cmd := "ycbot run --base " + c.BaseSHA + " --head " + c.HeadSHA
-	if c.Dirty {
+	switch {
+	case c.PR != 0:
+		cmd = fmt.Sprintf("ycbot run --pr %d --repo %s --head %s", c.PR, c.Repo, c.HeadSHA)
+	case c.Dirty:
 		cmd = "ycbot run --dirty --base " + c.BaseSHA
 	}
-	if b.Settings.Config != "" {
-		cmd += " --config " + Quote(b.Settings.Config)
+	if s.Config != "" && c.PR == 0 {
+		cmd += " --config " + Quote(s.Config)
+	}
+	switch {
+	case s.First:
+		cmd += " --until first"
+	case !s.Model:
+		cmd += " --no-model"
+	case s.Agents != nil && len(s.Agents.Agents) > 0:
+		cmd += " --agents " + Quote(strings.Join(s.Agents.Agents, ","))
 	}
 	return cmd
 }

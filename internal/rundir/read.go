@@ -22,7 +22,9 @@ var ErrNothing = errors.New("no run was begun here")
 //
 //   - 1 (not written down): until 2026-11-22
 //   - 2: what the trees say of a check is recorded, and a check names its test
-const Format = 2
+//   - 3 (since 2026-11-27): the command of a check is as a person would type it, and that which
+//     repeats the run has what decides how far it goes
+const Format = 3
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {

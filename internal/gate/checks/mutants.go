@@ -152,7 +152,7 @@ func (m *mutator) count(t *trial) {
 		m.out.Evidence = append(m.out.Evidence, t.step.Evidence)
 		m.out.Survivors = append(m.out.Survivors, Survivor{
 			Name: t.name, Path: t.Path, Line: t.Line, Title: t.Title(), Diff: t.Diff(t.src), Weak: t.Weak,
-			Command: t.group.command.Text, Evidence: []string{t.group.evidence, t.step.Evidence},
+			Command: t.group.command.Typed(), Evidence: []string{t.group.evidence, t.step.Evidence},
 		})
 	case notTried:
 		m.out.Left++

@@ -182,7 +182,7 @@ func (r *check) probeUnit(ctx context.Context, g ecosystem.Group, pkgs []string,
 		r.in.Note("the race detector could not be used: %s", cmp.Or(ecosystem.FirstLine(step.Output), "no test ran under it"))
 		return r.probeUnit(ctx, g, pkgs, false)
 	}
-	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
+	p := Probe{Title: title, Command: step.Label(), Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
 	failed := r.newFailures(head)
 	switch {
 	case step.TimedOut:
@@ -336,7 +336,7 @@ func (r *check) probeCommands(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p := Probe{Title: "repeated", Command: c.Text, Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
+		p := Probe{Title: "repeated", Command: c.Typed(), Ran: !step.TimedOut, Evidence: []string{step.Evidence}, Note: "nothing failed"}
 		if t := suite[id]; t.Status == Failed {
 			q := Question{Once: r.in.Parted}
 			if k := ecosystem.NewCase(id, t); r.in.Suites[Base][id].Status == Passed {

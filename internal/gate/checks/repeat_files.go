@@ -63,7 +63,7 @@ func (r *check) probeOther(ctx context.Context, c ecosystem.Command) error {
 	if err != nil {
 		return err
 	}
-	p := Probe{Title: title, Command: step.Command, Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
+	p := Probe{Title: title, Command: step.Label(), Evidence: []string{step.Evidence}, Ran: r.held(head), Note: "nothing failed"}
 	failed := r.newFailures(head)
 	switch {
 	case step.TimedOut:

@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -166,6 +167,25 @@ func Unbuilt(output string) []string {
 		}
 	}
 	return out
+}
+
+// WhyUnbuilt is the first error of a package that the output of a build names, or of the
+// command where it names none.
+func WhyUnbuilt(name, output string) string {
+	for _, e := range All() {
+		if e.Packages == nil {
+			continue
+		}
+		for _, m := range e.Packages.Heading.FindAllStringSubmatchIndex(output, -1) {
+			if output[m[2]:m[3]] != name {
+				continue
+			}
+			_, below, _ := strings.Cut(output[m[3]:], "\n")
+			line, _, _ := strings.Cut(below, "\n")
+			return strings.TrimSpace(line)
+		}
+	}
+	return FailureLine(output)
 }
 
 // Affected returns the import paths of packages, of whatever ecosystems, that changed

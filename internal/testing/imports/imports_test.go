@@ -49,13 +49,13 @@ var table = []row{
 	{"internal/rundir", "internal/evidence internal/journal internal/transcript internal/report internal/workspace internal/sandbox"},
 	{"internal/backtest", "internal/run internal/report internal/workspace internal/folder"},
 	{"internal/gate", "internal/gate/sides internal/gate/preparation internal/gate/execution internal/gate/runs internal/gate/ecosystem internal/gate/checks internal/gate/compare internal/gate/databases internal/sandbox internal/workspace internal/folder"},
-	{"internal/gate/preparation", "internal/gate/sides internal/gate/execution internal/gate/ecosystem internal/sandbox internal/workspace internal/change internal/folder"}, // it says why a side cannot be judged
+	{"internal/gate/preparation", "internal/gate/sides internal/gate/execution internal/gate/ecosystem internal/sandbox internal/workspace internal/change internal/folder"},                                     // it says why a side cannot be judged
 	{"internal/gate/execution", "internal/gate/sides internal/gate/caches internal/gate/ecosystem internal/gate/databases internal/evidence internal/proxy internal/sandbox internal/workspace internal/folder"}, // commands in, steps out
-	{"internal/gate/caches", "internal/gate/ecosystem internal/sandbox internal/folder"},                                                   // folders: it runs nothing
-	{"internal/gate/runs", "internal/gate/ecosystem internal/gate/compare internal/folder"},                                                // results in, lists out
-	{"internal/gate/sides", "internal/gate/ecosystem internal/gate/compare internal/workspace internal/change"},                            // it reads, and runs nothing
-	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                                             // it describes commands, and runs none
-	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/gate/cmdline internal/workspace"}, // what they may have run is given to them
+	{"internal/gate/caches", "internal/gate/ecosystem internal/sandbox internal/folder"},                                                                                                                         // folders: it runs nothing
+	{"internal/gate/runs", "internal/gate/ecosystem internal/gate/compare internal/folder"},                                                                                                                      // results in, lists out
+	{"internal/gate/sides", "internal/gate/ecosystem internal/gate/compare internal/workspace internal/change"},                                                                                                  // it reads, and runs nothing
+	{"internal/gate/ecosystem", "internal/gate/behave internal/gate/compare internal/sandbox"},                                                                                                                   // it describes commands, and runs none
+	{"internal/gate/checks", "internal/gate/behave internal/gate/ecosystem internal/gate/mutate internal/gate/cmdline internal/workspace"},                                                                       // what they may have run is given to them
 
 	{"internal/gate/databases", "-"}, // files in, a command out: it starts nothing
 	{"internal/gate/behave", "-"},    // text in, text out

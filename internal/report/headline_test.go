@@ -1,0 +1,73 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestHeadline: the first line of a PASS names what is left to a person, and says that
+// nothing regressed only where nothing is.
+func TestHeadline(t *testing.T) {
+	t.Parallel()
+	given := &Expectations{Held: 3, Dropped: []Expectation{{Test: "a"}}}
+	differs := []Difference{{Function: "f", Evidence: []string{"E7"}}}
+	for _, tt := range []struct {
+		r    Report
+		want string
+	}{
+		{Report{}, "3 tests pass and nothing regressed"},
+		{Report{Expectations: &Expectations{Held: 4}}, "3 tests pass and nothing regressed"},
+		{Report{Expectations: given}, "1 dropped of 4 old expectations; 3 tests pass"},
+		{Report{Behaviour: differs}, "1 function behaves differently; 3 tests pass"},
+		{Report{Expectations: given, Behaviour: differs}, "1 function behaves differently, 1 dropped of 4 old expectations; 3 tests pass"},
+		{Report{Behaviour: []Difference{{Function: "f", Expected: true}}}, "3 tests pass and nothing regressed"},
+	} {
+		tt.r.Verdict, tt.r.Changes, tt.r.Tests = Pass, Changes{Files: 1}, &Tests{HeadPassed: 3}
+		if got, _ := tt.r.why(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestReserved: a check that passed and leaves something to a person is none of those that
+// passed.
+func TestReserved(t *testing.T) {
+	t.Parallel()
+	r := Report{
+		Verdict: Pass, Expectations: &Expectations{Held: 3, Dropped: []Expectation{{Test: "a"}}},
+		Behaviour: []Difference{{Function: "f", Evidence: []string{"E7"}}},
+		Checks: []Check{
+			{Kind: KindBuild, Result: ResultPass}, {Kind: KindKept, Result: ResultPass},
+			{Kind: KindBehaviour, Result: ResultPass, Evidence: []string{"E7", "E8"}},
+			{Kind: KindBehaviour, Result: ResultPass, Evidence: []string{"E9"}}, // of command lines, which do what they did
+			{Kind: KindLint, Result: ResultFail, Reproduction: Introduced},
+		},
+	}
+	if got, want := r.tally().String(), "5 checks: 2 passed, 0 failed, 3 for information"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestAcceptance: what can only be accepted is not to be fixed, and a run on one's own machine
+// says where it is accepted.
+func TestAcceptance(t *testing.T) {
+	t.Parallel()
+	given := &Expectations{Policy: "strict", Held: 3, Dropped: []Expectation{{Test: "a"}}}
+	kept := []Check{{Kind: KindKept, Result: ResultFail, Reproduction: Introduced, Support: Supported}}
+	const meant = "- **Is what the change gives up meant?** "
+	for _, tt := range []struct {
+		r     Report
+		cs    []Check
+		first string
+	}{
+		{Report{Verdict: Fail, Expectations: given}, kept, meant + "On its pull request "},
+		{Report{Verdict: Partial, Expectations: given}, nil, meant + "On its pull request "},
+		{Report{Verdict: Partial, Expectations: given, PR: 7, HeadSHA: strings.Repeat("a", 40)}, nil, meant + "Someone who may write comments `/verify accept "},
+		{Report{Verdict: Fail, Expectations: &Expectations{Held: 3, Regressed: []Expectation{{Test: "a"}}}}, kept, "- **Fix it.**"},
+	} {
+		ls := tt.r.todo(tt.cs)
+		if len(ls) == 0 || len(ls[0]) < len(tt.first) || ls[0][:len(tt.first)] != tt.first {
+			t.Errorf("%q, want %q", ls, tt.first)
+		}
+	}
+}
