@@ -69,8 +69,7 @@ func Survey(root string, files []string, tools *Toolchains) []Explained {
 
 // Explain looks at both trees of in and runs nothing.
 func (g *Gate) Explain(ctx context.Context, in Input) (*Explanation, error) {
-	r := &runner{Gate: g, in: in, res: &Result{Toolchains: map[string]string{}}, plan: map[Side]*sides.Plan{}, suites: map[Side]Suite{}}
-	r.sides = r.reader()
+	r := newRunner(g, in, task{})
 	for _, side := range []Side{Base, Head} {
 		p, err := r.planFor(ctx, side)
 		if err != nil {
