@@ -28,6 +28,7 @@ func configCommand(p *program) *cobra.Command {
 		Short: "Check a configuration, and say what is wrong with it as FILE:LINE:COLUMN: KEY: TEXT",
 		Long: `Check FILE, else .github/ycbot.yml as it stands in the working tree, and say what
 is wrong with it as FILE:LINE:COLUMN: KEY: TEXT, with the key that was likely meant.
+What is right and likely meant otherwise is a warning, in the same form.
 
 Exit codes: 0 it is right, or there is none; 3 it is not.`,
 		Example: `  ycbot config check`,
@@ -80,6 +81,9 @@ func (p *program) configCheck(dir string, args []string) error {
 	}
 	_, err = config.Parse(name, data)
 	if err == nil {
+		for _, w := range config.Warnings(name, data) {
+			fmt.Fprintln(p.stdout, terminal.Printable(w.Error()))
+		}
 		_, err = fmt.Fprintf(p.stdout, "%s is right\n", name)
 		return err
 	}

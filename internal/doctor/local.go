@@ -155,6 +155,9 @@ func (in Input) config(c *area) {
 		}
 		return
 	}
+	for _, w := range config.Warnings(config.Path, data) {
+		c.warn("", "%s", w.Error())
+	}
 	c.ok("%s is right; a run reads it at the base commit", config.Path)
 }
 

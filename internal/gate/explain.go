@@ -54,7 +54,13 @@ type ExplainedCommand struct {
 	Stage   Stage  `json:"stage"`
 	Command string `json:"command"`
 	Results string `json:"results"` // how it reports each test; empty: it does not
+
+	Typed  string `json:"-"` // as a person types it
+	Script string `json:"-"` // what a person types for all tests of the project in place of it; empty: nothing
 }
+
+// ReportsTests says whether a test command of the configuration is one that reports each test.
+func ReportsTests(text string) bool { return ecosystem.ShellCommand(StageTest, text).Results != nil }
 
 // Survey is every project that the gate finds in the folder root with these files,
 // as if a change touched all of them. It runs nothing.
@@ -150,7 +156,7 @@ func explained(p ecosystem.Project, affected bool) Explained {
 }
 
 func explainedCommand(c ecosystem.Command) ExplainedCommand {
-	e := ExplainedCommand{Stage: c.Stage, Command: c.Text}
+	e := ExplainedCommand{Stage: c.Stage, Command: c.Text, Typed: c.Typed(), Script: c.Script}
 	if c.Results != nil {
 		e.Results = c.Results.Name
 	}

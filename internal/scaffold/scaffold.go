@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,34 +185,53 @@ func writeNew(name, text string, force bool) (bool, error) {
 }
 
 // foundCommands are the commands of a configuration as the gate finds them, as
-// comments.
+// comments. Of those whose tests are not distinguished once they are named it says so.
 func foundCommands(e *gate.Explanation) string {
 	var b strings.Builder
 	b.WriteString("## The commands of the gate. Without them it finds these by itself (ycbot gate explain):\n# commands:\n")
 	any := false
 	for _, stage := range []gate.Stage{gate.StageSetup, gate.StageBuild, gate.StageTest, gate.StageLint} {
-		var lines []string
+		var lines, whole []string
 		for _, p := range e.Projects {
-			for _, c := range p.Commands {
-				if c.Stage != stage {
-					continue
-				}
-				text := c.Command
+			for _, c := range typed(p, stage) {
+				text := c.Typed
 				if p.Root != "." {
 					text = "cd " + quoted(p.Root) + " && " + text
 				}
 				lines = append(lines, text)
+				if c.Results != "" && !gate.ReportsTests(text) {
+					whole = append(whole, text)
+				}
 			}
 		}
 		if len(lines) > 0 {
 			any = true
 			fmt.Fprintf(&b, "#   %s: %s\n", stage, inline(lines))
 		}
+		for _, text := range whole {
+			fmt.Fprintf(&b, "##   Named here %s counts as one test; found by itself it reports each of its tests.\n", inlineText(text))
+		}
 	}
 	if !any {
 		return "## The commands of the gate, each a command or a list of them. It found none here: name them.\n# commands:\n#   setup: [make deps]      # the only step with the network\n#   build: [make]\n#   test: [make test]\n"
 	}
 	return b.String()
+}
+
+// typed are the commands of a stage of a project, or the one that a person types in place
+// of all of them.
+func typed(p gate.Explained, stage gate.Stage) []gate.ExplainedCommand {
+	var out []gate.ExplainedCommand
+	for _, c := range p.Commands {
+		if c.Stage == stage {
+			out = append(out, c)
+		}
+	}
+	if i := slices.IndexFunc(out, func(c gate.ExplainedCommand) bool { return c.Script != "" }); i >= 0 {
+		out[i].Typed = out[i].Script
+		return out[i : i+1]
+	}
+	return out
 }
 
 // inline is a YAML list in one line.

@@ -99,3 +99,27 @@ func repository(t *testing.T, files string) string {
 	}
 	return dir
 }
+
+// The commands of the configuration are such as a person types, and those whose tests are
+// distinguished only where the gate finds them by itself are named.
+func TestFoundCommands(t *testing.T) {
+	t.Parallel()
+	test := func(text, typed, script string) gate.ExplainedCommand {
+		return gate.ExplainedCommand{Stage: gate.StageTest, Command: text, Results: "of each", Typed: typed, Script: script}
+	}
+	got := foundCommands(&gate.Explanation{Projects: []gate.Explained{
+		{Root: ".", Commands: []gate.ExplainedCommand{test(`npx mocha --reporter "$REPORTER"`, "npx mocha", "")}},
+		{Root: "sub", Commands: []gate.ExplainedCommand{test(`pytest --junitxml="$RESULTS"`, "pytest", "")}},
+		{Root: "web", Commands: []gate.ExplainedCommand{test("npx jest --json", "npx jest", "npm test"), {Stage: gate.StageTest, Typed: "npx tsd"}}},
+		{Root: "lib", Commands: []gate.ExplainedCommand{{Stage: gate.StageTest, Command: "make test", Typed: "make test"}}},
+	}})
+	want := `## The commands of the gate. Without them it finds these by itself (ycbot gate explain):
+# commands:
+#   test: [npx mocha, cd sub && pytest, cd web && npm test, cd lib && make test]
+##   Named here cd sub && pytest counts as one test; found by itself it reports each of its tests.
+##   Named here cd web && npm test counts as one test; found by itself it reports each of its tests.
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -46,7 +46,7 @@ func ShellCommand(stage Stage, text string) Command {
 	return c
 }
 
-// plainWords splits a command that is nothing but words: no quotes, variables,
+// plainWords splits a command that is nothing but words, as they are written: no variables,
 // redirections or second command. Variables that it sets come first.
 func plainWords(text string) ([]string, bool) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
@@ -69,13 +69,28 @@ func plainWords(text string) ([]string, bool) {
 		words = append(words, a.Name.Value+"="+value)
 	}
 	for _, w := range call.Args {
-		lit := w.Lit()
-		if lit == "" {
+		if !asWritten(w.Parts) {
 			return nil, false
 		}
-		words = append(words, lit)
+		words = append(words, printed(w))
 	}
 	return words, true
+}
+
+// asWritten says whether a shell puts nothing in the place of parts of a word but what quotes
+// keep together.
+func asWritten(parts []syntax.WordPart) bool {
+	return !slices.ContainsFunc(parts, func(p syntax.WordPart) bool {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			return false
+		case *syntax.SglQuoted:
+			return p.Dollar
+		case *syntax.DblQuoted:
+			return p.Dollar || !asWritten(p.Parts)
+		}
+		return true
+	})
 }
 
 // A Command is one thing to run at a side.
@@ -92,6 +107,7 @@ type Command struct {
 	Eco      string   // name of the ecosystem whose it is; empty: of none
 	Results  *Results // how its standard output reports each test; nil: it does not
 	Plain    *Command // as the project wrote it, without asking for results; nil: there is none
+	Script   string   // what a person types in its place, where it does what the project's script does before it, too; empty: nothing is
 	Flags    []string // of the test runner, which also hold when tests are run again
 	Needed   bool     // is run beside setup commands of the configuration
 	Go       string   // version of the go command that it calls; empty: none, or not known

@@ -70,17 +70,21 @@ func TestShellCommand(t *testing.T) {
 func TestAdopted(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"PYTHONPATH=src pytest -k 'x' tests":     "", // a quote is left to the shell
-		"PYTHONPATH=src pytest -k x tests":       `PYTHONPATH=src pytest -k x -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests`,
-		"A=1 B= python -m pytest -c cfg/x.ini":   `A=1 B= python -m pytest -c cfg/x.ini -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
-		"uv run pytest":                          `uv run pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
-		"hatch run python -m unittest tests.x":   `hatch run python -m unittest tests.x`,
-		"NODE_ENV=test npx mocha -r a/b.js c.js": `NODE_ENV=test npx mocha -r a/b.js --reporter "$REPORTER" --reporter-options output="$RESULTS" c.js`,
-		"CI=1 make test":                         "",
-		"poetry run tox":                         "",
-		"yarn mocha test":                        `yarn mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" test`,
-		"node --test":                            `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`,
-		"npm run mocha":                          "",
+		`PYTHONPATH=. pytest -k 'a or b' "t/x.py"`: `PYTHONPATH=. pytest -k 'a or b' -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" "t/x.py"`,
+		`pytest -k "$WHICH"`:                       "",
+		`pytest $'x'`:                              "",
+		"python3 -m unittest discover -p '*.py'":   `python3 -m unittest discover -p '*.py'`,
+		"npx mocha 'test/**/*.js'":                 `npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" 'test/**/*.js'`,
+		"PYTHONPATH=src pytest -k x tests":         `PYTHONPATH=src pytest -k x -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests`,
+		"A=1 B= python -m pytest -c cfg/x.ini":     `A=1 B= python -m pytest -c cfg/x.ini -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
+		"uv run pytest":                            `uv run pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
+		"hatch run python -m unittest tests.x":     `hatch run python -m unittest tests.x`,
+		"NODE_ENV=test npx mocha -r a/b.js c.js":   `NODE_ENV=test npx mocha -r a/b.js --reporter "$REPORTER" --reporter-options output="$RESULTS" c.js`,
+		"CI=1 make test":                           "",
+		"poetry run tox":                           "",
+		"yarn mocha test":                          `yarn mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" test`,
+		"node --test":                              `node --test --test-reporter="$REPORTER" --test-reporter-destination="$RESULTS"`,
+		"npm run mocha":                            "",
 	} {
 		c := ShellCommand(StageTest, text)
 		if got := c.Text; c.Results == nil && want != "" || c.Results != nil && got != want {

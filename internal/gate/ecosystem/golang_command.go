@@ -95,7 +95,8 @@ func adoptGoTest(c Command, words []string) (Command, bool) {
 // packages. It leaves alone what runs elsewhere, runs no tests or passes
 // arguments on to them.
 func goTestWords(words []string) (flags, packages []string, ok bool) {
-	if len(words) < 2 || words[0] != "go" || words[1] != "test" {
+	quotes := func(w string) bool { return strings.ContainsAny(w, `"'`) } // which only a shell takes away
+	if len(words) < 2 || words[0] != "go" || words[1] != "test" || slices.ContainsFunc(words, quotes) {
 		return nil, nil, false
 	}
 	words = words[2:]

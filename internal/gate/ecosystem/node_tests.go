@@ -52,6 +52,9 @@ func (p *Project) testNode(s *Survey, dir string, m Manifest, onlyMembers bool) 
 			}
 			one := r.command(c, part.call, prelude)
 			one.Results.Rebuild = rebuild
+			if len(prelude) > 0 {
+				one.Script = "npm test"
+			}
 			p.Test = append(p.Test, one)
 			prelude = nil
 		case part.lints():

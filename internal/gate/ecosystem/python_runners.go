@@ -199,10 +199,11 @@ func adoptPython(c Command, words []string) (Command, bool) {
 	case words[0] == "pytest" || words[0] == "py.test":
 		var args, files []string
 		for i, w := range words[1:] {
+			name := strings.Trim(w, `"'`)
 			switch {
-			case strings.HasPrefix(w, "--junit"):
+			case strings.HasPrefix(name, "--junit"):
 				return c, false
-			case !strings.HasPrefix(w, "-") && !pytestValued(words[i]) && (strings.Contains(w, "/") || strings.HasSuffix(w, ".py") || isPythonTest(w+"/x.py")):
+			case !strings.HasPrefix(name, "-") && !pytestValued(words[i]) && (strings.Contains(name, "/") || strings.HasSuffix(name, ".py") || isPythonTest(name+"/x.py")):
 				files = append(files, w)
 			default:
 				args = append(args, w)
