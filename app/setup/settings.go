@@ -14,9 +14,11 @@ var settingPattern = pattern.New(`^(?:export )?([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
 // ParseSettings reads lines NAME=value, as env files of compose and systemd have them:
 // empty lines and those that begin with # are passed over, and a value may stand in
-// quotes. Nothing in it is expanded.
+// quotes. Nothing in it is expanded. A name that begins with YCBOT_ and that ycbot does not
+// read is an error, as what it was meant to set would be left as it is without a word.
 func ParseSettings(text string) (out []string, err error) {
 	n := 0
+	var unknown []error
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSpace(line)
@@ -27,6 +29,9 @@ func ParseSettings(text string) (out []string, err error) {
 		if m == nil {
 			return nil, fmt.Errorf("line %d: want NAME=value", n) // the line may hold a secret
 		}
+		if text := Unknown(m[1]); text != "" {
+			unknown = append(unknown, fmt.Errorf("line %d: %s", n, text))
+		}
 		value := m[2]
 		if len(value) > 0 && (value[0] == '"' || value[0] == '\'') {
 			if len(value) < 2 || value[len(value)-1] != value[0] {
@@ -36,7 +41,7 @@ func ParseSettings(text string) (out []string, err error) {
 		}
 		out = append(out, m[1]+"="+value)
 	}
-	return out, nil
+	return out, errors.Join(unknown...)
 }
 
 // A settingsFile is one that is being made. It is there under its name when it is whole.

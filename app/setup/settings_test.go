@@ -13,7 +13,7 @@ func TestSettingsFile(t *testing.T) {
 	if diff := cmp.Diff([]string{"A=1", "B=two words", "C=x=y", "D=", `E=a\nb`}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
-	for _, bad := range []string{"nothing", "A B=1", "A=\"open", "=1"} {
+	for _, bad := range []string{"nothing", "A B=1", "A=\"open", "=1", "ycbot_login=required"} {
 		if got, err := ParseSettings(bad); err == nil {
 			t.Errorf("%q is read as %q", bad, got)
 		}

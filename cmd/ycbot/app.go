@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ycbot/ycbot/app/host"
+	"github.com/ycbot/ycbot/app/setup"
 	"github.com/ycbot/ycbot/internal/disk"
 	"github.com/ycbot/ycbot/internal/machine"
 	"github.com/ycbot/ycbot/internal/telemetry"
@@ -130,17 +131,19 @@ func (o *appOptions) working(cmd *cobra.Command) {
 
 // appServe does "ycbot app serve".
 func (p *program) appServe(ctx context.Context, o *appOptions) error {
+	m := p.appMachine()
 	if err := errors.Join(o.Read(p.getenv), o.Listening(p.getenv)); err != nil {
 		if o.ID <= 0 {
 			err = fmt.Errorf("%w\n\"ycbot app manifest\" makes an App and a file with its settings, which --settings FILE names", err)
 		}
 		return err
 	}
-	return host.Serve(ctx, p.appMachine(), p.door("app"), o.settings())
+	return host.Serve(ctx, m, p.door("app"), o.settings())
 }
 
 // appWork does "ycbot app work".
 func (p *program) appWork(ctx context.Context, o *appOptions) error {
+	m := p.appMachine()
 	err := o.Read(p.getenv)
 	if o.Database == "" {
 		err = errors.Join(err, errors.New("DATABASE_URL is not set: \"app work\" takes jobs from the PostgreSQL that a server stores them in; with SQLite \"app serve\" does the work itself"))
@@ -148,7 +151,7 @@ func (p *program) appWork(ctx context.Context, o *appOptions) error {
 	if err != nil {
 		return err
 	}
-	return host.Work(ctx, p.appMachine(), p.door("app"), o.settings())
+	return host.Work(ctx, m, p.door("app"), o.settings())
 }
 
 // settings are the options with those of the flags that have a form of their own.
@@ -158,9 +161,13 @@ func (o *appOptions) settings() host.Options {
 	return s
 }
 
-// appMachine is the machine, with the log of a process that serves: in JSON.
+// appMachine is the machine, with the log of a process that serves: in JSON. Variables that
+// may be misspelled are its first lines.
 func (p *program) appMachine() machine.Machine {
 	p.logger = slog.New(telemetry.LogHandler(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelInfo)})))
+	for _, text := range setup.UnknownIn(p.env) {
+		p.logger.Warn(text)
+	}
 	return p.machine()
 }
 

@@ -15,6 +15,8 @@ func TestAppSettings(t *testing.T) {
 	login := append(whole[:3:3], "YCBOT_CLIENT_ID=x", "YCBOT_CLIENT_SECRET=y", "YCBOT_SESSION_KEY="+strings.Repeat("k", 32))
 	file := filepath.Join(home, "operator.yml")
 	write(t, file, "version: 1\nrepositories: {deny: [acme]}\n")
+	misspelled := filepath.Join(home, "ycbot.env")
+	write(t, misspelled, "YCBOT_APP_ID=1\nYCBOT_LOGN=required\n")
 	for _, test := range []struct {
 		name string
 		args []string
@@ -36,6 +38,8 @@ func TestAppSettings(t *testing.T) {
 		{"allowed", nil, append(whole[:3:3], "YCBOT_ALLOW_REPOS=acme", "YCBOT_ALLOW_INSTALLATIONS=x"), []string{`YCBOT_ALLOW_REPOS "acme"`, `YCBOT_ALLOW_INSTALLATIONS "x"`}},
 		{"no one works", []string{"--no-work"}, whole, []string{"--no-work needs PostgreSQL"}},
 		{"no workers", []string{"--workers", "0"}, whole, []string{"--workers 0"}},
+		{"misspelled in the file", []string{"--settings", misspelled}, whole, []string{"ycbot.env: line 2: ycbot reads no variable YCBOT_LOGN; did you mean YCBOT_LOGIN?"}},
+		{"misspelled in the environment", nil, append(whole[:2:2], "YCBOT_WEBHOOK_SECRT=x"), []string{`"level":"WARN","msg":"ycbot reads no variable YCBOT_WEBHOOK_SECRT; did you mean YCBOT_WEBHOOK_SECRET?"`, "YCBOT_WEBHOOK_SECRET is not set"}},
 		{"config", nil, append(whole[:3:3], "YCBOT_CONFIG=missing.yml"), []string{"YCBOT_CONFIG", "missing.yml"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -186,6 +186,9 @@ func (in Input) origin(ctx context.Context) (github.Repo, bool) {
 
 // app looks at the settings of the App, here and on GitHub.
 func (in Input) app(ctx context.Context, c *area) {
+	for _, text := range setup.UnknownIn(in.Machine.Env) {
+		c.warn("docs/operate.md and \"ycbot help environment\" list the variables", "%s", text)
+	}
 	if in.App == nil {
 		c.skip("docs/operate.md says how to set one up", "no App is set up here; only \"ycbot app\" needs one")
 		return
