@@ -113,9 +113,10 @@ func (o *Options) Place(getenv func(string) string) (err error) {
 	if err != nil {
 		return fmt.Errorf("YCBOT_DATA: %w", err)
 	}
-	if o.Blobs = cmp.Or(o.Blobs, getenv("YCBOT_BLOBS")); o.Blobs != "" {
+	// YCBOT_BLOBS is the name that it had before.
+	if o.Blobs = cmp.Or(o.Blobs, getenv("YCBOT_BLOB_URL"), getenv("YCBOT_BLOBS")); o.Blobs != "" {
 		if o.Bucket, err = blobs.Open(o.Blobs); err != nil {
-			return fmt.Errorf("YCBOT_BLOBS: %w", err)
+			return fmt.Errorf("YCBOT_BLOB_URL: %w", err)
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: ycbot-blobs URL; ycbot starts it where YCBOT_BLOBS names a bucket of a cloud")
+		fmt.Fprintln(os.Stderr, "usage: ycbot-blobs URL; ycbot starts it where YCBOT_BLOB_URL names a bucket of a cloud")
 		os.Exit(3)
 	}
 	if err := run(context.Background(), os.Args[1], os.NewFile(3, "socket"), os.Stdin, os.Stdout); err != nil {

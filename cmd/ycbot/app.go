@@ -108,7 +108,7 @@ func (o *appOptions) common(cmd *cobra.Command) {
 	f.StringVar(&o.MetricsAddr, "metrics-addr", "", "answer /metrics, /healthz and /readyz on `HOST:PORT`, and /metrics nowhere else ($YCBOT_METRICS_ADDR)")
 	f.StringVar(&o.PublicURL, "public-url", "", "`URL` under which people reach the server ($YCBOT_PUBLIC_URL)")
 	f.StringVar(&o.Data, "data", "", "`DIR` of everything that is kept ($YCBOT_DATA, default ./data)")
-	f.StringVar(&o.Blobs, "blobs", "", "`URL` of a bucket for what runs produce, such as file:///srv/ycbot ($YCBOT_BLOBS)")
+	f.StringVar(&o.Blobs, "blobs", "", "`URL` of a bucket for what runs produce, such as file:///srv/ycbot ($YCBOT_BLOB_URL)")
 	f.StringVar(&o.GitHubURL, "github-url", "", "`URL` of GitHub's API ($YCBOT_GITHUB_URL, $GITHUB_API_URL, default https://api.github.com)")
 	f.StringVar(&o.ConfigFile, "config", "", "`FILE` like .github/ycbot.yml, below that of each repository; its limits cannot be\nraised by one ($YCBOT_CONFIG)")
 	f.StringVar(&o.Retention, "retention", "", "how long runs are kept, such as 90d ($YCBOT_RETENTION, default 90d)")

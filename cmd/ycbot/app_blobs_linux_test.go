@@ -84,7 +84,7 @@ func TestAppBlobsGoAway(t *testing.T) {
 			t.Parallel()
 			h := newInstalled(t)
 			folder := filepath.Join(t.TempDir(), "bucket")
-			h.env = []string{"YCBOT_BLOBS=file://" + folder}
+			h.env = []string{"YCBOT_BLOB_URL=file://" + folder}
 			if on == "postgres" {
 				h.database = server.Database(t)
 			}

@@ -181,8 +181,8 @@ func TestDoctorAppData(t *testing.T) {
 	v.has(t, "app", doctor.OK, "the server creates "+filepath.Join(data, "ycbot.db"))
 	write(t, filepath.Join(data, "file"), "")
 	look("YCBOT_DATA="+filepath.Join(data, "file")).has(t, "app", doctor.Issue, "is no folder")
-	look("YCBOT_BLOBS=file://"+data+"/blobs").has(t, "app", doctor.OK, "outputs of runs: "+data+"/blobs")
-	look("YCBOT_BLOBS=file://"+data+"/file").has(t, "app", doctor.Issue, "outputs of runs: "+data+"/file is no folder")
+	look("YCBOT_BLOB_URL=file://"+data+"/blobs").has(t, "app", doctor.OK, "outputs of runs: "+data+"/blobs")
+	look("YCBOT_BLOB_URL=file://"+data+"/file").has(t, "app", doctor.Issue, "outputs of runs: "+data+"/file is no folder")
 	v = look("DATABASE_URL=postgres://ycbot:hunter2-of-the-database@127.0.0.1:1/ycbot")
 	v.has(t, "app", doctor.Issue, "database: ")
 	if v.code != 1 || strings.Contains(v.text, "hunter2") {

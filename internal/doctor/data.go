@@ -56,7 +56,7 @@ func (in Input) data(ctx context.Context, c *area) {
 
 // blobs looks whether what runs produce can be stored.
 func (in Input) blobs(ctx context.Context, c *area) {
-	const todo = "compare YCBOT_BLOBS with the bucket's address, rights and room"
+	const todo = "compare YCBOT_BLOB_URL with the bucket's address, rights and room"
 	folder, local := in.App.Bucket.(blobs.File)
 	switch {
 	case in.App.Bucket == nil: // what was looked at besides
