@@ -47,7 +47,8 @@ func TestScenarios(t *testing.T) {
 	}
 	if testing.Short() { // most of the time goes into the go command, not into this package
 		files = slices.DeleteFunc(files, func(f string) bool {
-			return !slices.Contains(shortScenarios, strings.TrimSuffix(filepath.Base(f), ".txtar"))
+			name := strings.TrimSuffix(filepath.Base(f), ".txtar")
+			return !slices.Contains(shortScenarios, name) && !variants.Named(t, name)
 		})
 	}
 	w := newWorld(t)

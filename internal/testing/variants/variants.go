@@ -1,12 +1,13 @@
 // Package variants leaves tests out of "make test" that "make variants" runs: what shows a
 // promise once more, in another language, for another author or in its whole size, and what
 // takes longer than someone who changes a line should wait. Each is left out for a reason,
-// which stands beside it. test/summary counts them apart. The Makefile finds the tests by the
+// which stands beside it, and runs also where -run names it alone. test/summary counts them apart. The Makefile finds the tests by the
 // calls of this package in them, so that a function that tests share does not call it.
 package variants
 
 import (
 	"flag"
+	"strings"
 	"testing"
 )
 
@@ -18,10 +19,29 @@ const Left = "left to make variants"
 // Asked says whether the run is one of variants.
 func Asked() bool { return *asked }
 
+// Named says whether -run names a test, or the case of that name in it, and no other:
+// someone who names what is left out wants to see it.
+func Named(t *testing.T, cases ...string) bool {
+	t.Helper()
+	f := flag.Lookup("test.run")
+	return f != nil && names(f.Value.String(), strings.Join(append([]string{t.Name()}, cases...), "/"))
+}
+
+// names says whether a pattern is a name, whole and without wildcards, as people write it:
+// with or without the anchors.
+func names(pattern, test string) bool {
+	parts := strings.Split(pattern, "/")
+	for i, p := range parts {
+		parts[i] = strings.TrimSuffix(strings.TrimPrefix(p, "^"), "$")
+	}
+	plain := func(s string) string { return strings.ReplaceAll(s, " ", "_") } // as testing does
+	return plain(strings.Join(parts, "/")) == plain(test)
+}
+
 // Only leaves a whole test out.
 func Only(t *testing.T) {
 	t.Helper()
-	if !*asked {
+	if !*asked && !Named(t) {
 		t.Skip(Left)
 	}
 }
@@ -30,7 +50,7 @@ func Only(t *testing.T) {
 func Run(t *testing.T, name string, variant bool, f func(*testing.T)) {
 	t.Helper()
 	switch {
-	case variant == *asked:
+	case variant == *asked || Named(t, name):
 		t.Run(name, f)
 	case variant:
 		t.Run(name, func(t *testing.T) { t.Skip(Left) })
