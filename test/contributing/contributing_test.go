@@ -2,11 +2,15 @@
 package contributing
 
 import (
+	"errors"
+	"fmt"
 	"go/format"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +62,58 @@ func sides(diff string) (before, after string) {
 	return strings.Join(was, "\n"), strings.Join(is, "\n")
 }
 
+// apply makes the change of a step, in files that read has and changed is to have.
+func (s step) apply(read func(file string) (string, error), changed map[string]string) error {
+	text, err := read(s.file)
+	switch {
+	case s.kind == "sh":
+		return nil
+	case s.kind != "diff" && err == nil:
+		return errors.New("is there: let the walk add something else")
+	case s.kind != "diff":
+		changed[s.file] = s.text
+	case err != nil:
+		return err
+	default:
+		before, after := sides(s.text)
+		// gofmt aligns, so that one line moves the words of its neighbours apart.
+		at := regexp.MustCompile(regexp.MustCompile(`[ \t]+`).ReplaceAllLiteralString(regexp.QuoteMeta(before), `[ \t]+`)).FindAllStringIndex(text, -1)
+		if len(at) != 1 {
+			return fmt.Errorf("has this %d times, and once is needed: update the diff\n%s", len(at), before)
+		}
+		changed[s.file] = text[:at[0][0]] + after + text[at[0][1]:]
+	}
+	if strings.HasSuffix(s.file, ".go") {
+		src, err := format.Source([]byte(changed[s.file]))
+		if err != nil {
+			return err
+		}
+		changed[s.file] = string(src)
+	}
+	return nil
+}
+
+// walked makes the changes of all walks, one after the other, in the repository where it has
+// other texts for some files. It returns the files that are different then.
+func walked(names []string, steps map[string][]step, other map[string]string) (map[string]string, error) {
+	changed := maps.Clone(other)
+	read := func(file string) (string, error) {
+		if text, ok := changed[file]; ok {
+			return text, nil
+		}
+		text, err := os.ReadFile(filepath.Join(root, file))
+		return string(text), err
+	}
+	for _, name := range names {
+		for _, s := range steps[name] {
+			if err := s.apply(read, changed); err != nil {
+				return nil, fmt.Errorf("CONTRIBUTING.md, %q, walks over this place: %s %w\n(go test ./test/contributing shows it again)", name, s.file, err)
+			}
+		}
+	}
+	return changed, nil
+}
+
 // TestWalks holds that each change of CONTRIBUTING.md can be made as it stands there, one
 // after the other, and with -variants that its commands succeed then.
 func TestWalks(t *testing.T) {
@@ -65,43 +121,14 @@ func TestWalks(t *testing.T) {
 	if len(names) != 5 {
 		t.Errorf("%d walks: %q", len(names), names)
 	}
-	changed := map[string]string{} // files of the copy, by path
-	read := func(file string) string {
-		if text, ok := changed[file]; ok {
-			return text
-		}
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
 	for _, name := range names {
-		for _, s := range steps[name] {
-			switch s.kind {
-			case "sh":
-				continue
-			case "diff":
-				before, after := sides(s.text)
-				text := read(s.file)
-				if n := strings.Count(text, before); n != 1 {
-					t.Fatalf("%s: what a difference begins with is %d times in %s:\n%s", name, n, s.file, before)
-				}
-				changed[s.file] = strings.Replace(text, before, after, 1)
-			default:
-				if _, err := os.Stat(filepath.Join(root, s.file)); err == nil {
-					t.Fatalf("%s: %s is there", name, s.file)
-				}
-				changed[s.file] = s.text
-			}
-			if strings.HasSuffix(s.file, ".go") {
-				src, err := format.Source([]byte(changed[s.file]))
-				if err != nil {
-					t.Fatalf("%s: %s: %v", name, s.file, err)
-				}
-				changed[s.file] = string(src)
-			}
+		if !slices.ContainsFunc(steps[name], func(s step) bool { return s.kind == "sh" }) {
+			t.Errorf("%s: the walk ends without a command that shows what it made", name)
 		}
+	}
+	changed, err := walked(names, steps, map[string]string{})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if !variants.Asked() {
 		return
@@ -122,6 +149,41 @@ func TestWalks(t *testing.T) {
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s\n%s", name, err, s.text, out)
 			}
+		}
+	}
+}
+
+// What someone adds in the usual places leaves the walks as they are.
+func TestWalksAfterAdditions(t *testing.T) {
+	t.Parallel()
+	names, steps := walks(t)
+	for _, tt := range []struct{ what, file, old, with string }{
+		{"an ecosystem", "internal/gate/ecosystem/ecosystem.go", "elixirEcosystem(),\n", "elixirEcosystem(),\n\t\tzigEcosystem(),\n"},
+		{"the row of an ecosystem", "docs/gate.md", "\n| Elixir |", "\n| Zig | `build.zig` | – | `zig build test` | – | no |\n| Elixir |"},
+		{"an untried ecosystem", "docs/gate.md", "tox and nox. Gradle,", "tox and nox. Gradle, Zig,"},
+		{"a tool", "internal/tool/all.go", "Grep(t)}", "Grep(t), Hexdump(t)}"},
+		{"a tool of a group", "agents/groups.go", `"glob", "grep"}`, `"glob", "grep", "hexdump"}`},
+		{"a documented tool", "docs/agents.md", "`glob`, `grep` |", "`glob`, `grep`, `hexdump` |"},
+		{"a verb", "internal/event/command.go", `VerbStatus Verb = "status"`, "VerbStatus     Verb = \"status\"\n\tVerbUnderstand Verb = \"understand\""},
+		{"an answer", "app/answer.go", "event.VerbStatus: w.status,", "event.VerbStatus:     w.status,\n\t\tevent.VerbUnderstand: w.status,"},
+		{"a check", "internal/gate/checks/checks.go", "Run: Use},\n", "Run: Use},\n\t\t{Name: \"sizes\", Run: Sizes},\n"},
+		{"a key", "internal/config/config.go", "Annotations bool    `json", "Labels bool `json:\"labels\"`\n\tAnnotations bool    `json"},
+		{"a key that is parsed", "internal/config/schema.go", `set: boolean(&c.Publish.Annotations)},`, "set: boolean(&c.Publish.Annotations)},\n\t\t\t{key: \"labels\", set: boolean(&c.Publish.Labels)},"},
+		{"a key that is printed", "internal/config/print.go", "c.Publish.Annotations}}", `c.Publish.Annotations}, {"labels", c.Publish.Labels}}`},
+		{"a documented key", "docs/config.md", "\n| `publish.annotations` |", "\n| `publish.labels` | | | |\n| `publish.annotations` |"},
+		{"a key that is tested", "internal/config/config_test.go", "annotations: false}", "annotations: false, labels: true}"},
+		{"a value of a key", "internal/config/config_test.go", "Publish{Comment: CommentOff}", "Publish{Comment: CommentOff, Labels: true}"},
+	} {
+		src, err := os.ReadFile(filepath.Join(root, tt.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(src), tt.old, tt.with, 1)
+		if text == string(src) {
+			t.Errorf("%s: %s has no %q", tt.what, tt.file, tt.old)
+		}
+		if _, err := walked(names, steps, map[string]string{tt.file: text}); err != nil {
+			t.Errorf("%s: %v", tt.what, err)
 		}
 	}
 }
