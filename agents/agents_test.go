@@ -7,21 +7,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ycbot/ycbot/internal/tool"
 )
 
-// names knows what the tool package knows, as far as the tests need it.
-func names(name string) (string, bool) {
-	aliases := map[string]string{
-		"read": "read_file", "Read": "read_file", "Grep": "grep", "Glob": "glob", "LS": "list_dir", "bash": "run_bash", "Bash": "run_bash",
-		"web_fetch": "fetch_url", "WebFetch": "fetch_url", "Task": "Agent", "task": "Agent", "spawn_agent": "Agent",
-		"write": "write_file", "Write": "write_file", "edit": "edit_file", "Edit": "edit_file",
+// names are those of the tools that there are.
+var names = tool.Resolve
+
+// grouped are the tools of groups.
+func grouped(t *testing.T, groups ...string) (out []string) {
+	t.Helper()
+	for _, g := range groups {
+		tools, known := group(g)
+		if !known {
+			t.Fatalf("there is no group %s", g)
+		}
+		out = add(out, tools...)
 	}
-	if c, ok := aliases[name]; ok {
-		return c, true
-	}
-	known := "read_file read_many_files list_dir list_project_structure glob grep list_git_changed_files git_branch_status git_show_file_at_rev " +
-		"git_diff_files git_log_file git_blame_lines git_merge_base pr_read todo_write submit_result run_bash run_tests start_process process_output stop_process screenshot fetch_url Agent write_file edit_file git_commit git"
-	return name, slices.Contains(strings.Fields(known), name)
+	return out
 }
 
 // The built-in agents load without a warning, stay within the caps, have no
@@ -81,13 +84,8 @@ func TestBuiltinRoles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, role := range []string{"scout", "review", "security_analyst"} {
-		var want []string
-		for _, g := range roleGroups(role) {
-			tools, _ := group(g)
-			want = add(want, tools...)
-		}
 		d, _ := Find(defs, role)
-		if diff := cmp.Diff(want, d.Tools); diff != "" {
+		if diff := cmp.Diff(grouped(t, roleGroups(role)...), d.Tools); diff != "" {
 			t.Errorf("tools of %s (-want +got):\n%s", role, diff)
 		}
 	}

@@ -40,7 +40,7 @@ func TestAcceptance01Files(t *testing.T) {
 		{Name: "atoms", Description: "Words as Elixir writes them", Tools: []string{"read_file", "grep"}, DisallowedTools: plan, Phase: PhasePlan, Mode: Reflexion, Isolation: Worktree, MaxIterations: 40, Prompt: "Work.", Appends: true, Source: ".exathena/agents/atoms.md", Dialect: ExAthena},
 		{
 			Name: "auditor", Description: "Works like a role of BLXCode", Role: "security_analyst",
-			Tools:   []string{"list_project_structure", "read_file", "read_many_files", "list_dir", "glob", "grep", "list_git_changed_files", "git_diff_files", "git_show_file_at_rev", "git_merge_base"},
+			Tools:   grouped(t, "environment_read", "workspace_read", "diff_read"),
 			Timeout: 4 * time.Minute, MaxOutputTokens: 15000, MaxIterations: 40, Structured: true, SuccessCriteria: []string{"Every new entrance is named", "Each finding has a path"},
 			Prompt: "Look for ways in.", Appends: true, Source: ".ycbot/agents/auditor.md", Dialect: Ycbot,
 		},

@@ -140,16 +140,18 @@ func TestWalks(t *testing.T) {
 		}
 	}
 	for _, name := range names {
-		for _, s := range steps[name] {
-			if s.kind != "sh" {
-				continue
+		t.Run(name, func(t *testing.T) {
+			for _, s := range steps[name] {
+				if s.kind != "sh" {
+					continue
+				}
+				cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", s.text)
+				cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-trimpath -vet=off") // which the build cache shares between copies
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s\n%s", err, s.text, out)
+				}
 			}
-			cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", s.text)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-trimpath -vet=off") // which the build cache shares between copies
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%s: %v\n%s\n%s", name, err, s.text, out)
-			}
-		}
+		})
 	}
 }
 
