@@ -434,6 +434,11 @@ func (b *builder) observations() {
 			Severity: report.SeverityWarning, Title: "the change adds code that " + m.What, Path: m.Path, Line: m.Line, Detail: m.Text,
 		})
 	}
+	for _, m := range b.result.Remarks {
+		b.findings = append(b.findings, report.Finding{
+			Severity: report.SeverityInfo, Title: m.Title, Path: m.Path, Line: m.Line, Detail: m.Note, Evidence: m.Evidence,
+		})
+	}
 	t := b.result.Tests
 	for _, g := range []struct {
 		cases    []gate.Case

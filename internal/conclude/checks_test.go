@@ -31,6 +31,11 @@ func TestBuilder(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{
+			name:   "remarks of checks",
+			result: gate.Result{Remarks: []gate.Remark{{Title: "it is long", Path: "a.go", Line: 7, Evidence: []string{"E1"}}}},
+			finds:  []string{"info a.go:7 it is long"},
+		},
+		{
 			name: "all is well, and a setup that worked is no news",
 			result: gate.Result{Steps: []gate.Step{
 				step(gate.StageSetup, gate.Base, "E1", 0), step(gate.StageSetup, gate.Head, "E2", 0),

@@ -18,9 +18,16 @@ import (
 // check makes a check, and keeps what it found out.
 func (r *runner) check(ctx context.Context, c checks.Check) error {
 	found, err := c.Run(ctx, r.subject())
+	r.keepFindings(found)
+	return err
+}
+
+// keepFindings puts all that a check found out where the report and the verdict look for it.
+func (r *runner) keepFindings(found checks.Findings) {
 	r.res.Probes = append(r.res.Probes, found.Probes...)
 	r.res.Tests.NewFlakiness = append(r.res.Tests.NewFlakiness, found.NewFlakiness...)
 	r.facts.Unbelieved = append(r.facts.Unbelieved, found.Unbelieved...)
+	r.res.Remarks = append(r.res.Remarks, found.Remarks...)
 	if found.Mutation != nil {
 		r.res.Mutation = found.Mutation
 	}
@@ -33,7 +40,6 @@ func (r *runner) check(ctx context.Context, c checks.Check) error {
 	if found.Believed != nil {
 		r.res.Believed = found.Believed
 	}
-	return err
 }
 
 // subject is the change as a check sees it.

@@ -81,6 +81,7 @@ type Result struct {
 	Believed     *Believed         `json:"believed,omitempty"`  // nil: no test was planted
 	Executed     *Executed         `json:"executed,omitempty"`  // nil: which changed lines ran is not known
 	Marks        []Mark            `json:"marks,omitempty"`     // by which code can recognise a test run
+	Remarks      []Remark          `json:"remarks,omitempty"`   // of checks
 	NotCovered   []string          `json:"not_covered"`
 	Notes        []string          `json:"notes"`
 	Toolchains   map[string]string `json:"toolchains"`

@@ -58,6 +58,8 @@ type (
 	LineDifference = checks.LineDifference
 	// A Believed is what became of the tests that were planted.
 	Believed = checks.Believed
+	// A Remark is a finding of a check that changes no verdict.
+	Remark = checks.Remark
 	// A Mark is a line by which code can recognise a test run.
 	Mark = ecosystem.Mark
 	// A FileClass says what a file of a repository is for.

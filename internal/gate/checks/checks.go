@@ -5,7 +5,14 @@
 // are programs by the command lines that the tree has.
 //
 // A check receives a [Subject], values and the few things that it can have done, and
-// returns [Findings]. A new one is one file here and one line of [All].
+// returns [Findings]. A new one is one file here, one line of [All] and one row of
+// docs/checks.md; what it has to say are [Remark]s. One that also decides, or that has a line
+// of its own in reports, wants a field of Findings, which the gate keeps (gate/checks.go) and
+// package conclude prints.
+//
+// What runs nothing is no check. What only reads the files of both sides is a step of the gate
+// (gate/marks.go, over package sides), and can lower the verdict by a fact of gate/verdict.go.
+// What only reads the text of the change (internal/run/hidden.go) needs no gate.
 package checks
 
 import (
@@ -50,6 +57,16 @@ type Findings struct {
 	Programs     *Programs  // nil: no command line was run
 	Believed     *Believed  // nil: no test was planted
 	Unbelieved   []string   // why results of tests are not believed, for people
+	Remarks      []Remark
+}
+
+// A Remark is what a check has to say that changes no verdict. It becomes a finding.
+type Remark struct {
+	Title    string   `json:"title"`
+	Note     string   `json:"note,omitempty"`
+	Path     string   `json:"path,omitempty"` // in the repository
+	Line     int      `json:"line,omitempty"` // on the head; 0: the whole file, or no file
+	Evidence []string `json:"evidence"`
 }
 
 // A Subject is a prepared change whose first verdict is known.
