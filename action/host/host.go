@@ -140,15 +140,17 @@ func (h *Host) Begin(ctx context.Context, j job.Job, dir string) error {
 
 // posting is what inputs and configuration say of how j is posted.
 func (h *Host) posting(j job.Job, runID string) pullrun.Posting {
-	c := h.GitHub.Config.Publish
 	po := pullrun.Posting{
-		Comment: cmp.Or(h.Inputs.Comment, string(c.Comment)), Check: c.Check, Annotations: c.Annotations, Scope: h.Inputs.WorkingDirectory,
+		Publish: h.GitHub.Config.Publish, Scope: h.Inputs.WorkingDirectory,
 		FailOn: cmp.Or(h.Inputs.FailOn, string(h.GitHub.Config.FailOn)), DetailsURL: detailsURL(h.Machine.Getenv),
 		Target: publish.Target{
 			Repo: h.GitHub.Repo, Number: j.Number, HeadSHA: j.HeadSHA, Base: h.GitHub.Base, Job: scoped(j.ID, h.Inputs.WorkingDirectory), RunID: runID, CommandComment: j.Comment,
 		},
 	}
 	po.EvidenceURL, po.Artifact = h.artifact()
+	if h.Inputs.Comment != "" {
+		po.Comment = config.Comment(h.Inputs.Comment)
+	}
 	if h.Inputs.Check != nil {
 		po.Check = *h.Inputs.Check
 	}

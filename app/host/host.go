@@ -221,7 +221,7 @@ func evidenceOn(page string) string {
 func (h *jobHost) posting(a app.Assignment) pullrun.Posting {
 	c := cmp.Or(h.hub.Config, h.hub.Operator())
 	po := pullrun.Posting{
-		Comment: string(c.Publish.Comment), Check: c.Publish.Check, Annotations: c.Publish.Annotations, FailOn: string(c.FailOn), DetailsURL: a.Details,
+		Publish: c.Publish, FailOn: string(c.FailOn), DetailsURL: a.Details,
 		EvidenceURL: evidenceOn(a.Details),
 		Target: publish.Target{
 			Repo: h.hub.Repo, Number: a.Job.Number, HeadSHA: a.Job.HeadSHA, Base: h.hub.Base, Job: a.Job.ID, RunID: a.Run, CommandComment: a.Job.Comment,

@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/app"
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/job"
+	"github.com/ycbot/ycbot/internal/pullrun"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -41,5 +44,16 @@ func TestQueueBase(t *testing.T) {
 		if got := queueBase(ref); got != want {
 			t.Errorf("%s is for %q, want %q", ref, got, want)
 		}
+	}
+}
+
+// The App posts as the configuration says.
+func TestPosting(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.Publish = config.Publish{Comment: config.CommentNew, Check: true, Annotations: true}
+	h := &jobHost{hub: &pullrun.GitHub{Config: c}}
+	if got := h.posting(app.Assignment{}).Publish; got != c.Publish {
+		t.Errorf("got %+v, want %+v", got, c.Publish)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/journal"
 	"github.com/ycbot/ycbot/internal/publish"
 )
@@ -43,16 +44,14 @@ func (e Effects) Lookup(_ context.Context, key string) (string, bool, error) {
 // A Posting is where and how the result of a run is posted: what a process that takes over
 // from one that was killed must know.
 type Posting struct {
-	Target      publish.Target `json:"target"`
-	Comment     string         `json:"comment"`
-	Check       bool           `json:"check"`
-	Annotations bool           `json:"annotations"`
-	Status      bool           `json:"status"`
-	Scope       string         `json:"scope"`
-	FailOn      string         `json:"fail_on"`
-	DetailsURL  string         `json:"details_url"`
-	EvidenceURL string         `json:"evidence_url"`
-	Artifact    string         `json:"artifact"`
+	Target publish.Target `json:"target"`
+	config.Publish
+	Status      bool   `json:"status"`
+	Scope       string `json:"scope"`
+	FailOn      string `json:"fail_on"`
+	DetailsURL  string `json:"details_url"`
+	EvidenceURL string `json:"evidence_url"`
+	Artifact    string `json:"artifact"`
 }
 
 // Keep records po, unless it is there.

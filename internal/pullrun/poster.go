@@ -42,7 +42,7 @@ type Record interface {
 // number of the App that posts; 0: it is none.
 func NewPoster(m machine.Machine, client publish.GitHub, po Posting, e Record, app int64) *Poster {
 	return &Poster{Posting: po, effects: e, publisher: &publish.Publisher{
-		GitHub: client, Ledger: &publish.Ledger{Store: e}, Comment: po.Comment, Check: po.Check, Annotations: po.Annotations,
+		GitHub: client, Ledger: &publish.Ledger{Store: e}, Comment: string(po.Comment), Check: po.Check, Annotations: po.Annotations,
 		Status: po.Status, Scope: po.Scope, FailOn: po.FailOn, DetailsURL: po.DetailsURL,
 		EvidenceURL: po.EvidenceURL, Artifact: po.Artifact, App: app != 0, AppID: app,
 		Redact: redact.New(redact.SecretsFrom(m.Env)), Now: m.Now, Log: m.Log,

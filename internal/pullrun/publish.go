@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/config"
 	"github.com/ycbot/ycbot/internal/event"
 	"github.com/ycbot/ycbot/internal/github"
 	"github.com/ycbot/ycbot/internal/machine"
@@ -54,8 +55,8 @@ func Publish(ctx context.Context, m machine.Machine, h *GitHub, how Presentation
 		return Published{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	po := Posting{
-		Comment: cmp.Or(how.Comment, publish.Sticky), Check: e != nil, Annotations: e != nil, Status: e == nil, Scope: how.Scope,
-		FailOn: how.FailOn, DetailsURL: how.DetailsURL,
+		Publish: config.Publish{Comment: cmp.Or(config.Comment(how.Comment), config.CommentSticky), Check: e != nil, Annotations: e != nil},
+		Status:  e == nil, Scope: how.Scope, FailOn: how.FailOn, DetailsURL: how.DetailsURL,
 		Target: publish.Target{Repo: h.Repo, Number: rep.PR, HeadSHA: rep.HeadSHA, Job: rep.RunID, RunID: rep.RunID, Digest: c.Digest},
 	}
 	if how.Check != nil {

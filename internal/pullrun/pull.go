@@ -127,7 +127,7 @@ func RunAndPost(ctx context.Context, m machine.Machine, h *GitHub, rj run.Job, v
 		return Done{}, err
 	}
 	poster := NewPoster(m, h.Client, Posting{
-		Comment: publish.Sticky, Status: true,
+		Publish: config.Publish{Comment: config.CommentSticky}, Status: true,
 		Target: publish.Target{Repo: h.Repo, Number: rj.Pull.Number, HeadSHA: rj.Pull.Head, Job: rj.ID, RunID: rj.ID},
 	}, effects, 0)
 	defer poster.Close()
