@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ycbot/ycbot/internal/gate"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	docstest "github.com/ycbot/ycbot/internal/testing/docs"
 )
 
@@ -30,6 +31,22 @@ func TestWorkflow(t *testing.T) {
 			if strings.Count(text, mark) != 1 {
 				t.Errorf("the mark %q is missing", mark)
 			}
+		}
+	}
+}
+
+// without are ecosystems whose projects need no step of a workflow, each with the reason.
+var without = map[string]string{
+	"C/C++": "the machines of GitHub have compilers, CMake and make",
+	"Make":  "the machines of GitHub have make",
+}
+
+// TestNothingIsMissing holds that the workflow installs what each ecosystem needs.
+func TestNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	for _, e := range ecosystem.All() {
+		if (setupSteps()[e.Name] == nil) == (without[e.Name] == "") {
+			t.Errorf("%s: add its steps to setupSteps, or say here why it needs none", e.Name)
 		}
 	}
 }

@@ -213,8 +213,11 @@ func private(name string) string {
 	return ""
 }
 
+// sources are the endings of source code and of texts. Those of an ecosystem are among them.
+const sources = "go|py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|java|kt|kts|scala|groovy|rs|rb|php|cs|fs|vb|c|cc|cpp|cxx|h|hh|hpp|m|mm|swift|dart|ex|exs|erl|hs|ml|clj|lua|pl|pm|r|jl|zig|nim|sh|bash|zsh|ps1|bat|sql|graphql|proto|tf|html|css|scss|md|mdx|rst|adoc|snap|golden|txtar"
+
 var (
 	example    = pattern.New(`\.(example|sample|template|tmpl|dist)(\.|$)`)
 	keyFile    = pattern.New(`^(\.netrc|\.pypirc|id_(rsa|dsa|ecdsa|ed25519))$`)
-	sourceFile = pattern.New(`\.(go|py|pyi|js|jsx|mjs|cjs|ts|tsx|mts|cts|vue|svelte|java|kt|kts|scala|groovy|rs|rb|php|cs|fs|vb|c|cc|cpp|cxx|h|hh|hpp|m|mm|swift|dart|ex|exs|erl|hs|ml|clj|lua|pl|pm|r|jl|zig|nim|sh|bash|zsh|ps1|bat|sql|graphql|proto|tf|html|css|scss|md|mdx|rst|adoc|snap|golden|txtar)$`)
+	sourceFile = pattern.New(`\.(` + sources + `)$`)
 )

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 func isBad(err error) bool {
@@ -314,5 +317,15 @@ func TestHiddenFiles(t *testing.T) {
 	}
 	if got := call(t, Grep(trees), m{"pattern": "needle"}); got != "open.txt:1: needle\n[1 private or very large files were not searched]\n" {
 		t.Errorf("grep: %s", got)
+	}
+}
+
+// Sources of every ecosystem may be called after secrets.
+func TestSourcesAreNotPrivate(t *testing.T) {
+	t.Parallel()
+	for _, e := range ecosystem.All() {
+		if e.IsSource != nil && !slices.ContainsFunc(strings.Split(sources, "|"), func(ending string) bool { return e.IsSource("secret." + ending) }) {
+			t.Errorf("%s: add the endings of its files to sources", e.Name)
+		}
 	}
 }

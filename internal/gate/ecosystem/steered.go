@@ -159,7 +159,8 @@ func ListsTests(text string, files []string) bool {
 	return tests*2 > lines
 }
 
-// otherCode are the extensions of languages that no ecosystem here is of.
+// otherCode are extensions of programs beside those that [IsSource] knows. Of a language that
+// gets an ecosystem they may stay here.
 var otherCode = strings.Fields(".sh .bash .zsh .fish .ksh .pl .pm .lua .awk .sed .tcl .r .jl .ps1 .bat .cmd .sql .html .htm .css .scss .less .vue .svelte .hs .ml .clj .nim .zig .d .pas .f90 .asm .s .proto .graphql .tmpl .j2 .erb " +
 	".ada .adb .bas .cljc .cljs .cr .dart .el .elm .erl .f .f03 .f08 .feature .fs .fsx .gleam .groovy .lhs .lisp .mli .nix .pro .purs .re .rkt .robot .scm .sml .sol .st .sv .swift .v .vb .vhd .vhdl")
 

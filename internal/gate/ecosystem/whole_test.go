@@ -52,7 +52,7 @@ func TestNothingIsMissing(t *testing.T) {
 			t.Errorf("docs/gate.md has no row for %s in its table of what is detected", e.Name)
 		}
 		if e.Name != "Go" && !untried(string(page), e.Name) && !strings.Contains(tried.String(), "func "+languages[e.Name]+"() language") {
-			t.Errorf("no language of languages_table_test.go tries %s: add one and say here which it is, or say in docs/gate.md that it is untried", e.Name)
+			t.Errorf("no language tries %s: add one to internal/gate/languages_more_test.go and its function to languages here, or say in docs/gate.md that it is untried", e.Name)
 		}
 	}
 }

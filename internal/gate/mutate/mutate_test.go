@@ -4,14 +4,18 @@ import (
 	"flag"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 var update = flag.Bool("update", false, "write what the samples give into their files")
@@ -23,6 +27,23 @@ func all(src []byte) map[int]bool {
 		lines[i+1] = true
 	}
 	return lines
+}
+
+// without are ecosystems whose sources get no mutants, each with the reason.
+var without = map[string]string{
+	"Make": "it runs what is written in other languages",
+}
+
+// TestNothingIsMissing holds that there are operators for the sources of each ecosystem.
+func TestNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	endings := append(slices.Collect(maps.Keys(byEnding())), ".go")
+	for _, e := range ecosystem.All() {
+		mutated := e.IsSource != nil && slices.ContainsFunc(endings, func(ending string) bool { return e.IsSource("a" + ending) })
+		if mutated == (without[e.Name] != "") {
+			t.Errorf("%s: add the endings of its sources to byEnding, or say here why they get no mutants", e.Name)
+		}
+	}
 }
 
 // Each sample of testdata says in its comment what it promises: what becomes of
