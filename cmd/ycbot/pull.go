@@ -27,46 +27,40 @@ func (o *runOptions) pullFlags() error {
 	return nil
 }
 
-// runPull does "ycbot run --pr".
-func (p *program) runPull(ctx context.Context, o *runOptions) error {
+// runPull does "ycbot run --pr", as verified does the rest.
+func (p *program) runPull(ctx context.Context, o *runOptions) (*report.Report, error) {
 	m := p.machine()
 	h, j, err := pullrun.Find(ctx, m, pullrun.Request{Number: o.pr, Repo: o.repo, Dir: o.dir, Head: o.head})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rj, err := p.job(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rj = h.Pin(rj, j, o.sandbox.value)
 	if rj.Models, err = p.models(o); err != nil {
-		return err
+		return nil, err
 	}
 	if rj.Models != nil {
 		rj.Pull.Seen = h.Seen(ctx, j)
 	}
 	o.remote = true
 	if !o.publish {
-		rep, err := p.verify(ctx, o, rj)
-		if err != nil {
-			return err
-		}
-		p.code = report.Exit(rep.Verdict, o.failOn.value, rep.Outcome)
-		return p.print(rep, o.format.value)
+		return p.verify(ctx, o, rj)
 	}
 	done, err := pullrun.RunAndPost(ctx, m, h, rj, func(ctx context.Context, rj run.Job, first func(*report.Report)) (*report.Report, error) {
 		o.first = first
 		return p.verify(ctx, o, rj)
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p.code = report.Exit(done.Report.Verdict, o.failOn.value, done.Report.Outcome)
 	if done.Posted.CommentURL != "" {
 		p.say("posted " + done.Posted.CommentURL)
 	}
 	if len(done.Posted.Left) > 0 {
 		done.Failure = errors.Join(done.Failure, fmt.Errorf("--publish: the result could not be posted: %s", strings.Join(done.Posted.Left, "; ")))
 	}
-	return errors.Join(p.print(done.Report, o.format.value), done.Failure)
+	return done.Report, done.Failure
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/ycbot/ycbot/internal/orchestrator"
 	"github.com/ycbot/ycbot/internal/orchestrator/route"
 	"github.com/ycbot/ycbot/internal/recheck"
+	"github.com/ycbot/ycbot/internal/redact"
 	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/run"
 	"github.com/ycbot/ycbot/internal/usage"
@@ -140,15 +142,32 @@ With --fail-on: 0 or 1, and 3 for ERROR.`,
 	return cmd
 }
 
-// run does "ycbot run": it verifies, prints, and sets the exit code.
+// run does "ycbot run": it verifies, prints, and sets the exit code. What keeps a change from
+// being verified is printed as a report, too, so that no reader of one finds an empty file;
+// a mistake in the command line is not.
 func (p *program) run(ctx context.Context, o *runOptions) error {
-	if err := o.pullFlags(); err != nil {
+	rep, err := p.verified(ctx, o)
+	var wrong *usage.Error
+	if rep == nil && errors.As(err, &wrong) {
 		return err
+	}
+	if rep == nil {
+		rep = p.unverified(ctx, err)
+	}
+	p.code = report.Exit(rep.Verdict, o.failOn.value, rep.Outcome)
+	return errors.Join(p.print(rep, o.format.value), err)
+}
+
+// verified is the report of what the flags ask for. There can be an error beside it, where
+// the report could not be posted.
+func (p *program) verified(ctx context.Context, o *runOptions) (*report.Report, error) {
+	if err := o.pullFlags(); err != nil {
+		return nil, err
 	}
 	o.forecast = true
 	operator, err := machine.OperatorAgents(o.agentsDir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o.agentFolders = append(p.machine().UserFolders(), operator...)
 	if o.pr != 0 {
@@ -156,17 +175,26 @@ func (p *program) run(ctx context.Context, o *runOptions) error {
 	}
 	job, err := p.job(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if job.Models, err = p.models(o); err != nil {
-		return err
+		return nil, err
 	}
-	rep, err := p.verify(ctx, o, job)
-	if err != nil {
-		return err
+	return p.verify(ctx, o, job)
+}
+
+// unverified is the report where there was nothing to report on, and why.
+func (p *program) unverified(ctx context.Context, why error) *report.Report {
+	text := redact.New(redact.SecretsFrom(p.env)).Bytes([]byte("could not verify: " + oneLine(why)))
+	rep := &report.Report{
+		Schema: report.Schema, Phase: report.PhaseEnd, Trigger: "cli", Trust: "local", Actor: p.getenv("USER"),
+		Verdict: report.Error, Outcome: report.Errored, Reasons: []string{string(text)}, Versions: report.Versions{Ycbot: version()},
 	}
-	p.code = report.Exit(rep.Verdict, o.failOn.value, rep.Outcome)
-	return p.print(rep, o.format.value)
+	if ctx.Err() != nil {
+		rep.Outcome = report.Cancelled
+	}
+	rep.Title = rep.MakeTitle()
+	return rep
 }
 
 // verify wires what a run needs and shows its progress.
