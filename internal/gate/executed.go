@@ -1,8 +1,10 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -81,14 +83,14 @@ func (r *runner) executed(ctx context.Context) error {
 		if len(mine) == 0 {
 			continue
 		}
-		ok, err := e.count(ctx, eco, mine)
+		why, err := e.count(ctx, eco, mine)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			r.notCovered("which of the changed lines tests run: not measured in %s", eco.Name)
+		if why != "" {
+			r.notCovered("which of the changed lines tests run, in %s: %s", eco.Name, why)
 		}
-		known = known && ok
+		known = known && why == ""
 	}
 	if known && e.out.Lines > 0 {
 		e.out.OwnOnly = r.in.Untrusted && e.out.Ran > 0 && !e.base
@@ -104,54 +106,73 @@ type executedLines struct {
 	out   *Executed
 	own   map[string]ecosystem.Package // of files, also of those for another system
 	base  bool                         // tests of the base run a changed line, or may do so
-	// uncounted says that tests of the last arm were left out, for time or because they
-	// could not start: they may run a changed line.
-	uncounted bool
+	// uncounted says why tests of the last arm were left out, such as for want of time or
+	// because they could not start: they may run a changed line. Empty: none were.
+	uncounted string
+	none      string // a command that ran no test; empty: there is none
 }
 
-// count does so for the files of an ecosystem; false where it cannot be known.
-func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (bool, error) {
-	if eco.Lines == nil || slices.ContainsFunc(files, func(f ecosystem.ChangedFile) bool { return !eco.Lines.Knows(f.Path) }) {
-		return false, nil
+// count does so for the files of an ecosystem; it returns why where it cannot be known.
+func (e *executedLines) count(ctx context.Context, eco *ecosystem.Ecosystem, files []ecosystem.ChangedFile) (string, error) {
+	if eco.Lines == nil {
+		return "no way is known to count them", nil
+	}
+	for _, f := range files {
+		if !eco.Lines.Knows(f.Path) {
+			return fmt.Sprintf("no way is known to count those of a file such as %s", f.Path), nil
+		}
 	}
 	arms, err := e.arms(ctx)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	var seen []*ecosystem.LineCounts
-	counted := false
 	for i, a := range arms {
 		more, ok, err := e.countIn(ctx, a, eco, files)
 		if err != nil {
-			return false, err
+			return "", err
 		}
 		last := i == len(arms)-1
-		if !ok && (last || ctx.Err() != nil) {
-			return false, nil
+		if !ok && ctx.Err() != nil {
+			return "the time was over before they were counted", nil
 		}
-		seen, counted = append(seen, more...), counted || ok
+		if !ok && last {
+			return cmp.Or(e.uncounted, e.none, "no test command here runs tests of "+ecosystem.Listed(paths(files), 3)), nil
+		}
+		seen = append(seen, more...)
 		total, ran := 0, 0
 		for _, f := range files {
 			lines := linesRan(seen, e.nameOf(f), f)
 			total, ran = total+len(lines), ran+numTrue(lines)
 		}
-		if i == 0 && (ran > 0 || e.uncounted) {
+		if i == 0 && (ran > 0 || e.uncounted != "") {
 			e.base = true
 		}
 		if !last && ran < total {
 			continue // what the base's tests do not run, the change's may
 		}
-		missed := e.uncounted || slices.ContainsFunc(seen, func(c *ecosystem.LineCounts) bool { return c.Missed })
-		if missed && ran == 0 {
-			return false, nil // other processes may have run some
+		missed := e.uncounted
+		for _, c := range seen {
+			missed = cmp.Or(missed, c.Missed())
+		}
+		if missed != "" && ran == 0 {
+			return missed, nil // what was not seen may have run some
 		}
 		e.out.Lines, e.out.Ran = e.out.Lines+total, e.out.Ran+ran
-		if !missed {
+		if missed == "" {
 			e.name(files, seen)
 		}
-		return counted, nil
+		return "", nil
 	}
-	return false, nil
+	return "", nil
+}
+
+func paths(files []ecosystem.ChangedFile) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = f.Path
+	}
+	return out
 }
 
 // name keeps which lines and files did not run.
@@ -232,7 +253,7 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 	if err := a.lay(ctx); err != nil {
 		return nil, false, err
 	}
-	e.uncounted = false
+	e.uncounted = ""
 	for _, c := range a.tests {
 		q := ecosystem.Counting{Unit: c.Unit, Own: e.own, Tested: e.countedPackages(c.Unit)}
 		for _, f := range files {
@@ -240,29 +261,63 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 				q.Files = append(q.Files, f)
 			}
 		}
-		if c.Eco != eco.Name || c.Results == nil || len(q.Files) == 0 {
+		unnamed := c.Results == nil && c.Eco == "" // it may run tests of any ecosystem
+		if c.Eco != eco.Name && !unnamed || len(q.Files) == 0 {
 			continue
 		}
 		left := e.until.Sub(e.Now())
-		counting, can := eco.Lines.Command(c, q)
-		if !can || left <= 0 || e.tookTests(eco.Name, c.Unit, q.Tested) > left/2 {
-			e.uncounted = true
+		counting, why := eco.Lines.Command(c, q)
+		if why == "" {
+			why = late(left, e.tookTests(eco.Name, c, q.Tested))
+		}
+		if why != "" {
+			e.uncounted = cmp.Or(e.uncounted, why)
 			continue
 		}
 		counting.Stage, counting.Timeout = a.stage, min(left, e.Limits.step())
-		cover := eco.Lines.Reader(c.Results.Collect(c.Unit), q)
+		results := ecosystem.NoResults(c.Unit)
+		if c.Results != nil {
+			results = c.Results.Collect(c.Unit)
+		}
+		cover := eco.Lines.Reader(results, q)
 		step, err := e.exe.Run(ctx, a.side, e.exe.Tree(a.side), counting, cover)
 		if err != nil {
 			return nil, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
 		}
-		if s := e.collected(a.side, e.exe.Tree(a.side), counting, cover, step); !step.TimedOut && ecosystem.AnyRan(s) {
+		s := e.collected(a.side, e.exe.Tree(a.side), counting, cover, step)
+		switch ran := ecosystem.AnyRan(s) || c.Results == nil && !step.Failed(); {
+		case step.TimedOut:
+			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))
+		case ran:
 			seen = append(seen, cover)
 			e.out.Evidence = append(e.out.Evidence, step.Evidence)
-		} else if step.Failed() {
-			e.uncounted = true
+		case step.Failed():
+			e.uncounted = cmp.Or(e.uncounted, e.notCounting(eco, c, step))
+		default:
+			e.none = fmt.Sprintf("%q ran no test", c.Text)
 		}
 	}
 	return seen, len(seen) > 0, a.close(ctx)
+}
+
+// late says why tests that took so long are not run once more in the time that is left.
+func late(left, took time.Duration) string {
+	switch {
+	case left <= 0:
+		return "there is no time left for it"
+	case took > left/2:
+		return fmt.Sprintf("there is no time for it: the tests took %s, and %s is left", took.Round(time.Second), left.Round(time.Second))
+	}
+	return ""
+}
+
+// notCounting says why a command gave no results when it was to count.
+func (e *executedLines) notCounting(eco *ecosystem.Ecosystem, c ecosystem.Command, step Step) string {
+	why := fmt.Sprintf("%q failed when it was to count (exit code %d), and no test ran", c.Text, step.Exit)
+	if c.Results != nil && eco.Lines.Needs[c.Results.Name] != "" {
+		why += "; " + eco.Lines.Needs[c.Results.Name]
+	}
+	return why
 }
 
 // linesRan are the changed lines of a file that can run, and whether they did. A file that
@@ -313,10 +368,10 @@ func (e *executedLines) countedPackages(unit string) []string {
 const maxCounted = 30
 
 // tookTests is how long the tests took on the head that are run again.
-func (e *executedLines) tookTests(eco, unit string, tested []string) time.Duration {
-	var sum time.Duration
+func (e *executedLines) tookTests(eco string, c ecosystem.Command, tested []string) time.Duration {
+	sum := e.suites[Head][ID{Unit: c.Unit, Command: c.Label()}].Elapsed
 	for id, t := range e.suites[Head] {
-		if id.Unit == unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!ecosystem.ByPackage(eco) || slices.Contains(tested, id.Package)) {
+		if c.Results != nil && id.Unit == c.Unit && id.Test == "" && id.Package != "" && t.Eco == eco && (!ecosystem.ByPackage(eco) || slices.Contains(tested, id.Package)) {
 			sum += t.Elapsed
 		}
 	}

@@ -462,6 +462,9 @@ func (w *world) run(t testing.TB, s *scenario) *Result {
 	}
 	if s.has("lines") {
 		g.Limits.Lines = time.Hour
+		if s.input["lines"][0] != "yes" {
+			g.Limits.Lines = s.duration(t, "lines")
+		}
 	}
 	if s.has("load") {
 		g.Sandbox = &loaded{Sandbox: box, loads: strings.Fields(s.input["load"][0])}

@@ -56,8 +56,8 @@ func (m *mutator) linesOf(ctx context.Context, c Candidate, command ecosystem.Co
 	if !ok || len(q.Files) == 0 {
 		return nil, "", nil
 	}
-	counting, ok := eco.Lines.Command(alone, q)
-	if !ok {
+	counting, why := eco.Lines.Command(alone, q)
+	if why != "" {
 		return nil, "", nil
 	}
 	if err := m.in.Reset(ctx, Head); err != nil {
@@ -71,7 +71,7 @@ func (m *mutator) linesOf(ctx context.Context, c Candidate, command ecosystem.Co
 	}
 	m.budget -= step.Duration
 	suite := m.in.Collect(Head, m.in.Head, counting, counts, step)
-	if step.Failed() || counts.Missed || suite[c.ID].Status != Passed {
+	if step.Failed() || counts.Missed() != "" || suite[c.ID].Status != Passed {
 		return nil, "", nil
 	}
 	for id, t := range suite {

@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,13 +56,16 @@ func covered(c Command) Command {
 // A LineCounts passes results on and keeps the counts of lines.
 type LineCounts struct {
 	Collector
-	take   func(line string) bool // whether a line is counts, which it takes; nil: those of Go
+	take   func(line string) bool // whether a line behind the mark is counts, which it takes; nil: those of Go
+	marked bool                   // the mark was there
+	said   bool                   // counts that take takes were there
+	blank  bool                   // the line before is empty, and is the mark's if that follows
 	part   []byte
 	long   bool                    // part is of a line that is too long, and is passed on as it comes
 	Knows  map[string]bool         // files that were counted
 	lines  map[string]map[int]bool // statements by file: whether they ran
 	Ran    map[string]bool         // files of which a line ran
-	Missed bool                    // other processes may have run more
+	missed string                  // why more may have run than is known; empty: no more has
 	work   int                     // lines and characters that were looked at
 }
 
@@ -83,6 +87,15 @@ func (c *LineCounts) Write(p []byte) (int, error) {
 		}
 		c.part = append(c.part, p[:i+1]...)
 		if c.long || !c.took(string(c.part)) {
+			if c.take != nil && !c.long && string(c.part) == "\n" {
+				if c.part = c.part[:0]; c.blank {
+					if err := c.flush(); err != nil {
+						return 0, err
+					}
+				}
+				c.blank, p = true, p[i+1:]
+				continue
+			}
 			if err := c.flush(); err != nil {
 				return 0, err
 			}
@@ -93,6 +106,9 @@ func (c *LineCounts) Write(p []byte) (int, error) {
 
 // flush passes on what there is of a line.
 func (c *LineCounts) flush() error {
+	if c.blank {
+		c.blank, c.part = false, append([]byte("\n"), c.part...)
+	}
 	_, err := c.Collector.Write(c.part)
 	c.part = c.part[:0]
 	return err
@@ -100,7 +116,7 @@ func (c *LineCounts) flush() error {
 
 // Suite implements [Collector]. The last line need not have an end.
 func (c *LineCounts) Suite(evidence, wd string) Suite {
-	if len(c.part) > 0 && (c.long || !c.took(string(c.part))) {
+	if c.blank && len(c.part) == 0 || len(c.part) > 0 && (c.long || !c.took(string(c.part))) {
 		_ = c.flush() // to memory
 	}
 	c.part = nil
@@ -108,10 +124,25 @@ func (c *LineCounts) Suite(evidence, wd string) Suite {
 }
 
 func (c *LineCounts) took(line string) bool {
-	if c.take != nil {
-		return c.take(line)
+	switch {
+	case c.take == nil:
+		return c.count(line)
+	case strings.TrimSuffix(line, "\n") == countsMark: // the last one is that of the command itself
+		*c = LineCounts{Collector: c.Collector, take: c.take, part: c.part, marked: true, Knows: map[string]bool{}, lines: map[string]map[int]bool{}, Ran: map[string]bool{}}
+		return true
 	}
-	return c.count(line)
+	return c.marked && c.take(line)
+}
+
+// miss keeps why more may have run than is known.
+func (c *LineCounts) miss(why string) { c.missed = cmp.Or(c.missed, why) }
+
+// Missed says why more may have run than is known; empty: no more has.
+func (c *LineCounts) Missed() string {
+	if c.take != nil && !c.said {
+		return "its counts are missing or not complete"
+	}
+	return c.missed
 }
 
 // count takes a line of a cover profile: "file:from.column,to.column statements times".

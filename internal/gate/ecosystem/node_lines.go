@@ -1,7 +1,10 @@
 package ecosystem
 
 import (
+	"bytes"
+	_ "embed"
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -10,73 +13,115 @@ import (
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
-// v8Mark begins a line of counts of one file, as printed by v8Filter.
-const v8Mark = `{"v8":`
-
 // v8Filter prints what Node wrote of the files that are named, a line each:
-// https://nodejs.org/api/cli.html#node_v8_coveragedir. It is given the folder and the
-// names.
-const v8Filter = `const fs = require("fs"), path = require("path"), url = require("url")
-const [dir, ...names] = process.argv.slice(1)
-for (const file of fs.readdirSync(dir)) try {
-  for (const s of JSON.parse(fs.readFileSync(path.join(dir, file))).result) {
-    if (!s.url.startsWith("file:")) continue
-    const name = path.relative(process.cwd(), url.fileURLToPath(s.url))
-    if (names.includes(name)) console.log(JSON.stringify({v8: name, functions: s.functions.map(f => f.ranges)}))
-  }
-} catch {}`
+// https://nodejs.org/api/cli.html#node_v8_coveragedir; or what counters of Istanbul say,
+// in the same form: https://github.com/istanbuljs/istanbuljs.
+//
+//go:embed node_lines.cjs
+var v8Filter string
 
-// nodeLineCounts reads what V8 counts, of runners that load sources as they are.
+// nodeCounters are the options by which runners count that compile sources before they load
+// them, which V8's counts are not of: they lay counters into the sources. Names of files are
+// left to the last part, since they begin at a folder that settings of the runner choose.
+var nodeCounters = map[string]func(base string) []string{
+	"JSON of jest": func(base string) []string {
+		return []string{"--coverage", "--coverageProvider=babel", "--coverageReporters=json", `--coverageDirectory="$COUNTS_DIR"`, "--collectCoverageFrom=" + quoted("**/"+base)}
+	},
+	"JSON of vitest": func(base string) []string {
+		return []string{"--coverage.enabled", "--coverage.reporter=json", `--coverage.reportsDirectory="$COUNTS_DIR"`, "--coverage.include=" + quoted("**/"+base)}
+	},
+}
+
+// asOne stands for what has a meaning in patterns of names.
+var asOne = strings.NewReplacer("[", "?", "]", "?", "(", "?", ")", "?", "{", "?", "}", "?", "!", "?", "*", "?", "+", "?", "@", "?", `\`, "?", "|", "?")
+
+// nodeLines reads what V8 counts, of whatever loads sources as they are, and what counters
+// in sources do. Commands that name no tests are counted as well.
 func nodeLines() *LineMeter {
 	return &LineMeter{
-		Knows: func(name string) bool { return slices.Contains([]string{".js", ".cjs", ".mjs"}, path.Ext(name)) },
-		Command: func(c Command, q Counting) (Command, bool) {
-			if !slices.Contains([]string{"events of node --test", "JSON of mocha"}, c.Results.Name) {
-				return c, false
-			}
+		Knows: func(name string) bool {
+			return slices.Contains(nodeExts, path.Ext(name)) && !slices.Contains([]string{".vue", ".svelte"}, path.Ext(name))
+		},
+		Needs: map[string]string{"JSON of vitest": "vitest counts lines with @vitest/coverage-v8 or @vitest/coverage-istanbul"},
+		Command: func(c Command, q Counting) (Command, string) {
 			var names []string
 			for _, f := range q.Files {
 				names = append(names, strings.TrimPrefix(strings.TrimPrefix(f.Path, q.Unit), "/"))
 			}
-			script := strings.Join([]string{
-				`COUNTS_DIR=$(command -p mktemp -d) || exit 1`,
-				"( export NODE_V8_COVERAGE=$COUNTS_DIR\n" + ShellWords(c) + "\n)",
-				`status=$?`,
-				"env -u NODE_OPTIONS node -e " + quoted(v8Filter) + ` "$COUNTS_DIR" ` + quoted(names...),
-				`command -p rm -rf "$COUNTS_DIR"`,
-				`exit $status`,
-			}, "\n")
+			script, counts := quoted(c.Argv...), "export NODE_V8_COVERAGE=$COUNTS_DIR TAP_DISABLE_COVERAGE=1" // tap takes V8's counts away
 			c.Text = "NODE_V8_COVERAGE=… " + c.Text
-			c.Argv = []string{"bash", "--noprofile", "--norc", "-c", script}
-			return c, true
+			if c.Results != nil {
+				script = strings.Replace(ShellWords(c), c.Results.Covers, "", 1)
+				if counters := nodeCounters[c.Results.Name]; counters != nil {
+					var options []string
+					for _, n := range names {
+						for _, o := range counters(asOne.Replace(path.Base(n))) {
+							if !slices.Contains(options, o) {
+								options = append(options, o)
+							}
+						}
+					}
+					file := " --outputFile=" + resultsVar
+					if !strings.Contains(script, file) {
+						return c, fmt.Sprintf("%q is called in a way that cannot be made to count", c.Text)
+					}
+					script, counts = strings.Replace(script, file, file+" "+strings.Join(options, " "), 1), ":"
+					c.Text = strings.TrimPrefix(c.Text, "NODE_V8_COVERAGE=… ") + " " + options[0]
+				}
+			}
+			return c.counted("( "+counts+"\n"+script+"\n)", "env -u NODE_OPTIONS node -e "+quoted(v8Filter)+` "$COUNTS_DIR" `+quoted(names...)), ""
 		},
 		Reader: func(c Collector, q Counting) *LineCounts {
 			out := newLineCounts(c)
-			out.take = func(line string) bool {
-				if !strings.HasPrefix(line, v8Mark) {
-					return false
-				}
-				var counts struct {
-					V8        string
-					Functions [][]v8Range
-				}
-				if err := json.Unmarshal([]byte(line), &counts); err != nil {
-					return true
-				}
-				name := path.Join(q.Unit, counts.V8)
-				for _, f := range q.Files {
-					if f.Path == name {
-						if out.work += len(f.Src); out.work > maxPainted {
-							return true
-						}
-						out.add(name, v8Lines(f.Src, counts.Functions))
-					}
-				}
-				return true
-			}
+			out.take = func(line string) bool { return out.takeV8(line, q) }
 			return out
 		},
 	}
+}
+
+// takeV8 takes a line of v8Filter.
+func (c *LineCounts) takeV8(line string, q Counting) bool {
+	var counts struct {
+		V8            *string
+		Functions     [][]v8Range
+		Able          []int // the lines that counters are on; none: V8 counted all
+		Sources, Lost int
+	}
+	if err := json.Unmarshal([]byte(line), &counts); err != nil || counts.V8 == nil {
+		return false
+	}
+	if *counts.V8 == "" { // the end of it
+		c.said = true
+		switch {
+		case counts.Sources == 0:
+			c.miss("nothing of the project was counted by the runner, or its tests load none of it as it is")
+		case counts.Lost > 0:
+			c.miss("some of the counts cannot be read, or the runner is set to leave changed files out of them")
+		}
+		return true
+	}
+	name := path.Join(q.Unit, *counts.V8)
+	for _, f := range q.Files {
+		if f.Path != name {
+			continue
+		}
+		if c.work += len(f.Src); c.work > maxPainted {
+			c.miss("there are more counts than are read")
+			continue
+		}
+		lines := v8Lines(f.Src, counts.Functions)
+		if lines == nil {
+			c.miss(name + " is compiled before it runs, and the counts are of what was compiled")
+			continue
+		}
+		for n := range lines {
+			if counts.Able != nil && !slices.Contains(counts.Able, n) {
+				delete(lines, n)
+			}
+		}
+		c.add(name, lines)
+	}
+	return true
 }
 
 // add merges what one more process says of the lines of a file.
@@ -110,15 +155,17 @@ const (
 )
 
 // v8Lines says which lines of a source that hold code ran. A line on which a function
-// begins that was not called did not run for being loaded.
+// begins that was not called did not run for being loaded. Nil: the counts are not of this
+// text as a whole, as where it was compiled, or are of a part of the time.
 func v8Lines(src []byte, functions [][]v8Range) map[int]bool {
+	src = bytes.TrimPrefix(src, []byte("\ufeff")) // which Node does, too
 	text := utf16.Encode([]rune(string(src)))
 	type painted struct {
 		v8Range
 		state int
 	}
 	var ranges []painted
-	uncalled, work := map[int]bool{}, 0
+	uncalled, work, whole := map[int]bool{}, 0, false
 	for _, f := range functions {
 		for i, g := range f {
 			if g.Start < 0 || g.End > len(text) || g.Start >= g.End {
@@ -127,11 +174,12 @@ func v8Lines(src []byte, functions [][]v8Range) map[int]bool {
 			if work += g.End - g.Start; work > maxPainted {
 				return nil
 			}
-			state := v8Called
+			state, file := v8Called, f[0].Start == 0 && f[0].End == len(text)
+			whole = whole || file
 			switch {
 			case g.Count == 0:
 				state = v8Not
-			case f[0].Start == 0 && f[0].End == len(text):
+			case file:
 				state = v8Loaded
 			}
 			if i == 0 && g.Count == 0 {
@@ -139,6 +187,9 @@ func v8Lines(src []byte, functions [][]v8Range) map[int]bool {
 			}
 			ranges = append(ranges, painted{g, state})
 		}
+	}
+	if !whole {
+		return nil
 	}
 	sorted.By(ranges, func(a, b painted) int { return (b.End - b.Start) - (a.End - a.Start) })
 	state := make([]int, len(text))

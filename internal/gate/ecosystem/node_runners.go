@@ -231,6 +231,7 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 		}
 		return build(c, fromUnit(c.Unit, p.Packages), more...), true
 	}}
+	c.Results.Covers = covering(before)
 	c.Results.into(r.planter())
 	if r.shuffle != nil {
 		c.Results.Probe = func(c Command, p Probing) (Command, string) {
@@ -242,6 +243,20 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 		}
 	}
 	return c
+}
+
+// covering is the part of what stands before a runner that calls a program which measures
+// coverage itself, as it is written in the command.
+func covering(before []string) string {
+	at := slices.IndexFunc(before, func(w string) bool { return w == "c8" || w == "nyc" })
+	if at < 0 {
+		return ""
+	}
+	from := at
+	for from > 0 && slices.Contains([]string{"npx", "bunx", "yarn", "pnpm", "exec"}, before[from-1]) {
+		from--
+	}
+	return strings.Join(before[from:], " ") + " "
 }
 
 // binaries lets a command in a folder find the programs that packages bring, after

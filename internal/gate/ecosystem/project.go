@@ -100,6 +100,10 @@ type Results struct {
 	// Hang lets the runner itself end a test that takes longer; nil: it cannot.
 	Hang func(c Command, limit time.Duration) Command
 
+	// Covers is what its text calls to measure coverage by other means, as it is written
+	// there; empty: nothing.
+	Covers string
+
 	// Rebuild says that the build commands have to be run again before changed
 	// tests are.
 	Rebuild bool

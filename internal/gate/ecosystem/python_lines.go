@@ -3,18 +3,42 @@ package ecosystem
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"path"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 //go:embed python_lines.py
 var pyLines string
 
-// pyPytest runs pytest as "python -m pytest" does.
-const pyPytest = "\nimport runpy\nsys.argv = sys.argv[1:]\nrunpy.run_module('pytest', run_name='__main__', alter_sys=True)\n"
+// pyPlugin is the module that counts, as a plugin of pytest.
+const pyPlugin = "ycbot_count_lines"
 
-// pyMark begins a line of counts of one file.
-const pyMark = `{"py": `
+// pyMissed are the reasons why more lines may have run than were seen, as python_lines.py
+// names them.
+var pyMissed = map[string]string{
+	"programs": "tests start other programs, and what those run is not seen",
+	"workers":  "tests run in several processes, which are not counted",
+	"copy":     "tests import an installed copy, and not the changed file",
+	"taken":    "the tests themselves took what Python has for counting",
+	"early":    "changed files were loaded before counting began",
+	"blind":    "this Python does not say whether tests start other programs",
+}
+
+// pyAssigned is where a call sets the search path itself.
+var pyAssigned = pattern.New(`(?m)^((?:[A-Za-z_]\w*=\S* )*PYTHONPATH=)(\S*)`)
+
+// onPythonPath lets the calls of a script find modules in one more folder, the last of all.
+// An empty part of the path would be the folder in which it runs.
+func onPythonPath(script, dir string) string {
+	if m := pyAssigned.FindStringSubmatchIndex(script); m != nil {
+		colon := strings.Repeat(":", min(1, m[5]-m[4]))
+		return script[:m[5]] + colon + `"` + dir + `"` + script[m[5]:]
+	}
+	return `export PYTHONPATH="${PYTHONPATH:+$PYTHONPATH:}` + dir + `"` + "\n" + script
+}
 
 // pythonLines counts lines with what Python itself has for it: sys.monitoring from 3.12 on
 // (https://docs.python.org/3/library/sys.monitoring.html), sys.settrace before. Lines that
@@ -23,56 +47,49 @@ const pyMark = `{"py": `
 func pythonLines() *LineMeter {
 	return &LineMeter{
 		Knows: func(name string) bool { return path.Ext(name) == ".py" },
-		Command: func(c Command, q Counting) (Command, bool) {
+		Command: func(c Command, q Counting) (Command, string) {
+			if c.Results == nil {
+				return c, unnamed(c)
+			}
 			var names []string
 			for _, f := range q.Files {
 				names = append(names, strings.TrimPrefix(strings.TrimPrefix(f.Path, q.Unit), "/"))
 			}
 			wanted, err := json.Marshal(names)
-			script := ShellWords(c)
-			switch before := script; c.Results.Name {
-			case "JUnit XML of pytest":
-				script = strings.Replace(script, " -m pytest", ` -c "$COUNT_LINES" pytest`, 1)
-				if script == before {
-					return c, false
-				}
-				script = "COUNT_LINES=" + quoted(pyLines+pyPytest) + "\n" + script
-			case "results of unittest":
-				script = strings.Replace(script, ` -c "$UNITTEST"`, ` -c "$COUNT_LINES$UNITTEST"`, 1)
-				if script == before {
-					return c, false
-				}
-				script = "COUNT_LINES=" + quoted(pyLines) + "\n" + script
-			default:
-				return c, false
-			}
 			if err != nil {
-				return c, false
+				return c, err.Error()
 			}
-			script = strings.Join([]string{
-				`COUNTS_DIR=$(command -p mktemp -d) || exit 1`,
-				`( export COUNTS=$COUNTS_DIR/counts COUNTED=` + quoted(string(wanted)) + "\n" + script + "\n)",
-				`status=$?`,
-				`command -p cat "$COUNTS_DIR/counts" 2>/dev/null`,
-				`command -p rm -rf "$COUNTS_DIR"`,
-				`exit $status`,
-			}, "\n")
+			script := ShellWords(c)
+			const unittest = ` -c "$UNITTEST"`
+			switch {
+			case strings.Contains(script, pytestResults):
+				// As a plugin it is there whatever starts pytest, and with whichever Python.
+				script = strings.Replace(script, pytestResults, " -p "+pyPlugin+pytestResults, 1)
+				script = `printf %s ` + quoted(pyLines) + ` >"$COUNTS_DIR/` + pyPlugin + `.py" || exit` + "\n" + onPythonPath(script, "$COUNTS_DIR")
+			case strings.Contains(script, unittest):
+				script = "COUNT_LINES=" + quoted(pyLines) + "\n" + strings.Replace(script, unittest, ` -c "$COUNT_LINES$UNITTEST"`, 1)
+			default:
+				return c, fmt.Sprintf("%q is called in a way that cannot be made to count", c.Text)
+			}
 			c.Text = "COUNTED=… " + c.Text
-			c.Argv = []string{"bash", "--noprofile", "--norc", "-c", script}
-			return c, true
+			return c.counted("( export COUNTS=$COUNTS_DIR/counts COUNTED="+quoted(string(wanted))+"\n"+script+"\n)", `command -p cat "$COUNTS_DIR/counts" 2>/dev/null`), ""
 		},
 		Reader: func(c Collector, q Counting) *LineCounts {
 			out := newLineCounts(c)
 			out.take = func(line string) bool {
-				if !strings.HasPrefix(line, pyMark) {
+				var counts struct {
+					Py       *string
+					Loaded   bool
+					Missed   string
+					Ran, Not []int
+				}
+				if err := json.Unmarshal([]byte(line), &counts); err != nil || counts.Py == nil {
 					return false
 				}
-				var counts struct {
-					Py             string
-					Loaded, Missed bool
-					Ran, Not       []int
+				if why, ok := pyMissed[counts.Missed]; ok {
+					out.miss(why)
 				}
-				if err := json.Unmarshal([]byte(line), &counts); err != nil {
+				if out.said = true; *counts.Py == "" {
 					return true
 				}
 				lines := map[int]bool{}
@@ -82,9 +99,8 @@ func pythonLines() *LineMeter {
 				for _, n := range counts.Ran {
 					lines[n] = true
 				}
-				name := path.Join(q.Unit, counts.Py)
+				name := path.Join(q.Unit, *counts.Py)
 				out.add(name, lines)
-				out.Missed = out.Missed || counts.Missed
 				if !counts.Loaded {
 					delete(out.Knows, name)
 				}

@@ -1,9 +1,12 @@
-import sys
+import os, sys
 def count_lines():
-    import ast, atexit, json, os, threading
+    import ast, atexit, dis, json, os, threading
     names, to, root = json.loads(os.environ.pop("COUNTED")), os.environ.pop("COUNTS"), os.getcwd()
     wanted = {os.path.realpath(n): n for n in names}
     ran, known, elsewhere = {f: set() for f in wanted}, {}, []
+    def files():
+        return [os.path.realpath(f) for f in [getattr(m, "__file__", None) for m in list(sys.modules.values())] if isinstance(f, str)]
+    early = any(f in wanted for f in files())
     def of(code):
         name = code.co_filename
         if name not in known:
@@ -39,14 +42,16 @@ def count_lines():
             program = os.path.basename(os.fsdecode((list(words) or [""])[0]))
             if program not in ("git", "uname", "ldconfig", "gcc", "cc", "ld", "objdump", "file", "lsb_release"):
                 elsewhere.append(program)
-    sys.addaudithook(started)
+    blind = not hasattr(sys, "addaudithook")
+    if not blind:
+        sys.addaudithook(started)
     def lines(src):
         able, heads = set(), {}
         todo = [compile(src, "", "exec")]
         while todo:
             code = todo.pop()
-            able.update(n for _, _, n in code.co_lines() if n)
-            todo += [c for c in code.co_consts if hasattr(c, "co_lines")]
+            able.update(n for _, n in dis.findlinestarts(code) if n)
+            todo += [c for c in code.co_consts if hasattr(c, "co_code")]
         for node in ast.walk(ast.parse(src)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 inner = range(node.body[0].lineno, node.end_lineno + 1)
@@ -57,9 +62,9 @@ def count_lines():
                 able.difference_update(range(body[0].lineno, body[0].end_lineno + 1))
         return able, heads
     def write():
-        files = [os.path.realpath(f) for f in [getattr(m, "__file__", None) for m in list(sys.modules.values())] if isinstance(f, str)]
-        copies = [f for f in files if f not in wanted and any(f.endswith("/" + "/".join(n.split("/")[-2:])) for n in names)]
-        missed = bool(elsewhere or copies) or lost() or "xdist.dsession" in sys.modules
+        copies = [f for f in files() if f not in wanted and any(f.endswith("/" + "/".join(n.split("/")[-2:])) for n in names)]
+        workers = "xdist.dsession" in sys.modules
+        missed = "workers" if workers else "programs" if elsewhere else "copy" if copies else "taken" if lost() else "early" if early else "blind" if blind else ""
         with open(to, "w") as out:
             for f, name in wanted.items():
                 try:
@@ -71,5 +76,8 @@ def count_lines():
                 did = {n: n in here and (n not in heads or bool(here.intersection(heads[n]))) for n in able}
                 json.dump({"py": name, "loaded": bool(here), "missed": missed, "ran": [n for n in did if did[n]], "not": [n for n in did if not did[n]]}, out)
                 out.write("\n")
+            json.dump({"py": "", "missed": missed}, out)
+            out.write("\n")
     atexit.register(write)
-count_lines()
+if "COUNTED" in os.environ:
+    count_lines()

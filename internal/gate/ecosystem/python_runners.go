@@ -17,6 +17,9 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// pytestResults are the options of pytest for results, as they are written in commands.
+const pytestResults = " -o junit_family=xunit1 --continue-on-collection-errors --junitxml=" + resultsVar
+
 // pytestCommand is a call of pytest. An empty python stands for the program of
 // that name.
 func pytestCommand(c Command, env, python string, args, files []string) Command {
@@ -25,7 +28,7 @@ func pytestCommand(c Command, env, python string, args, files []string) Command 
 		program = python + " -m pytest"
 	}
 	build := func(c Command, files []string, more ...string) Command {
-		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), "-o junit_family=xunit1 --continue-on-collection-errors --junitxml=" + resultsVar, strings.Join(more, " "), strings.Join(files, " ")},
+		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), strings.TrimSpace(pytestResults), strings.Join(more, " "), strings.Join(files, " ")},
 			func(w string) bool { return w == "" })
 		return c.reporting(strings.Join(words, " "), "export PYTHONDONTWRITEBYTECODE=1")
 	}
@@ -117,7 +120,7 @@ var pyUnittest string
 // writes a line for each test.
 func UnittestCommand(c Command, env, python string, args []string) Command {
 	build := func(c Command, args []string) Command {
-		text := strings.TrimSpace(fmt.Sprintf(`%s RESULTS="$RESULTS" %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
+		text := strings.TrimSpace(fmt.Sprintf(`RESULTS="$RESULTS" %s %s -c "$UNITTEST" %s`, env, python, strings.Join(args, " ")))
 		c = c.reporting(text, "export PYTHONDONTWRITEBYTECODE=1", "UNITTEST="+quoted(pyUnittest))
 		c.Text = strings.TrimSpace(env + " " + python + " -m unittest " + strings.Join(args, " "))
 		return c
