@@ -166,7 +166,7 @@ func (o *appOptions) settings() host.Options {
 func (p *program) appMachine() machine.Machine {
 	p.logger = slog.New(telemetry.LogHandler(slog.NewJSONHandler(p.stderr, &slog.HandlerOptions{Level: p.logLevel(slog.LevelInfo)})))
 	for _, text := range setup.UnknownIn(p.env) {
-		p.logger.Warn(text)
+		p.logger.Warn("unknown variable", "problem", text)
 	}
 	return p.machine()
 }

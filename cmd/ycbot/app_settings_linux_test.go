@@ -40,7 +40,7 @@ func TestAppSettings(t *testing.T) {
 		{"no one works", []string{"--no-work"}, whole, []string{"--no-work needs PostgreSQL"}},
 		{"no workers", []string{"--workers", "0"}, whole, []string{"--workers 0"}},
 		{"misspelled in the file", []string{"--settings", misspelled}, whole, []string{"ycbot.env: line 2: ycbot reads no variable YCBOT_LOGN; did you mean YCBOT_LOGIN?"}},
-		{"misspelled in the environment", nil, append(whole[:2:2], "YCBOT_WEBHOOK_SECRT=x"), []string{`"level":"WARN","msg":"ycbot reads no variable YCBOT_WEBHOOK_SECRT; did you mean YCBOT_WEBHOOK_SECRET?"`, "YCBOT_WEBHOOK_SECRET is not set"}},
+		{"misspelled in the environment", nil, append(whole[:2:2], "YCBOT_WEBHOOK_SECRT=x"), []string{`"level":"WARN","msg":"unknown variable","problem":"ycbot reads no variable YCBOT_WEBHOOK_SECRT; did you mean YCBOT_WEBHOOK_SECRET?"`, "YCBOT_WEBHOOK_SECRET is not set"}},
 		{"config", nil, append(whole[:3:3], "YCBOT_CONFIG=missing.yml"), []string{"YCBOT_CONFIG", "missing.yml"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
