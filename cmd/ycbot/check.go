@@ -48,12 +48,9 @@ func oneDir(cmd *cobra.Command, args []string) error {
 }
 
 func (p *program) check(dir, expect string) error {
-	c, err := recheck.Check(dir, expect)
+	c, err := recheck.Audit(dir, expect, version())
 	if err != nil {
 		return err
-	}
-	if c.Report != nil && c.Report.Versions.Ycbot == version() {
-		c.Rendered(dir) // another version may write the same in another way
 	}
 	for _, problem := range c.Problems {
 		fmt.Fprintln(p.stdout, "not intact: "+terminal.Printable(problem))

@@ -45,10 +45,12 @@ The Action reads INPUT_* and GITHUB_*, the App what docs/operate.md lists.`},
   ycbot action         0 nothing to complain about, 1 a verdict that fails the step,
                        3 no verdict, 130 cancelled
   ycbot check          0 the run directory is intact, 3 it is not
-  ycbot rerun          0 the same came out, 1 something differs
+  ycbot rerun          0 the same came out, 1 something differs, 3 it could not be run
+  ycbot replay         0 the same report, 1 another one, 3 it could not be done
   ycbot verdict        0 PASS, 1 FAIL, 2 PARTIAL, 3 no verdict that counts
-  ycbot permissions test   0 it would run, 1 it would be refused
+  ycbot permissions test   0 it would run, 1 it would be refused, 3 a file cannot be read
   ycbot doctor         0 no issue, 1 an issue
+  ycbot backtest       0 all cases have their line, 3 it could not be done, 130 cancelled
   everything else      0, or 3 where it could not be done`},
 		{Use: "verdicts", Short: "What PASS, FAIL, PARTIAL and ERROR mean", Long: `What the verdicts mean.
 

@@ -77,6 +77,16 @@ func Check(dir, expect string) (Checked, error) {
 	return c, nil
 }
 
+// Audit is Check, and holds the forms of the report against it, too, where this version of
+// the program made them: another one may write the same in another way.
+func Audit(dir, expect, version string) (Checked, error) {
+	c, err := Check(dir, expect)
+	if err == nil && c.Report != nil && c.Report.Versions.Ycbot == version {
+		c.Rendered(dir)
+	}
+	return c, err
+}
+
 func (c *Checked) problem(format string, args ...any) {
 	c.Problems = append(c.Problems, fmt.Sprintf(format, args...))
 }

@@ -29,9 +29,10 @@ type past struct {
 	report *report.Report
 }
 
-// openPast reads the directory of a finished run that is intact.
-func openPast(dir string) (*past, error) {
-	checked, err := Check(dir, "")
+// openPast reads the directory of a finished run that is intact, as [Audit] says for this
+// version of the program.
+func openPast(dir, version string) (*past, error) {
+	checked, err := Audit(dir, "", version)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ type Replayed struct {
 // Replay drives the loop of the finished run in dir again, with the recorded
 // answers of its model, and compares. An error means that it could not be done.
 func Replay(ctx context.Context, r *run.Runner, dir string, o ReplayOptions) (_ *Replayed, err error) {
-	p, err := openPast(dir)
+	p, err := openPast(dir, r.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ type Reran struct{ Same, Different, NotRun int }
 // ones wrote; those that tried a failing check again in copies of both sides.
 // An error means that nothing could be run.
 func Rerun(ctx context.Context, r *run.Runner, dir string, o RerunOptions) (_ Reran, err error) {
-	p, err := openPast(dir)
+	p, err := openPast(dir, r.Version)
 	if err != nil {
 		return Reran{}, err
 	}
