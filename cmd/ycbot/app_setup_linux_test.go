@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +97,7 @@ func TestSetUpAsDocumented(t *testing.T) {
 	}
 	browser := &http.Client{Jar: jar, Transport: proxy{addr}, Timeout: 3 * time.Minute}
 	hook := "http://" + addr + "/webhook"
-	o.delivers(t, strings.ReplaceAll(byHand[0], "127.0.0.1:8080", addr), app.WebhookSecret)
+	o.delivers(t, strings.ReplaceAll(byHand[0], "127.0.0.1:8080", addr))
 	if status := o.Deliver(t.Context(), hook, app.WebhookSecret, "pull_request", o.PullEvent(o.repo, o.pull, "opened", "alice", "")); status != http.StatusAccepted {
 		t.Fatalf("the webhook is answered with %d", status)
 	}
@@ -115,6 +114,7 @@ func TestSetUpAsDocumented(t *testing.T) {
 	}
 	o.pressesVerify(t, browser, page, text)
 	o.watches(t, browser, o.appears(t, browser, 2))
+	o.backsUp(t)
 	stranger := &http.Client{Transport: proxy{addr}}
 	if text := fetch(t, stranger, page); !strings.Contains(text, "404") {
 		t.Errorf("without login the page is\n%s", text)
@@ -122,6 +122,38 @@ func TestSetUpAsDocumented(t *testing.T) {
 	out, err := o.types(t, steps[2]).CombinedOutput()
 	if !strings.Contains(string(out), "with the permissions and events that it needs") {
 		t.Errorf("doctor: %v\n%s", err, out)
+	}
+}
+
+// backsUp backs up the running server as the documentation does, in the folder that it was
+// started in: the copy is not empty.
+func (o *operator) backsUp(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("sqlite3"); err != nil {
+		t.Log(err)
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-ec", docstest.Blocks(t, operating, "Backup, upgrade, size", "sh")[0]+"\nsqlite3 backup/ycbot.db 'select count(*) from runs'")
+	cmd.Dir, cmd.Env = o.dir, o.env
+	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "2" {
+		t.Errorf("a backup: %v\n%s", err, out)
+	}
+}
+
+// The settings file that the documentation has people write by hand is one that the server
+// reads, and nothing is missing in it.
+func TestSettingsByHand(t *testing.T) {
+	t.Parallel()
+	o := newOperator(t)
+	blocks := docstest.Blocks(t, operating, "Set up", "ini")
+	if len(blocks) != 1 {
+		t.Fatalf("the documentation has %d settings files, want one", len(blocks))
+	}
+	write(t, filepath.Join(o.dir, "ycbot.env"), strings.ReplaceAll(blocks[0], "…", strings.Repeat("5f", 32)))
+	write(t, filepath.Join(o.dir, "app.pem"), "key")
+	out, err := o.types(t, "YCBOT_SETTINGS=ycbot.env ycbot doctor --offline").CombinedOutput()
+	if !strings.Contains(string(out), "App 12345: id, private key and webhook secret are set") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
@@ -183,7 +215,7 @@ func (o *operator) serves(t *testing.T, command string) string {
 }
 
 // delivers signs a delivery as the documentation does.
-func (o *operator) delivers(t *testing.T, commands, secret string) {
+func (o *operator) delivers(t *testing.T, commands string) {
 	t.Helper()
 	for _, program := range []string{"openssl", "curl"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -192,7 +224,7 @@ func (o *operator) delivers(t *testing.T, commands, secret string) {
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-ec", commands)
-	cmd.Dir, cmd.Env = o.dir, append(slices.Clone(o.env), "YCBOT_WEBHOOK_SECRET="+secret)
+	cmd.Dir, cmd.Env = o.dir, o.env
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), " 202 Accepted") {
 		t.Errorf("a delivery by hand: %v\n%s", err, out)
 	}

@@ -70,6 +70,11 @@ var shownInDocs = []inDocs{
 	{page: "docs/gate.md", text: "ycbot gate explain", by: "TestScript/explain"},
 	{page: "docs/gate.md", text: "commands: setup: npm ci", by: "TestSnippets"},
 
+	{page: "docs/operate.md", text: ". ./ycbot.env", by: "TestSetUpAsDocumented"},
+	{page: "docs/operate.md", text: "umask 077", by: "TestBackup"},
+	{page: "docs/operate.md", text: "mkdir backup", by: "TestBackup"},
+	{page: "docs/operate.md", text: "sqlite3 'file:data/ycbot.db?mode=rw' '.backup backup/ycbot.db'", by: "TestBackup"},
+	{page: "docs/operate.md", text: "cp -R data/blobs backup/", by: "TestBackup"},
 	{page: "docs/operate.md", text: `printf '{"zen": "Keep it simple."}' > ping.json`, by: "TestSetUpAsDocumented"},
 	{page: "docs/operate.md", text: `signature=$(openssl dgst -sha256 -hmac "$YCBOT_WEBHOOK_SECRET" ping.json | sed 's/.* //')`, by: "TestSetUpAsDocumented"},
 	{page: "docs/operate.md", text: `curl -i -H 'Content-Type: application/json' -H 'X-GitHub-Event: ping' -H 'X-GitHub-Delivery: 1' -H "X-Hub-Signature-256: sha256=$signature" --data-binary @ping.json http://127.0.0.1:8080/webhook`, by: "TestSetUpAsDocumented"},
