@@ -19,7 +19,7 @@ func (b *builder) behaviour() {
 	warnings := 0
 	if o := b.result.Behaviour; o != nil {
 		c := report.Check{
-			Title: "behaviour: changed functions called on both sides with the same inputs", Kind: report.KindBehaviour, Result: ranAny(o.Functions + o.Callers),
+			Title: report.TitleFunctions, Kind: report.KindBehaviour, Result: ranAny(o.Functions + o.Callers),
 			Command: o.Command, Evidence: o.Evidence, Expected: "for an input that stands in the base's tree a function returns where it does on base", Actual: o.Note,
 		}
 		for _, d := range o.Differences {
@@ -34,7 +34,7 @@ func (b *builder) behaviour() {
 	}
 	if o := b.result.Programs; o != nil {
 		c := report.Check{
-			Title: "behaviour: command lines of programs run on both sides", Kind: report.KindBehaviour, Result: ranAny(o.Lines + o.Requests),
+			Title: report.TitleCommandLines, Kind: report.KindBehaviour, Result: ranAny(o.Lines + o.Requests),
 			Command: o.Command, Evidence: o.Evidence, Expected: "a command line or request that stands in the base's tree does not crash or hang where it ends well on base", Actual: o.Note,
 		}
 		for _, d := range o.Differences {

@@ -23,6 +23,13 @@ type Difference struct {
 	Evidence    []string `json:"evidence"`
 }
 
+// The titles of the checks that find differences: of functions, and of command lines with the
+// requests to what they start.
+const (
+	TitleFunctions    = "behaviour: changed functions called on both sides with the same inputs"
+	TitleCommandLines = "behaviour: command lines of programs run on both sides"
+)
+
 // mdDifferences is how many are on the first screen.
 const mdDifferences = 3
 
@@ -38,8 +45,10 @@ func (r *Report) surprising() []Difference {
 }
 
 // behaves is what the title says of them.
-func (r *Report) behaves() string {
-	all := r.surprising()
+func (r *Report) behaves() string { return behave(r.surprising()) }
+
+// behave counts differences, in words.
+func behave(all []Difference) string {
 	if len(all) == 0 {
 		return ""
 	}

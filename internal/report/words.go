@@ -193,11 +193,8 @@ func (r *Report) reserved(c Check) string {
 	case c.Kind == KindKept && r.Expectations.changed():
 		return r.Expectations.line()
 	case c.Kind == KindBehaviour:
-		for _, d := range r.surprising() {
-			if len(d.Evidence) > 0 && slices.Contains(c.Evidence, d.Evidence[0]) {
-				return r.behaves()
-			}
-		}
+		lines := c.Title == TitleCommandLines
+		return behave(slices.DeleteFunc(r.surprising(), func(d Difference) bool { return d.CommandLine != lines }))
 	}
 	return ""
 }
