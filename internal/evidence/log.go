@@ -113,8 +113,9 @@ type Execution struct {
 // Run executes x in sb and records it. The record is on disk when Run returns,
 // also when ctx was cancelled, in which case the error is the cause of that.
 // An execution that could not be started is an error without a record. The
-// Result is the sandbox's, with its outputs redacted as they were recorded;
-// x.Run.Stdout is given them as they come.
+// Result is the sandbox's, with its outputs redacted as they were recorded.
+// x.Run.Stdout, such as a parser of results, is given the output as it comes, before it is
+// redacted.
 func (l *Log) Run(ctx context.Context, sb sandbox.Sandbox, x Execution) (Record, sandbox.Result, error) {
 	r, err := l.describe(x)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 )
 
 // Expectations is what became of the tests that pass on the base when they ran, as
-// the base has them, over the head's sources (DESIGN.md section 5, rule 2).
+// the base has them, over the head's sources (docs/gate.md, "The four arms").
 type Expectations struct {
 	Policy  compare.Policy `json:"policy"`
 	Held    int            `json:"held"`    // leaf tests that still pass

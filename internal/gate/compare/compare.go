@@ -85,7 +85,7 @@ type Observation struct {
 	Made []FileClass
 }
 
-// ClassOf is the class of a kept expectation (DESIGN.md section 5, rule 2).
+// ClassOf is the class of a kept expectation (docs/gate.md, "The four arms").
 func ClassOf(o Observation) Class {
 	switch {
 	case o.NotApplied && o.NamesRemoved:

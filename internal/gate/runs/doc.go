@@ -2,6 +2,6 @@
 // differ, which of the differences more runs settle, which tests flake and which failures
 // belong to passing tests.
 //
-// It is given results and runs nothing. The rule of section 5 of DESIGN.md by which counts
-// decide stands in package compare.
+// It is given results and runs nothing. The rule by which counts decide stands in package
+// compare (docs/gate.md, "Tests that disagree").
 package runs
