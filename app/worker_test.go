@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -498,10 +500,14 @@ func TestStopNeedsPermission(t *testing.T) {
 	d := newDesk(t)
 	d.facts.Actor = "read"
 	d.enqueue(t, pushed())
-	for i, verb := range []event.Verb{event.VerbStop, event.VerbStatus} {
+	verbs := slices.Sorted(maps.Keys((&Worker{}).answers()))
+	for i, verb := range verbs {
 		if err := d.Work(t.Context(), asked(verb, int64(i+1))); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if len(verbs) == 0 || len(d.notes) != len(verbs) {
+		t.Errorf("%q got %d replies", verbs, len(d.notes))
 	}
 	for _, n := range d.notes {
 		if !strings.HasPrefix(n, "reply #4 no-permission") {
@@ -572,13 +578,26 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// Each command of a comment is answered, but for those that become another job or need
-// no worker.
+// Each command of a comment is answered, but for those that become a run or need no worker.
 func TestEveryCommandIsAnswered(t *testing.T) {
+	t.Parallel()
 	answers := (&Worker{}).answers()
+	ann := event.User{ID: 1, Login: "ann", Type: "User"}
 	for _, v := range event.Verbs() {
-		if _, ok := answers[v]; !ok && v != event.VerbAccept && v != event.VerbHelp {
-			t.Errorf("nothing answers `/verify %s`: add it to answers", v)
+		understood := false
+		for _, after := range []string{"", " 0123abc"} {
+			body := "/verify " + string(v) + after
+			c, _ := event.ParseCommand(body)
+			understood = understood || c.Verb == v && c.Reason == ""
+			d := job.Admit(&event.Event{
+				Kind: event.Commented, Action: "created", Number: 4, Sender: ann, Comment: &event.Comment{ID: 1, Author: ann, Body: body},
+			}, job.Rules{App: true})
+			if answers[v] == nil && d.Run && d.Job.Verb == v {
+				t.Errorf("nothing answers `%s`: add it to answers", body)
+			}
+		}
+		if !understood {
+			t.Errorf("`/verify %s` is no command as this test writes it: have it write what may follow", v)
 		}
 	}
 }

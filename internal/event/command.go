@@ -51,7 +51,7 @@ const name = "/verify"
 //
 //	/verify [full] [SHA] [-- words about what to look at]
 //	/verify accept SHA [reason]
-//	/verify stop | status | help
+//	/verify stop | status | help, and whatever else [forms] has
 //
 // A comment is a command when its very first word is "/verify", in lower case.
 // Empty lines and up to three spaces may stand before it; what Markdown shows as

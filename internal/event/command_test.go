@@ -140,6 +140,7 @@ func FuzzParseCommand(f *testing.F) {
 	for _, body := range []string{
 		"/verify", "/verify full 0123abc -- look\r\nhere", "/verify stop", "/verify help x", "  \n /verify\tstatus",
 		"> /verify", "/verify\u00a0", "/verify -- \xff\x00", "/verify —", "```\n/verify", "    /verify", "/verify `@a`",
+		"/verify accept 0123abc meant",
 	} {
 		f.Add(body)
 	}
@@ -154,7 +155,7 @@ func FuzzParseCommand(f *testing.F) {
 		if !strings.Contains(body, "/verify") {
 			t.Fatal("a command out of nothing")
 		}
-		if c.Verb != VerbVerify && (c.Full || c.SHA+c.Words != "") || (c.Reason != "" && c.Verb != VerbHelp) {
+		if c.Verb != VerbVerify && c.Verb != VerbAccept && c.SHA+c.Words != "" || c.Full && c.Verb != VerbVerify || (c.Reason != "" && c.Verb != VerbHelp) {
 			t.Fatalf("%+v", c)
 		}
 		if c.SHA != "" && !IsSHA(c.SHA) || utf8.RuneCountInString(c.Words) > MaxWords || !utf8.ValidString(c.Words) {
@@ -166,9 +167,7 @@ func FuzzParseCommand(f *testing.F) {
 		if crlf, _ := ParseCommand(strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\n", "\r\n")); crlf != c {
 			t.Fatalf("with CRLF %+v, else %+v", crlf, c)
 		}
-		switch c.Verb {
-		case VerbVerify, VerbStop, VerbStatus, VerbHelp:
-		default:
+		if c.Verb != VerbVerify && !isVerb(string(c.Verb)) {
 			t.Fatalf("verb %q", c.Verb)
 		}
 	})
