@@ -31,6 +31,21 @@ func TestBuilder(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{
+			name: "tests that are worth a word and change no verdict",
+			result: gate.Result{Tests: gate.Comparison{
+				FlakyNew: []gate.Case{test("TestA")}, NewFlakiness: []gate.Case{test("TestB")}, Unsettled: []gate.Case{test("TestC")},
+				Flaky: []gate.Case{test("TestD")}, Skipped: []gate.Case{test("TestE")}, Removed: []gate.Case{test("TestF")},
+			}},
+			finds: []string{
+				"warning :0 p TestA is new and flaky: it passed and failed on the same code",
+				"warning :0 p TestB fails at random with the change and never on base",
+				"warning :0 p TestC fails with the change; the runs do not decide whether by chance",
+				"info :0 p TestD is flaky: it passed and failed on the same code",
+				"warning :0 p TestE passes on base and is skipped with the change",
+				"info :0 p TestF is only on base: removed or renamed",
+			},
+		},
+		{
 			name:   "remarks of checks",
 			result: gate.Result{Remarks: []gate.Remark{{Title: "it is long", Path: "a.go", Line: 7, Evidence: []string{"E1"}}}},
 			finds:  []string{"info a.go:7 it is long"},

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -50,4 +51,62 @@ func TestFlakeFile(t *testing.T) {
 	}
 	add("go1", "a")
 	want("go1", 1, map[string]int{"a": 1})
+}
+
+// TestFlakeFileBounds holds how old, how many and of how many sets of programs records are
+// when they are kept still, and that they are not beyond that.
+func TestFlakeFileBounds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		what  string
+		fill  func(add func(programs string, flipped ...string), wait func(time.Duration))
+		first bool // "first" of programs "go" is there still
+	}{
+		{"of the greatest age", func(_ func(string, ...string), wait func(time.Duration)) { wait(flakeAge) }, true},
+		{"of the greatest age, when another is added", func(add func(string, ...string), wait func(time.Duration)) { wait(flakeAge); add("go", "x") }, true},
+		{"older", func(_ func(string, ...string), wait func(time.Duration)) { wait(flakeAge + 1) }, false},
+		{"as many as there may be", func(add func(string, ...string), _ func(time.Duration)) {
+			add("go", numbered(maxFlakes-1)...)
+			add("go", "1")
+		}, true},
+		{"one more", func(add func(string, ...string), _ func(time.Duration)) { add("go", numbered(maxFlakes)...) }, false},
+		{"as many sets as there may be", func(add func(string, ...string), wait func(time.Duration)) {
+			for _, programs := range numbered(maxFlakeSet - 1) {
+				wait(1)
+				add(programs)
+			}
+		}, true},
+		{"one set more", func(add func(string, ...string), wait func(time.Duration)) {
+			for _, programs := range numbered(maxFlakeSet) {
+				wait(1)
+				add(programs)
+			}
+		}, false},
+	} {
+		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		f := FlakeFile{Path: filepath.Join(t.TempDir(), "flakes.json"), Now: func() time.Time { return now }}
+		add := func(programs string, flipped ...string) {
+			if err := f.Add(t.Context(), programs, flipped); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add("go", "first")
+		tt.fill(add, func(d time.Duration) { now = now.Add(d) })
+		_, flips, err := f.Load(t.Context(), "go")
+		if got := flips["first"] > 0; err != nil || got != tt.first {
+			t.Errorf("%s: there %v, %v", tt.what, got, err)
+		}
+		if len(flips) > maxFlakes {
+			t.Errorf("%s: %d are kept", tt.what, len(flips))
+		}
+	}
+}
+
+// numbered are so many names.
+func numbered(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, strconv.Itoa(i))
+	}
+	return out
 }

@@ -96,6 +96,38 @@ func TestSettleSlow(t *testing.T) {
 	}
 }
 
+// TestBounds holds with how many runs a rule begins to hold, and with one fewer or more that
+// it does not.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	asked := func(d *Dispute) bool { return len(d.Open(Disagreeing(d.Cases))) == 1 }
+	among := func(d *Dispute) bool { return len(d.Among(func(ecosystem.ID) bool { return true })) == 1 }
+	for _, tt := range []struct {
+		what       string
+		base, head string
+		broken     bool
+		holds      func(*Dispute) bool
+		want       bool
+	}{
+		{"not compiled once: more runs", "p", "f", true, asked, true},
+		{"not compiled twice: settled", "p", "ff", true, asked, false},
+		{"not reported by as many runs of the head as are spare: more runs", "ppp", "f--", false, asked, true},
+		{"not reported by one more: missing", "ppp", "f---", false, asked, false},
+		{"not reported by as many runs of the base as are spare: more runs", "p--", "fff", false, asked, true},
+		{"not reported there by one more: missing", "p---", "fff", false, asked, false},
+		{"failed among others, and not run again", "p", "f", false, among, false},
+		{"failed among others and passed in a part", "pp", "fp", false, among, true},
+		{"failed twice", "ppp", "ffp", false, among, false},
+	} {
+		d := &Dispute{Rule: compare.Usual, Runs: History{ecosystem.Base: runsOf("m TestA", tt.base), ecosystem.Head: runsOf("m TestA", tt.head)}}
+		d.Cases.Regressed = suites.Cases("m TestA")
+		d.Cases.Regressed[0].Broken = tt.broken
+		if got := tt.holds(d); got != tt.want {
+			t.Errorf("%s: %v", tt.what, got)
+		}
+	}
+}
+
 // TestAmong holds that a test that fails among others and passes in a part of them is
 // decided by the whole suite, by more runs.
 func TestAmong(t *testing.T) {
