@@ -38,7 +38,7 @@ var update = flag.Bool("update", false, "write what the scenarios give into thei
 // TestScenarios runs the gate over small repositories. Each file of
 // testdata/scenarios says in its comment what it promises. base/ is the
 // repository before the change, head/ is laid over it (head/REMOVED names what
-// goes), tip/ is what happened on the base since, input holds settings, want the verdict and what it rests on.
+// goes), tip/ is what happened on the base since, input holds settings (see inputs), want the verdict and what it rests on.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
@@ -237,6 +237,51 @@ type scenario struct {
 	submodule string
 }
 
+// inputs are the settings of a scenario: lines "key: value" of its file input, most of them once.
+// What needs no value has "yes".
+var inputs = map[string]string{
+	"setup": "a command in place of those that are detected; may be there several times, as the next three",
+	"build": "the same",
+	"lint":  "the same; lints are left out where there is none and no vet",
+	"test":  "the same",
+	"vet":   "the lints that are detected",
+
+	"env":                  "NAME=value for the commands",
+	"network":              "what commands reach, as --network has it",
+	"goproxy":              "GOPROXY of the go command, without the machine's cache of modules",
+	"expectations":         "the policy of that key of the configuration",
+	"require_fail_to_pass": "as that key of the configuration",
+	"untrusted":            "the head is a stranger's",
+	"until":                "the gate stops at its first verdict",
+
+	"race":      "with the race detector; skipped without a C compiler",
+	"mutation":  "mutants are made",
+	"fuzz":      "fuzz targets are run for so long",
+	"behaviour": "changed functions are called on both sides",
+	"programs":  "command lines of programs are run on both sides",
+	"lines":     "it is looked which changed lines tests run",
+
+	"step":    "how long a command may take",
+	"grace":   "how much longer than on the base tests may take (Limits.Grace)",
+	"timeout": "after what time the whole gate is cancelled",
+	"late":    "how far the gate's clock is ahead",
+	"load":    "how busy the machine is for one command that runs tests after the other, which they see as LOAD",
+	"flips":   "package and name of a test that flaked in 3 of 212 runs before; may be there several times",
+
+	"tag":  "a tag of the base",
+	"link": "a symbolic link of the head: where it lies, and where it leads",
+
+	"python":  "skipped without python3",
+	"node":    "skipped without node",
+	"tool":    "skipped without this program",
+	"without": "skipped with this program",
+	"needs":   "skipped where bubblewrap does not work",
+	"none":    "the machine has no go",
+	"runners": "with the runners of Node.js that tests share",
+
+	"counts": "want has what all runs of tests that disagree said, too",
+}
+
 func readScenario(t testing.TB, file string) *scenario {
 	t.Helper()
 	ar, err := txtar.ParseFile(file)
@@ -267,8 +312,8 @@ func readScenario(t testing.TB, file string) *scenario {
 		}
 	}
 	for key := range s.input {
-		if !slices.Contains([]string{"setup", "build", "lint", "vet", "test", "env", "require_fail_to_pass", "goproxy", "network", "race", "mutation", "fuzz", "tag", "python", "none", "needs", "grace", "step", "timeout", "late", "load", "counts", "flips", "expectations", "node", "untrusted", "tool", "without", "runners", "link", "lines", "until", "behaviour", "programs"}, key) {
-			t.Fatalf("%s: input %q", file, key)
+		if inputs[key] == "" {
+			t.Fatalf("%s: input %q is none of inputs", file, key)
 		}
 	}
 	return s
