@@ -1,6 +1,9 @@
 package compare
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // A Count is how often a test failed in a number of runs on one side. Runs in which
 // it neither passed nor failed are not among them.
@@ -78,6 +81,19 @@ const (
 	Settled                  // the worse side fails each time, the other one never
 	Conflict                 // one side gave both results, or both the same
 )
+
+// String names a standing for people.
+func (s Standing) String() string {
+	switch s {
+	case Open:
+		return "open"
+	case Settled:
+		return "settled"
+	case Conflict:
+		return "conflict"
+	}
+	return "Standing(" + strconv.Itoa(int(s)) + ")"
+}
 
 // Stand is what the runs so far say of a test that is thought to fail on the worse
 // side alone. alone says that the better side does not have the test, so that it

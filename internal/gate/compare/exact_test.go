@@ -154,3 +154,11 @@ func TestStand(t *testing.T) {
 		}
 	}
 }
+
+// A standing is named where a test prints it.
+func TestStandingString(t *testing.T) {
+	t.Parallel()
+	if got := fmt.Sprint(Open, Settled, Conflict, Standing(7)); got != "open settled conflict Standing(7)" {
+		t.Error(got)
+	}
+}
