@@ -18,7 +18,7 @@ var names = tool.Resolve
 func grouped(t *testing.T, groups ...string) (out []string) {
 	t.Helper()
 	for _, g := range groups {
-		tools, known := group(g)
+		tools, known := Group(g)
 		if !known {
 			t.Fatalf("there is no group %s", g)
 		}

@@ -210,7 +210,7 @@ func TestManual(t *testing.T) {
 		}
 	}
 	for _, g := range []string{"environment_read", "workspace_read", "diff_read", "git_read", "web_read", "subagent_submit"} {
-		tools, _ := group(g)
+		tools, _ := Group(g)
 		if !strings.Contains(manual, "| `"+g+"` | `"+tools[0]+"`") {
 			t.Errorf("group %s has no row", g)
 		}
@@ -304,7 +304,7 @@ func TestGroupsAreDocumented(t *testing.T) {
 				row += tools
 			}
 		}
-		tools, known := group(name)
+		tools, known := Group(name)
 		if !known {
 			t.Errorf("docs/agents.md has the group %s, which there is not", name)
 		}

@@ -2,12 +2,10 @@ package agents
 
 import "slices"
 
-// Group returns the tools of a group, and whether there is one of that name.
-func Group(name string) (tools []string, known bool) { return group(name) }
-
-// group returns the tools of a group of BLXCode's. Groups that change something,
-// or that speak of what a verification does not have, hold none here.
-func group(name string) (tools []string, known bool) {
+// Group returns the tools of a group, as BLXCode names them, and whether there is one of that
+// name. Groups that change something, or that are about what a verification does not have,
+// hold none here.
+func Group(name string) (tools []string, known bool) {
 	switch name {
 	case "environment_read":
 		return []string{"list_project_structure"}, true
@@ -32,7 +30,7 @@ func group(name string) (tools []string, known bool) {
 func everyTool() []string {
 	out := []string{"todo_write", "pr_read", "pr_review_context"}
 	for _, name := range []string{"workspace_read", "diff_read", "git_read", "web_read", "subagent_submit"} {
-		tools, _ := group(name)
+		tools, _ := Group(name)
 		out = add(out, tools...)
 	}
 	return add(out, executing()...)

@@ -182,7 +182,7 @@ func (p *parser) grouped(tools []string, s setting, hasTools, hasGroups bool) (_
 		p.fail(s.line, "disabled: %s: want a list", s.key)
 	}
 	for _, w := range s.words() {
-		more, known := group(w)
+		more, known := Group(w)
 		any = any || known
 		switch {
 		case !known:
@@ -195,7 +195,7 @@ func (p *parser) grouped(tools []string, s setting, hasTools, hasGroups bool) (_
 	}
 	if !hasTools && !any {
 		for _, g := range roleGroups(p.d.Role) {
-			more, _ := group(g)
+			more, _ := Group(g)
 			tools = add(tools, p.known(more)...)
 		}
 	}
