@@ -124,8 +124,30 @@ func (w *world) several() {
 	}
 }
 
+// overlaps lists the neighbours in rows of which one lies over the other. What counts is where
+// their text ends, which may be beyond their boxes, but for what they cut off.
+const overlaps = `(() => {
+	const union = (a, b) => !b || !b.width ? a : !a ? b : {left: Math.min(a.left, b.left), right: Math.max(a.right, b.right), top: Math.min(a.top, b.top), bottom: Math.max(a.bottom, b.bottom), width: 1};
+	const shown = node => {
+		const range = document.createRange();
+		range.selectNodeContents(node);
+		if (node.nodeType == Node.TEXT_NODE) return range.getBoundingClientRect();
+		if (node.nodeType != Node.ELEMENT_NODE) return null;
+		if (getComputedStyle(node).overflowX != "visible") return node.getBoundingClientRect();
+		return [...node.childNodes].map(shown).reduce(union, null);
+	};
+	const out = [];
+	for (const row of document.querySelectorAll("tr, .row, .row .facts, .bar, .bar nav")) {
+		const columns = [...row.children].map(e => [e.textContent.trim(), shown(e)]).filter(c => c[1] && c[1].width);
+		columns.forEach(([text, a], i) => columns.slice(i + 1).forEach(([other, b]) => {
+			if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1) out.push(text + " / " + other);
+		}));
+	}
+	return out.join("\n");
+})()`
+
 // The pages can be read on a desktop and on a phone, light and dark: nothing is wider than
-// the window, and nothing is executed that fails.
+// the window, no column lies over another, and nothing is executed that fails.
 func TestLooks(t *testing.T) {
 	w := newWorld(t)
 	w.several()
@@ -142,6 +164,9 @@ func TestLooks(t *testing.T) {
 				b.Run(browsertest.Theme(colors), chromedp.Navigate(w.URL+path), chromedp.WaitReady("main"))
 				if wide := b.Eval("document.documentElement.scrollWidth > innerWidth"); wide == "true" {
 					t.Errorf("%s on a %s is wider than the window: %s", path, size.name, b.Eval("document.documentElement.scrollWidth"))
+				}
+				if over := b.Eval(overlaps); over != "" {
+					t.Errorf("%s on a %s has columns that lie over each other:\n%s", path, size.name, over)
 				}
 				dark := b.Eval("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)"
 				if dark != (colors == "dark") {
