@@ -143,6 +143,20 @@ func differences(r *gate.Result) []report.Difference {
 	return out
 }
 
+// interfaces are what other modules could use and cannot any more, each with a use.
+func interfaces(o *gate.Behaviour) []report.Interface {
+	if o == nil {
+		return nil
+	}
+	var out []report.Interface
+	for _, d := range o.Differences {
+		for _, name := range d.Symbols {
+			out = append(out, report.Interface{Symbol: name, Change: report.Removed, Witness: d.Test, Evidence: d.Evidence})
+		}
+	}
+	return out
+}
+
 func ofFunctions(o *gate.Behaviour) []report.Difference {
 	if o == nil {
 		return nil

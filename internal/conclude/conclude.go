@@ -87,7 +87,7 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 	b := &builder{result: &own}
 	b.build()
 	rep.Expectations, rep.Statistics, rep.Believed = b.expectations(), b.statistics(), b.belief()
-	rep.Executed, rep.Behaviour = b.executed(), differences(b.result)
+	rep.Executed, rep.Behaviour, rep.API = b.executed(), differences(b.result), interfaces(b.result.Behaviour)
 	result, rep.Accepted = accept(b.result, rep.Expectations, in.Accepted)
 	rep.Verdict, rep.Reasons = report.Verdict(result.Verdict), result.Reasons
 	switch rep.Outcome {

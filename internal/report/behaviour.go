@@ -23,6 +23,18 @@ type Difference struct {
 	Evidence    []string `json:"evidence"`
 }
 
+// An Interface is something that other modules could use on the base and cannot with the
+// change.
+type Interface struct {
+	Symbol   string   `json:"symbol"`  // as the language writes it within its package
+	Change   string   `json:"change"`  // what became of it: "removed"
+	Witness  string   `json:"witness"` // a use that compiles on the base and not with the change
+	Evidence []string `json:"evidence"`
+}
+
+// Removed is the Change of what is not there any more, or is not exported.
+const Removed = "removed"
+
 // The titles of the checks that find differences: of functions, and of command lines with the
 // requests to what they start.
 const (

@@ -100,6 +100,10 @@ func (r *Report) normalised() *Report {
 	for i := range n.Behaviour {
 		n.Behaviour[i].Evidence = list(n.Behaviour[i].Evidence)
 	}
+	n.API = slices.Clone(n.API)
+	for i := range n.API {
+		n.API[i].Evidence = list(n.API[i].Evidence)
+	}
 	if n.Executed != nil {
 		x := *n.Executed
 		x.Evidence = list(x.Evidence)

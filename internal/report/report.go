@@ -90,6 +90,7 @@ type Report struct {
 	Believed     Belief        `json:"believed"`
 	Executed     *Executed     `json:"executed,omitempty"`
 	Behaviour    []Difference  `json:"behaviour,omitempty"` // changed functions, command lines and requests that do something else, of each those that no test says first
+	API          []Interface   `json:"api,omitempty"`       // what other modules could use and cannot any more
 	Previous     *Previous     `json:"previous,omitempty"`  // the last run's checks, run again
 	Changes      Changes       `json:"changes"`
 	Subagents    []Subagent    `json:"subagents"`

@@ -53,13 +53,14 @@ type Difference struct {
 	Example   string   `json:"example"`   // the smallest of them, as Go writes the call
 	Was       string   `json:"was"`
 	Is        string   `json:"is"`
-	Test      string   `json:"test"`             // holds what the base does; empty: the input cannot be written
-	Unheld    bool     `json:"unheld,omitempty"` // the test passes on both sides: it cannot hold what differs
-	Recorded  string   `json:"recorded"`         // the test of the base while which the input was recorded; empty: it was made
-	Gone      bool     `json:"gone,omitempty"`   // it is no function that was called, but what only the base exports
-	Breaks    bool     `json:"breaks"`           // the base returns for an input of its own tree, and the head does not
-	Expected  bool     `json:"expected"`         // tests that fail without the change reach it
-	Touched   bool     `json:"touched"`          // tests that the change alters or brings reach it
+	Test      string   `json:"test"`              // holds what the base does; empty: the input cannot be written
+	Unheld    bool     `json:"unheld,omitempty"`  // the test passes on both sides: it cannot hold what differs
+	Recorded  string   `json:"recorded"`          // the test of the base while which the input was recorded; empty: it was made
+	Gone      bool     `json:"gone,omitempty"`    // it is no function that was called, but what only the base exports
+	Symbols   []string `json:"symbols,omitempty"` // where it is gone: the names
+	Breaks    bool     `json:"breaks"`            // the base returns for an input of its own tree, and the head does not
+	Expected  bool     `json:"expected"`          // tests that fail without the change reach it
+	Touched   bool     `json:"touched"`           // tests that the change alters or brings reach it
 	Command   string   `json:"command"`
 	Evidence  []string `json:"evidence"`
 	kind      behave.Kind
