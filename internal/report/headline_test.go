@@ -37,7 +37,8 @@ func TestReserved(t *testing.T) {
 		Verdict: Pass, Expectations: &Expectations{Held: 3, Dropped: []Expectation{{Test: "a"}}},
 		Behaviour: []Difference{{Function: "f", Evidence: []string{"E7"}}},
 		Checks: []Check{
-			{Kind: KindBuild, Result: ResultPass}, {Kind: KindKept, Result: ResultPass},
+			{Kind: KindBuild, Result: ResultPass},
+			{Kind: KindKept, Result: ResultPass},
 			{Kind: KindBehaviour, Title: TitleFunctions, Result: ResultPass},
 			{Kind: KindBehaviour, Title: TitleCommandLines, Result: ResultPass}, // which do what they did
 			{Kind: KindLint, Result: ResultFail, Reproduction: Introduced},
