@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ycbot/ycbot/internal/report"
 	"github.com/ycbot/ycbot/internal/store"
 )
 
@@ -46,6 +47,49 @@ func TestRunPage(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(text)
+	}
+}
+
+// What a check leaves to a person is a note on the page, too, and so is what a linter says; a
+// PASS shows its title.
+func TestRunPageNotes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := recorded(t)
+	text, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := report.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep.Verdict, rep.Reasons, rep.Title = report.Pass, nil, "PASS · 1 dropped · 1 of 2 old expectations hold"
+	rep.Expectations = &report.Expectations{Policy: "report", Held: 1, Dropped: []report.Expectation{{Test: "m TestA"}}}
+	rep.Checks = []report.Check{
+		{ID: "C1", Title: "base's tests over the change", Kind: report.KindKept, Result: report.ResultPass, Support: report.Supported, Reproduction: report.NotRun},
+		{ID: "C2", Title: "lint: go vet ./...", Kind: report.KindLint, Result: report.ResultFail, Support: report.Supported, Reproduction: report.Introduced, Actual: "1 new complaints"},
+		{ID: "C3", Title: "build: go build ./...", Kind: report.KindBuild, Result: report.ResultPass, Support: report.Supported, Reproduction: report.NotRun},
+	}
+	if text, err = rep.JSON(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "report.json", string(text))
+	w.importRun("r", dir)
+	w.save(store.Run{ID: "r", Repo: "acme/repo2", RepoID: 2, State: store.Finished, Verdict: "PASS"})
+	_, page := w.browser().get("/runs/r")
+	for _, want := range []string{
+		`<p class="reasons">PASS · 1 dropped · 1 of 2 old expectations hold</p>`,
+		`<span class="tag">NOTE</span></td><td>base&#39;s tests over the change <span class="soft">1 of 2 old expectations hold</span>`,
+		`<span class="tag">NOTE</span></td><td>lint: go vet ./... <span class="soft">1 new complaints</span>`,
+		`<span class="tag pass">PASS</span></td><td>build: go build ./...`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(page)
 	}
 }
 

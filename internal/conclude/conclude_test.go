@@ -28,6 +28,14 @@ func TestIncompleteIsSaidOnce(t *testing.T) {
 		rep.Reasons[len(rep.Reasons)-1] != "not finished: 20m are over" || len(rep.Reasons) != len(result.Reasons) {
 		t.Errorf("reasons %q of %q", rep.Reasons, result.Reasons)
 	}
+	// It is why the rest is missing, where nothing is broken.
+	facts = goodFacts(compare.Acknowledge, gate.Changed{Class: compare.Silent, Count: 1})
+	facts.Incomplete = "the gate's own words"
+	result = concluded(facts)
+	rep = Report(Input{Header: header, Outcome: report.TimedOut, Gate: result, Cause: errors.New("20m are over")})
+	if rep.Reasons[0] != "not finished: 20m are over" || len(rep.Reasons) != len(result.Reasons) {
+		t.Errorf("reasons %q of %q", rep.Reasons, result.Reasons)
+	}
 	if len(header.Notes) != 1 || header.Verdict != "" {
 		t.Errorf("the header was changed: %+v", header)
 	}

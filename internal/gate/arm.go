@@ -45,19 +45,19 @@ func (r *runner) newArm(ctx context.Context, side Side, stage Stage, puts []work
 		a.files = append(a.files, p.Path)
 	}
 	var err error
-	a.commit, err = r.Mirror.Compose(ctx, r.exe.Tree(side).Commit, puts)
+	a.commit, err = r.Mirror.Compose(ctx, r.executor.Tree(side).Commit, puts)
 	return a, err
 }
 
 // lay makes the tree what the arm is.
 func (a *arm) lay(ctx context.Context) error {
-	if err := a.r.exe.Reset(ctx, a.side); err != nil {
+	if err := a.r.executor.Reset(ctx, a.side); err != nil {
 		return err
 	}
 	if a.commit == "" {
 		return nil // the side as it is
 	}
-	tree := a.r.exe.Tree(a.side)
+	tree := a.r.executor.Tree(a.side)
 	if err := tree.Overlay(ctx, a.commit, a.files); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (a *arm) layCut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.r.exe.Tree(a.side).Overlay(ctx, commit, files)
+	return a.r.executor.Tree(a.side).Overlay(ctx, commit, files)
 }
 
 // cutTests leaves the tests of files out of the base's tests that do not compile, where it
@@ -116,7 +116,7 @@ func (a *arm) cutTests(ctx context.Context, by *ecosystem.Packages, files []stri
 }
 
 // close leaves the side as it was prepared.
-func (a *arm) close(ctx context.Context) error { return a.r.exe.Reset(ctx, a.side) }
+func (a *arm) close(ctx context.Context) error { return a.r.executor.Reset(ctx, a.side) }
 
 // leave takes files out that do not compile.
 func (a *arm) leave(ctx context.Context, files []string, why string) error {
@@ -138,7 +138,7 @@ func (a *arm) takeOut(ctx context.Context, files []string) error {
 			others, gone = append(others, f), append(gone, workspace.Put{Path: f})
 		}
 	}
-	tree := a.r.exe.Tree(a.side)
+	tree := a.r.executor.Tree(a.side)
 	if err := tree.Overlay(ctx, tree.Commit, own); err != nil || len(others) == 0 {
 		return err
 	}
@@ -187,7 +187,7 @@ const maxDrops = 5
 // that do still say something.
 func (a *arm) runPackages(ctx context.Context, s selection, by *ecosystem.Packages) (Suite, error) {
 	over := Suite{}
-	rest := slices.DeleteFunc(slices.Clone(s.places), func(dir string) bool { return !by.Has(a.r.exe.Tree(a.side).Dir, dir) })
+	rest := slices.DeleteFunc(slices.Clone(s.places), func(dir string) bool { return !by.Has(a.r.executor.Tree(a.side).Dir, dir) })
 	for round := 0; len(rest) > 0 && round <= maxDrops; round++ {
 		suite, err := a.packagesOnce(ctx, s, rest)
 		if err != nil {
@@ -233,12 +233,12 @@ func (a *arm) packagesOnce(ctx context.Context, s selection, dirs []string) (Sui
 		}
 		done = append(done, c.Text)
 		stream := c.Results.Collect(c.Unit)
-		step, err := a.r.exe.Run(ctx, a.side, a.r.exe.Tree(a.side), c, stream)
+		step, err := a.r.executor.Run(ctx, a.side, a.r.executor.Tree(a.side), c, stream)
 		if err != nil {
 			return out, err
 		}
 		a.evidence = append(a.evidence, step.Evidence)
-		suite := stream.Suite(step.Evidence, a.r.exe.Tree(a.side).Dir)
+		suite := stream.Suite(step.Evidence, a.r.executor.Tree(a.side).Dir)
 		suite.SetEcosystem(c.Eco)
 		out.Add(suite)
 	}
@@ -292,7 +292,10 @@ func (a *arm) runOthers(ctx context.Context, s selection) (Suite, error) {
 			continue
 		}
 		c = a.limited(c)
-		there := slices.DeleteFunc(slices.Clone(s.places), func(f string) bool { _, err := ecosystem.ReadInTree(a.r.exe.Tree(a.side).Dir, f); return err != nil })
+		there := slices.DeleteFunc(slices.Clone(s.places), func(f string) bool {
+			_, err := ecosystem.ReadInTree(a.r.executor.Tree(a.side).Dir, f)
+			return err != nil
+		})
 		if len(s.places) > 0 && len(there) == 0 {
 			continue // its tests are not there
 		}
@@ -384,7 +387,7 @@ func (a *arm) build(ctx context.Context, c ecosystem.Command) (Step, error) {
 		}
 		b = a.r.limited(a.side, b)
 		b.Stage = a.stage
-		step, err := a.r.exe.Run(ctx, a.side, a.r.exe.Tree(a.side), b, nil)
+		step, err := a.r.executor.Run(ctx, a.side, a.r.executor.Tree(a.side), b, nil)
 		if err != nil {
 			return step, err
 		}

@@ -95,10 +95,10 @@ func (r *runner) baseKey() string {
 	for _, s := range r.Services {
 		line(fmt.Sprint(s))
 	}
-	for _, s := range r.exe.Beside.Services {
+	for _, s := range r.executor.Beside.Services {
 		line(fmt.Sprint(s))
 	}
-	line(r.exe.Beside.Env...)
+	line(r.executor.Beside.Env...)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -163,8 +163,8 @@ func (r *runner) unknown(c ecosystem.Command) ecosystem.Command {
 // become more. It is saved when it has proved to be right, see saveBase.
 func (r *runner) keep() {
 	r.saving = nil
-	steps := r.exe.Steps.Of(StageTest, Base)
-	if r.Results == nil || r.exe.BaseTouched() != "" || r.prep.Unprepared() != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
+	steps := r.executor.Steps.Of(StageTest, Base)
+	if r.Results == nil || r.executor.BaseTouched() != "" || r.prep.Unprepared() != "" || r.facts.Incomplete != "" || len(r.suites[Base]) == 0 || len(steps) == 0 {
 		return
 	}
 	for _, c := range r.plan[Base].Setup {

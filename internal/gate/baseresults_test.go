@@ -189,7 +189,7 @@ func TestKeptWhenConfirmed(t *testing.T) {
 		r := newRunner(&Gate{Machine: Machine{Now: time.Now, Sandbox: newWorld(t).box, Tools: &Toolchains{}}, Results: kept}, Input{Base: worktreeOf("t1")}, task{})
 		setup := ecosystem.Command{Stage: StageSetup, Unit: ".", Text: string(StageSetup)}
 		r.plan[Base] = &sides.Plan{Setup: []ecosystem.Command{setup}}
-		r.suites[Base], r.exe.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
+		r.suites[Base], r.executor.Steps, r.doubted = tt.suite, tt.steps, tt.doubted
 		if tt.known {
 			r.known = &baseRecord{When: time.Now()}
 		}

@@ -21,7 +21,7 @@ func TestCachesOfCommands(t *testing.T) {
 			t.Fatalf("%s is no ecosystem", eco)
 		}
 		r := newRunner(&Gate{}, Input{}, task{plan: map[Side]*sides.Plan{Base: {Test: []ecosystem.Command{{Eco: eco}}}}})
-		if got := r.exe.Compiles(); got != want {
+		if got := r.executor.Compiles(); got != want {
 			t.Errorf("%s: %v", eco, got)
 		}
 	}
@@ -40,7 +40,7 @@ func TestNoCacheWithoutUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := newRunner(g, Input{}, task{plan: map[Side]*sides.Plan{Head: {Test: []ecosystem.Command{{Eco: eco}}}}})
-		if err := r.exe.ShareCache(); err != nil || !folder.Exists(r.Store().BuildCache(Base)) {
+		if err := r.executor.ShareCache(); err != nil || !folder.Exists(r.Store().BuildCache(Base)) {
 			t.Fatalf("%s: %v", eco, err)
 		}
 		if got := folder.Exists(filepath.Join(r.Store().BuildCache(Head), "aa", "a1-d")); got != want {

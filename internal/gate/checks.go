@@ -57,7 +57,7 @@ func (r *runner) subject() *checks.Subject {
 		StepLimit: r.Limits.step(), MutationTime: r.Limits.mutation(), FuzzTime: r.Limits.fuzz(),
 		BehaviourTime: r.behaviourTime(), Proven: r.res.FailToPass.Proven,
 		Now:   r.Now,
-		Steps: func() []Step { return r.exe.Steps },
+		Steps: func() []Step { return r.executor.Steps },
 		Note:  r.note, NotCovered: r.notCovered, NotCoveredOnce: r.notCoveredOnce,
 		Runs:   r.testRuns(),
 		Copies: r.copiesOfHead(),
@@ -76,18 +76,18 @@ func (r *runner) fails() bool {
 
 func (r *runner) testRuns() checks.Runs {
 	return checks.Runs{
-		Reset: r.exe.Reset, Home: r.exe.HomeOf,
+		Reset: r.executor.Reset, Home: r.executor.HomeOf,
 		Exec: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
-			return r.exe.Run(ctx, side, r.exe.Tree(side), c, stdout)
+			return r.executor.Run(ctx, side, r.executor.Tree(side), c, stdout)
 		},
 		AsLaid: func(ctx context.Context, side Side, c ecosystem.Command, stdout io.Writer) (Step, error) {
-			return r.exe.RunAsLaid(ctx, side, r.exe.Tree(side), c, stdout)
+			return r.executor.RunAsLaid(ctx, side, r.executor.Tree(side), c, stdout)
 		},
 		Run: r.runTests, RunFresh: r.runFresh, Collect: r.collected, PackageTests: r.packageTests,
 		Warm: r.prep.WarmLate, Warming: r.prep.Warming(true),
 		Alone: r.alone, Parted: r.parted, Settle: r.answer,
 		ReadFile: func(ctx context.Context, side Side, name string) ([]byte, error) {
-			return r.Mirror.ReadFile(ctx, r.exe.Tree(side).Commit, name)
+			return r.Mirror.ReadFile(ctx, r.executor.Tree(side).Commit, name)
 		},
 		Added: r.sides.Added,
 	}
@@ -97,27 +97,27 @@ func (r *runner) testRuns() checks.Runs {
 func (r *runner) copiesOfHead() checks.Copies {
 	trees := new(workspace.Pool)
 	return checks.Copies{
-		InHead: func() checks.Place { return checks.Place{Tree: r.in.Head, Home: r.exe.HomeOf(Head)} },
+		InHead: func() checks.Place { return checks.Place{Tree: r.in.Head, Home: r.executor.HomeOf(Head)} },
 		CopyOf: func(ctx context.Context, n int) (checks.Place, error) {
 			name := "mutant-" + strconv.Itoa(n)
-			tree, err := trees.Copy(ctx, r.exe.Prepared(Head).Tree, filepath.Join(filepath.Dir(r.in.Head.Dir), name))
+			tree, err := trees.Copy(ctx, r.executor.Prepared(Head).Tree, filepath.Join(filepath.Dir(r.in.Head.Dir), name))
 			if err != nil {
 				return checks.Place{}, err
 			}
 			p := checks.Place{Tree: tree, Home: filepath.Join(r.Scratch, string(Head), name)}
-			return p, r.exe.HomeAt(ctx, Head, p.Home)
+			return p, r.executor.HomeAt(ctx, Head, p.Home)
 		},
-		GiveBack: func(p checks.Place) { trees.Put(p.Tree, r.exe.Prepared(Head).Tree) },
+		GiveBack: func(p checks.Place) { trees.Put(p.Tree, r.executor.Prepared(Head).Tree) },
 		Close:    trees.Close,
 		At: func(ctx context.Context, at checks.Place, c ecosystem.Command, stdout io.Writer) (Step, error) {
-			return r.exe.RunAt(ctx, Head, execution.Place(at), c, stdout)
+			return r.executor.RunAt(ctx, Head, execution.Place(at), c, stdout)
 		},
-		Record: func(s Step) { r.exe.Steps = append(r.exe.Steps, s) },
+		Record: func(s Step) { r.executor.Steps = append(r.executor.Steps, s) },
 		Begin: func(stage Stage, unit, command string) {
-			r.exe.Show(Progress{Stage: stage, Side: Head, Unit: unit, Command: command})
+			r.executor.Show(Progress{Stage: stage, Side: Head, Unit: unit, Command: command})
 		},
 		End: func(stage Stage, unit, command string, s Step) {
-			r.exe.Show(Progress{Stage: stage, Side: Head, Unit: unit, Command: command, Done: true, Step: s})
+			r.executor.Show(Progress{Stage: stage, Side: Head, Unit: unit, Command: command, Done: true, Step: s})
 		},
 	}
 }

@@ -11,8 +11,8 @@ import (
 // conclude turns what was found out into the verdict.
 func (r *runner) conclude() {
 	f, t := &r.facts, &r.res.Tests
-	r.res.Steps = r.exe.Steps
-	f.Unprepared, f.Aside, f.BaseTouched = r.prep.Unprepared(), r.prep.Aside(), r.exe.BaseTouched()
+	r.res.Steps = r.executor.Steps
+	f.Unprepared, f.Aside, f.BaseTouched = r.prep.Unprepared(), r.prep.Aside(), r.executor.BaseTouched()
 	f.Lacks = strings.Join(r.lacks, "; ")
 	f.SetupBoth = r.setupBoth()
 	f.NamesHead, f.NamesBoth = r.withErrors(r.res.Broken), r.withErrors(slices.DeleteFunc(slices.Clone(r.res.BrokenBoth), r.isSetup))
@@ -29,7 +29,7 @@ func (r *runner) conclude() {
 			f.FailBoth++
 		}
 	}
-	for _, s := range r.exe.Steps {
+	for _, s := range r.executor.Steps {
 		f.Builds += b2i(s.Side == Head && (s.Stage == StageBuild || s.Stage == StageTest))
 	}
 	for id, test := range r.suites[Head] {

@@ -74,7 +74,7 @@ func (r *runner) read(ctx context.Context, tree *workspace.Tree, failed *error) 
 const nothingKnown = `nothing that ycbot knows how to build or test, and no commands in .github/ycbot.yml at the base; name some under "commands:"`
 
 func (r *runner) planFor(ctx context.Context, side Side) (*sides.Plan, error) {
-	tree := r.exe.Tree(side)
+	tree := r.executor.Tree(side)
 	entries, err := r.Mirror.Files(ctx, tree.Commit)
 	if err != nil {
 		return nil, err

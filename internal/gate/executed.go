@@ -280,11 +280,11 @@ func (e *executedLines) countIn(ctx context.Context, a *arm, eco *ecosystem.Ecos
 			results = c.Results.Collect(c.Unit)
 		}
 		cover := eco.Lines.Reader(results, q)
-		step, err := e.exe.Run(ctx, a.side, e.exe.Tree(a.side), counting, cover)
+		step, err := e.executor.Run(ctx, a.side, e.executor.Tree(a.side), counting, cover)
 		if err != nil {
 			return nil, false, errors.Join(err, a.close(context.WithoutCancel(ctx)))
 		}
-		s := e.collected(a.side, e.exe.Tree(a.side), counting, cover, step)
+		s := e.collected(a.side, e.executor.Tree(a.side), counting, cover, step)
 		switch ran := ecosystem.AnyRan(s) || c.Results == nil && !step.Failed(); {
 		case step.TimedOut:
 			e.uncounted = cmp.Or(e.uncounted, fmt.Sprintf("%q did not end within %s when it was to count", c.Text, step.Duration.Round(time.Second)))

@@ -70,7 +70,7 @@ func (r *runner) fitting(c ecosystem.Command) ecosystem.Command {
 // were last run, and its packages with their parts of it.
 func (r *runner) onBaseTook(c ecosystem.Command) (time.Duration, []timedPackage) {
 	var took, sum time.Duration
-	for _, s := range r.exe.Steps.Of(StageTest, Base) {
+	for _, s := range r.executor.Steps.Of(StageTest, Base) {
 		if s.Unit == c.Unit && (s.Command == c.Text || s.Command == c.Whole) {
 			took = s.Duration
 		}

@@ -97,7 +97,7 @@ func TestFitting(t *testing.T) {
 		r.in.Change.Files = []change.File{{Path: "price.py", Status: change.Modified}, {Path: "test_new.py", Status: change.Added}}
 		c := ecosystem.UnittestCommand(ecosystem.Command{Stage: StageTest, Unit: "."}, "", "python3", nil)
 		c.Eco = "Python"
-		r.exe.Steps = []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: c.Text, Duration: tt.took}}
+		r.executor.Steps = []Step{{Stage: StageTest, Side: Base, Unit: ".", Command: c.Text, Duration: tt.took}}
 		r.suites[Base] = Suite{
 			ID{Unit: ".", Package: "test_price.py"}: {Status: Passed, Eco: "Python", Elapsed: tt.took - tt.slow},
 			ID{Unit: ".", Package: "test_slow.py"}:  {Status: Passed, Eco: "Python", Elapsed: tt.slow},

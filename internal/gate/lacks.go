@@ -64,9 +64,9 @@ func (r *runner) refused() {
 // them says little.
 func (r *runner) setupBoth() []string {
 	var out []string
-	for i, s := range r.exe.Steps {
+	for i, s := range r.executor.Steps {
 		name := ID{Unit: s.Unit, Command: s.Command}
-		if s.Side == Head && s.Stage == StageSetup && s.Failed() && !r.exe.Steps.RanAgain(i) && slices.Contains(r.res.BrokenBoth, name.String()) {
+		if s.Side == Head && s.Stage == StageSetup && s.Failed() && !r.executor.Steps.RanAgain(i) && slices.Contains(r.res.BrokenBoth, name.String()) {
 			out = append(out, fmt.Sprintf("%s: %s", r.inWords(name), ecosystem.FailureLine(s.Output)))
 		}
 	}
@@ -78,12 +78,12 @@ func (r *runner) withErrors(names []string) []string {
 	var out []string
 	said := map[string]bool{}
 	for _, name := range names {
-		at := slices.IndexFunc(r.exe.Steps, func(s Step) bool {
+		at := slices.IndexFunc(r.executor.Steps, func(s Step) bool {
 			return s.Side == Head && s.Stage == StageBuild && s.Failed() &&
 				(ID{Unit: s.Unit, Command: s.Command}.String() == name || slices.Contains(ecosystem.Unbuilt(s.Output), name))
 		})
 		if at >= 0 {
-			if why := ecosystem.WhyUnbuilt(name, r.exe.Steps[at].Output); why != "" && !said[why] {
+			if why := ecosystem.WhyUnbuilt(name, r.executor.Steps[at].Output); why != "" && !said[why] {
 				said[why] = true
 				name += ": " + why
 			}
@@ -95,7 +95,7 @@ func (r *runner) withErrors(names []string) []string {
 
 // isSetup says whether what does not build is a setup command of the head.
 func (r *runner) isSetup(name string) bool {
-	return slices.ContainsFunc(r.exe.Steps, func(s Step) bool {
+	return slices.ContainsFunc(r.executor.Steps, func(s Step) bool {
 		return s.Side == Head && s.Stage == StageSetup && s.Failed() && ID{Unit: s.Unit, Command: s.Command}.String() == name
 	})
 }
@@ -114,7 +114,7 @@ func (r *runner) crashed() []string {
 // inWords names a command as a person would type it.
 func (r *runner) inWords(id ID) string {
 	text := id.Command
-	for _, s := range r.exe.Steps {
+	for _, s := range r.executor.Steps {
 		if s.Unit == id.Unit && s.Command == id.Command && s.Shown != "" {
 			text = s.Shown
 		}
@@ -129,9 +129,9 @@ func (r *runner) inWords(id ID) string {
 // program, as they stand at the head.
 func (r *runner) lackingBoth(stage Stage) []Step {
 	var out []Step
-	for _, h := range r.exe.Steps.Of(stage, Head) {
+	for _, h := range r.executor.Steps.Of(stage, Head) {
 		same := func(b Step) bool { return b.Unit == h.Unit && b.Command == h.Command && b.Lacks == h.Lacks }
-		if h.Lacks != "" && slices.ContainsFunc(r.exe.Steps.Of(stage, Base), same) {
+		if h.Lacks != "" && slices.ContainsFunc(r.executor.Steps.Of(stage, Base), same) {
 			out = append(out, h)
 		}
 	}

@@ -32,7 +32,7 @@ func (r *runner) behaviourTime() time.Duration {
 		return r.Limits.Behaviour
 	}
 	var suite time.Duration
-	for _, s := range r.exe.Steps {
+	for _, s := range r.executor.Steps {
 		if s.Side == Head && s.Stage == StageTest {
 			suite += s.Duration
 		}
@@ -61,7 +61,7 @@ func (r *runner) limitedIn(side Side, c ecosystem.Command, step time.Duration) e
 	if side == Base {
 		return c
 	}
-	for _, s := range r.exe.Steps {
+	for _, s := range r.executor.Steps {
 		if s.Side == Base && s.Stage == c.Stage && s.Unit == c.Unit && s.Command == c.Text && !s.TimedOut {
 			c.Timeout = min(step, r.Limits.hang(s.Duration))
 		}

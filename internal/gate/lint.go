@@ -17,10 +17,10 @@ func (r *runner) lint(ctx context.Context) error {
 		shared = r.Store().ProjectCache()
 	}
 	for _, side := range []Side{Base, Head} {
-		if len(r.plan[side].Lint) == 0 || r.exe.Prepared(side) == nil || r.prep.Unprepared() != "" {
+		if len(r.plan[side].Lint) == 0 || r.executor.Prepared(side) == nil || r.prep.Unprepared() != "" {
 			continue
 		}
-		if err := r.exe.Reset(ctx, side); err != nil {
+		if err := r.executor.Reset(ctx, side); err != nil {
 			return err
 		}
 		for _, c := range r.plan[side].Lint {
@@ -28,7 +28,7 @@ func (r *runner) lint(ctx context.Context) error {
 			if side == Base {
 				c = preparation.Compiling(c, shared)
 			}
-			if _, err := r.exe.Run(ctx, side, r.exe.Tree(side), c, nil); err != nil {
+			if _, err := r.executor.Run(ctx, side, r.executor.Tree(side), c, nil); err != nil {
 				return err
 			}
 		}
@@ -52,12 +52,12 @@ func (r *runner) compareLint() {
 		r.lack(StageLint, s.Unit, s.Command, s.Lacks)
 	}
 	seen := map[string]int{}
-	for _, s := range r.exe.Steps.Of(StageLint, Base) {
+	for _, s := range r.executor.Steps.Of(StageLint, Base) {
 		for _, line := range complaints(s) {
 			seen[place.ReplaceAllString(line, ":")]++
 		}
 	}
-	for _, s := range r.exe.Steps.Of(StageLint, Head) {
+	for _, s := range r.executor.Steps.Of(StageLint, Head) {
 		for _, line := range complaints(s) {
 			key := place.ReplaceAllString(line, ":")
 			if seen[key] > 0 {

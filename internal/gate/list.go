@@ -17,7 +17,7 @@ func (r *runner) list(ctx context.Context) error {
 		c := by.List(p, r.plan[Head].Test)
 		c.Timeout = r.Limits.step()
 		var out bytes.Buffer
-		if _, err := r.exe.Run(ctx, Head, r.in.Head, c, &out); err != nil {
+		if _, err := r.executor.Run(ctx, Head, r.in.Head, c, &out); err != nil {
 			return err
 		}
 		pkgs, err := by.Parse(&out, r.in.Head.Dir)

@@ -82,7 +82,7 @@ func (g *Gate) left(ctx context.Context) time.Duration {
 func (r *runner) spent(side Side) time.Duration {
 	var sum time.Duration
 	for _, stage := range []Stage{StageSetup, StageBuild, StageTest} {
-		for _, s := range r.exe.Steps.Of(stage, side) {
+		for _, s := range r.executor.Steps.Of(stage, side) {
 			sum += s.Duration
 		}
 	}
@@ -105,7 +105,7 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 	in := r.in
 	in.Base, in.Head, in.Prepared = tip, both, nil
 	inner := newRunner(r.aside(filepath.Join(r.Scratch, "merge")), in, task{
-		beside:  r.exe.Beside,
+		beside:  r.executor.Beside,
 		as:      map[Side]Side{Base: Tip, Head: Merged},
 		longest: r.longest, limit: r.limit - r.logged(), flakes: r.flakes,
 	})
@@ -120,10 +120,10 @@ func (r *runner) judgeMerge(ctx context.Context, m *Merge) error {
 
 // takeOver brings what the gate of the merge ran and noted into the result.
 func (r *runner) takeOver(g *merger) {
-	g.r.exe.Close()
-	for _, s := range g.r.exe.Steps {
-		s.Side = g.r.exe.As[s.Side]
-		r.exe.Steps = append(r.exe.Steps, s)
+	g.r.executor.Close()
+	for _, s := range g.r.executor.Steps {
+		s.Side = g.r.executor.As[s.Side]
+		r.executor.Steps = append(r.executor.Steps, s)
 		if s.Side == Merged && (s.Stage == StageBuild || s.Stage == StageTest) {
 			g.out.Evidence = append(g.out.Evidence, s.Evidence)
 			g.out.Command = s.Label()
@@ -156,7 +156,7 @@ func (g *merger) steps(ctx context.Context) error {
 
 // build sets the merge up and builds it; the tip only where that fails.
 func (g *merger) build(ctx context.Context) error {
-	if err := g.r.exe.ShareCache(); err != nil {
+	if err := g.r.executor.ShareCache(); err != nil {
 		return err
 	}
 	if err := g.r.prep.Prepare(ctx, Head); err != nil {
@@ -244,7 +244,7 @@ func (g *merger) touchedByBoth(ctx context.Context, side Side) ([]ecosystem.Comm
 	theirs := ecosystem.Affected(g.r.packages, paths)
 	byUnit := map[string][]string{}
 	for _, p := range g.r.packages {
-		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && ecosystem.PackagesOf(p.Eco).Has(g.r.exe.Tree(side).Dir, p.Dir) {
+		if theirs[p.ImportPath] && g.r.affected[p.ImportPath] && p.HasTests() && ecosystem.PackagesOf(p.Eco).Has(g.r.executor.Tree(side).Dir, p.Dir) {
 			byUnit[p.Unit] = append(byUnit[p.Unit], p.ImportPath)
 		}
 	}

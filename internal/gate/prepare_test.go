@@ -17,7 +17,7 @@ func TestCompareLint(t *testing.T) {
 		return Step{Side: side, Stage: StageLint, Unit: ".", Command: "vet", Exit: exit, Output: out, Evidence: "E1"}
 	}
 	r := newRunner(&Gate{}, Input{}, task{})
-	r.exe.Steps = []Step{
+	r.executor.Steps = []Step{
 		lint(Base, 1, "# m\nvet: ./a.go:3:4: old one\na.go:9: twice"),
 		lint(Head, 1, "# m\n# [m]\n./a.go:30:4: old one\na.go:10: twice\na.go:20: twice\nb.go:1:2: new\n\thave (int)\n\twant ()\n"),
 		lint(Head, 0, "chatter"),
@@ -35,7 +35,7 @@ func TestCompareLint(t *testing.T) {
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	r := newRunner(&Gate{}, Input{}, task{})
-	r.exe.Steps = []Step{
+	r.executor.Steps = []Step{
 		{Side: Base, Stage: StageBuild, Unit: ".", Command: "make", Duration: 2 * time.Second},
 		{Side: Base, Stage: StageTest, Unit: ".", Command: "slow", Duration: 5 * time.Minute},
 		{Side: Base, Stage: StageTest, Unit: ".", Command: "cut", Duration: time.Second, TimedOut: true},

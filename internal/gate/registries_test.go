@@ -148,7 +148,7 @@ func TestSetupHasNoWayAround(t *testing.T) {
 		if tt.fetches {
 			c.Data = func(*ecosystem.Survey) map[string][]byte { return nil }
 		}
-		step, err := r.exe.RunAt(t.Context(), Head, execution.Place{Tree: &workspace.Tree{Dir: t.TempDir()}, Home: t.TempDir()}, c, nil)
+		step, err := r.executor.RunAt(t.Context(), Head, execution.Place{Tree: &workspace.Tree{Dir: t.TempDir()}, Home: t.TempDir()}, c, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestSetupHasNoWayAround(t *testing.T) {
 		if named := len(rec.Hosts) == 1 && rec.Hosts[0].Name == address && rec.Hosts[0].Refused != ""; named != (name == "by the proxy") {
 			t.Errorf("%s: in the log: %+v", name, rec.Hosts)
 		}
-		if refused, _ := r.exe.Refused(); slices.Contains(refused, address) != (name == "by the proxy") {
+		if refused, _ := r.executor.Refused(); slices.Contains(refused, address) != (name == "by the proxy") {
 			t.Errorf("%s: refused %q", name, refused)
 		}
 		log.Close()
@@ -232,7 +232,7 @@ func TestSetupCannotPoisonModules(t *testing.T) {
 			ecosystem.ShellCommand(StageSetup, poison),
 		} {
 			r := newRunner(g, Input{}, task{})
-			step, err := r.exe.RunAt(t.Context(), Head, execution.Place{Tree: &workspace.Tree{Dir: t.TempDir()}, Home: t.TempDir()}, c, nil)
+			step, err := r.executor.RunAt(t.Context(), Head, execution.Place{Tree: &workspace.Tree{Dir: t.TempDir()}, Home: t.TempDir()}, c, nil)
 			if err != nil || step.Failed() {
 				t.Fatalf("%v: %s", err, step.Output)
 			}

@@ -278,10 +278,10 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Comm
 func (r *runner) hasPackageOf(side Side, id ID) bool {
 	for _, p := range r.packages {
 		if p.ImportPath == id.Package {
-			return ecosystem.PackagesOf(p.Eco).Has(r.exe.Tree(side).Dir, p.Dir)
+			return ecosystem.PackagesOf(p.Eco).Has(r.executor.Tree(side).Dir, p.Dir)
 		}
 	}
-	_, err := ecosystem.ReadInTree(r.exe.Tree(side).Dir, id.Package)
+	_, err := ecosystem.ReadInTree(r.executor.Tree(side).Dir, id.Package)
 	return err == nil
 }
 

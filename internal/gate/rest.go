@@ -29,8 +29,8 @@ func (r *runner) rest(ctx context.Context) error {
 	if len(units) == 0 || r.prep.Unprepared() != "" {
 		return nil
 	}
-	r.exe.Rest = true
-	defer func() { r.exe.Rest = false }()
+	r.executor.Rest = true
+	defer func() { r.executor.Rest = false }()
 	budget := (r.limit - r.logged()) / restShare
 	began := r.logged()
 	var late []string
@@ -42,7 +42,7 @@ func (r *runner) rest(ctx context.Context) error {
 			continue
 		}
 		if !fresh {
-			if err := r.exe.Reset(ctx, Head); err != nil {
+			if err := r.executor.Reset(ctx, Head); err != nil {
 				return err
 			}
 			fresh = true
@@ -68,7 +68,7 @@ func (r *runner) rest(ctx context.Context) error {
 // that is driven again decides the same.
 func (r *runner) logged() time.Duration {
 	var sum time.Duration
-	for _, s := range r.exe.Steps {
+	for _, s := range r.executor.Steps {
 		sum += s.Duration
 	}
 	return sum
@@ -125,7 +125,7 @@ func (r *runner) quickly(ctx context.Context, u restUnit, left time.Duration) (S
 		if c.Timeout = min(r.Limits.step(), until-r.logged()); c.Timeout <= 0 {
 			return suite, restLate, nil
 		}
-		step, err := r.exe.Run(ctx, Head, r.in.Head, c, nil)
+		step, err := r.executor.Run(ctx, Head, r.in.Head, c, nil)
 		if err != nil || step.Failed() {
 			return suite, ended(step), err
 		}
@@ -173,7 +173,7 @@ func (r *runner) count(s Suite) {
 // first is seen.
 func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 	for _, side := range []Side{Base, Head} {
-		if err := r.exe.Reset(ctx, side); err != nil {
+		if err := r.executor.Reset(ctx, side); err != nil {
 			return err
 		}
 	}
@@ -186,7 +186,7 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 		plans[side] = &p
 	}
 	g := newRunner(r.aside(r.Scratch), in, task{
-		beside: r.exe.Beside,
+		beside: r.executor.Beside,
 		plan:   plans, copies: "rest", rest: true, limit: r.limit - r.logged(), longest: r.longest,
 		packages: r.packages, affected: r.affected, flakes: r.flakes, phantoms: r.phantoms,
 	})
@@ -204,8 +204,8 @@ func (r *runner) thoroughly(ctx context.Context, u restUnit, seen Suite) error {
 // takeRest brings what was found out about a unit into the result. That it cannot be
 // built on either side, or not be set up, is not covered: the change is not about it.
 func (r *runner) takeRest(u restUnit, g *runner, seen Suite) {
-	g.exe.Close()
-	r.exe.Steps = append(r.exe.Steps, g.exe.Steps...)
+	g.executor.Close()
+	r.executor.Steps = append(r.executor.Steps, g.executor.Steps...)
 	r.res.Statistics = append(r.res.Statistics, g.res.Statistics...)
 	for _, n := range g.res.Notes {
 		r.note("%s: %s", u.what, n)

@@ -16,7 +16,7 @@ import (
 // which say how they are run, and those of the base do not: what passes over such files says
 // nothing.
 func (r *runner) rewritten(ctx context.Context) error {
-	if r.prep.Unprepared() != "" || r.exe.Prepared(Base) == nil || r.exe.Prepared(Head) == nil {
+	if r.prep.Unprepared() != "" || r.executor.Prepared(Base) == nil || r.executor.Prepared(Head) == nil {
 		return nil
 	}
 	files, err := r.rewrittenByTests(ctx)
@@ -36,7 +36,7 @@ func (r *runner) rewritten(ctx context.Context) error {
 // head's tests change while they run, and the base's leave as they are.
 func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 	both := map[string]ecosystem.Versions{}
-	for f := range r.exe.Rewrote(Head) {
+	for f := range r.executor.Rewrote(Head) {
 		if src := r.readCommitted(ctx, f); src != nil {
 			both[f] = ecosystem.Versions{Base: src, Head: src}
 		}
@@ -51,7 +51,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 		if class, _ := ecosystem.ClassOfBoth(f, both[f], also); class == compare.Source {
 			continue
 		}
-		head := r.exe.Rewrote(Head)[f]
+		head := r.executor.Rewrote(Head)[f]
 		for _, c := range r.plan[Base].Test {
 			key := c.Unit + " " + c.Text
 			if c.Eco == head.Eco && c.Unit == head.Unit && !asked[key] && !r.ranOnBase(c) { // its results were known
@@ -62,7 +62,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 				}
 			}
 		}
-		if _, too := r.exe.Rewrote(Base)[f]; !too {
+		if _, too := r.executor.Rewrote(Base)[f]; !too {
 			out = append(out, f)
 		}
 	}
@@ -80,7 +80,7 @@ func (r *runner) readCommitted(ctx context.Context, name string) []byte {
 
 // ranOnBase says whether this run has a step of a test command of the base.
 func (r *runner) ranOnBase(c ecosystem.Command) bool {
-	return slices.ContainsFunc(r.exe.Steps.Of(StageTest, Base), func(s Step) bool { return s.Unit == c.Unit && s.Command == c.Text })
+	return slices.ContainsFunc(r.executor.Steps.Of(StageTest, Base), func(s Step) bool { return s.Unit == c.Unit && s.Command == c.Text })
 }
 
 // How many files that came to be in a prepared tree are read, and how large these are.
@@ -93,8 +93,8 @@ const (
 // the head's commit, that came to be when it was set up and built, and did not with the base.
 func (r *runner) leftBehind() []string {
 	committed := slices.Concat(r.plan[Base].Files, r.plan[Head].Files)
-	base := leaves(r.exe.Prepared(Base).Tree.Dir, committed)
-	return slices.DeleteFunc(leaves(r.exe.Prepared(Head).Tree.Dir, committed), func(f string) bool { return slices.Contains(base, f) })
+	base := leaves(r.executor.Prepared(Base).Tree.Dir, committed)
+	return slices.DeleteFunc(leaves(r.executor.Prepared(Head).Tree.Dir, committed), func(f string) bool { return slices.Contains(base, f) })
 }
 
 // leaves are such files below root, in folders of what is committed.

@@ -20,7 +20,7 @@ type runner struct {
 	*Gate
 	in       Input
 	res      *Result
-	exe      *execution.Executor
+	executor *execution.Executor
 	prep     *preparation.Preparation
 	plan     map[Side]*sides.Plan
 	sides    *sides.Reader // what both sides say without being run
@@ -90,13 +90,13 @@ func newRunner(g *Gate, in Input, t task) *runner {
 	}
 	maps.Copy(r.plan, t.plan)
 	r.sides = r.reader()
-	r.exe = execution.New(g.Machine, execution.Job{
+	r.executor = execution.New(g.Machine, execution.Job{
 		Base: in.Base, Head: in.Head, Plans: r.plan, Env: in.Env,
 		As: t.as, Copies: cmp.Or(t.copies, "prepared"), Beside: t.beside, Rest: t.rest,
 		Note: r.note,
 	})
 	r.prep = preparation.New(preparation.Preparation{
-		Executor: r.exe, Change: in.Change, Configured: r.configured,
+		Executor: r.executor, Change: in.Change, Configured: r.configured,
 		Plan:    func(projects []ecosystem.Project) *sides.Plan { return newPlan(projects, in.Commands) },
 		Limited: r.limited, StepLimit: g.Limits.step(), NotCovered: r.notCovered, Idle: r.idle, Given: in.Prepared,
 	})

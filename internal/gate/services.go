@@ -44,11 +44,11 @@ func (r *runner) findServices(ctx context.Context) error {
 			r.notCovered("what needs the service %s (%s) of %s: %s", s.Name, s.Image, s.From, why)
 			continue
 		}
-		r.exe.Beside.Services = append(r.exe.Beside.Services, databases.Started{Service: s, Programs: programs})
+		r.executor.Beside.Services = append(r.executor.Beside.Services, databases.Started{Service: s, Programs: programs})
 		r.note("%s of this machine is started for each test command, on port %d, as %s has %s", s.Kind, s.Port, s.From, s.Image)
 	}
-	if len(r.exe.Beside.Services) > 0 {
-		r.exe.Beside.Env = env
+	if len(r.executor.Beside.Services) > 0 {
+		r.executor.Beside.Env = env
 	}
 	return nil
 }

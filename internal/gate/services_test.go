@@ -45,7 +45,7 @@ func TestServices(t *testing.T) {
 		},
 	}
 	r := newRunner(g, Input{}, task{})
-	if _, err := r.exe.Run(t.Context(), Head, &workspace.Tree{Dir: t.TempDir()}, ecosystem.Command{Stage: StageList, Argv: []string{"true"}}, nil); err != nil {
+	if _, err := r.executor.Run(t.Context(), Head, &workspace.Tree{Dir: t.TempDir()}, ecosystem.Command{Stage: StageList, Argv: []string{"true"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	shell, err := g.Shell(t.Context(), t.TempDir(), t.TempDir(), t.TempDir())

@@ -15,7 +15,7 @@ import (
 // each, and does no more. It is for a run that has its result and needs the trees again.
 func (g *Gate) Prepare(ctx context.Context, in Input) error {
 	r := newRunner(g.restricted(ctx), in, task{})
-	defer r.exe.Close()
+	defer r.executor.Close()
 	for _, step := range []func(context.Context) error{r.detect, r.prepareBase, r.prepareHead} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("gate: %w", err)

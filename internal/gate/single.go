@@ -27,7 +27,7 @@ type Single struct {
 // is run as well.
 func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Single, error) {
 	r := newRunner(g, in, task{limit: g.left(ctx)})
-	defer r.exe.Close()
+	defer r.executor.Close()
 	p, err := r.planFor(ctx, Base)
 	if err != nil {
 		return nil, fmt.Errorf("gate: detect: %w", err)
@@ -47,7 +47,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 	if out.Unprepared == "" {
 		err = r.single(ctx, out, only, rest)
 	}
-	for _, s := range r.exe.Steps {
+	for _, s := range r.executor.Steps {
 		if s.Stage != StageWarm && s.Stage != StageList {
 			out.Took += s.Duration
 		}
@@ -59,7 +59,7 @@ func (g *Gate) Single(ctx context.Context, in Input, only []ID, rest bool) (*Sin
 // singlePrepared does what comes before the tests. Builds and what compiles ahead fill the
 // project's cache, as those of every base do.
 func (r *runner) singlePrepared(ctx context.Context) error {
-	if r.exe.Compiles() {
+	if r.executor.Compiles() {
 		if err := r.Store().SeedCache(); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (r *runner) singlePrepared(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.exe.ShareCache()
+	return r.executor.ShareCache()
 }
 
 func (r *runner) single(ctx context.Context, out *Single, only []ID, rest bool) error {

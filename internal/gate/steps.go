@@ -14,7 +14,7 @@ import (
 // why it stopped. Other errors are infrastructure.
 func (g *Gate) Run(ctx context.Context, in Input) (*Result, error) {
 	r := newRunner(g.restricted(ctx), in, task{limit: g.left(ctx)})
-	defer r.exe.Close()
+	defer r.executor.Close()
 	err := r.steps(ctx)
 	if err != nil && ctx.Err() == nil {
 		return nil, fmt.Errorf("gate: %w", err)

@@ -100,7 +100,7 @@ func (r *runner) adopt() {
 // runFresh runs a test command in the prepared side as it was before the first
 // test, so that what an earlier run left in the tree or in HOME decides nothing.
 func (r *runner) runFresh(ctx context.Context, side Side, c ecosystem.Command) (Suite, Step, error) {
-	if err := r.exe.Reset(ctx, side); err != nil {
+	if err := r.executor.Reset(ctx, side); err != nil {
 		return Suite{}, Step{}, err
 	}
 	return r.runTests(ctx, side, c)
@@ -109,13 +109,13 @@ func (r *runner) runFresh(ctx context.Context, side Side, c ecosystem.Command) (
 // runTests runs one test command and returns what each test said. For a
 // command without per-test output that is the command as one test.
 func (r *runner) runTests(ctx context.Context, side Side, c ecosystem.Command) (Suite, Step, error) {
-	return r.runTestsIn(ctx, side, r.exe.Tree(side), c, r.Limits.step())
+	return r.runTestsIn(ctx, side, r.executor.Tree(side), c, r.Limits.step())
 }
 
 // runTestsIn does so in a tree of that side, in the time that the command may take.
 func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command, limit time.Duration) (Suite, Step, error) {
 	if c.Results == nil {
-		step, err := r.exe.Run(ctx, side, tree, r.limitedIn(side, c, limit), nil)
+		step, err := r.executor.Run(ctx, side, tree, r.limitedIn(side, c, limit), nil)
 		return Suite{ID{Unit: c.Unit, Command: c.Text}: commandTest(step)}, step, err
 	}
 	stream := c.Results.Collect(c.Unit)
@@ -124,7 +124,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 	} else {
 		c = r.limitedIn(side, c, limit)
 	}
-	step, err := r.exe.Run(ctx, side, tree, c, stream)
+	step, err := r.executor.Run(ctx, side, tree, c, stream)
 	suite := r.collected(side, tree, c, stream, step)
 	if c.Results.Refused != nil && c.Results.Refused(step.Exit) { // what it made of single tests is no result of them
 		clear(suite)
@@ -145,9 +145,9 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 	failed := ecosystem.AnyFailed(suite)
 	if !much && !failed && !ecosystem.AnyRan(suite) {
 		step.NoTests = true
-		for i := range r.exe.Steps {
-			if r.exe.Steps[i].Evidence == step.Evidence {
-				r.exe.Steps[i].NoTests = true
+		for i := range r.executor.Steps {
+			if r.executor.Steps[i].Evidence == step.Evidence {
+				r.executor.Steps[i].NoTests = true
 			}
 		}
 	}

@@ -167,7 +167,7 @@ func (f Facts) given() map[compare.Effect][]string {
 		reason := fmt.Sprintf("%s %s", ecosystem.Count(n, "old expectation", "old expectations"), becameOf(c, n))
 		if compare.Acceptable(c.Class) {
 			reason += " (" + string(c.Class) + ")"
-			if f.PolicyWhy != "" {
+			if f.PolicyWhy != "" && effect != compare.EffectOf(c.Class, compare.Report, c.SubjectStands) {
 				reason += "; it counts until a person accepts it, as " + f.PolicyWhy
 			}
 		}

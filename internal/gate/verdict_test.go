@@ -20,7 +20,7 @@ func TestDecide(t *testing.T) {
 		rule   string
 		change func(*Facts)
 		want   Verdict
-		reason string // part of the first reason
+		reason string // part of the first reason; with $ its end
 	}{
 		{"builds, passes, regresses nothing, probed", func(*Facts) {}, Pass, ""},
 
@@ -49,6 +49,13 @@ func TestDecide(t *testing.T) {
 		{"dependencies that cannot be had", func(f *Facts) { f.Unprepared = "head: no route to the registry" }, Partial, "environment"},
 		{"failures without a base to compare", func(f *Facts) { f.Unknown = 1 }, Partial, "1 test fails with the change, which could not be compared"},
 		{"tests that are there and did not run", func(f *Facts) { f.Changed = []Changed{{Class: compare.Silent, Count: 2}} }, Partial, "2 old expectations were not checked"},
+		{"the same, whatever the title says", func(f *Facts) {
+			f.Changed, f.Policy, f.PolicyWhy = []Changed{{Class: compare.Silent, Count: 1}}, compare.Acknowledge, "the title says so"
+		}, Partial, "(silent)$"},
+		{"a weakened test, and the title promises no change", func(f *Facts) {
+			f.Changed, f.Policy, f.PolicyWhy = []Changed{{Class: compare.Weakened, Count: 1}}, compare.Acknowledge, "the title says so"
+		}, Partial, "(weakened); it counts until a person accepts it, as the title says so$"},
+		{"a build that the head breaks, by name", func(f *Facts) { f.BrokenHead, f.NamesHead = 1, []string{"m/a: a.go:1: x"} }, Fail, "the change breaks the build: m/a: a.go:1: x$"},
 		{"a flaky new test", func(f *Facts) { f.FlakyNew = 1 }, Partial, "1 test that does not run on base is flaky"},
 		{"a new test that fails under the probe", func(f *Facts) { f.ProbeNew = 1 }, Partial, "1 test that does not run on base fails at random"},
 		{"new flakiness", func(f *Facts) { f.NewFlakiness = []string{"m TestA failed 3 of 22 on head, 0 of 22 on base"} }, Partial, "new flakiness: m TestA failed 3 of 22 on head, 0 of 22 on base"},
@@ -79,7 +86,7 @@ func TestDecide(t *testing.T) {
 			if (got == Pass) != (len(reasons) == 0) {
 				t.Errorf("%s with the reasons %q", got, reasons)
 			}
-			if tt.reason != "" && !strings.Contains(reasons[0], tt.reason) {
+			if want, whole := strings.CutSuffix(tt.reason, "$"); want != "" && (!strings.Contains(reasons[0], want) || whole && !strings.HasSuffix(reasons[0], want)) {
 				t.Errorf("first reason %q, want one with %q", reasons[0], tt.reason)
 			}
 		})

@@ -254,7 +254,7 @@ func (r *Report) todo(cs []Check) []string {
 			s += " Comment " + again + " to run it again."
 		}
 		item("%s", s)
-	case r.Verdict == Partial && r.Expectations.changed():
+	case r.Verdict == Partial && r.Expectations.await():
 		item("%s", r.acceptance(again != ""))
 	}
 	if t := r.Tests; r.Verdict != Pass && t != nil && r.Outcome != Cancelled {
@@ -284,7 +284,7 @@ func (r *Report) acceptance(pull bool) string {
 // and a person can accept, and of nothing else.
 func (r *Report) givenUpAlone(cs []Check) bool {
 	e := r.Expectations
-	return e.changed() && len(e.Regressed)+len(e.Silenced) == 0 && !slices.ContainsFunc(cs, func(c Check) bool { return c.Kind != KindKept })
+	return e.changed() && len(e.Regressed)+len(e.Silenced) == 0 && len(cs) > 0 && !slices.ContainsFunc(cs, func(c Check) bool { return c.Kind != KindKept })
 }
 
 // reproduceShown says whether the command that repeats the run is among what to do.

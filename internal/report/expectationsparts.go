@@ -74,6 +74,12 @@ func (r *Report) otherFindings() []Finding {
 // changed says whether an expectation does not hold.
 func (e *Expectations) changed() bool { return e != nil && e.total() > e.Held }
 
+// await says whether an expectation that does not hold counts until a person accepts it: by
+// the policy, or whatever that is.
+func (e *Expectations) await() bool {
+	return e.changed() && (e.Policy != "report" || len(e.Silent)+len(e.Steering) > 0)
+}
+
 // unsaid returns the classes of expectations that do not hold, without those regressed
 // that the failing checks name.
 func (r *Report) unsaid() []expectationClass {

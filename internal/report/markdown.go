@@ -216,8 +216,8 @@ func (r *Report) mdTable() *section {
 		switch {
 		case c.Informs():
 			result, state = "note", c.Actual
-		case r.reserved(c) != "":
-			result, state = "note", r.reserved(c)
+		case r.Reserved(c) != "":
+			result, state = "note", r.Reserved(c)
 		case c.Result == ResultFail:
 			state += ", " + string(c.Reproduction)
 			if c.Reproduction != PreExisting {

@@ -96,7 +96,7 @@ func (p *page) checks(r *Report) {
 		title := plain(c.Title)
 		pad := strings.Repeat(" ", max(0, column-displaywidth.String(title)))
 		mark, says := p.mark(c), remark(c)
-		if s := r.reserved(c); s != "" {
+		if s := r.Reserved(c); s != "" {
 			mark, says = p.paint(yellow, "NOTE"), dotted(plain(string(c.Kind)), s, ids(c.Evidence))
 		}
 		p.line(2, none, mark+"  "+title+pad+"  "+p.paint(dim, says))

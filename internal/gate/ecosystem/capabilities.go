@@ -182,7 +182,7 @@ func WhyUnbuilt(name, output string) string {
 			}
 			_, below, _ := strings.Cut(output[m[3]:], "\n")
 			line, _, _ := strings.Cut(below, "\n")
-			return strings.TrimSpace(line)
+			return FailureLine(line)
 		}
 	}
 	return FailureLine(output)

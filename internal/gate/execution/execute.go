@@ -2,6 +2,7 @@ package execution
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -50,7 +51,7 @@ type Place struct {
 func (e *Executor) RunAt(ctx context.Context, side ecosystem.Side, at Place, c ecosystem.Command, stdout io.Writer) (ecosystem.Step, error) {
 	step, err := e.runAt(ctx, side, at, c, stdout)
 	if err != nil {
-		return step, inside(side, c, err)
+		return step, fmt.Errorf("%s %s: %w", side, c.Text, err)
 	}
 	return step, nil
 }

@@ -1,8 +1,6 @@
 package execution
 
 import (
-	"fmt"
-	"path/filepath"
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/folder"
@@ -57,11 +55,6 @@ func (e *Executor) Tree(side ecosystem.Side) *workspace.Tree {
 	return e.Head
 }
 
-// HomeOf is the HOME of a side's own commands.
-func (m *Machine) HomeOf(side ecosystem.Side) string {
-	return filepath.Join(m.Scratch, string(side), "home")
-}
-
 // Named is what the log calls a side.
 func (e *Executor) Named(side ecosystem.Side) ecosystem.Side {
 	if n, ok := e.As[side]; ok {
@@ -98,20 +91,4 @@ func (e *Executor) rewrites(side ecosystem.Side, c ecosystem.Command, files []st
 	for _, f := range files {
 		e.rewrote[side][f] = c
 	}
-}
-
-// Refused are the hosts that setup asked for and was kept from, and whether its network was
-// package registries alone.
-func (m *Machine) Refused() (hosts []string, restricted bool) {
-	if m.registries == nil {
-		return nil, false
-	}
-	m.registries.mu.Lock()
-	defer m.registries.mu.Unlock()
-	return m.registries.refused, true
-}
-
-// inside words an error with the side and command that it is about.
-func inside(side ecosystem.Side, c ecosystem.Command, err error) error {
-	return fmt.Errorf("%s %s: %w", side, c.Text, err)
 }

@@ -10,6 +10,7 @@ package execution
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/evidence"
@@ -61,6 +62,11 @@ func (m *Machine) Store() caches.Store {
 		out.Go = m.Tools.Go
 	}
 	return out
+}
+
+// HomeOf is the HOME of a side's own commands.
+func (m *Machine) HomeOf(side ecosystem.Side) string {
+	return filepath.Join(m.Scratch, string(side), "home")
 }
 
 // Apart says whether commands see nothing of one another: else servers in their

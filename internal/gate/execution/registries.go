@@ -122,3 +122,14 @@ func (e *Executor) restrain(ctx context.Context, side ecosystem.Side, c ecosyste
 	}
 	return nil, nil //nolint:nilnil // as above
 }
+
+// Refused are the hosts that setup asked for and was kept from, and whether its network was
+// package registries alone.
+func (m *Machine) Refused() (hosts []string, restricted bool) {
+	if m.registries == nil {
+		return nil, false
+	}
+	m.registries.mu.Lock()
+	defer m.registries.mu.Unlock()
+	return m.registries.refused, true
+}

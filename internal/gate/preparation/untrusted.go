@@ -1,6 +1,8 @@
 package preparation
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -64,4 +66,25 @@ func (prep *Preparation) unproven(p *sides.Plan) {
 			prep.Note("%s", text)
 		}
 	}
+}
+
+// offline explains a setup that fails for a head that is not trusted, because what it needs
+// was not fetched. It returns what could not be fetched so far.
+func (prep *Preparation) offline(c ecosystem.Command, s ecosystem.Step, unfetched string) string {
+	if prep.Network != execution.NetworkRegistries || !s.Failed() || prep.why != "" {
+		return unfetched
+	}
+	steered := slices.ContainsFunc(prep.Change.Paths(), func(name string) bool {
+		return slices.ContainsFunc(ecosystem.All(), func(e *ecosystem.Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
+	})
+	switch {
+	case c.Data != nil:
+		return cmp.Or(unfetched, fmt.Sprintf("%s: %s: exit %d", s.Side, s.Command, s.Exit))
+	case unfetched != "":
+		prep.why = unfetched
+		prep.baseFails = s.Side == ecosystem.Base
+	case s.Side == ecosystem.Head && !c.Reaches(ecosystem.Head) && (steered || c.Eco == ""):
+		prep.why = fmt.Sprintf("%s: %s: for a head that is not trusted it is run without a network, with what the base has fetched", s.Side, s.Command)
+	}
+	return unfetched
 }
