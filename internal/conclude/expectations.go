@@ -99,6 +99,9 @@ func expectationWords(x gate.Expectation) string {
 	case compare.Regressed:
 		return "passes on the base and fails with the change, in both versions of the test"
 	case compare.Silenced:
+		if x.Beside {
+			return "fails with the change, and passes only where files of tests that the change adds or edits run in the same process, although it stands in none of them"
+		}
 		return "fails with the change, and the change keeps it from being reported although it still stands"
 	case compare.Silent:
 		return "passes on the base, still stands, and did not run over the change"

@@ -98,7 +98,7 @@ func (k *keeper) holds(x *Expectations, e *examined) {
 	if ran(e.kept) && k.affects(e) {
 		k.r.facts.KeptRan++
 	}
-	if !e.reached || e.head != compare.Failed || !slices.Contains(k.classesOf(e), compare.Test) || e.id.Command != "" {
+	if !e.reached || e.beside || e.head != compare.Failed || !slices.Contains(k.classesOf(e), compare.Test) || e.id.Command != "" {
 		return
 	}
 	t := &k.r.res.Tests
@@ -168,7 +168,7 @@ func (k *keeper) observation(e *examined, over map[sides.Site]ID) compare.Observ
 	o := compare.Observation{
 		Kept: e.kept, Head: e.head, Made: e.made,
 		NotApplied: e.why != "", NamesRemoved: e.why != "" && k.namesRemoved(e, e.why),
-		OverBase: compare.Absent,
+		OverBase: compare.Absent, Beside: e.beside,
 	}
 	if ran(e.kept) && k.affects(e) {
 		k.r.facts.KeptRan++
@@ -207,7 +207,8 @@ func (k *keeper) insideSource(e *examined) bool {
 
 // expectation is what people are shown of a test that does not hold.
 func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Class) Expectation {
-	x := Expectation{ID: e.id, Class: class, Message: ecosystem.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
+	beside := class == compare.Silenced && e.head == compare.Passed
+	x := Expectation{ID: e.id, Class: class, Beside: beside, Message: ecosystem.Short(cmp.Or(e.why, e.output)), Evidence: slices.Clone(e.evidence)}
 	if class == compare.Dropped {
 		x.SubjectStands = k.r.sides.SubjectStands(e.id)
 	}
@@ -219,7 +220,7 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	}[class]
 	file, _ := k.r.sides.TestFileOf(e.id)
 	for _, t := range k.r.sides.Touched {
-		fits := want != "" && t.Class == want || want == "" && (t.Path == file || t.Path == k.r.sides.MovedTo(file))
+		fits := want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.r.sides.MovedTo(file))
 		if fits && len(k.r.reach([]*examined{e}, []sides.Touch{t})) > 0 {
 			x.Path = t.File.Path
 			x.Line, x.Old, x.New = k.r.hunkOf(ctx, t, e.id)
@@ -313,9 +314,11 @@ func (k *keeper) listed(x *Expectations) {
 func (x *Expectations) counts() []Changed {
 	var out []Changed
 	for _, c := range x.Changed {
-		i := slices.IndexFunc(out, func(o Changed) bool { return o.Class == c.Class && o.SubjectStands == c.SubjectStands })
+		i := slices.IndexFunc(out, func(o Changed) bool {
+			return o.Class == c.Class && o.SubjectStands == c.SubjectStands && o.Beside == c.Beside
+		})
 		if i < 0 {
-			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands})
+			i, out = len(out), append(out, Changed{Class: c.Class, SubjectStands: c.SubjectStands, Beside: c.Beside})
 		}
 		out[i].Count++
 	}

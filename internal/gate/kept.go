@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -32,6 +33,7 @@ type examined struct {
 	lost     bool // its program ended before it
 	drop     bool // it gives both results, or has a name that is made up at random
 	unnamed  bool // dropped, because another run of the base does not report it
+	beside   bool // the files of tests that are touched have nothing to do with it, but that they run in its process
 	made     []compare.FileClass
 }
 
@@ -74,7 +76,22 @@ func (r *runner) keeper() *keeper {
 	return &keeper{r: r, suite: Suite{}, steers: steers}
 }
 
+// maxTogether is how long all tests may take for those that the change does not touch to be
+// run once more where others are that run in one process with them.
+const maxTogether = 2 * time.Minute
+
+// together says whether the tests of one file can reach all others of a command: in its
+// process; and of a change from outside, which may mean to, by what processes leave as well.
+func (r *runner) together() func(ecosystem.Command) bool {
+	var took time.Duration
+	for _, s := range r.executor.Steps.Of(StageTest, Head) {
+		took += s.Duration
+	}
+	return func(c ecosystem.Command) bool { return r.in.Untrusted || took <= maxTogether && !c.Results.Apart }
+}
+
 func (k *keeper) steps(ctx context.Context) error {
+	k.r.sides.Together = k.r.together()
 	if k.run = k.r.reach(k.tests, k.r.sides.Touched); len(k.run) > 0 {
 		var err error
 		if k.arm, err = k.newArm(ctx, func(sides.Touch) bool { return true }); err != nil {
@@ -88,7 +105,7 @@ func (k *keeper) steps(ctx context.Context) error {
 		}
 	}
 	k.observe()
-	for _, step := range []func(context.Context) error{k.recover, k.confirm, k.attribute, k.headOverBase} {
+	for _, step := range []func(context.Context) error{k.recover, k.aside, k.confirm, k.attribute, k.headOverBase} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -43,6 +43,32 @@ func (k *keeper) recover(ctx context.Context) error {
 	return nil
 }
 
+// aside runs tests that fail in the arm, and have nothing to do with the files of tests that
+// are touched, without these: an old test that breaks in the middle can leave what others
+// stumble over.
+func (k *keeper) aside(ctx context.Context) error {
+	var tests []*examined
+	for _, e := range k.doubtful() {
+		if e.beside && e.kept == compare.Failed && e.head == compare.Passed {
+			tests = append(tests, e)
+		}
+	}
+	if len(tests) == 0 {
+		return nil
+	}
+	suite, err := k.arm.run(ctx, k.r.narrowTo(tests))
+	if err != nil {
+		return err
+	}
+	l := k.lookup(Head, suite)
+	for _, e := range tests {
+		if status, _, t, _, _ := l.status(e); status == compare.Passed {
+			e.kept, e.output, e.evidence = status, "", append(e.evidence, t.Evidence)
+		}
+	}
+	return nil
+}
+
 // alone runs tests without the others of their packages.
 func (k *keeper) alone(ctx context.Context, tests []*examined, inArm bool) (Suite, error) {
 	if inArm {

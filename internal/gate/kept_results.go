@@ -112,6 +112,7 @@ func (k *keeper) observe() {
 		e.kept, e.output = e.head, t.Output
 		e.reached = k.reached(e)
 		if e.reached {
+			e.beside = k.beside(e)
 			var broken bool
 			e.kept, _, t, broken, crashed = arm.status(e)
 			e.output = t.Output
@@ -140,6 +141,26 @@ func (k *keeper) observe() {
 			e.why = e.output
 		}
 	}
+}
+
+// beside says whether the files of tests that the change touches have nothing to do with a
+// test, but that they run in one process with it.
+func (k *keeper) beside(e *examined) bool {
+	if _, src := k.r.sides.TestFileOf(e.id); src == nil {
+		return false
+	}
+	some := false
+	for _, t := range k.r.sides.Touched {
+		if t.Class != compare.Test || t.Mixed {
+			continue
+		}
+		if _, ok := k.r.sides.Concerns(t, e.id, e.eco); ok {
+			return false
+		}
+		_, ok := k.r.sides.Reaches(t, e.id, e.eco)
+		some = some || ok
+	}
+	return some
 }
 
 // wantsRemoved says whether a test fails for want of a name that the change takes

@@ -23,7 +23,7 @@ func each(names []string, f map[string]string) string {
 }
 
 func languages() []language {
-	return []language{nodeTestLanguage(), jestLanguage(), vitestLanguage(), mochaLanguage(), unittestLanguage(), pytestLanguage(), cmakeLanguage(), mesonLanguage(), makeLanguage(), rustLanguage(), rspecLanguage(), minitestLanguage(), phpLanguage(), mavenLanguage(), elixirLanguage(), toxLanguage(), noxLanguage(), poetryLanguage()}
+	return []language{nodeTestLanguage(), jestLanguage(), vitestLanguage(), mochaLanguage(), unittestLanguage(), pytestLanguage(), cmakeLanguage(), mesonLanguage(), automakeLanguage(), makeLanguage(), rustLanguage(), rspecLanguage(), minitestLanguage(), phpLanguage(), mavenLanguage(), elixirLanguage(), toxLanguage(), noxLanguage(), poetryLanguage()}
 }
 
 func nodeTestLanguage() language {
@@ -202,6 +202,27 @@ func mesonLanguage() language {
 				out += fmt.Sprintf("test('%s', exe, args: ['%s'])\n", n, n)
 			}
 			return out
+		},
+	}
+}
+
+func automakeLanguage() language {
+	files := map[string]string{
+		"configure.ac":     "AC_INIT([m], [1])\nAM_INIT_AUTOMAKE([foreign])\nAC_PROG_CC\nAC_PROG_RANLIB\nAM_PROG_AR\nAC_CONFIG_FILES([Makefile tests/Makefile])\nAC_OUTPUT\n",
+		"Makefile.am":      "SUBDIRS = . tests\nnoinst_LIBRARIES = libm.a\nlibm_a_SOURCES = math.c\n",
+		"tests/all_test.c": cTests([]string{"add", "abs", "again", "flaky"}),
+	}
+	for _, n := range []string{"add", "abs", "again", "flaky"} {
+		files["tests/"+n+".sh"] = "#!/bin/sh\nexec ./all_test " + n + "\n"
+	}
+	return language{
+		name: "automake", noticed: 1, unplanted: true, tools: []string{"autoreconf", "automake", "make", "gcc"}, src: "math.c", test: "tests/Makefile.am",
+		files:  files,
+		source: cSource,
+		tests: func(names ...string) string {
+			return "check_PROGRAMS = all_test\nall_test_LDADD = ../libm.a\nTEST_EXTENSIONS = .sh\nSH_LOG_COMPILER = sh\nTESTS =" + each(names, map[string]string{
+				"add": " add.sh", "abs": " abs.sh", "again": " again.sh", "flaky": " flaky.sh",
+			}) + "\n"
 		},
 	}
 }

@@ -101,7 +101,7 @@ func TestLanguages(t *testing.T) {
 		path += ":" + filepath.Join(runners, ".bin")
 	}
 	tools := &Toolchains{Go: &GoToolchain{}, Env: []string{"PATH=" + path, "HOME=" + os.Getenv("HOME")}}
-	slow := []string{"maven", "meson", "tox", "jest", "vitest", "mix", "poetry", "rust", "cmake", "nox", "rspec", "mocha"}
+	slow := []string{"maven", "meson", "automake", "tox", "jest", "vitest", "mix", "poetry", "rust", "cmake", "nox", "rspec", "mocha"}
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()

@@ -115,8 +115,14 @@ func (r *runner) runTests(ctx context.Context, side Side, c ecosystem.Command) (
 // runTestsIn does so in a tree of that side, in the time that the command may take.
 func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree, c ecosystem.Command, limit time.Duration) (Suite, Step, error) {
 	if c.Results == nil {
-		step, err := r.executor.Run(ctx, side, tree, r.limitedIn(side, c, limit), nil)
-		return Suite{ID{Unit: c.Unit, Command: c.Text}: commandTest(step)}, step, err
+		var said beginning
+		step, err := r.executor.Run(ctx, side, tree, r.limitedIn(side, c, limit), &said)
+		t := commandTest(step)
+		if t.Status == Passed && ecosystem.RanNothing(string(said)) {
+			t.Status, t.NoTests, t.Output = NotRun, true, string(said)
+			step = r.withoutTests(step)
+		}
+		return Suite{ID{Unit: c.Unit, Command: c.Text}: t}, step, err
 	}
 	stream := c.Results.Collect(c.Unit)
 	if c.Results.Hang != nil {
@@ -144,12 +150,7 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 	step.Empty = stream.None()
 	failed := ecosystem.AnyFailed(suite)
 	if !much && !failed && !ecosystem.AnyRan(suite) {
-		step.NoTests = true
-		for i := range r.executor.Steps {
-			if r.executor.Steps[i].Evidence == step.Evidence {
-				r.executor.Steps[i].NoTests = true
-			}
-		}
+		step = r.withoutTests(step)
 	}
 	if why == "" && (!step.Failed() || failed && !step.TimedOut) {
 		return step
@@ -165,6 +166,25 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 		r.notCoveredOnce("the tests of %q one by one: %s, so that it counts as one test", c.Label(), why)
 	}
 	suite[ID{Unit: c.Unit, Command: c.Label()}] = t
+	return step
+}
+
+// A beginning is the first of what a command prints.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), 4<<10-len(*b))]...)
+	return len(p), nil
+}
+
+// withoutTests is a step of which it is known that it ran no test.
+func (r *runner) withoutTests(step Step) Step {
+	step.NoTests = true
+	for i := range r.executor.Steps {
+		if r.executor.Steps[i].Evidence == step.Evidence {
+			r.executor.Steps[i].NoTests = true
+		}
+	}
 	return step
 }
 

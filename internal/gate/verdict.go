@@ -74,6 +74,7 @@ type Facts struct {
 type Changed struct {
 	Class         compare.Class
 	SubjectStands bool // of dropped ones: what they tested is still there
+	Beside        bool // of silenced ones: they pass by what other files of tests do
 	Count         int
 }
 
@@ -182,6 +183,9 @@ func becameOf(c Changed, n int) string {
 	case compare.Regressed:
 		return ecosystem.Plural(n, "fails", "fail") + " with the base's tests over the change's sources"
 	case compare.Silenced:
+		if c.Beside {
+			return ecosystem.Plural(n, "fails without the files of tests that the change adds or edits, although it stands in none of them", "fail without the files of tests that the change adds or edits, although they stand in none of them")
+		}
 		return ecosystem.Plural(n, "fails and was silenced: its test still stands and no longer runs", "fail and were silenced: their tests still stand and no longer run")
 	case compare.Silent:
 		return ecosystem.Plural(n, "was not checked: its test passes on base and did not run with the change", "were not checked: their tests pass on base and did not run with the change")

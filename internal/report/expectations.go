@@ -79,7 +79,7 @@ func (e *Expectations) Classes() []GivenUp {
 func (e *Expectations) classes() []expectationClass {
 	return []expectationClass{
 		{"regressed", "broken by the change", e.Regressed},
-		{"silenced", "silenced: fail, and no longer reported although still there", e.Silenced},
+		{"silenced", "silenced: fail, and are kept from being reported or from failing", e.Silenced},
 		{"silent", "silent: still there, and did not run with the change", e.Silent},
 		{"steering", "pass only with the changed test configuration", e.Steering},
 		{"weakened", "weakened: as the change has it, it also passes without the change", e.Weakened},

@@ -83,6 +83,9 @@ type Observation struct {
 	// Made are the classes of files of which the head's version makes the kept arm
 	// pass: those that do so alone, else all that do so together.
 	Made []FileClass
+	// Beside says that the files of tests among them have nothing to do with this one, but
+	// that they run in one process with it.
+	Beside bool
 }
 
 // ClassOf is the class of a kept expectation (docs/gate.md, "The four arms").
@@ -115,6 +118,8 @@ func madeBy(o Observation) Class {
 	switch {
 	case made(Steering):
 		return SteeringMade
+	case made(Test) && o.Beside:
+		return Silenced
 	case made(Test) && weak:
 		return Weakened
 	case made(Support):

@@ -13,12 +13,16 @@ import (
 
 func cClasses() classTable {
 	mixed := mixedBy(map[string]*Mixture{
-		"CMakeLists.txt": {compare.Steering, mergeCalls("add_test", "set_tests_properties", "enable_testing", "gtest_discover_tests", "gtest_add_tests", "catch_discover_tests", "doctest_discover_tests")},
+		"CMakeLists.txt": {compare.Steering, mergeCalls(cmakeTestCalls...)},
 		"meson.build":    {compare.Steering, mergeCalls("test", "benchmark", "add_test_setup")},
+		"Makefile.am":    {compare.Steering, mergeAutomake},
 	})
 	return classTable{
 		steering: oneOf(called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),
-			func(name string, src []byte) bool { return path.Ext(name) == ".cmake" && cmakeTestCall.Match(src) }),
+			func(name string, src []byte) bool { return path.Ext(name) == ".cmake" && cmakeTestCall.Match(src) },
+			func(name string, src []byte) bool { // include() takes files of any name
+				return slices.Contains([]string{".txt", ".in", ".inc", ""}, path.Ext(name)) && path.Base(name) != "CMakeLists.txt" && cmakeLaunches.Match(src)
+			}),
 		// What builds the tests in a folder of theirs names them one by one: it is where they are.
 		test:    func(name string, _ []byte) bool { return isCTest(name) },
 		holds:   whereWritten(nil, cFramework, cTested),
@@ -32,17 +36,17 @@ func cClasses() classTable {
 	}
 }
 
-// cEcosystem is C and C++ built with CMake or Meson.
+// cEcosystem is C and C++ built with CMake, Meson or Autotools.
 func cEcosystem() *Ecosystem {
 	return &Ecosystem{
 		Name: "C/C++", Units: "C/C++ projects", Bound: true,
-		Programs: strings.Fields("gcc cc clang cmake ctest meson ninja"),
+		Programs: strings.Fields("gcc cc clang cmake ctest meson ninja make autoconf automake"),
 		find:     findCProjects,
 		classes:  cClasses(),
 		IsTest:   isCTest,
 		IsSource: func(name string) bool { return slices.Contains(cExts, path.Ext(name)) },
 		Steers: func(name string) bool {
-			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !isTestFolder(name, cTestFolders)
+			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "Makefile.am", "configure.ac", "configure.in", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !isTestFolder(name, cTestFolders)
 		},
 		Absent: absentInC,
 	}
@@ -54,14 +58,25 @@ var (
 	cTestName     = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
 	cFramework    = pattern.New(`(?m)^\s*#\s*include\s*[<"](?:gtest/|gmock/|catch2?[/.]|catch_|doctest|cmocka|check\.h|unity|criterion/|CUnit/|boost/test/|munit|greatest|utest|acutest|minunit)`)
 	cTested       = pattern.New(`\bmain\s*\(|\b(?:TEST|TEST_F|TEST_P|TEST_CASE|SCENARIO|START_TEST|BOOST_AUTO_TEST_CASE|Test|UTEST)\s*\(`)
-	cmakeTestCall = pattern.New(`(?i)\b(add_test|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|TEST_LAUNCHER|(set_property|get_property)\s*\(\s*TEST)\b`)
+	cmakeLaunches = pattern.New(`(?i)\b(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b`)
+	cmakeTestCall = pattern.New(`(?i)\b(add_test|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)|(set_property|get_property)\s*\(\s*TEST)\b`)
 	cMissing      = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
 )
+
+// cmakeTestCalls are the calls of CMake by which tests are declared, and by which it is said
+// what they are started with (https://cmake.org/cmake/help/latest/prop_tgt/CROSSCOMPILING_EMULATOR.html).
+var cmakeTestCalls = []string{
+	"add_test", "set_tests_properties", "enable_testing", "gtest_discover_tests", "gtest_add_tests", "catch_discover_tests", "doctest_discover_tests",
+	`set\s*\(\s*(?:CMAKE_CROSSCOMPILING_EMULATOR|CMAKE_TEST_LAUNCHER)\b`,
+	`(?:set_property|set_target_properties|set_directory_properties)\s*\([^)]*?\b(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b`,
+	`set_property\s*\(\s*TEST\b`,
+	`(?:macro|function)\s*\(\s*add_test\b`,
+}
 
 // isCTest recognises test sources, and in folders of tests also what builds them.
 func isCTest(name string) bool {
 	if isTestFolder(name, cTestFolders) {
-		return slices.Contains(cExts, path.Ext(name)) || path.Base(name) == "CMakeLists.txt" || path.Base(name) == "meson.build"
+		return slices.Contains(cExts, path.Ext(name)) || slices.Contains([]string{"CMakeLists.txt", "meson.build", "Makefile.am"}, path.Base(name))
 	}
 	return cTestName.MatchString(path.Base(name))
 }
@@ -91,6 +106,16 @@ func findCProjects(s *Survey) []Project {
 	for _, dir := range top(s.dirs("meson.build")) {
 		if !s.has(dir, "CMakeLists.txt") {
 			out = append(out, mesonProject(s, dir))
+		}
+	}
+	for _, dir := range top(s.dirs(configures...)) {
+		same := func(p Project) bool { return p.Dir == dir }
+		tested := slices.ContainsFunc(out, func(p Project) bool { return same(p) && len(p.Test) > 0 })
+		if s.first(dir, "Makefile.am", "Makefile.in") == "" || tested {
+			continue
+		}
+		if p := autotoolsProject(s, dir, s.first(dir, configures...)); p.Missing == "" || !slices.ContainsFunc(out, same) {
+			out = append(slices.DeleteFunc(out, same), p)
 		}
 	}
 	return out

@@ -28,6 +28,7 @@ var builds = []struct {
 }{
 	{"CMakeLists.txt", cmakeTests, cmakePrograms},
 	{"meson.build", mesonTests, mesonPrograms},
+	{"Makefile.am", automakeTests, nil},
 	{"GNUmakefile", makeTest, nil},
 	{"makefile", makeTest, nil},
 	{"Makefile", makeTest, nil},

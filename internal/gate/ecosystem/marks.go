@@ -127,3 +127,28 @@ func LinksModule(name string) bool { return linkedModule.MatchString(name) }
 func ReplacesRunner(name string) bool {
 	return runnerFiles.MatchString(name) || shadowing.MatchString(name) || rubyShadowing.MatchString(name)
 }
+
+var (
+	byteCode  = pattern.New(`(?:^|/)__pycache__/([^/]+?)\.[\w-]+(?:\.opt-\w+)?\.pyc$`)
+	extension = pattern.New(`^(.*?[^/.]+)(?:\.[\w-]+)*\.(?:so|pyd)$`)
+)
+
+// LoadedFor returns the source in place of which an interpreter would load a file that is
+// compiled, "" where there is none: Python takes an extension before a module of its name, and
+// byte code without a look at the source where its head says so
+// (https://peps.python.org/pep-0552/). has says whether the tree has a file.
+func LoadedFor(name string, read func() []byte, has func(name string) bool) string {
+	if m := byteCode.FindStringSubmatch(name); m != nil {
+		src := path.Join(path.Dir(path.Dir(name)), m[1]+".py")
+		if code := read(); len(code) > 4 && code[4] == 1 && has(src) { // by its hash, which is not compared
+			return src
+		}
+	} else if m := extension.FindStringSubmatch(name); m != nil {
+		for _, src := range []string{m[1] + ".py", m[1] + "/__init__.py"} {
+			if has(src) {
+				return src
+			}
+		}
+	}
+	return ""
+}

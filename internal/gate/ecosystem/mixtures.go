@@ -204,9 +204,17 @@ func sections(text string, mine func(string) bool) (rest, own string) {
 }
 
 // mergeCalls puts the base's calls of some functions in place of the head's, at
-// the end where the head has other ones.
+// the end where the head has other ones. A name may be a pattern that goes on behind the
+// parenthesis that opens the call; case does not matter.
 func mergeCalls(names ...string) func(base, head []byte) ([]byte, error) {
-	start := regexp.MustCompile(`(?m)^[ \t]*(?:` + strings.Join(names, "|") + `)\s*\(`)
+	var all []string
+	for _, n := range names {
+		if !strings.Contains(n, `\(`) {
+			n += `\s*\(`
+		}
+		all = append(all, n)
+	}
+	start := regexp.MustCompile(`(?mi)^[ \t]*(?:` + strings.Join(all, "|") + `)`)
 	calls := func(src string) (all []string, rest string) {
 		var left strings.Builder
 		for {

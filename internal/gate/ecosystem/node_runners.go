@@ -23,6 +23,7 @@ type nodeRunner struct {
 	// collect is nil for those whose output has no files to run alone.
 	collect func(string) Collector
 	nofiles bool
+	apart   bool                                       // each file is run in a process of its own, unless its options say otherwise
 	byName  string                                     // the option that chooses tests by an expression for their names; empty: there is none
 	failing func(src, name string, modern bool) string // a test that must fail, for a file; modern: of ECMAScript's modules
 	shuffle func(seed uint32) []string
@@ -45,7 +46,7 @@ func nodeRunners() []nodeRunner {
 		own:   []string{"--test-reporter", "--test-reporter-destination"},
 		flags: []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
 		line:  "REPORTER='" + escapeReporter(nodeReporter) + "'", ahead: true,
-		collect: Documented(parseNodeTest), failing: failingNodeTest, byName: "--test-name-pattern",
+		collect: Documented(parseNodeTest), apart: true, failing: failingNodeTest, byName: "--test-name-pattern",
 		valued: strings.Fields(`-r --require --import --loader --experimental-loader -C --conditions --env-file --test-name-pattern --test-skip-pattern --test-timeout
 			--test-concurrency --test-coverage-include --test-coverage-exclude --test-global-setup --tsconfig`),
 	}
@@ -74,11 +75,11 @@ func nodeRunners() []nodeRunner {
 		},
 		node, tsx,
 		{
-			words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch", "-w"}, collect: grouped(parseTAP), nofiles: true, failing: failingAva,
+			words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch", "-w"}, collect: grouped(parseTAP), nofiles: true, apart: true, failing: failingAva,
 			valued: strings.Fields("-m --match -T --timeout --config -c --concurrency --node-arguments"),
 		},
 		{words: []string{"tape"}, name: "TAP of tape", collect: grouped(parseTAP), nofiles: true, failing: failingTape, valued: strings.Fields("-r --require -i --ignore --import")},
-		{words: []string{"tap"}, name: "TAP of tap", flags: []string{"--reporter=tap"}, own: []string{"--reporter", "-R"}, drop: []string{"--watch"}, collect: grouped(parseTAP), nofiles: true, failing: failingTap},
+		{words: []string{"tap"}, name: "TAP of tap", flags: []string{"--reporter=tap"}, own: []string{"--reporter", "-R"}, drop: []string{"--watch"}, collect: grouped(parseTAP), nofiles: true, apart: true, failing: failingTap},
 	}
 }
 
@@ -231,6 +232,7 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 		}
 		return build(c, fromUnit(c.Unit, p.Packages), more...), true
 	}}
+	c.Results.Apart = r.apart && !slices.ContainsFunc(call.rest, func(w string) bool { return strings.Contains(w, "test-isolation") })
 	c.Results.Covers = covering(before)
 	c.Results.into(r.planter())
 	if r.shuffle != nil {

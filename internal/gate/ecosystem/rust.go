@@ -146,6 +146,7 @@ func cargoTests(c Command, text string) Command {
 	c.Text = text
 	c.Results = &Results{
 		Name:    "text of cargo test",
+		Apart:   true,
 		Collect: func(unit string) Collector { return &document{unit: unit, text: true, parse: parseCargo} },
 		Narrow:  func(c Command, _ Part) (Command, bool) { return c, false },
 		Probe: func(c Command, _ Probing) (Command, string) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -110,6 +111,11 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 				return err
 			}
 		}
+		if side == ecosystem.Head && strings.Contains(step.Lacks, " of ") && prep.choosesVersion() && !prep.failsAtBase(step) {
+			if err := prep.unprepared(ctx, step); err != nil {
+				return err
+			}
+		}
 	}
 	if err := prep.Keep(ctx, side, prep.Idle(), prep.Given); err != nil {
 		return fmt.Errorf("prepared snapshot of %s: %w", side, err)
@@ -121,6 +127,12 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 		prep.dropUnprepared()
 	}
 	return nil
+}
+
+// choosesVersion says whether the change has a file that asks for a version of a language's
+// tools, of which the machine may have none.
+func (prep *Preparation) choosesVersion() bool {
+	return slices.ContainsFunc(prep.Change.Paths(), ecosystem.ChoosesVersion)
 }
 
 // Compiling lets the harness's own Go commands, which compile and run nothing,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -14,7 +15,7 @@ import (
 // test run, and says of what it brings in place of the programs that run its tests why
 // results are not to be believed.
 func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved []string, err error) {
-	var brought, over []string
+	var brought, over, compiled []string
 	for _, f := range r.Change.Files {
 		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied || f.Status == change.Retyped {
 			if ecosystem.ReplacesRunner(f.Path) {
@@ -23,6 +24,9 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
 				over = append(over, f.Path)
 			}
+		}
+		if f.Status != change.Deleted && r.loadedFor(ctx, f.Path) != "" {
+			compiled = append(compiled, f.Path)
 		}
 		if f.Status != change.Deleted && ecosystem.LinksModule(f.Path) {
 			over = append(over, f.Path)
@@ -42,7 +46,25 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 	if len(over) > 0 {
 		unbelieved = append(unbelieved, "the change brings what answers imports of tests in place of the package that they lie in: "+ecosystem.Listed(over, 5))
 	}
+	if len(compiled) > 0 {
+		unbelieved = append(unbelieved, "the change brings what is compiled and loaded in place of a source: "+ecosystem.Listed(compiled, 5))
+	}
 	return found, unbelieved, nil
+}
+
+// loadedFor is the source of the head in place of which a file of it would be loaded.
+func (r *Reader) loadedFor(ctx context.Context, name string) string {
+	read := func() []byte {
+		code, err := r.Mirror.ReadFile(ctx, r.Head.Commit, name)
+		if err != nil {
+			return nil // a submodule, or a link that leads nowhere
+		}
+		return code
+	}
+	return ecosystem.LoadedFor(name, read, func(name string) bool {
+		_, ok := slices.BinarySearch(r.Plans[ecosystem.Head].Files, name)
+		return ok
+	})
 }
 
 // takesOver says whether a package.json that the change brings stands for one above it.

@@ -13,6 +13,25 @@ import (
 // Reaches says whether a touched file can influence a test, and by running what it
 // would show; no places: by all that its command runs.
 func (r *Reader) Reaches(t Touch, id ecosystem.ID, eco string) (places []string, ok bool) {
+	if t.Class == compare.Test && !t.Mixed && id.Command == "" && r.runTogether(t, id, eco) {
+		if ecosystem.ByPackage(eco) {
+			return r.packageSites(id, eco), true
+		}
+		return nil, true
+	}
+	return r.Concerns(t, id, eco)
+}
+
+// runTogether says whether a command in which the tests of a file reach all others runs a test.
+func (r *Reader) runTogether(t Touch, id ecosystem.ID, eco string) bool {
+	return r.Together != nil && t.eco == eco && slices.ContainsFunc(r.Plans[ecosystem.Base].Test, func(c ecosystem.Command) bool {
+		return c.Eco == eco && c.Unit == id.Unit && c.Results != nil && r.Together(c) && r.Runs(ecosystem.Base, c, t.Path)
+	})
+}
+
+// Concerns is Reaches by what a file and a test say of one another, and not by what a file
+// of tests does to others that its command runs.
+func (r *Reader) Concerns(t Touch, id ecosystem.ID, eco string) (places []string, ok bool) {
 	unit := id.Unit
 	within := ecosystem.Inside(unit, t.Path)
 	mine := t.eco == "" || t.eco == eco || t.Mixed && ecosystem.InMixed(t.Path, eco)

@@ -15,6 +15,7 @@ type Reader struct {
 	Plans      map[ecosystem.Side]*Plan           // what is run on each side, as far as it is known
 	Suites     map[ecosystem.Side]ecosystem.Suite // what that reported, as far as it has run
 	Configured bool                               // the configuration names the commands of tests
+	Together   func(ecosystem.Command) bool       // says whether the tests of one file reach all others of a command; nil: they never do
 	Note       func(format string, args ...any)   // says something of the change once
 
 	Texts   map[string]ecosystem.Versions // of the files of the change

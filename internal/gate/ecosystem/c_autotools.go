@@ -1,0 +1,220 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+// configures are the files that autoconf makes a configure script of.
+var configures = []string{"configure.ac", "configure.in"}
+
+// bootstraps are scripts by which projects make their configure script, where it takes more
+// than autoreconf.
+var bootstraps = []string{"autogen.sh", "bootstrap", "bootstrap.sh", "buildconf"}
+
+// generators are the programs that make a configure script, by what asks for them in the
+// file that it is made of.
+var generators = []struct {
+	program string
+	asked   *pattern.Pattern
+}{
+	{"autoreconf", pattern.New(``)},
+	{"automake", pattern.New(`\bAM_INIT_AUTOMAKE\b`)},
+	{"libtoolize", pattern.New(`\b(?:LT_INIT|AC_PROG_LIBTOOL|AM_PROG_LIBTOOL)\b`)},
+	{"pkg-config", pattern.New(`\bPKG_(?:CHECK_MODULES|PROG_PKG_CONFIG|CHECK_EXISTS)\b`)},
+	{"autopoint", pattern.New(`\bAM_GNU_GETTEXT\b`)},
+}
+
+// automakeTests is what a Makefile.am has that has tests
+// (https://www.gnu.org/software/automake/manual/html_node/Tests.html).
+var automakeTests = pattern.New(`(?m)^\s*(?:TESTS\s*\+?=|check-local\s*:)`)
+
+// autotoolsProject is a project that autoconf configures. What stands in the tree of what
+// autoconf and automake make is taken as it is: git gives all files one time, by which make
+// would make it again with programs of another version.
+func autotoolsProject(s *Survey, dir, file string) Project {
+	p := Project{Dir: dir, What: "Autotools project", Why: []string{path.Join(dir, file)}}
+	if dir != "." {
+		p.What += " in " + dir
+	}
+	made := s.has(dir, "configure")
+	lacks := func() string {
+		for _, g := range generators {
+			if !made && g.asked.Match(s.read(dir, file)) && !s.tools.Has(g.program) {
+				return s.tools.lack(g.program)
+			}
+		}
+		if !s.tools.Has("make") {
+			return s.tools.lack("make")
+		}
+		return compiler(s)
+	}
+	if p.Missing = lacks(); p.Missing != "" {
+		return p
+	}
+	configure := "autoreconf -fi"
+	if made {
+		configure = "find . -name aclocal.m4 -exec touch {} + && find . -name configure -exec touch {} + && find . '(' -name Makefile.in -o -name '*.h.in' ')' -exec touch {} +"
+	} else if script := s.first(dir, bootstraps...); script != "" {
+		configure = "NOCONFIGURE=1 ./" + script
+	}
+	p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting(configure + ` && ./configure && make -j"$(nproc)"`)}
+
+	target, automake := "", false
+	for _, f := range s.below(dir) {
+		automake = automake || path.Base(f) == "Makefile.am" && automakeTests.Match(s.read(dir, f))
+	}
+	if automake {
+		target = "check"
+	} else if !s.has(dir, "Makefile.am") {
+		target = makers()[0].targets(s.read(dir, "Makefile.in"))(testTargets...)
+	}
+	if target == "" {
+		p.Notes = append(p.Notes, "it declares no tests for make")
+		return p
+	}
+	text := "make -k -w " + target
+	t := Command{Stage: StageTest, Unit: dir}.reporting("find . -name test-suite.log -exec rm -f {} +; " + text +
+		` 2>&1; status=$?; find . -name test-suite.log -exec sed 's/^/| /' {} +; exit $status`)
+	t.Text = text
+	t.Results = &Results{
+		Name: "text of Automake's tests", Rebuild: true,
+		Collect: func(unit string) Collector {
+			return &document{unit: unit, text: true, files: true, parse: parseAutomake}
+		},
+		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
+	}
+	p.Test = []Command{t}
+	return p
+}
+
+var (
+	automakeResult = pattern.New(`^(PASS|FAIL|XPASS|XFAIL|SKIP|ERROR): (.+?)(?:\s+#\s*(?i:skip|todo)\b.*)?$`)
+	automakeCount  = pattern.New(`^# (?:FAIL|XPASS|ERROR): +(\d+)$`)
+	makeFolder     = pattern.New(`^g?make(?:\[\d+\])?: (Entering|Leaving) directory '(.+)'$`)
+)
+
+// parseAutomake reads what "make -w check" says of each test, in the folder in which it runs,
+// and behind it the logs of those that failed, with a bar before each line.
+func parseAutomake(data []byte) ([]outcome, error) {
+	var out []outcome
+	var in []string // the folders that make is in, the first one the project's
+	root, counted, failed := "", 0, 0
+	said := saying{at: -1}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(plainText(line), "\r\n")
+		if log, ok := strings.CutPrefix(line, "| "); ok {
+			if m := automakeResult.FindStringSubmatch(log); m != nil {
+				said.begin(out, slices.IndexFunc(out, func(o outcome) bool { return o.name == m[2] && o.status == Failed && o.output == "" }))
+			} else if strings.Trim(log, "=") != "" {
+				said.line(log)
+			}
+			continue
+		}
+		if m := makeFolder.FindStringSubmatch(line); m != nil {
+			switch {
+			case m[1] == "Entering":
+				if root == "" {
+					root = m[2]
+				}
+				in = append(in, m[2])
+			case len(in) > 0:
+				in = in[:len(in)-1]
+			}
+			continue
+		}
+		if m := automakeCount.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.Atoi(m[1]) // too long a number counts nothing that there is
+			counted += n
+			continue
+		}
+		m := automakeResult.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		o := outcome{pkg: ".", name: m[2], status: Failed}
+		if len(in) > 0 {
+			if rest, ok := strings.CutPrefix(in[len(in)-1], root+"/"); ok {
+				o.pkg = rest
+			}
+		}
+		switch m[1] {
+		case "PASS":
+			o.status = Passed
+		case "SKIP", "XFAIL":
+			o.status = Skipped
+		default:
+			failed++
+		}
+		out = append(out, o)
+	}
+	said.begin(out, -1)
+	return out, disagree(counted, failed)
+}
+
+// automakeSettings are variables and rules of a Makefile.am by which tests are found, built
+// and judged.
+var (
+	automakeSetting = pattern.New(`^(?:AM_)?(?:TESTS|TESTS_ENVIRONMENT|TESTS_FD_REDIRECT|XFAIL_TESTS|TEST_EXTENSIONS|DISABLE_HARD_ERRORS|(?:dist_|nodist_|EXTRA_)?check_\w+|(?:\w+_)?LOG_(?:COMPILER|COMPILE|DRIVER|FLAGS|DRIVER_FLAGS))\s*[+:?]?=`)
+	automakeRule    = pattern.New(`^(?:check|check-local|check-am)\s*:`)
+)
+
+// mergeAutomake puts the base's settings of tests in place of the head's, at the end where
+// the head has other ones.
+func mergeAutomake(base, head []byte) ([]byte, error) {
+	ours, _ := automakeParts(string(base))
+	theirs, rest := automakeParts(string(head))
+	if trimmed(ours) == trimmed(theirs) {
+		return head, nil
+	}
+	return []byte(strings.TrimRight(rest, "\n") + "\n\n" + ours), nil
+}
+
+// automakeParts splits a Makefile.am into its settings of tests, each within the conditions
+// that it stands in, and the rest.
+func automakeParts(text string) (settings, rest string) {
+	var own, left strings.Builder
+	var conditions []string // those that are open: an "if" line each, and its "else" line
+	open := 0               // of those that what is taken stands in
+	end := func() {
+		own.WriteString(strings.Repeat("endif\n", open))
+		open = 0
+	}
+	taking, rule, more := false, false, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n") + "\n"
+		switch {
+		case more: // behind a backslash
+		case automakeSetting.MatchString(line), automakeRule.MatchString(line):
+			end()
+			taking, rule = true, automakeRule.MatchString(line)
+			own.WriteString(strings.Join(conditions, ""))
+			open = len(conditions)
+		case !rule || !strings.HasPrefix(line, "\t"):
+			end()
+			taking, rule = false, false
+		}
+		if last := len(conditions) - 1; !more && !taking {
+			switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); {
+			case word == "if":
+				conditions = append(conditions, line)
+			case word == "else" && last >= 0:
+				conditions[last] += line
+			case word == "endif" && last >= 0:
+				conditions = conditions[:last]
+			}
+		}
+		more = strings.HasSuffix(line, "\\\n")
+		if taking {
+			own.WriteString(line)
+		} else {
+			left.WriteString(line)
+		}
+	}
+	end()
+	return own.String(), left.String()
+}
