@@ -218,9 +218,11 @@ func TestAdopt(t *testing.T) {
 	for text, want := range map[string]string{
 		"npx jest --runInBand":           `npx jest --runInBand --ci --json --outputFile="$RESULTS"`,
 		"vitest":                         `npx vitest run --reporter=json --outputFile="$RESULTS"`,
-		"python -m pytest -x tests/unit": `python -m pytest -x -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests/unit`,
+		"python -m pytest -x tests/unit": `python -m pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests/unit`,
 		"pytest":                         `pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
-		"cargo test --workspace":         `cargo test --workspace`,
+		"cargo test --workspace":         `cargo test --workspace --no-fail-fast`,
+		"cargo test -- --nocapture":      `cargo test --no-fail-fast -- --nocapture`,
+		"go test -failfast ./...":        `go test -json ./...`,
 		"pytest --junitxml=x.xml":        "",
 		"npm test":                       "",
 		"make check":                     "",

@@ -109,7 +109,7 @@ func goTestWords(words []string) (flags, packages []string, ok bool) {
 		switch {
 		case slices.Contains([]string{"C", "args", "c", "n", "list", "exec", "o"}, name):
 			return nil, nil, false
-		case name == "json":
+		case name == "json", name == "failfast": // it would stop at a failure
 		case value || slices.Contains(goSwitches, name):
 			flags = append(flags, words[i])
 		case i+1 == len(words):

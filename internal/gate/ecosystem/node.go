@@ -318,10 +318,26 @@ func (p *Project) installNode(s *Survey, m Manifest, workspace bool) {
 	case strings.HasPrefix(lock, "bun."):
 		add("bun", "bun install --frozen-lockfile")
 	case lock != "":
-		add("npm", "npm ci --no-audit --no-fund")
+		add("npm", "npm ci --no-audit --no-fund"+npmOptions(s))
 	default:
-		add("npm", "npm install --no-audit --no-fund --no-package-lock")
+		add("npm", "npm install --no-audit --no-fund --no-package-lock"+npmOptions(s))
 	}
+}
+
+// npmInstalls is a call by which a workflow installs packages.
+var npmInstalls = pattern.New(`(?m)\bnpm (?:ci|i|install)\b[^\n&|;]*?( --legacy-peer-deps| --force)\b`)
+
+// npmOptions are those without which npm refuses the dependencies of a project, as its own
+// workflows name them.
+func npmOptions(s *Survey) string {
+	for _, f := range s.files {
+		if ok, err := path.Match(".github/workflows/*.y*ml", f); ok && err == nil {
+			if m := npmInstalls.FindSubmatch(s.read(".", f)); m != nil {
+				return string(m[1])
+			}
+		}
+	}
+	return ""
 }
 
 // InstallsAlone says whether what the package manager installs follows from the manifest

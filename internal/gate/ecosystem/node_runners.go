@@ -12,6 +12,8 @@ import (
 type nodeRunner struct {
 	words  []string // its call begins with these
 	drop   []string // arguments that a run by itself cannot have
+	stops  []string // options by which it stops at a failure, which are left out
+	goes   string   // the option by which it does not, whatever its settings say; empty: there is none
 	first  string   // the word that a run by itself begins with; empty: none
 	valued []string // options that take the next word; those of their own reporter are left out with it
 	own    []string // options for reports, which are left out
@@ -33,7 +35,7 @@ func nodeRunners() []nodeRunner {
 	toFile := func(flag string) string { return flag + "=" + resultsVar }
 	jest := nodeRunner{
 		name: "JSON of jest", flags: []string{"--ci", "--json", toFile("--outputFile")}, only: []string{"--runTestsByPath"},
-		drop: []string{"--watch", "--watchAll", "--silent"}, collect: Documented(ParseJest), failing: failingJest,
+		drop: []string{"--watch", "--watchAll", "--silent"}, stops: []string{"--bail", "-b"}, goes: "--no-bail", collect: Documented(ParseJest), failing: failingJest,
 		valued: strings.Fields(`-c --config -t --testNamePattern -w --maxWorkers --testTimeout --rootDir --roots --env --selectProjects --ignoreProjects --projects
 			--setupFilesAfterEnv --coverageDirectory --coverageReporters --coverageProvider --collectCoverageFrom --reporters --globals --transform --shard --seed -o
 			--testPathIgnorePatterns --testEnvironment --testRunner --cacheDirectory --moduleNameMapper --preset --maxConcurrency`),
@@ -57,15 +59,15 @@ func nodeRunners() []nodeRunner {
 		{
 			words: []string{"vitest"}, name: "JSON of vitest", drop: []string{"--watch", "-w"}, first: "run",
 			flags: []string{"--reporter=json", toFile("--outputFile")}, collect: Documented(ParseJest), failing: failingVitest,
-			own: []string{"--reporter", "--outputFile"},
+			own: []string{"--reporter", "--outputFile"}, stops: []string{"--bail"}, goes: "--bail=0",
 			valued: strings.Fields(`-c --config -r --root --dir -t --testNamePattern --project --environment --mode --pool --testTimeout --hookTimeout
-				--maxWorkers --minWorkers --shard --exclude --retry --bail --changed`),
+				--maxWorkers --minWorkers --shard --exclude --retry --changed`),
 			shuffle: func(seed uint32) []string {
 				return []string{"--sequence.shuffle", fmt.Sprintf("--sequence.seed=%d", seed)}
 			},
 		},
 		{
-			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"},
+			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"}, stops: []string{"--bail", "-b"}, goes: "--no-bail",
 			flags:   []string{"--reporter", `"$REPORTER"`, "--reporter-options", "output=" + resultsVar},
 			line:    `REPORTER=$RESULTS_DIR/reporter.cjs; printf %s '` + mochaReporter + `' >"$REPORTER" || exit`,
 			collect: Documented(parseMocha), failing: failingMocha, byName: "--grep",
@@ -75,7 +77,7 @@ func nodeRunners() []nodeRunner {
 		},
 		node, tsx,
 		{
-			words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch", "-w"}, collect: grouped(parseTAP), nofiles: true, apart: true, failing: failingAva,
+			words: []string{"ava"}, name: "TAP of ava", flags: []string{"--tap"}, drop: []string{"--watch", "-w"}, stops: []string{"--fail-fast"}, goes: "--no-fail-fast", collect: grouped(parseTAP), nofiles: true, apart: true, failing: failingAva,
 			valued: strings.Fields("-m --match -T --timeout --config -c --concurrency --node-arguments"),
 		},
 		{words: []string{"tape"}, name: "TAP of tape", collect: grouped(parseTAP), nofiles: true, failing: failingTape, valued: strings.Fields("-r --require -i --ignore --import")},
@@ -151,6 +153,10 @@ func (r nodeRunner) split(args []string) nodeCall {
 		takes := !value && i+1 < len(args)
 		switch {
 		case r.first != "" && i == 0 && slices.Contains([]string{"run", "watch", "dev"}, a), slices.Contains(r.drop, a):
+		case slices.Contains(r.stops, name):
+			if takes && strings.Trim(args[i+1], "0123456789") == "" {
+				i++
+			}
 		case slices.Contains(r.own, name):
 			if takes {
 				i++
@@ -182,6 +188,9 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 	lines := []string{binaries(c.Unit)}
 	for _, text := range prelude {
 		lines = append(lines, "( "+text+"\n) >&2 || exit")
+	}
+	if n := len(call.before); n > 0 && slices.Contains(call.before, "c8") && strings.HasPrefix(call.before[n-1], "--") && call.before[n-1] != "--" && !strings.Contains(call.before[n-1], "=") {
+		call.before = append(slices.Clone(call.before), "--") // else it takes the runner for the value of its own option, and the runner's options for its own
 	}
 	before, runner := call.before, call.runner
 	if runner != "node" && !call.asIs {

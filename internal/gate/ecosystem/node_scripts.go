@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A nodeScript is what the scripts of a package run as its tests, one after the other.
@@ -18,6 +20,7 @@ type nodeScript struct {
 // A nodePart is one command of a script: the call of a runner that is known, or a text.
 type nodePart struct {
 	text   string
+	runs   []string // of a text, where it runs scripts of the package: what these run
 	call   nodeCall
 	runner *nodeRunner
 }
@@ -60,6 +63,11 @@ func (n nodeScript) parts(text string, depth int) []nodePart {
 		if slices.ContainsFunc(inner, func(p nodePart) bool { return p.runner != nil }) {
 			out = append(out, inner...)
 			continue
+		}
+		for _, p := range inner {
+			if part.runs = append(part.runs, p.runs...); len(p.runs) == 0 {
+				part.runs = append(part.runs, p.text)
+			}
 		}
 		out = append(out, part)
 	}
@@ -144,12 +152,55 @@ var (
 	nodeReports = strings.Fields("codecov coveralls rimraf rm del del-cli shx echo open-cli")
 )
 
-// lints says whether a part of a script only looks at the style of the code.
-func (p nodePart) lints() bool {
-	words := strings.Fields(p.text)
-	for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains([]string{"npx", "yarn", "pnpm", "npm", "bun", "run", "run-s", "run-p", "npm-run-all", "-s", "--silent"}, words[0])) {
+// Programs that run tests and report none one by one, and those that build or put in order.
+var (
+	nodeTesters  = strings.Fields("borp uvu jasmine jasmine-node qunit karma testem playwright cypress lab zora zora-reporters japa tstyche wtr web-test-runner intern brittle poku hereby-test bats nodeunit vows expresso mochify airtap")
+	nodeBuilders = strings.Fields("tsc vue-tsc tsup tsdown rollup webpack esbuild babel vite swc unbuild microbundle parcel ncc gulp grunt rm rimraf del del-cli mkdir mkdirp cp cpy copyfiles cpx mv shx echo git ncp node-gyp prebuildify node-pre-gyp cmake-js npm yarn pnpm bun lerna turbo nx cd touch sleep docker export set napi wasm-pack cargo")
+)
+
+// tests says whether a part of a script before a known runner runs tests as well, and whether
+// that is all that it does. read returns a file of the package, nil where there is none.
+func (p nodePart) tests(read func(name string) []byte) (some, alone bool) {
+	texts := p.runs
+	if len(texts) == 0 {
+		texts = []string{p.text}
+	}
+	for _, text := range texts {
+		words := programWords(text)
+		if len(words) == 0 || (nodePart{text: text}).lints() || slices.Contains(nodeBuilders, path.Base(words[0])) {
+			continue
+		}
+		if slices.Contains(nodeTesters, path.Base(words[0])) {
+			return true, true
+		}
+		for _, w := range words[1:] {
+			w = strings.TrimPrefix(strings.Trim(w, `"'`), "./")
+			if some = some || isNodeTest(w) || testWord.MatchString(w); some || strings.HasPrefix(w, "-") {
+				continue
+			}
+			for _, end := range []string{"", ".js", ".mjs", ".cjs", ".ts"} {
+				some = some || testWord.Match(read(w+end))
+			}
+		}
+	}
+	return some, false
+}
+
+// testWord is a word of what runs tests, in a call or in a script.
+var testWord = pattern.New(`(?i)(?:^|[^\pL])(?:tests?|specs?|assert)(?:[^\pL]|$)`)
+
+// programWords are the words of a command from the program on that it calls.
+func programWords(text string) []string {
+	words := strings.Fields(text)
+	for len(words) > 0 && (strings.Contains(words[0], "=") || slices.Contains([]string{"npx", "yarn", "pnpm", "npm", "bun", "run", "run-s", "run-p", "npm-run-all", "-s", "--silent", "cross-env", "c8", "nyc", "exec"}, words[0])) {
 		words = words[1:]
 	}
+	return words
+}
+
+// lints says whether a part of a script only looks at the style of the code.
+func (p nodePart) lints() bool {
+	words := programWords(p.text)
 	if len(words) == 0 {
 		return false
 	}

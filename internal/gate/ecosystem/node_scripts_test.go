@@ -56,7 +56,7 @@ func TestNodeScripts(t *testing.T) {
 			"several runs", `{"scripts": {"test": "run-s test:*", "test:a": "mocha a", "test:b": "NODE_ENV=test mocha b"}}`,
 			[]string{`npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" a`, `NODE_ENV=test mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" b`},
 		},
-		{"words for the script", `{"scripts": {"test": "npm run unit -- --bail", "unit": "mocha"}}`, []string{`npx mocha --bail --reporter "$REPORTER" --reporter-options output="$RESULTS"`}},
+		{"words for the script", `{"scripts": {"test": "npm run unit -- --timeout 9", "unit": "mocha"}}`, []string{`npx mocha --timeout 9 --reporter "$REPORTER" --reporter-options output="$RESULTS"`}},
 		{"shown in another form", `{"scripts": {"test": "tape test/*.js | tap-spec"}}`, []string{`npx tape test/*.js`}},
 		{"shown by npx", `{"scripts": {"test": "tape test/*.js | npx tap-spec"}}`, []string{`npx tape test/*.js`}},
 		{"output for another program", `{"scripts": {"test": "tape test/*.js | tee log"}}`, []string{"npm test"}},
@@ -64,6 +64,27 @@ func TestNodeScripts(t *testing.T) {
 			"reports behind the tests", `{"scripts": {"test": "nyc mocha && nyc merge a b && yarn coverage && rimraf tmp"}}`,
 			[]string{`nyc mocha --reporter "$REPORTER" --reporter-options output="$RESULTS"`},
 		},
+		{
+			"tests of a runner that is not known", `{"scripts": {"test": "npm run all && mocha", "all": "borp --coverage"}}`,
+			[]string{"npm run all", `npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS"`},
+		},
+		{
+			"tests of a script of its own", `{"scripts": {"test": "node run.js test && mocha"}}`,
+			[]string{"node run.js test", `npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" after node run.js test`},
+		},
+		{
+			"builds before the tests", `{"scripts": {"test": "rimraf dist && tsc -p test && mocha"}}`,
+			[]string{`npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" after rimraf dist after tsc -p test`},
+		},
+		{
+			"stops at a failure", `{"scripts": {"test": "mocha --bail -b && vitest --bail 1 && jest --bail=2"}}`,
+			[]string{`npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS"`, `npx vitest run --reporter=json --outputFile="$RESULTS"`, `npx jest --ci --json --outputFile="$RESULTS"`},
+		},
+		{
+			"stops at a failure by its settings", `{"scripts": {"test": "mocha"}, "mocha": {"bail": true}}`,
+			[]string{`npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" --no-bail`},
+		},
+		{"an option before the runner", `{"scripts": {"test": "c8 --check-coverage ava"}}`, []string{`c8 --check-coverage -- ava --tap`}},
 		{"options of what measures", `{"scripts": {"test": "c8 --reporter lcov ava"}}`, []string{`c8 --reporter lcov ava --tap`}},
 		{
 			"by its file", `{"scripts": {"test": "node ./node_modules/mocha/bin/_mocha -t 5000 test"}}`,

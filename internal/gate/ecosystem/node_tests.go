@@ -47,6 +47,9 @@ func (p *Project) testNode(s *Survey, dir string, m Manifest, onlyMembers bool) 
 		switch {
 		case part.runner != nil:
 			r := *part.runner
+			if r.goes != "" && stopsInSettings(s, dir) {
+				r.flags = append(slices.Clone(r.flags), r.goes)
+			}
 			if slices.ContainsFunc(part.call.files, func(f string) bool { return inFirst(f, built) }) {
 				r.nofiles, rebuild = true, true // files by other names than in the tree
 			}
@@ -62,12 +65,32 @@ func (p *Project) testNode(s *Survey, dir string, m Manifest, onlyMembers bool) 
 		case i < last && m.Scripts["build"] != "" && slices.Contains([]string{"npm run build", "yarn build", "pnpm build", "yarn run build", "pnpm run build"}, part.text):
 			rebuild = true // it is a command of its own
 		case i < last:
-			prelude = append(prelude, part.text)
+			tests, alone := part.tests(func(name string) []byte {
+				if !s.has(dir, name) {
+					return nil
+				}
+				return s.read(dir, name)
+			})
+			if tests {
+				p.Test = append(p.Test, Command{Stage: StageTest, Unit: dir}.reporting(part.text, binaries(dir)))
+			}
+			if !alone {
+				prelude = append(prelude, part.text)
+			}
 		case !part.reports():
 			own := Command{Stage: StageTest, Unit: dir}.reporting(part.text, binaries(dir))
 			p.Test = append(p.Test, own)
 		}
 	}
+}
+
+// stopping is a setting of a runner by which it stops at a failure.
+var stopping = pattern.New(`["']?\b(?:bail|failFast)\b["']?\s*:\s*["']?(?:true|[1-9])`)
+
+// stopsInSettings says whether the settings of a runner in a folder have it stop at a failure, so
+// that what comes behind it is not known.
+func stopsInSettings(s *Survey, dir string) bool {
+	return slices.ContainsFunc(runnerSettings, func(name string) bool { return s.has(dir, name) && stopping.Match(s.read(dir, name)) })
 }
 
 // isBerry says whether a package is one of yarn 2 or newer, which runs no scripts named

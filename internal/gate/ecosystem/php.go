@@ -98,6 +98,9 @@ func findPHPProjects(s *Survey) []Project {
 			p.Setup = nil
 		} else {
 			p.Test = append(p.Test, phpunitCommand(dir, runner))
+			if file := s.first(dir, "phpunit.xml", "phpunit.xml.dist"); stopsPHPUnit.Match(s.read(dir, file)) {
+				p.Notes = append(p.Notes, file+" has it stop at a failure, so that nothing is known of what comes behind one")
+			}
 		}
 		out = append(out, p)
 	}
@@ -131,3 +134,6 @@ func byPHPUnit(_ []string, t junit.Test) (pkg, name string) {
 	}
 	return t.Properties["file"], class + "::" + t.Name
 }
+
+// stopsPHPUnit is a setting of PHPUnit by which it stops at a failure, which no option takes back.
+var stopsPHPUnit = pattern.New(`\bstopOn(?:Failure|Error|Defect)\s*=\s*"true"`)

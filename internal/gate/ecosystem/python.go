@@ -73,14 +73,14 @@ func absentInPython(output string) (name string, deps bool) {
 // findPythonProjects makes a project of every folder that has tests and a file
 // of a packaging tool, or of the top where there are tests alone.
 func findPythonProjects(s *Survey) []Project {
-	dirs := s.dirs("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", "Pipfile", "requirements.txt", "conftest.py")
+	dirs := pythonDirs(s)
 	tested := slices.ContainsFunc(s.files, func(f string) bool { return isPythonTest(f) && !IgnoredDir(path.Dir(f)) })
 	if len(dirs) == 0 && tested {
 		dirs = []string{"."}
 	}
 	var out []Project
 	for _, dir := range dirs {
-		marks := slices.ContainsFunc([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "Pipfile"}, func(n string) bool { return s.has(dir, n) })
+		marks := s.first(dir, pythonMarks...) != ""
 		within := func(o string) bool { return o != dir && Inside(o, dir) }
 		if !marks && slices.ContainsFunc(dirs, within) { // such as tests/requirements.txt and tests/conftest.py
 			continue
@@ -90,6 +90,23 @@ func findPythonProjects(s *Survey) []Project {
 		}
 	}
 	return out
+}
+
+// pythonMarks are the files by which a folder is a project.
+var pythonMarks = []string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "Pipfile"}
+
+// pythonDirs are the folders that may be projects, sorted. A folder of tests is none for what
+// its tests share or need: that is the one around it.
+func pythonDirs(s *Survey) []string {
+	var out []string
+	for _, dir := range s.dirs(slices.Concat(pythonMarks, []string{"noxfile.py", "requirements.txt", "conftest.py"})...) {
+		for s.first(dir, pythonMarks...) == "" && slices.Contains([]string{"test", "tests"}, path.Base(dir)) {
+			dir = path.Dir(dir)
+		}
+		out = append(out, dir)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // A pyFacts is what the files of a project say about its tests.

@@ -12,7 +12,7 @@ func TestCountingPython(t *testing.T) {
 	const path, plugin = `export PYTHONPATH="${PYTHONPATH:+$PYTHONPATH:}$COUNTS_DIR"`, " -p " + pyPlugin + " -o "
 	for text, want := range map[string][]string{ // none: it cannot count
 		"pytest":                             {path, "\npytest" + plugin},
-		"PYTHONPATH=. pytest -x tests":       {"\nPYTHONPATH=.:\"$COUNTS_DIR\" pytest -x" + plugin},
+		"PYTHONPATH=. pytest -v tests":       {"\nPYTHONPATH=.:\"$COUNTS_DIR\" pytest -v" + plugin},
 		"A=1 PYTHONPATH=src:. B= pytest":     {"\nA=1 PYTHONPATH=src:.:\"$COUNTS_DIR\" B= pytest" + plugin},
 		"PYTHONPATH= pytest":                 {"\nPYTHONPATH=\"$COUNTS_DIR\" pytest" + plugin},
 		"python3 -m pytest":                  {path, "\npython3 -m pytest" + plugin},

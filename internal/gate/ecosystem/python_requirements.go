@@ -31,7 +31,7 @@ const maxNested = 8
 
 // pythonRequirements are those of the project in dir, and of its tests.
 func pythonRequirements(s *Survey, dir string) []string {
-	f := pythonFacts(s, dir, s.dirs("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "pytest.ini", "Pipfile", "requirements.txt", "conftest.py"))
+	f := pythonFacts(s, dir, pythonDirs(s))
 	var found []string
 	for _, name := range f.deps {
 		found = append(found, requirementLines(s, path.Join(dir, name), 0)...)

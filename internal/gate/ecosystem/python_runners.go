@@ -30,7 +30,8 @@ func pytestCommand(c Command, env, python string, args, files []string) Command 
 	build := func(c Command, files []string, more ...string) Command {
 		words := slices.DeleteFunc([]string{env, program, strings.Join(args, " "), strings.TrimSpace(pytestResults), strings.Join(more, " "), strings.Join(files, " ")},
 			func(w string) bool { return w == "" })
-		return c.reporting(strings.Join(words, " "), "export PYTHONDONTWRITEBYTECODE=1")
+		// What settings say of stopping at a failure is taken back: what comes behind it would not be known.
+		return c.reporting(strings.Join(words, " "), `export PYTHONDONTWRITEBYTECODE=1 PYTEST_ADDOPTS="$PYTEST_ADDOPTS --maxfail=0"`)
 	}
 	c = build(c, files)
 	c.Results = &Results{
@@ -206,6 +207,8 @@ func adoptPython(c Command, words []string) (Command, bool) {
 			switch {
 			case strings.HasPrefix(name, "--junit"):
 				return c, false
+			case slices.Contains([]string{"-x", "--exitfirst", "--maxfail", "--sw", "--stepwise"}, name), strings.HasPrefix(name, "--maxfail="), words[i] == "--maxfail":
+				// it would stop at a failure
 			case !strings.HasPrefix(name, "-") && !pytestValued(words[i]) && (strings.Contains(name, "/") || strings.HasSuffix(name, ".py") || isPythonTest(name+"/x.py")):
 				files = append(files, w)
 			default:
@@ -214,7 +217,8 @@ func adoptPython(c Command, words []string) (Command, bool) {
 		}
 		return pytestCommand(c, env, python, args, files), true
 	case words[0] == "unittest" && python != "":
-		return UnittestCommand(c, env, python, words[1:]), true
+		args := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "-f" || w == "--failfast" })
+		return UnittestCommand(c, env, python, args), true
 	}
 	return c, false
 }

@@ -168,7 +168,11 @@ func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 			p.Missing = s.tools.lack("rspec")
 			return p
 		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json --out "+resultsVar, "JSON of rspec", parseRSpec, func(files []string) string {
+		more := ""
+		if stopsRSpec.Match(s.read(dir, ".rspec")) {
+			more = " --no-fail-fast"
+		}
+		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json"+more+" --out "+resultsVar, "JSON of rspec", parseRSpec, func(files []string) string {
 			return strings.Join(files, " ")
 		}))
 	}
@@ -378,3 +382,6 @@ func parseMinitest(data []byte) ([]outcome, error) {
 	}
 	return out, nil
 }
+
+// stopsRSpec is an option of RSpec by which it stops at a failure.
+var stopsRSpec = pattern.New(`--fail-fast\b`)

@@ -181,6 +181,12 @@ func adoptCargo(c Command, words []string) (Command, bool) {
 	if len(words) < 2 || words[0] != "cargo" || words[1] != "test" || slices.Contains(words, "--no-run") || slices.Contains(words, "--quiet") || slices.Contains(words, "-q") {
 		return c, false
 	}
+	if end := slices.Index(words, "--"); !slices.Contains(words, "--no-fail-fast") { // else it stops at a program of tests that fails
+		if end < 0 {
+			end = len(words)
+		}
+		words = slices.Insert(slices.Clone(words), end, "--no-fail-fast")
+	}
 	return cargoTests(c, strings.Join(words, " ")), true
 }
 
