@@ -100,7 +100,7 @@ func (r *runner) reproducible() (ReproState, string) {
 		return ReproEnvironment, "a side could not be set up"
 	case !slices.ContainsFunc(r.plan[Head].Test, func(c ecosystem.Command) bool { return c.Results != nil }):
 		return ReproUnsupported, "fail-to-pass needs results of each test, which no test command gives"
-	case !r.res.Runnable && len(files) > 0:
+	case !r.res.Runnable && len(files) > 0 && r.sides.OnlyTouched():
 		return ReproTestsOnly, "the change brings only tests and their data: there is nothing to undo"
 	case !r.res.Runnable:
 		return ReproNothing, "no line that can run changed: there is nothing to reproduce"

@@ -85,6 +85,20 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// What could not be had comes before what says only that something could not.
+func TestEnvironmentLine(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]string{
+		"npm error code ENOTFOUND\nnpm error syscall getaddrinfo\nnpm error network request to https://codeload.example/x failed, reason: getaddrinfo ENOTFOUND codeload.example\n": "npm error network request to https://codeload.example/x failed, reason: getaddrinfo ENOTFOUND codeload.example",
+		"WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(0x7f)': /simple/flit-core/\nERROR: No matching distribution found for flit_core<4\n":     "ERROR: No matching distribution found for flit_core<4",
+		"WARNING: Retrying after connection broken by 'NewConnectionError(0x7f)'\n":                                                                                                 "WARNING: Retrying after connection broken by 'NewConnectionError(0x7f)'",
+	} {
+		if got := ecosystem.Environment(out); got != want {
+			t.Errorf("%q: %q", out, got)
+		}
+	}
+}
+
 // A change of a repository without Go is not kept waiting by copies of Go's build cache.
 func TestNoGoNoCache(t *testing.T) {
 	t.Parallel()

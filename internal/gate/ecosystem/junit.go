@@ -99,8 +99,12 @@ func countFailed(out []outcome) int {
 // runnerFailed is what pytest writes as a test of its own when it fails as a whole.
 func runnerFailed(s junit.Suite) string {
 	for _, t := range s.Tests {
-		if t.Classname == "pytest" && t.Name == "internal" && t.Status == junit.StatusError {
+		switch {
+		case t.Status != junit.StatusError:
+		case t.Classname == "pytest" && t.Name == "internal":
 			return "pytest failed as a whole: " + FirstLine(junitMessage(t))
+		case t.Classname == "" && t.Name == "": // it could not collect anything
+			return "pytest failed as a whole: " + FailureLine(junitMessage(t))
 		}
 	}
 	return ""

@@ -203,6 +203,9 @@ func pythonProject(s *Survey, dir string, all []string) Project {
 	} else if f.pytest && s.tools.Has("pytest") {
 		python = ""
 	}
+	if python != ".venv/bin/python" && extended.Match(s.read(dir, "setup.py")) && compiler(s) == "" { // else installing it builds it
+		p.Build = append(p.Build, Command{Stage: StageBuild, Unit: dir}.reporting("python3 setup.py --quiet build_ext --inplace"))
+	}
 	where := "."
 	if slices.ContainsFunc(s.below(dir), func(n string) bool { return strings.HasPrefix(n, "src/") && strings.HasSuffix(n, ".py") }) {
 		where = "src:."
@@ -215,6 +218,9 @@ func pythonProject(s *Survey, dir string, all []string) Project {
 	p.Test = append(p.Test, UnittestCommand(c, "PYTHONPATH="+where, python, unittestArgs(s, dir)))
 	return p
 }
+
+// extended is what a setup.py has that has extensions to compile.
+var extended = pattern.New(`\b(?:ext_modules\s*=|Extension\s*\(|cythonize\s*\(|cffi_modules\s*=)`)
 
 // unittestArgs are those of discovery: where the tests are.
 func unittestArgs(s *Survey, dir string) []string {

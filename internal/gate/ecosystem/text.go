@@ -46,17 +46,26 @@ var environments = pattern.New(`(?i)dial tcp|lookup [^ ]+( on [^ ]+)?: |no such 
 	`temporary failure in name resolution|could not resolve host|unrecognized import path|module lookup disabled by GOPROXY=off|` +
 	`requires go >= |EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ESOCKETTIMEDOUT|ERR_SOCKET_TIMEOUT|EHOSTUNREACH|ENETUNREACH|socket hang up|connection reset by peer|no space left on device|command not found|executable file not found|` +
 	`connection timed out|read timed out|NewConnectionError|Max retries exceeded with url|UnknownHostException|spurious network error|failed to connect to|certificate verify failed|unable to get local issuer certificate|` +
-	`could not read Username|terminal prompts disabled|Permission denied \(publickey|Host key verification failed|` +
+	`could not reach host|could not read Username|terminal prompts disabled|Permission denied \(publickey|Host key verification failed|` +
 	`\b(429 Too Many Requests|50[0234] (Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout))`)
 
-// Environment returns the line of output that shows such a failure, or "".
+// Environment returns the line of output that shows such a failure, or "": one that says what
+// could not be had before one that says only that something could not, or that it is tried again.
 func Environment(output string) string {
+	vague := ""
 	for line := range strings.Lines(output) {
-		if environments.MatchString(line) {
-			return strings.TrimSpace(line)
+		if !environments.MatchString(line) {
+			continue
 		}
+		if line = strings.TrimSpace(line); !heading.MatchString(line) && !strings.HasPrefix(line, "WARNING:") {
+			return line
+		}
+		vague = cmp.Or(vague, line)
 	}
-	return ""
+	if why := FailureLine(output); strings.HasPrefix(vague, "WARNING:") && complaint.MatchString(why) {
+		return why
+	}
+	return vague
 }
 
 // A complaint is a line by which runners, interpreters and shells say why they ended; a frame
@@ -65,8 +74,8 @@ func Environment(output string) string {
 // not why they end.
 var (
 	logged    = pattern.New(`^.{0,60}?(?:^|[\s:|\]\[])(?:ERROR|FATAL)(?:[\s:|\]].*\S)`)
-	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|panic:|npm err(?:or|!) \w|usage error\b)`)
-	frame     = pattern.New(`^\s*(?:at .*|File ".*", line \d+.*|\^+|~+|\W*|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: \*\*\* .*)$`)
+	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|panic:|npm err(?:or|!) \w|usage error\b)|^Could not (?:find|reach|resolve|connect|open)\b`)
+	frame     = pattern.New(`^\s*(?:at .*|from \S+:\d+:in\b.*|File ".*", line \d+.*|\^+|~+|\W*|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: \*\*\* .*)$`)
 	heading   = pattern.New(`^\s*(?:error: (?:subprocess-exited-with-error|metadata-generation-failed)|npm err(?:or|!) (?:code|errno|syscall|path) .*)$`)
 )
 

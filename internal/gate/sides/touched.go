@@ -219,3 +219,11 @@ func movedPrefix(f change.File) (from, to string) {
 	}
 	return strings.Join(a, "/"), strings.Join(b, "/")
 }
+
+// OnlyTouched says whether the change has nothing but tests, what they share, their data and
+// what steers them, and documents.
+func (r *Reader) OnlyTouched() bool {
+	return !slices.ContainsFunc(r.Change.Paths(), func(name string) bool {
+		return ecosystem.IsSource(name) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name })
+	})
+}
