@@ -64,6 +64,18 @@ func (r *runner) rest(ctx context.Context) error {
 	return nil
 }
 
+// leaveRest names what the change cannot affect where no more is asked for than the first
+// verdict, which says nothing of it.
+func (r *runner) leaveRest() {
+	var left []string
+	for _, u := range r.restUnits() {
+		left = append(left, u.what)
+	}
+	if len(left) > 0 && r.prep.Unprepared() == "" {
+		r.notCovered("what the change does not touch, which the first verdict leaves out: %s", ecosystem.Listed(left, 20))
+	}
+}
+
 // logged is how long all commands took so far. It is in the log, so that a run
 // that is driven again decides the same.
 func (r *runner) logged() time.Duration {

@@ -78,6 +78,7 @@ func (r *runner) steps(ctx context.Context) error {
 		return err
 	}
 	if r.in.UntilFirst {
+		r.leaveRest()
 		return nil
 	}
 	sofar := r.sofar()

@@ -332,6 +332,7 @@ func TestFiles(t *testing.T) {
 		{`mount -t tmpfs none /tmp || unshare -U true || chroot / true`, 1},
 		{`echo x >/tmp/a && echo x >/dev/shm/b && echo x >"$HOME/c" && echo x >/var/tmp/d`, 0},
 		{`mknod /tmp/sda b 8 0`, 1},
+		{`test "$(eval echo ~$(id -un))" = "$HOME"`, 0}, // where Java looks
 		{`whoami; id -un; getent passwd runner; awk '{exit !($3 == 1)}' /proc/self/uid_map`, 0},
 	} {
 		c.Argv = bash("set -o pipefail; " + tt.text)

@@ -289,3 +289,12 @@ func (b *bubblewrap) policy(c Command, t trap, mounts []mount, home string, env 
 	}
 	return p
 }
+
+// passwdOf has the users with the home of a command for the sandbox's own: Java, and shells that
+// resolve ~NAME, look there and not at HOME.
+func (b *bubblewrap) passwdOf(home string) []byte {
+	if home == "" || strings.ContainsAny(home, ":\n") {
+		return b.passwd
+	}
+	return bytes.Replace(b.passwd, []byte("::"+boxedHome+":"), []byte("::"+home+":"), 1)
+}

@@ -55,7 +55,7 @@ func (b *bubblewrap) launch(ctx context.Context, c Command, t trap) (_ *launch, 
 		return nil, fmt.Errorf("pipe: %w", err)
 	}
 	l.give, l.files = w, append(l.files, r)
-	for _, data := range [][]byte{b.passwd, b.group} {
+	for _, data := range [][]byte{b.passwdOf(c.Home), b.group} {
 		f, err := memoryFile(data)
 		if err != nil {
 			return nil, err

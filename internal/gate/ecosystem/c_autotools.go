@@ -94,6 +94,7 @@ func autotoolsProject(s *Survey, dir, file string) Project {
 
 var (
 	automakeResult = pattern.New(`^(PASS|FAIL|XPASS|XFAIL|SKIP|ERROR): (.+?)(?:\s+#\s*(?i:skip|todo)\b.*)?$`)
+	automakeExit   = pattern.New(`^[A-Z]+ .+ \(exit status: \d+\)$`)
 	automakeCount  = pattern.New(`^# (?:FAIL|XPASS|ERROR): +(\d+)$`)
 	makeFolder     = pattern.New(`^g?make(?:\[\d+\])?: (Entering|Leaving) directory '(.+)'$`)
 )
@@ -108,8 +109,10 @@ func parseAutomake(data []byte) ([]outcome, error) {
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimRight(plainText(line), "\r\n")
 		if log, ok := strings.CutPrefix(line, "| "); ok {
-			if m := automakeResult.FindStringSubmatch(log); m != nil {
-				said.begin(out, slices.IndexFunc(out, func(o outcome) bool { return o.name == m[2] && o.status == Failed && o.output == "" }))
+			if at := failedAt(out, log); at >= 0 {
+				said.begin(out, at)
+			} else if automakeExit.MatchString(log) {
+				said.begin(out, -1)
 			} else if strings.Trim(log, "=") != "" {
 				said.line(log)
 			}
@@ -156,6 +159,18 @@ func parseAutomake(data []byte) ([]outcome, error) {
 	return out, disagree(counted, failed)
 }
 
+// failedAt is which of the outcomes the heading of a log is of, in which the name of a test has
+// no extension; -1: it is none of a test that failed and has no log yet.
+func failedAt(out []outcome, heading string) int {
+	m := automakeResult.FindStringSubmatch(heading)
+	if m == nil {
+		return -1
+	}
+	return slices.IndexFunc(out, func(o outcome) bool {
+		return (o.name == m[2] || strings.TrimSuffix(o.name, path.Ext(o.name)) == m[2]) && o.status == Failed && o.output == ""
+	})
+}
+
 // automakeSettings are variables and rules of a Makefile.am by which tests are found, built
 // and judged.
 var (
@@ -168,7 +183,8 @@ var (
 func mergeAutomake(base, head []byte) ([]byte, error) {
 	ours, _ := automakeParts(string(base))
 	theirs, rest := automakeParts(string(head))
-	if trimmed(ours) == trimmed(theirs) {
+	plain := func(s string) string { return trimmed(strings.ReplaceAll(s, "\\\n", " ")) }
+	if plain(ours) == plain(theirs) {
 		return head, nil
 	}
 	return []byte(strings.TrimRight(rest, "\n") + "\n\n" + ours), nil

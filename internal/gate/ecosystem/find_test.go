@@ -167,6 +167,22 @@ func TestFind(t *testing.T) {
 				"C/C++ in b\n  build rm -rf build-ycbot && meson setup --wrap-mode=nodownload -Dtests=true build-ycbot && meson compile -C build-ycbot\n" +
 				"  test meson test -C build-ycbot --no-rebuild --print-errorlogs\n",
 		},
+		"Autotools": {
+			files: map[string]string{
+				"a/configure.ac": "AM_INIT_AUTOMAKE\n", "a/Makefile.am": "SUBDIRS = t\n", "a/t/Makefile.am": "TESTS = x.sh\n",
+				"b/configure.ac": "AC_INIT\n", "b/configure": "", "b/Makefile.in": "test:\n\t./x\n", "b/CMakeLists.txt": "project(b C)\n",
+				"c/configure.ac": "LT_INIT\n", "c/Makefile.am": "",
+				"d/configure.ac": "AC_INIT\n", "d/autogen.sh": "", "d/Makefile.am": "",
+				"e/configure.ac": "AC_INIT\n", "e/Makefile.am": "TESTS = x\n", "e/CMakeLists.txt": "enable_testing()\n",
+			},
+			tools: "cc make autoreconf automake cmake",
+			want: "C/C++ in e\n  build rm -rf build-ycbot && cmake -S . -B build-ycbot -DBUILD_TESTING=ON -Wno-dev && cmake --build build-ycbot --parallel\n" +
+				"  test ctest --test-dir build-ycbot --output-junit \"$RESULTS\" --output-on-failure --no-tests=ignore\n" +
+				"C/C++ in a\n  build autoreconf -fi && ./configure && make -j\"$(nproc)\"\n  test make -k -w check\n" +
+				"C/C++ in b\n  build find . -name aclocal.m4 -exec touch {} + && find . -name configure -exec touch {} + && find . '(' -name Makefile.in -o -name '*.h.in' ')' -exec touch {} + && ./configure && make -j\"$(nproc)\"\n  test make -k -w test\n" +
+				"C/C++ in c: no libtoolize on this machine\n" +
+				"C/C++ in d\n  build NOCONFIGURE=1 ./autogen.sh && ./configure && make -j\"$(nproc)\"\n",
+		},
 		"Ruby tests by the patterns of Rake": {
 			files: map[string]string{
 				"Rakefile":         "Rake::TestTask.new do |t|\n  # t.pattern = 'none/*.rb'\n  t.test_files = FileList[\"checks/**/{spec,case}_*.rb\", 'test/one.rb']\nend\n",

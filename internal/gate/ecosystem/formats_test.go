@@ -51,7 +51,10 @@ func TestFormats(t *testing.T) {
 		"cargo.txt":    func(unit string) Collector { return &document{unit: unit, text: true, parse: parseCargo} },
 		"rspec.json":   Documented(parseRSpec),
 		"dotnet.trx":   grouped(parseTRX),
-		"mix.txt":      func(unit string) Collector { return &document{unit: unit, text: true, files: true, parse: parseMix} },
+		"automake.txt": func(unit string) Collector {
+			return &document{unit: unit, text: true, files: true, parse: parseAutomake}
+		},
+		"mix.txt": func(unit string) Collector { return &document{unit: unit, text: true, files: true, parse: parseMix} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

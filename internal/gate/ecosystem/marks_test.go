@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -68,5 +69,41 @@ func TestMarks(t *testing.T) {
 		if ReplacesRunner(name) != want {
 			t.Errorf("%s: %v", name, !want)
 		}
+	}
+}
+
+// TestLoadedFor holds which files that are compiled would be loaded in place of a source.
+func TestLoadedFor(t *testing.T) {
+	t.Parallel()
+	const unchecked, checked, dated = "\xa7\r\r\n\x01\x00", "\xa7\r\r\n\x03\x00", "\xa7\r\r\n\x00\x00"
+	for _, tt := range []struct{ name, code, want string }{
+		{"calc/__pycache__/core.cpython-311.pyc", unchecked, "calc/core.py"},
+		{"calc/__pycache__/core.cpython-311.opt-1.pyc", unchecked, "calc/core.py"},
+		{"calc/__pycache__/core.cpython-311.pyc", checked, ""},
+		{"calc/__pycache__/core.cpython-311.pyc", dated, ""},
+		{"calc/__pycache__/gone.cpython-311.pyc", unchecked, ""},
+		{"calc/core.so", "", "calc/core.py"},
+		{"calc/core.cpython-311-x86_64-linux-gnu.so", "", "calc/core.py"},
+		{"calc/core.pyd", "", "calc/core.py"},
+		{"calc.abi3.so", "", "calc/__init__.py"},
+		{"lib/libcore.so", "", ""},
+	} {
+		has := func(name string) bool { return name == "calc/core.py" || name == "calc/__init__.py" }
+		if got := LoadedFor(tt.name, func() []byte { return []byte(tt.code) }, has); got != tt.want {
+			t.Errorf("%s %q: %q, want %q", tt.name, tt.code, got, tt.want)
+		}
+	}
+}
+
+// TestMovedIn holds which dependencies come from the tree, or under another's name, that did not.
+func TestMovedIn(t *testing.T) {
+	t.Parallel()
+	base := `{"dependencies": {"a": "1", "b": "^2", "c": "file:./c"}, "devDependencies": {"chai": "4", "d": "workspace:*"}}`
+	head := `{"dependencies": {"a": "1", "b": "npm:other@2", "c": "file:./other", "new": "file:./new"}, "devDependencies": {"chai": "file:./third_party/chai", "d": "file:../d"}}`
+	if got := strings.Join(MovedIn([]byte(base), []byte(head)), " "); got != "b chai" {
+		t.Error(got)
+	}
+	if got := MovedIn([]byte(head), []byte(base)); got != nil {
+		t.Error(got)
 	}
 }

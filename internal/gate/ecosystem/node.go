@@ -145,6 +145,29 @@ func TakesOver(added, above []byte) bool {
 	return in.Name != "" && in.Name == out.Name && len(in.Exports) > 0
 }
 
+// MovedIn are the dependencies of which the base's package.json names a version and the head's
+// a place in the tree, or another package by an alias
+// (https://docs.npmjs.com/cli/configuring-npm/package-json#dependencies).
+func MovedIn(base, head []byte) []string {
+	var was, is Manifest
+	if json.Unmarshal(base, &was) != nil || json.Unmarshal(head, &is) != nil {
+		return nil
+	}
+	placed := func(version string) bool {
+		kind, _, ok := strings.Cut(version, ":")
+		return ok && slices.Contains([]string{"file", "link", "portal", "npm"}, kind) || strings.HasPrefix(version, "./") || strings.HasPrefix(version, "../")
+	}
+	var out []string
+	before := was.all()
+	for name, version := range is.all() {
+		if old, there := before[name]; there && placed(version) && !placed(old) && !strings.HasPrefix(old, "workspace:") {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // members are the patterns of the folders that the packages of a workspace are in.
 func (m Manifest) members() []string {
 	var list []string

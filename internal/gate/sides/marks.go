@@ -15,7 +15,7 @@ import (
 // test run, and says of what it brings in place of the programs that run its tests why
 // results are not to be believed.
 func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved []string, err error) {
-	var brought, over, compiled []string
+	var brought, over, compiled, moved []string
 	for _, f := range r.Change.Files {
 		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied || f.Status == change.Retyped {
 			if ecosystem.ReplacesRunner(f.Path) {
@@ -24,6 +24,9 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
 				over = append(over, f.Path)
 			}
+		}
+		if f.Status == change.Modified && path.Base(f.Path) == "package.json" {
+			moved = append(moved, r.movedIn(ctx, f.Path)...)
 		}
 		if f.Status != change.Deleted && r.loadedFor(ctx, f.Path) != "" {
 			compiled = append(compiled, f.Path)
@@ -49,7 +52,23 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 	if len(compiled) > 0 {
 		unbelieved = append(unbelieved, "the change brings what is compiled and loaded in place of a source: "+ecosystem.Listed(compiled, 5))
 	}
+	if len(moved) > 0 {
+		unbelieved = append(unbelieved, "the change has dependencies come from its own tree, or from other packages under their names: "+ecosystem.Listed(moved, 5))
+	}
 	return found, unbelieved, nil
+}
+
+// movedIn are the dependencies of a package.json that the change takes from elsewhere.
+func (r *Reader) movedIn(ctx context.Context, name string) []string {
+	base, err := r.Mirror.ReadFile(ctx, r.Base.Commit, name)
+	if err != nil {
+		return nil // a submodule, or a link that leads nowhere
+	}
+	head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, name)
+	if err != nil {
+		return nil
+	}
+	return ecosystem.MovedIn(base, head)
 }
 
 // loadedFor is the source of the head in place of which a file of it would be loaded.
