@@ -18,7 +18,10 @@ import (
 // minute and a half, half a minute, a minute, and an eighth of the time that is left.
 type Limits struct{ Step, Grace, Mutation, Fuzz, Behaviour, Random, Lines time.Duration }
 
-const hangFactor = 10
+const (
+	hangFactor = 10
+	firstBuild = 4 // times Grace on top, for builds
+)
 
 func (l Limits) step() time.Duration { return cmp.Or(l.Step, 10*time.Minute) }
 
@@ -63,7 +66,11 @@ func (r *runner) limitedIn(side Side, c ecosystem.Command, step time.Duration) e
 	}
 	for _, s := range r.executor.Steps {
 		if s.Side == Base && s.Stage == c.Stage && s.Unit == c.Unit && s.Command == c.Text && !s.TimedOut {
-			c.Timeout = min(step, r.Limits.hang(s.Duration))
+			c.Timeout = r.Limits.hang(s.Duration)
+			if c.Stage == StageBuild { // the change may be the first that needs a large part of what is compiled once
+				c.Timeout += firstBuild * r.Limits.grace()
+			}
+			c.Timeout = min(step, c.Timeout)
 		}
 	}
 	return c

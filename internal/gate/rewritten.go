@@ -33,7 +33,7 @@ func (r *runner) rewritten(ctx context.Context) error {
 }
 
 // rewrittenByTests are files of tests, their data, support and steering of the base that the
-// head's tests change while they run, and the base's leave as they are.
+// head's setup, build and tests change while they run, and the base's leave as they are.
 func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 	both := map[string]ecosystem.Versions{}
 	for f := range r.executor.Rewrote(Head) {
@@ -54,7 +54,7 @@ func (r *runner) rewrittenByTests(ctx context.Context) ([]string, error) {
 		head := r.executor.Rewrote(Head)[f]
 		for _, c := range r.plan[Base].Test {
 			key := c.Unit + " " + c.Text
-			if c.Eco == head.Eco && c.Unit == head.Unit && !asked[key] && !r.ranOnBase(c) { // its results were known
+			if head.Stage == StageTest && c.Eco == head.Eco && c.Unit == head.Unit && !asked[key] && !r.ranOnBase(c) { // its results were known
 				asked[key] = true
 				c.Stage = StageTest
 				if _, _, err := r.runFresh(ctx, Base, c); err != nil {

@@ -58,8 +58,8 @@ var (
 	cTestName     = pattern.New(`^(test_.*|test|tests|.*[_-](test|tests|unittest)|.*Tests?)\.(c|cc|cpp|cxx)$`)
 	cFramework    = pattern.New(`(?m)^\s*#\s*include\s*[<"](?:gtest/|gmock/|catch2?[/.]|catch_|doctest|cmocka|check\.h|unity|criterion/|CUnit/|boost/test/|munit|greatest|utest|acutest|minunit)`)
 	cTested       = pattern.New(`\bmain\s*\(|\b(?:TEST|TEST_F|TEST_P|TEST_CASE|SCENARIO|START_TEST|BOOST_AUTO_TEST_CASE|Test|UTEST)\s*\(`)
-	cmakeLaunches = pattern.New(`(?i)\b(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b`)
-	cmakeTestCall = pattern.New(`(?i)\b(add_test|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)|(set_property|get_property)\s*\(\s*TEST)\b`)
+	cmakeLaunches = pattern.New(`(?i)\b(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|RULE_LAUNCH_\w+|\w*LINKER_LAUNCHER)\b`)
+	cmakeTestCall = pattern.New(`(?i)\b(add_test|(macro|function)\s*\(\s*(add_executable|target_link_libraries)\b|RULE_LAUNCH_\w+|\w*LINKER_LAUNCHER|set_tests_properties|enable_testing|WILL_FAIL|CTEST_\w+|(CMAKE_)?(CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)|(set_property|get_property)\s*\(\s*TEST)\b`)
 	cMissing      = pattern.New(`(?m)undefined reference to [` + "`" + `']([\w:]+)|[‘']([\w:]+)[’'] was not declared|implicit declaration of function [‘']([\w]+)`)
 )
 
@@ -67,10 +67,10 @@ var (
 // what they are started with (https://cmake.org/cmake/help/latest/prop_tgt/CROSSCOMPILING_EMULATOR.html).
 var cmakeTestCalls = []string{
 	"add_test", "set_tests_properties", "enable_testing", "gtest_discover_tests", "gtest_add_tests", "catch_discover_tests", "doctest_discover_tests",
-	`set\s*\(\s*(?:CMAKE_CROSSCOMPILING_EMULATOR|CMAKE_TEST_LAUNCHER)\b`,
-	`(?:set_property|set_target_properties|set_directory_properties)\s*\([^)]*?\b(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER)\b`,
+	`set\s*\(\s*CMAKE_(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|\w+_LINKER_LAUNCHER)\b`,
+	`(?:set_property|set_target_properties|set_directory_properties)\s*\([^)]*?\b(?:CROSSCOMPILING_EMULATOR|TEST_LAUNCHER|RULE_LAUNCH_\w+|\w+_LINKER_LAUNCHER)\b`,
 	`set_property\s*\(\s*TEST\b`,
-	`(?:macro|function)\s*\(\s*add_test\b`,
+	`(?:macro|function)\s*\(\s*(?:add_test|add_executable|target_link_libraries|enable_testing|set_tests_properties)\b`,
 }
 
 // isCTest recognises test sources, and in folders of tests also what builds them.

@@ -38,7 +38,7 @@ func TestClassOf(t *testing.T) {
 		"test/helper.js": {"export const x = 1\n", compare.Support}, "test/page.html": {"", compare.Data},
 		"src/__mocks__/fs.js": {"", compare.Support}, "src/__snapshots__/a.test.js.snap": {"", compare.Data}, "__tests__/fixtures/in.json": {"", compare.Data},
 		"jest.config.ts": {"", compare.Steering}, ".npmrc": {"", compare.Steering}, "sub/.mocharc.yml": {"", compare.Steering},
-		"vite.config.ts": {"export default {}", compare.Source}, "tools/globals.js": {"", compare.Support}, "yarn.lock": {"", compare.Source},
+		"vite.config.ts": {"export default {}", compare.Source}, "web/vite.config.js": {"export default { resolve: { alias: {} } }", compare.Steering}, "tools/globals.js": {"", compare.Support}, "yarn.lock": {"", compare.Source},
 
 		"tests/test_a.py": {pyTest, compare.Test}, "tests/a.py": {pyTest, compare.Test}, "tests/util.py": {"x = 1\n", compare.Support},
 		"conftest.py": {"", compare.Support}, "pkg/conftest.py": {"", compare.Support}, "tests/data/x.csv": {"", compare.Data},

@@ -64,8 +64,8 @@ var markRules = []markRule{
 	// Tests that are no more than a script judge by these, which code that they load can be.
 	{".sh .bash .zsh .ksh .bats", "redefines what tests judge by", pattern.New(`^\s*(function\s+)?(test|\[|exit|return|false|cmp|diff)\s*\(\s*\)|^\s*function\s+(test|exit|return|false|cmp|diff)\b|\balias\s+(test|\[|exit|return|false|cmp|diff)=`)},
 	{".rb .rake .ru", "redefines what tests judge by", pattern.New(`^\s*(def\s+|define_method\W+)(abort|raise|exit!?|assert|assert_equal|refute)\b`)},
-	{buildFiles, "takes assertions away", pattern.New(`(\b|-D)NDEBUG\b|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
-	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert)\b|__assert_fail\s*\(`)},
+	{buildFiles, "takes assertions, or the tests, away", pattern.New(`(\b|-D)NDEBUG\b|(\b|-D)main=\w|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
+	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions, or the tests, away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert|main)\b|__assert_fail\s*\(`)},
 	// Where a test program is nothing but its exit code, code under test decides it by these.
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},
 	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .php .ex .exs", "ends the process as a success, whatever its tests found", pattern.New(`\b(syscall|unix)\.Exit\(\s*0|\bSYS_EXIT(_GROUP)?\b|\bos\._exit\(\s*(0|os\.EX_OK)|\b(process\.)?reallyExit\(\s*0|\bexit!(\s*\(?\s*(0|true)\b|\s*[;}]|\s*$)|\blibc::_exit\(\s*0|:erlang\.halt\(\s*0`)},

@@ -223,6 +223,11 @@ func mergeCalls(names ...string) func(base, head []byte) ([]byte, error) {
 				return all, left.String() + src
 			}
 			end := closing(src, m[1])
+			if defines.MatchString(src[m[0]:m[1]]) { // with its body
+				if to := defined.FindStringSubmatchIndex(src[end:]); to != nil {
+					end += to[1]
+				}
+			}
 			all = append(all, strings.TrimSpace(src[m[0]:end]))
 			left.WriteString(src[:m[0]])
 			src = src[end:]
@@ -237,6 +242,12 @@ func mergeCalls(names ...string) func(base, head []byte) ([]byte, error) {
 		return []byte(strings.TrimRight(rest, "\n") + "\n" + strings.Join(ours, "\n") + "\n"), nil
 	}
 }
+
+// defines begins the definition of a command of CMake, and defined ends one.
+var (
+	defines = pattern.New(`(?i)^\s*(?:macro|function)\b`)
+	defined = pattern.New(`(?i)\bend(?:macro|function)\s*\([^)]*\)`)
+)
 
 // closing returns the place behind the parenthesis that closes the one before at.
 func closing(src string, at int) int {

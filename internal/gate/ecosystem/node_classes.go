@@ -29,7 +29,7 @@ func nodeClasses() classTable {
 			"babel.config.*", ".babelrc", ".babelrc.*", ".swcrc"), // which rewrite tests, too
 			func(name string, src []byte) bool { // what vitest reads where it has no file of its own
 				ok, err := path.Match("vite.config.*", path.Base(name))
-				return err == nil && ok && strings.Contains(string(src), "test")
+				return err == nil && ok && (strings.Contains(string(src), "test") || strings.Contains(string(src), "alias"))
 			}),
 		support: func(name string, _ []byte) bool {
 			return slices.Contains(nodeExts, path.Ext(name)) && (InFolder(name, "__mocks__") ||

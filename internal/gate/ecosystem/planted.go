@@ -87,7 +87,11 @@ func (l planter) files(c Command, p Planting) []Planted {
 		if err != nil {
 			continue
 		}
-		f := l.plant(c, file, string(src), p.Name)
+		name := p.Name
+		if n := len(near) + len(others); n > 0 { // what has the same name in one process would stand for it
+			name += string(rune('a' + n))
+		}
+		f := l.plant(c, file, string(src), name)
 		switch {
 		case f.Text == "":
 		case touched:

@@ -76,21 +76,21 @@ var (
 	logged    = pattern.New(`^.{0,60}?(?:^|[\s:|\]\[])(?:ERROR|FATAL)(?:[\s:|\]].*\S)`)
 	complaint = pattern.New(`^\s*(?:\S+> ?)?(?:E\s+)?(?:Uncaught )?[\w.$]*(?:Error|Exception|Exit)\b(?: \[\w+\])?:|(?i)^\s*(?:\S+: )?(?:\[?(?:error|fatal)\b|panic:|npm err(?:or|!) \w|usage error\b)|^Could not (?:find|reach|resolve|connect|open)\b`)
 	frame     = pattern.New(`^\s*(?:at .*|from \S+:\d+:in\b.*|File ".*", line \d+.*|\^+|~+|\W*|exit status \d+|Node\.js v[\d.]+|.*make(?:\[\d+\])?: \*\*\* .*)$`)
-	// https://cmake.org/cmake/help/latest/command/message.html
-	cmakeError = pattern.New(`^CMake Error(?: at .*)?:$`)
-	heading    = pattern.New(`^\s*(?:error: (?:subprocess-exited-with-error|metadata-generation-failed)|npm err(?:or|!) (?:code|errno|syscall|path) .*)$`)
+	// announced is a line of CMake, jest or Maven behind which the message stands in the next.
+	announced = pattern.New(`^(?:CMake Error(?: at .*)?|● Validation Error|(?:\[ERROR\] )+.*[^\w]?):$`)
+	heading   = pattern.New(`^\s*(?:error: (?:subprocess-exited-with-error|metadata-generation-failed)|npm err(?:or|!) (?:code|errno|syscall|path) .*)$`)
 )
 
 // FailureLine is the line of a failed command's output that says why it failed: its own error
 // message, else its last line. Of a command that prints nothing it says so.
 func FailureLine(output string) string {
 	first, last, end, head, said := "", "", "", "", ""
-	next := false // the message of CMake stands below its place
+	next := false
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(strings.TrimPrefix(plainText(line), "INTERNALERROR>"))
 		switch {
-		case cmakeError.MatchString(line):
-			next = true
+		case announced.MatchString(line):
+			next, head = true, cmp.Or(head, line)
 		case next && line != "":
 			first, last, end, next = cmp.Or(first, line), line, line, false
 		case frame.MatchString(line):

@@ -1,6 +1,7 @@
 package execution
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ycbot/ycbot/internal/folder"
@@ -77,12 +78,13 @@ func (e *Executor) Fetched(s ecosystem.Step) bool { return e.fetches[s.Evidence]
 // BaseTouched is the first command of the head that reached the base's files; empty: none.
 func (e *Executor) BaseTouched() string { return e.baseTouched }
 
-// Rewrote are the tracked files that commands of tests changed on a side, with the command.
+// Rewrote are the tracked files that commands of setup, build and tests changed on a side, with
+// the command.
 func (e *Executor) Rewrote(side ecosystem.Side) map[string]ecosystem.Command { return e.rewrote[side] }
 
-// rewrites keeps which tracked files a command of tests changed.
+// rewrites keeps which tracked files a command of setup, build or tests changed.
 func (e *Executor) rewrites(side ecosystem.Side, c ecosystem.Command, files []string) {
-	if c.Stage != ecosystem.StageTest {
+	if !slices.Contains([]ecosystem.Stage{ecosystem.StageSetup, ecosystem.StageBuild, ecosystem.StageTest}, c.Stage) {
 		return
 	}
 	if e.rewrote[side] == nil {
