@@ -61,6 +61,7 @@ type document struct {
 	unit  string
 	text  bool // it is what people read, too
 	files bool // packages are files, named from the runner's folder or by absolute path
+	twins bool // several tests of one name in a package are tests of their own, in their order
 	parse func([]byte) ([]outcome, error)
 	data  []byte
 	cut   bool
@@ -84,8 +85,15 @@ func (d *document) Suite(evidence, wd string) Suite {
 	}
 	d.none = len(all) == 0
 	s := Suite{}
+	seen := map[string]int{} // by package and name
 	for _, o := range all {
 		o.output = Clean(o.output, wd)
+		if d.twins && o.name != "" && !o.retried {
+			key := o.pkg + "\x00" + o.name
+			if seen[key]++; seen[key] > 1 { // else an old failure of one would hide that another begins to fail
+				o.name = fmt.Sprintf("%s[%d]", o.name, seen[key])
+			}
+		}
 		d.put(s, o, evidence, wd)
 	}
 	return s
@@ -166,6 +174,11 @@ func (d *document) Rest() string {
 // packages are files.
 func Documented(parse func([]byte) ([]outcome, error)) func(string) Collector {
 	return func(unit string) Collector { return &document{unit: unit, files: true, parse: parse} }
+}
+
+// Numbered is the same where tests of a file may have one name.
+func Numbered(parse func([]byte) ([]outcome, error)) func(string) Collector {
+	return func(unit string) Collector { return &document{unit: unit, files: true, twins: true, parse: parse} }
 }
 
 // grouped is the same where packages are names.

@@ -35,7 +35,7 @@ func nodeRunners() []nodeRunner {
 	toFile := func(flag string) string { return flag + "=" + resultsVar }
 	jest := nodeRunner{
 		name: "JSON of jest", flags: []string{"--ci", "--json", toFile("--outputFile")}, only: []string{"--runTestsByPath"},
-		drop: []string{"--watch", "--watchAll", "--silent"}, stops: []string{"--bail", "-b"}, goes: "--no-bail", collect: Documented(ParseJest), failing: failingJest,
+		drop: []string{"--watch", "--watchAll", "--silent"}, stops: []string{"--bail", "-b"}, goes: "--no-bail", collect: Numbered(ParseJest), failing: failingJest,
 		valued: strings.Fields(`-c --config -t --testNamePattern -w --maxWorkers --testTimeout --rootDir --roots --env --selectProjects --ignoreProjects --projects
 			--setupFilesAfterEnv --coverageDirectory --coverageReporters --coverageProvider --collectCoverageFrom --reporters --globals --transform --shard --seed -o
 			--testPathIgnorePatterns --testEnvironment --testRunner --cacheDirectory --moduleNameMapper --preset --maxConcurrency`),
@@ -48,7 +48,7 @@ func nodeRunners() []nodeRunner {
 		own:   []string{"--test-reporter", "--test-reporter-destination"},
 		flags: []string{`--test-reporter="$REPORTER"`, toFile("--test-reporter-destination")},
 		line:  "REPORTER='" + escapeReporter(nodeReporter) + "'", ahead: true,
-		collect: Documented(parseNodeTest), apart: true, failing: failingNodeTest, byName: "--test-name-pattern",
+		collect: Numbered(parseNodeTest), apart: true, failing: failingNodeTest, byName: "--test-name-pattern",
 		valued: strings.Fields(`-r --require --import --loader --experimental-loader -C --conditions --env-file --test-name-pattern --test-skip-pattern --test-timeout
 			--test-concurrency --test-coverage-include --test-coverage-exclude --test-global-setup --tsconfig`),
 	}
@@ -58,7 +58,7 @@ func nodeRunners() []nodeRunner {
 		jest, scripts,
 		{
 			words: []string{"vitest"}, name: "JSON of vitest", drop: []string{"--watch", "-w"}, first: "run",
-			flags: []string{"--reporter=json", toFile("--outputFile")}, collect: Documented(ParseJest), failing: failingVitest,
+			flags: []string{"--reporter=json", toFile("--outputFile")}, collect: Numbered(ParseJest), failing: failingVitest,
 			own: []string{"--reporter", "--outputFile"}, stops: []string{"--bail"}, goes: "--bail=0",
 			valued: strings.Fields(`-c --config -r --root --dir -t --testNamePattern --project --environment --mode --pool --testTimeout --hookTimeout
 				--maxWorkers --minWorkers --shard --exclude --retry --changed`),
@@ -70,7 +70,7 @@ func nodeRunners() []nodeRunner {
 			words: []string{"mocha"}, name: "JSON of mocha", drop: []string{"--watch", "-w"}, stops: []string{"--bail", "-b"}, goes: "--no-bail",
 			flags:   []string{"--reporter", `"$REPORTER"`, "--reporter-options", "output=" + resultsVar},
 			line:    `REPORTER=$RESULTS_DIR/reporter.cjs; printf %s '` + mochaReporter + `' >"$REPORTER" || exit`,
-			collect: Documented(parseMocha), failing: failingMocha, byName: "--grep",
+			collect: Numbered(parseMocha), failing: failingMocha, byName: "--grep",
 			own: []string{"--reporter", "-R", "--reporter-option", "--reporter-options", "-O"},
 			valued: strings.Fields(`-r --require --config --package --opts -t --timeout -s --slow -u --ui -g --grep -f --fgrep --file --spec --ignore --exclude
 				--extension --loader --experimental-loader --import --node-option -n --retries -j --jobs --watch-files --watch-ignore --compilers --globals`),

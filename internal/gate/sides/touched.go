@@ -224,6 +224,6 @@ func movedPrefix(f change.File) (from, to string) {
 // what steers them, and documents.
 func (r *Reader) OnlyTouched() bool {
 	return !slices.ContainsFunc(r.Change.Paths(), func(name string) bool {
-		return ecosystem.IsSource(name) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name })
+		return ecosystem.IsSource(name) && !ecosystem.IsTestFile(name) && !slices.ContainsFunc(r.Touched, func(t Touch) bool { return t.Path == name })
 	})
 }
