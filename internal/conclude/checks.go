@@ -84,6 +84,8 @@ func (b *builder) stage(stage gate.Stage) {
 			b.tested(&c, head)
 		case stage == gate.StageLint && head.Lacks != "" && head.Lacks == base.Lacks:
 			c.Result, c.Actual = report.ResultSkip, "environment: no "+head.Lacks+" on this machine"
+		case stage == gate.StageLint && onBase && base.Failed() && len(b.result.Lint) == 0 && !gate.HasPlace(head.Output):
+			c.Result, c.Actual = report.ResultSkip, because("it looks at nothing, with and without the change", head.Output)
 		case stage == gate.StageLint:
 			c.Result, c.Actual = report.ResultPass, "no complaint that base does not have"
 			if len(b.result.Lint) > 0 {

@@ -158,6 +158,14 @@ func TestBuilder(t *testing.T) {
 			checks: []string{"lint SKIP none supported: lint: npm run lint | environment: no eslint on this machine"},
 		},
 		{
+			name: "lint that ends badly on both sides and complains of no place",
+			result: gate.Result{Steps: []gate.Step{
+				{Stage: gate.StageLint, Side: gate.Base, Unit: ".", Command: "go vet ./...", Evidence: "E1", Exit: 1, Output: "go: updates to go.mod needed"},
+				{Stage: gate.StageLint, Side: gate.Head, Unit: ".", Command: "go vet ./...", Evidence: "E2", Exit: 1, Output: "go: updates to go.mod needed"},
+			}},
+			checks: []string{"lint SKIP none supported: lint: go vet ./... | it looks at nothing, with and without the change: go: updates to go.mod needed"},
+		},
+		{
 			name: "fail-to-pass and probes",
 			result: gate.Result{
 				Steps:      []gate.Step{{Stage: gate.StageFailToPass, Side: gate.Base, Command: "over base", Evidence: "E3", Exit: 1}},

@@ -46,6 +46,9 @@ func (r *runner) lint(ctx context.Context) error {
 // place is the position in a line of a compiler or linter.
 var place = pattern.New(`:\d+(:\d+)?:`)
 
+// HasPlace says whether an output names a place in a file, as complaints do.
+func HasPlace(output string) bool { return place.MatchString(output) }
+
 // compareLint keeps the complaints of the head that the base does not have.
 func (r *runner) compareLint() {
 	for _, s := range r.lackingBoth(StageLint) {

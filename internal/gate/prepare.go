@@ -3,6 +3,8 @@ package gate
 import (
 	"context"
 	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
 // prepareBase sets the base up and builds it.
@@ -20,8 +22,11 @@ func (r *runner) prepareHead(ctx context.Context) error {
 	if err := r.prep.PrepareHead(ctx); err != nil || r.prep.Unprepared() != "" {
 		return err
 	}
-	base := r.prep.Broken(Base)
-	for _, b := range r.unbuilt(r.prep.Broken(Head)) {
+	base, head := r.prep.Broken(Base), r.prep.Broken(Head)
+	if mended := slices.DeleteFunc(slices.Clone(base), func(b string) bool { return slices.Contains(head, b) }); len(mended) > 0 {
+		r.notCovered("what the base's tests hold, as far as they need what does not build without the change: %s", ecosystem.Listed(mended, 5))
+	}
+	for _, b := range r.unbuilt(head) {
 		if slices.Contains(base, b) {
 			r.res.BrokenBoth = append(r.res.BrokenBoth, b)
 		} else {

@@ -24,7 +24,9 @@ var ErrNothing = errors.New("no run was begun here")
 //   - 2: what the trees say of a check is recorded, and a check names its test
 //   - 3 (since 2026-11-27): the command of a check is as a person would type it, and that which
 //     repeats the run has what decides how far it goes
-const Format = 3
+//   - 4 (since 2026-11-28): a linter that looks at nothing on both sides has not passed, and
+//     silenced expectations are also those that other files of tests keep from failing
+const Format = 4
 
 // A FormatError is a run directory that is whole, and was recorded in another format.
 type FormatError struct {

@@ -150,18 +150,22 @@ func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 		}
 		before = "bundle exec "
 		c := Command{Stage: StageSetup, Unit: dir, Network: sandbox.NetworkHost}
-		install := "BUNDLE_PATH=vendor/bundle BUNDLE_APP_CONFIG=.bundle bundle install --quiet"
+		bundle := "vendor/bundle"
+		if s.has(dir, "go.mod") { // to Go a vendor beside it would be where all dependencies are
+			bundle = ".bundle/gems"
+		}
+		install := "BUNDLE_PATH=" + bundle + " BUNDLE_APP_CONFIG=.bundle bundle install --quiet"
 		c = c.reporting(install)
 		own := c
 		// The head's installs from the packages that the base's has brought.
 		c.Untrusted = func(side Side) []Command {
 			if side == Base {
-				return []Command{own.reporting(install + ` && mkdir -p "$HOME/` + gemFolder + `" && find vendor/bundle -path '*/cache/*.gem' -exec cp {} "$HOME/` + gemFolder + `" ';'`)}
+				return []Command{own.reporting(install + ` && mkdir -p "$HOME/` + gemFolder + `" && find ` + bundle + ` -path '*/cache/*.gem' -exec cp {} "$HOME/` + gemFolder + `" ';'`)}
 			}
 			return []Command{own.reporting(`BUNDLE_CACHE_PATH="$HOME/` + gemFolder + `" ` + install + " --local")}
 		}
 		p.Setup = append(p.Setup, c)
-		before = "BUNDLE_PATH=vendor/bundle " + before
+		before = "BUNDLE_PATH=" + bundle + " " + before
 	}
 	if spec {
 		if before == "" && !s.tools.Has("rspec") {

@@ -142,6 +142,9 @@ func (e *Executor) command(side ecosystem.Side, c ecosystem.Command, dir, home, 
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(home, ".cache", "yarn"))
 		run.Env = slices.Concat(env, e.Store().GoEnv(cache, c))
+		if run.Network == sandbox.NetworkNone { // it would wait for minutes for what cannot come
+			run.Env = append(ecosystem.UnconnectedEnv(), run.Env...)
+		}
 		run.ReadOnly = append(run.ReadOnly, files...)
 		if err := e.Store().SetupModCache(side, c, &run); err != nil {
 			return run, err
