@@ -154,7 +154,7 @@ var (
 
 // Programs that run tests and report none one by one, and those that build or put in order.
 var (
-	nodeTesters  = strings.Fields("borp uvu jasmine jasmine-node qunit karma testem playwright cypress lab zora zora-reporters japa tstyche wtr web-test-runner intern brittle poku hereby-test bats nodeunit vows expresso mochify airtap")
+	nodeTesters  = strings.Fields("borp uvu jasmine jasmine-node qunit karma testem playwright cypress lab zora japa wtr web-test-runner intern brittle poku bats nodeunit vows airtap")
 	nodeBuilders = strings.Fields("tsc vue-tsc tsup tsdown rollup webpack esbuild babel vite swc unbuild microbundle parcel ncc gulp grunt rm rimraf del del-cli mkdir mkdirp cp cpy copyfiles cpx mv shx echo git ncp node-gyp prebuildify node-pre-gyp cmake-js npm yarn pnpm bun lerna turbo nx cd touch sleep docker export set napi wasm-pack cargo")
 )
 
@@ -165,13 +165,16 @@ func (p nodePart) tests(read func(name string) []byte) (some, alone bool) {
 	if len(texts) == 0 {
 		texts = []string{p.text}
 	}
+	alone = true
 	for _, text := range texts {
 		words := programWords(text)
-		if len(words) == 0 || (nodePart{text: text}).lints() || slices.Contains(nodeBuilders, path.Base(words[0])) {
+		if len(words) > 0 && slices.Contains(nodeTesters, path.Base(words[0])) {
+			some = true
 			continue
 		}
-		if slices.Contains(nodeTesters, path.Base(words[0])) {
-			return true, true
+		alone = false
+		if len(words) == 0 || (nodePart{text: text}).lints() || slices.Contains(nodeBuilders, path.Base(words[0])) {
+			continue
 		}
 		for _, w := range words[1:] {
 			w = strings.TrimPrefix(strings.Trim(w, `"'`), "./")
@@ -183,7 +186,7 @@ func (p nodePart) tests(read func(name string) []byte) (some, alone bool) {
 			}
 		}
 	}
-	return some, false
+	return some, alone
 }
 
 // testWord is a word of what runs tests, in a call or in a script.

@@ -69,6 +69,10 @@ func TestNodeScripts(t *testing.T) {
 			[]string{"npm run all", `npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS"`},
 		},
 		{
+			"a build and tests of a runner that is not known", `{"scripts": {"test": "npm run all && mocha", "all": "tsc && borp"}}`,
+			[]string{"npm run all", `npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" after npm run all`},
+		},
+		{
 			"tests of a script of its own", `{"scripts": {"test": "node run.js test && mocha"}}`,
 			[]string{"node run.js test", `npx mocha --reporter "$REPORTER" --reporter-options output="$RESULTS" after node run.js test`},
 		},
