@@ -16,6 +16,7 @@ import (
 var shownBy = map[string][]string{
 	"alone":                          {"order"},
 	"base_broken":                    {"base_refused"},
+	"beside_node_untrusted":          {"beside_python", "beside_python_untrusted"},
 	"behaviour":                      {"behaviour_breaks", "behaviour_same", "node_behaviour", "node_behaviour_breaks"},
 	"build_head":                     {"build_both", "build_tests", "build_tests_alone"},
 	"cannot_apply_node":              {"cannot_apply", "cannot_apply_node_untrusted", "cannot_apply_untrusted"},
@@ -57,6 +58,7 @@ var shownBy = map[string][]string{
 	"merge_broken":                   {"merge_clean", "merge_conflict", "merge_failing"},
 	"mutants":                        {"mutants_programs"},
 	"mutants_python":                 {"mutants_bytecode", "mutants_stale"},
+	"nothing_done_make":              {"nothing_done_both_make"},
 	"names_made_up":                  {"random_names"},
 	"needs_api_node":                 {"needs_api", "needs_api_only", "needs_deps"},
 	"no_network":                     {"no_network_retries"},
@@ -99,14 +101,14 @@ var shownBy = map[string][]string{
 // longScenarios are what make test leaves to make variants because each takes seconds of a
 // processor: rounds of tests that disagree, races, fuzzing, compilers and package managers.
 var longScenarios = []string{
-	"alone", "base_broken", "behaviour", "build_head", "cannot_apply_node", "exit_inside", "fake_events", "flaky",
+	"alone", "base_broken", "behaviour", "build_head", "build_rewrites_tests", "cannot_apply_node", "comments_and_tests", "exit_inside", "fake_events", "flaky",
 	"flaky_known", "flaky_new", "fuzz", "go_cgo", "go_setup_beside", "go_setup_there", "go_setup_workspace",
 	"go_uses_git", "hang", "helpers_listed_node", "hidden_node_untrusted", "kept_case_renamed",
 	"kept_conftest_imports", "kept_deleted_node", "kept_honest", "kept_moved_untrusted", "kept_node_honest",
 	"kept_node_script", "kept_pytest_support", "kept_python_weakened", "kept_rake", "kept_removed_beside",
 	"kept_removed_cover", "kept_run_node_untrusted", "kept_skips", "kept_steps_node", "kept_tagged",
 	"lines_base_node", "lines_none_node", "lines_own_node", "link_taken_over", "lint", "make_target_hint",
-	"marks", "merge_broken", "mocha_old", "module_renamed", "module_renamed_untrusted", "mostly_failing",
+	"marks", "merge_broken", "mends_build", "mocha_old", "module_renamed", "moved_in_node", "module_renamed_untrusted", "mostly_failing",
 	"mutants", "mutants_bound", "named_cases_node", "names_made_up", "names_made_up_subtests", "names_shift",
 	"node_built", "node_no_tests", "node_silent", "old_failure_python", "panic", "permission", "phantom",
 	"planted_tape", "preexisting", "programs", "programs_served", "pytest_options_untrusted", "python_behaviour",
