@@ -46,6 +46,7 @@ var CannotStart = pattern.New(`(?i)no rule to make target|missing script|no such
 var OtherSignature = pattern.New(strings.Join([]string{
 	`(?:not enough|too many) arguments in call to ([\w.]+)`, // Go
 	`assignment mismatch: .* but ([\w.]+)(?:\(|\s)`,
+	`multiple-value ([\w.]+)\(`, `([\w.]+)\([^\n]*\) \(no value\) used as value`,
 	`cannot use .* in argument to ([\w.]+)`,
 	`too (?:few|many) values in struct literal of type ([\w.]+)`,
 	`(?:cannot use|invalid operation:) (?:[^\n(]*[ .])?(\w+)\([^\n]*(?:as \w+ value|mismatched types)`,

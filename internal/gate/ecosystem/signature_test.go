@@ -14,6 +14,8 @@ func TestMessagesOfSignatures(t *testing.T) {
 		"./a_test.go:5:56: too few values in struct literal of type P":                                                                                                       "P",
 		"./a_test.go:5:71: cannot use Double(2) (value of type string) as int value in variable declaration":                                                                 "Double",
 		"./a_test.go:5:45: invalid operation: m.Double(2) == 4 (mismatched types string and untyped int)":                                                                    "Double",
+		"./a_test.go:5:9: multiple-value Mul(2, 3) (value of type (int, error)) in single-value context":                                                                     "Mul",
+		"./a_test.go:5:9: m.Put(2) (no value) used as value":                                                                                                                 "m.Put",
 		"TypeError: add() missing 1 required positional argument: 'b'":                                                                                                       "add",
 		"error[E0061]: this function takes 2 arguments but 1 argument was supplied\nnote: function defined here\n --> a.rs:3:4\n  |\n3 | fn double(a: i32, b: i32) -> i32 {": "double",
 		"a.c:2:25: error: too few arguments to function ‘add’":                                                                                                               "add",

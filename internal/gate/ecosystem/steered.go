@@ -129,6 +129,10 @@ func Reads(text, dir, name string) bool {
 			if ok, err := path.Match(at, name); ok && err == nil && at != "*" {
 				return true
 			}
+			// One of a case's files by a pattern, such as cases/*.in, and the others by what it is called.
+			if dir := path.Dir(at); strings.Contains(path.Base(at), "*") && dir != "." && dir == path.Dir(name) && !IsCode(name) {
+				return true
+			}
 		}
 	}
 	return false

@@ -21,6 +21,9 @@ func TestIncludes(t *testing.T) {
 		{"test:\n\t./prog | diff - expected.out\n", "a", "b/expected.out", false, false},
 		{"SRC := $(wildcard *.conf)\n", ".", "b/site.conf", false, false},
 		{"echo * > log\n", ".", "data.csv", false, false},
+		{"test:\n\tfor c in cases/*.in; do sh run.sh <$$c | cmp - $${c%.in}.out; done\n", ".", "cases/1.out", false, true},
+		{"test:\n\tfor c in cases/*.in; do sh run.sh <$$c; done\n", ".", "cases/more/1.out", false, false},
+		{"test:\n\tcc -o t src/*.h tests.c\n", ".", "src/a.c", false, false},
 	} {
 		if got := Includes(tc.text, tc.dir, tc.name); got != tc.includes {
 			t.Errorf("Includes(%q, %q, %q) = %v", tc.text, tc.dir, tc.name, got)
