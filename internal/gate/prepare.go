@@ -23,8 +23,8 @@ func (r *runner) prepareHead(ctx context.Context) error {
 		return err
 	}
 	base, head := r.prep.Broken(Base), r.prep.Broken(Head)
-	if mended := slices.DeleteFunc(slices.Clone(base), func(b string) bool { return slices.Contains(head, b) }); len(mended) > 0 {
-		r.notCovered("what the base's tests hold, as far as they need what does not build without the change: %s", ecosystem.Listed(mended, 5))
+	if fixed := slices.DeleteFunc(slices.Clone(base), func(b string) bool { return slices.Contains(head, b) || !r.buildsOnHead(b) }); len(fixed) > 0 {
+		r.notCovered("what the base's tests hold, as far as they need what does not build without the change: %s", ecosystem.Listed(fixed, 5))
 	}
 	for _, b := range r.unbuilt(head) {
 		if slices.Contains(base, b) {
@@ -45,4 +45,19 @@ func (r *runner) idle() bool {
 		}
 	}
 	return r.facts.Nothing != "" && r.in.Prepared != nil
+}
+
+// buildsOnHead says of what does not build on the base whether the head was built there: of
+// a command whether it was run, as it is not where its project is left aside.
+func (r *runner) buildsOnHead(name string) bool {
+	command := false
+	for _, s := range r.executor.Steps {
+		if (ID{Unit: s.Unit, Command: s.Command}).String() != name {
+			continue
+		}
+		if command = true; s.Side == Head {
+			return true
+		}
+	}
+	return !command // a package
 }
