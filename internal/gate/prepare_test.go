@@ -85,7 +85,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// What could not be had comes before what says only that something could not.
+// What says what is missing comes before an error code alone.
 func TestEnvironmentLine(t *testing.T) {
 	t.Parallel()
 	for out, want := range map[string]string{

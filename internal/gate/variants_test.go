@@ -16,7 +16,7 @@ import (
 var shownBy = map[string][]string{
 	"alone":                          {"order"},
 	"base_broken":                    {"base_refused"},
-	"beside_node_untrusted":          {"beside_python", "beside_python_untrusted"},
+	"beside_node_untrusted":          {"beside_mocha_untrusted", "beside_python", "beside_python_untrusted", "beside_ruby"},
 	"behaviour":                      {"behaviour_breaks", "behaviour_same", "node_behaviour", "node_behaviour_breaks"},
 	"build_head":                     {"build_both", "build_tests", "build_tests_alone"},
 	"cannot_apply_node":              {"cannot_apply", "cannot_apply_node_untrusted", "cannot_apply_untrusted"},
@@ -85,6 +85,7 @@ var shownBy = map[string][]string{
 	"tests_only":                     {"testdata_only", "underscore_test_data"},
 	"too_much_make":                  {"too_much_go", "too_much_go_untrusted", "too_much_make_untrusted", "too_much_node", "too_much_node_untrusted", "too_much_python", "too_much_python_untrusted"},
 	"tree_first_python":              {"tree_first", "tree_first_python_untrusted"},
+	"twins_node":                     {"twins_mocha"},
 	"unloaded_node":                  {"unloaded", "unloaded_python"},
 	"vacuous_python":                 {"vacuous", "vacuous_api", "vacuous_node"},
 	"vanish_ignored_alone":           {"vanish_tests_alone"},

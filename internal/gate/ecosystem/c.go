@@ -16,6 +16,7 @@ func cClasses() classTable {
 		"CMakeLists.txt": {compare.Steering, mergeCalls(cmakeTestCalls...)},
 		"meson.build":    {compare.Steering, mergeCalls("test", "benchmark", "add_test_setup")},
 		"Makefile.am":    {compare.Steering, mergeAutomake},
+		"Makefile.in":    {compare.Steering, mergeAutomake},
 	})
 	return classTable{
 		steering: oneOf(called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),

@@ -16,13 +16,12 @@ var configures = []string{"configure.ac", "configure.in"}
 // than autoreconf.
 var bootstraps = []string{"autogen.sh", "bootstrap", "bootstrap.sh", "buildconf"}
 
-// generators are the programs that make a configure script, by what asks for them in the
-// file that it is made of.
+// generators are the programs that make a configure script beside autoreconf, by what asks for
+// them in the file that it is made of.
 var generators = []struct {
 	program string
 	asked   *pattern.Pattern
 }{
-	{"autoreconf", pattern.New(``)},
 	{"automake", pattern.New(`\bAM_INIT_AUTOMAKE\b`)},
 	{"libtoolize", pattern.New(`\b(?:LT_INIT|AC_PROG_LIBTOOL|AM_PROG_LIBTOOL)\b`)},
 	{"pkg-config", pattern.New(`\bPKG_(?:CHECK_MODULES|PROG_PKG_CONFIG|CHECK_EXISTS)\b`)},
@@ -33,36 +32,42 @@ var generators = []struct {
 // (https://www.gnu.org/software/automake/manual/html_node/Tests.html).
 var automakeTests = pattern.New(`(?m)^\s*(?:TESTS\s*\+?=|check-local\s*:)`)
 
-// autotoolsProject is a project that autoconf configures. What stands in the tree of what
-// autoconf and automake make is taken as it is: git gives all files one time, by which make
-// would make it again with programs of another version.
+// keepGenerated has make take what autoconf and automake have made, and the tree has, as it is: git
+// gives all files one time, by which make would make it again with programs of another version.
+const keepGenerated = "find . -name aclocal.m4 -exec touch {} +\nfind . -name configure -exec touch {} +\nfind . '(' -name Makefile.in -o -name '*.h.in' ')' -exec touch {} +"
+
+// autotoolsProject is a project that autoconf configures.
 func autotoolsProject(s *Survey, dir, file string) Project {
 	p := Project{Dir: dir, What: "Autotools project", Why: []string{path.Join(dir, file)}}
 	if dir != "." {
 		p.What += " in " + dir
 	}
 	made := s.has(dir, "configure")
-	lacks := func() string {
+	needs := []string{"make"}
+	if !made {
+		needs = append(needs, "autoreconf")
 		for _, g := range generators {
-			if !made && g.asked.Match(s.read(dir, file)) && !s.tools.Has(g.program) {
-				return s.tools.lack(g.program)
+			if g.asked.Match(s.read(dir, file)) {
+				needs = append(needs, g.program)
 			}
 		}
-		if !s.tools.Has("make") {
-			return s.tools.lack("make")
-		}
-		return compiler(s)
 	}
-	if p.Missing = lacks(); p.Missing != "" {
+	if p.Missing = compiler(s); p.Missing != "" {
 		return p
 	}
-	configure := "autoreconf -fi"
-	if made {
-		configure = "find . -name aclocal.m4 -exec touch {} + && find . -name configure -exec touch {} + && find . '(' -name Makefile.in -o -name '*.h.in' ')' -exec touch {} +"
-	} else if script := s.first(dir, bootstraps...); script != "" {
-		configure = "NOCONFIGURE=1 ./" + script
+	for _, n := range needs {
+		if !s.tools.Has(n) {
+			p.Missing = s.tools.lack(n)
+			return p
+		}
 	}
-	p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting(configure + ` && ./configure && make -j"$(nproc)"`)}
+	build, first := `./configure && make -j"$(nproc)"`, []string{keepGenerated}
+	if script := s.first(dir, bootstraps...); !made && script != "" {
+		build, first = "NOCONFIGURE=1 ./"+script+" && "+build, nil
+	} else if !made {
+		build, first = "autoreconf -fi && "+build, nil
+	}
+	p.Build = []Command{Command{Stage: StageBuild, Unit: dir}.reporting(build, first...)}
 
 	target, automake := "", false
 	for _, f := range s.below(dir) {
@@ -171,11 +176,11 @@ func failedAt(out []outcome, heading string) int {
 	})
 }
 
-// automakeSettings are variables and rules of a Makefile.am by which tests are found, built
+// Variables and rules of a Makefile.am, or of what is made of it, by which tests are found, built
 // and judged.
 var (
 	automakeSetting = pattern.New(`^(?:AM_)?(?:TESTS|TESTS_ENVIRONMENT|TESTS_FD_REDIRECT|XFAIL_TESTS|TEST_EXTENSIONS|DISABLE_HARD_ERRORS|(?:dist_|nodist_|EXTRA_)?check_\w+|(?:\w+_)?LOG_(?:COMPILER|COMPILE|DRIVER|FLAGS|DRIVER_FLAGS))\s*[+:?]?=`)
-	automakeRule    = pattern.New(`^(?:check|check-local|check-am)\s*:`)
+	automakeRule    = pattern.New(`^(?:check|check-local|check-am|tests?)\s*:`)
 )
 
 // mergeAutomake puts the base's settings of tests in place of the head's, at the end where

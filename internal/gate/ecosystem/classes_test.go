@@ -44,6 +44,7 @@ func TestClassOf(t *testing.T) {
 		"conftest.py": {"", compare.Support}, "pkg/conftest.py": {"", compare.Support}, "tests/data/x.csv": {"", compare.Data},
 		"pytest.ini": {"", compare.Steering}, "tox.ini": {"", compare.Steering}, "main.py": {"", compare.Source}, "run-tests.py": {"", compare.Steering},
 
+		"cmake/options.txt": {"set(CMAKE_CROSSCOMPILING_EMULATOR true)\n", compare.Steering}, "cmake/launch.cmake": {"set_property(GLOBAL PROPERTY RULE_LAUNCH_LINK x)\n", compare.Steering}, "cmake/list.txt": {"set(SOURCES a.c)\n", compare.Source},
 		"Makefile": {"", compare.Steering}, "GNUmakefile": {"", compare.Steering}, "mk/rules.mk": {"", compare.Steering}, "ci/run.sh": {"#!/bin/sh\n", compare.Steering},
 		"scripts/other.sh": {"#!/bin/sh\n", compare.Source}, "t/a.bats": {"", compare.Test},
 

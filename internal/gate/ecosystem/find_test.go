@@ -179,9 +179,33 @@ func TestFind(t *testing.T) {
 			want: "C/C++ in e\n  build rm -rf build-ycbot && cmake -S . -B build-ycbot -DBUILD_TESTING=ON -Wno-dev && cmake --build build-ycbot --parallel\n" +
 				"  test ctest --test-dir build-ycbot --output-junit \"$RESULTS\" --output-on-failure --no-tests=ignore\n" +
 				"C/C++ in a\n  build autoreconf -fi && ./configure && make -j\"$(nproc)\"\n  test make -k -w check\n" +
-				"C/C++ in b\n  build find . -name aclocal.m4 -exec touch {} + && find . -name configure -exec touch {} + && find . '(' -name Makefile.in -o -name '*.h.in' ')' -exec touch {} + && ./configure && make -j\"$(nproc)\"\n  test make -k -w test\n" +
+				"C/C++ in b\n  build ./configure && make -j\"$(nproc)\"\n  test make -k -w test\n" +
 				"C/C++ in c: no libtoolize on this machine\n" +
 				"C/C++ in d\n  build NOCONFIGURE=1 ./autogen.sh && ./configure && make -j\"$(nproc)\"\n",
+		},
+		"options of npm as a workflow has them": {
+			files: map[string]string{
+				"package.json":             `{"name": "a", "scripts": {"test": "mocha"}, "dependencies": {"b": "1"}}`,
+				".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n      - run: npm ci --no-audit --legacy-peer-deps\n",
+			},
+			tools: "node npm",
+			want:  "Node.js in .\n  setup npm install --no-audit --no-fund --no-package-lock --legacy-peer-deps\n  test npx mocha --reporter \"$REPORTER\" --reporter-options output=\"$RESULTS\"\n",
+		},
+		"an extension in C of Python": {
+			files: map[string]string{"setup.py": "setup(ext_modules=[Extension('a._b', ['b.c'])])\n", "b.c": "", "test_a.py": "import unittest\n"},
+			tools: "python3 cc",
+			want:  "Python in .\n  build python3 setup.py --quiet build_ext --inplace\n  test PYTHONPATH=. python3 -m unittest discover -p '*test*.py'\n",
+		},
+		"conftest.py below tests": {
+			files: map[string]string{"a/b.py": "", "a/tests/conftest.py": "", "a/tests/test_b.py": "def test_b(): pass\n"},
+			tools: "python3 pytest",
+			want:  "Python in a\n  test PYTHONPATH=. pytest" + junit + "\n",
+		},
+		"Bundler beside Go, and RSpec that stops at a failure": {
+			files: map[string]string{"go.mod": "module m\n", "Gemfile": "", ".rspec": "--color\n--fail-fast\n", "spec/a_spec.rb": ""},
+			tools: "ruby bundle rspec",
+			want: "Go in .: no go command on this machine\nRuby in .\n  setup BUNDLE_PATH=.bundle/gems BUNDLE_APP_CONFIG=.bundle bundle install --quiet\n" +
+				"  test BUNDLE_PATH=.bundle/gems bundle exec rspec --format json --no-fail-fast --out \"$RESULTS\"\n",
 		},
 		"Ruby tests by the patterns of Rake": {
 			files: map[string]string{
@@ -237,6 +261,8 @@ func TestAdopt(t *testing.T) {
 		"python -m pytest -x tests/unit": `python -m pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS" tests/unit`,
 		"pytest":                         `pytest -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
 		"cargo test --workspace":         `cargo test --workspace --no-fail-fast`,
+		"pytest -xvs --maxfail 2 -q":     `pytest -vs -q -o junit_family=xunit1 --continue-on-collection-errors --junitxml="$RESULTS"`,
+		"python3 -m unittest -f -v":      `python3 -m unittest -v`,
 		"cargo test -- --nocapture":      `cargo test --no-fail-fast -- --nocapture`,
 		"go test -failfast ./...":        `go test -json ./...`,
 		"pytest --junitxml=x.xml":        "",
@@ -248,6 +274,19 @@ func TestAdopt(t *testing.T) {
 		c := ShellCommand(StageTest, text)
 		if (c.Results != nil) != (want != "") || want != "" && c.Text != want {
 			t.Errorf("%q: %q, each test %v; want %q", text, c.Text, c.Results != nil, want)
+		}
+	}
+}
+
+// PHPUnit has no option by which it does not stop at a failure where its settings ask for that.
+func TestStopsPHPUnit(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{`<phpunit stopOnFailure="true"/>`: 1, `<phpunit stopOnFailure="false"/>`: 0, `<phpunit/>`: 0} {
+		s := surveyed(t, map[string]string{"phpunit.xml": text, "tests/ATest.php": ""}, new(strings.Builder), "php", "phpunit")
+		for _, p := range FindProjects(s) {
+			if len(p.Notes) != want {
+				t.Errorf("%s: %q", text, p.Notes)
+			}
 		}
 	}
 }

@@ -36,10 +36,10 @@ func essentials(s Suite) string {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for name, collect := range map[string]func(string) Collector{
-		"jest.json":    Documented(ParseJest),
-		"vitest.json":  Documented(ParseJest),
-		"mocha.json":   Documented(parseMocha),
-		"node.jsonl":   Documented(parseNodeTest),
+		"jest.json":    Numbered(ParseJest),
+		"vitest.json":  Numbered(ParseJest),
+		"mocha.json":   Numbered(parseMocha),
+		"node.jsonl":   Numbered(parseNodeTest),
 		"tape.tap":     grouped(parseTAP),
 		"ava.tap":      grouped(parseTAP),
 		"tap.tap":      grouped(parseTAP),

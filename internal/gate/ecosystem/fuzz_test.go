@@ -38,10 +38,10 @@ func text(parse func([]byte) ([]outcome, error)) func(string) Collector {
 
 func formats() []format {
 	return []format{
-		{"jest.json", Documented(ParseJest), "{", writeJest, ""},
-		{"vitest.json", Documented(ParseJest), "{", writeJest, ""},
-		{"mocha.json", Documented(parseMocha), "{", writeMocha, ""},
-		{"node.jsonl", Documented(parseNodeTest), "{", writeNode, ""},
+		{"jest.json", Numbered(ParseJest), "{", writeJest, ""},
+		{"vitest.json", Numbered(ParseJest), "{", writeJest, ""},
+		{"mocha.json", Numbered(parseMocha), "{", writeMocha, ""},
+		{"node.jsonl", Numbered(parseNodeTest), "{", writeNode, ""},
 		{"unittest.jsonl", Documented(parseUnittest), "{", writeLines, ""},
 		{"minitest.jsonl", Documented(parseMinitest), "{", writeLines, ""},
 		{"tape.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
@@ -96,7 +96,7 @@ func writeJest(tests []ended) string {
 func writeMocha(tests []ended) string {
 	doc := map[string][]any{"tests": {}, "pending": {}, "failures": {}}
 	for _, t := range tests {
-		one := map[string]any{"fullTitle": t.name, "file": "f"}
+		one := map[string]any{"fullTitle": t.name, "file": "f", "state": map[Status]string{Passed: "passed", Failed: "failed", Skipped: "pending"}[t.status]}
 		doc["tests"] = append(doc["tests"], one)
 		if list, ok := map[Status]string{Failed: "failures", Skipped: "pending"}[t.status]; ok {
 			doc[list] = append(doc[list], one)
@@ -281,13 +281,17 @@ func FuzzWritten(f *testing.F) {
 				continue
 			}
 			plain := strings.HasSuffix(one.name, ".txt") || strings.HasSuffix(one.name, ".tap") || strings.HasPrefix(one.name, "go")
-			want := map[string]Status{}
+			want, seen := map[string]Status{}, map[string]int{}
 			for i, w := range tests {
 				if plain { // these formats have no way to escape what is part of them
 					tests[i].name = strings.Map(letter, w.name)
 				}
-				if old, ok := want[tests[i].name]; !ok || rank(w.status) > rank(old) {
-					want[tests[i].name] = w.status
+				name := tests[i].name
+				if seen[name]++; seen[name] > 1 && slices.Contains([]string{"jest.json", "vitest.json", "mocha.json", "node.jsonl"}, one.name) {
+					name = fmt.Sprintf("%s[%d]", name, seen[name])
+				}
+				if old, ok := want[name]; !ok || rank(w.status) > rank(old) {
+					want[name] = w.status
 				}
 			}
 			s, c := read(t, one, one.write(tests), 11)
@@ -336,7 +340,7 @@ func FuzzLineCounts(f *testing.F) {
 		for _, fresh := range []func() *LineCounts{
 			func() *LineCounts { return newLineCounts(newGoStream(".")) },
 			func() *LineCounts {
-				return nodeLines().Reader(Documented(parseNodeTest)("."), Counting{Unit: ".", Files: []ChangedFile{src}})
+				return nodeLines().Reader(Numbered(parseNodeTest)("."), Counting{Unit: ".", Files: []ChangedFile{src}})
 			},
 		} {
 			whole, pieces := fresh(), fresh()

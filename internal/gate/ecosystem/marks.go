@@ -111,7 +111,7 @@ var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vites
 
 // shadowing are modules at the top of a Python project that would be imported in place of
 // those of the standard library, or of others, that runners stand on.
-var shadowing = pattern.New(`^(src/|lib/)?(difflib|traceback|pprint|warnings|inspect|ast|dis|re|functools|collections|reprlib|textwrap|contextlib|tokenize|linecache|argparse|logging|fnmatch|importlib|doctest|iniconfig|exceptiongroup|packaging|pygments|tomli|attr|base64|bisect|calendar|cmath|codecs|configparser|copy|csv|dataclasses|datetime|decimal|enum|filecmp|fractions|functools|glob|hashlib|heapq|hmac|html|http|io|itertools|json|locale|math|mimetypes|numbers|operator|os|pathlib|pickle|platform|posixpath|queue|random|secrets|shlex|shutil|signal|socket|statistics|string|struct|subprocess|tempfile|threading|time|types|typing|urllib|uuid|weakref|xml|zlib)(\.py|/__init__\.py)$`)
+var shadowing = pattern.New(`^(src/|lib/)?(difflib|traceback|pprint|warnings|inspect|ast|dis|re|functools|collections|reprlib|textwrap|contextlib|tokenize|linecache|argparse|logging|fnmatch|importlib|doctest|iniconfig|exceptiongroup|packaging|pygments|tomli|attr)(\.py|/__init__\.py)$`)
 
 // rubyShadowing are the same below lib, which comes first for rake and rspec.
 var rubyShadowing = pattern.New(`^lib/(etc|optparse|stringio|tempfile|tmpdir|mutex_m|monitor|delegate|ostruct|set|forwardable|erb|erb/util|shellwords|timeout|rbconfig|securerandom|fileutils|pathname|time|pp|prettyprint|English|diff/lcs|power_assert|ripper|objspace)\.rb$`)
@@ -151,4 +151,14 @@ func LoadedFor(name string, read func() []byte, has func(name string) bool) stri
 		}
 	}
 	return ""
+}
+
+// libraryModule is a module of Python's standard library where an import would find it first.
+var libraryModule = pattern.New(`^(src/)?(base64|bisect|calendar|cmath|codecs|configparser|copy|csv|dataclasses|datetime|decimal|enum|filecmp|fractions|glob|hashlib|heapq|hmac|html|http|io|itertools|json|locale|math|mimetypes|numbers|operator|os|pathlib|pickle|platform|posixpath|queue|random|secrets|shlex|shutil|signal|socket|statistics|string|struct|subprocess|tempfile|threading|time|types|typing|urllib|uuid|weakref|xml|zlib)(\.py|/__init__\.py)$`)
+
+// ShadowsLibrary says whether a module would be imported in place of one of the standard
+// library, by which tests may compare. A src that is a package itself is not searched.
+func ShadowsLibrary(name string, has func(name string) bool) bool {
+	m := libraryModule.FindStringSubmatch(name)
+	return m != nil && (m[1] == "" || !has("src/__init__.py"))
 }

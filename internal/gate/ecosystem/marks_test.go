@@ -14,7 +14,7 @@ func TestMarks(t *testing.T) {
 		"a.py":              {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
 		"a.js":              {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
 		"b.go":              {`syscall.Exit(0)`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
-		"CMakeLists.txt":    {`add_compile_definitions(NDEBUG)`, `  set(CMAKE_BUILD_TYPE Release)`},
+		"CMakeLists.txt":    {`add_compile_definitions(NDEBUG)`, `target_compile_definitions(calc INTERFACE main=calc_main)`, `  set(CMAKE_BUILD_TYPE Release)`},
 		"cmake/flags.cmake": {`add_compile_options(-DNDEBUG)`},
 		"Makefile":          {`CFLAGS += -O2 -DNDEBUG`},
 		"Cargo.toml":        {`debug-assertions = false`},
@@ -28,7 +28,7 @@ func TestMarks(t *testing.T) {
 		"a.rb":              {`return if ENV["RAILS_ENV"] == "test"`, `defined?(RSpec)`},
 		"a.rs":              {`if cfg!(test) {`},
 		"a.ex":              {`if Mix.env() == :test do`},
-		"a.c":               {`static void done(void) { _exit(0); }`, `__attribute__((destructor)) static void done(void) {`, `if (sum < 0) exit(EXIT_SUCCESS);`, `atexit(done);`},
+		"a.c":               {`static void done(void) { _exit(0); }`, `__attribute__((destructor)) static void done(void) {`, `if (sum < 0) exit(EXIT_SUCCESS);`, `atexit(done);`, `#define main calc_main`},
 		"a.php":             {`if (defined('PHPUNIT_COMPOSER_INSTALL')) {`},
 	} {
 		for _, text := range texts {
@@ -103,7 +103,30 @@ func TestMovedIn(t *testing.T) {
 	if got := strings.Join(MovedIn([]byte(base), []byte(head)), " "); got != "b chai" {
 		t.Error(got)
 	}
+	override := `{"dependencies": {"a": "1"}, "overrides": {"x": {"chai": "file:./third_party/chai"}}, "resolutions": {"y": "npm:z@1", "v": "2"}, "pnpm": {"overrides": {"w": "link:../w"}}}`
+	if got := strings.Join(MovedIn([]byte(base), []byte(override)), " "); got != "chai w y" {
+		t.Error(got)
+	}
+	if got := MovedIn([]byte(override), []byte(override)); got != nil {
+		t.Error(got)
+	}
 	if got := MovedIn([]byte(head), []byte(base)); got != nil {
 		t.Error(got)
+	}
+}
+
+// TestShadowsLibrary holds which modules would be imported in place of the standard library's.
+func TestShadowsLibrary(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"statistics.py": true, "json/__init__.py": true, "src/statistics.py": true,
+		"calc/statistics.py": false, "src/calc/statistics.py": false, "statistics_test.py": false, "calc.py": false, "json/decoder.py": false,
+	} {
+		if got := ShadowsLibrary(name, func(string) bool { return false }); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if ShadowsLibrary("src/statistics.py", func(name string) bool { return name == "src/__init__.py" }) {
+		t.Error("a module of the package src")
 	}
 }

@@ -106,6 +106,9 @@ type Manifest struct {
 	DevDependencies      map[string]string `json:"devDependencies"`
 	OptionalDependencies map[string]string `json:"optionalDependencies"`
 	PeerDependencies     map[string]string `json:"peerDependencies"`
+	Overrides            json.RawMessage   `json:"overrides"`   // of npm
+	Resolutions          json.RawMessage   `json:"resolutions"` // of yarn
+	Pnpm                 json.RawMessage   `json:"pnpm"`
 	Workspaces           json.RawMessage   `json:"workspaces"`
 	PackageManager       string            `json:"packageManager"`
 	Main                 string            `json:"main"`
@@ -145,23 +148,35 @@ func TakesOver(added, above []byte) bool {
 	return in.Name != "" && in.Name == out.Name && len(in.Exports) > 0
 }
 
+// placed is a version that is a place in the tree, or another package by an alias.
+var placed = pattern.New(`^(?:(?:file|link|portal|npm):|\.\.?/)`)
+
+// replacement is a value in what a package.json has in place of versions that others ask for.
+var replacement = pattern.New(`"([^"]+)"\s*:\s*"([^"]+)"`)
+
 // MovedIn are the dependencies of which the base's package.json names a version and the head's
-// a place in the tree, or another package by an alias
+// a place in the tree, or another package by an alias, and those that the head has so in place
+// of what is asked for
 // (https://docs.npmjs.com/cli/configuring-npm/package-json#dependencies).
 func MovedIn(base, head []byte) []string {
 	var was, is Manifest
 	if json.Unmarshal(base, &was) != nil || json.Unmarshal(head, &is) != nil {
 		return nil
 	}
-	placed := func(version string) bool {
-		kind, _, ok := strings.Cut(version, ":")
-		return ok && slices.Contains([]string{"file", "link", "portal", "npm"}, kind) || strings.HasPrefix(version, "./") || strings.HasPrefix(version, "../")
-	}
 	var out []string
 	before := was.all()
 	for name, version := range is.all() {
-		if old, there := before[name]; there && placed(version) && !placed(old) && !strings.HasPrefix(old, "workspace:") {
+		if old, there := before[name]; there && placed.MatchString(version) && !placed.MatchString(old) && !strings.HasPrefix(old, "workspace:") {
 			out = append(out, name)
+		}
+	}
+	replaced := func(m Manifest) [][]string {
+		return replacement.FindAllStringSubmatch(string(m.Overrides)+string(m.Resolutions)+string(m.Pnpm), -1)
+	}
+	old := replaced(was)
+	for _, r := range replaced(is) {
+		if placed.MatchString(r[2]) && !slices.ContainsFunc(old, func(o []string) bool { return o[0] == r[0] }) {
+			out = append(out, r[1])
 		}
 	}
 	slices.Sort(out)

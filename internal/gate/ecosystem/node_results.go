@@ -91,7 +91,7 @@ const mochaReporter = `const fs=require("fs");` +
 	`module.exports=function(runner,options){const to=options.reporterOptions||options.reporterOption;` +
 	`const doc={stats:{failures:0},tests:[],pending:[],failures:[]};` +
 	`const of=(t,e)=>{let file=t.file;for(let s=t.parent;!file&&s;s=s.parent)file=s.file;` +
-	`return{title:t.title,fullTitle:t.fullTitle(),file,duration:t.duration,currentRetry:t.currentRetry?t.currentRetry():0,` +
+	`return{title:t.title,fullTitle:t.fullTitle(),file,duration:t.duration,state:t.state||(t.pending?"pending":""),currentRetry:t.currentRetry?t.currentRetry():0,` +
 	`err:e?{message:String(e.message||e),stack:e.stack?String(e.stack):""}:{}}};` +
 	`runner.on("test end",t=>doc.tests.push(of(t)));runner.on("pending",t=>doc.pending.push(of(t)));` +
 	`runner.on("fail",(t,e)=>{doc.stats.failures++;doc.failures.push(of(t,e))});` +
@@ -101,6 +101,7 @@ const mochaReporter = `const fs=require("fs");` +
 func parseMocha(data []byte) ([]outcome, error) {
 	type test struct {
 		Title, FullTitle, File string
+		State                  string // "passed", "failed" or "pending"; of mocha's own reporter none
 		Duration               float64
 		CurrentRetry           int
 		Err                    struct{ Message, Stack string }
@@ -113,24 +114,34 @@ func parseMocha(data []byte) ([]outcome, error) {
 		return nil, fmt.Errorf("JSON of mocha: %w", err)
 	}
 	id := func(t test) string { return t.File + "\x00" + t.FullTitle }
-	pending, failed := map[string]bool{}, map[string]bool{}
+	pending, failures := map[string]bool{}, map[string][]outcome{}
 	for _, t := range doc.Pending {
 		pending[id(t)] = true
 	}
-	var out []outcome
-	for _, t := range doc.Failures { // hooks that failed are here alone
-		failed[id(t)] = true
-		out = append(out, outcome{pkg: t.File, name: t.FullTitle, status: Failed, output: Short(JoinOutput(t.Err.Message, t.Err.Stack)), elapsed: millis(t.Duration)})
+	for _, t := range doc.Failures {
+		failures[id(t)] = append(failures[id(t)], outcome{pkg: t.File, name: t.FullTitle, status: Failed, output: Short(JoinOutput(t.Err.Message, t.Err.Stack)), elapsed: millis(t.Duration)})
 	}
+	var out []outcome
+	taken := map[string]int{}
 	for _, t := range doc.Tests {
 		o := outcome{pkg: t.File, name: t.FullTitle, status: Passed, elapsed: millis(t.Duration), retried: t.CurrentRetry > 0}
-		switch {
-		case failed[id(t)]:
-			continue
-		case pending[id(t)]:
+		switch known := failures[id(t)]; {
+		case t.State == "failed" || t.State == "" && len(known) > 0:
+			if taken[id(t)] == len(known) {
+				continue // it is there already
+			}
+			o = known[taken[id(t)]]
+			taken[id(t)]++
+		case t.State == "pending" || t.State == "" && pending[id(t)]:
 			o.status = Skipped
 		}
 		out = append(out, o)
+	}
+	for _, t := range doc.Failures { // hooks that failed are there alone
+		if n := taken[id(t)]; n < len(failures[id(t)]) {
+			out = append(out, failures[id(t)][n])
+			taken[id(t)]++
+		}
 	}
 	return out, disagree(doc.Stats.Failures, len(doc.Failures))
 }

@@ -98,4 +98,11 @@ func TestPlantBounds(t *testing.T) {
 	if len(got) != MaxPlanted+MaxPlantedOther || !strings.HasPrefix(got[0].Path, "near/") || !strings.HasPrefix(got[MaxPlanted].Path, "far/") {
 		t.Errorf("%d files: %+v", len(got), got)
 	}
+	names := map[string]bool{}
+	for _, f := range got { // what has the same name in one process would stand for it
+		if names[f.Text] || !strings.Contains(f.Text, "qz") {
+			t.Errorf("%s: %q is there already, or has not the name", f.Path, f.Text)
+		}
+		names[f.Text] = true
+	}
 }

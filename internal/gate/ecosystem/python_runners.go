@@ -207,8 +207,12 @@ func adoptPython(c Command, words []string) (Command, bool) {
 			switch {
 			case strings.HasPrefix(name, "--junit"):
 				return c, false
-			case slices.Contains([]string{"-x", "--exitfirst", "--maxfail", "--sw", "--stepwise"}, name), strings.HasPrefix(name, "--maxfail="), words[i] == "--maxfail":
+			case slices.Contains([]string{"--exitfirst", "--maxfail", "--sw", "--stepwise"}, name), strings.HasPrefix(name, "--maxfail="), words[i] == "--maxfail":
 				// it would stop at a failure
+			case pytestFlags.MatchString(name):
+				if name = strings.ReplaceAll(name, "x", ""); name != "-" {
+					args = append(args, name)
+				}
 			case !strings.HasPrefix(name, "-") && !pytestValued(words[i]) && (strings.Contains(name, "/") || strings.HasSuffix(name, ".py") || isPythonTest(name+"/x.py")):
 				files = append(files, w)
 			default:
@@ -226,6 +230,10 @@ func adoptPython(c Command, words []string) (Command, bool) {
 // pyFlags are options of Python itself that change nothing of what runs: see
 // https://docs.python.org/3/using/cmdline.html.
 var pyFlags = pattern.New(`^-(?:[Bbdsu]+|[WX]\S+)$`)
+
+// pytestFlags are short options of pytest without values, with -x among them, by which it
+// would stop at a failure.
+var pytestFlags = pattern.New(`^-[vqsl]*x[vqslx]*$`)
 
 // pytestValued says whether a word of a call of pytest is an option that takes the next.
 func pytestValued(word string) bool {

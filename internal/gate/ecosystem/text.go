@@ -50,7 +50,7 @@ var environments = pattern.New(`(?i)dial tcp|lookup [^ ]+( on [^ ]+)?: |no such 
 	`\b(429 Too Many Requests|50[0234] (Internal Server Error|Bad Gateway|Service Unavailable|Gateway Timeout))`)
 
 // Environment returns the line of output that shows such a failure, or "": one that says what
-// could not be had before one that says only that something could not, or that it is tried again.
+// is missing comes before an error code alone and before a warning that it is tried again.
 func Environment(output string) string {
 	vague := ""
 	for line := range strings.Lines(output) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -152,15 +151,4 @@ func lookPath(env []string, name string) string {
 		}
 	}
 	return ""
-}
-
-// ChoosesVersion says whether a file asks for a version of a language's tools, as rustup,
-// pyenv, rbenv, nodenv, asdf and mise read it.
-func ChoosesVersion(name string) bool {
-	switch path.Base(name) {
-	case "rust-toolchain", "rust-toolchain.toml", ".python-version", ".ruby-version", ".node-version", ".nvmrc", ".java-version",
-		".tool-versions", "mise.toml", ".mise.toml":
-		return true
-	}
-	return false
 }

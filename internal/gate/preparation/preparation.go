@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/change"
@@ -111,7 +110,7 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 				return err
 			}
 		}
-		if side == ecosystem.Head && strings.Contains(step.Lacks, " of ") && prep.choosesVersion() && !prep.failsAtBase(step) {
+		if side == ecosystem.Head && step.Lacks != "" && prep.lacksRust() {
 			if err := prep.unprepared(ctx, step); err != nil {
 				return err
 			}
@@ -129,10 +128,16 @@ func (prep *Preparation) Prepare(ctx context.Context, side ecosystem.Side) error
 	return nil
 }
 
-// choosesVersion says whether the change has a file that asks for a version of a language's
-// tools, of which the machine may have none.
-func (prep *Preparation) choosesVersion() bool {
-	return slices.ContainsFunc(prep.Change.Paths(), ecosystem.ChoosesVersion)
+// lacksRust says whether the change asks for a Rust toolchain that the machine has not: what
+// fails for want of it is no failure of the build.
+func (prep *Preparation) lacksRust() bool {
+	return slices.ContainsFunc(prep.Change.Paths(), func(name string) bool {
+		if !ecosystem.AsksForRust(name) {
+			return false
+		}
+		file, err := ecosystem.ReadInTree(prep.Head.Dir, name)
+		return err == nil && prep.Tools.LacksRust(file)
+	})
 }
 
 // Compiling lets the harness's own Go commands, which compile and run nothing,

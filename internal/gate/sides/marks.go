@@ -15,11 +15,14 @@ import (
 // test run, and says of what it brings in place of the programs that run its tests why
 // results are not to be believed.
 func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved []string, err error) {
-	var brought, over, compiled, moved []string
+	var brought, over, compiled, library, moved []string
 	for _, f := range r.Change.Files {
 		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied || f.Status == change.Retyped {
 			if ecosystem.ReplacesRunner(f.Path) {
 				brought = append(brought, f.Path)
+			}
+			if ecosystem.ShadowsLibrary(f.Path, r.onHead) {
+				library = append(library, f.Path)
 			}
 			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
 				over = append(over, f.Path)
@@ -52,6 +55,9 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 	if len(compiled) > 0 {
 		unbelieved = append(unbelieved, "the change brings what is compiled and loaded in place of a source: "+ecosystem.Listed(compiled, 5))
 	}
+	if len(library) > 0 {
+		unbelieved = append(unbelieved, "the change brings modules that are imported in place of the standard library's: "+ecosystem.Listed(library, 5))
+	}
 	if len(moved) > 0 {
 		unbelieved = append(unbelieved, "the change has dependencies come from its own tree, or from other packages under their names: "+ecosystem.Listed(moved, 5))
 	}
@@ -80,10 +86,13 @@ func (r *Reader) loadedFor(ctx context.Context, name string) string {
 		}
 		return code
 	}
-	return ecosystem.LoadedFor(name, read, func(name string) bool {
-		_, ok := slices.BinarySearch(r.Plans[ecosystem.Head].Files, name)
-		return ok
-	})
+	return ecosystem.LoadedFor(name, read, r.onHead)
+}
+
+// onHead says whether the head has a file.
+func (r *Reader) onHead(name string) bool {
+	_, ok := slices.BinarySearch(r.Plans[ecosystem.Head].Files, name)
+	return ok
 }
 
 // takesOver says whether a package.json that the change brings stands for one above it.
