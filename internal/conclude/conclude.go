@@ -93,7 +93,7 @@ func byGate(rep *report.Report, in Input) *gate.Result {
 	switch rep.Outcome {
 	case report.Cancelled:
 		rep.Verdict = report.Error
-		rep.Reasons = append([]string{"cancelled before there was a verdict: " + cancelWord(in.Cause)}, withoutIncomplete(result)...)
+		rep.Reasons = append([]string{cancelled(result) + ": " + cancelWord(in.Cause)}, withoutIncomplete(result)...)
 	case report.TimedOut:
 		stopped := []string{"not finished: " + in.Cause.Error()}
 		if rest := withoutIncomplete(result); result.Verdict == gate.Fail {
@@ -132,6 +132,15 @@ func withoutIncomplete(result *gate.Result) []string {
 	return slices.DeleteFunc(slices.Clone(result.Reasons), func(r string) bool {
 		return slices.Contains(with, r) && !slices.Contains(without, r)
 	})
+}
+
+// cancelled says how far a cancelled run had come: what the decisive part came to was shown
+// to people already.
+func cancelled(result *gate.Result) string {
+	if result.First == "" {
+		return "cancelled before there was a verdict"
+	}
+	return "cancelled after the first verdict, which was " + string(result.First)
 }
 
 func cancelWord(cause error) string {

@@ -60,7 +60,8 @@ type Expectation struct {
 // A Result is all that the gate found out.
 type Result struct {
 	Verdict    Verdict          `json:"verdict"`
-	Reasons    []string         `json:"reasons"` // why not better
+	First      Verdict          `json:"first,omitempty"` // of the decisive part; empty where it is all that was asked, or was not reached
+	Reasons    []string         `json:"reasons"`         // why not better
 	Detected   []string         `json:"detected"`
 	Steps      []Step           `json:"steps"`
 	Broken     []string         `json:"broken"`      // packages or commands whose build only the head breaks

@@ -82,6 +82,7 @@ func (r *runner) steps(ctx context.Context) error {
 		return nil
 	}
 	sofar := r.sofar()
+	r.res.First = sofar.Verdict
 	if r.First != nil {
 		r.First(sofar)
 	}

@@ -38,6 +38,7 @@ func TestConclude(t *testing.T) {
 	for _, tc := range []struct {
 		name           string
 		gate           gate.Verdict
+		first          gate.Verdict
 		cause          error // of the end of the run's context
 		failure        error // of the gate
 		model          bool
@@ -61,6 +62,7 @@ func TestConclude(t *testing.T) {
 		{name: "time was over before agents worked", gate: gate.Pass, model: true, cause: limit, agentsFailure: limit, verdict: report.Partial, outcome: report.TimedOut, reason: "the time limit of 1m was reached"},
 		{name: "time was over in the gate", gate: gate.Partial, cause: limit, failure: limit, verdict: report.Partial, outcome: report.TimedOut, reason: "not finished: the time limit of 1m was reached"},
 		{name: "cancelled", gate: gate.Pass, model: true, cause: context.Canceled, judged: passing, agentsFailure: context.Canceled, verdict: report.Error, outcome: report.Cancelled, reason: "cancelled before there was a verdict"},
+		{name: "cancelled after the first verdict", gate: gate.Partial, first: gate.Fail, cause: context.Canceled, failure: context.Canceled, verdict: report.Error, outcome: report.Cancelled, reason: "cancelled after the first verdict, which was FAIL: it was stopped from outside\ngate's reason"},
 		{name: "cancelled when all was done", gate: gate.Pass, model: true, cause: context.Canceled, judged: passing, verdict: report.Pass, outcome: report.Completed},
 		{name: "the gate broke", failure: fault, verdict: report.Error, outcome: report.Errored, reason: "could not verify: disk on fire"},
 		{name: "the gate broke, though the agents pass", failure: fault, model: true, judged: passing, verdict: report.Error, outcome: report.Errored, reason: "disk on fire"},
@@ -76,7 +78,7 @@ func TestConclude(t *testing.T) {
 			defer cancel(nil)
 			var result *gate.Result
 			if tc.gate != "" {
-				result = &gate.Result{Verdict: tc.gate, Steps: steps}
+				result = &gate.Result{Verdict: tc.gate, First: tc.first, Steps: steps}
 				if tc.gate != gate.Pass {
 					result.Reasons = []string{"gate's reason"}
 				}

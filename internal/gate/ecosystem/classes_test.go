@@ -85,6 +85,14 @@ func TestNamesFile(t *testing.T) {
 		{`open('../shared/x.csv')`, "tests", "shared/x.csv", true},
 		{`// golden.json`, "a", "a/golden.json", false},
 		{`"in"`, "a", "a/other.json", false},
+		{`filepath.Glob("../*/*.golden")`, "a", "b/want.golden", true},
+		{`glob("*/want.txt")`, ".", "cases/want.txt", true},
+		{`glob("**/*.want")`, "test", "cases/one/1.want", true},
+		{`glob('*.json')`, "test", "test/1.json", true},
+		{`glob('*.json')`, "test", "config/1.json", false},
+		{`glob("**/*.go")`, "test", "a/b.go", false},
+		{`// */want.txt`, ".", "cases/want.txt", false},
+		{`"a*b.golden"`, ".", "cases/want.golden", false},
 	} {
 		if got := Names(tt.src, tt.dir, tt.file); got != tt.want {
 			t.Errorf("%s in %s names %s: %v", tt.src, tt.dir, tt.file, got)

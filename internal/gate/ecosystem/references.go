@@ -3,6 +3,7 @@ package ecosystem
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -167,8 +168,11 @@ func NamesSetup(settings, name string) bool {
 }
 
 // Names says whether a source in dir has the path of a file, or of a folder that it
-// is in, in a string.
+// is in, in a string, or a pattern that a file of data fits.
 func Names(src, dir, file string) bool {
+	if namesByPattern(src, dir, file) {
+		return true
+	}
 	for at := file; at != "." && at != "/" && at != dir; at = path.Dir(at) {
 		if !strings.Contains(src, path.Base(at)) { // all ways to name it end in that
 			continue
@@ -179,6 +183,37 @@ func Names(src, dir, file string) bool {
 					return true
 				}
 			}
+		}
+	}
+	return false
+}
+
+var (
+	filePattern  = pattern.New("[\"'`]((?:\\.{0,2}/)*[\\w.@/*-]*\\*[\\w.@/*-]*\\.\\w+)[\"'`]")
+	filesOfAnExt = pattern.New(`^[*/]*\.\w+$`)
+)
+
+// usualData are the extensions of files that a tree has for many purposes.
+var usualData = []string{".cfg", ".css", ".csv", ".gif", ".html", ".ini", ".jpg", ".json", ".lock", ".md", ".png", ".rst", ".svg", ".toml", ".txt", ".xml", ".yaml", ".yml"}
+
+// namesByPattern says whether a source in dir has a pattern with stars, in a string, that a
+// file fits, wherever the pattern begins: the root of the tree, the folder of the source, or
+// one that is found as the program runs. One that names nothing but a usual extension counts
+// for files in dir alone.
+func namesByPattern(src, dir, file string) bool {
+	if !strings.Contains(src, "*") || IsSource(file) {
+		return false
+	}
+	for _, m := range filePattern.FindAllStringSubmatch(src, -1) {
+		if path.Ext(m[1]) != path.Ext(file) {
+			continue
+		}
+		if filesOfAnExt.MatchString(m[1]) && slices.Contains(usualData, path.Ext(file)) && path.Dir(file) != dir {
+			continue
+		}
+		at := strings.ReplaceAll(strings.TrimLeft(m[1], "./"), "**/", "*")
+		if pattern.Glob(at, file) || pattern.Glob("*/"+at, file) {
+			return true
 		}
 	}
 	return false

@@ -192,6 +192,9 @@ func ImportsScript(text, dir, name string) bool {
 		}
 		return slices.ContainsFunc([]string{`"` + module + `"`, "'" + module + "'", `"` + module + "/", "'" + module + "/"}, func(s string) bool { return strings.Contains(text, s) })
 	}
+	if in := ofOthers(name); in != "" && importsOthers(text, path.Dir(in)) {
+		return true
+	}
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	for _, m := range relativeImport.FindAllStringSubmatch(text, -1) {
 		to := path.Join(dir, m[1])
@@ -270,7 +273,38 @@ func ImportsPackage(text, name string) bool {
 	if _, in, ok := strings.Cut("/"+dir, "/vendor/"); ok {
 		return strings.Contains(text, `"`+in+`"`)
 	}
+	if in := ofOthers(name); in != "" && importsOthers(text, path.Dir(in)) {
+		return true
+	}
 	return strings.Contains(text, "/"+dir+`"`)
+}
+
+// importsOthers says whether a source has a string that ends in the folder of a module of
+// another project, or in a folder above it, by which a replaced module or a package of
+// package.json is imported.
+func importsOthers(text, dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if slices.ContainsFunc([]string{`"` + dir + `"`, "'" + dir + "'", "/" + dir + `"`, "/" + dir + "'"}, func(s string) bool { return strings.Contains(text, s) }) {
+			return true
+		}
+	}
+	return false
+}
+
+var cInclude = pattern.New(`(?m)^\s*#\s*include\s*["<]([^">\n]+)[">]`)
+
+// includesHeader says whether a source in C or C++ includes a header of other projects'
+// sources, or that which a source of theirs is named like.
+func includesHeader(text, name string) bool {
+	in := ofOthers(name)
+	if in == "" || !slices.Contains(cExts, path.Ext(name)) {
+		return false
+	}
+	stem := strings.TrimSuffix(in, path.Ext(in))
+	return slices.ContainsFunc(cInclude.FindAllStringSubmatch(text, -1), func(m []string) bool {
+		to := strings.TrimSuffix(m[1], path.Ext(m[1]))
+		return to == stem || strings.HasSuffix("/"+stem, "/"+strings.TrimLeft(to, "./"))
+	})
 }
 
 // helperName is what people call code that is there for tests.
@@ -280,7 +314,19 @@ var helperName = pattern.New(`(?i)(^|[/_.-])(tests?|testing|test-?(util|support|
 // dependency that stands in the tree, or, in Go, as nothing outside the module can import it.
 func MayHelpTests(name string) bool {
 	return IsSource(name) && !IsTestSource(name) &&
-		(helperName.MatchString(name) || InFolder(name, "vendor", "node_modules") || path.Ext(name) == ".go" && InFolder(name, "internal"))
+		(helperName.MatchString(name) || InFolder(name, "vendor", "node_modules") || ofOthers(name) != "" || path.Ext(name) == ".go" && InFolder(name, "internal"))
+}
+
+// othersFolder is what people call a folder of other projects' sources.
+var othersFolder = pattern.New(`(?i)(?:^|/)(?:_?third[_-]?party|3rd-?party|externals?|extern|_vendor|vendored)/(.+)$`)
+
+// ofOthers is the path of a file within a folder of other projects' sources, empty for one
+// that is in none.
+func ofOthers(name string) string {
+	if m := othersFolder.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // IsCalledHelper says whether code outside of what runners take for tests is called what
@@ -314,5 +360,5 @@ func IsRunnerSettings(name string) bool {
 
 // Imports says whether a source in dir imports another file of the tree.
 func Imports(text, dir, name string) bool {
-	return ImportsScript(text, dir, name) || ImportsModule(text, dir, name) || ImportsPackage(text, name) || ImportsFeature(text, dir, name)
+	return ImportsScript(text, dir, name) || ImportsModule(text, dir, name) || ImportsPackage(text, name) || ImportsFeature(text, dir, name) || includesHeader(text, name)
 }
