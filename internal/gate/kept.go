@@ -117,7 +117,9 @@ func (k *keeper) steps(ctx context.Context) error {
 func (k *keeper) newArm(ctx context.Context, put func(sides.Touch) bool) (*arm, error) {
 	var puts []workspace.Put
 	for _, t := range k.r.sides.Touched {
-		if put(t) {
+		if put(t) || slices.ContainsFunc(k.r.sides.Touched, func(o sides.Touch) bool {
+			return put(o) && strings.HasPrefix(o.Path, t.Path+"/") // a link of the head is in the way
+		}) {
 			puts = append(puts, t.Put)
 		}
 	}

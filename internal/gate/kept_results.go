@@ -119,7 +119,9 @@ func (k *keeper) observe() {
 			if broken {
 				e.why = t.Output
 			}
-			if file, src := k.r.sides.TestFileOf(e.id); src != nil {
+			if e.kept == compare.Absent && e.head == compare.Passed && k.r.sides.MovedAsItIs(e.id) {
+				e.kept, broken, crashed, e.why = e.head, false, false, ""
+			} else if file, src := k.r.sides.TestFileOf(e.id); src != nil {
 				e.why = cmp.Or(k.arm.left[file], k.arm.cut[file].why[e.id.Top()], k.arm.cut[k.r.sides.MovedTo(file)].why[e.id.Top()], e.why)
 			}
 		} else if _, pkg, p, broken, _ := head.status(e); broken && e.head == compare.Absent {

@@ -3,6 +3,8 @@ package gate
 import (
 	"bytes"
 	"context"
+	"path"
+	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
@@ -30,6 +32,29 @@ func (r *runner) list(ctx context.Context) error {
 		r.packages = append(r.packages, pkgs...)
 	}
 	r.affected = ecosystem.Affected(r.packages, r.in.Change.Paths())
+	for _, p := range r.packages {
+		if !r.affected[p.ImportPath] && r.testsReadOutside(p) {
+			r.affected[p.ImportPath] = true
+		}
+	}
 	r.res.Runnable = r.sides.Runnable(ctx, r.packages)
 	return nil
+}
+
+// testsReadOutside says whether tests of a package name a file of the change by a way out of
+// their folder, as those do that read a document or run a program of the repository.
+func (r *runner) testsReadOutside(p ecosystem.Package) bool {
+	for _, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+		src, err := ecosystem.ReadInTree(r.in.Head.Dir, path.Join(p.Dir, file))
+		if err != nil || !bytes.Contains(src, []byte("..")) {
+			continue
+		}
+		text := string(src)
+		if slices.ContainsFunc(r.in.Change.Paths(), func(name string) bool {
+			return path.Dir(name) != p.Dir && ecosystem.Names(text, p.Dir, name)
+		}) {
+			return true
+		}
+	}
+	return false
 }

@@ -19,7 +19,7 @@ func cClasses() classTable {
 		"Makefile.in":    {compare.Steering, mergeAutomake},
 	})
 	return classTable{
-		steering: oneOf(called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake"),
+		steering: oneOf(called("CTestConfig.cmake", "CTestCustom.cmake", "CTestCustom.cmake.in", "CTestTestfile.cmake", "test-driver", "tap-driver.sh", "tap-driver.pl"),
 			func(name string, src []byte) bool { return path.Ext(name) == ".cmake" && cmakeTestCall.Match(src) },
 			func(name string, src []byte) bool { // include() takes files of any name
 				return slices.Contains([]string{".txt", ".in", ".inc", ""}, path.Ext(name)) && path.Base(name) != "CMakeLists.txt" && cmakeLaunches.Match(src)
@@ -37,10 +37,12 @@ func cClasses() classTable {
 	}
 }
 
+const cEcosystemName = "C/C++"
+
 // cEcosystem is C and C++ built with CMake, Meson or Autotools.
 func cEcosystem() *Ecosystem {
 	return &Ecosystem{
-		Name: "C/C++", Units: "C/C++ projects", Bound: true,
+		Name: cEcosystemName, Units: "C/C++ projects", Bound: true,
 		Programs: strings.Fields("gcc cc clang cmake ctest meson ninja make autoconf automake"),
 		find:     findCProjects,
 		classes:  cClasses(),

@@ -31,6 +31,9 @@ type classTable struct {
 	// mixed returns what puts the base's parts of a class into the head's version of
 	// a file that has other things too; nil for other files.
 	mixed func(name string) *Mixture
+	// origins returns what reads from a file of this base name where packages come from;
+	// nil for other files.
+	origins func(name string) func(src []byte) origins
 }
 
 // A Mixture is a file of which only some parts steer or test.
@@ -44,11 +47,16 @@ type Mixture struct {
 // A Referred is what is said of files elsewhere in a tree.
 type Referred struct {
 	Called map[string]bool        // scripts that test commands call
+	Judges map[string]string      // scripts that what declares tests has them run by, and the ecosystem of that
 	Runs   func(name string) bool // a test command gets to it, and it decides which tests run
 	// Product: sources that are no tests import it, and it tests nothing.
 	Product func(name string) bool
 	Setup   func(name string) bool // the configuration of a runner names it
 	Data    func(name string) bool // tests name it and no source does
+	// Documented names the ecosystem whose tools run the examples of a document as tests.
+	Documented func(name string) (eco string)
+	// Ships: sources beside a folder that is called as those of test data are name it.
+	Ships func(name string) bool
 	// Steered: it is a part of what steers tests, and no source names it; eco is as of ClassOf.
 	Steered func(name string) (eco string, ok bool)
 	Helper  func(name string) bool // tests import it and no source does
@@ -62,12 +70,51 @@ var DataFolders = []string{
 	"testdata", "_testdata", "fixtures", "__fixtures__", "__snapshots__", "tap-snapshots", "golden", "cassettes", "snapshots",
 }
 
+// shippable are those of them that are folders of what programs read, too.
+var shippable = []string{"fixtures", "golden", "snapshots", "cassettes"}
+
+// ShippedBy returns the folder in which sources may name a folder of data as their own; empty:
+// it is that of tests. ok is false for a file in no such folder.
+func ShippedBy(name string) (dir string, ok bool) {
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if slices.Contains(shippable, path.Base(at)) {
+			dir = path.Dir(at)
+			return dir, dir != "." && !InTestFolder(at)
+		}
+	}
+	return "", false
+}
+
+// InTestFolder says whether a folder of tests, of whatever ecosystem, is on the way to a file.
+func InTestFolder(name string) bool {
+	return anyEcosystem(func(e *Ecosystem) bool { return InFolder(name, e.classes.folders...) })
+}
+
+// Embeds says whether a Go source takes a file into its program.
+func Embeds(text, dir, name string) bool {
+	for _, m := range goEmbed.FindAllStringSubmatch(text, -1) {
+		for _, word := range strings.Fields(m[1]) {
+			at := path.Join(dir, strings.TrimPrefix(strings.Trim(word, "\"`"), "all:"))
+			if ok, err := path.Match(at, name); err == nil && ok || strings.HasPrefix(name, at+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// goEmbed is what a Go source takes files in by (https://pkg.go.dev/embed).
+var goEmbed = pattern.New(`(?m)^//go:embed\s+(.*)$`)
+
 // ClassOf is the class of a file by its path and its content: the first of
 // steering, support, test and data that it fits, in doubt source. eco names the
 // ecosystem whose table says so, empty for what is the same in all.
 func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, eco string) {
 	if also.Called[name] && isWrapper(name, src) || also.Runs != nil && also.Runs(name) {
 		return compare.Steering, ""
+	}
+	if eco = also.Judges[name]; eco != "" && !IsTestSource(name) && (path.Ext(name) == ".cmake" || judgeName.MatchString(path.Base(name))) {
+		return compare.Steering, eco
 	}
 	tables := All()
 	for _, e := range tables {
@@ -86,7 +133,7 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	if IsSource(name) && (also.Setup != nil && also.Setup(name) || also.Helper != nil && also.Helper(name)) {
 		return compare.Support, ""
 	}
-	kept := InFolder(name, DataFolders...)
+	kept := InFolder(name, DataFolders...) && (also.Ships == nil || !also.Ships(name))
 	for _, e := range tables {
 		if e.classes.test != nil && e.classes.test(name, src) && !kept {
 			return compare.Test, e.Name
@@ -105,6 +152,11 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	}
 	if class, eco = inTestFolder(name, tables); class != "" {
 		return class, eco
+	}
+	if IsDoc(name) && also.Documented != nil {
+		if eco = also.Documented(name); eco != "" {
+			return compare.Test, eco
+		}
 	}
 	if IsDoc(name) || Steers(name) {
 		return compare.Source, ""
@@ -196,6 +248,9 @@ var wrapperName = pattern.New(`(?i)test|check|spec|verif|suite|smoke|regress|e2e
 
 // wrapperText is what a script has that runs tests, and one that is tested has not.
 var wrapperText = pattern.New(`(?i)test|check|spec\b|\b(prove|bats|tox|nox|mvn|gradlew?|phpunit|ctest)\b`)
+
+// judgeName is what people call scripts by which tests are run, and not what they test.
+var judgeName = pattern.New(`(?i)compare|check|test|verify|valid|run|diff|assert|expect|golden|match|driver|wrap`)
 
 // isWrapper says whether a script that a test command calls is there to run tests, and is
 // not what they test.

@@ -21,7 +21,31 @@ func elixirClasses() classTable {
 		},
 		holds:   whereWritten([]string{"lib"}, elixirHolds),
 		folders: []string{"test"},
+		origins: func(name string) func([]byte) origins {
+			if name == "mix.exs" {
+				return mixOrigins
+			}
+			return nil
+		},
 	}
+}
+
+var (
+	mixNeed = pattern.New(`\{\s*:(\w+)\s*,([^{}\n]*)\}`)
+	mixFrom = pattern.New(`\b(?:path|git|github):\s*"([^"]+)"|\b(in_umbrella):\s*true`)
+)
+
+// mixOrigins reads the dependencies of a mix.exs (https://hexdocs.pm/mix/Mix.Tasks.Deps.html).
+func mixOrigins(src []byte) origins {
+	out := origins{of: map[string]string{}}
+	for _, m := range mixNeed.FindAllStringSubmatch(string(src), -1) {
+		from := ""
+		if f := mixFrom.FindStringSubmatch(m[2]); f != nil {
+			from = f[1] + f[2]
+		}
+		out.add(m[1], from)
+	}
+	return out
 }
 
 // elixirEcosystem is Elixir, by mix.exs.

@@ -172,3 +172,49 @@ func rustExamples(src string) []example {
 	}
 	return out
 }
+
+// documentTests are how sources and settings have the examples of a document run as tests, by
+// the extension of the source, and the ecosystem of that. The group is the path of the
+// document, from the folder of the source.
+var documentTests = map[string]struct {
+	eco  string
+	text *pattern.Pattern
+}{
+	// https://doc.rust-lang.org/rustdoc/write-documentation/documentation-tests.html#include-items-only-when-collecting-doctests
+	".rs": {"Rust", pattern.New(`\bdoc\s*=\s*include_str!\(\s*"([^"]+)"`)},
+	".py": {"Python", pattern.New(`\b(?:testfile|DocFileSuite|DocFileTest)\(\s*["']([^"']+)["']`)},
+	// https://hexdocs.pm/ex_unit/ExUnit.DocTest.html#doctest_file/2
+	".exs": {"Elixir", pattern.New(`\bdoctest_file\W+["']([^"']+)["']`)},
+}
+
+// doctestGlob is how pytest is told which documents have examples
+// (https://docs.pytest.org/en/stable/how-to/doctest.html).
+var doctestGlob = pattern.New(`--doctest-glob[=\s]+["']?([^\s"',\]]+)`)
+
+// RunsDocument names the ecosystem in which a source in dir has the examples of a document run;
+// empty: it does not.
+func RunsDocument(source, text, document string) string {
+	by, ok := documentTests[path.Ext(source)]
+	if !ok {
+		return ""
+	}
+	for _, m := range by.text.FindAllStringSubmatch(text, -1) {
+		if path.Join(path.Dir(source), m[1]) == document || path.Clean(m[1]) == document {
+			return by.eco
+		}
+	}
+	return ""
+}
+
+// CollectsDocument names the ecosystem of which settings of a runner have it collect a document;
+// empty: none has.
+func CollectsDocument(settings, document string) string {
+	for _, m := range doctestGlob.FindAllStringSubmatch(settings, -1) {
+		for _, name := range []string{document, path.Base(document)} {
+			if ok, err := path.Match(m[1], name); err == nil && ok {
+				return documentTests[".py"].eco
+			}
+		}
+	}
+	return ""
+}

@@ -27,6 +27,15 @@ func goClasses() classTable {
 			return isTest(name) && src != nil && (goMain.Match(src) || !goTested.Match(src))
 		},
 		test: func(name string, _ []byte) bool { return isTest(name) },
+		origins: func(name string) func([]byte) origins {
+			switch name {
+			case "go.mod":
+				return goOrigins
+			case "go.work":
+				return goWorkOrigins
+			}
+			return nil
+		},
 		mixed: func(name string) *Mixture {
 			if isTestMod(path.Base(name)) {
 				name = path.Join(path.Dir(name), "go.mod")
@@ -65,6 +74,43 @@ func putMeaning(from, into *modfile.File) (err error) {
 		}
 	}
 	return err
+}
+
+// goOrigins reads a go.mod (https://go.dev/ref/mod#go-mod-file). A replacement is one of what
+// tests compare with alone, as modules of one repository replace each other.
+func goOrigins(src []byte) origins {
+	f, err := modfile.Parse("go.mod", src, nil)
+	if err != nil {
+		return origins{}
+	}
+	out := origins{of: map[string]string{}}
+	if f.Module != nil {
+		out.own = f.Module.Mod.Path
+	}
+	for _, q := range f.Require {
+		out.of[q.Mod.Path] = ""
+	}
+	out.replaced = goReplaced(f.Replace)
+	return out
+}
+
+// goWorkOrigins reads a go.work, which replaces modules for all that it uses.
+func goWorkOrigins(src []byte) origins {
+	f, err := modfile.ParseWork("go.work", src, nil)
+	if err != nil {
+		return origins{}
+	}
+	return origins{replaced: goReplaced(f.Replace)}
+}
+
+func goReplaced(all []*modfile.Replace) map[string]string {
+	out := map[string]string{}
+	for _, r := range all {
+		if goTesting.MatchString(r.Old.Path) && r.New.Path != r.Old.Path {
+			out[r.Old.Path] = r.New.Path
+		}
+	}
+	return out
 }
 
 // mergeGoMod puts the base's toolchain, tool and ignore lines into the head's go.mod,

@@ -45,6 +45,13 @@ func (r markRule) inFile(name string) bool {
 	return slices.Contains(strings.Fields(r.exts), path.Ext(name))
 }
 
+// takesPlace is what marks are called by which code is loaded before a test library.
+const takesPlace = "takes the place of a test library"
+
+// TakesPlace says whether code is loaded before the library that tests compare with, as it has
+// its name. That is so of the library's own sources, too.
+func (m Mark) TakesPlace() bool { return m.What == takesPlace }
+
 // markRules are how code recognises a test run, by ecosystem, and what is common.
 var markRules = []markRule{
 	{".go", "asks whether it runs in a test", pattern.New(`\btesting\.(Testing|Verbose|Short|CoverMode)\(|flag\.Lookup\(\s*"test\.|"-?test\.(v|run|timeout|paniconexit0|testlogfile)\b|os\.Args\[0\].*test|\.test"\s*\)|"GO(COVERDIR|TESTSUM\w*)"`)},
@@ -61,6 +68,14 @@ var markRules = []markRule{
 	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
 	{".rb .rake .ru", "reaches into the test runner", pattern.New(`\b(Minitest|RSpec|Test::Unit)\b`)},
 	{".rs", "reaches into the test runner", pattern.New(`macro_rules!\s*(assert\w*|debug_assert\w*|panic)\b`)},
+	// What is loaded before the library that tests compare with, as it has its name.
+	{".java .kt .kts .scala .groovy", takesPlace, pattern.New(`^\s*package\s+(org\.(junit|testng|hamcrest|assertj|mockito|opentest4j|scalatest|specs2|spockframework|powermock)|junit\.framework|io\.(kotest|mockk|strikt)|kotlin\.test|spock|munit|com\.google\.common\.truth)\b`)},
+	{".java .kt .kts .scala .groovy", "reaches into the test runner", pattern.New(`\bimport\s+(static\s+)?org\.(junit\.(jupiter\.api\.extension|platform|runner|rules|internal)|testng\.(I\w*Listener|TestListenerAdapter)|apache\.maven\.surefire)`)},
+	{".ex .exs .erl", takesPlace, pattern.New(`\bdefmodule\s+(ExUnit|Mix\.Tasks\.Test)\b|-module\(\s*(ct|eunit)`)},
+	{".cs .fs .vb", takesPlace, pattern.New(`^\s*(namespace|module)\s+(global\.)?(Xunit|NUnit|Microsoft\.VisualStudio\.TestTools|FluentAssertions|Shouldly|Moq)\b`)},
+	{".swift", takesPlace, pattern.New(`\bfunc\s+XCTAssert\w*`)},
+	// Tests that read files by relative paths find others there.
+	{".go .py .pyx .js .cjs .mjs .ts .cts .mts .rb .rs .java .kt .php .ex .c .cc .cpp", "leaves the folder that tests read files in", pattern.New(`\b(os|syscall|unix)\.(Fc|C)hdir\(|\bt?os\.f?chdir\(|\bprocess\.chdir\(|\bDir\.chdir\b|\bFileUtils\.(cd|chdir)\b|set_current_dir\(|System\.setProperty\(\s*"user\.dir"|File\.cd!?\(|(^|[^\w.>:$])f?chdir\s*\(`)},
 	// Tests that are no more than a script judge by these, which code that they load can be.
 	{".sh .bash .zsh .ksh .bats", "redefines what tests judge by", pattern.New(`^\s*(function\s+)?(test|\[|exit|return|false|cmp|diff)\s*\(\s*\)|^\s*function\s+(test|exit|return|false|cmp|diff)\b|\balias\s+(test|\[|exit|return|false|cmp|diff)=`)},
 	{".rb .rake .ru", "redefines what tests judge by", pattern.New(`^\s*(def\s+|define_method\W+)(abort|raise|exit!?|assert|assert_equal|refute)\b`)},
@@ -107,6 +122,7 @@ func sortedKeys(m map[int]string) []int {
 var runnerFiles = pattern.New(`(^|/)(node_modules/(\.bin/[^/]+|(jest|mocha|vitest|ava|tape|tap|c8|nyc|react-scripts)(-cli)?/.*|@(jest|vitest)/.*)` +
 	`|\.?venv/.*|[^/]+\.(dist|egg)-info/entry_points\.txt|_?pytest(\.py|/.*)|(pluggy|unittest)(\.py|/.*)|(site|user)customize\.py` +
 	`|vendor/(bin/(phpunit|pest)|phpunit/.*|bundle/.*)` +
+	`|src/(\w*[mM]ain/)?(resources/)?(META-INF/services/(org\.(junit|testng|spockframework|mockito|assertj)|io\.kotest)[^/]*|junit-platform\.properties|kotest\.properties|mockito-extensions/[^/]+)` +
 	`|lib/(minitest(\.rb|/(autorun|spec|test|unit|assertions|mock|parallel|expectations)\.rb)|rspec(\.rb|/(core|expectations|mocks|support)(\.rb|/.*))|test/unit(\.rb|/.*)))$`)
 
 // shadowing are modules at the top of a Python project that would be imported in place of

@@ -1,7 +1,6 @@
 package ecosystem
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -13,7 +12,12 @@ func TestMarks(t *testing.T) {
 		"a.go":              {`if testing.Testing() {`, `if flag.Lookup("test.v") != nil {`, `if strings.HasSuffix(os.Args[0], ".test") {`, `fmt.Println("--- PASS: TestA (0.00s)")`, `fmt.Print("ok  \tm\t0.1s")`, "fmt.Println(`{\"Action\":\"pass\"}`)", `_, err := os.Stat("/.ycbot")`, `os.Getenv("CI") != ""`},
 		"a.py":              {`if "PYTEST_CURRENT_TEST" in os.environ:`, `if 'pytest' in sys.modules:`, `if "unittest" in sys.modules:`, `if os.environ.get("CI"):`, `if os.getenv("GITHUB_ACTIONS"):`},
 		"a.js":              {`if (process.env.JEST_WORKER_ID) {`, `if (process.env.NODE_ENV === 'test')`, `process.env.NODE_TEST_CONTEXT`, `process.env.VITEST`, `typeof describe === "function"`, `process.env.CI`, `console.log("ok 1 - a")`, `console.log("TAP version 13")`},
-		"b.go":              {`syscall.Exit(0)`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
+		"A.java":            {`package org.junit;`, `package org.junit.jupiter.api;`, `import org.junit.jupiter.api.extension.ExtensionContext;`, `System.setProperty("user.dir", d);`},
+		"c.ex":              {`defmodule ExUnit.Assertions do`, `File.cd!(dir)`},
+		"A.cs":              {`namespace Xunit;`},
+		"d.py":              {`os.chdir(tempfile.mkdtemp())`},
+		"d.c":               {`if (chdir(dir) != 0)`},
+		"b.go":              {`os.Chdir(d)`, `syscall.Exit(0)`, `syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)`},
 		"CMakeLists.txt":    {`add_compile_definitions(NDEBUG)`, `target_compile_definitions(calc INTERFACE main=calc_main)`, `  set(CMAKE_BUILD_TYPE Release)`},
 		"cmake/flags.cmake": {`add_compile_options(-DNDEBUG)`},
 		"Makefile":          {`CFLAGS += -O2 -DNDEBUG`},
@@ -41,6 +45,9 @@ func TestMarks(t *testing.T) {
 		"a.go":           {`for _, test := range tests {`, `return os.Getenv("CITY")`, `log.Println("all ok")`, `if ok { // passes`, `filepath.Join(dir, "run")`},
 		"d.sh":           {`test -f x || exit 1`, `diff a b`, `run_test() {`},
 		"d.rb":           {`def abort_all`, `raise "no" unless a`, `def assert_valid_keys(keys)`},
+		"A.java":         {`package org.junited;`, `package com.example.org.junit;`, `import org.junit.Test;`},
+		"c.ex":           {`defmodule ExUnitHelpers do`},
+		"d.c":            {`x->chdir(dir);`, `my_chdir(dir)`},
 		"a.py":           {`def test_mode(self):`, `import unittest_helpers`, `print("ok")`, `env = os.environ["CIRCLE"]`},
 		"a.js":           {`if (process.env.NODE_ENV === 'production') {`, `const ok = test(value);`, `describe.each = 1`},
 		"a.rs":           {`#[cfg(test)]`, `mod tests {`},
@@ -92,26 +99,6 @@ func TestLoadedFor(t *testing.T) {
 		if got := LoadedFor(tt.name, func() []byte { return []byte(tt.code) }, has); got != tt.want {
 			t.Errorf("%s %q: %q, want %q", tt.name, tt.code, got, tt.want)
 		}
-	}
-}
-
-// TestMovedIn holds which dependencies come from the tree, or under another's name, that did not.
-func TestMovedIn(t *testing.T) {
-	t.Parallel()
-	base := `{"dependencies": {"a": "1", "b": "^2", "c": "file:./c"}, "devDependencies": {"chai": "4", "d": "workspace:*"}}`
-	head := `{"dependencies": {"a": "1", "b": "npm:other@2", "c": "file:./other", "new": "file:./new"}, "devDependencies": {"chai": "file:./third_party/chai", "d": "file:../d"}}`
-	if got := strings.Join(MovedIn([]byte(base), []byte(head)), " "); got != "b chai" {
-		t.Error(got)
-	}
-	override := `{"dependencies": {"a": "1"}, "overrides": {"x": {"chai": "file:./third_party/chai"}}, "resolutions": {"y": "npm:z@1", "v": "2"}, "pnpm": {"overrides": {"w": "link:../w"}}}`
-	if got := strings.Join(MovedIn([]byte(base), []byte(override)), " "); got != "chai w y" {
-		t.Error(got)
-	}
-	if got := MovedIn([]byte(override), []byte(override)); got != nil {
-		t.Error(got)
-	}
-	if got := MovedIn([]byte(head), []byte(base)); got != nil {
-		t.Error(got)
 	}
 }
 

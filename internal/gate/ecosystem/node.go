@@ -148,41 +148,6 @@ func TakesOver(added, above []byte) bool {
 	return in.Name != "" && in.Name == out.Name && len(in.Exports) > 0
 }
 
-// placed is a version that is a place in the tree, or another package by an alias.
-var placed = pattern.New(`^(?:(?:file|link|portal|npm):|\.\.?/)`)
-
-// replacement is a value in what a package.json has in place of versions that others ask for.
-var replacement = pattern.New(`"([^"]+)"\s*:\s*"([^"]+)"`)
-
-// MovedIn are the dependencies of which the base's package.json names a version and the head's
-// a place in the tree, or another package by an alias, and those that the head has so in place
-// of what is asked for
-// (https://docs.npmjs.com/cli/configuring-npm/package-json#dependencies).
-func MovedIn(base, head []byte) []string {
-	var was, is Manifest
-	if json.Unmarshal(base, &was) != nil || json.Unmarshal(head, &is) != nil {
-		return nil
-	}
-	var out []string
-	before := was.all()
-	for name, version := range is.all() {
-		if old, there := before[name]; there && placed.MatchString(version) && !placed.MatchString(old) && !strings.HasPrefix(old, "workspace:") {
-			out = append(out, name)
-		}
-	}
-	replaced := func(m Manifest) [][]string {
-		return replacement.FindAllStringSubmatch(string(m.Overrides)+string(m.Resolutions)+string(m.Pnpm), -1)
-	}
-	old := replaced(was)
-	for _, r := range replaced(is) {
-		if placed.MatchString(r[2]) && !slices.ContainsFunc(old, func(o []string) bool { return o[0] == r[0] }) {
-			out = append(out, r[1])
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // members are the patterns of the folders that the packages of a workspace are in.
 func (m Manifest) members() []string {
 	var list []string

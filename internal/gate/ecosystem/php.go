@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -28,7 +29,40 @@ func phpClasses() classTable {
 		holds:   whereWritten([]string{"src", "lib", "app"}, phpHolds, phpTested),
 		folders: folders,
 		mixed:   mixedBy(map[string]*Mixture{"composer.json": {compare.Steering, mergeJSON("scripts")}}),
+		origins: func(name string) func([]byte) origins {
+			if name == "composer.lock" {
+				return composerOrigins
+			}
+			return nil
+		},
 	}
+}
+
+// composerOrigins reads a composer.lock: the archive of a package is one of its source.
+func composerOrigins(src []byte) origins {
+	type pkg struct {
+		Name string `json:"name"`
+		Dist struct {
+			Type string `json:"type"`
+			URL  string `json:"url"`
+		} `json:"dist"`
+	}
+	var lock struct {
+		Packages []pkg `json:"packages"`
+		Dev      []pkg `json:"packages-dev"`
+	}
+	if json.Unmarshal(src, &lock) != nil {
+		return origins{}
+	}
+	out := origins{of: map[string]string{}}
+	for _, p := range append(lock.Packages, lock.Dev...) {
+		from := ""
+		if p.Dist.Type == "path" {
+			from = p.Dist.URL
+		}
+		out.add(p.Name, from)
+	}
+	return out
 }
 
 // phpEcosystem is PHP tested with PHPUnit.

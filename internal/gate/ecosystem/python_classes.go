@@ -23,6 +23,7 @@ func pythonClasses() classTable {
 		},
 		holds:   whereWritten(nil, pythonHolds),
 		folders: folders,
+		origins: pythonOrigins,
 		mixed: mixedBy(map[string]*Mixture{
 			"pyproject.toml": {compare.Steering, mergeSections("tool.pytest", "tool.tox", "tool.nox", "tool.coverage", "tool.hatch.envs", "tool.poe", "tool.taskipy")},
 			"setup.cfg":      {compare.Steering, mergeSections("tool:pytest", "pytest", "tox", "testenv", "aliases", "test", "unittest", "nosetests", "coverage")},

@@ -246,6 +246,49 @@ func ImportsModule(text, dir, name string) bool {
 	return false
 }
 
+// TopModule is the name by which a Python or Ruby source is imported from a folder in which
+// modules are looked for, and that folder; empty: it is none.
+func TopModule(name string) (dir, module string) {
+	dir, stem := path.Dir(name), strings.TrimSuffix(path.Base(name), path.Ext(name))
+	switch path.Ext(name) {
+	case ".py":
+		if stem == "__init__" {
+			dir, stem = path.Dir(dir), path.Base(dir)
+		}
+		return dir, stem
+	case ".rb":
+		if in, module, ok := strings.Cut("/"+name, "/lib/"); ok {
+			return path.Join(strings.TrimPrefix(in, "/"), "lib"), strings.TrimSuffix(module, ".rb")
+		}
+	}
+	return "", ""
+}
+
+// ImportsTop says whether a source imports a module by its name alone, and not by its place in
+// the tree.
+func ImportsTop(text, ext, module string) bool {
+	switch ext {
+	case ".py":
+		for _, m := range pythonImport.FindAllStringSubmatch(text, -1) {
+			names := []string{m[1]}
+			if m[3] != "" {
+				names = strings.Split(m[3], ",")
+			}
+			for _, one := range names {
+				first, _, _ := strings.Cut(strings.TrimSpace(one), " ")
+				if top, _, _ := strings.Cut(first, "."); top == module {
+					return true
+				}
+			}
+		}
+	case ".rb":
+		return slices.ContainsFunc(rubyRequire.FindAllStringSubmatch(text, -1), func(m []string) bool {
+			return m[1] == "" && strings.TrimSuffix(m[2], ".rb") == module
+		})
+	}
+	return false
+}
+
 var rubyRequire = pattern.New(`(?m)^\s*(?:require|load)(_relative)?[\s(]+["']([^"']+)["']`)
 
 // ImportsFeature says whether a Ruby source in dir requires a file of the tree.

@@ -1,6 +1,7 @@
 package sides
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -21,15 +22,15 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 			if ecosystem.ReplacesRunner(f.Path) {
 				brought = append(brought, f.Path)
 			}
-			if ecosystem.ShadowsLibrary(f.Path, r.onHead) {
+			if ecosystem.ShadowsLibrary(f.Path, r.onHead) || r.answers(f.Path) {
 				library = append(library, f.Path)
 			}
 			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
 				over = append(over, f.Path)
 			}
 		}
-		if f.Status == change.Modified && path.Base(f.Path) == "package.json" {
-			moved = append(moved, r.movedIn(ctx, f.Path)...)
+		if f.Status != change.Deleted && ecosystem.SaysOrigins(f.Path) {
+			moved = append(moved, r.movedIn(ctx, f)...)
 		}
 		if f.Status != change.Deleted && r.loadedFor(ctx, f.Path) != "" {
 			compiled = append(compiled, f.Path)
@@ -44,7 +45,8 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 		if err != nil {
 			return nil, nil, err
 		}
-		found = append(found, ecosystem.MarksIn(f.Path, added)...)
+		own := r.besideOnBase(f.Path)
+		found = append(found, slices.DeleteFunc(ecosystem.MarksIn(f.Path, added), func(m ecosystem.Mark) bool { return own && m.TakesPlace() })...)
 	}
 	if len(brought) > 0 {
 		unbelieved = append(unbelieved, "the change brings what can stand for a program that runs tests: "+ecosystem.Listed(brought, 5))
@@ -56,25 +58,88 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 		unbelieved = append(unbelieved, "the change brings what is compiled and loaded in place of a source: "+ecosystem.Listed(compiled, 5))
 	}
 	if len(library) > 0 {
-		unbelieved = append(unbelieved, "the change brings modules that are imported in place of the standard library's: "+ecosystem.Listed(library, 5))
+		unbelieved = append(unbelieved, "the change brings modules that are imported in place of the standard library's, or of installed ones: "+ecosystem.Listed(library, 5))
 	}
 	if len(moved) > 0 {
-		unbelieved = append(unbelieved, "the change has dependencies come from its own tree, or from other packages under their names: "+ecosystem.Listed(moved, 5))
+		slices.Sort(moved)
+		unbelieved = append(unbelieved, "the change has dependencies come from its own tree, or from other packages under their names: "+ecosystem.Listed(slices.Compact(moved), 5))
 	}
 	return found, unbelieved, nil
 }
 
-// movedIn are the dependencies of a package.json that the change takes from elsewhere.
-func (r *Reader) movedIn(ctx context.Context, name string) []string {
-	base, err := r.Mirror.ReadFile(ctx, r.Base.Commit, name)
+// movedIn are the packages that a file of the change takes from elsewhere than the base does,
+// and the package that it makes of its folder, where the base takes one of that name from a
+// registry: members of a workspace come first.
+func (r *Reader) movedIn(ctx context.Context, f change.File) []string {
+	head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path)
 	if err != nil {
 		return nil // a submodule, or a link that leads nowhere
 	}
-	head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, name)
-	if err != nil {
-		return nil
+	var out []string
+	base := r.readBase(cmp.Or(f.OldPath, f.Path))
+	if base != nil {
+		out = ecosystem.MovedIn(f.Path, base, head)
 	}
-	return ecosystem.MovedIn(base, head)
+	if own := ecosystem.Own(f.Path, head); own != "" && r.fromRegistry(own, path.Base(f.Path)) {
+		out = append(out, own)
+	}
+	return out
+}
+
+// fromRegistry says whether files of this base name take a package from a registry on the base,
+// which has none of its own by that name.
+func (r *Reader) fromRegistry(pkg, file string) bool {
+	wanted := false
+	for _, name := range r.Plans[ecosystem.Base].Files {
+		if path.Base(name) != file || ecosystem.InFolder(name, "node_modules", "vendor") {
+			continue
+		}
+		src := r.readBase(name)
+		if ecosystem.Own(name, src) == pkg {
+			return false
+		}
+		wanted = wanted || ecosystem.FromRegistry(pkg, name, src)
+	}
+	return wanted
+}
+
+// besideOnBase says whether the base has a source of the same language in the folder of a file,
+// which then is no new package.
+func (r *Reader) besideOnBase(name string) bool {
+	return slices.ContainsFunc(r.Plans[ecosystem.Base].Files, func(f string) bool {
+		return path.Dir(f) == path.Dir(name) && path.Ext(f) == path.Ext(name)
+	})
+}
+
+// answers says whether a file that the change brings is what sources of the base import by a
+// name that the base has no file for: something that is installed answered it.
+func (r *Reader) answers(name string) bool {
+	dir, module := ecosystem.TopModule(name)
+	if module == "" || !r.searched(dir) {
+		return false
+	}
+	for _, f := range r.Plans[ecosystem.Base].Files {
+		stem := strings.TrimSuffix(f, path.Ext(f))
+		if path.Ext(f) == path.Ext(name) && strings.HasSuffix("/"+stem, "/"+module) || strings.Contains("/"+f, "/"+module+"/") {
+			return false
+		}
+	}
+	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		return path.Ext(f.name) == path.Ext(name) && ecosystem.ImportsTop(r.textOf(f), path.Ext(name), module)
+	})
+}
+
+// searched says whether modules are looked for in a folder: that of a project, or of its
+// sources or tests.
+func (r *Reader) searched(dir string) bool {
+	for _, p := range r.Plans[ecosystem.Base].Projects {
+		for _, in := range []string{"", "src", "lib", "python", "test", "tests", "spec"} {
+			if path.Join(p.Dir, in) == dir {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // loadedFor is the source of the head in place of which a file of it would be loaded.

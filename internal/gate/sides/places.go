@@ -109,6 +109,17 @@ func (r *Reader) Sites(id ecosystem.ID, eco string) []Site {
 	return out
 }
 
+// MovedAsItIs says whether the file of a test of the base has another name on the head and the
+// same text, so that what runs there is the base's: in the same folder, or moved along with the
+// sources, as its relative imports would lead elsewhere.
+func (r *Reader) MovedAsItIs(id ecosystem.ID) bool {
+	file, src := r.TestFileOf(id)
+	return src != nil && slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
+		return f.Status == change.Renamed && f.OldPath == file && f.Added == 0 && f.Deleted == 0 && !f.Binary &&
+			(path.Dir(f.Path) == path.Dir(file) || r.movedAlong(f))
+	})
+}
+
 // EcoOf names the ecosystem of the command that reported a test.
 func (r *Reader) EcoOf(id ecosystem.ID) string {
 	pkg := ecosystem.ID{Unit: id.Unit, Package: id.Package}

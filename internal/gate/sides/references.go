@@ -14,7 +14,7 @@ type steeringText struct{ dir, text, eco string }
 
 // Referred reads what the trees say of files elsewhere.
 func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred {
-	called := map[string]bool{}
+	called, judges := map[string]bool{}, map[string]string{}
 	var settings []string
 	var steering []steeringText
 	note := func(dir, text string) {
@@ -49,6 +49,17 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 				steering = append(steering, steeringText{p.Dir, text, p.Eco.Name})
 			}
 		}
+		for _, name := range r.Plans[side].Files {
+			eco := ecosystem.DeclaresTests(name)
+			if eco == "" || ecosystem.IgnoredDir(path.Dir(name)) {
+				continue
+			}
+			if src, err := ecosystem.ReadInTree(root, name); err == nil {
+				for _, script := range ecosystem.DeclaredScripts(name, string(src)) {
+					judges[path.Join(path.Dir(name), script)], judges[path.Clean(script)] = eco, eco
+				}
+			}
+		}
 		for name := range called {
 			if src, err := ecosystem.ReadInTree(root, name); err == nil && !ecosystem.IsSource(name) {
 				steering = append(steering, steeringText{path.Dir(name), string(src), ""})
@@ -64,12 +75,17 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 	}
 	return ecosystem.Referred{
 		Called:   called,
+		Judges:   judges,
 		Runs:     r.runsTests(called),
 		Product:  r.product(called),
 		Doctests: doctests,
 		Setup:    func(name string) bool { return ecosystem.NamesSetup(all, name) },
 		Data:     r.data(both, steering),
-		Steered:  r.steered(both, steering),
+		Ships:    r.ships,
+		Documented: func(name string) string {
+			return r.documented(name, all, steering)
+		},
+		Steered: r.steered(both, steering),
 		Holds: func(name string) bool { // what the head writes into a file makes no test of it
 			v := both[name]
 			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) && !ecosystem.IsTestProgram(name, v.Base, r.readBase) {
@@ -83,6 +99,49 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 				ecosystem.IsCalledHelper(name) && r.onlyTests(both, ecosystem.ImportsOrLists)(name)
 		},
 	}
+}
+
+// documented names the ecosystem that runs the examples of a document as tests, as the base has
+// it; empty: none does.
+func (r *Reader) documented(name, settings string, steering []steeringText) string {
+	p := r.Plans[ecosystem.Base]
+	if p == nil {
+		return ""
+	}
+	texts := []string{settings}
+	for _, s := range steering {
+		texts = append(texts, s.text)
+	}
+	for _, c := range p.Test {
+		texts = append(texts, c.Text)
+	}
+	if eco := ecosystem.CollectsDocument(strings.Join(texts, "\n"), name); eco != "" {
+		return eco
+	}
+	for _, f := range r.sourcesOfBase() {
+		if f.apart {
+			continue
+		}
+		if eco := ecosystem.RunsDocument(f.name, r.textOf(f), name); eco != "" {
+			return eco
+		}
+	}
+	return ""
+}
+
+// ships says whether sources beside a folder of data, or below it, name it.
+func (r *Reader) ships(name string) bool {
+	beside, ok := ecosystem.ShippedBy(name)
+	if !ok || r.Plans[ecosystem.Base] == nil {
+		return false
+	}
+	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		if f.test || f.apart || !strings.HasPrefix(f.name, beside+"/") || ecosystem.InTestFolder(f.name) {
+			return false
+		}
+		text, dir := r.textOf(f), path.Dir(f.name)
+		return ecosystem.Names(text, dir, name) || ecosystem.Embeds(text, dir, name)
+	})
 }
 
 // readBase returns a file of the base, nil where it has none that can be read.

@@ -1,0 +1,203 @@
+package ecosystem
+
+import (
+	"encoding/json"
+	"path"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var (
+	// placed is a version that is a place in the tree, or another package by an alias.
+	placed = pattern.New(`^(?:(?:file|link|portal|npm|workspace):|\.\.?/)`)
+	// replacement is a value in what a package.json has in place of versions that others ask for.
+	replacement = pattern.New(`"([^"]+)"\s*:\s*"([^"]+)"`)
+	// tarball is the address of a package's archive in a registry.
+	tarball = pattern.New(`^https?://.*?/((?:@[^/]+(?:/|%2[fF]))?[^/]+)/-/[^/]+$`)
+	// yarnEntry is an entry of yarn.lock: the first name that it answers, and where from.
+	yarnEntry = pattern.New(`(?m)^"?((?:@[^/\s"]+/)?[^@\s"]+)@[^\n]*:\n(?:[ \t]+[^\n]*\n)*?[ \t]+(?:resolved|resolution:) "?([^"\s]+)"?`)
+)
+
+// nodeOrigins reads package.json and the lockfiles of npm, yarn and pnpm.
+func nodeOrigins(name string) func([]byte) origins {
+	switch name {
+	case "package.json":
+		return manifestOrigins
+	case "package-lock.json", "npm-shrinkwrap.json":
+		return npmLockOrigins
+	case "yarn.lock":
+		return yarnOrigins
+	case "pnpm-lock.yaml":
+		return pnpmOrigins
+	}
+	return nil
+}
+
+// manifestOrigins reads a package.json
+// (https://docs.npmjs.com/cli/configuring-npm/package-json#dependencies).
+func manifestOrigins(src []byte) origins {
+	var m Manifest
+	if json.Unmarshal(src, &m) != nil {
+		return origins{}
+	}
+	from := func(version string) string {
+		if placed.MatchString(version) {
+			return version
+		}
+		return ""
+	}
+	out := origins{own: m.Name, of: map[string]string{}, replaced: map[string]string{}}
+	for pkg, version := range m.all() {
+		out.of[pkg] = from(version)
+	}
+	for _, r := range replacement.FindAllStringSubmatch(string(m.Overrides)+string(m.Resolutions)+string(m.Pnpm), -1) {
+		out.replaced[r[1]] = from(r[2])
+	}
+	return out
+}
+
+// archiveOf returns what an archive's address names in place of a package; empty: that
+// package, or an address that does not say which.
+func archiveOf(pkg, address string) string {
+	address, _, _ = strings.Cut(address, "#")
+	m := tarball.FindStringSubmatch(address)
+	switch {
+	case m == nil && strings.HasPrefix(address, "http"), address == "":
+		return ""
+	case m == nil:
+		return address
+	}
+	if of := strings.ReplaceAll(strings.ReplaceAll(m[1], "%2f", "/"), "%2F", "/"); of != pkg {
+		return of
+	}
+	return ""
+}
+
+// npmLockOrigins reads a lockfile of npm (https://docs.npmjs.com/cli/configuring-npm/package-lock-json).
+func npmLockOrigins(src []byte) origins {
+	type entry struct {
+		Resolved     string           `json:"resolved"`
+		Version      string           `json:"version"` // may also say where from
+		Dependencies map[string]entry `json:"dependencies"`
+	}
+	var lock struct {
+		Packages map[string]struct {
+			Resolved string `json:"resolved"`
+		} `json:"packages"`
+		Dependencies map[string]entry `json:"dependencies"` // of version 1
+	}
+	if json.Unmarshal(src, &lock) != nil {
+		return origins{}
+	}
+	out := origins{of: map[string]string{}}
+	for at, p := range lock.Packages {
+		if _, pkg, ok := cutLast("/"+at, "/node_modules/"); ok {
+			out.add(pkg, archiveOf(pkg, p.Resolved))
+		}
+	}
+	var old func(map[string]entry)
+	old = func(all map[string]entry) {
+		for pkg, e := range all {
+			if e.Resolved == "" && placed.MatchString(e.Version) {
+				e.Resolved = e.Version
+			}
+			out.add(pkg, archiveOf(pkg, e.Resolved))
+			old(e.Dependencies)
+		}
+	}
+	old(lock.Dependencies)
+	return out
+}
+
+// add notes where a package comes from. One of which a tree has several versions comes from
+// elsewhere where one of them does.
+func (o origins) add(pkg, from string) {
+	if o.of[pkg] == "" {
+		o.of[pkg] = from
+	}
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
+// yarnOrigins reads a yarn.lock of version 1 (https://classic.yarnpkg.com/lang/en/docs/yarn-lock/)
+// or a later one.
+func yarnOrigins(src []byte) origins {
+	out := origins{of: map[string]string{}}
+	for _, m := range yarnEntry.FindAllStringSubmatch(string(src), -1) {
+		pkg, at := m[1], m[2]
+		if strings.Contains(at, "://") {
+			out.add(pkg, archiveOf(pkg, at))
+			continue
+		}
+		of, version, _ := strings.Cut(strings.TrimPrefix(at, "@"), "@")
+		if strings.HasPrefix(at, "@") {
+			of = "@" + of
+		}
+		switch {
+		case of != pkg:
+			out.add(pkg, of)
+		case strings.HasPrefix(version, "npm:"):
+			out.add(pkg, "")
+		default:
+			out.add(pkg, version)
+		}
+	}
+	return out
+}
+
+// pnpmOrigins reads a pnpm-lock.yaml (https://github.com/pnpm/spec/tree/master/lockfile).
+func pnpmOrigins(src []byte) origins {
+	type set map[string]any
+	var lock struct {
+		Importers map[string]map[string]any `yaml:"importers"`
+		Packages  map[string]struct {
+			Resolution struct {
+				Tarball string `yaml:"tarball"`
+			} `yaml:"resolution"`
+		} `yaml:"packages"`
+		Dependencies    set `yaml:"dependencies"` // of a lockfile of one project
+		DevDependencies set `yaml:"devDependencies"`
+	}
+	if yaml.Unmarshal(src, &lock) != nil {
+		return origins{}
+	}
+	out := origins{of: map[string]string{}}
+	needs := func(all map[string]any) {
+		for pkg, v := range all {
+			version, _ := v.(string)
+			if m, ok := v.(map[string]any); ok {
+				version, _ = m["version"].(string)
+			}
+			version, _, _ = strings.Cut(version, "(")
+			if of, _, ok := strings.Cut(strings.TrimLeft(version, "/@"), "@"); placed.MatchString(version) || ok && of != strings.TrimLeft(pkg, "@") {
+				out.add(pkg, version)
+				continue
+			}
+			out.add(pkg, "")
+		}
+	}
+	for _, sets := range lock.Importers {
+		for _, name := range []string{"dependencies", "devDependencies", "optionalDependencies"} {
+			all, _ := sets[name].(map[string]any)
+			needs(all)
+		}
+	}
+	needs(lock.Dependencies)
+	needs(lock.DevDependencies)
+	for key, p := range lock.Packages {
+		pkg, _, _ := cutLast(strings.TrimPrefix(key, "/"), "@")
+		if pkg == "" { // before version 6
+			pkg = path.Dir(strings.TrimPrefix(key, "/"))
+		}
+		out.add(pkg, archiveOf(pkg, p.Resolution.Tarball))
+	}
+	return out
+}
