@@ -307,6 +307,9 @@ func (a *arm) runOthers(ctx context.Context, s selection) (Suite, error) {
 		}
 		c.Stage = a.stage
 		suite, err := a.runOther(ctx, c)
+		if err == nil {
+			err = a.unimport(ctx, c, suite)
+		}
 		if err != nil {
 			return out, err
 		}
@@ -343,6 +346,55 @@ func (a *arm) runOther(ctx context.Context, c ecosystem.Command) (Suite, error) 
 			return nil, err
 		}
 	}
+}
+
+// unimport runs files of the arm again that are not loaded, as they import a name that is not
+// there, without the name, so that those of their tests say something that do not use it.
+func (a *arm) unimport(ctx context.Context, c ecosystem.Command, suite Suite) error {
+	e := ecosystem.Named(c.Eco)
+	if a.stage != StageKept || c.Results == nil || e == nil || e.Unimport == nil {
+		return nil
+	}
+	for range maxDrops {
+		var files []string
+		for id, t := range suite {
+			if id.Test != "" || id.Unit != c.Unit || !t.Broken || !slices.Contains(a.files, id.Package) {
+				continue
+			}
+			src := a.cut[id.Package].rest
+			if src == nil {
+				var err error
+				if src, err = a.r.Mirror.ReadFile(ctx, a.commit, id.Package); err != nil {
+					continue // a link that leads nowhere
+				}
+			}
+			if rest, ok := e.Unimport(src, t.Output); ok {
+				a.cut[id.Package] = cutFile{rest: rest, why: map[string]string{}}
+				files = append(files, id.Package)
+			}
+		}
+		if len(files) == 0 {
+			return nil
+		}
+		if err := a.layCut(ctx); err != nil {
+			return err
+		}
+		less, ok := c.Results.Narrow(c, ecosystem.Part{Packages: slices.Sorted(slices.Values(files))})
+		if !ok {
+			less = c
+		}
+		again, err := a.runOther(ctx, less)
+		if err != nil {
+			return err
+		}
+		for id := range suite {
+			if slices.Contains(files, id.Package) {
+				delete(suite, id)
+			}
+		}
+		suite.Add(again)
+	}
+	return nil
 }
 
 // rebuild builds the arm again for a command that needs it, without the files

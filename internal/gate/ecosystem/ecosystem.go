@@ -102,6 +102,11 @@ type Ecosystem struct {
 	// there, and names that: it is no reproduction where only the change has it.
 	// deps says that it is a dependency.
 	Absent func(output string) (name string, deps bool)
+
+	// Unimport is a file of tests without the import of a name that its output says is not
+	// there, so that its tests run that do not use it; nil: the language loads no file for a
+	// single name. ok is false where the file does not import the name by itself.
+	Unimport func(src []byte, output string) (rest []byte, ok bool)
 }
 
 // All are the ecosystems that the gate knows, in the order in which their commands are

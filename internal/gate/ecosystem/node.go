@@ -40,9 +40,10 @@ func nodeEcosystem() *Ecosystem {
 		Compiled: func(name string) bool {
 			return slices.Contains([]string{".ts", ".mts", ".cts", ".tsx"}, path.Ext(name))
 		},
-		adopt:  adoptNode,
-		Absent: absentInNode,
-		Pin:    pinNode,
+		adopt:    adoptNode,
+		Absent:   absentInNode,
+		Unimport: unimportNode,
+		Pin:      pinNode,
 	}
 }
 

@@ -36,6 +36,7 @@ func pythonEcosystem() *Ecosystem {
 		Steers:   steersPython,
 		adopt:    adoptPython,
 		Absent:   absentInPython,
+		Unimport: unimportPython,
 	}
 }
 
