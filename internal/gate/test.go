@@ -3,10 +3,12 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/runs"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -218,8 +220,53 @@ func (r *runner) compare(ctx context.Context) error {
 		r.unconfirmed()
 		return err
 	}
+	r.alikeOld()
 	return nil
 }
+
+// alikeOld takes the blame from new tests that fail for the reason for which old ones do, with
+// and without the change: what they need is not there, such as a program that nothing has built
+// or a service.
+func (r *runner) alikeOld() {
+	t := &r.res.Tests
+	old := map[string]bool{} // reasons, by where they are
+	for _, k := range t.PreExisting {
+		if k.ID.Test != "" {
+			old[k.ID.Unit+"\x00"+masked(ecosystem.FailureLine(k.Output))] = true
+		}
+	}
+	passes := map[ID]bool{} // packages
+	for id, test := range r.suites[Head] {
+		if id.Test != "" && test.Status == Passed {
+			passes[ID{Unit: id.Unit, Package: id.Package}] = true
+		}
+	}
+	t.NewFailing = slices.DeleteFunc(t.NewFailing, func(k Case) bool {
+		why := ecosystem.FailureLine(k.Output)
+		if k.ID.Test == "" || len(why) < minReason || compares.MatchString(why) || !old[k.ID.Unit+"\x00"+masked(why)] {
+			return false
+		}
+		if passes[ID{Unit: k.ID.Unit, Package: k.ID.Package}] {
+			t.Unknown = append(t.Unknown, k)
+		} else {
+			t.PreExisting = append(t.PreExisting, k)
+		}
+		r.note("%s is new and fails as old tests do without the change: %s", k.ID, why)
+		return true
+	})
+	t.Sort()
+}
+
+// compares is what says that a test found something else than it expected, which many say.
+var compares = pattern.New(`(?i)assert|expect|equal|\bwant|\bgot\b|should|mismatch|differ`)
+
+// minReason is how long a reason has to be to say more than that something is not equal.
+const minReason = 20
+
+var anyNumber = pattern.New(`\d+`)
+
+// masked is a reason without its numbers.
+func masked(why string) string { return anyNumber.ReplaceAllString(why, "0") }
 
 // reveal runs tests by themselves on base that a panic kept from running there
 // and that fail on the head, so that they can be compared.
