@@ -167,7 +167,7 @@ func cmakeProject(s *Survey, dir string) Project {
 	}
 	t := Command{Stage: StageTest, Unit: dir}.reporting(text(""))
 	t.Results = &Results{
-		Name: "JUnit XML of ctest", Collect: grouped(parseJUnit(byCTest)), Rebuild: true,
+		Name: "JUnit XML of ctest", Collect: numberedGroups(parseJUnit(byCTest)), Rebuild: true,
 		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
 		Probe: func(c Command, _ Probing) (Command, string) {
 			d := c.reporting(text(" --schedule-random --repeat until-fail:2"))
@@ -213,7 +213,7 @@ func mesonProject(s *Survey, dir string) Project {
 	t = t.reporting(text + "; status=$?; cp " + cBuild + `/meson-logs/testlog.junit.xml "$RESULTS"; exit $status`)
 	t.Text = text
 	t.Results = &Results{
-		Name: "JUnit XML of meson", Collect: grouped(parseJUnit(byMeson)), Rebuild: true,
+		Name: "JUnit XML of meson", Collect: numberedGroups(parseJUnit(byMeson)), Rebuild: true,
 		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
 	}
 	p.Test = []Command{t}

@@ -186,4 +186,9 @@ func grouped(parse func([]byte) ([]outcome, error)) func(string) Collector {
 	return func(unit string) Collector { return &document{unit: unit, parse: parse} }
 }
 
+// numberedGroups is that where tests of one package may have one name.
+func numberedGroups(parse func([]byte) ([]outcome, error)) func(string) Collector {
+	return func(unit string) Collector { return &document{unit: unit, twins: true, parse: parse} }
+}
+
 var _ io.Writer = (*document)(nil)

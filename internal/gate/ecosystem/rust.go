@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -205,12 +206,14 @@ var (
 func parseCargo(data []byte) ([]outcome, error) {
 	var out []outcome
 	program, said := "", saying{at: -1}
-	var tests map[string]int // of the program that runs, where they stand in out
+	times := map[string]int{} // by program: each member of a workspace can have one of that name
+	var tests map[string]int  // of the program that runs, where they stand in out
 	running, counted, failed := false, 0, 0
 	for line := range bytes.Lines(data) {
 		text := strings.TrimRight(plainText(string(line)), "\r\n")
 		if m := cargoRunning.FindStringSubmatch(text); m != nil {
 			program = m[1] + m[3]
+			times[program]++
 			continue
 		}
 		switch m := cargoTest.FindStringSubmatch(text); {
@@ -230,6 +233,9 @@ func parseCargo(data []byte) ([]outcome, error) {
 				o.status = Skipped
 			}
 			tests[o.name] = len(out)
+			if n := times[program]; n > 1 {
+				o.name = fmt.Sprintf("%s[%d]", o.name, n)
+			}
 			out = append(out, o)
 		case cargoStdout.MatchString(text):
 			at, ok := tests[docLine.ReplaceAllString(cargoStdout.FindStringSubmatch(text)[1], "")]

@@ -81,6 +81,9 @@ var (
 	heading   = pattern.New(`^\s*(?:error: (?:subprocess-exited-with-error|metadata-generation-failed)|npm err(?:or|!) (?:code|errno|syscall|path) .*)$`)
 )
 
+// pytestError is what pytest begins the lines of an error with.
+var pytestError = pattern.New(`^E {2,}`)
+
 // FailureLine is the line of a failed command's output that says why it failed: its own error
 // message, else its last line. Of a command that prints nothing it says so.
 func FailureLine(output string) string {
@@ -88,6 +91,7 @@ func FailureLine(output string) string {
 	next := false
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(strings.TrimPrefix(plainText(line), "INTERNALERROR>"))
+		line = pytestError.ReplaceAllString(line, "")
 		switch {
 		case announced.MatchString(line):
 			next, head = true, cmp.Or(head, line)
