@@ -22,7 +22,7 @@ func (r *runner) keepCommands() {
 			if len(was.Test) == 0 || was.Missing != "" {
 				continue
 			}
-			moved := was.MovedTo(r.sides.MovedTo(was.Dir))
+			moved := was.MovedTo(r.sides.ProjectMovedTo(was))
 			now := r.sides.ProjectAt(Head, was.Eco.Name, moved.Dir)
 			switch {
 			case now == nil && r.sides.Deleted(was):

@@ -116,7 +116,33 @@ func (r *Reader) MovedAsItIs(id ecosystem.ID) bool {
 	file, src := r.TestFileOf(id)
 	return src != nil && slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
 		return f.Status == change.Renamed && f.OldPath == file && f.Added == 0 && f.Deleted == 0 && !f.Binary &&
-			(path.Dir(f.Path) == path.Dir(file) || r.movedAlong(f))
+			(path.Dir(f.Path) == path.Dir(file) || r.movedWhole(f))
+	})
+}
+
+// movedWhole says whether all that was in a folder moved with a file to where that is now, and
+// no source is new: nothing else can be used where the old one was.
+func (r *Reader) movedWhole(f change.File) bool {
+	from, to := movedPrefix(f)
+	inside := func(name string) (rel string, ok bool) {
+		if from == "" {
+			return name, true
+		}
+		return strings.CutPrefix(name, from+"/")
+	}
+	moved := map[string]bool{}
+	for _, o := range r.Change.Files {
+		switch {
+		case o.Status == change.Renamed:
+			rel, ok := inside(o.OldPath)
+			moved[o.OldPath] = ok && o.Path == path.Join(to, rel)
+		case o.Status != change.Deleted && o.Status != change.Modified && ecosystem.IsSource(o.Path):
+			return false
+		}
+	}
+	return !slices.ContainsFunc(r.Plans[ecosystem.Base].Files, func(name string) bool {
+		_, ok := inside(name)
+		return ok && ecosystem.IsSource(name) && !moved[name]
 	})
 }
 

@@ -88,6 +88,45 @@ func (r *Reader) ProjectAt(side ecosystem.Side, eco, dir string) *ecosystem.Proj
 	return nil
 }
 
+// ProjectMovedTo is the folder in which the head has a project of the base, its own where that
+// did not move: one that all of its files of tests are in, in the same places below it.
+func (r *Reader) ProjectMovedTo(p ecosystem.Project) string {
+	if to := r.MovedTo(p.Dir); to != p.Dir || r.Plans[ecosystem.Head] == nil {
+		return to
+	}
+	to, some := p.Dir, false
+	for _, f := range r.Plans[ecosystem.Base].Files {
+		if !ecosystem.Inside(p.Dir, f) || !p.Eco.IsTest(f) || !r.ownedBy(p, f) {
+			continue
+		}
+		rel := f
+		if p.Dir != "." {
+			rel = strings.TrimPrefix(f, p.Dir+"/")
+		}
+		dir, ok := strings.CutSuffix(r.MovedTo(f), "/"+rel)
+		if !ok || some && dir != to {
+			return p.Dir
+		}
+		to, some = dir, true
+	}
+	if !some || to == p.Dir || r.ProjectAt(ecosystem.Head, p.Eco.Name, to) == nil {
+		return p.Dir
+	}
+	return to
+}
+
+// ownedBy says whether a file of the base is in no project of the same ecosystem further in.
+func (r *Reader) ownedBy(p ecosystem.Project, name string) bool {
+	for _, list := range [][]ecosystem.Project{r.Plans[ecosystem.Base].Projects, r.Plans[ecosystem.Base].Left} {
+		for _, in := range list {
+			if in.Eco == p.Eco && len(in.Dir) > len(p.Dir) && in.Dir != p.Dir && ecosystem.Inside(in.Dir, name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Deleted says whether the change takes a project of the base away: nothing that
 // it was found by is left, also not elsewhere.
 func (r *Reader) Deleted(p ecosystem.Project) bool {
