@@ -22,6 +22,33 @@ func javaClasses() classTable {
 		holds:   whereWritten([]string{"main"}, javaFramework, javaTested),
 		folders: []string{"src/test", "src/integrationTest"},
 		mixed:   mixedBy(map[string]*Mixture{"pom.xml": {compare.Steering, mergePom}}),
+		origins: javaOrigins,
+	}
+}
+
+var (
+	// https://maven.apache.org/pom.html#Repositories, and #Dependencies
+	pomLocal = pattern.New(`<(?:url>\s*file:|systemPath>)\s*([^<\s]*)`)
+	// https://docs.gradle.org/current/userguide/declaring_dependencies_basics.html
+	gradleLocal = pattern.New(`(?:\b(?:\w*[iI]mplementation|\w*[cC]ompile(?:Only)?|\w*[rR]untime(?:Only)?|api|classpath)\b[\s(]*(?:files|fileTree)\b|\bflatDir\b|\burl\b[^"'\n]*["']file:)[^\n]*`)
+)
+
+// javaOrigins reads the archives and repositories of the tree that Maven and Gradle are given.
+func javaOrigins(name string) func([]byte) origins {
+	local := gradleLocal
+	switch name {
+	case "pom.xml":
+		local = pomLocal
+	case "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts":
+	default:
+		return nil
+	}
+	return func(src []byte) origins {
+		out := origins{replaced: map[string]string{}}
+		for _, m := range local.FindAllStringSubmatch(string(src), -1) {
+			out.replaced[strings.TrimSpace(m[len(m)-1])] = name
+		}
+		return out
 	}
 }
 

@@ -60,6 +60,10 @@ func TestMovedInFiles(t *testing.T) {
 		{"Gemfile", "gem 'a', '~> 1'\ngem \"b\"\n", "gem 'a', '~> 2'\ngem \"b\", path: \"b\"\n", "b"},
 		{"Gemfile.lock", "GEM\n  remote: https://r.example/\n  specs:\n    a (1.0)\n      b (>= 1)\n    b (1.0)\n", "PATH\n  remote: a\n  specs:\n    a (1.0)\n\nGEM\n  remote: https://r.example/\n  specs:\n    b (1.0)\n", "a"},
 		{"composer.lock", `{"packages-dev": [{"name": "x/a", "dist": {"type": "zip", "url": "https://r.example"}}]}`, `{"packages-dev": [{"name": "x/a", "dist": {"type": "path", "url": "a"}}]}`, "x/a"},
+		{"pom.xml", "<repository><url>https://r.example</url></repository>", "<repository><url>https://r.example</url></repository><repository><url>file://${project.basedir}/repo</url></repository><systemPath>${basedir}/lib/x.jar</systemPath>", "${basedir}/lib/x.jar //${project.basedir}/repo"},
+		{"build.gradle", "implementation 'a:b:1'", "inputs.files('a')\nimplementation files('libs/x.jar')", "implementation files('libs/x.jar')"},
+		{"composer.json", `{"repositories": []}`, `{"repositories": {"x": {"type": "path", "url": "lib/x"}}}`, "lib/x"},
+		{"requirements.txt", "a\n", "--find-links ./wheels\na\n", "./wheels"},
 		{"mix.exs", "[{:a, \"~> 1\"}, {:b, \"~> 1\", only: :test}]", "[{:a, \"~> 2\"}, {:b, path: \"b\", only: :test}]", "b"},
 		{"README.md", "a", "b", ""},
 	} {

@@ -1,7 +1,9 @@
 package ecosystem
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -30,12 +32,42 @@ func phpClasses() classTable {
 		folders: folders,
 		mixed:   mixedBy(map[string]*Mixture{"composer.json": {compare.Steering, mergeJSON("scripts")}}),
 		origins: func(name string) func([]byte) origins {
-			if name == "composer.lock" {
+			switch name {
+			case "composer.json":
+				return composerRepositories
+			case "composer.lock":
 				return composerOrigins
 			}
 			return nil
 		},
 	}
+}
+
+// composerRepositories reads the places of the tree that a composer.json has packages taken from
+// (https://getcomposer.org/doc/05-repositories.md).
+func composerRepositories(src []byte) origins {
+	var m struct {
+		Repositories json.RawMessage `json:"repositories"` // a list, or an object
+	}
+	if json.Unmarshal(src, &m) != nil {
+		return origins{}
+	}
+	type repository struct {
+		Type string `json:"type"`
+		URL  string `json:"url"`
+	}
+	var all []repository
+	var named map[string]repository
+	if json.Unmarshal(m.Repositories, &all) != nil && json.Unmarshal(m.Repositories, &named) == nil {
+		all = slices.Collect(maps.Values(named))
+	}
+	out := origins{replaced: map[string]string{}}
+	for _, r := range all {
+		if r.Type == "path" || r.Type == "artifact" || r.Type == "package" {
+			out.replaced[cmp.Or(r.URL, r.Type)] = r.Type
+		}
+	}
+	return out
 }
 
 // composerOrigins reads a composer.lock: the archive of a package is one of its source.

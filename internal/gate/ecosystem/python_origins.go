@@ -11,6 +11,7 @@ var (
 	// requirementFrom is a line of requirements: a name with an address or a place, or these alone.
 	requirementFrom = pattern.New(`^(?:([\w.-]+)(?:\[[^\]]*\])?\s*@\s*(\S+)|(?:-e\s+|--editable[\s=]+)?(\.{0,2}/\S*|file:\S+)|([A-Za-z0-9][\w.-]*))`)
 	requirementFile = pattern.New(`^(?:[\w-]*requirements[\w.-]*|constraints[\w.-]*|[\w-]+-requirements)\.(?:txt|in)$`)
+	findLinks       = pattern.New(`^\s*(?:-f|--find-links)[\s=]+(\S+)`)
 	pythonSeparator = pattern.New(`[-_.]+`)
 )
 
@@ -23,7 +24,7 @@ func pythonOrigins(name string) func([]byte) origins {
 		return tomlLockOrigins
 	case requirementFile.MatchString(name):
 		return func(src []byte) origins {
-			out := origins{of: map[string]string{}}
+			out := origins{of: map[string]string{}, replaced: map[string]string{}}
 			for line := range strings.Lines(string(src)) {
 				out.require(line)
 			}
@@ -41,6 +42,10 @@ func pythonName(name string) string {
 
 // require notes a requirement (https://peps.python.org/pep-0508/, and what pip adds).
 func (o origins) require(line string) {
+	if m := findLinks.FindStringSubmatch(line); m != nil && o.replaced != nil {
+		o.replaced[m[1]] = "links"
+		return
+	}
 	m := requirementFrom.FindStringSubmatch(strings.TrimSpace(line))
 	switch {
 	case m == nil:

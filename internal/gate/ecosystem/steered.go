@@ -246,8 +246,8 @@ func ImportsModule(text, dir, name string) bool {
 	return false
 }
 
-// TopModule is the name by which a Python or Ruby source is imported from a folder in which
-// modules are looked for, and that folder; empty: it is none.
+// TopModule is the name by which a source of Python or Ruby, or a header of C and C++, is
+// imported from a folder in which such are looked for, and that folder; empty: it is none.
 func TopModule(name string) (dir, module string) {
 	dir, stem := path.Dir(name), strings.TrimSuffix(path.Base(name), path.Ext(name))
 	switch path.Ext(name) {
@@ -260,8 +260,15 @@ func TopModule(name string) (dir, module string) {
 		if in, module, ok := strings.Cut("/"+name, "/lib/"); ok {
 			return path.Join(strings.TrimPrefix(in, "/"), "lib"), strings.TrimSuffix(module, ".rb")
 		}
+	case ".h", ".hh", ".hpp":
+		return dir, stem
 	}
 	return "", ""
+}
+
+// SameLanguage says whether two files are sources of one ecosystem.
+func SameLanguage(a, b string) bool {
+	return anyEcosystem(func(e *Ecosystem) bool { return e.IsSource != nil && e.IsSource(a) && e.IsSource(b) })
 }
 
 // ImportsTop says whether a source imports a module by its name alone, and not by its place in
@@ -281,6 +288,8 @@ func ImportsTop(text, ext, module string) bool {
 				}
 			}
 		}
+	case ".h", ".hh", ".hpp":
+		return slices.ContainsFunc(cInclude.FindAllStringSubmatch(text, -1), func(m []string) bool { return m[1] == module+ext })
 	case ".rb":
 		return slices.ContainsFunc(rubyRequire.FindAllStringSubmatch(text, -1), func(m []string) bool {
 			return m[1] == "" && strings.TrimSuffix(m[2], ".rb") == module

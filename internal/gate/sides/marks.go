@@ -125,7 +125,7 @@ func (r *Reader) answers(name string) bool {
 		}
 	}
 	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
-		return path.Ext(f.name) == path.Ext(name) && ecosystem.ImportsTop(r.textOf(f), path.Ext(name), module)
+		return ecosystem.SameLanguage(f.name, name) && ecosystem.ImportsTop(r.textOf(f), path.Ext(name), module)
 	})
 }
 
@@ -133,7 +133,7 @@ func (r *Reader) answers(name string) bool {
 // sources or tests.
 func (r *Reader) searched(dir string) bool {
 	for _, p := range r.Plans[ecosystem.Base].Projects {
-		for _, in := range []string{"", "src", "lib", "python", "test", "tests", "spec"} {
+		for _, in := range []string{"", "src", "lib", "python", "include", "inc", "test", "tests", "spec"} {
 			if path.Join(p.Dir, in) == dir {
 				return true
 			}

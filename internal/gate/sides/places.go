@@ -120,6 +120,15 @@ func (r *Reader) MovedAsItIs(id ecosystem.ID) bool {
 	})
 }
 
+// MovesAsTheyAre says whether the change moves files and edits none of them.
+func (r *Reader) MovesAsTheyAre(files []string) bool {
+	return !slices.ContainsFunc(files, func(name string) bool {
+		return !slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
+			return f.Status == change.Renamed && f.Added == 0 && f.Deleted == 0 && !f.Binary && (f.Path == name || f.OldPath == name)
+		})
+	})
+}
+
 // movedWhole says whether all that was in a folder moved with a file to where that is now, and
 // no source is new: nothing else can be used where the old one was.
 func (r *Reader) movedWhole(f change.File) bool {
