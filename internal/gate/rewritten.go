@@ -29,6 +29,9 @@ func (r *runner) rewritten(ctx context.Context) error {
 	if left := r.leftBehind(); len(left) > 0 {
 		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change leaves what tests obey: "+ecosystem.Listed(left, 5))
 	}
+	if files := r.altered(); len(files) > 0 {
+		r.facts.Unbelieved = append(r.facts.Unbelieved, "setup or build of the change alters what it has installed for tests: "+ecosystem.Listed(files, 5))
+	}
 	return nil
 }
 

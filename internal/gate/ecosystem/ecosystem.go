@@ -103,6 +103,11 @@ type Ecosystem struct {
 	// deps says that it is a dependency.
 	Absent func(output string) (name string, deps bool)
 
+	// Installed are the folders below dir, of packages that tests may compare with or run by,
+	// which setup has installed in the same version in two trees; says says whether tests name a
+	// package. nil: what is installed lies elsewhere.
+	Installed func(base, head fs.FS, dir string, says func(name string) bool) []string
+
 	// Unimport is a file of tests without the import of a name that its output says is not
 	// there, so that its tests run that do not use it; nil: the language loads no file for a
 	// single name. ok is false where the file does not import the name by itself.

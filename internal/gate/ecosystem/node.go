@@ -42,8 +42,8 @@ func nodeEcosystem() *Ecosystem {
 		},
 		adopt:    adoptNode,
 		Absent:   absentInNode,
-		Unimport: unimportNode,
-		Pin:      pinNode,
+		Unimport: unimportNode, Installed: installedNode,
+		Pin: pinNode,
 	}
 }
 

@@ -36,7 +36,7 @@ func pythonEcosystem() *Ecosystem {
 		Steers:   steersPython,
 		adopt:    adoptPython,
 		Absent:   absentInPython,
-		Unimport: unimportPython,
+		Unimport: unimportPython, Installed: installedPython,
 	}
 }
 

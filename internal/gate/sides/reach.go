@@ -280,3 +280,15 @@ func (r *Reader) Redeclared(name string) bool {
 	}
 	return false
 }
+
+// TestsSay says whether a test of the base has the name of a package, as they do that import it.
+func (r *Reader) TestsSay(pkg string) bool {
+	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		if !f.test {
+			return false
+		}
+		text := r.textOf(f)
+		return strings.Contains(text, `"`+pkg+`"`) || strings.Contains(text, "'"+pkg+"'") || strings.Contains(text, `"`+pkg+`/`) || strings.Contains(text, "'"+pkg+"/") ||
+			strings.Contains(text, "import "+pkg) || strings.Contains(text, "from "+pkg)
+	})
+}

@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+)
+
+// maxInstalled bounds how many files of installed packages are compared.
+const maxInstalled = 20000
+
+// altered are files of packages that run tests, or that these compare with, which are not in
+// the head's tree what they are in the base's, though both have installed the same version:
+// setup or build of the change wrote into them.
+func (r *runner) altered() []string {
+	base, err := os.OpenRoot(r.executor.Prepared(Base).Tree.Dir)
+	if err != nil {
+		return nil
+	}
+	defer base.Close()
+	head, err := os.OpenRoot(r.executor.Prepared(Head).Tree.Dir)
+	if err != nil {
+		return nil
+	}
+	defer head.Close()
+	var out []string
+	left := maxInstalled
+	for _, p := range r.plan[Base].Projects {
+		if p.Eco.Installed == nil {
+			continue
+		}
+		for _, dir := range p.Eco.Installed(base.FS(), head.FS(), p.Dir, r.sides.TestsSay) {
+			out = append(out, unlike(base.FS(), head.FS(), dir, &left)...)
+			out = append(out, unlike(head.FS(), base.FS(), dir, &left)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// unlike are the sources below a folder of one tree of which another has none, or another one.
+func unlike(one, other fs.FS, dir string, left *int) []string {
+	var out []string
+	_ = fs.WalkDir(one, dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || *left == 0 {
+			return fs.SkipAll
+		}
+		if d.IsDir() || !slices.Contains([]string{".js", ".cjs", ".mjs", ".json", ".py"}, path.Ext(name)) {
+			return nil
+		}
+		*left--
+		a, errA := fs.ReadFile(one, name)
+		b, errB := fs.ReadFile(other, name)
+		if errA == nil && (errB != nil || !bytes.Equal(a, b)) {
+			out = append(out, name)
+		}
+		return nil
+	})
+	return out
+}
