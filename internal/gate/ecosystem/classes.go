@@ -113,7 +113,7 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	if also.Called[name] && isWrapper(name, src) || also.Runs != nil && also.Runs(name) {
 		return compare.Steering, ""
 	}
-	if eco = also.Judges[name]; eco != "" && !IsTestSource(name) && (path.Ext(name) == ".cmake" || judgeName.MatchString(path.Base(name))) {
+	if eco = also.Judges[name]; eco != "" && !IsTestSource(name) && (slices.Contains([]string{".cmake", ".json"}, path.Ext(name)) || judgeName.MatchString(path.Base(name))) {
 		return compare.Steering, eco
 	}
 	tables := All()

@@ -63,16 +63,21 @@ func elixirEcosystem() *Ecosystem {
 		},
 		Steers: func(name string) bool { return path.Base(name) == "mix.exs" || path.Base(name) == "mix.lock" },
 		Absent: func(output string) (string, bool) {
-			m := elixirMissing.FindStringSubmatch(output)
-			if m == nil {
-				return "", false
+			if m := elixirModule.FindStringSubmatch(output); m != nil { // of which the function is said to be missing, too
+				return m[1], false
 			}
-			return m[1] + m[2], false
+			if m := elixirMissing.FindStringSubmatch(output); m != nil {
+				return m[1], false
+			}
+			return "", false
 		},
 	}
 }
 
-var elixirMissing = pattern.New(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined|module (?:\w+\.)*(\w+) is not (?:available|loaded)`)
+var (
+	elixirModule  = pattern.New(`module (?:\w+\.)*(\w+) is not (?:available|loaded)`)
+	elixirMissing = pattern.New(`function (?:[\w.]+\.)?(\w+[?!]?)/\d+ is undefined`)
+)
 
 func findElixirProjects(s *Survey) []Project {
 	var out []Project

@@ -81,7 +81,7 @@ func raceArch(goos, arch string) bool {
 // goEcosystem is Go, by its modules.
 func goEcosystem() *Ecosystem {
 	return &Ecosystem{
-		Name: "Go", byGit: true, Units: "Go modules",
+		Name: goName, byGit: true, Units: "Go modules",
 		Programs: strings.Fields("go"),
 		Hosts:    strings.Fields("proxy.golang.org sum.golang.org"),
 		find:     findGoProjects,

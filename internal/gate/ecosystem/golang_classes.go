@@ -12,6 +12,9 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// goName is what people call the ecosystem.
+const goName = "Go"
+
 // goMain is what makes a test file one that others depend on.
 var (
 	goMain   = pattern.New(`(?m)^func TestMain\(`)
@@ -74,6 +77,18 @@ func putMeaning(from, into *modfile.File) (err error) {
 		}
 	}
 	return err
+}
+
+// VendoredAnew names the ecosystem of a copy of dependencies that a file is in and that only
+// one side has, as its list says (https://go.dev/ref/mod#vendoring): that side is built with it,
+// and the other from the cache of modules. Empty: it is in none.
+func VendoredAnew(name string, onBase, onHead func(name string) bool) string {
+	before, _, ok := strings.Cut("/"+name, "/vendor/")
+	list := path.Join(strings.TrimPrefix(before, "/"), "vendor", "modules.txt")
+	if !ok || onBase(list) == onHead(list) {
+		return ""
+	}
+	return goName
 }
 
 // goOrigins reads a go.mod (https://go.dev/ref/mod#go-mod-file). A replacement is one of what

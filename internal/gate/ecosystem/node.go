@@ -15,7 +15,7 @@ import (
 // nodeEcosystem is JavaScript and TypeScript on Node.js, by package.json.
 func nodeEcosystem() *Ecosystem {
 	return &Ecosystem{
-		Name: "Node.js", Units: "Node.js packages",
+		Name: nodeName, Units: "Node.js packages",
 		Programs: strings.Fields("node npm pnpm yarn bun deno"),
 		Provided: providedByNode,
 		Hosts:    strings.Fields("registry.npmjs.org registry.yarnpkg.com repo.yarnpkg.com npm.jsr.io"),

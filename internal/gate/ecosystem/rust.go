@@ -123,7 +123,6 @@ func rustProject(s *Survey, dir string, manifest tomlDoc, workspace bool) Projec
 		add(&p.Lint, StageLint, words("cargo clippy --offline --all-targets"+all)...)
 	}
 	p.Test = []Command{cargoTests(Command{Stage: StageTest, Unit: dir}, "cargo test --offline --no-fail-fast"+all)}
-	p.Notes = append(p.Notes, "tests inside of sources cannot be laid over the base, as only files of their own can")
 	return p
 }
 

@@ -38,7 +38,7 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 		if f.Status != change.Deleted && ecosystem.LinksModule(f.Path) {
 			over = append(over, f.Path)
 		}
-		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.MayHaveMarks(f.Path) {
+		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.MayHaveMarks(f.Path) || ecosystem.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
 			continue
 		}
 		added, err := r.addedText(ctx, f)
@@ -152,6 +152,12 @@ func (r *Reader) loadedFor(ctx context.Context, name string) string {
 		return code
 	}
 	return ecosystem.LoadedFor(name, read, r.onHead)
+}
+
+// onBase says whether the base has a file.
+func (r *Reader) onBase(name string) bool {
+	_, ok := slices.BinarySearch(r.Plans[ecosystem.Base].Files, name)
+	return ok
 }
 
 // onHead says whether the head has a file.

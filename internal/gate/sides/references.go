@@ -18,6 +18,9 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 	var settings []string
 	var steering []steeringText
 	note := func(dir, text string) {
+		for config, eco := range ecosystem.CompilerSettings(text) {
+			judges[path.Join(dir, config)] = eco
+		}
 		for _, w := range ecosystem.CalledIn(text) {
 			called[path.Join(dir, w)] = true
 		}

@@ -80,7 +80,9 @@ func (r *Reader) Classify(ctx context.Context) error {
 				continue
 			}
 			t := Touch{Path: name, File: f, Put: workspace.Put{Path: name, From: r.Base.Commit}}
-			if eco := ecosystem.ForTests(name, r.readBase); eco != "" {
+			if eco := ecosystem.VendoredAnew(name, r.onBase, r.onHead); eco != "" {
+				t.Class, t.eco = compare.Support, eco // all of it or nothing
+			} else if eco := ecosystem.ForTests(name, r.readBase); eco != "" {
 				t.Class, t.eco = compare.Test, eco
 			} else if m := ecosystem.MixtureOf(name); m != nil && !ecosystem.InFolder(name, ecosystem.DataFolders...) {
 				if !r.mix(&t, m, both[name]) {
