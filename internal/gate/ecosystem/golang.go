@@ -131,6 +131,7 @@ func findGoProjects(s *Survey) []Project {
 		} else {
 			m.version = s.tools.Go.Version
 			p.addGo(m, s.tools.Go.Race)
+			p.tagged(s)
 		}
 		out = append(out, p)
 	}

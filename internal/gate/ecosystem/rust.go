@@ -123,6 +123,7 @@ func rustProject(s *Survey, dir string, manifest tomlDoc, workspace bool) Projec
 		add(&p.Lint, StageLint, words("cargo clippy --offline --all-targets"+all)...)
 	}
 	p.Test = []Command{cargoTests(Command{Stage: StageTest, Unit: dir}, "cargo test --offline --no-fail-fast"+all)}
+	p.featured(s)
 	return p
 }
 

@@ -1,0 +1,87 @@
+package ecosystem
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var (
+	goTestTags    = pattern.New(`\bgo\s+test\b[^\n]*?\s-tags[=\s]+["']?([\w,]+)`)
+	goBuildLine   = pattern.New(`(?m)^//(?:go:build|\s*\+build)\s+(.*)$`)
+	cargoFeatures = pattern.New(`\bcargo\s+(?:nextest\s+run|test)\b[^\n]*?\s(--all-features|--features[=\s]+["']?[\w,/ -]+?["']?)(?:\s|$)`)
+)
+
+// ownCommands are the texts of a tree that say how a project in a folder is tested: its
+// recipes, and the workflows.
+func ownCommands(s *Survey, dir string) []string {
+	var out []string
+	for _, name := range []string{"GNUmakefile", "makefile", "Makefile", "justfile", "Taskfile.yml"} {
+		out = append(out, string(s.read(dir, name)))
+	}
+	for _, f := range s.files {
+		if ok, err := path.Match(".github/workflows/*.y*ml", f); ok && err == nil {
+			out = append(out, string(s.read(".", f)))
+		}
+	}
+	return out
+}
+
+// tagged notes the files of tests of a Go module that are built with tags alone that the
+// project's own commands set, and these commands are not run.
+func (p *Project) tagged(s *Survey) {
+	var tags []string
+	for _, text := range ownCommands(s, p.Dir) {
+		for _, m := range goTestTags.FindAllStringSubmatch(text, -1) {
+			tags = append(tags, strings.Split(m[1], ",")...)
+		}
+	}
+	if len(tags) == 0 {
+		return
+	}
+	slices.Sort(tags)
+	tags = slices.Compact(tags)
+	var files []string
+	for _, f := range s.files {
+		if !strings.HasSuffix(f, "_test.go") || !Inside(p.Dir, f) || IgnoredDir(path.Dir(f)) {
+			continue
+		}
+		m := goBuildLine.FindSubmatch(s.read(".", f))
+		if m != nil && slices.ContainsFunc(tags, func(tag string) bool { return wantsTag(string(m[1]), tag) }) {
+			files = append(files, f)
+		}
+	}
+	if len(files) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("its own commands build %s with -tags=%s, and they are not run without; \"commands: {test: go test -tags=%s ./...}\" in .github/ycbot.yml at the base runs them",
+			Listed(files, 3), strings.Join(tags, ","), strings.Join(tags, ",")))
+	}
+}
+
+// wantsTag says whether a build constraint has a tag, and not its absence.
+func wantsTag(constraint, tag string) bool {
+	for _, w := range strings.FieldsFunc(constraint, func(r rune) bool { return strings.ContainsRune(" ()&|,", r) }) {
+		if w == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// featured notes the features that the project's own commands have its tests built with.
+func (p *Project) featured(s *Survey) {
+	var all []string
+	for _, text := range ownCommands(s, p.Dir) {
+		for _, m := range cargoFeatures.FindAllStringSubmatch(text, -1) {
+			all = append(all, strings.Join(strings.Fields(strings.Trim(m[1], `"'`)), " "))
+		}
+	}
+	if len(all) == 0 || s.read(p.Dir, "Cargo.toml") == nil || !strings.Contains(string(s.read(p.Dir, "Cargo.toml")), "[features]") {
+		return
+	}
+	slices.Sort(all)
+	p.Notes = append(p.Notes, fmt.Sprintf("its own commands test it with %s, which is not done; \"commands: {test: cargo test %s}\" in .github/ycbot.yml at the base does",
+		Listed(slices.Compact(all), 3), all[0]))
+}
