@@ -45,8 +45,7 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 		if err != nil {
 			return nil, nil, err
 		}
-		own := r.besideOnBase(f.Path)
-		found = append(found, slices.DeleteFunc(ecosystem.MarksIn(f.Path, added), func(m ecosystem.Mark) bool { return own && m.TakesPlace() })...)
+		found = append(found, slices.DeleteFunc(ecosystem.MarksIn(f.Path, added), func(m ecosystem.Mark) bool { return m.TakesPlace() && r.isTestLibrary(path.Ext(f.Path)) })...)
 	}
 	if len(brought) > 0 {
 		unbelieved = append(unbelieved, "the change brings what can stand for a program that runs tests: "+ecosystem.Listed(brought, 5))
@@ -103,11 +102,18 @@ func (r *Reader) fromRegistry(pkg, file string) bool {
 	return wanted
 }
 
-// besideOnBase says whether the base has a source of the same language in the folder of a file,
-// which then is no new package.
-func (r *Reader) besideOnBase(name string) bool {
-	return slices.ContainsFunc(r.Plans[ecosystem.Base].Files, func(f string) bool {
-		return path.Dir(f) == path.Dir(name) && path.Ext(f) == path.Ext(name)
+// isTestLibrary says whether the base itself has sources that take the place of a test library,
+// as the library has.
+func (r *Reader) isTestLibrary(ext string) bool {
+	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		if path.Ext(f.name) != ext {
+			return false
+		}
+		lines := map[int]string{}
+		for i, line := range strings.Split(r.textOf(f), "\n") {
+			lines[i] = line
+		}
+		return slices.ContainsFunc(ecosystem.MarksIn(f.name, lines), ecosystem.Mark.TakesPlace)
 	})
 }
 
