@@ -31,8 +31,8 @@ test: ## run all tests; the last line counts what passed, failed and was skipped
 	@# spared, and a test of other programs cannot tell when those have changed.
 	@GOGC=$${GOGC:-400} go run ./test/summary -also test/perf -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=80m $(LONG) ./...
 
-variants: ## what make test leaves out: promises shown once more, for another author, in another language or in their whole size
-	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=80m $(VARIED) -run '^($(VARIANTS))$$' -variants
+variants: ## what make test leaves out: promises shown once more, for another author, in another language or in their whole size; PART=2/5 is one of five parts
+	@GOGC=$${GOGC:-400} go run ./test/summary -count=1 -vet=off -p=$(AT_ONCE) -parallel=$(AT_ONCE) -timeout=80m $(VARIED) -run '^($(VARIANTS))$$' -variants -part '$(PART)'
 
 fuzz: ## every fuzz target for FUZZTIME, 5s unless that is said
 	@test/fuzz/run.sh

@@ -266,6 +266,17 @@ func TopModule(name string) (dir, module string) {
 	return "", ""
 }
 
+// classNames are the languages in which a file has one class of its name, which others use by
+// that alone.
+var classNames = []string{".php", ".java", ".kt", ".scala", ".groovy", ".cs", ".swift"}
+
+// UsesClass says whether a source has the name of the class that a file of its language is
+// called after.
+func UsesClass(text, _, name string) bool {
+	ext := path.Ext(name)
+	return slices.Contains(classNames, ext) && Words([]byte(text))[strings.TrimSuffix(path.Base(name), ext)]
+}
+
 // SameLanguage says whether two files are sources of one ecosystem.
 func SameLanguage(a, b string) bool {
 	return anyEcosystem(func(e *Ecosystem) bool { return e.IsSource != nil && e.IsSource(a) && e.IsSource(b) })
@@ -360,7 +371,7 @@ func includesHeader(text, name string) bool {
 }
 
 // helperName is what people call code that is there for tests.
-var helperName = pattern.New(`(?i)(^|[/_.-])(tests?|testing|test-?(util|support|helper|kit|lib)s?|asserts?|assertions?|expect|checks?|checker|mocks?|mocking|fakes?|stubs?|fixtures?|matchers?|spec-?helpers?)([/_.-]|$)`)
+var helperName = pattern.New(`(?i)(^|[/_.-])(tests?|testing|test-?(util|support|helper|kit|lib)s?|asserts?|assertions?|expect|checks?|checker|mocks?|mocking|fakes?|stubs?|fixtures?|matchers?|spec-?helpers?|support)([/_.-]|$)`)
 
 // MayHelpTests says whether a source may be one that only tests use: by its name, as a
 // dependency that stands in the tree, or, in Go, as nothing outside the module can import it.

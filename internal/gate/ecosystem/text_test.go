@@ -11,7 +11,7 @@ func TestFailureLine(t *testing.T) {
 	for what, c := range map[string]struct{ output, want string }{
 		"nothing":     {"", "it prints nothing"},
 		"pytest":      {"INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"c.py\", line 2\nINTERNALERROR> KeyError: 'a'\nINTERNALERROR> \nINTERNALERROR> RuntimeError: no database\n", "RuntimeError: no database"},
-		"conftest":    {"ImportError while loading conftest '/x/conftest.py'.\nconftest.py:1: in <module>\n    import nope\nE   ModuleNotFoundError: No module named 'nope'\n", "E   ModuleNotFoundError: No module named 'nope'"},
+		"conftest":    {"ImportError while loading conftest '/x/conftest.py'.\nconftest.py:1: in <module>\n    import nope\nE   ModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
 		"python":      {"Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import nope\nModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
 		"node":        {"node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module './x'\nRequire stack:\n- /a.js\n    at Module._resolve (node:internal:1140:15)\n\nNode.js v20.1.0\n", "Error: Cannot find module './x'"},
 		"node's code": {"TypeError [ERR_INVALID_ARG]: bad flag\n    at x (y:1:2)\n", "TypeError [ERR_INVALID_ARG]: bad flag"},

@@ -91,7 +91,7 @@ func (r *Reader) ProjectAt(side ecosystem.Side, eco, dir string) *ecosystem.Proj
 // ProjectMovedTo is the folder in which the head has a project of the base, its own where that
 // did not move: one that all of its files of tests are in, in the same places below it.
 func (r *Reader) ProjectMovedTo(p ecosystem.Project) string {
-	if to := r.MovedTo(p.Dir); to != p.Dir || r.Plans[ecosystem.Head] == nil {
+	if to := r.MovedTo(p.Dir); to != p.Dir || r.Plans[ecosystem.Head] == nil || p.Eco.IsTest == nil {
 		return to
 	}
 	to, some := p.Dir, false

@@ -76,6 +76,9 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 			doctests = doctests || slices.ContainsFunc(p.Test, func(c ecosystem.Command) bool { return strings.Contains(c.Text, "doctest") })
 		}
 	}
+	imports := func(text, dir, name string) bool {
+		return ecosystem.Imports(text, dir, name) || ecosystem.UsesClass(text, dir, name)
+	}
 	return ecosystem.Referred{
 		Called:   called,
 		Judges:   judges,
@@ -98,7 +101,7 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 			return ok && !test && !source
 		},
 		Helper: func(name string) bool {
-			return ecosystem.MayHelpTests(name) && r.onlyTests(both, ecosystem.Imports)(name) ||
+			return ecosystem.MayHelpTests(name) && r.onlyTests(both, imports)(name) ||
 				ecosystem.IsCalledHelper(name) && r.onlyTests(both, ecosystem.ImportsOrLists)(name)
 		},
 	}

@@ -7,17 +7,32 @@ package variants
 
 import (
 	"flag"
+	"fmt"
+	"hash/fnv"
 	"strings"
 	"testing"
 )
 
 var asked = flag.Bool("variants", false, "run what is left out otherwise, and of tests with cases only that")
 
+var part = flag.String("part", "", "with -variants: run one part in so many of what is left out, as 2/5, by the names of the tests")
+
 // Left is what a test says that is left out.
 const Left = "left to make variants"
 
 // Asked says whether the run is one of variants.
 func Asked() bool { return *asked }
+
+// Mine says whether what is left out by a name is of the part that is asked for.
+func Mine(name string) bool {
+	var k, n uint32
+	if got, err := fmt.Sscanf(*part, "%d/%d", &k, &n); got != 2 || err != nil || n == 0 {
+		return true
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return h.Sum32()%n == k%n
+}
 
 // Named says whether -run names a test, or the case of that name in it, and no other:
 // someone who names what is left out wants to see it.
@@ -41,7 +56,7 @@ func names(pattern, test string) bool {
 // Only leaves a whole test out.
 func Only(t *testing.T) {
 	t.Helper()
-	if !*asked && !Named(t) {
+	if !Named(t) && !(*asked && Mine(t.Name())) {
 		t.Skip(Left)
 	}
 }
@@ -50,7 +65,7 @@ func Only(t *testing.T) {
 func Run(t *testing.T, name string, variant bool, f func(*testing.T)) {
 	t.Helper()
 	switch {
-	case variant == *asked || Named(t, name):
+	case variant == *asked && (!variant || Mine(t.Name()+"/"+name)) || Named(t, name):
 		t.Run(name, f)
 	case variant:
 		t.Run(name, func(t *testing.T) { t.Skip(Left) })

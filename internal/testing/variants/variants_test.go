@@ -28,3 +28,22 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+// Every name is of one part.
+func TestMine(t *testing.T) {
+	defer func(was string) { *part = was }(*part)
+	for _, name := range []string{"TestScenarios/a", "TestScenarios/b", "TestOnly"} {
+		of := 0
+		for _, *part = range []string{"0/3", "1/3", "2/3"} {
+			if Mine(name) {
+				of++
+			}
+		}
+		if of != 1 {
+			t.Errorf("%s is of %d parts", name, of)
+		}
+		if *part = ""; !Mine(name) {
+			t.Errorf("%s is not of the whole", name)
+		}
+	}
+}
