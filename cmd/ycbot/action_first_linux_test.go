@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/testing/variants"
 	"go.yaml.in/yaml/v4"
 )
 
@@ -28,6 +29,7 @@ const firstLine = 3 * time.Second
 // a runner of its own, the fastest counts. Where the machine is busy with other tests the
 // time is longer by what unpacking the program takes longer than it uses of a processor.
 func TestActionFirstLine(t *testing.T) { //nolint:paralleltest // it measures
+	variants.Only(t) // a speed, measured three times
 	if testing.Short() {
 		t.Skip("the race detector makes the program larger and slower than the one that is released")
 	}

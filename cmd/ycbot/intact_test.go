@@ -17,6 +17,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/recheck"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/testing/variants"
 )
 
 const editedModel = `
@@ -168,9 +169,9 @@ func TestEveryEditIsFound(t *testing.T) {
 	if problems := e.check(t, nil, false); len(problems) > 0 {
 		t.Fatalf("as the run left it: %q", problems)
 	}
-	n := 1000
-	if testing.Short() {
-		n = 50
+	n := 50 // make variants makes twenty times as many
+	if variants.Asked() {
+		n = 1000
 	}
 	names := slices.Sorted(maps.Keys(e.files))
 	r := rand.New(rand.NewPCG(1, 2))

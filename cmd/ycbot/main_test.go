@@ -62,10 +62,10 @@ var leftScripts = map[string]string{
 // longScripts are the scripts that make test leaves to make variants for the time that they
 // take: they compile and test Go in many rounds, or wait for processes. TestReadme has the demo.
 var longScripts = []string{
-	"agents_base", "agents_budget", "agents_cast", "agents_forms", "agents_input", "agents_limits", "agents_newfeature",
+	"agents_base", "agents_budget", "agents_cast", "agents_forms", "agents_input", "agents_liars", "agents_limits", "agents_newfeature",
 	"agents_own", "agents_processes", "agents_screenshot", "agents_suites", "agents_unwatched", "agents_verdict", "brief", "build",
-	"cancel", "demo", "dirty", "environment", "history", "newfailing", "order", "preexisting", "range", "replay", "sandbox",
-	"submodules", "tasks", "tripwire", "unrelated",
+	"cancel", "demo", "dirty", "environment", "history", "newfailing", "order", "preexisting", "previous", "range", "regressed", "replay",
+	"sandbox", "submodules", "tasks", "tripwire", "unrelated", "until",
 }
 
 // shortScripts are those that -short leaves: of what runs side by side in the program, begins

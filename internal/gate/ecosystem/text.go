@@ -81,6 +81,9 @@ var (
 	heading   = pattern.New(`^\s*(?:error: (?:subprocess-exited-with-error|metadata-generation-failed)|npm err(?:or|!) (?:code|errno|syscall|path) .*)$`)
 )
 
+// goFrame are lines of "go test" around what a test says.
+var goFrame = pattern.New(`^(?:--- (?:FAIL|PASS|SKIP): |=== (?:RUN|PAUSE|CONT|NAME) |FAIL$|FAIL\t|exit status \d+$)`)
+
 // pytestError is what pytest begins the lines of an error with.
 var pytestError = pattern.New(`^E {2,}`)
 
@@ -97,7 +100,7 @@ func FailureLine(output string) string {
 			next, head = true, cmp.Or(head, line)
 		case next && line != "":
 			first, last, end, next = cmp.Or(first, line), line, line, false
-		case frame.MatchString(line):
+		case frame.MatchString(line), goFrame.MatchString(line):
 		case heading.MatchString(line):
 			head = cmp.Or(head, line)
 		case complaint.MatchString(line):

@@ -11,6 +11,7 @@ func TestFailureLine(t *testing.T) {
 	for what, c := range map[string]struct{ output, want string }{
 		"nothing":     {"", "it prints nothing"},
 		"pytest":      {"INTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File \"c.py\", line 2\nINTERNALERROR> KeyError: 'a'\nINTERNALERROR> \nINTERNALERROR> RuntimeError: no database\n", "RuntimeError: no database"},
+		"go":          {"=== RUN   TestA\n    a_test.go:18: A_DSN is not set\n--- FAIL: TestA (0.00s)\nFAIL\n", "a_test.go:18: A_DSN is not set"},
 		"conftest":    {"ImportError while loading conftest '/x/conftest.py'.\nconftest.py:1: in <module>\n    import nope\nE   ModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
 		"python":      {"Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import nope\nModuleNotFoundError: No module named 'nope'\n", "ModuleNotFoundError: No module named 'nope'"},
 		"node":        {"node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module './x'\nRequire stack:\n- /a.js\n    at Module._resolve (node:internal:1140:15)\n\nNode.js v20.1.0\n", "Error: Cannot find module './x'"},
