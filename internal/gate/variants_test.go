@@ -63,6 +63,7 @@ var shownBy = map[string][]string{
 	"mutants_python":                 {"mutants_bytecode", "mutants_stale"},
 	"nothing_done_make":              {"nothing_done_both_make"},
 	"name_removed_python_untrusted":  {"name_removed_node_untrusted"},
+	"module_answers_untrusted":       {"header_answers_untrusted"},
 	"names_made_up":                  {"random_names"},
 	"needs_api_node":                 {"needs_api", "needs_api_only", "needs_deps"},
 	"new_alike_old":                  {"new_alike_old_beside", "new_alike_old_go"},

@@ -60,7 +60,7 @@ func TestClassOf(t *testing.T) {
 		"regress/expected/a.out": {"", compare.Data}, "contests/a.json": {"", compare.Source}, "packages/test-utils/tsconfig.json": {"", compare.Source}, "packages/test-utils/rollup.config.json": {"", compare.Source}, "tests/README.md": {"", compare.Data}, "AppTests/README.md": {"", compare.Source},
 		"AppUITests/A.swift": {"", compare.Data}, "speed-test/a.lua": {"", compare.Source}, "speed-test/a.c": {"", compare.Source}, "unit_test/a.c": {"", compare.Test},
 		"Testing/a.cpp": {"", compare.Test}, "autotests/a.cpp": {"", compare.Test}, "AppTests/a.m": {"", compare.Test}, "test-utils/a.c": {"", compare.Source}, "latest/a.c": {"", compare.Source},
-		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Test}, "CTestConfig.cmake": {"", compare.Steering},
+		"tests/a.c": {"", compare.Test}, "tests/CMakeLists.txt": {"", compare.Test}, "CTestConfig.cmake": {"", compare.Steering}, "build-aux/test-driver": {"", compare.Steering}, "tap-driver.sh": {"", compare.Steering},
 	} {
 		if got, _ := ClassOf(name, []byte(want.src), also); got != want.class {
 			t.Errorf("%s is %s, want %s", name, got, want.class)

@@ -81,9 +81,10 @@ func (s *Server) Stop() {
 // errMissing says that this machine lacks what a server needs.
 var errMissing = errors.New("it is not installed")
 
+// No test takes the machine away, so that nothing has to reach the disk.
 const startPostgres = `"$1/initdb" -D "$2/data" -A trust -U ycbot --no-sync >"$2/initdb.log" 2>&1 || { cat "$2/initdb.log" >&2; exit 1; }
 begin() {
-	"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=400 >>"$2/log" 2>&1 </dev/null &
+	"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c max_connections=400 -c fsync=off -c full_page_writes=off >>"$2/log" 2>&1 </dev/null &
 	pid=$!
 }
 begin "$@"
