@@ -66,7 +66,7 @@ var shownBy = map[string][]string{
 	"module_answers_untrusted":       {"header_answers_untrusted"},
 	"names_made_up":                  {"random_names"},
 	"needs_api_node":                 {"needs_api", "needs_api_only", "needs_deps"},
-	"new_alike_old":                  {"new_alike_old_beside", "new_alike_old_go"},
+	"new_alike_old":                  {"new_alike_assertion", "new_alike_old_beside", "new_alike_old_go"},
 	"no_network":                     {"no_network_retries"},
 	"old_failure_python":             {"kept_old_failure", "old_failure_python_untrusted"},
 	"panic":                          {"crash", "panic_base"},

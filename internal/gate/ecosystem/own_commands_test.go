@@ -1,0 +1,39 @@
+package ecosystem
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestFeatured holds which features of Cargo a project's own commands test it with.
+func TestFeatured(t *testing.T) {
+	t.Parallel()
+	manifest := "[package]\nname = 'x'\n[features]\nfull = []\n"
+	for _, tt := range []struct{ name, manifest, text, want string }{
+		{".github/workflows/ci.yml", manifest, "run: cargo test --all-features\n", "--all-features"},
+		{"Makefile", manifest, "test:\n\tcargo nextest run --features full\n", "--features full"},
+		{"Makefile", manifest, "test:\n\tcargo test\n", ""},
+		{"Makefile", "[package]\nname = 'x'\n", "test:\n\tcargo test --all-features\n", ""},
+	} {
+		p := Project{Dir: "."}
+		p.featured(surveyOf(t, map[string]string{"Cargo.toml": tt.manifest, tt.name: tt.text}))
+		if said := strings.Join(p.Notes, ""); (tt.want == "") != (said == "") || !strings.Contains(said, tt.want) {
+			t.Errorf("%s: %q: %q, want %q", tt.name, tt.text, said, tt.want)
+		}
+	}
+}
+
+// TestElixirAbsent holds that a module that is not there is what is missing, and not its
+// function, which another one may have.
+func TestElixirAbsent(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]string{
+		"function Calc.Numbers.double/1 is undefined (module Calc.Numbers is not available)": "Numbers",
+		"function Calc.half/1 is undefined or private":                                       "half",
+		"Assertion with == failed":                                                           "",
+	} {
+		if got, _ := elixirEcosystem().Absent(output); got != want {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
+	}
+}
