@@ -28,8 +28,11 @@ type arm struct {
 	left map[string]string
 	// cut are files of which only tests were left out that do not compile, with what is laid
 	// of them, and why each of these tests was.
-	cut      map[string]cutFile
-	evidence []string
+	cut map[string]cutFile
+	// unimported are the names that files were run without, as they are not there, and what
+	// was said of each.
+	unimported map[string]map[string]string
+	evidence   []string
 }
 
 // A cutFile is a file of an arm without some of its tests.
@@ -40,7 +43,7 @@ type cutFile struct {
 
 // newArm composes what lies over a side's tree.
 func (r *runner) newArm(ctx context.Context, side Side, stage Stage, puts []workspace.Put, tests []ecosystem.Command) (*arm, error) {
-	a := &arm{r: r, side: side, stage: stage, tests: tests, left: map[string]string{}, cut: map[string]cutFile{}}
+	a := &arm{r: r, side: side, stage: stage, tests: tests, left: map[string]string{}, cut: map[string]cutFile{}, unimported: map[string]map[string]string{}}
 	for _, p := range puts {
 		a.files = append(a.files, p.Path)
 	}
@@ -370,6 +373,10 @@ func (a *arm) unimport(ctx context.Context, c ecosystem.Command, suite Suite) er
 			}
 			if rest, ok := e.Unimport(src, t.Output); ok {
 				a.cut[id.Package] = cutFile{rest: rest, why: map[string]string{}}
+				if a.unimported[id.Package] == nil {
+					a.unimported[id.Package] = map[string]string{}
+				}
+				a.unimported[id.Package][wanted(c.Eco, t.Output)] = t.Output
 				files = append(files, id.Package)
 			}
 		}

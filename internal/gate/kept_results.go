@@ -123,6 +123,9 @@ func (k *keeper) observe() {
 				e.kept, broken, crashed, e.why = e.head, false, false, ""
 			} else if file, src := k.r.sides.TestFileOf(e.id); src != nil {
 				e.why = cmp.Or(k.arm.left[file], k.arm.cut[file].why[e.id.Top()], k.arm.cut[k.r.sides.MovedTo(file)].why[e.id.Top()], e.why)
+				if e.kept == compare.Failed { // for want of a name that its file no longer imports
+					e.why = cmp.Or(k.arm.unimported[file][wanted(e.eco, e.output)], e.why)
+				}
 			}
 		} else if _, pkg, p, broken, _ := head.status(e); broken && e.head == compare.Absent {
 			e.drop = p.Status == Failed && pkg != (ID{}) // the build is broken, which is a failure of its own

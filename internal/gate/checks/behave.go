@@ -457,6 +457,9 @@ func (b *behaviour) difference(p behave.Planned, f behave.Compared, k behave.Can
 	}
 	for _, proven := range b.in.Proven {
 		d.Expected = d.Expected || f.TestedBy(proven.ID.Top())
+		for group := range strings.SplitSeq(proven.ID.Test, ecosystem.NameSep) { // what mentions it may be the group
+			d.Expected = d.Expected || f.TestedBy(group)
+		}
 	}
 	return d, true
 }

@@ -187,7 +187,7 @@ var documentTests = map[string]struct {
 	".exs": {"Elixir", pattern.New(`\bdoctest_file\W+["']([^"']+)["']`)},
 }
 
-// doctestGlob is how pytest is told which documents have examples
+// doctestGlob is how pytest learns which documents have examples
 // (https://docs.pytest.org/en/stable/how-to/doctest.html).
 var doctestGlob = pattern.New(`--doctest-glob[=\s]+["']?([^\s"',\]]+)`)
 

@@ -74,7 +74,7 @@ func InFolder(name string, folders ...string) bool {
 
 // nodeMissing are messages for names that are not there: the name is the last group.
 var nodeMissing = pattern.New(`(?m)Cannot find (?:module|package) '([^']+)'|does not provide an export named '([^']+)'|` +
-	`\(?([\w$.]+)\)? is not a (?:function|constructor)|ReferenceError: ([\w$]+) is not defined|Class extends value undefined.*?([\w$]*)|` +
+	`\(?([\w$.]+)\)? is not a (?:function|constructor)|ReferenceError(?: \[\w+\])?: ([\w$]+) is not defined|Class extends value undefined.*?([\w$]*)|` +
 	`error TS\d+: .*'([\w$]+)'`)
 
 func absentInNode(output string) (name string, deps bool) {

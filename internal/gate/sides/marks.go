@@ -19,10 +19,10 @@ func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved 
 	var brought, over, compiled, library, moved []string
 	for _, f := range r.Change.Files {
 		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied || f.Status == change.Retyped {
-			if ecosystem.ReplacesRunner(f.Path) {
+			switch {
+			case ecosystem.ReplacesRunner(f.Path):
 				brought = append(brought, f.Path)
-			}
-			if ecosystem.ShadowsLibrary(f.Path, r.onHead) || r.answers(f.Path) {
+			case ecosystem.ShadowsLibrary(f.Path, r.onHead), r.answers(f.Path):
 				library = append(library, f.Path)
 			}
 			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
