@@ -29,26 +29,36 @@ func TestMovedIn(t *testing.T) {
 func TestMovedInFiles(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, base, head, want string }{
-		{"package-lock.json",
+		{
+			"package-lock.json",
 			`{"packages": {"": {"name": "x"}, "node_modules/a": {"resolved": "https://r.example/a/-/a-1.tgz"}, "node_modules/@s/b": {"resolved": "https://r.example/@s/b/-/b-1.tgz"}, "node_modules/c": {"resolved": "https://r.example/c/-/c-1.tgz"}, "node_modules/al": {"resolved": "https://r.example/of/-/of-1.tgz"}, "node_modules/d": {}}}`,
 			`{"packages": {"": {"name": "x"}, "node_modules/a": {"resolved": "https://r.example/z/-/z-1.tgz"}, "node_modules/@s/b": {"resolved": "https://m.example/npm/@s%2fb/-/b-2.tgz"}, "node_modules/c": {"resolved": "packages/c", "link": true}, "node_modules/al": {"resolved": "https://r.example/of/-/of-2.tgz"}, "node_modules/d": {"dependencies": {"e": "1"}}, "node_modules/new": {"resolved": "packages/new", "link": true}}}`,
-			"a c"},
-		{"npm-shrinkwrap.json",
+			"a c",
+		},
+		{
+			"npm-shrinkwrap.json",
 			`{"dependencies": {"a": {"version": "1", "resolved": "https://r.example/a/-/a-1.tgz", "dependencies": {"b": {"version": "1", "resolved": "https://r.example/b/-/b-1.tgz"}}}, "c": {"version": "1"}}}`,
 			`{"dependencies": {"a": {"version": "1", "resolved": "https://r.example/a/-/a-1.tgz", "dependencies": {"b": {"version": "1", "resolved": "https://r.example/z/-/z-1.tgz"}}}, "c": {"version": "file:c"}}}`,
-			"b c"},
-		{"yarn.lock",
+			"b c",
+		},
+		{
+			"yarn.lock",
 			"a@^1:\n  version \"1.0.0\"\n  resolved \"https://r.example/a/-/a-1.0.0.tgz#x\"\n\n\"@s/b@1\", \"@s/b@2\":\n  version \"1\"\n  resolved \"https://r.example/@s/b/-/b-1.tgz#y\"\n",
 			"a@^1:\n  version \"1.0.0\"\n  resolved \"https://r.example/true/-/true-1.0.0.tgz#x\"\n\n\"@s/b@1\", \"@s/b@2\":\n  version \"1\"\n  resolved \"https://r.example/@s/b/-/b-2.tgz#y\"\n",
-			"a"},
-		{"yarn.lock",
+			"a",
+		},
+		{
+			"yarn.lock",
 			"\"a@npm:^1\":\n  version: 1.0.0\n  resolution: \"a@npm:1.0.0\"\n\n\"@s/b@npm:1\":\n  version: 1\n  resolution: \"@s/b@npm:1.0.0\"\n\n\"c@npm:1\":\n  version: 1\n  resolution: \"c@npm:1.0.0\"\n",
 			"\"a@npm:^1\":\n  version: 1.0.0\n  resolution: \"true@npm:1.0.0\"\n\n\"@s/b@npm:1\":\n  version: 1\n  resolution: \"@s/b@npm:1.0.1\"\n\n\"c@npm:1\":\n  version: 0\n  resolution: \"c@workspace:c\"\n",
-			"a c"},
-		{"pnpm-lock.yaml",
+			"a c",
+		},
+		{
+			"pnpm-lock.yaml",
 			"importers:\n  .:\n    devDependencies:\n      a: {specifier: ^1, version: 1.0.0}\n      '@s/b': {specifier: 1, version: 1.0.0(x@1)}\n      c: {specifier: 1, version: 1.0.0}\npackages:\n  a@1.0.0: {resolution: {integrity: x}}\n  d@1.0.0: {resolution: {tarball: https://r.example/d/-/d-1.0.0.tgz}}\n",
 			"importers:\n  .:\n    devDependencies:\n      a: {specifier: ^1, version: link:packages/a}\n      '@s/b': {specifier: 1, version: 1.0.1(x@1)}\n      c: {specifier: 1, version: true@1.0.0}\npackages:\n  d@1.0.0: {resolution: {tarball: https://r.example/e/-/e-1.0.0.tgz}}\n",
-			"a c d"},
+			"a c d",
+		},
 		{"go.mod", "module m\nrequire github.com/stretchr/testify v1.0.0\n", "module m\nrequire github.com/stretchr/testify v1.0.0\nreplace github.com/stretchr/testify => ./is\nreplace m/other => ../other\n", "github.com/stretchr/testify"},
 		{"go.work", "go 1.21\nuse .\n", "go 1.21\nuse .\nreplace github.com/google/go-cmp => ./cmp\n", "github.com/google/go-cmp"},
 		{"Cargo.toml", "[dependencies]\na = '1'\n[dev-dependencies]\nb = {version = '1'}\nc = {path = 'c'}\n", "[dependencies]\na = {version = '1', features = ['x']}\n[dev-dependencies]\nb = {path = 'b'}\nc = {path = 'd'}\n[patch.crates-io]\nd = {path = 'd'}\n", "b d"},
