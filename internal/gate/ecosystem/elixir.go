@@ -21,12 +21,7 @@ func elixirClasses() classTable {
 		},
 		holds:   whereWritten([]string{"lib"}, elixirHolds),
 		folders: []string{"test"},
-		origins: func(name string) func([]byte) origins {
-			if name == "mix.exs" {
-				return mixOrigins
-			}
-			return nil
-		},
+		origins: originsIn(map[string]func([]byte) origins{"mix.exs": mixOrigins}),
 	}
 }
 

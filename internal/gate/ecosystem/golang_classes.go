@@ -29,16 +29,8 @@ func goClasses() classTable {
 		support: func(name string, src []byte) bool {
 			return isTest(name) && src != nil && (goMain.Match(src) || !goTested.Match(src))
 		},
-		test: func(name string, _ []byte) bool { return isTest(name) },
-		origins: func(name string) func([]byte) origins {
-			switch name {
-			case "go.mod":
-				return goOrigins
-			case "go.work":
-				return goWorkOrigins
-			}
-			return nil
-		},
+		test:    func(name string, _ []byte) bool { return isTest(name) },
+		origins: originsIn(map[string]func([]byte) origins{"go.mod": goOrigins, "go.work": goWorkOrigins}),
 		mixed: func(name string) *Mixture {
 			if isTestMod(path.Base(name)) {
 				name = path.Join(path.Dir(name), "go.mod")

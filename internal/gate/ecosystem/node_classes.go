@@ -46,7 +46,7 @@ func nodeClasses() classTable {
 		},
 		holds:   whereWritten(nil, nodeHolds),
 		folders: folders,
-		origins: nodeOrigins,
+		origins: originsIn(nodeOrigins),
 		mixed: mixedBy(map[string]*Mixture{
 			"package.json": {compare.Steering, mergeAll(
 				mergeJSON("scripts", "config", "jest", "mocha", "vitest", "ava", "tap", "nyc", "c8", "jasmine", "karma", "cypress", "babel"),

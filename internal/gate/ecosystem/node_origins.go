@@ -21,19 +21,10 @@ var (
 	yarnEntry = pattern.New(`(?m)^"?((?:@[^/\s"]+/)?[^@\s"]+)@[^\n]*:\n(?:[ \t]+[^\n]*\n)*?[ \t]+(?:resolved|resolution:) "?([^"\s]+)"?`)
 )
 
-// nodeOrigins reads package.json and the lockfiles of npm, yarn and pnpm.
-func nodeOrigins(name string) func([]byte) origins {
-	switch name {
-	case "package.json":
-		return manifestOrigins
-	case "package-lock.json", "npm-shrinkwrap.json":
-		return npmLockOrigins
-	case "yarn.lock":
-		return yarnOrigins
-	case "pnpm-lock.yaml":
-		return pnpmOrigins
-	}
-	return nil
+// nodeOrigins are package.json and the lockfiles of npm, yarn and pnpm.
+var nodeOrigins = map[string]func([]byte) origins{
+	"package.json": manifestOrigins, "package-lock.json": npmLockOrigins, "npm-shrinkwrap.json": npmLockOrigins,
+	"yarn.lock": yarnOrigins, "pnpm-lock.yaml": pnpmOrigins,
 }
 
 // manifestOrigins reads a package.json

@@ -15,6 +15,11 @@ type origins struct {
 	replaced map[string]string
 }
 
+// originsIn is what reads the origins of packages, by the base names of files.
+func originsIn(files map[string]func([]byte) origins) func(name string) func([]byte) origins {
+	return func(name string) func([]byte) origins { return files[name] }
+}
+
 // originsOf returns what reads the origins of packages from a file of this name; nil: none.
 func originsOf(name string) func(src []byte) origins {
 	for _, e := range All() {

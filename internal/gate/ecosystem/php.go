@@ -31,15 +31,7 @@ func phpClasses() classTable {
 		holds:   whereWritten([]string{"src", "lib", "app"}, phpHolds, phpTested),
 		folders: folders,
 		mixed:   mixedBy(map[string]*Mixture{"composer.json": {compare.Steering, mergeJSON("scripts")}}),
-		origins: func(name string) func([]byte) origins {
-			switch name {
-			case "composer.json":
-				return composerRepositories
-			case "composer.lock":
-				return composerOrigins
-			}
-			return nil
-		},
+		origins: originsIn(map[string]func([]byte) origins{"composer.json": composerRepositories, "composer.lock": composerOrigins}),
 	}
 }
 

@@ -22,15 +22,9 @@ func rubyClasses() classTable {
 		},
 		holds:   whereWritten([]string{"lib", "app"}, rubyHolds),
 		folders: []string{"spec", "test"},
-		origins: func(name string) func([]byte) origins {
-			switch name {
-			case "Gemfile", "gems.rb":
-				return gemfileOrigins
-			case "Gemfile.lock", "gems.locked":
-				return gemLockOrigins
-			}
-			return nil
-		},
+		origins: originsIn(map[string]func([]byte) origins{
+			"Gemfile": gemfileOrigins, "gems.rb": gemfileOrigins, "Gemfile.lock": gemLockOrigins, "gems.locked": gemLockOrigins,
+		}),
 	}
 }
 

@@ -19,15 +19,7 @@ func rustClasses() classTable {
 		},
 		folders:  []string{"tests"},
 		forTests: rustForTests,
-		origins: func(name string) func([]byte) origins {
-			switch name {
-			case "Cargo.toml":
-				return cargoOrigins
-			case "Cargo.lock":
-				return tomlLockOrigins
-			}
-			return nil
-		},
+		origins:  originsIn(map[string]func([]byte) origins{"Cargo.toml": cargoOrigins, "Cargo.lock": tomlLockOrigins}),
 		mixed: func(name string) *Mixture {
 			switch {
 			case path.Base(name) == "Cargo.toml":
