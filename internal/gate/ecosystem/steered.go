@@ -272,7 +272,7 @@ var classNames = []string{".php", ".java", ".kt", ".scala", ".groovy", ".cs", ".
 
 // UsesClass says whether a source has the name of the class that a file of its language is
 // called after.
-func UsesClass(text, _, name string) bool {
+func UsesClass(text, name string) bool {
 	ext := path.Ext(name)
 	return slices.Contains(classNames, ext) && Words([]byte(text))[strings.TrimSuffix(path.Base(name), ext)]
 }

@@ -1,7 +1,6 @@
 package sides
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -13,93 +12,22 @@ import (
 )
 
 // Marks finds the lines that the change adds to its sources by which code can recognise a
-// test run, and says of what it brings in place of the programs that run its tests why
-// results are not to be believed.
-func (r *Reader) Marks(ctx context.Context) (found []ecosystem.Mark, unbelieved []string, err error) {
-	var brought, over, compiled, library, moved []string
+// test run.
+func (r *Reader) Marks(ctx context.Context) ([]ecosystem.Mark, error) {
+	var found []ecosystem.Mark
 	for _, f := range r.Change.Files {
-		if f.Status == change.Added || f.Status == change.Renamed || f.Status == change.Copied || f.Status == change.Retyped {
-			switch {
-			case ecosystem.ReplacesRunner(f.Path):
-				brought = append(brought, f.Path)
-			case ecosystem.ShadowsLibrary(f.Path, r.onHead), r.answers(f.Path):
-				library = append(library, f.Path)
-			}
-			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
-				over = append(over, f.Path)
-			}
-		}
-		if f.Status != change.Deleted && ecosystem.SaysOrigins(f.Path) {
-			moved = append(moved, r.movedIn(ctx, f)...)
-		}
-		if f.Status != change.Deleted && r.loadedFor(ctx, f.Path) != "" {
-			compiled = append(compiled, f.Path)
-		}
-		if f.Status != change.Deleted && ecosystem.LinksModule(f.Path) {
-			over = append(over, f.Path)
-		}
 		if f.Status == change.Deleted || f.Binary || f.Added == 0 || !ecosystem.MayHaveMarks(f.Path) || ecosystem.VendoredAnew(f.Path, r.onBase, r.onHead) != "" {
 			continue
 		}
 		added, err := r.addedText(ctx, f)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		found = append(found, slices.DeleteFunc(ecosystem.MarksIn(f.Path, added), func(m ecosystem.Mark) bool { return m.TakesPlace() && r.isTestLibrary(path.Ext(f.Path)) })...)
+		found = append(found, slices.DeleteFunc(ecosystem.MarksIn(f.Path, added), func(m ecosystem.Mark) bool {
+			return m.TakesPlace() && r.isTestLibrary(path.Ext(f.Path))
+		})...)
 	}
-	if len(brought) > 0 {
-		unbelieved = append(unbelieved, "the change brings what can stand for a program that runs tests: "+ecosystem.Listed(brought, 5))
-	}
-	if len(over) > 0 {
-		unbelieved = append(unbelieved, "the change brings what answers imports of tests in place of the package that they lie in: "+ecosystem.Listed(over, 5))
-	}
-	if len(compiled) > 0 {
-		unbelieved = append(unbelieved, "the change brings what is compiled and loaded in place of a source: "+ecosystem.Listed(compiled, 5))
-	}
-	if len(library) > 0 {
-		unbelieved = append(unbelieved, "the change brings modules that are imported in place of the standard library's, or of installed ones: "+ecosystem.Listed(library, 5))
-	}
-	if len(moved) > 0 {
-		slices.Sort(moved)
-		unbelieved = append(unbelieved, "the change has dependencies come from its own tree, or from other packages under their names: "+ecosystem.Listed(slices.Compact(moved), 5))
-	}
-	return found, unbelieved, nil
-}
-
-// movedIn are the packages that a file of the change takes from elsewhere than the base does,
-// and the package that it makes of its folder, where the base takes one of that name from a
-// registry: members of a workspace come first.
-func (r *Reader) movedIn(ctx context.Context, f change.File) []string {
-	head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path)
-	if err != nil {
-		return nil // a submodule, or a link that leads nowhere
-	}
-	var out []string
-	base := r.readBase(cmp.Or(f.OldPath, f.Path))
-	if base != nil {
-		out = ecosystem.MovedIn(f.Path, base, head)
-	}
-	if own := ecosystem.Own(f.Path, head); own != "" && r.fromRegistry(own, path.Base(f.Path)) {
-		out = append(out, own)
-	}
-	return out
-}
-
-// fromRegistry says whether files of this base name take a package from a registry on the base,
-// which has none of its own by that name.
-func (r *Reader) fromRegistry(pkg, file string) bool {
-	wanted := false
-	for _, name := range r.Plans[ecosystem.Base].Files {
-		if path.Base(name) != file || ecosystem.InFolder(name, "node_modules", "vendor") {
-			continue
-		}
-		src := r.readBase(name)
-		if ecosystem.Own(name, src) == pkg {
-			return false
-		}
-		wanted = wanted || ecosystem.FromRegistry(pkg, name, src)
-	}
-	return wanted
+	return found, nil
 }
 
 // isTestLibrary says whether the base itself has sources that take the place of a test library,
@@ -117,49 +45,6 @@ func (r *Reader) isTestLibrary(ext string) bool {
 	})
 }
 
-// answers says whether a file that the change brings is what sources of the base import by a
-// name that the base has no file for: something that is installed answered it.
-func (r *Reader) answers(name string) bool {
-	dir, module := ecosystem.TopModule(name)
-	if module == "" || !r.searched(dir) {
-		return false
-	}
-	for _, f := range r.Plans[ecosystem.Base].Files {
-		stem := strings.TrimSuffix(f, path.Ext(f))
-		if path.Ext(f) == path.Ext(name) && strings.HasSuffix("/"+stem, "/"+module) || strings.Contains("/"+f, "/"+module+"/") {
-			return false
-		}
-	}
-	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
-		return ecosystem.SameLanguage(f.name, name) && ecosystem.ImportsTop(r.textOf(f), path.Ext(name), module)
-	})
-}
-
-// searched says whether modules are looked for in a folder: that of a project, or of its
-// sources or tests.
-func (r *Reader) searched(dir string) bool {
-	for _, p := range r.Plans[ecosystem.Base].Projects {
-		for _, in := range []string{"", "src", "lib", "python", "include", "inc", "test", "tests", "spec"} {
-			if path.Join(p.Dir, in) == dir {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// loadedFor is the source of the head in place of which a file of it would be loaded.
-func (r *Reader) loadedFor(ctx context.Context, name string) string {
-	read := func() []byte {
-		code, err := r.Mirror.ReadFile(ctx, r.Head.Commit, name)
-		if err != nil {
-			return nil // a submodule, or a link that leads nowhere
-		}
-		return code
-	}
-	return ecosystem.LoadedFor(name, read, r.onHead)
-}
-
 // onBase says whether the base has a file.
 func (r *Reader) onBase(name string) bool {
 	_, ok := slices.BinarySearch(r.Plans[ecosystem.Base].Files, name)
@@ -170,21 +55,6 @@ func (r *Reader) onBase(name string) bool {
 func (r *Reader) onHead(name string) bool {
 	_, ok := slices.BinarySearch(r.Plans[ecosystem.Head].Files, name)
 	return ok
-}
-
-// takesOver says whether a package.json that the change brings stands for one above it.
-func (r *Reader) takesOver(ctx context.Context, name string) bool {
-	added, err := r.Mirror.ReadFile(ctx, r.Head.Commit, name)
-	if err != nil {
-		return false // a submodule, or a link that leads nowhere
-	}
-	for dir := path.Dir(name); dir != "."; {
-		dir = path.Dir(dir)
-		if above, err := r.Mirror.ReadFile(ctx, r.Base.Commit, path.Join(dir, "package.json")); err == nil {
-			return ecosystem.TakesOver(added, above)
-		}
-	}
-	return false
 }
 
 // addedText is the lines that the change adds to a file, by their numbers.

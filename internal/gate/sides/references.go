@@ -12,8 +12,16 @@ import (
 // of one ecosystem alone, such as a Makefile.
 type steeringText struct{ dir, text, eco string }
 
-// Referred reads what the trees say of files elsewhere.
-func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred {
+// said is what is said in the trees of files elsewhere.
+type said struct {
+	called   map[string]bool   // by recipes of tests, by path
+	judges   map[string]string // by what declares tests, by path: the ecosystem of that
+	settings []string          // of runners
+	steering []steeringText
+}
+
+// said reads what commands of tests, and the files that these run by, say of other files.
+func (r *Reader) said() said {
 	called, judges := map[string]bool{}, map[string]string{}
 	var settings []string
 	var steering []steeringText
@@ -69,7 +77,14 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 			}
 		}
 	}
-	all := strings.Join(settings, "\n")
+	return said{called, judges, settings, steering}
+}
+
+// Referred reads what the trees say of files elsewhere.
+func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred {
+	in := r.said()
+	called, steering := in.called, in.steering
+	all := strings.Join(in.settings, "\n")
 	doctests := strings.Contains(all, "doctest") || slices.ContainsFunc(steering, func(s steeringText) bool { return strings.Contains(s.text, "doctest") })
 	for _, side := range []ecosystem.Side{ecosystem.Base, ecosystem.Head} {
 		if p := r.Plans[side]; p != nil {
@@ -77,11 +92,11 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 		}
 	}
 	imports := func(text, dir, name string) bool {
-		return ecosystem.Imports(text, dir, name) || ecosystem.UsesClass(text, dir, name)
+		return ecosystem.Imports(text, dir, name) || ecosystem.UsesClass(text, name)
 	}
 	return ecosystem.Referred{
 		Called:   called,
-		Judges:   judges,
+		Judges:   in.judges,
 		Runs:     r.runsTests(called),
 		Product:  r.product(called),
 		Doctests: doctests,

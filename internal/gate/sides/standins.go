@@ -1,0 +1,167 @@
+package sides
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// A standIn is one way in which a file of a change is used in place of what the tests of the
+// base are run by, or compare with.
+type standIn int
+
+const (
+	ofRunner   standIn = iota // a program that runs tests
+	ofPackage                 // what answers imports in the package that tests lie in
+	ofSource                  // a source that is compiled
+	ofLibrary                 // a module that is installed, or of the standard library
+	ofRegistry                // a package of a registry
+)
+
+// standInReasons say why results are not believed, in the order in which people read them.
+var standInReasons = []string{
+	ofRunner:   "the change brings what can stand for a program that runs tests: ",
+	ofPackage:  "the change brings what answers imports of tests in place of the package that they lie in: ",
+	ofSource:   "the change brings what is compiled and loaded in place of a source: ",
+	ofLibrary:  "the change brings modules that are imported in place of the standard library's, or of installed ones: ",
+	ofRegistry: "the change has dependencies come from its own tree, or from other packages under their names: ",
+}
+
+// StandIns are the reasons for which results are not to be believed: what the change brings in
+// place of what its tests are run by, or compare with.
+func (r *Reader) StandIns(ctx context.Context) []string {
+	names := make([][]string, len(standInReasons))
+	add := func(of standIn, name ...string) { names[of] = append(names[of], name...) }
+	for _, f := range r.Change.Files {
+		if f.Status == change.Deleted {
+			continue
+		}
+		if f.Status != change.Modified {
+			switch {
+			case ecosystem.ReplacesRunner(f.Path):
+				add(ofRunner, f.Path)
+			case ecosystem.ShadowsLibrary(f.Path, r.onHead), r.answers(f.Path):
+				add(ofLibrary, f.Path)
+			}
+			if path.Base(f.Path) == "package.json" && r.takesOver(ctx, f.Path) {
+				add(ofPackage, f.Path)
+			}
+		}
+		if ecosystem.LinksModule(f.Path) {
+			add(ofPackage, f.Path)
+		}
+		if r.loadedFor(ctx, f.Path) != "" {
+			add(ofSource, f.Path)
+		}
+		if ecosystem.SaysOrigins(f.Path) {
+			add(ofRegistry, r.movedIn(ctx, f)...)
+		}
+	}
+	var out []string
+	for of, list := range names {
+		if len(list) > 0 {
+			slices.Sort(list)
+			out = append(out, standInReasons[of]+ecosystem.Listed(slices.Compact(list), 5))
+		}
+	}
+	return out
+}
+
+// movedIn are the packages that a file of the change takes from elsewhere than the base does,
+// and the package that it makes of its folder, where the base takes one of that name from a
+// registry: members of a workspace come first.
+func (r *Reader) movedIn(ctx context.Context, f change.File) []string {
+	head, err := r.Mirror.ReadFile(ctx, r.Head.Commit, f.Path)
+	if err != nil {
+		return nil // a submodule, or a link that leads nowhere
+	}
+	var out []string
+	base := r.readBase(cmp.Or(f.OldPath, f.Path))
+	if base != nil {
+		out = ecosystem.MovedIn(f.Path, base, head)
+	}
+	if own := ecosystem.Own(f.Path, head); own != "" && r.fromRegistry(own, path.Base(f.Path)) {
+		out = append(out, own)
+	}
+	return out
+}
+
+// fromRegistry says whether files of this base name take a package from a registry on the base,
+// which has none of its own by that name.
+func (r *Reader) fromRegistry(pkg, file string) bool {
+	wanted := false
+	for _, name := range r.Plans[ecosystem.Base].Files {
+		if path.Base(name) != file || ecosystem.InFolder(name, "node_modules", "vendor") {
+			continue
+		}
+		src := r.readBase(name)
+		if ecosystem.Own(name, src) == pkg {
+			return false
+		}
+		wanted = wanted || ecosystem.FromRegistry(pkg, name, src)
+	}
+	return wanted
+}
+
+// answers says whether a file that the change brings is what sources of the base import by a
+// name that the base has no file for: something that is installed answered it.
+func (r *Reader) answers(name string) bool {
+	dir, module := ecosystem.TopModule(name)
+	if module == "" || !r.searched(dir) {
+		return false
+	}
+	for _, f := range r.Plans[ecosystem.Base].Files {
+		stem := strings.TrimSuffix(f, path.Ext(f))
+		if path.Ext(f) == path.Ext(name) && strings.HasSuffix("/"+stem, "/"+module) || strings.Contains("/"+f, "/"+module+"/") {
+			return false
+		}
+	}
+	return slices.ContainsFunc(r.sourcesOfBase(), func(f *baseSource) bool {
+		return ecosystem.SameLanguage(f.name, name) && ecosystem.ImportsTop(r.textOf(f), path.Ext(name), module)
+	})
+}
+
+// searched says whether modules are looked for in a folder: that of a project, or of its
+// sources or tests.
+func (r *Reader) searched(dir string) bool {
+	for _, p := range r.Plans[ecosystem.Base].Projects {
+		for _, in := range []string{"", "src", "lib", "python", "include", "inc", "test", "tests", "spec"} {
+			if path.Join(p.Dir, in) == dir {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loadedFor is the source of the head in place of which a file of it would be loaded.
+func (r *Reader) loadedFor(ctx context.Context, name string) string {
+	read := func() []byte {
+		code, err := r.Mirror.ReadFile(ctx, r.Head.Commit, name)
+		if err != nil {
+			return nil // a submodule, or a link that leads nowhere
+		}
+		return code
+	}
+	return ecosystem.LoadedFor(name, read, r.onHead)
+}
+
+// takesOver says whether a package.json that the change brings stands for one above it.
+func (r *Reader) takesOver(ctx context.Context, name string) bool {
+	added, err := r.Mirror.ReadFile(ctx, r.Head.Commit, name)
+	if err != nil {
+		return false // a submodule, or a link that leads nowhere
+	}
+	for dir := path.Dir(name); dir != "."; {
+		dir = path.Dir(dir)
+		if above, err := r.Mirror.ReadFile(ctx, r.Base.Commit, path.Join(dir, "package.json")); err == nil {
+			return ecosystem.TakesOver(added, above)
+		}
+	}
+	return false
+}
