@@ -9,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate"
 	"github.com/ycbot/ycbot/internal/report"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // maxSurvivors bounds how many mutants that no test noticed become findings.
@@ -112,7 +113,7 @@ func killers(kills []gate.Kill) string {
 			count[k.Tests[0]]++
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+	names := sorted.Keys(count, func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
 	var out []string
 	for _, n := range names[:min(len(names), namedKillers)] {
 		out = append(out, fmt.Sprintf("%s (%d)", n, count[n]))

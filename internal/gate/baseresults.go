@@ -324,7 +324,7 @@ func (f ResultFiles) trim() error {
 			files = append(files, info)
 		}
 	}
-	slices.SortStableFunc(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	sorted.By(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
 	for i, info := range files {
 		if i < maxResults && f.Now().Sub(info.ModTime()) <= baseAge {
 			continue

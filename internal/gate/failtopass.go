@@ -12,6 +12,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
+	"github.com/ycbot/ycbot/internal/sorted"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -80,7 +81,7 @@ func (r *runner) overSelection(pkgs []ecosystem.Package) []selection {
 	for _, p := range pkgs {
 		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.Dir)
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare) {
+	for _, g := range sorted.Keys(by, ecosystem.Group.Compare) {
 		out = append(out, selection{eco: g.Eco, unit: g.Unit, places: by[g]})
 	}
 	for _, c := range r.sides.OverlayCommands(Base, r.res.FailToPass.Files) {
@@ -197,7 +198,7 @@ func (r *runner) judgeOverlay(over Suite) {
 
 // firstFailure is the output of the first that failed, by name.
 func firstFailure(s Suite) string {
-	for _, id := range slices.SortedFunc(maps.Keys(s), ID.Compare) {
+	for _, id := range sorted.Keys(s, ID.Compare) {
 		if s[id].Status == Failed {
 			return s[id].Output
 		}

@@ -2,10 +2,10 @@ package gate
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // lack words that a command could not be run.
@@ -45,7 +45,7 @@ func (r *runner) leaveOut() {
 // whole on both sides stay what they are, failures of both.
 func (r *runner) refused() {
 	base, head := r.suites[Base], r.suites[Head]
-	for _, id := range slices.SortedFunc(maps.Keys(head), ID.Compare) {
+	for _, id := range sorted.Keys(head, ID.Compare) {
 		h, b := head[id], base[id]
 		if id.Command == "" || h.Status != Failed || b.Status != Failed {
 			continue

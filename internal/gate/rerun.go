@@ -29,7 +29,7 @@ func (r *runner) alone(ctx context.Context, side Side, ids []ID) (Suite, error) 
 		named[pkg][id.Top()] = true
 	}
 	out := Suite{}
-	for _, pkg := range slices.SortedFunc(maps.Keys(named), func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
+	for _, pkg := range sorted.Keys(named, func(a, b ID) int { return cmp.Compare(a.String(), b.String()) }) {
 		for _, c := range r.parts(side, ecosystem.Group{Eco: r.sides.EcoOf(pkg), Unit: pkg.Unit}, StageRerun, ecosystem.Part{Packages: []string{pkg.Package}, Tests: named[pkg]}) {
 			suite, _, err := r.runFresh(ctx, side, c)
 			if err != nil {
@@ -263,7 +263,7 @@ func (r *runner) againCommands(side Side, ids []ID, whole bool) []ecosystem.Comm
 			packages[g] = append(packages[g], id.Package)
 		}
 	}
-	for _, g := range slices.SortedFunc(maps.Keys(packages), ecosystem.Group.Compare) {
+	for _, g := range sorted.Keys(packages, ecosystem.Group.Compare) {
 		p := ecosystem.Part{Packages: slices.Sorted(slices.Values(packages[g]))}
 		if whole {
 			p = ecosystem.Part{}

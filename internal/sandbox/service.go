@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Service is a server of the job, such as a database, that commands may reach
@@ -94,7 +96,7 @@ func findService(ctx context.Context, r Resolver, name string) (Service, error) 
 		return Service{}, errors.New("no address")
 	}
 	// A server of a job often listens on IPv4 alone.
-	slices.SortStableFunc(s.At, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+	sorted.By(s.At, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
 	return s, nil
 }
 

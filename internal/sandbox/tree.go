@@ -4,8 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A tree is a file system below a directory of this one, in which links lead to
@@ -75,7 +76,7 @@ func (t tree) entries(dir string) []fs.DirEntry {
 	}
 	defer f.Close()
 	entries, _ := f.ReadDir(maxEntries) // what cannot be read cannot be run either
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	sorted.By(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries
 }
 

@@ -10,3 +10,13 @@ import "sort"
 func By[T any](list []T, compare func(a, b T) int) {
 	sort.SliceStable(list, func(i, j int) bool { return compare(list[i], list[j]) < 0 })
 }
+
+// Keys are the keys of a map in an order.
+func Keys[K comparable, V any](m map[K]V, compare func(a, b K) int) []K {
+	out := make([]K, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	By(out, compare)
+	return out
+}

@@ -19,3 +19,10 @@ func TestBy(t *testing.T) {
 		t.Errorf("got %v, want %v", list, want)
 	}
 }
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	if got := Keys(map[int]bool{3: true, 1: false, 2: true}, func(a, b int) int { return b - a }); !slices.Equal(got, []int{3, 2, 1}) {
+		t.Errorf("got %v", got)
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // What one listing holds at most.
@@ -66,7 +68,7 @@ func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 		return nil, fileError(name, err)
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name() == ".git" })
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	sorted.By(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A Recorder is a plan whose functions can be called with what the tests of the base call
@@ -73,7 +75,7 @@ type edit struct {
 
 // apply makes edits, which do not overlap.
 func apply(src []byte, list []edit) string {
-	slices.SortStableFunc(list, func(a, b edit) int { return a.at - b.at })
+	sorted.By(list, func(a, b edit) int { return a.at - b.at })
 	var b strings.Builder
 	from := 0
 	for _, e := range list {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // coveredTrials makes the mutants of changed lines that tests run: which those are the
@@ -27,7 +28,7 @@ func (m *mutator) coveredTrials(ctx context.Context, files []changedFile) ([]*tr
 		by[ecosystem.GroupOf(p)] = append(by[ecosystem.GroupOf(p)], p.ImportPath)
 	}
 	var out []*trial
-	for _, g := range slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare) {
+	for _, g := range sorted.Keys(by, ecosystem.Group.Compare) {
 		count := ecosystem.Named(g.Eco).Coverage
 		if count == nil {
 			continue

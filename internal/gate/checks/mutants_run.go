@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/mutate"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // A mutator runs mutants of one change.
@@ -226,7 +226,7 @@ func newlyFailed(now, before Suite) []ID {
 			out = append(out, id)
 		}
 	}
-	slices.SortFunc(out, func(a, b ID) int { return strings.Compare(a.String(), b.String()) })
+	sorted.By(out, func(a, b ID) int { return strings.Compare(a.String(), b.String()) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Repeats is how often the probe runs each test.
@@ -70,7 +71,7 @@ func (r *check) probePackages(ctx context.Context) error {
 		r.in.NotCovered("no test exercises the changed packages, so that nothing could be repeated, shuffled or raced")
 		return nil
 	}
-	groups := slices.SortedFunc(maps.Keys(by), ecosystem.Group.Compare)
+	groups := sorted.Keys(by, ecosystem.Group.Compare)
 	racing := map[ecosystem.Group]bool{}
 	for _, g := range groups {
 		if race := ecosystem.Named(g.Eco).Race; race != nil {

@@ -2,7 +2,8 @@ package ecosystem
 
 import (
 	"cmp"
-	"slices"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // HasPackage says whether a suite has a result of a package or of a test in it.
@@ -22,7 +23,7 @@ func NewCase(id ID, t Test) Case {
 
 // SortCases sorts cases by their names.
 func SortCases(cases []Case) {
-	slices.SortStableFunc(cases, func(a, b Case) int { return a.ID.Compare(b.ID) })
+	sorted.By(cases, func(a, b Case) int { return a.ID.Compare(b.ID) })
 }
 
 // Leaves drops tests that fail only because a subtest of theirs, also in the

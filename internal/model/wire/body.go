@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/model"
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Order puts the fields named last at the end of a JSON object, in the order in
@@ -71,7 +72,9 @@ func Order(object []byte, parts map[string][][]byte, last ...string) ([]byte, er
 // Sorted returns tools by name: the order in which they were given is no reason
 // for other bytes.
 func Sorted(tools []model.ToolSpec) []model.ToolSpec {
-	return slices.SortedFunc(slices.Values(tools), func(a, b model.ToolSpec) int { return strings.Compare(a.Name, b.Name) })
+	out := slices.Clone(tools)
+	sorted.By(out, func(a, b model.ToolSpec) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // Guess is the usage of an exchange whose provider gave no figures.
