@@ -12,8 +12,8 @@ import (
 const maxInstalled = 20000
 
 // altered are files of packages that run tests, or that these compare with, which are not in
-// the head's tree what they are in the base's, though both have installed the same version:
-// setup or build of the change wrote into them.
+// the head's tree what they are in the base's, though the change asks for no other version:
+// its setup or build wrote into them.
 func (r *runner) altered() []string {
 	base, err := os.OpenRoot(r.executor.Prepared(Base).Tree.Dir)
 	if err != nil {
@@ -31,10 +31,13 @@ func (r *runner) altered() []string {
 		if p.Eco.Installed == nil {
 			continue
 		}
-		for _, dir := range p.Eco.Installed(base.FS(), head.FS(), p.Dir, r.sides.TestsSay) {
+		for _, dir := range p.Eco.Installed(base.FS(), head.FS(), p.Dir, r.sides.TestsSay, r.sides.Bumped) {
 			out = append(out, unlike(base.FS(), head.FS(), dir, &left)...)
 			out = append(out, unlike(head.FS(), base.FS(), dir, &left)...)
 		}
+	}
+	if left == 0 {
+		r.notCovered("whether setup or build of the change alters what it has installed for tests: of more than %d files the rest was not compared", maxInstalled)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -44,10 +47,10 @@ func (r *runner) altered() []string {
 func unlike(one, other fs.FS, dir string, left *int) []string {
 	var out []string
 	_ = fs.WalkDir(one, dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || *left == 0 {
+		if *left == 0 {
 			return fs.SkipAll
 		}
-		if d.IsDir() || !slices.Contains([]string{".js", ".cjs", ".mjs", ".json", ".py"}, path.Ext(name)) {
+		if err != nil || d.IsDir() || !slices.Contains([]string{".js", ".cjs", ".mjs", ".json", ".py"}, path.Ext(name)) {
 			return nil
 		}
 		*left--

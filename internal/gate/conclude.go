@@ -99,7 +99,7 @@ func (r *runner) conclude() {
 // badly without the change: such a target often sets what they need.
 func (r *runner) noteTargets() {
 	f := r.facts
-	if r.res.Verdict != Partial || r.configured(StageTest) || f.BrokenBoth == 0 && (f.FailBoth == 0 || 2*f.FailBoth <= f.Ran) {
+	if r.res.Verdict != Partial || r.configured(StageTest) || f.BrokenBoth == 0 && (f.FailBoth == 0 || 2*(f.FailBoth+f.Unknown) <= f.Ran) {
 		return
 	}
 	build := ""

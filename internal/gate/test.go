@@ -235,22 +235,12 @@ func (r *runner) alikeOld() {
 			old[k.ID.Unit+"\x00"+masked(ecosystem.FailureLine(k.Output))] = true
 		}
 	}
-	passes := map[ID]bool{} // packages
-	for id, test := range r.suites[Head] {
-		if id.Test != "" && test.Status == Passed {
-			passes[ID{Unit: id.Unit, Package: id.Package}] = true
-		}
-	}
 	t.NewFailing = slices.DeleteFunc(t.NewFailing, func(k Case) bool {
 		why := ecosystem.FailureLine(k.Output)
 		if k.ID.Test == "" || len(why) < minReason || compares.MatchString(why) || !old[k.ID.Unit+"\x00"+masked(why)] {
 			return false
 		}
-		if passes[ID{Unit: k.ID.Unit, Package: k.ID.Package}] {
-			t.Unknown = append(t.Unknown, k)
-		} else {
-			t.PreExisting = append(t.PreExisting, k)
-		}
+		t.Unknown = append(t.Unknown, k) // a test that could not show anything is no PASS
 		r.note("%s is new and fails as old tests do without the change: %s", k.ID, why)
 		return true
 	})

@@ -104,9 +104,10 @@ type Ecosystem struct {
 	Absent func(output string) (name string, deps bool)
 
 	// Installed are the folders below dir, of packages that tests may compare with or run by,
-	// which setup has installed in the same version in two trees; says says whether tests name a
+	// which setup is to install alike in two trees: those of one version, and those of which
+	// bumped does not say that the change asks for another one. says says whether tests name a
 	// package. nil: what is installed lies elsewhere.
-	Installed func(base, head fs.FS, dir string, says func(name string) bool) []string
+	Installed func(base, head fs.FS, dir string, says, bumped func(name string) bool) []string
 
 	// Unimport is a file of tests without the import of a name that its output says is not
 	// there, so that its tests run that do not use it; nil: the language loads no file for a

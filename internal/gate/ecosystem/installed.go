@@ -13,7 +13,7 @@ import (
 var testPackage = pattern.New(`(?i)(^|[/_.-])(jest|mocha|vitest|ava|tape|tap|chai|expect\w*|assert\w*|sinon|should|jasmine|karma|uvu|cypress|playwright|power-assert|_?pytest|pluggy|nose\w*|hypothesis|mock|testing-library|test\w*)($|[/_.-])`)
 
 // installedNode are packages of node_modules, by their own word for their version.
-func installedNode(base, head fs.FS, dir string, says func(string) bool) []string {
+func installedNode(base, head fs.FS, dir string, says, bumped func(string) bool) []string {
 	root := path.Join(dir, "node_modules")
 	var out []string
 	for _, name := range packagesIn(base, root) {
@@ -21,7 +21,7 @@ func installedNode(base, head fs.FS, dir string, says func(string) bool) []strin
 			continue
 		}
 		at := path.Join(root, name)
-		if v := versionIn(base, at); v != "" && v == versionIn(head, at) {
+		if versionIn(base, at) == versionIn(head, at) || !bumped(name) {
 			out = append(out, at)
 		}
 	}
@@ -66,7 +66,7 @@ func versionIn(tree fs.FS, at string) string {
 // installedPython are packages of a virtual environment in which the same versions are
 // installed, as the folders ".dist-info" say
 // (https://packaging.python.org/en/latest/specifications/recording-installed-packages/).
-func installedPython(base, head fs.FS, dir string, says func(string) bool) []string {
+func installedPython(base, head fs.FS, dir string, says, bumped func(string) bool) []string {
 	roots, err := fs.Glob(base, path.Join(dir, ".venv/lib/python*/site-packages"))
 	if err != nil {
 		return nil
@@ -82,10 +82,10 @@ func installedPython(base, head fs.FS, dir string, says func(string) bool) []str
 			if !ok {
 				continue
 			}
-			if _, err := fs.Stat(head, path.Join(root, e.Name())); err != nil {
-				continue // another version
-			}
 			name, _, _ := strings.Cut(dist, "-")
+			if _, err := fs.Stat(head, path.Join(root, e.Name())); err != nil && (bumped(name) || bumped(strings.ReplaceAll(name, "_", "-"))) {
+				continue
+			}
 			for _, module := range modulesOf(base, path.Join(root, e.Name()), name) {
 				if testPackage.MatchString(module) || says(module) {
 					out = append(out, path.Join(root, module))

@@ -2,7 +2,9 @@ package ecosystem
 
 import (
 	"path"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // origins is what a file says of where packages come from, by their names.
@@ -68,8 +70,19 @@ func Own(name string, src []byte) string {
 	return ""
 }
 
-// FromRegistry says whether a file of the same sort as another, which is the head's, has a
-// package by this name come from a registry.
+// LinesNaming are the lines of a manifest or lockfile that have the name of a package.
+func LinesNaming(src []byte, pkg string) []string {
+	name := regexp.MustCompile(`(?i)(?:^|[^\w.-])` + regexp.QuoteMeta(pkg) + `(?:$|\W)`)
+	var out []string
+	for line := range strings.Lines(string(src)) {
+		if name.MatchString(line) {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out
+}
+
+// FromRegistry says whether a file has a package by this name come from a registry.
 func FromRegistry(pkg, name string, src []byte) bool {
 	read := originsOf(name)
 	if read == nil || pkg == "" {

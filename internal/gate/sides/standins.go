@@ -108,6 +108,15 @@ func (r *Reader) fromRegistry(pkg, file string) bool {
 	return wanted
 }
 
+// Bumped says whether the change asks for another version of a package: a file that says where
+// packages come from has other lines with its name.
+func (r *Reader) Bumped(pkg string) bool {
+	return slices.ContainsFunc(r.Change.Files, func(f change.File) bool {
+		v := r.Texts[f.Path]
+		return ecosystem.SaysOrigins(f.Path) && !slices.Equal(ecosystem.LinesNaming(v.Base, pkg), ecosystem.LinesNaming(v.Head, pkg))
+	})
+}
+
 // answers says whether a file that the change brings is what sources of the base import by a
 // name that the base has no file for: something that is installed answered it.
 func (r *Reader) answers(name string) bool {
