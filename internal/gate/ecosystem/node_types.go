@@ -10,7 +10,7 @@ import (
 const nodeName = "Node.js"
 
 var (
-	typeCheck   = pattern.New(`(?:^|[\s;&|/"'])(?:tsc|vue-tsc|svelte-check|tsd|dtslint)(?:\s[^;&|"']*)?`)
+	typeCheck   = pattern.New(`(?m)(?:^|[\s;&|/"'])(?:tsc|vue-tsc|svelte-check|tsd|dtslint)(?:\s[^;&|"'\n]*|[;&|"']|$)`)
 	typeProject = pattern.New(`\s(?:-p|--project|-b|--build)[\s=]+([\w./-]+)`)
 )
 
