@@ -222,12 +222,14 @@ func compare(f Function, key string, at int, base, head Answers) Compared {
 	return c
 }
 
-// Which is what the driver is given to make some calls again.
+// Which is what the driver is given to make some calls again, each within whole seconds, as
+// people read the limit in a reproducer.
 func Which(limit time.Duration, calls [][2]int) string {
 	var out []string
 	for _, c := range calls {
 		out = append(out, strconv.Itoa(c[0])+":"+strconv.Itoa(c[1]))
 	}
+	limit = (limit + time.Second - 1).Truncate(time.Second)
 	return limit.String() + ";" + strings.Join(out, ",")
 }
 
