@@ -1,8 +1,9 @@
 // Package variants leaves tests out of "make test" that "make variants" runs: what shows a
 // promise once more, in another language, for another author or in its whole size, and what
 // takes longer than someone who changes a line should wait. Each is left out for a reason,
-// which stands beside it, and runs also where -run names it alone. test/summary counts them apart. The Makefile finds the tests by the
-// calls of this package in them, so that a function that tests share does not call it.
+// which stands beside it, and runs also where -run names it alone. test/summary counts them
+// apart. The Makefile finds the tests by the calls of this package in them, so that a function
+// that tests share does not call it.
 package variants
 
 import (
@@ -15,7 +16,48 @@ import (
 
 var asked = flag.Bool("variants", false, "run what is left out otherwise, and of tests with cases only that")
 
-var part = flag.String("part", "", "with -variants: run one part in so many of what is left out, as 2/5, by the names of the tests")
+var part = partFlag()
+
+func partFlag() *share {
+	s := new(share)
+	flag.Var(s, "part", "with -variants: run one part in so many of what is left out, as 2/5, by the names of the tests")
+	return s
+}
+
+// share is one part in so many, or all of them: k of n, where n is 0 for all.
+type share struct{ k, n uint32 }
+
+// Set reads 2/5, and all from an empty text.
+func (s *share) Set(text string) error {
+	*s = share{}
+	if text == "" {
+		return nil
+	}
+	var k, n uint32
+	if _, err := fmt.Sscanf(text, "%d/%d", &k, &n); err != nil || fmt.Sprintf("%d/%d", k, n) != text || n == 0 || k > n {
+		return fmt.Errorf("a part is a number, a slash and how many parts there are, as 2/5")
+	}
+	*s = share{k, n}
+	return nil
+}
+
+// String is what Set reads.
+func (s *share) String() string {
+	if s.n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.k, s.n)
+}
+
+// has says whether a name is of this part.
+func (s *share) has(name string) bool {
+	if s.n == 0 {
+		return true
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	return h.Sum32()%s.n == s.k%s.n
+}
 
 // Left is what a test says that is left out.
 const Left = "left to make variants"
@@ -24,15 +66,7 @@ const Left = "left to make variants"
 func Asked() bool { return *asked }
 
 // Mine says whether what is left out by a name is of the part that is asked for.
-func Mine(name string) bool {
-	var k, n uint32
-	if got, err := fmt.Sscanf(*part, "%d/%d", &k, &n); got != 2 || err != nil || n == 0 {
-		return true
-	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name))
-	return h.Sum32()%n == k%n
-}
+func Mine(name string) bool { return part.has(name) }
 
 // Named says whether -run names a test, or the case of that name in it, and no other:
 // someone who names what is left out wants to see it.

@@ -29,21 +29,30 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Every name is of one part.
-func TestMine(t *testing.T) {
-	defer func(was string) { *part = was }(*part)
+// Every name is of one part, and what is no part is refused: all would run in its place.
+func TestShare(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"TestScenarios/a", "TestScenarios/b", "TestOnly"} {
 		of := 0
-		for _, *part = range []string{"0/3", "1/3", "2/3"} {
-			if Mine(name) {
+		for _, text := range []string{"0/3", "1/3", "2/3"} {
+			var s share
+			if err := s.Set(text); err != nil || s.String() != text {
+				t.Fatal(text, s, err)
+			}
+			if s.has(name) {
 				of++
 			}
 		}
 		if of != 1 {
 			t.Errorf("%s is of %d parts", name, of)
 		}
-		if *part = ""; !Mine(name) {
+		if all := new(share); all.Set("") != nil || !all.has(name) {
 			t.Errorf("%s is not of the whole", name)
+		}
+	}
+	for _, text := range []string{"2", "2/", "/5", "2/0", "6/5", "-1/5", "2/5x", "two/five"} {
+		if err := new(share).Set(text); err == nil {
+			t.Errorf("%s is a part", text)
 		}
 	}
 }
