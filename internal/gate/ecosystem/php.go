@@ -1,9 +1,6 @@
 package ecosystem
 
 import (
-	"cmp"
-	"encoding/json"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -33,60 +30,6 @@ func phpClasses() classTable {
 		mixed:   mixedBy(map[string]*Mixture{"composer.json": {compare.Steering, mergeJSON("scripts")}}),
 		origins: originsIn(map[string]func([]byte) origins{"composer.json": composerRepositories, "composer.lock": composerOrigins}),
 	}
-}
-
-// composerRepositories reads the places of the tree that a composer.json has packages taken from
-// (https://getcomposer.org/doc/05-repositories.md).
-func composerRepositories(src []byte) origins {
-	var m struct {
-		Repositories json.RawMessage `json:"repositories"` // a list, or an object
-	}
-	if json.Unmarshal(src, &m) != nil {
-		return origins{}
-	}
-	type repository struct {
-		Type string `json:"type"`
-		URL  string `json:"url"`
-	}
-	var all []repository
-	var named map[string]repository
-	if json.Unmarshal(m.Repositories, &all) != nil && json.Unmarshal(m.Repositories, &named) == nil {
-		all = slices.Collect(maps.Values(named))
-	}
-	out := origins{replaced: map[string]string{}}
-	for _, r := range all {
-		if r.Type == "path" || r.Type == "artifact" || r.Type == "package" {
-			out.replaced[cmp.Or(r.URL, r.Type)] = r.Type
-		}
-	}
-	return out
-}
-
-// composerOrigins reads a composer.lock: the archive of a package is one of its source.
-func composerOrigins(src []byte) origins {
-	type pkg struct {
-		Name string `json:"name"`
-		Dist struct {
-			Type string `json:"type"`
-			URL  string `json:"url"`
-		} `json:"dist"`
-	}
-	var lock struct {
-		Packages []pkg `json:"packages"`
-		Dev      []pkg `json:"packages-dev"`
-	}
-	if json.Unmarshal(src, &lock) != nil {
-		return origins{}
-	}
-	out := origins{of: map[string]string{}}
-	for _, p := range append(lock.Packages, lock.Dev...) {
-		from := ""
-		if p.Dist.Type == "path" {
-			from = p.Dist.URL
-		}
-		out.add(p.Name, from)
-	}
-	return out
 }
 
 // phpEcosystem is PHP tested with PHPUnit.
