@@ -85,3 +85,20 @@ func (p *Project) featured(s *Survey) {
 	p.Notes = append(p.Notes, fmt.Sprintf("its own commands test it with %s, which is not done; \"commands: {test: cargo test %s}\" in .github/ycbot.yml at the base does",
 		Listed(slices.Compact(all), 3), all[0]))
 }
+
+// runsTests is a call of a runner of tests, which ycbot makes by itself.
+var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|pytest|py\.test|unittest|tox|nox|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test|node\s+(?:\S+\s+)*--test|jest|mocha|vitest|ava|tap|rspec|rake|minitest|phpunit|mix\s+test|mvnw?|gradlew?|ctest|meson\s+test|make|dotnet\s+test|swift\s+test)\b`)
+
+// scripted notes the scripts that the target for tests of the project's folder runs beside the
+// runner, as nobody else runs them.
+func (p *Project) scripted(s *Survey) {
+	command, scripts := scriptsForTests(s, p.Dir)
+	scripts = slices.DeleteFunc(scripts, func(f string) bool { return runsTests.Match(s.read(".", f)) })
+	if len(scripts) == 0 || len(p.Test) == 0 {
+		return
+	}
+	if p.Dir != "." {
+		command = "cd " + p.Dir + " && " + command
+	}
+	p.Notes = append(p.Notes, fmt.Sprintf("%q also runs %s, which is not run; \"commands: {test: %s}\" in .github/ycbot.yml at the base does", command, Listed(scripts, 3), command))
+}
