@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // An Arm is a sort of case. The strings are stored: do not change them.
@@ -192,7 +194,7 @@ func rank(seed uint64, words ...string) uint64 {
 // shuffled is list in an order that depends on the seed, the words and the elements.
 func shuffled[T any](seed uint64, list []T, key func(T) string, words ...string) []T {
 	out := slices.Clone(list)
-	slices.SortStableFunc(out, func(a, b T) int {
+	sorted.By(out, func(a, b T) int {
 		x, y := rank(seed, append(words, key(a))...), rank(seed, append(words, key(b))...)
 		switch {
 		case x < y:

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/sorted"
 )
 
 // Roots are the folders that the text of a command may name, which are others each
@@ -23,7 +25,7 @@ func (r Roots) list(other Roots) [][3]string {
 		{r.Tree, "${TREE}", other.Tree}, {r.Home, "${HOME}", other.Home}, {r.Temp, "${TMPDIR}", other.Temp}, {r.Base, "${YCBOT_BASE}", other.Base},
 	}
 	all = slices.DeleteFunc(all, func(p [3]string) bool { return p[0] == "" })
-	slices.SortStableFunc(all, func(a, b [3]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	sorted.By(all, func(a, b [3]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
 	return all
 }
 

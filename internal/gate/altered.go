@@ -6,6 +6,9 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/change"
 )
 
 // maxInstalled bounds how many files of installed packages are compared.
@@ -39,6 +42,9 @@ func (r *runner) altered() []string {
 	if left == 0 {
 		r.notCovered("whether setup or build of the change alters what it has installed for tests: of more than %d files the rest was not compared", maxInstalled)
 	}
+	out = slices.DeleteFunc(out, func(name string) bool {
+		return slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return strings.HasPrefix(name, f.Path+"/") })
+	}) // what lies behind a link is where the change leads it, and neither setup's nor the build's
 	slices.Sort(out)
 	return slices.Compact(out)
 }

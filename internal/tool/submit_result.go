@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -84,7 +85,7 @@ type submitArtifact struct {
 
 // submitSchema is the schema of a result, with the words that its fields may be.
 func submitSchema() *jsonschema.Schema {
-	s := schemaOf[submitArgs]()
+	s := schemaOf(reflect.TypeFor[submitArgs]())
 	words := func(s *jsonschema.Schema, field string, allowed ...any) { s.Properties[field].Enum = allowed }
 	words(s, "status", submitCompleted, submitBlocked, submitFailed)
 	words(s, "verdict", "PASS", "FAIL", "PARTIAL")

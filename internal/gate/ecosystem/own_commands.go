@@ -90,7 +90,7 @@ func (p *Project) featured(s *Survey) {
 var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|pytest|py\.test|unittest|tox|nox|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test|node\s+(?:\S+\s+)*--test|jest|mocha|vitest|ava|tap|rspec|rake|minitest|phpunit|mix\s+test|mvnw?|gradlew?|ctest|meson\s+test|make|dotnet\s+test|swift\s+test)\b`)
 
 // scripted notes the scripts that the target for tests of the project's folder runs beside the
-// runner, as nobody else runs them.
+// runner, as nothing else runs them.
 func (p *Project) scripted(s *Survey) {
 	command, scripts := scriptsForTests(s, p.Dir)
 	scripts = slices.DeleteFunc(scripts, func(f string) bool { return runsTests.Match(s.read(".", f)) })
