@@ -105,7 +105,7 @@ func (k *keeper) steps(ctx context.Context) error {
 		}
 	}
 	k.observe()
-	for _, step := range []func(context.Context) error{k.recover, k.aside, k.confirm, k.attribute, k.headOverBase} {
+	for _, step := range []func(context.Context) error{k.recover, k.aside, k.confirm, k.attribute, k.shipped, k.headOverBase} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -115,12 +115,17 @@ func (k *keeper) steps(ctx context.Context) error {
 
 // newArm is the head with the base's version of some of what is touched.
 func (k *keeper) newArm(ctx context.Context, put func(sides.Touch) bool) (*arm, error) {
+	return k.newArmOf(ctx, put, func(t sides.Touch) workspace.Put { return t.Put })
+}
+
+// newArmOf is newArm with something else in the place of the base's version.
+func (k *keeper) newArmOf(ctx context.Context, put func(sides.Touch) bool, what func(sides.Touch) workspace.Put) (*arm, error) {
 	var puts []workspace.Put
 	for _, t := range k.r.sides.Touched {
 		if put(t) || slices.ContainsFunc(k.r.sides.Touched, func(o sides.Touch) bool {
 			return put(o) && strings.HasPrefix(o.Path, t.Path+"/") // a link of the head is in the way
 		}) {
-			puts = append(puts, t.Put)
+			puts = append(puts, what(t))
 		}
 	}
 	if k.commands == nil {

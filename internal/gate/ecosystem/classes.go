@@ -125,6 +125,9 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	if also.Product != nil && also.Product(name) {
 		return compare.Source, ""
 	}
+	if testSettings.MatchString(name) && !InFolder(name, "node_modules", "vendor") {
+		return compare.Support, ""
+	}
 	for _, e := range tables {
 		if e.classes.support != nil && e.classes.support(name, src) {
 			return compare.Support, e.Name
@@ -172,6 +175,13 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 	}
 	return compare.Source, ""
 }
+
+// testSettings are the settings of a program for its test environment, by the names that
+// frameworks have for them: Mix, Rails, Django, Spring, Symfony, Laravel, .NET, dotenv and
+// node-config. By them a program is for its tests what it is for nobody else.
+var testSettings = pattern.New(`(?i)(^|/)((config|settings|conf|environments?|env|profiles?)/(test|testing|unittest)\.(exs|rb|py|js|cjs|mjs|ts|php|json5?|ya?ml|toml|ini|properties|env)` +
+	`|(config|settings|application|appsettings|bootstrap|local|database|services)[._-](test|testing)\.(exs|rb|py|js|cjs|mjs|ts|php|json|ya?ml|toml|ini|properties|conf)` +
+	`|(test|testing)[._-](settings|config)\.(exs|rb|py|js|cjs|mjs|ts|php|json|ya?ml|toml|ini|properties|conf)|\.env[._-](test|testing)(\.local)?|(test|testing)\.env)$`)
 
 // ForTests names the ecosystem in whose build of a tree a source is for tests alone, by what
 // declares it; empty: there is none. read returns files of the tree, nil for none.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
@@ -22,8 +23,13 @@ func elixirClasses() classTable {
 		holds:   whereWritten([]string{"lib"}, elixirHolds),
 		folders: []string{"test"},
 		origins: originsIn(map[string]func([]byte) origins{"mix.exs": mixOrigins}),
+		mixed:   mixedBy(map[string]*Mixture{"mix.exs": {compare.Steering, mergeLines(saysMixTests)}}),
 	}
 }
+
+// mixTests are the lines of a mix.exs that say what tests are, and what is compiled for them
+// (https://hexdocs.pm/mix/Mix.Tasks.Test.html).
+var mixTests = pattern.New(`\b(?:test_\w+|elixirc_paths|erlc_paths|preferred_(?:cli_)?env\w*|consolidate_protocols|elixirc_options|start_permanent|build_per_environment)\s*[:(]|:test\b|"test\b|\btest:`)
 
 var (
 	mixNeed = pattern.New(`\{\s*:(\w+)\s*,([^{}\n]*)\}`)
@@ -42,6 +48,9 @@ func mixOrigins(src []byte) origins {
 	}
 	return out
 }
+
+// saysMixTests says whether a line of a mix.exs is one of them, and not a dependency.
+func saysMixTests(line string) bool { return mixTests.MatchString(line) && !strings.Contains(line, "only:") }
 
 // elixirEcosystem is Elixir, by mix.exs.
 func elixirEcosystem() *Ecosystem {

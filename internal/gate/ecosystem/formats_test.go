@@ -44,7 +44,7 @@ func TestFormats(t *testing.T) {
 		"ava.tap":      grouped(parseTAP),
 		"tap.tap":      grouped(parseTAP),
 		"pytest.xml":   Documented(parsePytest),
-		"surefire.xml": grouped(parseJUnit(byClass)),
+		"surefire.xml": grouped(parseModules),
 		"ctest.xml":    grouped(parseJUnit(byCTest)),
 		"meson.xml":    grouped(parseJUnit(byMeson)),
 		"phpunit.xml":  Documented(parseJUnit(byPHPUnit)),

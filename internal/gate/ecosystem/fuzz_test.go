@@ -48,7 +48,7 @@ func formats() []format {
 		{"ava.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
 		{"tap.tap", grouped(parseTAP), "ok", writeTAP, "  at x"},
 		{"pytest.xml", Documented(parsePytest), "testcase", writeJUnit, ""},
-		{"surefire.xml", grouped(parseJUnit(byClass)), "testcase", writeJUnit, ""},
+		{"surefire.xml", grouped(parseModules), "testcase", writeJUnit, ""},
 		{"ctest.xml", grouped(parseJUnit(byCTest)), "testcase", writeJUnit, ""},
 		{"meson.xml", grouped(parseJUnit(byMeson)), "testcase", writeJUnit, ""},
 		{"phpunit.xml", Documented(parseJUnit(byPHPUnit)), "testcase", nil, ""},

@@ -62,7 +62,7 @@ var markRules = []markRule{
 	{".java .kt .kts .scala .groovy", "asks whether it runs in a test", pattern.New(`Class\.forName\([^)]*(junit|testng|surefire)|surefire\.|getStackTrace\(\)[^;]*(junit|surefire)|sun\.java\.command|org\.gradle\.test\.worker`)},
 	{".cs .fs .vb", "asks whether it runs in a test", pattern.New(`(?i)testhost|GetAssemblies\(\)[^;]*(xunit|nunit|mstest)|"(xunit|nunit|vstest)`)},
 	{".php", "asks whether it runs in a test", pattern.New(`PHPUNIT_\w+|__PHPUNIT|runningUnitTests\(|class_exists\([^)]*PHPUnit|APP_ENV\b[^;]*["']test`)},
-	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
+	{".ex .exs .erl", "asks whether it runs in a test", pattern.New(`MIX_ENV|Mix\.env\b|\bconfig_env\(\)\s*(?:==|!=|in\b|do\b)|Code\.ensure_loaded\??\(\s*ExUnit|Process\.whereis\(\s*ExUnit`)},
 	{".go", "reaches into the test runner", pattern.New(`_test\.go["` + "`" + `]|["` + "`" + `]-test\.\w|\bos\.Args\s*=\s*append|(?i:mprotect)|//go:linkname\b|NewAt\([^)]*unsafe`)},
 	{".py .pyx", "reaches into the test runner", pattern.New(`\b(TestCase|unittest|pytest|_pytest|assertEqual)(\.\w+)*\s*=[^=]|setattr\(\s*[\w.]*(TestCase|unittest|pytest)|\baddTypeEqualityFunc\b|^\s*(async )?def pytest_\w+\(|\bbuiltins\.\w+\s*=[^=]|gc\.get_objects\(`)},
 	{".js .cjs .mjs .ts .cts .mts .jsx .tsx .vue .svelte", "reaches into the test runner", pattern.New(`syncBuiltinESMExports|\bassert(\.strict)?(\.\w+|\[[^\]]+\])\s*=[^=]|\bexpect\.extend\b|\b(globalThis|global|window)(\.|\[["'` + "`" + `])(expect|describe|it|test|assert|jest|vi)\b|["'` + "`" + `]ex["'` + "`" + `]\s*\+|\bModule\.(_\w+|prototype)|Error\.prepareStackTrace`)},
@@ -80,6 +80,8 @@ var markRules = []markRule{
 	{".sh .bash .zsh .ksh .bats", "redefines what tests judge by", pattern.New(`^\s*(function\s+)?(test|\[|exit|return|false|cmp|diff)\s*\(\s*\)|^\s*function\s+(test|exit|return|false|cmp|diff)\b|\balias\s+(test|\[|exit|return|false|cmp|diff)=`)},
 	{".rb .rake .ru", "redefines what tests judge by", pattern.New(`^\s*(def\s+|define_method\W+)(abort|raise|exit!?|assert|assert_equal|refute)\b`)},
 	{buildFiles, "takes assertions, or the tests, away", pattern.New(`(\b|-D)NDEBUG\b|(\b|-D)main=\w|\bCMAKE_BUILD_TYPE\s+"?(Release|MinSizeRel|RelWithDebInfo)\b|\bb_ndebug\b|buildtype=(release|minsize|plain)\b|debug-assertions\s*=\s*false`)},
+	{".php", "takes assertions, or the tests, away", pattern.New(`(?i)\bzend\.assertions\b|\bassert_options\s*\(|\bassert\.(?:active|exception|callback)\b`)},
+	{".java .kt .kts .scala .groovy", "takes assertions, or the tests, away", pattern.New(`set(Default|Class|Package)AssertionStatus\s*\(|clearAssertionStatus\s*\(`)},
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "takes assertions, or the tests, away", pattern.New(`#\s*(define|undef)\s+(NDEBUG|assert|main)\b|__assert_fail\s*\(`)},
 	// Where a test program is nothing but its exit code, code under test decides it by these.
 	{".c .cc .cpp .cxx .h .hh .hpp .hxx", "ends the process as a success, whatever its tests found", pattern.New(`\b(_?exit|_Exit|quick_exit)\s*\(\s*(0|EXIT_SUCCESS)\s*\)|\b(at_quick_exit|atexit)\s*\(|__attribute__\s*\(\(\s*(__)?destructor`)},

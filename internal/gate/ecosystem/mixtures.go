@@ -169,6 +169,47 @@ func mergeSections(names ...string) func(base, head []byte) ([]byte, error) {
 	}
 }
 
+// mergeLines puts the base's lines of one sort in place of the head's, one after the other. What
+// the base has more of stands where its last one does; what the head has more of is left out.
+func mergeLines(is func(line string) bool) func(base, head []byte) ([]byte, error) {
+	return func(base, head []byte) ([]byte, error) {
+		var ours, theirs []string
+		for line := range strings.Lines(string(base)) {
+			if is(line) {
+				ours = append(ours, strings.TrimRight(line, "\n"))
+			}
+		}
+		all := strings.Split(string(head), "\n")
+		for _, line := range all {
+			if is(line) {
+				theirs = append(theirs, line)
+			}
+		}
+		if base == nil || trimmed(strings.Join(ours, "\n")) == trimmed(strings.Join(theirs, "\n")) {
+			return head, nil
+		}
+		if len(theirs) == 0 {
+			return nil, fmt.Errorf("the change has none of the base's %d lines that say how tests are run", len(ours))
+		}
+		var out []string
+		at := 0
+		for _, line := range all {
+			if !is(line) {
+				out = append(out, line)
+				continue
+			}
+			at++
+			switch {
+			case at == len(theirs) && at <= len(ours):
+				out = append(out, ours[at-1:]...)
+			case at <= len(ours):
+				out = append(out, ours[at-1])
+			}
+		}
+		return []byte(strings.Join(out, "\n")), nil
+	}
+}
+
 func trimmed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // sections splits a file into what is of some sections and keys, and the rest.

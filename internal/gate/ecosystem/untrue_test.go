@@ -82,3 +82,30 @@ func TestRetried(t *testing.T) {
 		sameStrings(t, what, got, tt.retried)
 	}
 }
+
+// TestModulesOfOneClass holds that tests of two modules that have a class of one name are two
+// tests, in the order of the modules, whatever order their reports came in, and that a comment
+// inside a report is none of ours.
+func TestModulesOfOneClass(t *testing.T) {
+	t.Parallel()
+	report := func(module, inner string) string {
+		return "<!-- ./" + module + "/target/surefire-reports/TEST-x.CalcTest.xml -->\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"x.CalcTest\">" + inner + "</testsuite>\n"
+	}
+	pass, skip := `<testcase classname="x.CalcTest" name="adds"/>`, `<testcase classname="x.CalcTest" name="adds"><skipped/></testcase>`
+	for data, want := range map[string]string{
+		report("core", skip) + report("util", pass):                      "adds skip, adds[2] pass",
+		report("core", pass) + report("util", skip):                      "adds pass, adds[2] skip",
+		report("core", pass+pass):                                        "adds pass, adds pass",
+		report("core", "<!-- ./util/target/surefire-reports/a -->"+pass): "adds pass",
+		report("core", pass+"<system-out><![CDATA[</testsuite><!-- ./a/target/surefire-reports/a -->]]></system-out>") + report("core", pass): "adds pass, adds pass",
+	} {
+		all, err := parseModules([]byte(data))
+		var got []string
+		for _, o := range all {
+			got = append(got, o.name+" "+string(o.status))
+		}
+		if err != nil || strings.Join(got, ", ") != want {
+			t.Errorf("%s\n%s: %v, want %s", data, strings.Join(got, ", "), err, want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package gate
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/sides"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// shipped runs tests once more that hold and that the change edits, over the head's version
+// of what belongs to the tests and to the product as well: data that sources read, a module
+// that they import, what the product is built by. Putting that back would mend what the
+// change breaks in it.
+func (k *keeper) shipped(ctx context.Context) error {
+	keep := map[string]*workspace.Put{}
+	var parts []sides.Touch
+	for _, t := range k.r.sides.Touched {
+		if put, ok := k.r.sides.Product(t); ok {
+			keep[t.Path], parts = put, append(parts, t)
+		}
+	}
+	var tests []*examined
+	for _, e := range k.tests {
+		if !e.drop && e.reached && !e.whole() && e.kept == compare.Passed && e.head != compare.Failed &&
+			k.edited(e, keep) && len(k.r.reach([]*examined{e}, parts)) > 0 {
+			tests = append(tests, e)
+		}
+	}
+	if len(parts) == 0 || len(tests) == 0 {
+		return nil
+	}
+	a, err := k.newArmOf(ctx, func(t sides.Touch) bool {
+		put, ok := keep[t.Path]
+		return !ok || put != nil
+	}, func(t sides.Touch) workspace.Put {
+		if put := keep[t.Path]; put != nil {
+			return *put
+		}
+		return t.Put
+	})
+	if err != nil {
+		return err
+	}
+	over := &keeper{r: k.r, arm: a, commands: k.commands, steers: k.steers, run: k.r.narrowTo(tests)}
+	if over.suite, err = a.run(ctx, over.run); err != nil {
+		return err
+	}
+	l := over.lookup(Head, over.suite)
+	var failing []*examined
+	of := map[ID]*examined{}
+	for _, e := range tests {
+		status, _, t, broken, _ := l.status(e)
+		if status != compare.Failed || broken || len(a.left) > 0 && a.left[k.fileOf(e)] != "" {
+			continue // it says nothing of the product
+		}
+		again := *e
+		again.kept, again.output, again.evidence = status, t.Output, append(slices.Clone(e.evidence), t.Evidence)
+		if !k.wantsRemoved(&again) {
+			failing, of[e.id] = append(failing, &again), e
+		}
+	}
+	if err := over.disputed(ctx, failing); err != nil {
+		return err
+	}
+	for _, again := range failing {
+		if e := of[again.id]; !again.drop {
+			e.kept, e.output, e.evidence, e.made = again.kept, again.output, again.evidence, []compare.FileClass{compare.Test}
+		}
+	}
+	return nil
+}
+
+func (k *keeper) fileOf(e *examined) string {
+	file, _ := k.r.sides.TestFileOf(e.id)
+	return file
+}
+
+// edited says whether the change touches the text of a test that the arm puts back.
+func (k *keeper) edited(e *examined, product map[string]*workspace.Put) bool {
+	return slices.ContainsFunc(k.r.sides.Touched, func(t sides.Touch) bool {
+		if _, ok := product[t.Path]; ok || t.Class != compare.Test {
+			return false
+		}
+		_, ok := k.r.sides.Concerns(t, e.id, e.eco)
+		return ok
+	})
+}

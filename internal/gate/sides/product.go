@@ -1,0 +1,38 @@
+package sides
+
+import (
+	"path"
+
+	"github.com/ycbot/ycbot/internal/gate/compare"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/workspace"
+)
+
+// Product says whether a touched file is a part of the product as well, which the head has
+// otherwise: sources of the base import it, or have it as their data, or it is what the
+// product is built by. keep is what to put in its place with the head's part in it; nil: the
+// file is the head's.
+func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
+	switch t.Class {
+	case compare.Test, compare.Support:
+		if t.Mixed {
+			return nil, false
+		}
+		_, source, _ := r.namedIn(t.Path, ecosystem.Imports)
+		return nil, source || ecosystem.OnlyNamedTest(t.Path, r.Texts[t.Path].Base)
+	case compare.Data:
+		for i, f := range r.sourcesOfBase() {
+			if i > maxRead {
+				break
+			}
+			if !f.test && !f.apart && ecosystem.NamesInTree(r.textOf(f), path.Dir(f.name), t.Path) {
+				return nil, true
+			}
+		}
+	case compare.Steering:
+		if data := ecosystem.ProductOf(t.Path, r.Texts[t.Path]); data != nil {
+			return &workspace.Put{Path: t.Path, Data: data}, true
+		}
+	}
+	return nil, false
+}
