@@ -50,7 +50,9 @@ func mixOrigins(src []byte) origins {
 }
 
 // saysMixTests says whether a line of a mix.exs is one of them, and not a dependency.
-func saysMixTests(line string) bool { return mixTests.MatchString(line) && !strings.Contains(line, "only:") }
+func saysMixTests(line string) bool {
+	return mixTests.MatchString(line) && !strings.Contains(line, "only:")
+}
 
 // elixirEcosystem is Elixir, by mix.exs.
 func elixirEcosystem() *Ecosystem {

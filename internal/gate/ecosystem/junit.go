@@ -42,7 +42,7 @@ func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
 		}
 		var out []outcome
 		for _, s := range suites {
-			out = junitOutcomes(out, style, nil, s)
+			out = junitOutcomes(out, style, summary.warned, nil, s)
 			if t := runnerFailed(s); t != "" {
 				return nil, errors.New(t)
 			}
@@ -110,7 +110,7 @@ func runnerFailed(s junit.Suite) string {
 	return ""
 }
 
-func junitOutcomes(out []outcome, style junitStyle, around []string, s junit.Suite) []outcome {
+func junitOutcomes(out []outcome, style junitStyle, warned map[string]bool, around []string, s junit.Suite) []outcome {
 	around = append(around[:len(around):len(around)], s.Name)
 	for _, t := range s.Tests {
 		o := outcome{elapsed: t.Duration, status: Passed}
@@ -121,11 +121,14 @@ func junitOutcomes(out []outcome, style junitStyle, around []string, s junit.Sui
 		case junit.StatusFailed, junit.StatusError:
 			o.status, o.output = Failed, junitMessage(t)
 		case junit.StatusPassed:
+			if warned[t.Classname+" "+t.Name] { // PHPUnit ends a test by a warning, so that what it would have found is not known
+				o.status = Skipped
+			}
 		}
 		out = append(out, o)
 	}
 	for _, inner := range s.Suites {
-		out = junitOutcomes(out, style, around, inner)
+		out = junitOutcomes(out, style, warned, around, inner)
 	}
 	return out
 }
@@ -162,11 +165,16 @@ type xmlSummary struct {
 	tests   int             // tests in which they are
 	fails   bool            // the test that is being read
 	retried map[string]bool // names of tests that were run again
+	warned  map[string]bool // classes and names of tests that ended by a warning
 	test    string          // the test that is being read
+	class   string          // of it
 }
 
 func (x *xmlSummary) element(e xml.StartElement) {
 	n := 0
+	if e.Name.Local == "testcase" {
+		x.test, x.class = "", ""
+	}
 	for _, a := range e.Attr {
 		if a.Name.Local == "failures" || a.Name.Local == "errors" {
 			v, err := strconv.Atoi(a.Value)
@@ -174,8 +182,13 @@ func (x *xmlSummary) element(e xml.StartElement) {
 				n += v
 			}
 		}
-		if a.Name.Local == "name" && e.Name.Local == "testcase" {
-			x.test = a.Value
+		if e.Name.Local == "testcase" {
+			switch a.Name.Local {
+			case "name":
+				x.test = a.Value
+			case "classname":
+				x.class = a.Value
+			}
 		}
 	}
 	switch e.Name.Local {
@@ -189,6 +202,8 @@ func (x *xmlSummary) element(e xml.StartElement) {
 			x.tests++
 		}
 		x.fails = true
+	case "warning":
+		x.warned[x.class+" "+x.test] = true
 	case "flakyFailure", "flakyError", "rerunFailure", "rerunError": // of surefire
 		x.retried[x.test] = true
 	}
@@ -198,7 +213,7 @@ func (x *xmlSummary) element(e xml.StartElement) {
 // elements far inside one another, and declarations of entities.
 func tameXML(data []byte) (xmlSummary, error) {
 	dec := xml.NewDecoder(bytes.NewReader(data))
-	sum := xmlSummary{retried: map[string]bool{}}
+	sum := xmlSummary{retried: map[string]bool{}, warned: map[string]bool{}}
 	depth := 0
 	for {
 		tok, err := dec.RawToken()

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A nodeRunner is a test runner that can report each test.
@@ -186,9 +188,6 @@ func adoptNode(c Command, words []string) (Command, bool) {
 // same place.
 func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command {
 	lines := []string{binaries(c.Unit)}
-	for _, text := range prelude {
-		lines = append(lines, "( "+text+"\n) >&2 || exit")
-	}
 	if n := len(call.before); n > 0 && slices.Contains(call.before, "c8") && strings.HasPrefix(call.before[n-1], "--") && call.before[n-1] != "--" && !strings.Contains(call.before[n-1], "=") {
 		call.before = append(slices.Clone(call.before), "--") // else it takes the runner for the value of its own option, and the runner's options for its own
 	}
@@ -199,6 +198,14 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 		}
 		lines, runner = append(lines, installed(c.Unit, runner)), `"$RUNNER"`
 	}
+	for _, text := range prelude {
+		if stays.MatchString(text) { // for what follows in the same shell
+			lines = append(lines, "{ "+text+"\n} >&2 || exit")
+		} else {
+			lines = append(lines, "( "+text+"\n) >&2 || exit")
+		}
+	}
+	moved := slices.ContainsFunc(prelude, moves.MatchString)
 	text := func(rest []string) string {
 		words := slices.Concat(call.before, []string{call.runner}, rest)
 		if !slices.Contains([]string{"node", "npx"}, words[0]) && len(call.before) == 0 {
@@ -229,7 +236,7 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 	c.Plain = &plain
 	c = build(c, call.files)
 	c.Results = &Results{Name: r.name, Collect: r.collect, Narrow: func(c Command, p Part) (Command, bool) {
-		if r.nofiles || len(p.Packages) == 0 {
+		if r.nofiles || moved || len(p.Packages) == 0 {
 			return c, false
 		}
 		more := r.only
@@ -247,7 +254,7 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 	if r.shuffle != nil {
 		c.Results.Probe = func(c Command, p Probing) (Command, string) {
 			files, more := call.files, r.shuffle(p.Seed)
-			if len(p.Packages) > 0 && !r.nofiles {
+			if len(p.Packages) > 0 && !r.nofiles && !moved {
 				files, more = fromUnit(c.Unit, p.Packages), append(more, r.only...)
 			}
 			return build(c, files, more...), "repeated and shuffled"
@@ -255,6 +262,12 @@ func (r nodeRunner) command(c Command, call nodeCall, prelude []string) Command 
 	}
 	return c
 }
+
+// What a command of a script changes for those behind it: variables, and the folder.
+var (
+	stays = pattern.New(`^\s*(?:\.|source|export|cd|pushd|set|unset|umask|ulimit|[\w]+=\S*\s*$)(?:\s|$)`)
+	moves = pattern.New(`^\s*(?:cd|pushd)\s`)
+)
 
 // covering is the part of what stands before a runner that calls a program which measures
 // coverage itself, as it is written in the command.

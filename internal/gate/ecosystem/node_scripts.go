@@ -155,7 +155,7 @@ var (
 // Programs that run tests and report none one by one, and those that build or put in order.
 var (
 	nodeTesters  = strings.Fields("borp uvu jasmine jasmine-node qunit karma testem playwright cypress lab zora japa wtr web-test-runner intern brittle poku bats nodeunit vows airtap")
-	nodeBuilders = strings.Fields("tsc vue-tsc tsup tsdown rollup webpack esbuild babel vite swc unbuild microbundle parcel ncc gulp grunt rm rimraf del del-cli mkdir mkdirp cp cpy copyfiles cpx mv shx echo git ncp node-gyp prebuildify node-pre-gyp cmake-js npm yarn pnpm bun lerna turbo nx cd touch sleep docker export set napi wasm-pack cargo")
+	nodeBuilders = strings.Fields("tsc vue-tsc tsup tsdown rollup webpack esbuild babel vite swc unbuild microbundle parcel ncc gulp grunt rm rimraf del del-cli mkdir mkdirp cp cpy copyfiles cpx mv shx echo git ncp node-gyp prebuildify node-pre-gyp cmake-js npm yarn pnpm bun lerna turbo nx cd touch sleep docker export source . unset umask ulimit set napi wasm-pack cargo")
 )
 
 // tests says whether a part of a script before a known runner runs tests as well, and whether

@@ -25,9 +25,15 @@ func ProductOf(name string, v Versions) []byte {
 	switch base := path.Base(name); {
 	case base == "package.json":
 		out = productScripts(v.Base, v.Head)
+		if out == nil {
+			out = v.Base
+		}
+		if with, err := mergeJSON("config", "imports")(v.Head, out); err == nil {
+			out = with
+		}
 	case called("GNUmakefile", "makefile", "Makefile", "*.mk", "justfile", "Justfile", ".justfile")(name, nil):
 		out = productRules(v.Base, v.Head)
-	case inFolders(name, []string{".cargo"}), inFolders(name, []string{".mvn"}), called("babel.config.*", ".babelrc", ".babelrc.*", ".swcrc", "vite.config.*", ".env", ".env.*", "*.env", "*.cmake", "Rakefile", "*.rake")(name, nil):
+	case inFolders(name, []string{".cargo"}), inFolders(name, []string{".mvn"}), called("babel.config.*", ".babelrc", ".babelrc.*", ".swcrc", "vite.config.*", ".env", ".env.*", "*.env", "*.sh", "*.cmake", "Rakefile", "*.rake")(name, nil):
 		if saysOfTests(v.Base) == saysOfTests(v.Head) {
 			out = v.Head
 		}

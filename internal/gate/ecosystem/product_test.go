@@ -16,6 +16,7 @@ func TestProductOf(t *testing.T) {
 		{"what is for tests", "Makefile", "TESTFLAGS = -a\ncheck:\n\t./t\n", "TESTFLAGS =\ncheck:\n", "", ""},
 		{"a script", "package.json", `{"scripts":{"build":"a","test":"t"},"jest":{}}`, `{"scripts":{"build":"b","test":"true"}}`, `"build": "b", "test": "t"`, "true"},
 		{"scripts for tests", "package.json", `{"scripts":{"pretest":"a","test":"t"}}`, `{"scripts":{"pretest":"b","test":"u"}}`, "", ""},
+		{"a value of its own", "package.json", `{"scripts":{"test":"t"},"config":{"tax":19}}`, `{"scripts":{"test":"u"},"config":{"tax":1}}`, `{"tax":1}`, `"u"`},
 		{"no object", "package.json", `{"scripts":{}}`, `[]`, "", ""},
 		{"what Cargo sets", ".cargo/config.toml", "[env]\nA = \"1\"\n", "[env]\nA = \"2\"\n", `A = "2"`, ""},
 		{"how Cargo runs tests", ".cargo/config.toml", "[env]\nA = \"1\"\n", "[env]\nA = \"2\"\n[target.x]\nrunner = \"test\"\n", "", ""},

@@ -26,6 +26,7 @@ func TestUntrueResults(t *testing.T) {
 		"JUnit: none":                      {junit, `<testsuite/>`, "", noTests},
 		"pytest fails as a whole":          {Documented(parsePytest), `<testsuite errors="1"><testcase classname="pytest" name="internal"><error message="internal error">x</error></testcase></testsuite>`, "", "pytest failed as a whole"},
 		"pytest collects nothing":          {Documented(parsePytest), `<testsuite errors="1"><testcase classname="" name="" file=""><error message="collection failure">x is deprecated</error></testcase></testsuite>`, "", "pytest failed as a whole: x is deprecated"},
+		"PHPUnit ended it by a warning":    {junit, `<testsuite><testcase classname="c" name="a"><warning>no</warning></testcase><testcase classname="d" name="a"/></testsuite>`, "c a skip; c pass; d a pass; d pass", ""},
 		"surefire ran it again":            {junit, `<testsuite><testcase classname="c" name="a"><flakyFailure/></testcase></testsuite>`, "c a pass^; c pass", ""},
 		"jest: more counted":               {Numbered(ParseJest), `{"numFailedTests":1,"testResults":[{"name":"a","assertionResults":[{"title":"t","status":"passed","invocations":2}]}]}`, "a pass; a t pass^", "they count 1 failures and report 0"},
 		"mocha: more counted":              {Numbered(parseMocha), `{"stats":{"failures":2},"tests":[{"file":"a","fullTitle":"t","currentRetry":1}],"failures":[]}`, "a pass; a t pass^", "they count 2 failures and report 0"},

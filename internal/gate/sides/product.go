@@ -2,6 +2,7 @@ package sides
 
 import (
 	"path"
+	"slices"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
@@ -19,20 +20,23 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 			return nil, false
 		}
 		_, source, _ := r.namedIn(t.Path, ecosystem.Imports)
-		return nil, source || ecosystem.OnlyNamedTest(t.Path, r.Texts[t.Path].Base)
+		return nil, source || ecosystem.OnlyNamedTest(t.Path, r.Texts[t.Path].Base) ||
+			t.Class == compare.Support && ecosystem.MayHelpTests(t.Path) && !ecosystem.InTestFolder(t.Path) // of a library for tests it is the product
 	case compare.Data:
-		for i, f := range r.sourcesOfBase() {
-			if i > maxRead {
-				break
-			}
-			if !f.test && !f.apart && ecosystem.NamesInTree(r.textOf(f), path.Dir(f.name), t.Path) {
-				return nil, true
-			}
-		}
+		return nil, r.inProduct(t.Path)
 	case compare.Steering:
 		if data := ecosystem.ProductOf(t.Path, r.Texts[t.Path]); data != nil {
 			return &workspace.Put{Path: t.Path, Data: data}, true
 		}
+		return nil, !t.Mixed && r.inProduct(t.Path)
 	}
 	return nil, false
+}
+
+// inProduct says whether a source of the base that is no test has a file as its own.
+func (r *Reader) inProduct(name string) bool {
+	all := r.sourcesOfBase()
+	return slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
+		return !f.test && !f.apart && !ecosystem.InTestFolder(f.name) && ecosystem.NamesInTree(r.textOf(f), path.Dir(f.name), name)
+	})
 }
