@@ -51,6 +51,7 @@ func decisive() []step {
 		{"tests of the head", (*runner).testHead},
 		{"comparison", (*runner).compare},
 		{"results of the base", (*runner).saveBase},
+		{"files of the base's tests", (*runner).reported},
 		{"change's tests over the base", (*runner).failToPass},
 		{"base's tests over the head", (*runner).kept},
 		{"rewritten files", (*runner).rewritten},

@@ -109,7 +109,7 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 		Steered: r.steered(both, steering),
 		Holds: func(name string) bool { // what the head writes into a file makes no test of it
 			v := both[name]
-			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) && !ecosystem.IsTestProgram(name, v.Base, r.readBase) {
+			if v.Base == nil || !ecosystem.HoldsTests(name, v.Base) && !ecosystem.IsTestProgram(name, v.Base, r.readBase) && !r.Reported(name) {
 				return false
 			}
 			test, source, ok := r.namedIn(name, ecosystem.Imports)
@@ -120,6 +120,21 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 				ecosystem.IsCalledHelper(name) && r.onlyTests(both, ecosystem.ImportsOrLists)(name)
 		},
 	}
+}
+
+// Reported says whether the base's runners have reported tests that are written in a file, by
+// whatever patterns the project has them find it. Examples of documentation are none.
+func (r *Reader) Reported(name string) bool {
+	src := string(r.readBase(name))
+	if strings.Contains(src, ">>>") {
+		return false
+	}
+	for id := range r.Suites[ecosystem.Base] {
+		if id.Package == name && id.Test != "" && strings.Contains(src, ecosystem.LastName(id.Test)) {
+			return true
+		}
+	}
+	return false
 }
 
 // documented names the ecosystem that runs the examples of a document as tests, as the base has
