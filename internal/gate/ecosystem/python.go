@@ -212,11 +212,12 @@ func pythonProject(s *Survey, dir string, all []string) Project {
 		where = "src:."
 	}
 	c := Command{Stage: StageTest, Unit: dir}
+	env := strings.TrimSpace("PYTHONPATH=" + where + " " + toxVariables(f.tox))
 	if f.pytest {
-		p.Test = append(p.Test, pytestCommand(c, "PYTHONPATH="+where, python, nil, nil))
+		p.Test = append(p.Test, pytestCommand(c, env, python, nil, nil))
 		return p
 	}
-	p.Test = append(p.Test, UnittestCommand(c, "PYTHONPATH="+where, python, unittestArgs(s, dir)))
+	p.Test = append(p.Test, UnittestCommand(c, env, python, unittestArgs(s, dir)))
 	return p
 }
 

@@ -170,8 +170,15 @@ func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 		p.Setup = append(p.Setup, c)
 		before = "BUNDLE_PATH=" + bundle + " " + before
 	}
+	rakefile := s.read(dir, s.first(dir, "Rakefile", "rakefile", "Rakefile.rb"))
+	if tasks := rakeBuild(rakefile); len(tasks) > 0 && (s.has(dir, "Gemfile") || s.tools.Has("rake")) {
+		p.Build = append(p.Build, Command{Stage: StageBuild, Unit: dir}.reporting(before+"rake "+strings.Join(tasks, " ")))
+	}
+	if own := rakeVariables(rakefile); own != "" {
+		before = own + " " + before
+	}
 	if spec {
-		if before == "" && !s.tools.Has("rspec") {
+		if !s.has(dir, "Gemfile") && !s.tools.Has("rspec") {
 			p.Missing = s.tools.lack("rspec")
 			return p
 		}
