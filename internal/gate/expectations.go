@@ -218,7 +218,7 @@ func (k *keeper) expectation(ctx context.Context, e *examined, class compare.Cla
 	want := map[compare.Class]compare.FileClass{
 		compare.SteeringMade: compare.Steering, compare.SupportMade: compare.Support, compare.DataChanged: compare.Data,
 	}[class]
-	file, _ := k.r.sides.TestFileOf(e.id)
+	file := k.r.sides.StandsIn(e.id)
 	for _, t := range k.r.sides.Touched {
 		fits := want != "" && t.Class == want || beside && t.Class == compare.Test || want == "" && (t.Path == file || t.Path == k.r.sides.MovedTo(file))
 		if fits && len(k.r.reach([]*examined{e}, []sides.Touch{t})) > 0 {

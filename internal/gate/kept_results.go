@@ -151,11 +151,10 @@ func (k *keeper) observe() {
 // beside says whether the files of tests that the change touches have nothing to do with a
 // test, but that they run in one process with it.
 func (k *keeper) beside(e *examined) bool {
-	file, src := k.r.sides.TestFileOf(e.id)
-	if src == nil {
+	if _, src := k.r.sides.TestFileOf(e.id); src == nil {
 		return false
 	}
-	some := false
+	file, some := k.r.sides.StandsIn(e.id), false
 	for _, t := range k.r.sides.Touched {
 		if t.Class == compare.Test && t.Mixed && t.Path == file {
 			return false

@@ -108,6 +108,14 @@ func (r *Reader) TestFileOf(id ecosystem.ID) (string, []byte) {
 	return f.name, f.src
 }
 
+// StandsIn is the base's file that the text of a test is in: that of its own module, where its
+// program is made of several sources.
+func (r *Reader) StandsIn(id ecosystem.ID) string {
+	file, _ := r.TestFileOf(id)
+	in, _ := ecosystem.InFile(file, id.Test, func(f string) bool { return r.readBase(f) != nil })
+	return in
+}
+
 // A testFile is a file of the base that has a test.
 type testFile struct {
 	name string
