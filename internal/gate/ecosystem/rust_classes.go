@@ -23,13 +23,30 @@ func rustClasses() classTable {
 		mixed: func(name string) *Mixture {
 			switch {
 			case path.Base(name) == "Cargo.toml":
-				return &Mixture{compare.Steering, mergeSections("test", "lib.test", "lib.harness", "lib.doctest", "package.autotests", "profile.test")}
+				return &Mixture{compare.Steering, mergeAll(
+					mergeSections("test", "lib.test", "lib.harness", "lib.doctest", "package.autotests", "profile.test"),
+					withoutItself)}
 			case path.Ext(name) == ".rs" && !InFolder(name, "tests"):
 				return &Mixture{compare.Test, mergeRustTests}
 			}
 			return nil
 		},
 	}
+}
+
+// needsItself is a dependency of a package on itself, by which its tests have it with features
+// that others do not get.
+var needsItself = pattern.New(`(?m)^[ \t]*[\w"'-]+[ \t]*=[ \t]*\{[^}\n]*\bpath[ \t]*=[ \t]*["']\.?/?["'][^}\n]*\}[ \t]*\n?`)
+
+// withoutItself takes such dependencies out of the head's Cargo.toml that the base has not.
+func withoutItself(base, head []byte) ([]byte, error) {
+	out := string(head)
+	for _, line := range needsItself.FindAllString(out, -1) {
+		if !strings.Contains(string(base), strings.TrimSpace(line)) {
+			out = strings.Replace(out, line, "", 1)
+		}
+	}
+	return []byte(out), nil
 }
 
 const (

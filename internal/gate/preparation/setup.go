@@ -34,7 +34,7 @@ func (prep *Preparation) setUp(ctx context.Context, side ecosystem.Side) error {
 			return err
 		}
 		unfetched = prep.offline(c, step, unfetched)
-		if c.Data != nil { // what it could not fetch the commands after it may do without
+		if c.Data != nil && !staleLock.MatchString(step.Output) { // what it could not fetch the commands after it may do without
 			continue
 		}
 		if err := prep.unprepared(ctx, step); err != nil {
@@ -46,6 +46,10 @@ func (prep *Preparation) setUp(ctx context.Context, side ecosystem.Side) error {
 	}
 	return nil
 }
+
+// staleLock is what Cargo says of a Cargo.lock that does not go with its manifests. A build
+// without --locked goes on with another one.
+var staleLock = pattern.New(`cannot update the lock file|lock file \S+ needs to be updated`)
 
 // withRetry tries a second time what failed.
 func (prep *Preparation) withRetry(ctx context.Context, side ecosystem.Side, c ecosystem.Command) (ecosystem.Step, error) {
@@ -73,7 +77,7 @@ func (prep *Preparation) unprepared(ctx context.Context, s ecosystem.Step) error
 			return err
 		}
 		if !blamed {
-			why = "it failed twice, and its output does not show that the change is the reason: " + lastLine(s.Output)
+			why = "it failed twice, and its output does not show that the change is the reason: " + cmp.Or(ecosystem.FailureLine(s.Output), lastLine(s.Output))
 			if s.TimedOut {
 				why = "it did not end within its time limit"
 			}
