@@ -110,3 +110,13 @@ func TestModulesOfOneClass(t *testing.T) {
 		}
 	}
 }
+
+// TestMesonExpected holds that a test which Meson expects to fail has not passed.
+func TestMesonExpected(t *testing.T) {
+	t.Parallel()
+	all, err := parseMeson([]byte(`<testsuites tests="2"><testsuite name="shop"><testcase name="money" classname="shop"/><testcase name="cart" classname="shop"><system-err>` +
+		"<![CDATA[<!-- expected: cart -->\n]]></system-err></testcase></testsuite></testsuites><!-- expected: money -->\n"))
+	if err != nil || len(all) != 2 || all[0].status != Skipped || all[1].status != Passed {
+		t.Errorf("%+v %v", all, err)
+	}
+}
