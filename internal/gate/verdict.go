@@ -128,7 +128,7 @@ func Decide(f Facts) (Verdict, []string) {
 	partialIf(f.Replaced != "" && !f.Accepted, "%s (steering)", f.Replaced)
 	nameless := f.Unnamed > 0 && f.Expected == 0
 	partialIf(f.Untrusted && f.Runnable && f.KeptRan == 0 && !nameless && f.Nothing == "" && f.Unprepared == "" && f.Incomplete == "",
-		"the change comes from outside, and no test of the base reaches what it changes")
+		"%s", f.unreached())
 	partialIf(nameless, "no test of the base could be held against the change: %s when it runs again (is a time or a random number part of the name?)",
 		ecosystem.Count(f.Unnamed, "test is reported by another name", "tests are reported by other names"))
 	partialIf(f.FlakyNew > 0, "%s flaky", ecosystem.Count(f.FlakyNew, "test that does not run on base is", "tests that do not run on base are"))
@@ -150,6 +150,30 @@ func Decide(f Facts) (Verdict, []string) {
 	default:
 		return Pass, nil
 	}
+}
+
+// unreached words why no test of the base could say something of a change from outside.
+func (f Facts) unreached() string {
+	const outside = "the change comes from outside, and "
+	needs, broken := 0, 0
+	for _, c := range f.Changed {
+		switch c.Class {
+		case compare.NeedsOldAPI:
+			needs += c.Count
+		case compare.CannotApply:
+			broken += c.Count
+		}
+	}
+	switch {
+	case needs+broken == 0:
+		return outside + "no test of the base reaches what it changes"
+	case broken == 0:
+		return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s names that it removes or renames", ecosystem.Count(needs, "test needs", "tests need"))
+	case needs == 0:
+		return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s over its sources", ecosystem.Count(broken, "test does not start", "tests do not start"))
+	}
+	return outside + fmt.Sprintf("the base's tests of what it changes cannot be held against it: %s names that it removes or renames, and %s over its sources",
+		ecosystem.Count(needs, "test needs", "tests need"), ecosystem.Count(broken, "test does not start", "tests do not start"))
 }
 
 // given are the reasons of the kept expectations that do not hold, by what they do

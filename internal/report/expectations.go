@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -147,10 +148,17 @@ func (e *Expectations) remarks() []string {
 	var out []string
 	for _, c := range e.classes() {
 		if n := len(c.tests); n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, strings.ReplaceAll(c.name, "_", " ")))
+			out = append(out, fmt.Sprintf("%d %s", n, cmp.Or(classWords[c.name], c.name)))
 		}
 	}
 	return out
+}
+
+// classWords are what stands behind a number of expectations in a title, where that is not the
+// name of their class.
+var classWords = map[string]string{
+	"needs_api": "in need of removed names", "cannot_apply": "that do not start", "data": "with other data",
+	"steering": "held by steering", "support": "held by support",
 }
 
 // An Acceptance is a person's word that given-up expectations are meant.
