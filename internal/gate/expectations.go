@@ -288,9 +288,10 @@ func side(hunk, sign string) string {
 // there, where they still stand.
 func (k *keeper) listed(x *Expectations) {
 	t := &k.r.res.Tests
-	quiet, unnamed := map[ID]bool{}, map[ID]bool{}
+	quiet, unnamed, moved := map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
 	for _, e := range k.tests {
 		unnamed[e.id] = e.unnamed
+		moved[e.id] = e.kept == compare.Passed && (ran(e.head) && e.headID != e.id || k.r.sides.MovedAsItIs(e.id))
 	}
 	for _, c := range x.Changed {
 		if c.Class == compare.Silent || c.Class == compare.Silenced {
@@ -302,6 +303,7 @@ func (k *keeper) listed(x *Expectations) {
 		switch {
 		case quiet[c.ID]:
 			t.NotRun = append(t.NotRun, c)
+		case moved[c.ID]: // it holds at its new place
 		case !unnamed[c.ID]: // else the base does not have it each time either
 			removed = append(removed, c)
 		}
