@@ -20,7 +20,7 @@ func (r *runner) classify(ctx context.Context) error {
 	return r.sides.Classify(ctx)
 }
 
-// reported classifies the files of the change anew where the base's runners have reported tests
+// reported classifies the files of the change again where the base's runners have reported tests
 // of one that does not look like a file of tests.
 func (r *runner) reported(ctx context.Context) error {
 	for _, f := range r.in.Change.Files {

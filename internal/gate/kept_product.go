@@ -11,7 +11,7 @@ import (
 
 // shipped runs tests once more that hold and that the change edits, over the head's version
 // of what belongs to the tests and to the product as well: data that sources read, a module
-// that they import, what the product is built by. Putting that back would mend what the
+// that they import, what the product is built by. Putting that back would repair what the
 // change breaks in it.
 func (k *keeper) shipped(ctx context.Context) error {
 	keep := map[string]*workspace.Put{}

@@ -178,7 +178,7 @@ func ClassOf(name string, src []byte, also Referred) (class compare.FileClass, e
 
 // testSettings are the settings of a program for its test environment, by the names that
 // frameworks have for them: Mix, Rails, Django, Spring, Symfony, Laravel, .NET, dotenv and
-// node-config. By them a program is for its tests what it is for nobody else.
+// node-config. By them a program is for its tests what it is for no user.
 var testSettings = pattern.New(`(?i)(^|/)((config|settings|conf|environments?|env|profiles?)/(test|testing|unittest)\.(exs|rb|py|js|cjs|mjs|ts|php|json5?|ya?ml|toml|ini|properties|env)` +
 	`|(config|settings|application|appsettings|bootstrap|local|database|services)[._-](test|testing)\.(exs|rb|py|js|cjs|mjs|ts|php|json|ya?ml|toml|ini|properties|conf)` +
 	`|(test|testing)[._-](settings|config)\.(exs|rb|py|js|cjs|mjs|ts|php|json|ya?ml|toml|ini|properties|conf)|\.env[._-](test|testing)(\.local)?|(test|testing)\.env)$`)
