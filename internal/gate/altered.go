@@ -18,25 +18,25 @@ const maxInstalled = 20000
 // the head's tree what they are in the base's, though the change asks for no other version:
 // its setup or build wrote into them.
 func (r *runner) altered() []string {
-	var trees [2]installed
-	for i, side := range []Side{Base, Head} {
-		root, err := os.OpenRoot(r.executor.Prepared(side).Tree.Dir)
-		if err != nil {
-			return nil
-		}
-		defer root.Close()
-		trees[i] = installed{root.FS(), r.executor.Tree(side).Dir}
+	base, err := os.OpenRoot(r.executor.Prepared(Base).Tree.Dir)
+	if err != nil {
+		return nil
 	}
-	base, head := trees[0], trees[1]
+	defer base.Close()
+	head, err := os.OpenRoot(r.executor.Prepared(Head).Tree.Dir)
+	if err != nil {
+		return nil
+	}
+	defer head.Close()
 	var out []string
 	left := maxInstalled
 	for _, p := range r.plan[Base].Projects {
 		if p.Eco.Installed == nil {
 			continue
 		}
-		for _, dir := range p.Eco.Installed(base.files, head.files, p.Dir, r.sides.TestsSay, r.sides.Bumped) {
-			out = append(out, unlike(base, head, dir, &left)...)
-			out = append(out, unlike(head, base, dir, &left)...)
+		for _, dir := range p.Eco.Installed(base.FS(), head.FS(), p.Dir, r.sides.TestsSay, r.sides.Bumped) {
+			out = append(out, unlike(base.FS(), head.FS(), dir, &left)...)
+			out = append(out, unlike(head.FS(), base.FS(), dir, &left)...)
 		}
 	}
 	if left == 0 {
@@ -49,22 +49,10 @@ func (r *runner) altered() []string {
 	return slices.Compact(out)
 }
 
-// installed is what a prepared tree has, and where its commands ran.
-type installed struct {
-	files fs.FS
-	dir   string
-}
-
-// text is a file without the place of the tree, which package managers write into some.
-func (i installed) text(name string) ([]byte, error) {
-	data, err := fs.ReadFile(i.files, name)
-	return bytes.ReplaceAll(data, []byte(i.dir), nil), err
-}
-
 // unlike are the sources below a folder of one tree of which another has none, or another one.
-func unlike(one, other installed, dir string, left *int) []string {
+func unlike(one, other fs.FS, dir string, left *int) []string {
 	var out []string
-	_ = fs.WalkDir(one.files, dir, func(name string, d fs.DirEntry, err error) error {
+	_ = fs.WalkDir(one, dir, func(name string, d fs.DirEntry, err error) error {
 		if *left == 0 {
 			return fs.SkipAll
 		}
@@ -72,8 +60,8 @@ func unlike(one, other installed, dir string, left *int) []string {
 			return nil
 		}
 		*left--
-		a, errA := one.text(name)
-		b, errB := other.text(name)
+		a, errA := fs.ReadFile(one, name)
+		b, errB := fs.ReadFile(other, name)
 		if errA == nil && (errB != nil || !bytes.Equal(a, b)) {
 			out = append(out, name)
 		}

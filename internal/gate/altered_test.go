@@ -63,16 +63,16 @@ func TestAltered(t *testing.T) {
 			"", "", ".venv/lib/python3.11/site-packages/_pytest/a.py",
 		},
 		{
-			"the project itself, which is named with its place", "Python",
-			tree(`.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///work/b"}`),
-			tree(`.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///work/h"}`),
-			"calc", "", "",
+			"a project that is installed in place, whose record names a script elsewhere", "Python",
+			tree(".venv/lib/python3.11/site-packages/calc-1.0.dist-info/RECORD|calc.pth,,\n/tmp/x/.venv/bin/calc,,\n", `.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///work/b"}`),
+			tree(".venv/lib/python3.11/site-packages/calc-1.0.dist-info/RECORD|calc.pth,,\n/tmp/x/.venv/bin/calc,,\n", `.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///work/h"}`),
+			"", "", "",
 		},
 	} {
 		left, got := maxInstalled, []string(nil)
 		for _, dir := range ecosystem.Named(tt.eco).Installed(tt.base, tt.head, ".", func(name string) bool { return name == tt.says }, func(name string) bool { return name == tt.bumped }) {
-			got = append(got, unlike(installed{tt.base, "/work/b"}, installed{tt.head, "/work/h"}, dir, &left)...)
-			got = append(got, unlike(installed{tt.head, "/work/h"}, installed{tt.base, "/work/b"}, dir, &left)...)
+			got = append(got, unlike(tt.base, tt.head, dir, &left)...)
+			got = append(got, unlike(tt.head, tt.base, dir, &left)...)
 		}
 		slices.Sort(got)
 		if strings.Join(slices.Compact(got), " ") != tt.want {

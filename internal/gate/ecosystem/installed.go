@@ -106,7 +106,7 @@ func modulesOf(tree fs.FS, info, name string) []string {
 	var out []string
 	for line := range strings.Lines(string(record)) {
 		top, rest, ok := strings.Cut(line, "/")
-		if ok && rest != "" && !seen[top] && !strings.Contains(top, ".") && top != "__pycache__" {
+		if ok && top != "" && rest != "" && !seen[top] && !strings.Contains(top, ".") && top != "__pycache__" {
 			seen[top] = true
 			out = append(out, top)
 		}
