@@ -119,10 +119,11 @@ func productRules(base, head []byte) []byte {
 		}
 		return keys, text
 	}
-	_, was := parts(base)
+	order, was := parts(base)
 	_, now := parts(head)
 	out := string(base)
-	for key, before := range was {
+	for _, key := range order {
+		before := was[key]
 		after, ok := now[key]
 		if key == "" || !ok || before == after || ofTests.MatchString(key+before+after) || strings.Count(out, before) != 1 {
 			continue
