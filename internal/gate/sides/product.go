@@ -6,6 +6,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
 )
 
@@ -33,10 +34,13 @@ func (r *Reader) Product(t Touch) (keep *workspace.Put, ok bool) {
 	return nil, false
 }
 
+// besideProduct are sources that are run by those who work on a project, and are no part of it.
+var besideProduct = pattern.New(`(?:^|/)(?:scripts?|tools?|bench(?:marks?|es)?|examples?|docs?|dev|ci|build)/|(?:^|/)(?:setup|noxfile|conf|build|gulpfile|Gruntfile)\.\w+$`)
+
 // inProduct says whether a source of the base that is no test has a file as its own.
 func (r *Reader) inProduct(name string) bool {
 	all := r.sourcesOfBase()
 	return slices.ContainsFunc(all[:min(len(all), maxRead)], func(f *baseSource) bool {
-		return !f.test && !f.apart && !ecosystem.InTestFolder(f.name) && ecosystem.NamesInTree(r.textOf(f), path.Dir(f.name), name)
+		return !f.test && !f.apart && !ecosystem.InTestFolder(f.name) && !besideProduct.MatchString(f.name) && ecosystem.NamesInTree(r.textOf(f), path.Dir(f.name), name)
 	})
 }
