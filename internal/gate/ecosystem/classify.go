@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // A FileClass says what a file of a repository is for. The strings are stored: do
@@ -57,6 +59,17 @@ func IsDoc(name string) bool {
 	}
 	return strings.HasPrefix(name, ".github/")
 }
+
+// upkeep are settings of what looks at the style of sources, of editors, and of services that
+// look after a repository. Neither a program nor its tests read them.
+var upkeep = pattern.New(`(^|/)(\.golangci\.(ya?ml|toml|json)|\.eslintrc(\.\w+)?|eslint\.config\.[cm]?[jt]s|\.eslintignore|\.prettierrc(\.\w+)?|prettier\.config\.[cm]?js|\.prettierignore` +
+	`|\.stylelintrc(\.\w+)?|biome\.jsonc?|\.?ruff\.toml|\.flake8|\.pylintrc|pylintrc|mypy\.ini|\.mypy\.ini|pyrightconfig\.json|\.isort\.cfg|\.bandit|\.rubocop(_todo)?\.yml|\.?rustfmt\.toml|\.?clippy\.toml|deny\.toml` +
+	`|\.clang-(format|tidy)|phpcs\.xml(\.dist)?|phpstan\.neon(\.dist)?|psalm\.xml|\.php-cs-fixer(\.dist)?\.php|\.credo\.exs|\.formatter\.exs|\.pre-commit-config\.yaml|\.shellcheckrc|\.yamllint(\.ya?ml)?|\.markdownlint(\.\w+)?` +
+	`|renovate\.json5?|\.travis\.yml|\.gitlab-ci\.yml|appveyor\.yml|azure-pipelines\.yml|\.?codecov\.yml|\.goreleaser\.ya?ml|\.readthedocs\.ya?ml|\.all-contributorsrc|cspell\.json|\.git-blame-ignore-revs|\.dockerignore)$` +
+	`|^\.(vscode|idea|circleci|devcontainer|husky)/`)
+
+// IsUpkeep recognises such files.
+func IsUpkeep(name string) bool { return upkeep.MatchString(name) }
 
 // IsTestFile recognises the files of tests, and their data, in any language.
 func IsTestFile(name string) bool { return IsTestSource(name) || inTestData(name) }

@@ -28,7 +28,7 @@ func FindProjects(s *Survey) []Project {
 		for _, p := range eco.find(s) {
 			p.Eco = eco
 			if eco.Calls && callsOthers(s, p, out) {
-				if at := slices.IndexFunc(out, func(o Project) bool { return o.Dir == p.Dir && len(o.Test) > 0 }); at >= 0 {
+				if at := slices.IndexFunc(out, func(o Project) bool { return o.Dir == p.Dir && len(o.Test) > 0 && !o.Eco.Calls }); at >= 0 {
 					out[at].scripted(s)
 				}
 				continue

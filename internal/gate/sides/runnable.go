@@ -9,15 +9,15 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 )
 
-// Runnable says whether a line that can run changed: not documentation, not
-// tests or their data, and in Go files more than comments and layout.
+// Runnable says whether a line that can run changed: not documentation or settings of linters,
+// not tests or their data, and in Go files more than comments and layout.
 func (r *Reader) Runnable(ctx context.Context, packages []ecosystem.Package) bool {
 	return slices.ContainsFunc(r.Change.Files, func(f change.File) bool { return r.runnableFile(ctx, f, packages) })
 }
 
 func (r *Reader) runnableFile(ctx context.Context, f change.File, packages []ecosystem.Package) bool {
 	inert := func(name string) bool {
-		return ecosystem.IsTestFile(name) || ecosystem.IsDoc(name) && !embedded(packages, name)
+		return ecosystem.IsTestFile(name) || (ecosystem.IsDoc(name) || ecosystem.IsUpkeep(name)) && !embedded(packages, name)
 	}
 	if inert(f.Path) && (f.Status != change.Renamed || inert(f.OldPath)) {
 		return false
