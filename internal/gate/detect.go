@@ -144,6 +144,9 @@ func (r *runner) leave(chosen, left []ecosystem.Project) {
 		for _, n := range p.Notes {
 			r.notCovered("%s: %s", p.What, n)
 		}
+		if n := p.NotRun(); n != "" && !slices.ContainsFunc(r.plan[Base].Test, func(c ecosystem.Command) bool { return c.Text == p.Target }) {
+			r.notCovered("%s: %s", p.What, n)
+		}
 	}
 }
 

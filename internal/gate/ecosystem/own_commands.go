@@ -97,8 +97,18 @@ func (p *Project) scripted(s *Survey) {
 	if len(scripts) == 0 || len(p.Test) == 0 {
 		return
 	}
+	p.Target, p.scripts = command, scripts
+}
+
+// NotRun says which scripts the target for tests of the project's folder runs, and nothing
+// else does; empty: none.
+func (p *Project) NotRun() string {
+	if len(p.scripts) == 0 {
+		return ""
+	}
+	command := p.Target
 	if p.Dir != "." {
 		command = "cd " + p.Dir + " && " + command
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("%q also runs %s, which is not run; \"commands: {test: %s}\" in .github/ycbot.yml at the base does", command, Listed(scripts, 3), command))
+	return fmt.Sprintf("%q also runs %s, which is not run; \"commands: {test: %s}\" in .github/ycbot.yml at the base does", command, Listed(p.scripts, 3), command)
 }

@@ -67,6 +67,8 @@ type Project struct {
 	always   bool     // whatever the change touches
 	Missing  string   // what this machine lacks to run its commands, for people; it has none then
 	Notes    []string // what cannot be known of its tests, and why
+	Target   string   // the call of its folder's target for tests, which is not run; empty: there is none
+	scripts  []string // that this runs beside the project's tests
 	goModule goModule // of a project of Go
 
 	Setup, Warm, Build, Lint, Test []Command
