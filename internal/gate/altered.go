@@ -42,9 +42,10 @@ func (r *runner) altered() []string {
 	if left == 0 {
 		r.notCovered("whether setup or build of the change alters what it has installed for tests: of more than %d files the rest was not compared", maxInstalled)
 	}
+	// What lies behind a link of the change is where that leads, and neither setup's nor the build's.
 	out = slices.DeleteFunc(out, func(name string) bool {
 		return slices.ContainsFunc(r.in.Change.Files, func(f change.File) bool { return strings.HasPrefix(name, f.Path+"/") })
-	}) // what lies behind a link is where the change leads it, and neither setup's nor the build's
+	})
 	slices.Sort(out)
 	return slices.Compact(out)
 }

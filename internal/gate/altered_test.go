@@ -64,8 +64,8 @@ func TestAltered(t *testing.T) {
 		},
 		{
 			"a project that is installed in place, whose record names a script elsewhere", "Python",
-			tree(".venv/lib/python3.11/site-packages/calc-1.0.dist-info/RECORD|calc.pth,,\n/tmp/x/.venv/bin/calc,,\n", `.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///work/b"}`),
-			tree(".venv/lib/python3.11/site-packages/calc-1.0.dist-info/RECORD|calc.pth,,\n/tmp/x/.venv/bin/calc,,\n", `.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///work/h"}`),
+			tree(".venv/lib/python3.11/site-packages/calc-1.0.dist-info/RECORD|calc.pth,,\n/elsewhere/bin/calc,,\n", `.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///base"}`),
+			tree(".venv/lib/python3.11/site-packages/calc-1.0.dist-info/RECORD|calc.pth,,\n/elsewhere/bin/calc,,\n", `.venv/lib/python3.11/site-packages/calc-1.0.dist-info/direct_url.json|{"url": "file:///head"}`),
 			"", "", "",
 		},
 	} {

@@ -50,7 +50,7 @@ func formats() []format {
 		{"pytest.xml", Documented(parsePytest), "testcase", writeJUnit, ""},
 		{"surefire.xml", grouped(parseModules), "testcase", writeJUnit, ""},
 		{"ctest.xml", grouped(parseJUnit(byCTest)), "testcase", writeJUnit, ""},
-		{"meson.xml", grouped(parseJUnit(byMeson)), "testcase", writeJUnit, ""},
+		{"meson.xml", grouped(parseMeson), "testcase", writeJUnit, ""},
 		{"phpunit.xml", Documented(parseJUnit(byPHPUnit)), "testcase", nil, ""},
 		{"cargo.txt", text(parseCargo), " ... ", writeCargo, "x"},
 		{"rspec.json", Documented(parseRSpec), "{", writeRSpec, ""},

@@ -169,7 +169,7 @@ func gradleProject(s *Survey, dir string) Project {
 func javaTests(dir, text, where, name string, only func(class string) string) Command {
 	build := func(c Command, text string) Command {
 		find := `find . -path '` + where + `' -type f`
-		c = c.reporting(`status=0; `+text+` || status=$?; `+find+` | LC_ALL=C sort | while IFS= read -r f; do echo "<!-- $f -->"; cat "$f"; done > "$RESULTS"; exit $status`,
+		c = c.reporting(`status=0; `+text+` || status=$?; `+find+` | LC_ALL=C sort | while IFS= read -r f; do printf '<?module %s?>\n' "$f"; cat "$f"; done > "$RESULTS"; exit $status`,
 			find+" -exec rm -f {} +") // not those of a run before
 		c.Text = text
 		return c
@@ -207,7 +207,7 @@ func javaTests(dir, text, where, name string, only func(class string) string) Co
 	return c
 }
 
-// parseModules reads documents of JUnit XML of which a comment before each says where it lay.
+// parseModules reads documents of JUnit XML of which an instruction before each says where it lay.
 // Where two modules have a class of one name, the tests of the second one are numbered: else
 // what one of them says would stand for both.
 func parseModules(data []byte) ([]outcome, error) {
@@ -228,9 +228,9 @@ func parseModules(data []byte) ([]outcome, error) {
 			depth++
 		case xml.EndElement:
 			depth--
-		case xml.Comment:
-			if depth == 0 {
-				parts = append(parts, part{reportFolder.ReplaceAllString(strings.TrimSpace(string(t)), ""), dec.InputOffset()})
+		case xml.ProcInst:
+			if depth == 0 && t.Target == "module" {
+				parts = append(parts, part{reportFolder.ReplaceAllString(string(t.Inst), ""), dec.InputOffset()})
 			}
 		}
 	}

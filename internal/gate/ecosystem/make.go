@@ -80,49 +80,6 @@ func TargetForTests(s *Survey, dir string) string {
 	return ""
 }
 
-// scriptsForTests are the files of the tree that a folder's target for tests runs, or one that
-// it depends on, and the command for the target.
-func scriptsForTests(s *Survey, dir string) (command string, scripts []string) {
-	for _, m := range makers() {
-		file := s.first(dir, m.files...)
-		if file == "" || m.tool == "task" {
-			continue
-		}
-		text := s.read(dir, file)
-		test := m.targets(text)(testTargets...)
-		if test == "" {
-			continue
-		}
-		seen := map[string]bool{}
-		for todo := []string{test}; len(todo) > 0; todo = todo[1:] {
-			if seen[todo[0]] {
-				continue
-			}
-			seen[todo[0]] = true
-			at := m.target(regexp.QuoteMeta(todo[0])).FindIndex(text)
-			if at == nil {
-				continue
-			}
-			head, rest, _ := strings.Cut(string(text[at[0]:]), "\n")
-			_, needs, _ := strings.Cut(head, ":")
-			todo = append(todo, strings.Fields(needs)...)
-			for line := range strings.Lines(rest) {
-				if strings.TrimSpace(line) != "" && line == strings.TrimLeft(line, " \t") {
-					break
-				}
-				for _, w := range takenIn.FindAllStringSubmatch(strings.TrimLeft(line, " \t@+-"), -1) {
-					name := path.Join(dir, strings.Trim(firstOf(w[1:]), `"'`))
-					if s.present[name] && !slices.Contains(scripts, name) {
-						scripts = append(scripts, name)
-					}
-				}
-			}
-		}
-		return m.tool + " " + test, scripts
-	}
-	return "", nil
-}
-
 // findMakeProjects makes a project of every such file that has a target for
 // tests. Projects of other ecosystems in the same folder go first: see [FindProjects].
 func findMakeProjects(s *Survey) []Project {

@@ -68,9 +68,9 @@ func mergeAll(all ...func(base, head []byte) ([]byte, error)) func(base, head []
 	}
 }
 
-// mergeShared puts the base's values of what both sides have in an object, such as the
-// names of modules in package.json's imports; what the head adds stays its own.
-func mergeShared(key string) func(base, head []byte) ([]byte, error) {
+// mergeShared puts the base's values of what both sides have in an object and is mine, such as
+// the names of modules in package.json's imports; what the head adds stays its own.
+func mergeShared(key string, mine func(name string) bool) func(base, head []byte) ([]byte, error) {
 	return func(base, head []byte) ([]byte, error) {
 		order, values, err := jsonObject(head)
 		if err != nil {
@@ -89,7 +89,7 @@ func mergeShared(key string) func(base, head []byte) ([]byte, error) {
 		var inner []string
 		for _, n := range names {
 			v := now[n]
-			if before, ok := old[n]; ok && !sameJSON(before, v) {
+			if before, ok := old[n]; ok && mine(n) && !sameJSON(before, v) {
 				v, same = before, false
 			}
 			quoted, _ := json.Marshal(n) //nolint:errchkjson // a string

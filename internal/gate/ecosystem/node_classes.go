@@ -50,7 +50,7 @@ func nodeClasses() classTable {
 		mixed: mixedBy(map[string]*Mixture{
 			"package.json": {compare.Steering, mergeAll(
 				mergeJSON("scripts", "config", "jest", "mocha", "vitest", "ava", "tap", "nyc", "c8", "jasmine", "karma", "cypress", "babel"),
-				mergeShared("imports"))},
+				mergeShared("imports", func(string) bool { return true }))},
 			"deno.json": {compare.Steering, mergeJSON("tasks", "test")},
 		}),
 	}

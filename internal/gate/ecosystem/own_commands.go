@@ -92,12 +92,20 @@ var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|p
 // scripted notes the scripts that the target for tests of the project's folder runs beside the
 // runner, as nothing else runs them.
 func (p *Project) scripted(s *Survey) {
-	command, scripts := scriptsForTests(s, p.Dir)
-	scripts = slices.DeleteFunc(scripts, func(f string) bool { return runsTests.Match(s.read(".", f)) })
-	if len(scripts) == 0 || len(p.Test) == 0 {
+	p.Target = TargetForTests(s, p.Dir)
+	for _, m := range makers() {
+		file := s.first(p.Dir, m.files...)
+		if file == "" {
+			continue
+		}
+		for _, w := range CalledIn(TestRecipes(file, string(s.read(p.Dir, file)))) {
+			name := path.Join(p.Dir, w)
+			if s.present[name] && !slices.Contains(p.scripts, name) && !runsTests.Match(s.read(".", name)) {
+				p.scripts = append(p.scripts, name)
+			}
+		}
 		return
 	}
-	p.Target, p.scripts = command, scripts
 }
 
 // NotRun says which scripts the target for tests of the project's folder runs, and nothing

@@ -2,7 +2,6 @@ package ecosystem
 
 import (
 	"bytes"
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -24,12 +23,9 @@ func ProductOf(name string, v Versions) []byte {
 	var out []byte
 	switch base := path.Base(name); {
 	case base == "package.json":
-		out = productScripts(v.Base, v.Head)
-		if out == nil {
-			out = v.Base
-		}
-		if with, err := mergeJSON("config", "imports")(v.Head, out); err == nil {
-			out = with
+		var err error
+		if out, err = productJSON(v.Head, v.Base); err != nil {
+			return nil
 		}
 	case called("GNUmakefile", "makefile", "Makefile", "*.mk", "justfile", "Justfile", ".justfile")(name, nil):
 		out = productRules(v.Base, v.Head)
@@ -44,6 +40,12 @@ func ProductOf(name string, v Versions) []byte {
 	return out
 }
 
+// productJSON puts one package.json's scripts that are not for tests, and what its sources read
+// of it, into another one.
+func productJSON(from, into []byte) ([]byte, error) {
+	return mergeAll(mergeShared("scripts", func(name string) bool { return !ofTests.MatchString(name) }), mergeJSON("config", "imports"))(from, into)
+}
+
 // saysOfTests are the lines of a text that speak of tests.
 func saysOfTests(text []byte) string {
 	var out strings.Builder
@@ -53,42 +55,6 @@ func saysOfTests(text []byte) string {
 		}
 	}
 	return out.String()
-}
-
-// productScripts puts the head's scripts that are not for tests into the base's package.json,
-// where both sides have them.
-func productScripts(base, head []byte) []byte {
-	order, values, err := jsonObject(base)
-	_, now, err2 := jsonObject(head)
-	if err != nil || err2 != nil {
-		return nil
-	}
-	names, scripts, err := jsonObject(values["scripts"])
-	_, theirs, err2 := jsonObject(now["scripts"])
-	if err != nil || err2 != nil {
-		return nil
-	}
-	var inner, out []string
-	put := func(to *[]string, k string, v json.RawMessage) {
-		quoted, _ := json.Marshal(k) //nolint:errchkjson // a string
-		*to = append(*to, string(quoted)+": "+string(v))
-	}
-	same := true
-	for _, n := range names {
-		v := scripts[n]
-		if w, ok := theirs[n]; ok && !ofTests.MatchString(n) && !sameJSON(v, w) {
-			v, same = w, false
-		}
-		put(&inner, n, v)
-	}
-	if same {
-		return nil
-	}
-	values["scripts"] = json.RawMessage("{" + strings.Join(inner, ", ") + "}")
-	for _, k := range order {
-		put(&out, k, values[k])
-	}
-	return []byte("{\n" + strings.Join(out, ",\n") + "\n}\n")
 }
 
 // makePart begins a variable or a rule of a Makefile or a justfile.
@@ -146,5 +112,5 @@ func NamesInTree(src, dir, file string) bool {
 // OnlyNamedTest says of a source that is called as tests are whether it has none in it, so that
 // what is built of it is no test program.
 func OnlyNamedTest(name string, src []byte) bool {
-	return slices.Contains(cExts, path.Ext(name)) && !isTestFolder(name, cTestFolders) && !cTested.Match(src) && !cFramework.Match(src)
+	return src != nil && slices.Contains(cExts, path.Ext(name)) && !isTestFolder(name, cTestFolders) && !cTested.Match(src) && !cFramework.Match(src)
 }

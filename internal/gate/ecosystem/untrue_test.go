@@ -85,20 +85,19 @@ func TestRetried(t *testing.T) {
 }
 
 // TestModulesOfOneClass holds that tests of two modules that have a class of one name are two
-// tests, in the order of the modules, whatever order their reports came in, and that a comment
-// inside a report is none of ours.
+// tests, in the order of the modules, and that an instruction inside a report is none of ours.
 func TestModulesOfOneClass(t *testing.T) {
 	t.Parallel()
 	report := func(module, inner string) string {
-		return "<!-- ./" + module + "/target/surefire-reports/TEST-x.CalcTest.xml -->\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"x.CalcTest\">" + inner + "</testsuite>\n"
+		return "<?module ./" + module + "/target/surefire-reports/TEST-x.CalcTest.xml?>\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"x.CalcTest\">" + inner + "</testsuite>\n"
 	}
 	pass, skip := `<testcase classname="x.CalcTest" name="adds"/>`, `<testcase classname="x.CalcTest" name="adds"><skipped/></testcase>`
 	for data, want := range map[string]string{
-		report("core", skip) + report("util", pass):                      "adds skip, adds[2] pass",
-		report("core", pass) + report("util", skip):                      "adds pass, adds[2] skip",
-		report("core", pass+pass):                                        "adds pass, adds pass",
-		report("core", "<!-- ./util/target/surefire-reports/a -->"+pass): "adds pass",
-		report("core", pass+"<system-out><![CDATA[</testsuite><!-- ./a/target/surefire-reports/a -->]]></system-out>") + report("core", pass): "adds pass, adds pass",
+		report("core", skip) + report("util", pass):                            "adds skip, adds[2] pass",
+		report("core", pass) + report("util", skip):                            "adds pass, adds[2] skip",
+		report("core", pass+pass):                                              "adds pass, adds pass",
+		report("my--core", "<?module ./util/target/surefire-reports/a?>"+pass): "adds pass",
+		report("core", pass+"<system-out><![CDATA[</testsuite><?module ./a/target/surefire-reports/a?>]]></system-out>") + report("core", pass): "adds pass, adds pass",
 	} {
 		all, err := parseModules([]byte(data))
 		var got []string
@@ -114,8 +113,8 @@ func TestModulesOfOneClass(t *testing.T) {
 // TestMesonExpected holds that a test which Meson expects to fail has not passed.
 func TestMesonExpected(t *testing.T) {
 	t.Parallel()
-	all, err := parseMeson([]byte(`<testsuites tests="2"><testsuite name="shop"><testcase name="money" classname="shop"/><testcase name="cart" classname="shop"><system-err>` +
-		"<![CDATA[<!-- expected: cart -->\n]]></system-err></testcase></testsuite></testsuites><!-- expected: money -->\n"))
+	all, err := parseMeson([]byte(`<testsuites tests="2"><testsuite name="shop"><testcase name="money --in cents" classname="shop"/><testcase name="cart" classname="shop"><system-err>` +
+		"<![CDATA[<!-- expected: cart -->\n]]></system-err></testcase></testsuite></testsuites><!-- expected: money --in cents -->\n"))
 	if err != nil || len(all) != 2 || all[0].status != Skipped || all[1].status != Passed {
 		t.Errorf("%+v %v", all, err)
 	}

@@ -122,21 +122,6 @@ func (r *Reader) Referred(both map[string]ecosystem.Versions) ecosystem.Referred
 	}
 }
 
-// Reported says whether the base's runners have reported tests that are written in a file, by
-// whatever patterns the project has them find it. Examples of documentation are none.
-func (r *Reader) Reported(name string) bool {
-	src := string(r.readBase(name))
-	if strings.Contains(src, ">>>") {
-		return false
-	}
-	for id := range r.Suites[ecosystem.Base] {
-		if id.Package == name && id.Test != "" && strings.Contains(src, ecosystem.LastName(id.Test)) {
-			return true
-		}
-	}
-	return false
-}
-
 // documented names the ecosystem that runs the examples of a document as tests, as the base has
 // it; empty: none does.
 func (r *Reader) documented(name, settings string, steering []steeringText) string {
