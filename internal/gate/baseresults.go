@@ -45,6 +45,7 @@ type baseRecord struct {
 	Took  time.Duration `json:"took"`
 	Whole []string      `json:"whole"` // commands all of whose tests are there, as wholly names them
 	Cases []baseCase    `json:"cases"`
+	Left  []string      `json:"left,omitempty"` // files that tests leave behind that count as one
 }
 
 // wholly names a command in a record.
@@ -173,6 +174,7 @@ func (r *runner) keep() {
 		}
 	}
 	rec := baseRecord{When: r.Now().UTC()}
+	left := r.madeByTests()
 	if r.known != nil && rec.When.Sub(r.known.When) < baseAge/2 { // what is added to for ever would never get old
 		rec = *r.known
 		rec.Cases = slices.DeleteFunc(slices.Clone(rec.Cases), func(c baseCase) bool { return r.suites[Base][c.ID].Evidence != "" })
@@ -192,6 +194,7 @@ func (r *runner) keep() {
 		}
 		rec.Cases = append(rec.Cases, baseCase{ID: id, Test: t})
 	}
+	rec.Left = left
 	for _, c := range r.firstTests(Base) {
 		if c.Whole == "" && !slices.Contains(rec.Whole, wholly(c)) {
 			rec.Whole = append(rec.Whole, wholly(c))
