@@ -80,6 +80,13 @@ func (r *runner) networkOfResults() Network {
 // tree, which has the lockfiles too, the programs of this machine, the commands,
 // their environment, how they are contained, and the program that read them.
 func (r *runner) baseKey() string {
+	if r.key == "" {
+		r.key = r.newBaseKey()
+	}
+	return r.key
+}
+
+func (r *runner) newBaseKey() string {
 	h := sha256.New()
 	line := func(parts ...string) { fmt.Fprintf(h, "%q\n", parts) }
 	line(baseForm, r.Version, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
@@ -194,7 +201,7 @@ func (r *runner) keep() {
 		}
 		rec.Cases = append(rec.Cases, baseCase{ID: id, Test: t})
 	}
-	rec.Left = left
+	rec.Left, rec.Whole = left, slices.Concat(rec.Whole, r.tried)
 	for _, c := range r.firstTests(Base) {
 		if c.Whole == "" && !slices.Contains(rec.Whole, wholly(c)) {
 			rec.Whole = append(rec.Whole, wholly(c))

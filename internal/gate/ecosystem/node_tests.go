@@ -40,6 +40,9 @@ func (p *Project) testNode(s *Survey, dir string, m Manifest, onlyMembers bool) 
 		}
 		return
 	}
+	if script == m.Scripts["test"] {
+		p.Own = append(p.Own, c.reporting("npm test"))
+	}
 	built := builtFolders(s, dir, m)
 	rebuild := testsBuilt(s, dir, m, built)
 	var prelude []string

@@ -92,7 +92,9 @@ var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|p
 // scripted notes the scripts that the target for tests of the project's folder runs beside the
 // runner, as nothing else runs them.
 func (p *Project) scripted(s *Survey) {
-	p.Target = TargetForTests(s, p.Dir)
+	if p.Target = TargetForTests(s, p.Dir); p.Target != "" {
+		p.Own = append(p.Own, Command{Stage: StageTest, Unit: p.Dir, Text: p.Target, Eco: p.Eco.Name}.inShell())
+	}
 	for _, m := range makers() {
 		file := s.first(p.Dir, m.files...)
 		if file == "" {

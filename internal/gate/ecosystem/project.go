@@ -33,7 +33,7 @@ func FindProjects(s *Survey) []Project {
 				}
 				continue
 			}
-			for _, list := range [][]Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test} {
+			for _, list := range [][]Command{p.Setup, p.Warm, p.Build, p.Lint, p.Test, p.Own} {
 				for i := range list {
 					list[i].Eco = eco.Name
 				}
@@ -72,6 +72,10 @@ type Project struct {
 	goModule goModule // of a project of Go
 
 	Setup, Warm, Build, Lint, Test []Command
+
+	// Own are the project's own commands for its tests, where Test calls the runner by itself:
+	// its script, or the target of its folder.
+	Own []Command
 }
 
 // Results is how a command reports each of its tests.
@@ -260,7 +264,7 @@ func (p Project) MovedTo(dir string) Project {
 	if dir == p.Dir {
 		return p
 	}
-	for _, list := range []*[]Command{&p.Setup, &p.Warm, &p.Build, &p.Lint, &p.Test} {
+	for _, list := range []*[]Command{&p.Setup, &p.Warm, &p.Build, &p.Lint, &p.Test, &p.Own} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			(*list)[i].Unit = dir

@@ -1,0 +1,119 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+)
+
+// ownCommands runs a project's own commands for its tests on the base, such as "make test", where
+// the runner that they call is called by itself and tests fail so, or none runs: these may need
+// what the command sets or makes, and what the change breaks of them would count as old. One
+// that goes well is run on both sides, as one test: beside the runner, or in its place where
+// most of its tests fail.
+func (r *runner) ownCommands(ctx context.Context) error {
+	if r.in.Commands.Test != nil || r.prep.Unprepared() != "" {
+		return nil
+	}
+	for _, p := range r.plan[Base].Projects {
+		failed, passed := r.endedIn(p)
+		if len(p.Own) == 0 || len(p.Test) == 0 || failed == 0 && passed > 0 || r.sides.ProjectAt(Head, p.Eco.Name, p.Dir) == nil {
+			continue
+		}
+		for _, c := range p.Own {
+			well, err := r.goesWell(ctx, c)
+			if err != nil {
+				return err
+			}
+			if well {
+				r.standIn(p, c, failed, passed)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// endedIn counts the tests of a project that failed on the base, and those that passed.
+func (r *runner) endedIn(p ecosystem.Project) (failed, passed int) {
+	for id, t := range r.suites[Base] {
+		if id.Unit != p.Dir || t.Eco != p.Eco.Name || id.Test == "" || !t.Leaf {
+			continue
+		}
+		switch t.Status {
+		case Failed:
+			failed++
+		case Passed:
+			passed++
+		}
+	}
+	return failed, passed
+}
+
+// Bounds of the time that a project's own command may take when it is tried.
+const (
+	ownShare = 4 // times what the base's tests took
+	ownLeast = time.Minute
+)
+
+// goesWell says whether a command of a project goes well on the base. What is known of it
+// stands.
+func (r *runner) goesWell(ctx context.Context, c ecosystem.Command) (bool, error) {
+	id := ID{Unit: c.Unit, Command: c.Text}
+	if r.known != nil && slices.Contains(r.known.Whole, wholly(c)) {
+		return r.suites[Base][id].Status == Passed, nil
+	}
+	var took time.Duration
+	for _, s := range r.executor.Steps.Of(StageTest, Base) {
+		took += s.Duration
+	}
+	if err := r.executor.Reset(ctx, Base); err != nil {
+		return false, err
+	}
+	c.Stage = StageRerun
+	suite, _, err := r.runTestsIn(ctx, Base, r.executor.Tree(Base), c, min(r.Limits.step(), max(ownShare*took, ownLeast)))
+	if err != nil {
+		return false, err
+	}
+	r.tried = append(r.tried, wholly(c))
+	if suite[id].Status != Passed {
+		return false, nil
+	}
+	suite.SetEcosystem(c.Eco)
+	r.suites[Base].Add(suite)
+	return true, nil
+}
+
+// standIn has a project's own command run on both sides.
+func (r *runner) standIn(p ecosystem.Project, c ecosystem.Command, failed, passed int) {
+	if n := p.NotRun(); n != "" && c.Text == p.Target {
+		line := p.What + ": " + n
+		r.res.NotCovered = slices.DeleteFunc(r.res.NotCovered, func(l string) bool { return l == line })
+	}
+	alone := failed > passed || passed == 0
+	ofRunner := func(t ecosystem.Command) bool { return t.Eco == p.Eco.Name && t.Unit == p.Dir }
+	for _, side := range []Side{Base, Head} {
+		plan := r.plan[side]
+		if alone {
+			plan.Test = slices.DeleteFunc(slices.Clone(plan.Test), ofRunner)
+		}
+		plan.Test = append(plan.Test, c)
+	}
+	if !alone {
+		r.ownTests = append(r.ownTests, ID{Unit: c.Unit, Command: c.Text})
+		r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run as well, and counts as one test", c.Text, ecosystem.Count(failed, "test fails", "tests fail"), p.What)
+		return
+	}
+	for id, t := range r.suites[Base] {
+		if id.Unit == p.Dir && t.Eco == p.Eco.Name && id.Command != c.Text {
+			delete(r.suites[Base], id)
+		}
+	}
+	what := "no test passes"
+	if passed > 0 {
+		what = "most tests fail"
+	}
+	r.note("%q goes well on the base, where %s as ycbot calls the runner of %s: it is run in its place, and counts as one test", c.Text, what, p.What)
+}
