@@ -251,7 +251,7 @@ func (r *runner) compare(ctx context.Context) error {
 		return err
 	}
 	r.alikeOld()
-	return nil
+	return r.passByOwn(ctx)
 }
 
 // alikeOld takes the blame from new tests that fail for the reason for which old ones do, with
