@@ -84,7 +84,7 @@ func (r *runner) baseKey() string {
 	line(baseForm, r.Version, r.in.Base.OID, string(r.Sandbox.Status().Tier), string(r.networkOfResults()))
 	line(r.in.Base.Notes...) // such as submodules that could not be fetched
 	line(r.in.Env...)
-	line(r.Tools.Fingerprint()...)
+	line(ecosystem.Fingerprint(r.Tools)...)
 	for _, list := range [][]ecosystem.Command{r.plan[Base].Setup, r.plan[Base].Build, r.plan[Base].Test} {
 		for _, c := range list {
 			line(c.Unit, c.Text)

@@ -117,7 +117,7 @@ func newPlan(projects []ecosystem.Project, c Commands) *sides.Plan {
 		if c.Test == nil {
 			p.Warm = append(p.Warm, q.Warm...)
 		} else {
-			p.Warm = append(p.Warm, q.WarmFor(p.Test)...)
+			p.Warm = append(p.Warm, ecosystem.WarmFor(q, p.Test)...)
 		}
 	}
 	return p

@@ -191,7 +191,7 @@ func TestNamedRegistries(t *testing.T) {
 		"UV_INDEX=own=https://uv.corp:8443/x", "HTTPS_PROXY=http://out.corp:3128", "npm_config_https_proxy=http://out.corp:3128", "YARN_HTTP_PROXY=http://out.corp:3128",
 	}}
 	want := []string{"a.corp:443", "acme.corp:4873", "b.corp:80", "crates.corp:443", "db.corp:443", "go.corp:443", "goproxy.corp:3000", "npm.corp:443", "sum.corp:443", "uv.corp:8443"}
-	named, plain := tools.NamedRegistries()
+	named, plain := ecosystem.NamedRegistries(tools)
 	if diff := cmp.Diff(want, named); diff != "" {
 		t.Error(diff)
 	}

@@ -1,12 +1,9 @@
 package ecosystem
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/joshdk/go-junit"
 
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -51,7 +48,7 @@ func cEcosystem() *Ecosystem {
 		find:     findCProjects,
 		classes:  cClasses(),
 		IsTest:   isCTest,
-		IsSource: func(name string) bool { return slices.Contains(cExts, path.Ext(name)) },
+		IsSource: isCSource,
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"CMakeLists.txt", "meson.build", "Makefile.am", "configure.ac", "configure.in", "conanfile.txt", "conanfile.py", "vcpkg.json"}, path.Base(name)) && !isTestFolder(name, cTestFolders)
 		},
@@ -128,15 +125,6 @@ func findCProjects(s *Survey) []Project {
 	return out
 }
 
-func compiler(s *Survey) string {
-	for _, cc := range []string{"cc", "gcc", "clang"} {
-		if s.tools.Has(cc) {
-			return ""
-		}
-	}
-	return "no C compiler on this machine"
-}
-
 func cmakeProject(s *Survey, dir string) Project {
 	p := Project{Dir: dir, What: "CMake project", Why: []string{path.Join(dir, "CMakeLists.txt")}}
 	if dir != "." {
@@ -171,7 +159,7 @@ func cmakeProject(s *Survey, dir string) Project {
 	}
 	t := Command{Stage: StageTest, Unit: dir}.reporting(text(""))
 	t.Results = &Results{
-		Name: "JUnit XML of ctest", Collect: numberedGroups(parseJUnit(byCTest)), Rebuild: true,
+		Name: "JUnit XML of ctest", Collect: numberedGroups(parseCTest), Rebuild: true,
 		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
 		Probe: func(c Command, _ Probing) (Command, string) {
 			d := c.reporting(text(" --schedule-random --repeat until-fail:2"))
@@ -184,9 +172,6 @@ func cmakeProject(s *Survey, dir string) Project {
 }
 
 var cmakeTests = pattern.New(`(?i)\b(enable_testing|add_test|include\s*\(\s*CTest|gtest_discover_tests|catch_discover_tests|doctest_discover_tests)\b`)
-
-// byCTest is the style of ctest, whose tests have no groups.
-func byCTest(_ []string, t junit.Test) (pkg, name string) { return "ctest", t.Name }
 
 func mesonProject(s *Survey, dir string) Project {
 	p := Project{Dir: dir, What: "Meson project", Why: []string{path.Join(dir, "meson.build")}}
@@ -229,27 +214,8 @@ func mesonProject(s *Survey, dir string) Project {
 // (https://mesonbuild.com/Reference-manual_functions.html#test).
 const mesonExpected = `s/^{"name": "\(\([^"\\]\|\\.\)*\)", "stdout": "\([^"\\]\|\\.\)*", "result": "EXPECTEDFAIL".*/<!-- expected: \1 -->/p`
 
-var mesonExpectedLine = pattern.New(`(?m)<!-- expected: (.*) -->$`)
+// isCSource recognises sources and headers of C, C++ and Objective-C.
+func isCSource(name string) bool { return slices.Contains(cExts, path.Ext(name)) }
 
-// parseMeson reads that. A test that is expected to fail shows nothing of what it tests.
-func parseMeson(data []byte) ([]outcome, error) {
-	const last = "</testsuites>"
-	end := len(data)
-	if at := bytes.LastIndex(data, []byte(last)); at >= 0 {
-		end = at + len(last)
-	}
-	out, err := parseJUnit(byMeson)(data[:end])
-	for _, m := range mesonExpectedLine.FindAllSubmatch(data[end:], -1) {
-		for i, o := range out {
-			if o.status == Passed && strings.HasSuffix(o.name, string(m[1])) {
-				out[i].status = Skipped
-			}
-		}
-	}
-	return out, err
-}
-
-// byMeson is the style of meson: a suite for each suite of its own.
-func byMeson(suites []string, t junit.Test) (pkg, name string) {
-	return strings.Join(suites, NameSep), t.Name
-}
+// isProductSource recognises those that lie in no folder of tests.
+func isProductSource(name string) bool { return isCSource(name) && !isTestFolder(name, cTestFolders) }

@@ -2,8 +2,6 @@ package ecosystem
 
 import (
 	"path"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -88,92 +86,11 @@ func autotoolsProject(s *Survey, dir, file string) Project {
 	t.Text = text
 	t.Results = &Results{
 		Name: "text of Automake's tests", Rebuild: true,
-		Collect: func(unit string) Collector {
-			return &document{unit: unit, text: true, files: true, parse: parseAutomake}
-		},
-		Narrow: func(c Command, _ Part) (Command, bool) { return c, false },
+		Collect: textualByFile(parseAutomake),
+		Narrow:  func(c Command, _ Part) (Command, bool) { return c, false },
 	}
 	p.Test = []Command{t}
 	return p
-}
-
-var (
-	automakeResult = pattern.New(`^(PASS|FAIL|XPASS|XFAIL|SKIP|ERROR): (.+?)(?:\s+#\s*(?i:skip|todo)\b.*)?$`)
-	automakeExit   = pattern.New(`^[A-Z]+ .+ \(exit status: \d+\)$`)
-	automakeCount  = pattern.New(`^# (?:FAIL|XPASS|ERROR): +(\d+)$`)
-	makeFolder     = pattern.New(`^g?make(?:\[\d+\])?: (Entering|Leaving) directory '(.+)'$`)
-)
-
-// parseAutomake reads what "make -w check" says of each test, in the folder in which it runs,
-// and behind it the logs of those that failed, with a bar before each line.
-func parseAutomake(data []byte) ([]outcome, error) {
-	var out []outcome
-	var in []string // the folders that make is in, the first one the project's
-	root, counted, failed := "", 0, 0
-	said := saying{at: -1}
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimRight(plainText(line), "\r\n")
-		if log, ok := strings.CutPrefix(line, "| "); ok {
-			if at := failedAt(out, log); at >= 0 {
-				said.begin(out, at)
-			} else if automakeExit.MatchString(log) {
-				said.begin(out, -1)
-			} else if strings.Trim(log, "=") != "" {
-				said.line(log)
-			}
-			continue
-		}
-		if m := makeFolder.FindStringSubmatch(line); m != nil {
-			switch {
-			case m[1] == "Entering":
-				if root == "" {
-					root = m[2]
-				}
-				in = append(in, m[2])
-			case len(in) > 0:
-				in = in[:len(in)-1]
-			}
-			continue
-		}
-		if m := automakeCount.FindStringSubmatch(line); m != nil {
-			n, _ := strconv.Atoi(m[1]) // too long a number counts nothing that there is
-			counted += n
-			continue
-		}
-		m := automakeResult.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		o := outcome{pkg: ".", name: m[2], status: Failed}
-		if len(in) > 0 {
-			if rest, ok := strings.CutPrefix(in[len(in)-1], root+"/"); ok {
-				o.pkg = rest
-			}
-		}
-		switch m[1] {
-		case "PASS":
-			o.status = Passed
-		case "SKIP", "XFAIL":
-			o.status = Skipped
-		default:
-			failed++
-		}
-		out = append(out, o)
-	}
-	said.begin(out, -1)
-	return out, disagree(counted, failed)
-}
-
-// failedAt is which of the outcomes the heading of a log is of, in which the name of a test has
-// no extension; -1: it is none of a test that failed and has no log yet.
-func failedAt(out []outcome, heading string) int {
-	m := automakeResult.FindStringSubmatch(heading)
-	if m == nil {
-		return -1
-	}
-	return slices.IndexFunc(out, func(o outcome) bool {
-		return (o.name == m[2] || strings.TrimSuffix(o.name, path.Ext(o.name)) == m[2]) && o.status == Failed && o.output == ""
-	})
 }
 
 // Variables and rules of a Makefile.am, or of what is made of it, by which tests are found, built

@@ -39,7 +39,7 @@ var builds = []struct {
 // name, or its own, says that it is one. read returns a file of the tree, nil where there
 // is none.
 func IsTestProgram(name string, src []byte, read func(name string) []byte) bool {
-	if !slices.Contains(cExts, path.Ext(name)) || isCTest(name) || !cMain.Match(src) {
+	if !isCSource(name) || isCTest(name) || !cMain.Match(src) {
 		return false
 	}
 	stem := strings.TrimSuffix(path.Base(name), path.Ext(name))
@@ -85,4 +85,10 @@ func isProduct(text []byte, program string) bool {
 // namesWord says whether a text has a name that is no part of a longer one.
 func namesWord(text []byte, name string) bool {
 	return regexp.MustCompile(`(?:^|[^\w-])` + regexp.QuoteMeta(name) + `(?:$|[^\w-])`).Match(text)
+}
+
+// OnlyNamedTest says of a source that is called as tests are whether it has none in it, so that
+// what is built of it is no test program.
+func OnlyNamedTest(name string, src []byte) bool {
+	return src != nil && isProductSource(name) && !cTested.Match(src) && !cFramework.Match(src)
 }

@@ -12,7 +12,6 @@ import (
 
 var (
 	makeJoined   = pattern.New(`\\\n\s*`)
-	assignment   = pattern.New(`^\w+=`)
 	makeVariable = pattern.New(`\$[({](\w+)[)}]`)
 )
 
@@ -55,7 +54,7 @@ func calledBy(words []string) []string {
 	var out []string
 	for i := 0; i < len(words); i++ {
 		w := strings.Trim(words[i], `"'`)
-		if assignment.MatchString(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
+		if isAssignment(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
 			if w == "-c" && i+1 < len(words) {
 				return append(out, CalledIn(strings.Trim(words[i+1], `"'`))...)
 			}
@@ -68,3 +67,5 @@ func calledBy(words []string) []string {
 	}
 	return out
 }
+
+var ScriptWord = pattern.New(`["']?[\w./@-]*[\w-]["']?`)

@@ -3,8 +3,6 @@ package ecosystem
 import (
 	"io"
 	"io/fs"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -122,84 +120,18 @@ type Coverage struct {
 	Variants *Variants
 }
 
-// Named returns the ecosystem that a command or a result belongs to, nil for none.
-func Named(name string) *Ecosystem {
-	for _, e := range All() {
-		if e.Name == name {
-			return e
-		}
-	}
-	return nil
+// A CodeRange is the lines of one function of a file.
+type CodeRange struct {
+	Name     string // with the folder and the receiver
+	Text     string
+	From, To int
 }
 
-// Of returns the ecosystem whose source a file is, nil for none.
-func Of(name string) *Ecosystem {
-	for _, e := range All() {
-		if e.IsSource != nil && e.IsSource(name) {
-			return e
-		}
-	}
-	return nil
+// A FuzzTarget is a fuzz test of the head that passes with the inputs it comes with.
+type FuzzTarget struct {
+	ID
+	Dir string // of its package, in the repository
 }
 
-// PackagesOf returns how the ecosystem of this name deals with packages, nil where its
-// tests belong to files.
-func PackagesOf(name string) *Packages {
-	if e := Named(name); e != nil {
-		return e.Packages
-	}
-	return nil
-}
-
-// ByPackage says whether the tests of an ecosystem belong to packages.
-func ByPackage(name string) bool { return PackagesOf(name) != nil }
-
-// Unbuilt returns the import paths of packages that the output of a build names as those
-// that do not compile.
-func Unbuilt(output string) []string {
-	var out []string
-	for _, e := range All() {
-		if e.Packages == nil {
-			continue
-		}
-		for _, m := range e.Packages.Heading.FindAllStringSubmatch(output, -1) {
-			out = append(out, m[1])
-		}
-	}
-	return out
-}
-
-// WhyUnbuilt is the first error of a package that the output of a build names, or of the
-// command where it names none.
-func WhyUnbuilt(name, output string) string {
-	for _, e := range All() {
-		if e.Packages == nil {
-			continue
-		}
-		for _, m := range e.Packages.Heading.FindAllStringSubmatchIndex(output, -1) {
-			if output[m[2]:m[3]] != name {
-				continue
-			}
-			_, below, _ := strings.Cut(output[m[3]:], "\n")
-			line, _, _ := strings.Cut(below, "\n")
-			return FailureLine(line)
-		}
-	}
-	return FailureLine(output)
-}
-
-// Affected returns the import paths of packages, of whatever ecosystems, that changed
-// paths can influence.
-func Affected(pkgs []Package, changed []string) map[string]bool {
-	out := map[string]bool{}
-	for _, e := range All() {
-		if e.Packages == nil {
-			continue
-		}
-		mine := slices.DeleteFunc(slices.Clone(pkgs), func(p Package) bool { return p.Eco != e.Name })
-		for p := range e.Packages.Affected(mine, changed) {
-			out[p] = true
-		}
-	}
-	return out
-}
+// InputName is the file of an input that is tried again.
+const InputName = "found"

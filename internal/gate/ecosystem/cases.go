@@ -1,8 +1,6 @@
 package ecosystem
 
 import (
-	"cmp"
-
 	"github.com/ycbot/ycbot/internal/sorted"
 )
 
@@ -63,20 +61,6 @@ func AnyRan(s Suite) bool {
 	}
 	return false
 }
-
-// A Group is the test commands of one ecosystem in one folder.
-type Group struct{ Eco, Unit string }
-
-// Compare orders groups by ecosystem and folder.
-func (g Group) Compare(h Group) int {
-	return cmp.Or(cmp.Compare(g.Eco, h.Eco), cmp.Compare(g.Unit, h.Unit))
-}
-
-// GroupOf is the group that runs the tests of a package.
-func GroupOf(p Package) Group { return Group{Eco: p.Eco, Unit: p.Unit} }
-
-// AsItIs leaves a command alone.
-func AsItIs(c Command) Command { return c }
 
 // AnyFailed says whether a test, or a command, failed.
 func AnyFailed(s Suite) bool {

@@ -10,40 +10,6 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// A classTable says what the files of an ecosystem are to its tests. src is a
-// file's content on one side, nil where it has none.
-type classTable struct {
-	// steering recognises files that decide what a test command does and hold nothing else.
-	steering func(name string, src []byte) bool
-	// support recognises files that tests share.
-	support func(name string, src []byte) bool
-	// test recognises the files that a runner takes tests from.
-	test func(name string, src []byte) bool
-	// holds recognises sources that have tests in them and nothing that others use, by what
-	// is written there: tests whose path says nothing.
-	holds func(name string, src []byte) bool
-	// forTests recognises sources that the build of the tree has for tests alone; read
-	// returns its files, nil for none.
-	forTests func(name string, read func(string) []byte) bool
-	// folders are the names of folders of tests: code in them that is no test is
-	// support, and all else is data.
-	folders []string
-	// mixed returns what puts the base's parts of a class into the head's version of
-	// a file that has other things too; nil for other files.
-	mixed func(name string) *Mixture
-	// origins returns what reads from a file of this base name where packages come from;
-	// nil for other files.
-	origins func(name string) func(src []byte) origins
-}
-
-// A Mixture is a file of which only some parts steer or test.
-type Mixture struct {
-	Class compare.FileClass
-	// Merge returns the head's version with the base's parts in place of its own. A
-	// side that has no such file is nil. An error says that it cannot be done.
-	Merge func(base, head []byte) ([]byte, error)
-}
-
 // A Referred is what is said of files elsewhere in a tree.
 type Referred struct {
 	Called map[string]bool        // scripts that test commands call
@@ -217,14 +183,6 @@ func holder(name string) string {
 	return ""
 }
 
-// whereWritten makes the field holds of a table from what such sources have, each of the patterns,
-// but for folders of what others use where imports cannot be followed.
-func whereWritten(folders []string, has ...*pattern.Pattern) func(string, []byte) bool {
-	return func(name string, src []byte) bool {
-		return !InFolder(name, folders...) && !slices.ContainsFunc(has, func(p *pattern.Pattern) bool { return !p.Match(src) })
-	}
-}
-
 // inTestFolder is the class of a file in a folder of tests that is none itself.
 func inTestFolder(name string, tables []*Ecosystem) (compare.FileClass, string) {
 	for _, e := range tables {
@@ -245,12 +203,6 @@ func inTestFolder(name string, tables []*Ecosystem) (compare.FileClass, string) 
 		return "", ""
 	}
 	return otherTest(name), ""
-}
-
-// inFolders says whether a path lies in one of these folders, which may have
-// several parts.
-func inFolders(name string, folders []string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool { return strings.Contains("/"+path.Dir(name)+"/", "/"+f+"/") })
 }
 
 // wrapperName is the name of a script that is there to run tests.
@@ -285,34 +237,6 @@ func MixtureOf(name string) *Mixture {
 		}
 	}
 	return nil
-}
-
-// called makes a test of base names: patterns of path.Match.
-func called(patterns ...string) func(string, []byte) bool {
-	return func(name string, _ []byte) bool {
-		base := path.Base(name)
-		return slices.ContainsFunc(patterns, func(p string) bool {
-			ok, err := path.Match(p, base)
-			return err == nil && ok
-		})
-	}
-}
-
-// mixedBy makes the field of a table from base names.
-func mixedBy(by map[string]*Mixture) func(string) *Mixture {
-	return func(name string) *Mixture {
-		if IgnoredDir(path.Dir(name)) {
-			return nil
-		}
-		return by[path.Base(name)]
-	}
-}
-
-// oneOf says that one of several tests holds.
-func oneOf(tests ...func(string, []byte) bool) func(string, []byte) bool {
-	return func(name string, src []byte) bool {
-		return slices.ContainsFunc(tests, func(is func(string, []byte) bool) bool { return is(name, src) })
-	}
 }
 
 // Versions are the two contents of a changed file, nil where a side has none.

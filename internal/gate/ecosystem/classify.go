@@ -2,7 +2,6 @@ package ecosystem
 
 import (
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -40,26 +39,6 @@ func Classify(name string) FileClass {
 	return ClassOther
 }
 
-// IsDoc recognises files that people read and nothing runs.
-func IsDoc(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".markdown", ".rst", ".adoc", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf":
-		return true
-	case "", ".txt":
-		base := strings.ToUpper(path.Base(name))
-		for _, doc := range []string{"LICENSE", "LICENCE", "COPYING", "AUTHORS", "CONTRIBUTORS", "NOTICE", "CHANGELOG", "CHANGES", "README", "PATENTS"} {
-			if strings.HasPrefix(base, doc) {
-				return true
-			}
-		}
-	}
-	switch path.Base(name) {
-	case ".gitignore", ".gitattributes", ".editorconfig", ".mailmap", "CODEOWNERS":
-		return true
-	}
-	return strings.HasPrefix(name, ".github/")
-}
-
 // upkeep are settings of what looks at the style of sources, of editors, and of services that
 // look after a repository. Neither a program nor its tests read them.
 var upkeep = pattern.New(`(^|/)(\.golangci\.(ya?ml|toml|json)|\.eslintrc(\.\w+)?|eslint\.config\.[cm]?[jt]s|\.eslintignore|\.prettierrc(\.\w+)?|prettier\.config\.[cm]?js|\.prettierignore` +
@@ -87,19 +66,6 @@ func IsSource(name string) bool {
 // Steers recognises files that decide what a project is built with.
 func Steers(name string) bool {
 	return anyEcosystem(func(e *Ecosystem) bool { return e.Steers != nil && e.Steers(name) })
-}
-
-func anyEcosystem(is func(*Ecosystem) bool) bool { return slices.ContainsFunc(All(), is) }
-
-// SameCode returns what compares two versions of a source by what they do, nil
-// where that is not known of its language.
-func SameCode(name string) func(before, after []byte) bool {
-	for _, e := range All() {
-		if e.IsSource != nil && e.IsSource(name) {
-			return e.same
-		}
-	}
-	return nil
 }
 
 // inTestData recognises the folders in which tests of many languages keep their data.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -21,76 +19,6 @@ func (c Command) Seals() bool {
 	default:
 		return false
 	}
-}
-
-// ShellCommand runs text as a step of GitHub Actions does. A plain call of a
-// test runner that is known is asked for machine-readable output, so that each
-// test is reported.
-func ShellCommand(stage Stage, text string) Command {
-	c := Command{Stage: stage, Unit: ".", Text: text}
-	if stage == StageSetup {
-		c.Network = sandbox.NetworkHost
-	}
-	if words, ok := plainWords(text); ok && stage == StageTest {
-		for _, eco := range All() {
-			if eco.adopt == nil {
-				continue
-			}
-			if a, ok := eco.adopt(c, words); ok {
-				a.Eco = eco.Name
-				return a
-			}
-		}
-	}
-	c.Argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text}
-	return c
-}
-
-// plainWords splits a command that is nothing but words, as they are written: no variables,
-// redirections or second command. Variables that it sets come first.
-func plainWords(text string) ([]string, bool) {
-	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
-	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 || file.Stmts[0].Background || file.Stmts[0].Negated {
-		return nil, false
-	}
-	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok {
-		return nil, false
-	}
-	var words []string
-	for _, a := range call.Assigns {
-		value := ""
-		if a.Value != nil {
-			value = a.Value.Lit()
-		}
-		if a.Append || a.Array != nil || a.Index != nil || a.Value != nil && value == "" {
-			return nil, false
-		}
-		words = append(words, a.Name.Value+"="+value)
-	}
-	for _, w := range call.Args {
-		if !asWritten(w.Parts) {
-			return nil, false
-		}
-		words = append(words, printed(w))
-	}
-	return words, true
-}
-
-// asWritten says whether a shell puts nothing in the place of parts of a word but what quotes
-// keep together.
-func asWritten(parts []syntax.WordPart) bool {
-	return !slices.ContainsFunc(parts, func(p syntax.WordPart) bool {
-		switch p := p.(type) {
-		case *syntax.Lit:
-			return false
-		case *syntax.SglQuoted:
-			return p.Dollar
-		case *syntax.DblQuoted:
-			return p.Dollar || !asWritten(p.Parts)
-		}
-		return true
-	})
 }
 
 // A Command is one thing to run at a side.
@@ -192,39 +120,6 @@ func (c Command) FillsModCache() bool {
 	return c.Stage == StageSetup && slices.Equal(c.Argv, []string{"go", "mod", "download"})
 }
 
-// Command is one call of the go command in a module.
-func (m goModule) Command(stage Stage, args ...string) Command {
-	c := Command{Stage: stage, Unit: m.Dir, Text: "go " + strings.Join(args, " "), Argv: append([]string{"go"}, args...), Go: m.version}
-	var flags []string
-	if m.modVendor && args[0] != "mod" {
-		flags = append(flags, "-mod=vendor")
-		c.Text = "GOFLAGS=-mod=vendor " + c.Text
-	}
-	if m.testMod != "" {
-		flags = append(flags, "-modfile="+m.testMod)
-		c.Text = "GOFLAGS=-modfile=" + m.testMod + " " + c.Text
-	}
-	if m.NoWork {
-		c.Env = append(c.Env, "GOWORK=off")
-		c.Text = "GOWORK=off " + c.Text
-	}
-	if slices.Contains([]string{"build", "vet", "list"}, args[0]) && goSince(m.version, "go1.18") {
-		flags = append(flags, "-buildvcs=false") // a stamp of the harness's own clone is of no use
-	}
-	if len(flags) > 0 {
-		c.Env = append(c.Env, "GOFLAGS="+strings.Join(flags, " "))
-	}
-	return c
-}
-
-// ShellWords is a command as a shell takes it.
-func ShellWords(c Command) string {
-	if n := len(c.Argv); n > 2 && c.Argv[0] == "bash" && c.Argv[n-2] == "-c" {
-		return c.Argv[n-1]
-	}
-	return quoted(c.Argv...)
-}
-
 // resultsVar is how the text of a command names the file that its runner is to
 // write its results to.
 const resultsVar = `"$RESULTS"`
@@ -252,18 +147,6 @@ func (c Command) reporting(text string, prefix ...string) Command {
 	return c
 }
 
-// quoted joins words for a shell.
-func quoted(words ...string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = w
-		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") != "" {
-			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(out, " ")
-}
-
 // Label names a command that reports each test where it failed as a whole, the
 // same for all of its parts and on both sides.
 func (c Command) Label() string {
@@ -274,3 +157,18 @@ func (c Command) Label() string {
 }
 
 func lastArg(argv []string) string { return argv[len(argv)-1] }
+
+// AsItIs leaves a command alone.
+func AsItIs(c Command) Command { return c }
+
+// fromUnit names files of the repository from a folder of it, for a shell.
+func fromUnit(unit string, files []string) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		if unit != "." {
+			f = strings.TrimPrefix(f, unit+"/")
+		}
+		out[i] = quoted("./" + f)
+	}
+	return out
+}

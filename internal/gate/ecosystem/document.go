@@ -3,6 +3,7 @@ package ecosystem
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -192,3 +193,31 @@ func numberedGroups(parse func([]byte) ([]outcome, error)) func(string) Collecto
 }
 
 var _ io.Writer = (*document)(nil)
+
+// NoResults collects from commands that name no tests.
+func NoResults(unit string) Collector {
+	return Documented(func([]byte) ([]outcome, error) { return nil, nil })(unit)
+}
+
+// errEnded is a runner that ended before its results did.
+var errEnded = errors.New("the runner ended before its results did")
+
+// disagree is an error where a runner counts more failures than it reports.
+func disagree(counted, reported int) error {
+	if counted > reported {
+		return fmt.Errorf("they count %d failures and report %d", counted, reported)
+	}
+	return nil
+}
+
+func millis(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
+
+// textual is the same where the results are the text for people, and packages are names.
+func textual(parse func([]byte) ([]outcome, error)) func(string) Collector {
+	return func(unit string) Collector { return &document{unit: unit, text: true, parse: parse} }
+}
+
+// textualByFile is that where packages are files.
+func textualByFile(parse func([]byte) ([]outcome, error)) func(string) Collector {
+	return func(unit string) Collector { return &document{unit: unit, text: true, files: true, parse: parse} }
+}

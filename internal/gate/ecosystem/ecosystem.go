@@ -2,7 +2,6 @@ package ecosystem
 
 import (
 	"io/fs"
-	"sync"
 )
 
 // An Ecosystem is what the gate knows of one language and its tools. To add one
@@ -114,23 +113,3 @@ type Ecosystem struct {
 	// single name. ok is false where the file does not import the name by itself.
 	Unimport func(src []byte, output string) (rest []byte, ok bool)
 }
-
-// All are the ecosystems that the gate knows, in the order in which their commands are
-// run. The list is the same each time, and must not be changed.
-func All() []*Ecosystem { return all() }
-
-var all = sync.OnceValue(func() []*Ecosystem {
-	return []*Ecosystem{
-		goEcosystem(),
-		nodeEcosystem(),
-		pythonEcosystem(),
-		rustEcosystem(),
-		javaEcosystem(),
-		cEcosystem(),
-		rubyEcosystem(),
-		dotnetEcosystem(),
-		phpEcosystem(),
-		elixirEcosystem(),
-		makeEcosystem(), // last: where the others have tests, it only calls them
-	}
-})

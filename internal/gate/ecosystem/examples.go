@@ -23,42 +23,6 @@ func ExamplesOf(name string, doctests bool) *Mixture {
 	return nil
 }
 
-// An example is a text of documentation that has examples, of what has a name.
-type example struct {
-	of       string
-	from, to int // in the source
-}
-
-// mergeExamples puts the base's examples in place of the head's that are of the same thing.
-func mergeExamples(find func(string) []example) func(base, head []byte) ([]byte, error) {
-	return func(base, head []byte) ([]byte, error) {
-		was := map[string]string{}
-		for _, e := range numbered(find(string(base))) {
-			was[e.of] = string(base[e.from:e.to])
-		}
-		var out strings.Builder
-		at := 0
-		for _, e := range numbered(find(string(head))) {
-			if text, ok := was[e.of]; ok {
-				out.WriteString(string(head[at:e.from]) + text)
-				at = e.to
-			}
-		}
-		out.Write(head[at:])
-		return []byte(out.String()), nil
-	}
-}
-
-// numbered gives several of one name names of their own, by their order.
-func numbered(all []example) []example {
-	seen := map[string]int{}
-	for i, e := range all {
-		seen[e.of]++
-		all[i].of += strings.Repeat("'", seen[e.of]-1)
-	}
-	return all
-}
-
 var (
 	pythonBlock = pattern.New(`(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)`)
 	pythonDoc   = pattern.New(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*[rRuU]?("""|''')`)
@@ -148,27 +112,6 @@ func elixirExamples(src string) []example {
 			of = item[2]
 		}
 		out = append(out, example{of, m[2], m[1]})
-	}
-	return out
-}
-
-var (
-	rustDoc  = pattern.New(`(?m)(?:^[ \t]*//[/!][^\n]*\n)+`)
-	rustItem = pattern.New(`^(?:\s*#\[[^\]]*\])*\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:async|unsafe|const|extern(?:\s+"[^"]*")?)\s+)*(fn|struct|enum|trait|mod|type|static|union|macro_rules!|impl)\b\s*(\w*)`)
-)
-
-// rustExamples are the documentations that have a block of code.
-func rustExamples(src string) []example {
-	var out []example
-	for _, m := range rustDoc.FindAllStringSubmatchIndex(src, -1) {
-		if !strings.Contains(src[m[0]:m[1]], "```") {
-			continue
-		}
-		of := ""
-		if item := rustItem.FindStringSubmatch(src[m[1]:]); item != nil {
-			of = item[1] + " " + item[2]
-		}
-		out = append(out, example{of, m[0], m[1]})
 	}
 	return out
 }

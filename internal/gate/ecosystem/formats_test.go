@@ -48,13 +48,11 @@ func TestFormats(t *testing.T) {
 		"ctest.xml":    grouped(parseJUnit(byCTest)),
 		"meson.xml":    grouped(parseJUnit(byMeson)),
 		"phpunit.xml":  Documented(parseJUnit(byPHPUnit)),
-		"cargo.txt":    func(unit string) Collector { return &document{unit: unit, text: true, parse: parseCargo} },
+		"cargo.txt":    textual(parseCargo),
 		"rspec.json":   Documented(parseRSpec),
 		"dotnet.trx":   grouped(parseTRX),
-		"automake.txt": func(unit string) Collector {
-			return &document{unit: unit, text: true, files: true, parse: parseAutomake}
-		},
-		"mix.txt": func(unit string) Collector { return &document{unit: unit, text: true, files: true, parse: parseMix} },
+		"automake.txt": textualByFile(parseAutomake),
+		"mix.txt":      textualByFile(parseMix),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,10 +32,6 @@ type format struct {
 	more string
 }
 
-func text(parse func([]byte) ([]outcome, error)) func(string) Collector {
-	return func(unit string) Collector { return &document{unit: unit, text: true, parse: parse} }
-}
-
 func formats() []format {
 	return []format{
 		{"jest.json", Numbered(ParseJest), "{", writeJest, ""},
@@ -52,10 +48,10 @@ func formats() []format {
 		{"ctest.xml", grouped(parseJUnit(byCTest)), "testcase", writeJUnit, ""},
 		{"meson.xml", grouped(parseMeson), "testcase", writeJUnit, ""},
 		{"phpunit.xml", Documented(parseJUnit(byPHPUnit)), "testcase", nil, ""},
-		{"cargo.txt", text(parseCargo), " ... ", writeCargo, "x"},
+		{"cargo.txt", textual(parseCargo), " ... ", writeCargo, "x"},
 		{"rspec.json", Documented(parseRSpec), "{", writeRSpec, ""},
 		{"dotnet.trx", grouped(parseTRX), "UnitTestResult", writeTRX, ""},
-		{"mix.txt", text(parseMix), "* ", writeMix, "  x"},
+		{"mix.txt", textual(parseMix), "* ", writeMix, "  x"},
 		{"go.jsonl", func(unit string) Collector { return newGoStream(unit) }, "{", writeGo, ""},
 		{"go with counts", func(unit string) Collector { return newLineCounts(newGoStream(unit)) }, "{", writeGo, ""},
 	}

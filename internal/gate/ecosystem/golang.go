@@ -2,15 +2,9 @@ package ecosystem
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/version"
-	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,64 +13,6 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
-
-// A GoToolchain is the Go of this machine, as its operator has set it up.
-type GoToolchain struct {
-	Root    string // GOROOT
-	Version string // such as "go1.26.8"
-	Race    bool   // the race detector can be linked: cgo is on and its compiler is there
-	NoRace  string // why Race is not set, for people
-	// Download settings of the operator, for the setup phase only.
-	ModCache, Proxy, SumDB, NoSumDB, NoProxy, Private string
-}
-
-// findGo asks the go command in the search path of env how it is set up. It
-// returns nil without an error where there is none.
-func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
-	bin := lookPath(env, "go")
-	if bin == "" {
-		return nil, nil //nolint:nilnil // no Go is an answer, and no fault
-	}
-	cmd := exec.CommandContext(ctx, bin, "env", "-json", "GOROOT", "GOVERSION", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOPROXY", "GOPRIVATE", "CGO_ENABLED", "CC", "GOOS", "GOARCH")
-	cmd.Dir = string(filepath.Separator) // outside of any module, whose go.mod could ask for another toolchain
-	cmd.Env = append(slices.Clone(env), "GOTOOLCHAIN=local")
-	out, err := cmd.Output()
-	if err != nil {
-		if ended := new(exec.ExitError); errors.As(err, &ended) {
-			err = fmt.Errorf("%w: %s", err, FailureLine(string(ended.Stderr)))
-		}
-		return nil, fmt.Errorf("%s env: %w", bin, err)
-	}
-	v := map[string]string{}
-	if err := json.Unmarshal(out, &v); err != nil {
-		return nil, fmt.Errorf("%s env: %w", bin, err)
-	}
-	cc, _, _ := strings.Cut(v["CC"], " ")
-	found := &GoToolchain{
-		Root: v["GOROOT"], Version: cmp.Or(v["GOVERSION"], "go1.15"), // it is known from 1.16 on
-		Race:     v["CGO_ENABLED"] == "1" && lookPath(env, cc) != "" && raceArch(v["GOOS"], v["GOARCH"]),
-		ModCache: v["GOMODCACHE"], Proxy: v["GOPROXY"], SumDB: v["GOSUMDB"],
-		NoSumDB: v["GONOSUMDB"], NoProxy: v["GONOPROXY"], Private: v["GOPRIVATE"],
-	}
-	if !found.Race {
-		found.NoRace = "the race detector needs cgo and a C compiler"
-	}
-	return found, nil
-}
-
-// Since says whether the go command is one of a version such as "go1.18" or newer, which
-// one that is not known is taken for.
-func (t *GoToolchain) Since(first string) bool { return t == nil || goSince(t.Version, first) }
-
-func goSince(have, first string) bool {
-	return !version.IsValid(have) || version.Compare(have, first) >= 0
-}
-
-// raceArch follows the list in https://go.dev/doc/articles/race_detector.
-func raceArch(goos, arch string) bool {
-	return goos == "linux" && slices.Contains([]string{"amd64", "arm64", "ppc64le", "s390x", "loong64"}, arch) ||
-		goos == "darwin" && (arch == "amd64" || arch == "arm64")
-}
 
 // goEcosystem is Go, by its modules.
 func goEcosystem() *Ecosystem {
@@ -130,8 +66,8 @@ func findGoProjects(s *Survey) []Project {
 			p.Missing = cmp.Or(s.tools.goFault, "no go command on this machine")
 		} else {
 			m.version = s.tools.Go.Version
-			p.addGo(m, s.tools.Go.Race)
-			p.tagged(s)
+			addGo(&p, m, s.tools.Go.Race)
+			tagged(&p, s)
 		}
 		out = append(out, p)
 	}
@@ -139,8 +75,8 @@ func findGoProjects(s *Survey) []Project {
 }
 
 // addGo appends the commands that every Go module gets.
-func (p *Project) addGo(m goModule, race bool) {
-	p.goModule = m
+func addGo(p *Project, m goModule, race bool) {
+	p.Own = m
 	if !m.Vendored {
 		c := m.Command(StageSetup, "mod", "download")
 		c.Network, c.Needed = sandbox.NetworkHost, m.needs
@@ -271,22 +207,33 @@ func workUses(read func(string) ([]byte, error), files []string) ([]string, []st
 	return uses, nil
 }
 
-// IgnoredDir recognises folders that "./..." does not enter either.
-func IgnoredDir(dir string) bool {
-	for part := range strings.SplitSeq(dir, "/") {
-		if part == "testdata" || part == "vendor" || part == "node_modules" || part != "." && strings.HasPrefix(part, ".") || strings.HasPrefix(part, "_") {
-			return true
-		}
+// Command is one call of the go command in a module.
+func (m goModule) Command(stage Stage, args ...string) Command {
+	c := Command{Stage: stage, Unit: m.Dir, Text: "go " + strings.Join(args, " "), Argv: append([]string{"go"}, args...), Go: m.version}
+	var flags []string
+	if m.modVendor && args[0] != "mod" {
+		flags = append(flags, "-mod=vendor")
+		c.Text = "GOFLAGS=-mod=vendor " + c.Text
 	}
-	return false
+	if m.testMod != "" {
+		flags = append(flags, "-modfile="+m.testMod)
+		c.Text = "GOFLAGS=-modfile=" + m.testMod + " " + c.Text
+	}
+	if m.NoWork {
+		c.Env = append(c.Env, "GOWORK=off")
+		c.Text = "GOWORK=off " + c.Text
+	}
+	if slices.Contains([]string{"build", "vet", "list"}, args[0]) && goSince(m.version, "go1.18") {
+		flags = append(flags, "-buildvcs=false") // a stamp of the harness's own clone is of no use
+	}
+	if len(flags) > 0 {
+		c.Env = append(c.Env, "GOFLAGS="+strings.Join(flags, " "))
+	}
+	return c
 }
 
-// ReadInTree reads a file of an untrusted tree: no link leads out of it.
-func ReadInTree(root, name string) ([]byte, error) {
-	r, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.ReadFile(filepath.FromSlash(name))
+// moduleOf is the module that a project was made of.
+func moduleOf(p Project) goModule {
+	m, _ := p.Own.(goModule) // none: of another ecosystem
+	return m
 }

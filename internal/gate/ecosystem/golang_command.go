@@ -9,21 +9,21 @@ import (
 )
 
 // forPackages is c, which tests a whole module, for these packages only.
-func (c Command) forPackages(pkgs []string) Command {
+func forPackages(c Command, pkgs []string) Command {
 	name, whole := c.Label(), cmp.Or(c.Whole, c.Text)
-	c = c.goTest(pkgs...)
+	c = goTestWith(c, pkgs...)
 	c.Name, c.Whole, c.Packages = name, whole, pkgs
 	return c
 }
 
 // butPackages is c, which tests a whole module, for all packages but these.
-func (c Command) butPackages(pkgs []string) Command {
+func butPackages(c Command, pkgs []string) Command {
 	name, whole := c.Label(), c.Text
 	except := ""
 	for _, p := range pkgs {
 		except += " -e " + quoted(p)
 	}
-	c = c.goTest(fmt.Sprintf("$(go list -e ./... | grep -vxF%s)", except))
+	c = goTestWith(c, fmt.Sprintf("$(go list -e ./... | grep -vxF%s)", except))
 	how := *c.Results
 	hang := how.Hang
 	how.Hang = func(c Command, limit time.Duration) Command { return hang(c, limit).inShell() }
@@ -35,7 +35,7 @@ func (c Command) butPackages(pkgs []string) Command {
 func goResults() *Results {
 	return &Results{
 		Name:    "go test -json",
-		Collect: func(unit string) Collector { return newGoStream(unit) },
+		Collect: GoTest,
 		Narrow:  narrowGo,
 		Apart:   true,
 		Hang: func(c Command, limit time.Duration) Command {
@@ -56,12 +56,12 @@ func narrowGo(c Command, p Part) (Command, bool) {
 	if p.Tests != nil {
 		args = append(args, "-run="+Only(p.Tests))
 	}
-	return c.goTest(append(args, p.Packages...)...), true
+	return goTestWith(c, append(args, p.Packages...)...), true
 }
 
-// goTest is "go test -json" with args in place of the packages of c, with its
+// goTestWith is "go test -json" with args in place of the packages of c, with its
 // settings and flags.
-func (c Command) goTest(args ...string) Command {
+func goTestWith(c Command, args ...string) Command {
 	before, _, _ := strings.Cut(c.Text, "go test") // settings
 	c.Argv = slices.Concat([]string{"go", "test", "-json"}, c.Flags, args)
 	c.Text = before + strings.Join(c.Argv, " ")

@@ -20,27 +20,21 @@ func goFuzz() *Fuzz {
 		Prefix: "Fuzz",
 		In:     fuzzed,
 		Compile: func(p Project, dir string) Command {
-			m := p.goModule
+			m := moduleOf(p)
 			return m.Command(StageWarm, "test", "-c", "-vet=off", "-fuzz=^$", "-o", "/dev/null", fromModule(FuzzTarget{ID: ID{Unit: m.Dir}, Dir: dir}))
 		},
 		Search: func(c Command, t FuzzTarget, each time.Duration) Command {
-			return c.goTest("-vet=off", "-count=1", "-run=^$", "-fuzz=^"+t.Test+"$", "-fuzztime="+each.String(), "-fuzzminimizetime=5s", "-parallel=4", t.Package)
+			return goTestWith(c, "-vet=off", "-count=1", "-run=^$", "-fuzz=^"+t.Test+"$", "-fuzztime="+each.String(), "-fuzzminimizetime=5s", "-parallel=4", t.Package)
 		},
 		Record:    withInput,
 		Input:     fuzzInput,
 		Failure:   fuzzFailure,
 		TimeEnded: fuzzTimeEnded.MatchString,
 		Try: func(c Command, t FuzzTarget) Command {
-			return c.goTest("-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+InputName+"$", t.Package)
+			return goTestWith(c, "-vet=off", "-count=1", "-run=^"+t.Test+"$/^"+InputName+"$", t.Package)
 		},
 		Lay: layInput,
 	}
-}
-
-// A FuzzTarget is a fuzz test of the head that passes with the inputs it comes with.
-type FuzzTarget struct {
-	ID
-	Dir string // of its package, in the repository
 }
 
 // fuzzed says whether a folder's tests mention a fuzz target.
@@ -105,9 +99,6 @@ func fuzzFailure(output string) string {
 // fuzzTimeEnded is what a go command before 1.27 may say where the time ends while a
 // worker answers (https://go.dev/issue/75804).
 var fuzzTimeEnded = pattern.New(`^--- FAIL: \S+ \([0-9.]+s\)\n    context deadline exceeded$`)
-
-// InputName is the file of an input that is tried again.
-const InputName = "found"
 
 // layInput writes an input where the target looks for what it has to try first.
 func layInput(c Command, t FuzzTarget, input string) Command {

@@ -13,21 +13,6 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// A Package is one that an ecosystem lists. The fields are those of "go list -json"
-// ("go help list"), with Dir made relative to the repository.
-type Package struct {
-	Dir, ImportPath                    string
-	GoFiles, CgoFiles                  []string
-	TestGoFiles, XTestGoFiles          []string
-	EmbedFiles                         []string
-	Imports, TestImports, XTestImports []string
-	Unit                               string `json:"-"` // folder of its project
-	Eco                                string `json:"-"` // name of its ecosystem
-}
-
-// HasTests says whether the package has test files.
-func (p Package) HasTests() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
-
 const listFields = "Dir,ImportPath,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,EmbedFiles,Imports,TestImports,XTestImports"
 
 // goPackages is what Go can do by its packages.
@@ -40,9 +25,9 @@ func goPackages() *Packages {
 		Parse:    parseList,
 		Affected: affected,
 		Tests:    testFuncs,
-		Only:     Command.forPackages,
+		Only:     forPackages,
 		At:       goAt,
-		But:      Command.butPackages,
+		But:      butPackages,
 		Again: func(c Command, p Probing) Command {
 			args := []string{fmt.Sprintf("-count=%d", p.Times), "-vet=off"} // vet has looked when the suite ran
 			if goSince(c.Go, "go1.17") {
@@ -51,7 +36,7 @@ func goPackages() *Packages {
 			if p.Race {
 				args = append(args, "-race")
 			}
-			return c.goTest(append(args, p.Packages...)...)
+			return goTestWith(c, append(args, p.Packages...)...)
 		},
 		Plant:     plantGo,
 		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)`),
@@ -68,10 +53,10 @@ func goPackages() *Packages {
 // its test commands set.
 func listGo(p Project, tests []Command) Command {
 	fields := "-json=" + listFields
-	if !goSince(p.goModule.version, "go1.19") {
+	if !goSince(moduleOf(p).version, "go1.19") {
 		fields = "-json"
 	}
-	return p.goModule.Command(StageList, slices.Concat([]string{"list", "-e", fields}, goTags(tests), []string{"./..."})...)
+	return moduleOf(p).Command(StageList, slices.Concat([]string{"list", "-e", fields}, goTags(tests), []string{"./..."})...)
 }
 
 // goTags are the build tags that test commands set, as a flag.
@@ -122,32 +107,6 @@ func parseList(in io.Reader, root string) ([]Package, error) {
 		p.Dir = filepath.ToSlash(rel)
 		pkgs = append(pkgs, p)
 	}
-}
-
-// PackageOf returns the package that a path belongs to: that of its folder, or
-// of the nearest folder above that has one.
-func PackageOf(pkgs []Package, name string) (Package, bool) {
-	for dir := path.Dir(name); ; dir = path.Dir(dir) {
-		for _, p := range pkgs {
-			if p.Dir == dir {
-				return p, true
-			}
-		}
-		if dir == "." || dir == "/" {
-			return Package{}, false
-		}
-	}
-}
-
-// Touched returns the packages that the changed paths belong to.
-func Touched(pkgs []Package, changed []string) map[string]bool {
-	out := map[string]bool{}
-	for _, c := range changed {
-		if p, ok := PackageOf(pkgs, c); ok {
-			out[p.ImportPath] = true
-		}
-	}
-	return out
 }
 
 // affected returns the import paths of the packages that the changed paths can

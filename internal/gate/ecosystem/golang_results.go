@@ -379,3 +379,6 @@ func Clean(out, wd string) string {
 	}
 	return strings.TrimRight(strings.Join(keep, ""), "\n")
 }
+
+// GoTest collects from "go test -json".
+func GoTest(unit string) Collector { return newGoStream(unit) }

@@ -122,8 +122,8 @@ func TestModuleCommand(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	var p Project
-	p.addGo(goModule{Dir: "alone", NoWork: true}, false)
-	again := p.Test[0].goTest("-count=1", "m")
+	addGo(&p, goModule{Dir: "alone", NoWork: true}, false)
+	again := goTestWith(p.Test[0], "-count=1", "m")
 	if again.Text != "GOWORK=off go test -json -count=1 m" || strings.Join(again.Env, " ") != "GOWORK=off" {
 		t.Errorf("%+v", again)
 	}
@@ -140,7 +140,7 @@ func TestOldGo(t *testing.T) {
 		"":                 "go test -json -count=2 -vet=off -shuffle=7 m",
 	} {
 		var p Project
-		p.addGo(goModule{Dir: ".", version: version}, false)
+		addGo(&p, goModule{Dir: ".", version: version}, false)
 		if got := goPackages().Again(p.Test[0], Probing{Packages: []string{"m"}, Times: 2, Seed: 7}).Text; got != want {
 			t.Errorf("%s: %q, want %q", version, got, want)
 		}

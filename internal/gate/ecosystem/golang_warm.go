@@ -7,11 +7,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// WarmFor are the commands that warm the build cache where tests of the configuration, which
+// WarmFor are the commands of p that warm the build cache where tests of the configuration, which
 // run at the top of the repository, take the place of the detected ones. Where each of them is
 // a plain "go test" that names packages, these alone are compiled, and nothing of modules in
 // other folders, which such tests reach in a workspace only.
-func (p Project) WarmFor(tests []Command) []Command {
+func WarmFor(p Project, tests []Command) []Command {
 	var packages []string
 	for _, c := range tests {
 		if c.Eco != p.Eco.Name || c.Results == nil || len(c.Argv) == 3+len(c.Flags) || slices.Contains(c.Argv, "./...") {
@@ -20,14 +20,14 @@ func (p Project) WarmFor(tests []Command) []Command {
 		packages = append(packages, c.Argv[3+len(c.Flags):]...)
 	}
 	switch {
-	case len(packages) == 0 || p.goModule.workspace:
+	case len(packages) == 0 || moduleOf(p).workspace:
 		return p.Warm
-	case p.goModule.Dir != ".":
+	case moduleOf(p).Dir != ".":
 		return nil
 	}
 	var out []Command
 	for _, c := range p.Warm {
-		out = append(out, p.goModule.warmGo(c.Race, packages...))
+		out = append(out, moduleOf(p).warmGo(c.Race, packages...))
 	}
 	return out
 }

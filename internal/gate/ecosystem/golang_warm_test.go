@@ -112,7 +112,7 @@ func TestWarmFor(t *testing.T) {
 	t.Parallel()
 	eco := goEcosystem()
 	p := Project{Eco: eco}
-	p.addGo(goModule{Dir: ".", Path: "m"}, true)
+	addGo(&p, goModule{Dir: ".", Path: "m"}, true)
 	all := []string{"go list -e -export -test -deps ./... && go test \"$DEPENDENCIES\"", "go list -e -export -test -deps -f={{with .Error}}{{.}}{{end}} -race ./..."}
 	for _, c := range []struct {
 		tests []string
@@ -134,19 +134,19 @@ func TestWarmFor(t *testing.T) {
 			tests = append(tests, ShellCommand(StageTest, text))
 		}
 		var got []string
-		for _, w := range p.WarmFor(tests) {
+		for _, w := range WarmFor(p, tests) {
 			got = append(got, w.Text)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.tests, diff)
 		}
 	}
-	p.goModule.Dir = "sub"
-	if got := p.WarmFor([]Command{ShellCommand(StageTest, "go test ./a")}); len(got) > 0 {
+	p.Own = goModule{Dir: "sub", Path: "m"}
+	if got := WarmFor(p, []Command{ShellCommand(StageTest, "go test ./a")}); len(got) > 0 {
 		t.Errorf("in another folder: %v", got)
 	}
-	p.goModule.workspace = true
-	if got := p.WarmFor([]Command{ShellCommand(StageTest, "go test ./a")}); len(got) != len(all) {
+	p.Own = goModule{Dir: "sub", Path: "m", workspace: true}
+	if got := WarmFor(p, []Command{ShellCommand(StageTest, "go test ./a")}); len(got) != len(all) {
 		t.Errorf("in a workspace: %v", got)
 	}
 }

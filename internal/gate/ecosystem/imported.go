@@ -14,7 +14,7 @@ var relativeImport = pattern.New(`(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\
 // ImportsScript says whether a JavaScript or TypeScript source in dir imports a file of
 // the tree by a relative path, with or without its extension.
 func ImportsScript(text, dir, name string) bool {
-	if !slices.Contains(nodeExts, path.Ext(name)) {
+	if !isNodeSource(name) {
 		return false
 	}
 	if _, in, ok := strings.Cut("/"+name, "/node_modules/"); ok {
@@ -110,11 +110,6 @@ func UsesClass(text, name string) bool {
 	return slices.Contains(classNames, ext) && Words([]byte(text))[strings.TrimSuffix(path.Base(name), ext)]
 }
 
-// SameLanguage says whether two files are sources of one ecosystem.
-func SameLanguage(a, b string) bool {
-	return anyEcosystem(func(e *Ecosystem) bool { return e.IsSource != nil && e.IsSource(a) && e.IsSource(b) })
-}
-
 // ImportsTop says whether a source imports a module by its name alone, and not by its place in
 // the tree.
 func ImportsTop(text, ext, module string) bool {
@@ -193,7 +188,7 @@ var cInclude = pattern.New(`(?m)^\s*#\s*include\s*["<]([^">\n]+)[">]`)
 // sources, or that which a source of theirs is named like.
 func includesHeader(text, name string) bool {
 	in := ofOthers(name)
-	if in == "" || !slices.Contains(cExts, path.Ext(name)) {
+	if in == "" || !isCSource(name) {
 		return false
 	}
 	stem := strings.TrimSuffix(in, path.Ext(in))

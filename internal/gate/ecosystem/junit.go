@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/joshdk/go-junit"
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // maxDepth is how deep elements of a document of results may lie in one another.
@@ -55,35 +56,6 @@ func parseJUnit(style junitStyle) func([]byte) ([]outcome, error) {
 		}
 		return out, disagree(summary.counted, summary.failed)
 	}
-}
-
-// parsePytest reads what pytest writes. A test that is there several times was run
-// again by a plugin (pytest-rerunfailures from 16.6.1 on, and some versions before): all
-// but the last one are failures that it does not show.
-func parsePytest(data []byte) ([]outcome, error) {
-	all, err := parseJUnit(byPytest)(data)
-	at, out := map[string]int{}, []outcome(nil)
-	for _, o := range all {
-		i, again := at[o.pkg+"\x00"+o.name]
-		if !again || o.name == "" {
-			at[o.pkg+"\x00"+o.name] = len(out)
-			out = append(out, o)
-			continue
-		}
-		was := out[i]
-		if was.status == Failed { // with an error when it was taken down
-			o.status = Failed
-			if len(was.output) >= outputKeep || o.output == "" {
-				o.output = was.output
-			} else {
-				o.output = Short(JoinOutput(was.output, o.output))
-			}
-		}
-		o.elapsed += was.elapsed
-		o.retried = o.retried || o.status == Passed
-		out[i] = o
-	}
-	return out, err
 }
 
 func countFailed(out []outcome) int {
@@ -238,3 +210,17 @@ func tameXML(data []byte) (xmlSummary, error) {
 		}
 	}
 }
+
+var xmlHead = pattern.New(`\x{FEFF}?<\?xml[^>]*\?>`)
+
+// byPHPUnit is the style of PHPUnit.
+func byPHPUnit(_ []string, t junit.Test) (pkg, name string) {
+	class := t.Properties["class"]
+	if class == "" {
+		class = t.Classname
+	}
+	return t.Properties["file"], class + "::" + t.Name
+}
+
+// parsePHPUnit reads the JUnit XML of PHPUnit.
+func parsePHPUnit(data []byte) ([]outcome, error) { return parseJUnit(byPHPUnit)(data) }

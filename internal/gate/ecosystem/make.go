@@ -136,3 +136,13 @@ func RanNothing(output string) bool {
 	}
 	return some
 }
+
+// fileOfTargets is the file of a folder that has named targets, "" for none.
+func fileOfTargets(s *Survey, dir string) string {
+	for _, m := range makers() {
+		if file := s.first(dir, m.files...); file != "" {
+			return file
+		}
+	}
+	return ""
+}

@@ -64,9 +64,6 @@ func Untested(text string) string {
 	return ""
 }
 
-// wheelFolder is where wheels for an untrusted head's Python projects are, below HOME.
-const wheelFolder = ".cache/ycbot/wheels"
-
 // ClosedEnv are variables with which setup of a head that is not trusted is run: package
 // managers leave out scripts, do not start what a repository names in their place, and
 // fetch by git only where nothing of that is run.

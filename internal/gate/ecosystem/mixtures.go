@@ -314,3 +314,39 @@ func closing(src string, at int) int {
 	}
 	return len(src)
 }
+
+// An example is a text of documentation that has examples, of what has a name.
+type example struct {
+	of       string
+	from, to int // in the source
+}
+
+// mergeExamples puts the base's examples in place of the head's that are of the same thing.
+func mergeExamples(find func(string) []example) func(base, head []byte) ([]byte, error) {
+	return func(base, head []byte) ([]byte, error) {
+		was := map[string]string{}
+		for _, e := range numbered(find(string(base))) {
+			was[e.of] = string(base[e.from:e.to])
+		}
+		var out strings.Builder
+		at := 0
+		for _, e := range numbered(find(string(head))) {
+			if text, ok := was[e.of]; ok {
+				out.WriteString(string(head[at:e.from]) + text)
+				at = e.to
+			}
+		}
+		out.Write(head[at:])
+		return []byte(out.String()), nil
+	}
+}
+
+// numbered gives several of one name names of their own, by their order.
+func numbered(all []example) []example {
+	seen := map[string]int{}
+	for i, e := range all {
+		seen[e.of]++
+		all[i].of += strings.Repeat("'", seen[e.of]-1)
+	}
+	return all
+}

@@ -33,7 +33,7 @@ func nodeEcosystem() *Ecosystem {
 		classes: nodeClasses(),
 		Lines:   nodeLines(), Behaviour: nodeBehaviour(),
 		IsTest:   isNodeTest,
-		IsSource: func(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) },
+		IsSource: isNodeSource,
 		Steers: func(name string) bool {
 			return slices.Contains([]string{"package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "pnpm-workspace.yaml", ".npmrc"}, path.Base(name))
 		},
@@ -60,16 +60,6 @@ func isNodeTest(name string) bool {
 		return false
 	}
 	return nodeTestName.MatchString(path.Base(name)) || InFolder(name, "__tests__", "__mocks__", "test", "tests")
-}
-
-// InFolder says whether a path lies in a folder of one of these names.
-func InFolder(name string, folders ...string) bool {
-	for part := range strings.SplitSeq(path.Dir(name), "/") {
-		if slices.Contains(folders, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // nodeMissing are messages for names that are not there: the name is the last group.
@@ -198,13 +188,13 @@ func nodeProject(s *Survey, dir string, manifests map[string]Manifest) Project {
 	}
 	slices.Sort(p.uses)
 	if root == "" || root == dir {
-		p.installNode(s, m, len(manifests) > 1 && len(memberPatterns(s, dir, m)) > 0)
+		installNode(&p, s, m, len(manifests) > 1 && len(memberPatterns(s, dir, m)) > 0)
 	} else {
 		p.Why = append(p.Why, "a workspace of "+path.Join(root, "package.json"))
 		p.within = root
 	}
 	missing := p.Missing
-	p.testNode(s, dir, m, dir == root && hasTestingMembers(s, dir, manifests))
+	testNode(&p, s, dir, m, dir == root && hasTestingMembers(s, dir, manifests))
 	for _, kind := range []struct {
 		list   *[]Command
 		stage  Stage
@@ -287,7 +277,7 @@ func hasTestingMembers(s *Survey, root string, manifests map[string]Manifest) bo
 }
 
 // installNode sets the commands that bring dependencies, as the lockfile says.
-func (p *Project) installNode(s *Survey, m Manifest, workspace bool) {
+func installNode(p *Project, s *Survey, m Manifest, workspace bool) {
 	add := func(tool, text string) {
 		if !s.tools.Has(tool) {
 			p.Missing = s.tools.lack(tool)
@@ -362,3 +352,6 @@ func (m Manifest) InstallsAlone() bool {
 
 // nodeDefault are the files that "node --test" looks for by itself.
 var nodeDefault = pattern.New(`(^|/)(test/.*|test|test-[^/]*|[^/]*[._-]test)\.[cm]?js$`)
+
+// isNodeSource recognises sources of JavaScript and TypeScript.
+func isNodeSource(name string) bool { return slices.Contains(nodeExts, path.Ext(name)) }

@@ -1,7 +1,10 @@
 package ecosystem
 
 import (
+	"bytes"
 	_ "embed"
+	"encoding/json"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -95,3 +98,49 @@ var (
 		"defaultProtocol defaultSemverRangePrefix catalog catalogs enableTransparentWorkspaces nmHoistingLimits nmMode pnpMode pnpFallbackMode cacheMigrationMode")
 	pnpmWorkspaceKeys = strings.Fields("packages catalog catalogs overrides patchedDependencies packageExtensions peerDependencyRules autoInstallPeers linkWorkspacePackages")
 )
+
+// yamlKeys does the same with a mapping.
+func yamlKeys(data []byte, keys []string) []byte {
+	var all map[string]any
+	if yaml.Unmarshal(data, &all) != nil {
+		return nil
+	}
+	kept := map[string]any{}
+	for _, k := range keys {
+		if v, ok := all[k]; ok {
+			kept[k] = v
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	out, err := yaml.Marshal(kept)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+func keptLines(data []byte, keep func(string) bool) []byte {
+	var out bytes.Buffer
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); keep(line) {
+			out.WriteString(WithoutUser(line) + "\n")
+		}
+	}
+	return out.Bytes()
+}
+
+// joinJSON adds the members of a second object to those of the first.
+func joinJSON(first, second []byte) []byte {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(first, &a) != nil || json.Unmarshal(second, &b) != nil || len(b) == 0 {
+		return first
+	}
+	maps.Copy(a, b)
+	out, err := json.MarshalIndent(a, "", "  ")
+	if err != nil {
+		return first
+	}
+	return out
+}

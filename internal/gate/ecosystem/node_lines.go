@@ -73,14 +73,14 @@ func nodeLines() *LineMeter {
 		},
 		Reader: func(c Collector, q Counting) *LineCounts {
 			out := newLineCounts(c)
-			out.take = func(line string) bool { return out.takeV8(line, q) }
+			out.take = func(line string) bool { return takeV8(out, line, q) }
 			return out
 		},
 	}
 }
 
 // takeV8 takes a line of v8Filter.
-func (c *LineCounts) takeV8(line string, q Counting) bool {
+func takeV8(c *LineCounts, line string, q Counting) bool {
 	var counts struct {
 		V8            *string
 		Functions     [][]v8Range
@@ -91,7 +91,7 @@ func (c *LineCounts) takeV8(line string, q Counting) bool {
 		return false
 	}
 	if *counts.V8 == "" { // the end of it
-		c.said = true
+		c.ended()
 		switch {
 		case counts.Sources == 0:
 			c.miss("nothing of the project was counted by the runner, or its tests load none of it as it is")
@@ -105,7 +105,7 @@ func (c *LineCounts) takeV8(line string, q Counting) bool {
 		if f.Path != name {
 			continue
 		}
-		if c.work += len(f.Src); c.work > maxPainted {
+		if c.worked(len(f.Src)) {
 			c.miss("there are more counts than are read")
 			continue
 		}
@@ -124,18 +124,6 @@ func (c *LineCounts) takeV8(line string, q Counting) bool {
 	return true
 }
 
-// add merges what one more process says of the lines of a file.
-func (c *LineCounts) add(name string, lines map[int]bool) {
-	if c.lines[name] == nil {
-		c.lines[name] = map[int]bool{}
-	}
-	c.Knows[name] = true
-	for n, ran := range lines {
-		c.lines[name][n] = c.lines[name][n] || ran
-		c.Ran[name] = c.Ran[name] || ran
-	}
-}
-
 // A v8Range is a part of a source, in UTF-16 units, and how often it ran. Ranges of a
 // function lie in one another, the function itself first.
 type v8Range struct {
@@ -143,9 +131,6 @@ type v8Range struct {
 	End   int `json:"endOffset"`
 	Count int `json:"count"`
 }
-
-// maxPainted bounds the work of reading counts, which the change can make up.
-const maxPainted = 1 << 26
 
 // How a part of a source ran.
 const (

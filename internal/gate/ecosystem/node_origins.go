@@ -103,14 +103,6 @@ func npmLockOrigins(src []byte) origins {
 	return out
 }
 
-// add notes where a package comes from. One of which a tree has several versions comes from
-// elsewhere where one of them does.
-func (o origins) add(pkg, from string) {
-	if o.of[pkg] == "" {
-		o.of[pkg] = from
-	}
-}
-
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true

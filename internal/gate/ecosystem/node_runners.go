@@ -314,15 +314,3 @@ func binFolders(unit string) []string {
 	}
 	return dirs
 }
-
-// fromUnit names files of the repository from a folder of it, for a shell.
-func fromUnit(unit string, files []string) []string {
-	out := make([]string, len(files))
-	for i, f := range files {
-		if unit != "." {
-			f = strings.TrimPrefix(f, unit+"/")
-		}
-		out[i] = quoted("./" + f)
-	}
-	return out
-}

@@ -1,7 +1,6 @@
 package ecosystem
 
 import (
-	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -263,27 +262,6 @@ func stmtWords(st *syntax.Stmt) []string {
 		}
 	}
 	return nil
-}
-
-// written are the words of a call as they are written, assignments first.
-func written(c *syntax.CallExpr) []string {
-	var out []string
-	for _, a := range c.Assigns {
-		out = append(out, printed(&syntax.CallExpr{Assigns: []*syntax.Assign{a}}))
-	}
-	for _, w := range c.Args {
-		out = append(out, printed(w))
-	}
-	return out
-}
-
-// printed is a part of a script as text.
-func printed(n syntax.Node) string {
-	var b bytes.Buffer
-	if syntax.NewPrinter().Print(&b, n) != nil {
-		return ""
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // ofMembers says whether a script of a workspace does no more than to have its package

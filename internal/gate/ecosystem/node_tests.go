@@ -16,7 +16,7 @@ const placeholder = "no test specified"
 // testNode sets the test commands: the runners that the test script calls, asked for
 // machine-readable output, with what the script does before them, and what it runs behind
 // them; else the script as a whole.
-func (p *Project) testNode(s *Survey, dir string, m Manifest, onlyMembers bool) {
+func testNode(p *Project, s *Survey, dir string, m Manifest, onlyMembers bool) {
 	scripts := nodeScript{scripts: m.Scripts, hooks: !isBerry(s, dir, m)}
 	c := Command{Stage: StageTest, Unit: dir}
 	var parts []nodePart

@@ -1,9 +1,7 @@
 package ecosystem
 
 import (
-	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -22,54 +20,6 @@ func originsIn(files map[string]func([]byte) origins) func(name string) func([]b
 	return func(name string) func([]byte) origins { return files[name] }
 }
 
-// originsOf returns what reads the origins of packages from a file of this name; nil: none.
-func originsOf(name string) func(src []byte) origins {
-	for _, e := range All() {
-		if e.classes.origins == nil {
-			continue
-		}
-		if read := e.classes.origins(path.Base(name)); read != nil {
-			return read
-		}
-	}
-	return nil
-}
-
-// SaysOrigins says whether a file says where packages come from.
-func SaysOrigins(name string) bool { return originsOf(name) != nil }
-
-// MovedIn are the packages that the base's version of a file takes from a registry, and the
-// head's from the tree, from an address or from another package, and those that only the head
-// has so in place of what others ask for.
-func MovedIn(name string, base, head []byte) []string {
-	read := originsOf(name)
-	if read == nil {
-		return nil
-	}
-	was, is := read(base), read(head)
-	var out []string
-	for pkg, from := range is.of {
-		if old, there := was.of[pkg]; there && old == "" && from != "" {
-			out = append(out, pkg)
-		}
-	}
-	for pkg, from := range is.replaced {
-		if from != "" && was.replaced[pkg] != from {
-			out = append(out, pkg)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// Own is the package that a file is of; empty: it is of none.
-func Own(name string, src []byte) string {
-	if read := originsOf(name); read != nil {
-		return read(src).own
-	}
-	return ""
-}
-
 // LinesNaming are the lines of a manifest or lockfile that have the name of a package.
 func LinesNaming(src []byte, pkg string) []string {
 	name := regexp.MustCompile(`(?i)(?:^|[^\w.-])` + regexp.QuoteMeta(pkg) + `(?:$|\W)`)
@@ -82,12 +32,34 @@ func LinesNaming(src []byte, pkg string) []string {
 	return out
 }
 
-// FromRegistry says whether a file has a package by this name come from a registry.
-func FromRegistry(pkg, name string, src []byte) bool {
-	read := originsOf(name)
-	if read == nil || pkg == "" {
-		return false
+// add notes where a package comes from. One of which a tree has several versions comes from
+// elsewhere where one of them does.
+func (o origins) add(pkg, from string) {
+	if o.of[pkg] == "" {
+		o.of[pkg] = from
 	}
-	from, there := read(src).of[pkg]
-	return there && from == ""
+}
+
+// tomlLockOrigins reads a lockfile that is a list of packages with their sources: Cargo.lock,
+// poetry.lock, uv.lock.
+func tomlLockOrigins(src []byte) origins {
+	doc, _ := parseTOML(src)
+	out := origins{of: map[string]string{}}
+	for _, p := range doc.tables("package") {
+		from := p.text("source")
+		if from == "" && p["checksum"] == nil && p["files"] == nil && p.table("source") == nil && p["version"] != nil && p["sdist"] == nil && p["wheels"] == nil {
+			from = "the tree"
+		}
+		if strings.HasPrefix(from, "registry+") || strings.HasPrefix(from, "sparse+") {
+			from = ""
+		}
+		switch s := p.table("source"); {
+		case s.text("type") != "": // of poetry
+			from = s.text("url")
+		case s != nil && s["registry"] == nil:
+			from = strings.Join(s.keys(), " ")
+		}
+		out.add(p.text("name"), from)
+	}
+	return out
 }

@@ -15,11 +15,10 @@ import (
 var (
 	// otherTestName is what a file of tests is called: a_test.zig, test_a.lua, a.spec.jl,
 	// AppTests.swift, ASpec.hs, a_SUITE.erl, and what is for tests alone.
-	otherTestName  = pattern.New(`(?i)^(?:tests?|runtests|specs?)\.\w+$|^(?:test|spec)[_-].*\.\w+$|.*[._-](?:tests?|specs?)\.\w+$|\.(?:feature|robot)$`)
-	otherTestCase  = pattern.New(`(?:[a-z0-9](?:Tests?|Specs?)|_SUITE)\.\w+$`)
-	setsTools      = pattern.New(`^\.|^tsconfig|\bconfig\.|\.lock$|^(?:Dockerfile|docker-compose)`)
-	testFolderName = pattern.New(`(?:^|_)(?:tests|specs|unittests|autotests)$|^(?:unit|integration|functional|e2e|system|regression|acceptance)_test$|^tests?_(?:data|cases?|fixtures?|resources|files|suites?)$`)
-	testFolders    = []string{"test", "tests", "testing", "testdata", "testcase", "testcases", "unittest", "unittests", "autotest", "autotests", "spec", "specs", "e2e", "regress", "regression", "acceptance", "conformance", "expected"}
+	otherTestName = pattern.New(`(?i)^(?:tests?|runtests|specs?)\.\w+$|^(?:test|spec)[_-].*\.\w+$|.*[._-](?:tests?|specs?)\.\w+$|\.(?:feature|robot)$`)
+	otherTestCase = pattern.New(`(?:[a-z0-9](?:Tests?|Specs?)|_SUITE)\.\w+$`)
+	setsTools     = pattern.New(`^\.|^tsconfig|\bconfig\.|\.lock$|^(?:Dockerfile|docker-compose)`)
+	testFolders   = []string{"test", "tests", "testing", "testdata", "testcase", "testcases", "unittest", "unittests", "autotest", "autotests", "spec", "specs", "e2e", "regress", "regression", "acceptance", "conformance", "expected"}
 )
 
 // otherTest is the class of a file that no ecosystem knows as code, empty where its path
@@ -35,14 +34,4 @@ func otherTest(name string) compare.FileClass {
 		return compare.Data
 	}
 	return ""
-}
-
-// isTestFolder says whether a file is in a folder of one of these names, whatever their
-// letters, or of one that says of what its tests are: AppTests, integration-tests, test_data.
-// One such as speed-test may be what is tested.
-func isTestFolder(name string, names []string) bool {
-	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(part string) bool {
-		words := nameWords(part)
-		return len(words) == 1 && slices.Contains(names, words[0]) || len(words) > 1 && testFolderName.MatchString(strings.Join(words, "_"))
-	})
 }

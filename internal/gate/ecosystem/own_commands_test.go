@@ -16,7 +16,7 @@ func TestFeatured(t *testing.T) {
 		{"Makefile", "[package]\nname = 'x'\n", "test:\n\tcargo test --all-features\n", ""},
 	} {
 		p := Project{Dir: "."}
-		p.featured(surveyOf(t, map[string]string{"Cargo.toml": tt.manifest, tt.name: tt.text}))
+		featured(&p, surveyOf(t, map[string]string{"Cargo.toml": tt.manifest, tt.name: tt.text}))
 		if said := strings.Join(p.Notes, ""); (tt.want == "") != (said == "") || !strings.Contains(said, tt.want) {
 			t.Errorf("%s: %q: %q, want %q", tt.name, tt.text, said, tt.want)
 		}

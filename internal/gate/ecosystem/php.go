@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/joshdk/go-junit"
-
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -112,7 +110,7 @@ func phpunitCommand(dir, runner string) Command {
 	text := runner + " --log-junit " + resultsVar
 	c := Command{Stage: StageTest, Unit: dir}.reporting(text)
 	c.Results = &Results{
-		Name: "JUnit XML of PHPUnit", Collect: Documented(parseJUnit(byPHPUnit)),
+		Name: "JUnit XML of PHPUnit", Collect: Documented(parsePHPUnit),
 		Narrow: func(c Command, p Part) (Command, bool) {
 			if len(p.Packages) != 1 { // it takes one file, or all
 				return c, false
@@ -125,15 +123,6 @@ func phpunitCommand(dir, runner string) Command {
 		return Planted{Path: at, Package: at, Text: text}
 	}})
 	return c
-}
-
-// byPHPUnit is the style of PHPUnit.
-func byPHPUnit(_ []string, t junit.Test) (pkg, name string) {
-	class := t.Properties["class"]
-	if class == "" {
-		class = t.Classname
-	}
-	return t.Properties["file"], class + "::" + t.Name
 }
 
 // stopsPHPUnit is a setting of PHPUnit by which it stops at a failure, which no option takes back.

@@ -108,9 +108,3 @@ func NamesInTree(src, dir, file string) bool {
 	}
 	return dir != "." && Inside(dir, file) && (Names(src, dir, file) || Embeds(src, dir, file))
 }
-
-// OnlyNamedTest says of a source that is called as tests are whether it has none in it, so that
-// what is built of it is no test program.
-func OnlyNamedTest(name string, src []byte) bool {
-	return src != nil && slices.Contains(cExts, path.Ext(name)) && !isTestFolder(name, cTestFolders) && !cTested.Match(src) && !cFramework.Match(src)
-}

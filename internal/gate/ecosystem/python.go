@@ -199,7 +199,7 @@ func pythonProject(s *Survey, dir string, all []string) Project {
 		return p
 	}
 	python := "python3"
-	if p.installPython(s, f) {
+	if installPython(&p, s, f) {
 		python = ".venv/bin/python"
 	} else if f.pytest && s.tools.Has("pytest") {
 		python = ""
@@ -247,13 +247,13 @@ func unittestArgs(s *Survey, dir string) []string {
 // installPython sets the commands that bring dependencies into a virtual
 // environment in the project, and says whether there is one. What needs nothing
 // that the machine has not gets none.
-func (p *Project) installPython(s *Survey, f pyFacts) bool {
+func installPython(p *Project, s *Survey, f pyFacts) bool {
 	installable := f.broken || f.pyproject.has("build-system", "project") || s.has(p.Dir, "setup.py")
 	add := func(text string) {
 		c := Command{Stage: StageSetup, Unit: p.Dir, Network: sandbox.NetworkHost}.reporting(text)
 		c.Untrusted = func(Side) []Command { return nil }
 		if len(p.Setup) == 0 { // in place of all of them
-			c.Untrusted = p.pythonOfStranger(s, c, f, installable && f.pyproject.table("tool", "poetry")["package-mode"] != false)
+			c.Untrusted = pythonOfStranger(p, s, c, f, installable && f.pyproject.table("tool", "poetry")["package-mode"] != false)
 		}
 		p.Setup = append(p.Setup, c)
 	}

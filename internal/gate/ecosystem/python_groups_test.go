@@ -52,7 +52,7 @@ func TestPythonGroups(t *testing.T) {
 			s := surveyed(t, tt.files, &problems, "python3")
 			f := pythonFacts(s, ".", []string{"."})
 			p := Project{Dir: "."}
-			if !p.installPython(s, f) || len(p.Setup) != 2 {
+			if !installPython(&p, s, f) || len(p.Setup) != 2 {
 				t.Fatalf("no environment of its own: %v", p.Setup)
 			}
 			_, args, _ := strings.Cut(p.Setup[1].Text, "--disable-pip-version-check ")

@@ -89,7 +89,7 @@ func pythonLines() *LineMeter {
 				if why, ok := pyMissed[counts.Missed]; ok {
 					out.miss(why)
 				}
-				if out.said = true; *counts.Py == "" {
+				if out.ended(); *counts.Py == "" {
 					return true
 				}
 				lines := map[int]bool{}

@@ -26,7 +26,7 @@ func pythonOrigins(name string) func([]byte) origins {
 		return func(src []byte) origins {
 			out := origins{of: map[string]string{}, replaced: map[string]string{}}
 			for line := range strings.Lines(string(src)) {
-				out.require(line)
+				require(out, line)
 			}
 			return out
 		}
@@ -41,7 +41,7 @@ func pythonName(name string) string {
 }
 
 // require notes a requirement (https://peps.python.org/pep-0508/, and what pip adds).
-func (o origins) require(line string) {
+func require(o origins, line string) {
 	if m := findLinks.FindStringSubmatch(line); m != nil && o.replaced != nil {
 		o.replaced[m[1]] = "links"
 		return
@@ -71,7 +71,7 @@ func pyprojectOrigins(src []byte) origins {
 	}
 	for _, list := range lists {
 		for _, requirement := range list {
-			out.require(requirement)
+			require(out, requirement)
 		}
 	}
 	poetry := doc.table("tool", "poetry")

@@ -111,7 +111,7 @@ func sameDistribution(a, b string) bool {
 
 // requirementLines reads a file of pip's, and those of the tree that it names.
 func requirementLines(s *Survey, name string, nested int) []string {
-	if nested > maxNested || !s.present[name] {
+	if nested > maxNested || !s.has(".", name) {
 		return nil
 	}
 	var out []string
@@ -174,7 +174,7 @@ func lockedVersions(s *Survey, dir string) []string {
 // pythonOfStranger sets a project up for a head that is not trusted: pip brings wheels,
 // whatever the project's own tool is, and installs them without a network. The base's may
 // be built from sources, and the head's begin with them.
-func (p *Project) pythonOfStranger(s *Survey, c Command, f pyFacts, installable bool) func(Side) []Command {
+func pythonOfStranger(p *Project, s *Survey, c Command, f pyFacts, installable bool) func(Side) []Command {
 	const wheels = `"$HOME/` + wheelFolder + `"`
 	// The machine's own pip, or one outside of the tree: no module of the tree is in the way.
 	const pip = `{ python=python3; $python -I -m pip --version >/dev/null 2>&1 || { python3 -I -m venv --clear "$HOME/.fetch" && python="$HOME/.fetch/bin/python"; }; } && "$python" -I -m pip `
@@ -211,3 +211,6 @@ func localRequirements(s *Survey, dir string, files []string) []string {
 }
 
 var localRequirement = pattern.New(`^(-e\s+)?(\.{1,2}(?:/[\w./-]*)?(?:\[[\w,-]+\])?)$`)
+
+// wheelFolder is where wheels for an untrusted head's Python projects are, below HOME.
+const wheelFolder = ".cache/ycbot/wheels"

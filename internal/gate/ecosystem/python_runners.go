@@ -1,18 +1,12 @@
 package ecosystem
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"time"
-	"unicode"
-
-	"github.com/joshdk/go-junit"
 
 	"github.com/ycbot/ycbot/internal/pattern"
 )
@@ -65,55 +59,6 @@ func pytestOrder(python string, seed uint32) string {
 	return fmt.Sprintf(`$(%[1]s -c 'import pytest_randomly' 2>/dev/null && echo --randomly-seed=%[2]d || { %[1]s -c 'import random_order' 2>/dev/null && echo --random-order --random-order-seed=%[2]d; })`, python, seed)
 }
 
-// byPytest is the style of pytest with junit_family=xunit1. A file that cannot
-// be loaded is a test without a class.
-func byPytest(_ []string, t junit.Test) (pkg, name string) {
-	file := t.Properties["file"]
-	module := strings.ReplaceAll(strings.TrimSuffix(file, ".py"), "/", ".")
-	if t.Classname == "" {
-		if file == "" {
-			file = strings.ReplaceAll(t.Name, ".", "/") + ".py"
-		}
-		return file, ""
-	}
-	if file == "" {
-		return t.Classname, t.Name
-	}
-	name = t.Name
-	if t.Classname != module && !strings.HasPrefix(t.Classname, module+".") { // file is where its function stands, which its class has from another module
-		var class []string
-		if file, class = collectedBy(t.Classname); file != "" {
-			return file, strings.Join(append(class, name), "::")
-		}
-		file = t.Properties["file"]
-	}
-	if class := strings.TrimPrefix(strings.TrimPrefix(t.Classname, module), "."); class != "" && class != t.Classname {
-		name = strings.ReplaceAll(class, ".", "::") + "::" + name
-	}
-	return file, name
-}
-
-// collectedBy splits the class name of a test in JUnit XML of pytest, which is the path of
-// the file that was collected and the classes in it, all joined by dots: the file ends with
-// the last part that is named as modules of tests are, else before the first that is named as
-// classes are. No file: neither is there.
-func collectedBy(classname string) (file string, classes []string) {
-	parts := strings.Split(classname, ".")
-	n := 0
-	for i, p := range parts {
-		if strings.HasPrefix(p, "test_") || strings.HasSuffix(p, "_test") {
-			n = i + 1
-		}
-	}
-	if n == 0 {
-		n = max(0, slices.IndexFunc(parts, func(p string) bool { return p != "" && unicode.IsUpper([]rune(p)[0]) }))
-	}
-	if n == 0 {
-		return "", nil
-	}
-	return strings.Join(parts[:n], "/") + ".py", parts[n:]
-}
-
 //go:embed python_unittest.py
 var pyUnittest string
 
@@ -147,33 +92,6 @@ func UnittestCommand(c Command, env, python string, args []string) Command {
 	return c
 }
 
-func parseUnittest(data []byte) ([]outcome, error) {
-	var out []outcome
-	ended := false
-	for line := range bytes.Lines(data) {
-		var t struct {
-			File, Name, Status, Text string
-			S                        float64
-			End                      bool
-		}
-		if err := json.Unmarshal(line, &t); err != nil {
-			return out, fmt.Errorf("results of unittest: %w", err)
-		}
-		if ended = t.End; ended {
-			continue
-		}
-		status, err := known(t.Status)
-		if err != nil {
-			return out, fmt.Errorf("results of unittest: %w", err)
-		}
-		out = append(out, outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
-	}
-	if !ended {
-		return out, errEnded
-	}
-	return out, nil
-}
-
 // pyManagers run a command in the environment of a project: "uv run pytest".
 var pyManagers = strings.Fields("uv poetry pdm hatch pipenv rye")
 
@@ -181,7 +99,7 @@ var pyManagers = strings.Fields("uv poetry pdm hatch pipenv rye")
 // behind variables and a manager of environments.
 func adoptPython(c Command, words []string) (Command, bool) {
 	var before []string
-	for len(words) > 0 && assignment.MatchString(words[0]) {
+	for len(words) > 0 && isAssignment(words[0]) {
 		before, words = append(before, words[0]), words[1:]
 	}
 	if len(words) > 2 && slices.Contains(pyManagers, words[0]) && words[1] == "run" {

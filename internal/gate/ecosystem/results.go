@@ -2,6 +2,7 @@ package ecosystem
 
 import (
 	"cmp"
+	"io"
 	"strings"
 	"time"
 )
@@ -148,4 +149,22 @@ type Case struct {
 	Output   string   `json:"output,omitempty"`
 	Evidence []string `json:"evidence"`
 	Broken   bool     `json:"broken,omitempty"` // its package did not compile
+}
+
+// A Collector turns what a command writes to its standard output into results,
+// while it comes.
+type Collector interface {
+	io.Writer
+	// Suite returns the results once the command has ended. evidence is the id of
+	// the record that holds its output; wd is cut out of outputs, so that those of
+	// both sides compare.
+	Suite(evidence, wd string) Suite
+	// Rest returns what was no result, such as errors of the runner.
+	Rest() string
+	// Gap says why the results are not those of a whole run: there are none, they
+	// cannot be read, or they contradict themselves. It is called after suite; much
+	// says that there is more output than is kept.
+	Gap() (why string, much bool)
+	// None says whether the runner reported a whole run that has no test.
+	None() bool
 }

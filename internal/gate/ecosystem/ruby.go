@@ -1,13 +1,10 @@
 package ecosystem
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/sandbox"
@@ -186,7 +183,7 @@ func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 		if stopsRSpec.Match(s.read(dir, ".rspec")) {
 			more = " --no-fail-fast"
 		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json"+more+" --out "+resultsVar, "JSON of rspec", parseRSpec, func(files []string) string {
+		p.Test = append(p.Test, rubyCommand(dir, before+"rspec --format json"+more+" --out "+resultsVar, "JSON of rspec", Documented(parseRSpec), func(files []string) string {
 			return strings.Join(files, " ")
 		}))
 	}
@@ -195,7 +192,7 @@ func rubyProject(s *Survey, dir string, spec bool, globs []string) Project {
 		if slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "spec/") }) {
 			libs = " -Ispec"
 		}
-		p.Test = append(p.Test, rubyCommand(dir, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", parseMinitest, func(files []string) string {
+		p.Test = append(p.Test, rubyCommand(dir, before+"ruby -Ilib -Itest"+libs+` -e "$MINITEST"`, "results of minitest", Documented(parseMinitest), func(files []string) string {
 			if len(files) == 0 {
 				files = []string{quoted(globs...)}
 			}
@@ -277,7 +274,7 @@ else
 end
 `
 
-func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), only func(files []string) string) Command {
+func rubyCommand(dir, text, name string, collect func(string) Collector, only func(files []string) string) Command {
 	build := func(c Command, files []string) Command {
 		full := strings.TrimSpace(text + " " + only(files))
 		if !strings.Contains(full, "$MINITEST") {
@@ -289,7 +286,7 @@ func rubyCommand(dir, text, name string, parse func([]byte) ([]outcome, error), 
 	}
 	c := build(Command{Stage: StageTest, Unit: dir}, nil)
 	c.Results = &Results{
-		Name: name, Collect: Documented(parse),
+		Name: name, Collect: collect,
 		Narrow: func(c Command, p Part) (Command, bool) {
 			if len(p.Packages) == 0 {
 				return c, false
@@ -319,82 +316,6 @@ func failingRuby(file, src, name string) string {
 		return "\n\nRSpec.describe(\"" + name + "\") { it(\"" + name + "\") { expect(1).to eq(2) } }\n"
 	}
 	return ""
-}
-
-// parseRSpec reads the JSON of rspec. Files that cannot be loaded are only counted
-// there, with a message each.
-func parseRSpec(data []byte) ([]outcome, error) {
-	var doc struct {
-		Messages []string
-		Summary  struct {
-			Failed  int `json:"failure_count"`
-			Outside int `json:"errors_outside_of_examples_count"`
-		}
-		Examples []struct {
-			FullDescription string `json:"full_description"`
-			FilePath        string `json:"file_path"`
-			Status          string
-			RunTime         float64 `json:"run_time"`
-			Exception       struct {
-				Class, Message string
-				Backtrace      []string
-			}
-		}
-	}
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, fmt.Errorf("JSON of rspec: %w", err)
-	}
-	var out []outcome
-	for _, e := range doc.Examples {
-		o := outcome{pkg: strings.TrimPrefix(e.FilePath, "./"), name: e.FullDescription, elapsed: time.Duration(e.RunTime * float64(time.Second)), status: Skipped}
-		switch e.Status {
-		case "passed":
-			o.status = Passed
-		case "failed":
-			o.status = Failed
-			o.output = Short(e.Exception.Class + ": " + e.Exception.Message + "\n" + strings.Join(e.Exception.Backtrace[:min(5, len(e.Exception.Backtrace))], "\n"))
-		}
-		out = append(out, o)
-	}
-	failed := countFailed(out)
-	for _, m := range doc.Messages {
-		if at := rspecLoad.FindStringSubmatch(m); at != nil {
-			out = append(out, outcome{pkg: strings.TrimPrefix(at[1], "./"), status: Failed, output: Short(plainText(m))})
-		}
-	}
-	if err := disagree(doc.Summary.Failed, failed); err != nil {
-		return out, err
-	}
-	return out, disagree(doc.Summary.Outside, countFailed(out)-failed)
-}
-
-var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
-
-func parseMinitest(data []byte) ([]outcome, error) {
-	var out []outcome
-	ended := false
-	for line := range bytes.Lines(data) {
-		var t struct {
-			File, Name, Status, Text string
-			S                        float64
-			End                      bool
-		}
-		if err := json.Unmarshal(line, &t); err != nil {
-			return out, fmt.Errorf("results of minitest: %w", err)
-		}
-		if ended = t.End; ended {
-			continue
-		}
-		status, err := known(t.Status)
-		if err != nil {
-			return out, fmt.Errorf("results of minitest: %w", err)
-		}
-		out = append(out, outcome{pkg: t.File, name: t.Name, status: status, output: Short(t.Text), elapsed: time.Duration(t.S * float64(time.Second))})
-	}
-	if !ended {
-		return out, errEnded
-	}
-	return out, nil
 }
 
 // stopsRSpec is an option of RSpec by which it stops at a failure.

@@ -1,9 +1,5 @@
 package ecosystem
 
-import (
-	"strings"
-)
-
 // cargoOrigins reads a Cargo.toml
 // (https://doc.rust-lang.org/cargo/reference/specifying-dependencies.html).
 func cargoOrigins(src []byte) origins {
@@ -27,30 +23,6 @@ func cargoOrigins(src []byte) origins {
 		for _, name := range doc.table("patch", registry).keys() {
 			out.replaced[name] = from(doc.table("patch", registry), name)
 		}
-	}
-	return out
-}
-
-// tomlLockOrigins reads a lockfile that is a list of packages with their sources: Cargo.lock,
-// poetry.lock, uv.lock.
-func tomlLockOrigins(src []byte) origins {
-	doc, _ := parseTOML(src)
-	out := origins{of: map[string]string{}}
-	for _, p := range doc.tables("package") {
-		from := p.text("source")
-		if from == "" && p["checksum"] == nil && p["files"] == nil && p.table("source") == nil && p["version"] != nil && p["sdist"] == nil && p["wheels"] == nil {
-			from = "the tree"
-		}
-		if strings.HasPrefix(from, "registry+") || strings.HasPrefix(from, "sparse+") {
-			from = ""
-		}
-		switch s := p.table("source"); {
-		case s.text("type") != "": // of poetry
-			from = s.text("url")
-		case s != nil && s["registry"] == nil:
-			from = strings.Join(s.keys(), " ")
-		}
-		out.add(p.text("name"), from)
 	}
 	return out
 }

@@ -22,7 +22,7 @@ func AsksForRust(name string) bool {
 
 // LacksRust says whether rustup has not installed the toolchain that such a file asks for. It
 // looks at the folders of rustup alone: what is printed in the tree is in the change's hands.
-func (t *Toolchains) LacksRust(file []byte) bool {
+func LacksRust(t *Toolchains, file []byte) bool {
 	m := rustChannel.FindStringSubmatch(string(file))
 	if m == nil {
 		return false

@@ -26,12 +26,12 @@ func TestLacksRust(t *testing.T) {
 		"[toolchain]\npath = \"tools/rust\"\n": false,
 		"":                                     false,
 	} {
-		if got := tools.LacksRust([]byte(file)); got != want {
+		if got := LacksRust(tools, []byte(file)); got != want {
 			t.Errorf("%q: %v", file, got)
 		}
 	}
 	none := &Toolchains{Env: []string{"HOME=" + t.TempDir()}}
-	if none.LacksRust([]byte("1.94.0\n")) {
+	if LacksRust(none, []byte("1.94.0\n")) {
 		t.Error("there is no rustup")
 	}
 }

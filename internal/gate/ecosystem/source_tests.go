@@ -109,8 +109,6 @@ func pythonFuncs(src string) map[string]string {
 	return out
 }
 
-func depthOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
-
 // withoutStrings splits a source of most languages into its code and its string
 // literals, without comments.
 func withoutStrings(src string, hash bool) (code string, literals []string) {

@@ -2,38 +2,11 @@ package ecosystem
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 )
-
-// Fingerprint distinguishes the programs by place, size and time, which an update
-// changes.
-func (t *Toolchains) Fingerprint() []string {
-	if t == nil {
-		return nil
-	}
-	var out []string
-	if t.Go != nil {
-		out = append(out, t.Go.Version)
-	}
-	names := []string{"bash", "git"}
-	for _, e := range All() {
-		names = append(names, e.Programs...)
-	}
-	for _, name := range names {
-		file, err := filepath.EvalSymlinks(t.LookPath(name))
-		if err != nil || t.LookPath(name) == "" {
-			continue
-		}
-		if info, err := os.Stat(file); err == nil {
-			out = append(out, fmt.Sprintf("%s %d %d", file, info.Size(), info.ModTime().UnixNano()))
-		}
-	}
-	return out
-}
 
 // Anywhere says whether there is a program of this name where commands are
 // looked for, or where the operator's own are.
@@ -151,4 +124,13 @@ func lookPath(env []string, name string) string {
 		}
 	}
 	return ""
+}
+
+func compiler(s *Survey) string {
+	for _, cc := range []string{"cc", "gcc", "clang"} {
+		if s.tools.Has(cc) {
+			return ""
+		}
+	}
+	return "no C compiler on this machine"
 }

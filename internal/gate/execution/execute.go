@@ -138,7 +138,7 @@ func (e *Executor) command(side ecosystem.Side, c ecosystem.Command, dir, home, 
 		Network: e.Network.Of(c.Network), Services: e.Services, Timeout: c.Timeout,
 	}
 	if c.Stage == ecosystem.StageSetup {
-		env, files := e.Tools.Registries()
+		env, files := ecosystem.Registries(e.Tools)
 		// As root yarn would take a folder of the system, which other runs write to.
 		env = append(env, "YARN_CACHE_FOLDER="+filepath.Join(home, ".cache", "yarn"))
 		run.Env = slices.Concat(env, e.Store().GoEnv(cache, c))

@@ -32,7 +32,7 @@ func (m Machine) Restricted(ctx context.Context) Machine {
 		return m
 	}
 	names := &net.Resolver{}
-	named, plain := m.Tools.NamedRegistries()
+	named, plain := ecosystem.NamedRegistries(m.Tools)
 	m.registries = &registryAccess{o: proxy.Options{Resolver: names, Named: named, Plain: plain}, names: names}
 	if m.Tools != nil {
 		m.registries.o.Way = m.Tools.Upstream()

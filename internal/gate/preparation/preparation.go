@@ -136,7 +136,7 @@ func (prep *Preparation) lacksRust() bool {
 			return false
 		}
 		file, err := ecosystem.ReadInTree(prep.Head.Dir, name)
-		return err == nil && prep.Tools.LacksRust(file)
+		return err == nil && ecosystem.LacksRust(prep.Tools, file)
 	})
 }
 

@@ -1,0 +1,28 @@
+package ecosystem
+
+import (
+	"strings"
+
+	"github.com/ycbot/ycbot/internal/pattern"
+)
+
+var (
+	rustDoc  = pattern.New(`(?m)(?:^[ \t]*//[/!][^\n]*\n)+`)
+	rustItem = pattern.New(`^(?:\s*#\[[^\]]*\])*\s*(?:pub(?:\([^)]*\))?\s+)?(?:(?:async|unsafe|const|extern(?:\s+"[^"]*")?)\s+)*(fn|struct|enum|trait|mod|type|static|union|macro_rules!|impl)\b\s*(\w*)`)
+)
+
+// rustExamples are the documentations that have a block of code.
+func rustExamples(src string) []example {
+	var out []example
+	for _, m := range rustDoc.FindAllStringSubmatchIndex(src, -1) {
+		if !strings.Contains(src[m[0]:m[1]], "```") {
+			continue
+		}
+		of := ""
+		if item := rustItem.FindStringSubmatch(src[m[1]:]); item != nil {
+			of = item[1] + " " + item[2]
+		}
+		out = append(out, example{of, m[0], m[1]})
+	}
+	return out
+}

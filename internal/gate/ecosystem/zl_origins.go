@@ -1,0 +1,64 @@
+package ecosystem
+
+import (
+	"path"
+	"slices"
+)
+
+// originsOf returns what reads the origins of packages from a file of this name; nil: none.
+func originsOf(name string) func(src []byte) origins {
+	for _, e := range All() {
+		if e.classes.origins == nil {
+			continue
+		}
+		if read := e.classes.origins(path.Base(name)); read != nil {
+			return read
+		}
+	}
+	return nil
+}
+
+// SaysOrigins says whether a file says where packages come from.
+func SaysOrigins(name string) bool { return originsOf(name) != nil }
+
+// MovedIn are the packages that the base's version of a file takes from a registry, and the
+// head's from the tree, from an address or from another package, and those that only the head
+// has so in place of what others ask for.
+func MovedIn(name string, base, head []byte) []string {
+	read := originsOf(name)
+	if read == nil {
+		return nil
+	}
+	was, is := read(base), read(head)
+	var out []string
+	for pkg, from := range is.of {
+		if old, there := was.of[pkg]; there && old == "" && from != "" {
+			out = append(out, pkg)
+		}
+	}
+	for pkg, from := range is.replaced {
+		if from != "" && was.replaced[pkg] != from {
+			out = append(out, pkg)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Own is the package that a file is of; empty: it is of none.
+func Own(name string, src []byte) string {
+	if read := originsOf(name); read != nil {
+		return read(src).own
+	}
+	return ""
+}
+
+// FromRegistry says whether a file has a package by this name come from a registry.
+func FromRegistry(pkg, name string, src []byte) bool {
+	read := originsOf(name)
+	if read == nil || pkg == "" {
+		return false
+	}
+	from, there := read(src).of[pkg]
+	return there && from == ""
+}
