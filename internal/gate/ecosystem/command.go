@@ -172,3 +172,26 @@ func fromUnit(unit string, files []string) []string {
 	}
 	return out
 }
+
+// CommandOf runs text as a step of GitHub Actions does. A plain call of a test runner that
+// one of the ecosystems knows is asked for machine-readable output, so that each test is
+// reported.
+func CommandOf(stage Stage, text string, ecosystems ...*Ecosystem) Command {
+	c := Command{Stage: stage, Unit: ".", Text: text}
+	if stage == StageSetup {
+		c.Network = sandbox.NetworkHost
+	}
+	if words, ok := plainWords(text); ok && stage == StageTest {
+		for _, eco := range ecosystems {
+			if eco.adopt == nil {
+				continue
+			}
+			if a, ok := eco.adopt(c, words); ok {
+				a.Eco = eco.Name
+				return a
+			}
+		}
+	}
+	c.Argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text}
+	return c
+}

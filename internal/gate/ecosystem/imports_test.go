@@ -1,9 +1,6 @@
 package ecosystem
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -70,58 +67,6 @@ func TestRunsDocument(t *testing.T) {
 	for settings, want := range map[string]string{"addopts = --doctest-glob=*.md": "Python", "addopts = --doctest-glob '*.rst'": "", `"--doctest-glob=docs/*.md"`: ""} {
 		if got := CollectsDocument(settings, "README.md"); got != want {
 			t.Errorf("%s: %q, want %q", settings, got, want)
-		}
-	}
-}
-
-// TestDeclaredScripts holds which scripts the tests of C and C++ run by, and which settings a
-// compiler that is a test.
-func TestDeclaredScripts(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ name, text, want string }{
-		{"CMakeLists.txt", "add_test(NAME a COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cmp.py $<TARGET_FILE:a>)\nadd_executable(a gen.py)\n", "cmp.py"},
-		{"CMakeLists.txt", "ADD_TEST(b ${CMAKE_COMMAND} -P\n  cmake/Run.cmake)", "cmake/Run.cmake"},
-		{"meson.build", "test('a', find_program('scripts/check.sh'), args: [exe, files('b.txt')])\n", "scripts/check.sh"},
-		{"Makefile.am", "TESTS = a.sh \\\n  $(srcdir)/b.py\nLOG_COMPILER = run.sh\nEXTRA = c.sh\n", "a.sh b.py run.sh"},
-	} {
-		if got := strings.Join(DeclaredScripts(tt.name, tt.text), " "); got != tt.want {
-			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
-		}
-	}
-	for recipe, want := range map[string]string{
-		"node --test && tsc -p .": "tsconfig.json", "tsc": "tsconfig.json", "vue-tsc --noEmit -p tsconfig.test.json": "tsconfig.test.json",
-		"tsc --build packages/a": "packages/a/tsconfig.json", "etsc": "", "node tsc.js": "",
-	} {
-		if got := strings.Join(slices.Sorted(maps.Keys(CompilerSettings(recipe))), " "); got != want {
-			t.Errorf("%q: %q, want %q", recipe, got, want)
-		}
-	}
-}
-
-// TestLinesNaming holds which lines of a lockfile say something of a package.
-func TestLinesNaming(t *testing.T) {
-	t.Parallel()
-	lock := "    \"node_modules/chai\": {\n      \"version\": \"4.3.1\",\n      \"resolved\": \"https://r.example/chai/-/chai-4.3.1.tgz\",\n    \"node_modules/chai-as-promised\": {\n"
-	if got := LinesNaming([]byte(lock), "chai"); len(got) != 3 { // a name that goes on counts, too: it asks for less comparing
-		t.Errorf("%q", got)
-	}
-	if got := LinesNaming([]byte("  mychai 1\n"), "chai"); got != nil {
-		t.Errorf("%q", got)
-	}
-}
-
-// TestOwn holds which package a file is of, and whether another takes it from a registry.
-func TestOwn(t *testing.T) {
-	t.Parallel()
-	for name, src := range map[string]string{"package.json": `{"name": "x"}`, "go.mod": "module x\n", "Cargo.toml": "[package]\nname = 'x'\n", "pyproject.toml": "[project]\nname = 'X'\n"} {
-		if got := Own("a/"+name, []byte(src)); got != "x" {
-			t.Errorf("%s is of %q", name, got)
-		}
-	}
-	manifest := []byte(`{"dependencies": {"x": "^1", "y": "file:./y"}}`)
-	for pkg, want := range map[string]bool{"x": true, "y": false, "z": false, "": false} {
-		if got := FromRegistry(pkg, "package.json", manifest); got != want {
-			t.Errorf("%q comes from a registry: %v", pkg, got)
 		}
 	}
 }

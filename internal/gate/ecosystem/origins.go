@@ -1,7 +1,6 @@
 package ecosystem
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -18,18 +17,6 @@ type origins struct {
 // originsIn is what reads the origins of packages, by the base names of files.
 func originsIn(files map[string]func([]byte) origins) func(name string) func([]byte) origins {
 	return func(name string) func([]byte) origins { return files[name] }
-}
-
-// LinesNaming are the lines of a manifest or lockfile that have the name of a package.
-func LinesNaming(src []byte, pkg string) []string {
-	name := regexp.MustCompile(`(?i)(?:^|[^\w.-])` + regexp.QuoteMeta(pkg) + `(?:$|\W)`)
-	var out []string
-	for line := range strings.Lines(string(src)) {
-		if name.MatchString(line) {
-			out = append(out, strings.TrimSpace(line))
-		}
-	}
-	return out
 }
 
 // add notes where a package comes from. One of which a tree has several versions comes from

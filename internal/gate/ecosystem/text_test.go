@@ -1,7 +1,6 @@
 package ecosystem
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -58,21 +57,5 @@ func TestMentions(t *testing.T) {
 		if got := Mentions(tt.text, tt.word); got != tt.want {
 			t.Errorf("%q in %q: %v", tt.word, tt.text, got)
 		}
-	}
-}
-
-// TestWhyUnbuilt: each package that does not compile has its own first error, cut as other
-// lines of a change's output are.
-func TestWhyUnbuilt(t *testing.T) {
-	t.Parallel()
-	long := "./b.go:1:1: " + strings.Repeat("x", 300)
-	output := "# m/a\n./a.go:3:9: undefined: y\n./a.go:4:9: undefined: z\n# m/b [m/b.test]\n" + long + "\n"
-	for name, want := range map[string]string{"m/a": "./a.go:3:9: undefined: y", "m/b": long[:200]} {
-		if got := WhyUnbuilt(name, output); got != want {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	if got := WhyUnbuilt("make", "cc x.c\nError: no rule\nmake: *** [all] Error 1\n"); got != "Error: no rule" {
-		t.Errorf("a command: %q", got)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
 // All are the ecosystems that the gate knows, in the order in which their commands are
@@ -135,25 +133,7 @@ func SameLanguage(a, b string) bool {
 // ShellCommand runs text as a step of GitHub Actions does. A plain call of a
 // test runner that is known is asked for machine-readable output, so that each
 // test is reported.
-func ShellCommand(stage Stage, text string) Command {
-	c := Command{Stage: stage, Unit: ".", Text: text}
-	if stage == StageSetup {
-		c.Network = sandbox.NetworkHost
-	}
-	if words, ok := plainWords(text); ok && stage == StageTest {
-		for _, eco := range All() {
-			if eco.adopt == nil {
-				continue
-			}
-			if a, ok := eco.adopt(c, words); ok {
-				a.Eco = eco.Name
-				return a
-			}
-		}
-	}
-	c.Argv = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text}
-	return c
-}
+func ShellCommand(stage Stage, text string) Command { return CommandOf(stage, text, All()...) }
 
 // Provided are the programs of a tree, of whatever ecosystems. files are its paths, and
 // pkgs its packages.

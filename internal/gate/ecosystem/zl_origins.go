@@ -2,7 +2,9 @@ package ecosystem
 
 import (
 	"path"
+	"regexp"
 	"slices"
+	"strings"
 )
 
 // originsOf returns what reads the origins of packages from a file of this name; nil: none.
@@ -61,4 +63,16 @@ func FromRegistry(pkg, name string, src []byte) bool {
 	}
 	from, there := read(src).of[pkg]
 	return there && from == ""
+}
+
+// LinesNaming are the lines of a manifest or lockfile that have the name of a package.
+func LinesNaming(src []byte, pkg string) []string {
+	name := regexp.MustCompile(`(?i)(?:^|[^\w.-])` + regexp.QuoteMeta(pkg) + `(?:$|\W)`)
+	var out []string
+	for line := range strings.Lines(string(src)) {
+		if name.MatchString(line) {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out
 }
