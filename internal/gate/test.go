@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
 	"github.com/ycbot/ycbot/internal/workspace"
@@ -93,7 +95,7 @@ func (r *runner) adopt() {
 		}
 	}
 	for i, p := range r.packages {
-		if unit, ok := ranIn[p.ImportPath]; ok && !ecosystem.HasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
+		if unit, ok := ranIn[p.ImportPath]; ok && !results.HasPackage(r.suites[Head], ID{Unit: p.Unit, Package: p.ImportPath}) {
 			r.packages[i].Unit = unit
 		}
 	}
@@ -120,7 +122,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 		var said beginning
 		step, err := r.executor.Run(ctx, side, tree, r.limitedIn(side, c, limit), &said)
 		t := commandTest(step)
-		if t.Status == Passed && ecosystem.RanNothing(string(said)) {
+		if t.Status == Passed && native.RanNothing(string(said)) {
 			t.Status, t.NoTests, t.Output = NotRun, true, string(said)
 			step = r.withoutTests(step)
 		}
@@ -147,11 +149,11 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 // same on both sides, where its runner refused, was ended or has not reported a whole
 // run. A run without a test is no result of any. More output than is kept makes the
 // command count as one test.
-func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Collector, step Step, wd string) Step {
+func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream results.Collector, step Step, wd string) Step {
 	why, much := stream.Gap()
 	step.Empty = stream.None()
-	failed := ecosystem.AnyFailed(suite)
-	if !much && !failed && !ecosystem.AnyRan(suite) {
+	failed := results.AnyFailed(suite)
+	if !much && !failed && !results.AnyRan(suite) {
 		step = r.withoutTests(step)
 	}
 	if why == "" && (!step.Failed() || failed && !step.TimedOut) {
@@ -159,7 +161,7 @@ func (r *runner) asCommand(suite Suite, c ecosystem.Command, stream ecosystem.Co
 	}
 	t := commandTest(step)
 	t.NoTests = step.NoTests
-	t.Output, t.Cut = ecosystem.Clean(ecosystem.JoinOutput(stream.Rest(), step.Output), wd), true
+	t.Output, t.Cut = results.Clean(results.JoinOutput(stream.Rest(), step.Output), wd), true
 	if step.TimedOut || why != "" && !much && !step.Failed() {
 		t.Status = NotRun
 	}
@@ -232,11 +234,11 @@ func (r *runner) alikeOld() {
 	old := map[string]bool{} // reasons, by where they are
 	for _, k := range t.PreExisting {
 		if k.ID.Test != "" {
-			old[k.ID.Unit+"\x00"+masked(ecosystem.FailureLine(k.Output))] = true
+			old[k.ID.Unit+"\x00"+masked(results.FailureLine(k.Output))] = true
 		}
 	}
 	t.NewFailing = slices.DeleteFunc(t.NewFailing, func(k Case) bool {
-		why := ecosystem.FailureLine(k.Output)
+		why := results.FailureLine(k.Output)
 		if k.ID.Test == "" || len(why) < minReason || compares.MatchString(why) || !old[k.ID.Unit+"\x00"+masked(why)] {
 			return false
 		}

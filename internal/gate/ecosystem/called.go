@@ -37,7 +37,7 @@ func CalledIn(recipe string) []string {
 		syntax.Walk(file, func(n syntax.Node) bool {
 			switch n := n.(type) {
 			case *syntax.CallExpr:
-				out = append(out, calledBy(written(n))...)
+				out = append(out, calledBy(Written(n))...)
 			case *syntax.WordIter: // of a loop, which may run each
 				for _, w := range n.Items {
 					out = append(out, w.Lit())
@@ -54,7 +54,7 @@ func calledBy(words []string) []string {
 	var out []string
 	for i := 0; i < len(words); i++ {
 		w := strings.Trim(words[i], `"'`)
-		if isAssignment(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
+		if IsAssignment(w) || len(out) > 0 && (strings.HasPrefix(w, "-") || strings.Trim(w, "0123456789smh.") == "") {
 			if w == "-c" && i+1 < len(words) {
 				return append(out, CalledIn(strings.Trim(words[i+1], `"'`))...)
 			}

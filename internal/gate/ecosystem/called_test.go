@@ -3,6 +3,8 @@ package ecosystem
 import (
 	"slices"
 	"testing"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // TestCalledIn holds which files a recipe runs, which steer tests, and which it only
@@ -23,6 +25,6 @@ func TestCalledIn(t *testing.T) {
 		got := CalledIn(recipe)
 		slices.Sort(got)
 		slices.Sort(want)
-		sameStrings(t, recipe, got, want)
+		results.sameStrings(t, recipe, got, want)
 	}
 }

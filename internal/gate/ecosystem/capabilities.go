@@ -5,11 +5,12 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
 // Packages is what an ecosystem can do whose tests belong to packages that are compiled
-// one by one: [ID].Package is then the path by which one is imported. Where an ecosystem
+// one by one: [results.ID].Package is then the path by which one is imported. Where an ecosystem
 // has none, it is a file. No function is nil.
 type Packages struct {
 	One, Many string // for people: "Go package", "Go packages"
@@ -72,7 +73,7 @@ type Race struct {
 	Missing func(*Toolchains) string
 
 	// Watch is c with its reports kept. They are complete when c has run once.
-	Watch func(c Command) (Command, *RaceWatch)
+	Watch func(c Command) (Command, *results.RaceWatch)
 
 	// Functions are those of a source with their lines; none where it cannot be read.
 	Functions func(name string, src []byte) []CodeRange
@@ -110,7 +111,7 @@ type Fuzz struct {
 type Coverage struct {
 	// Count is the tests of packages with counted lines: those of the changed packages,
 	// by their own tests where there are such.
-	Count func(c Command, changed []Package, pkgs []string) (Command, *LineCounts)
+	Count func(c Command, changed []Package, pkgs []string) (Command, *results.LineCounts)
 
 	// Mutant is the tests of packages as they are run for each mutant, and end in a
 	// limit; with first, at the first failure.
@@ -129,7 +130,7 @@ type CodeRange struct {
 
 // A FuzzTarget is a fuzz test of the head that passes with the inputs it comes with.
 type FuzzTarget struct {
-	ID
+	results.ID
 	Dir string // of its package, in the repository
 }
 

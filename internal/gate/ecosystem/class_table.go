@@ -8,30 +8,30 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// A classTable says what the files of an ecosystem are to its tests. src is a
+// A ClassTable says what the files of an ecosystem are to its tests. src is a
 // file's content on one side, nil where it has none.
-type classTable struct {
-	// steering recognises files that decide what a test command does and hold nothing else.
-	steering func(name string, src []byte) bool
-	// support recognises files that tests share.
-	support func(name string, src []byte) bool
-	// test recognises the files that a runner takes tests from.
-	test func(name string, src []byte) bool
-	// holds recognises sources that have tests in them and nothing that others use, by what
+type ClassTable struct {
+	// Steering recognises files that decide what a test command does and hold nothing else.
+	Steering func(name string, src []byte) bool
+	// Support recognises files that tests share.
+	Support func(name string, src []byte) bool
+	// Test recognises the files that a runner takes tests from.
+	Test func(name string, src []byte) bool
+	// Holds recognises sources that have tests in them and nothing that others use, by what
 	// is written there: tests whose path says nothing.
-	holds func(name string, src []byte) bool
-	// forTests recognises sources that the build of the tree has for tests alone; read
+	Holds func(name string, src []byte) bool
+	// ForTests recognises sources that the build of the tree has for tests alone; read
 	// returns its files, nil for none.
-	forTests func(name string, read func(string) []byte) bool
-	// folders are the names of folders of tests: code in them that is no test is
+	ForTests func(name string, read func(string) []byte) bool
+	// Folders are the names of Folders of tests: code in them that is no test is
 	// support, and all else is data.
-	folders []string
-	// mixed returns what puts the base's parts of a class into the head's version of
+	Folders []string
+	// Mixed returns what puts the base's parts of a class into the head's version of
 	// a file that has other things too; nil for other files.
-	mixed func(name string) *Mixture
-	// origins returns what reads from a file of this base name where packages come from;
+	Mixed func(name string) *Mixture
+	// Origins returns what reads from a file of this base name where packages come from;
 	// nil for other files.
-	origins func(name string) func(src []byte) origins
+	Origins func(name string) func(src []byte) Origins
 }
 
 // A Mixture is a file of which only some parts steer or test.
@@ -42,16 +42,16 @@ type Mixture struct {
 	Merge func(base, head []byte) ([]byte, error)
 }
 
-// whereWritten makes the field holds of a table from what such sources have, each of the patterns,
+// WhereWritten makes the field holds of a table from what such sources have, each of the patterns,
 // but for folders of what others use where imports cannot be followed.
-func whereWritten(folders []string, has ...*pattern.Pattern) func(string, []byte) bool {
+func WhereWritten(folders []string, has ...*pattern.Pattern) func(string, []byte) bool {
 	return func(name string, src []byte) bool {
 		return !InFolder(name, folders...) && !slices.ContainsFunc(has, func(p *pattern.Pattern) bool { return !p.Match(src) })
 	}
 }
 
-// called makes a test of base names: patterns of path.Match.
-func called(patterns ...string) func(string, []byte) bool {
+// Called makes a test of base names: patterns of path.Match.
+func Called(patterns ...string) func(string, []byte) bool {
 	return func(name string, _ []byte) bool {
 		base := path.Base(name)
 		return slices.ContainsFunc(patterns, func(p string) bool {
@@ -61,8 +61,8 @@ func called(patterns ...string) func(string, []byte) bool {
 	}
 }
 
-// mixedBy makes the field of a table from base names.
-func mixedBy(by map[string]*Mixture) func(string) *Mixture {
+// MixedBy makes the field of a table from base names.
+func MixedBy(by map[string]*Mixture) func(string) *Mixture {
 	return func(name string) *Mixture {
 		if IgnoredDir(path.Dir(name)) {
 			return nil
@@ -71,8 +71,8 @@ func mixedBy(by map[string]*Mixture) func(string) *Mixture {
 	}
 }
 
-// oneOf says that one of several tests holds.
-func oneOf(tests ...func(string, []byte) bool) func(string, []byte) bool {
+// OneOf says that one of several tests holds.
+func OneOf(tests ...func(string, []byte) bool) func(string, []byte) bool {
 	return func(name string, src []byte) bool {
 		return slices.ContainsFunc(tests, func(is func(string, []byte) bool) bool { return is(name, src) })
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/sandbox"
 )
 
@@ -14,7 +15,7 @@ import (
 // it writes into the cache of its side is what the go command made of the sources.
 func (c Command) Seals() bool {
 	switch c.Stage {
-	case StageBuild, StageLint, StageWarm, StageList:
+	case results.StageBuild, results.StageLint, results.StageWarm, results.StageList:
 		return c.Argv[0] == "go"
 	default:
 		return false
@@ -23,7 +24,7 @@ func (c Command) Seals() bool {
 
 // A Command is one thing to run at a side.
 type Command struct {
-	Stage    Stage
+	Stage    results.Stage
 	Unit     string   // folder in the repository, "." for its top
 	Text     string   // for people
 	Name     string   // of it as a whole, where text names some of its tests; empty: text
@@ -49,7 +50,7 @@ type Command struct {
 
 	// Untrusted returns what a head that is not trusted, and its base, are set up with in
 	// place of this; nil: it is run as it stands.
-	Untrusted func(Side) []Command
+	Untrusted func(results.Side) []Command
 	// Data is what is there in place of the tree, by name; nil: the tree is. Such a
 	// command fetches, and runs nothing of the tree.
 	Data func(*Survey) map[string][]byte
@@ -66,7 +67,7 @@ func FetchOnly(setup []Command) []Command {
 			continue
 		}
 		of := c.Untrusted
-		c.Untrusted = func(side Side) []Command {
+		c.Untrusted = func(side results.Side) []Command {
 			return slices.DeleteFunc(of(side), func(c Command) bool { return c.Data == nil })
 		}
 		out = append(out, c)
@@ -74,16 +75,16 @@ func FetchOnly(setup []Command) []Command {
 	return out
 }
 
-// strangers returns c, which is run in place of it for a head that is not trusted: fetch
+// ForStrangers returns c, which is run in place of it for a head that is not trusted: fetch
 // among data of the tree, and then offline, if there is any.
-func (c Command) strangers(fetch string, data func(*Survey, string) map[string][]byte, offline ...string) Command {
+func (c Command) ForStrangers(fetch string, data func(*Survey, string) map[string][]byte, offline ...string) Command {
 	own := c
-	c.Untrusted = func(Side) []Command {
-		f := own.reporting(fetch)
+	c.Untrusted = func(results.Side) []Command {
+		f := own.Reporting(fetch)
 		f.Data = func(s *Survey) map[string][]byte { return data(s, own.Unit) }
 		out := []Command{f}
 		for _, text := range offline {
-			out = append(out, own.reporting(text))
+			out = append(out, own.Reporting(text))
 		}
 		return out
 	}
@@ -91,16 +92,16 @@ func (c Command) strangers(fetch string, data func(*Survey, string) map[string][
 }
 
 // Reaches says whether a setup command has registries, for a head that is not trusted.
-func (c Command) Reaches(side Side) bool {
-	return c.Network == sandbox.NetworkHost && (side == Base || c.Data != nil || c.FillsModCache())
+func (c Command) Reaches(side results.Side) bool {
+	return c.Network == sandbox.NetworkHost && (side == results.Base || c.Data != nil || c.FillsModCache())
 }
 
-// onlyOfBase returns c as what a head that is not trusted does without: the commands that
+// OnlyOfBase returns c as what a head that is not trusted does without: the commands that
 // follow it have no network either, and find what the base's has fetched.
-func (c Command) onlyOfBase() Command {
+func (c Command) OnlyOfBase() Command {
 	own := c
-	c.Untrusted = func(side Side) []Command {
-		if side == Base {
+	c.Untrusted = func(side results.Side) []Command {
+		if side == results.Base {
 			return []Command{own}
 		}
 		return nil
@@ -108,8 +109,8 @@ func (c Command) onlyOfBase() Command {
 	return c
 }
 
-// inShell runs the text of c in a shell.
-func (c Command) inShell() Command {
+// InShell runs the text of c in a shell.
+func (c Command) InShell() Command {
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", c.Text}
 	return c
 }
@@ -117,20 +118,20 @@ func (c Command) inShell() Command {
 // FillsModCache recognises the command by which the module cache of all projects is
 // filled: it runs no code of the change, and checks what it fetches.
 func (c Command) FillsModCache() bool {
-	return c.Stage == StageSetup && slices.Equal(c.Argv, []string{"go", "mod", "download"})
+	return c.Stage == results.StageSetup && slices.Equal(c.Argv, []string{"go", "mod", "download"})
 }
 
-// resultsVar is how the text of a command names the file that its runner is to
+// ResultsVar is how the text of a command names the file that its runner is to
 // write its results to.
-const resultsVar = `"$RESULTS"`
+const ResultsVar = `"$RESULTS"`
 
-// reporting makes c run text in a shell. Where text names a file for results,
+// Reporting makes c run text in a shell. Where text names a file for results,
 // that is what goes to standard output, and all that the runner says goes to
 // standard error: so results are part of the log and nothing is read back from
 // the tree. The shell's own commands are those of the system ("command -p"), and
 // prefix, which may change PATH, is for text alone. The file has a random name and
 // is in no variable of the environment.
-func (c Command) reporting(text string, prefix ...string) Command {
+func (c Command) Reporting(text string, prefix ...string) Command {
 	c.Text = text
 	script := strings.Join(append(prefix, text), "\n")
 	if strings.Contains(text, "RESULTS") {
@@ -161,14 +162,14 @@ func lastArg(argv []string) string { return argv[len(argv)-1] }
 // AsItIs leaves a command alone.
 func AsItIs(c Command) Command { return c }
 
-// fromUnit names files of the repository from a folder of it, for a shell.
-func fromUnit(unit string, files []string) []string {
+// FromUnit names files of the repository from a folder of it, for a shell.
+func FromUnit(unit string, files []string) []string {
 	out := make([]string, len(files))
 	for i, f := range files {
 		if unit != "." {
 			f = strings.TrimPrefix(f, unit+"/")
 		}
-		out[i] = quoted("./" + f)
+		out[i] = Quoted("./" + f)
 	}
 	return out
 }
@@ -176,17 +177,17 @@ func fromUnit(unit string, files []string) []string {
 // CommandOf runs text as a step of GitHub Actions does. A plain call of a test runner that
 // one of the ecosystems knows is asked for machine-readable output, so that each test is
 // reported.
-func CommandOf(stage Stage, text string, ecosystems ...*Ecosystem) Command {
+func CommandOf(stage results.Stage, text string, ecosystems ...*Ecosystem) Command {
 	c := Command{Stage: stage, Unit: ".", Text: text}
-	if stage == StageSetup {
+	if stage == results.StageSetup {
 		c.Network = sandbox.NetworkHost
 	}
-	if words, ok := plainWords(text); ok && stage == StageTest {
+	if words, ok := PlainWords(text); ok && stage == results.StageTest {
 		for _, eco := range ecosystems {
-			if eco.adopt == nil {
+			if eco.Adopt == nil {
 				continue
 			}
-			if a, ok := eco.adopt(c, words); ok {
+			if a, ok := eco.Adopt(c, words); ok {
 				a.Eco = eco.Name
 				return a
 			}

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A GoToolchain is the Go of this machine, as its operator has set it up.
@@ -36,7 +38,7 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 	out, err := cmd.Output()
 	if err != nil {
 		if ended := new(exec.ExitError); errors.As(err, &ended) {
-			err = fmt.Errorf("%w: %s", err, FailureLine(string(ended.Stderr)))
+			err = fmt.Errorf("%w: %s", err, results.FailureLine(string(ended.Stderr)))
 		}
 		return nil, fmt.Errorf("%s env: %w", bin, err)
 	}
@@ -59,9 +61,9 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 
 // Since says whether the go command is one of a version such as "go1.18" or newer, which
 // one that is not known is taken for.
-func (t *GoToolchain) Since(first string) bool { return t == nil || goSince(t.Version, first) }
+func (t *GoToolchain) Since(first string) bool { return t == nil || GoSince(t.Version, first) }
 
-func goSince(have, first string) bool {
+func GoSince(have, first string) bool {
 	return !version.IsValid(have) || version.Compare(have, first) >= 0
 }
 

@@ -2,8 +2,8 @@ package ecosystem
 
 import "encoding/json"
 
-// jsonKeys cuts an object to some of its members; nothing is left of anything else.
-func jsonKeys(data []byte, keys []string) []byte {
+// JSONKeys cuts an object to some of its members; nothing is left of anything else.
+func JSONKeys(data []byte, keys []string) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(data, &all) != nil {
 		return []byte("{}")

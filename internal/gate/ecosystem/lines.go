@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
 // A LineMeter is how runs of tests say which lines they ran.
@@ -12,7 +14,7 @@ type LineMeter struct {
 	// to it as well.
 	Command func(c Command, q Counting) (Command, string)
 	// Reader takes the counts from what such a command writes, and passes the results on.
-	Reader func(c Collector, q Counting) *LineCounts
+	Reader func(c results.Collector, q Counting) *results.LineCounts
 	// Knows says whether the lines of a file can be counted.
 	Knows func(name string) bool
 	// Needs says what runners need for it that not every project has, by the name of their
@@ -20,19 +22,19 @@ type LineMeter struct {
 	Needs map[string]string
 }
 
-// unnamed is why lines of a command without results are not counted.
-func unnamed(c Command) string {
+// Unnamed is why lines of a command without results are not counted.
+func Unnamed(c Command) string {
 	return fmt.Sprintf("%q does not name its tests, and no way is known to count for it", c.Text)
 }
 
-// counted is c as a shell runs tests and then show, which prints what they left in the
+// Counted is c as a shell runs tests and then show, which prints what they left in the
 // folder COUNTS_DIR. The mark begins a line of its own also where results have no end of line.
-func (c Command) counted(tests, show string) Command {
+func (c Command) Counted(tests, show string) Command {
 	c.Argv = []string{"bash", "--noprofile", "--norc", "-c", strings.Join([]string{
 		`COUNTS_DIR=$(command -p mktemp -d) || exit 1`,
 		tests,
 		`status=$?`,
-		`printf '\n%s\n' ` + quoted(countsMark),
+		`printf '\n%s\n' ` + Quoted(results.CountsMark),
 		show,
 		`command -p rm -rf "$COUNTS_DIR"`,
 		`exit $status`,

@@ -1,52 +1,50 @@
 package ecosystem
 
-import (
-	"strings"
-)
+import "strings"
 
-// origins is what a file says of where packages come from, by their names.
-type origins struct {
-	own string // the package that the file is of; empty: of none
-	// of has the packages that are needed: empty for one that a registry has by that name,
+// Origins is what a file says of where packages come from, by their names.
+type Origins struct {
+	Own string // the package that the file is of; empty: of none
+	// Of has the packages that are needed: empty for one that a registry has by that name,
 	// else a place in the tree, an address, or another package.
-	of map[string]string
-	// replaced is the same for what others ask for.
-	replaced map[string]string
+	Of map[string]string
+	// Replaced is the same for what others ask for.
+	Replaced map[string]string
 }
 
-// originsIn is what reads the origins of packages, by the base names of files.
-func originsIn(files map[string]func([]byte) origins) func(name string) func([]byte) origins {
-	return func(name string) func([]byte) origins { return files[name] }
+// OriginsIn is what reads the origins of packages, by the base names of files.
+func OriginsIn(files map[string]func([]byte) Origins) func(name string) func([]byte) Origins {
+	return func(name string) func([]byte) Origins { return files[name] }
 }
 
-// add notes where a package comes from. One of which a tree has several versions comes from
+// Add notes where a package comes from. One of which a tree has several versions comes from
 // elsewhere where one of them does.
-func (o origins) add(pkg, from string) {
-	if o.of[pkg] == "" {
-		o.of[pkg] = from
+func (o Origins) Add(pkg, from string) {
+	if o.Of[pkg] == "" {
+		o.Of[pkg] = from
 	}
 }
 
-// tomlLockOrigins reads a lockfile that is a list of packages with their sources: Cargo.lock,
+// TOMLLockOrigins reads a lockfile that is a list of packages with their sources: Cargo.lock,
 // poetry.lock, uv.lock.
-func tomlLockOrigins(src []byte) origins {
-	doc, _ := parseTOML(src)
-	out := origins{of: map[string]string{}}
-	for _, p := range doc.tables("package") {
-		from := p.text("source")
-		if from == "" && p["checksum"] == nil && p["files"] == nil && p.table("source") == nil && p["version"] != nil && p["sdist"] == nil && p["wheels"] == nil {
+func TOMLLockOrigins(src []byte) Origins {
+	doc, _ := ParseTOML(src)
+	out := Origins{Of: map[string]string{}}
+	for _, p := range doc.Tables("package") {
+		from := p.Text("source")
+		if from == "" && p["checksum"] == nil && p["files"] == nil && p.Table("source") == nil && p["version"] != nil && p["sdist"] == nil && p["wheels"] == nil {
 			from = "the tree"
 		}
 		if strings.HasPrefix(from, "registry+") || strings.HasPrefix(from, "sparse+") {
 			from = ""
 		}
-		switch s := p.table("source"); {
-		case s.text("type") != "": // of poetry
-			from = s.text("url")
+		switch s := p.Table("source"); {
+		case s.Text("type") != "": // of poetry
+			from = s.Text("url")
 		case s != nil && s["registry"] == nil:
-			from = strings.Join(s.keys(), " ")
+			from = strings.Join(s.Keys(), " ")
 		}
-		out.add(p.text("name"), from)
+		out.Add(p.Text("name"), from)
 	}
 	return out
 }

@@ -23,7 +23,7 @@ func TestPlantBounds(t *testing.T) {
 		}
 		passing = append(passing, name, name+".gone")
 	}
-	l := copied(func(_, _, name string) string { return name })
+	l := Copied(func(_, _, name string) string { return name })
 	p := Planting{Tree: tree, Passing: passing, Name: "qz", Near: func(file string) bool { return strings.HasPrefix(file, "near/") }}
 	got := l.files(Command{}, p)
 	if len(got) != MaxPlanted+MaxPlantedOther || !strings.HasPrefix(got[0].Path, "near/") || !strings.HasPrefix(got[MaxPlanted].Path, "far/") {

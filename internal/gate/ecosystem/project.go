@@ -23,14 +23,14 @@ type Project struct {
 	Dir     string   // in the repository, "." for its top
 	What    string   // for people: "Go module example.com/m"
 	Why     []string // the files that it was found by, in the repository
-	uses    []string // folders of other projects that it is built with
-	within  string   // folder of the workspace that sets it up; empty: none
-	made    bool     // those who use it need what its build command makes, and theirs does not make it
-	always  bool     // whatever the change touches
+	Uses    []string // folders of other projects that it is built with
+	Within  string   // folder of the workspace that sets it up; empty: none
+	Made    bool     // those who use it need what its build command makes, and theirs does not make it
+	Always  bool     // whatever the change touches
 	Missing string   // what this machine lacks to run its commands, for people; it has none then
 	Notes   []string // what cannot be known of its tests, and why
 	Target  string   // the call of its folder's target for tests, which is not run; empty: there is none
-	scripts []string // that this runs beside the project's tests
+	Scripts []string // that this runs beside the project's tests
 	Own     any      // what its ecosystem keeps of it
 
 	Setup, Warm, Build, Lint, Test []Command
@@ -42,7 +42,7 @@ type Project struct {
 func Choose(projects []Project, changed []string) (chosen, left []Project) {
 	take, affected := map[string]bool{}, map[string]bool{} // by folder
 	for _, p := range projects {
-		take[p.Dir] = take[p.Dir] || p.Dir == "." || p.always
+		take[p.Dir] = take[p.Dir] || p.Dir == "." || p.Always
 	}
 	for _, c := range changed {
 		if dir, ok := Innermost(projects, c); ok {
@@ -53,7 +53,7 @@ func Choose(projects []Project, changed []string) (chosen, left []Project) {
 	for grown := true; grown; {
 		grown = false
 		for _, p := range projects {
-			if !affected[p.Dir] && (affected[p.within] || slices.ContainsFunc(p.uses, func(u string) bool { return affected[u] })) {
+			if !affected[p.Dir] && (affected[p.Within] || slices.ContainsFunc(p.Uses, func(u string) bool { return affected[u] })) {
 				affected[p.Dir], take[p.Dir], grown = true, true, true
 			}
 		}
@@ -83,7 +83,7 @@ func needed(projects []Project, take map[string]bool) {
 				continue
 			}
 			for _, o := range projects {
-				needs := o.Dir == p.within || len(o.Build) > 0 && o.made && (slices.Contains(p.uses, o.Dir) || o.within == p.Dir && len(p.Test) > 0 && len(p.Build) == 0)
+				needs := o.Dir == p.Within || len(o.Build) > 0 && o.Made && (slices.Contains(p.Uses, o.Dir) || o.Within == p.Dir && len(p.Test) > 0 && len(p.Build) == 0)
 				if needs && !take[o.Dir] {
 					take[o.Dir], grown = true, true
 				}
@@ -103,7 +103,7 @@ func ordered(projects []Project) []Project {
 		}
 		seen[i] = true
 		for j, o := range projects {
-			if slices.Contains(projects[i].uses, o.Dir) {
+			if slices.Contains(projects[i].Uses, o.Dir) {
 				visit(j)
 			}
 		}
@@ -127,7 +127,7 @@ func Innermost(projects []Project, name string) (string, bool) {
 }
 
 // Needs says whether a project is built with what is in another folder.
-func (p Project) Needs(dir string) bool { return p.within == dir || slices.Contains(p.uses, dir) }
+func (p Project) Needs(dir string) bool { return p.Within == dir || slices.Contains(p.Uses, dir) }
 
 // Claims says whether a file is one of the project's ecosystem, by its path.
 func (p Project) Claims(name string) bool {

@@ -7,14 +7,14 @@ import (
 )
 
 var (
-	makeTest    = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
+	TestTargets = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
 	nodeScripts = pattern.New(`"(?:pre|post)?test[\w:-]*"\s*:\s*"((?:\\.|[^"\\])*)"`)
 )
 
 // TestRecipes is what a file of targets or scripts runs for tests, with the scripts that these
 // run by name and what targets depend on.
 func TestRecipes(name, src string) string {
-	by, more := makeTest, makeTargets
+	by, more := TestTargets, makeTargets
 	if name == "package.json" {
 		by, more = nodeScripts, allScripts
 	}

@@ -1,6 +1,10 @@
 package ecosystem
 
-import "time"
+import (
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
 
 // Results is how a command reports each of its tests.
 type Results struct {
@@ -8,7 +12,7 @@ type Results struct {
 
 	// Collect returns what turns the command's standard output into results, for
 	// a command that runs in the folder unit of the repository.
-	Collect func(unit string) Collector
+	Collect func(unit string) results.Collector
 
 	// Refused knows the exit codes by which the runner says that it failed as a whole, so
 	// that its results are none; nil: none does.

@@ -41,8 +41,8 @@ var userInfo = pattern.New(`://[^/@\s]*@`)
 // WithoutUser takes the names and passwords out of the URLs in a text.
 func WithoutUser(value string) string { return userInfo.ReplaceAllString(value, "://") }
 
-// sameVariable compares a name with one that may have a star in its middle.
-func sameVariable(pattern, name string) bool {
+// SameVariable compares a name with one that may have a star in its middle.
+func SameVariable(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return ok && err == nil
 }
@@ -50,9 +50,9 @@ func sameVariable(pattern, name string) bool {
 // A SettingsFile is a file of settings of the operator, of which registries are
 // copied to where tools of a change look for it.
 type SettingsFile struct {
-	variable string   // names the file; empty: none does
+	Variable string   // names the file; empty: none does
 	Places   []string // else it is the first of these, from HOME
-	keep     func(line string) bool
+	Keep     func(line string) bool
 }
 
 // maxSettings bounds a file of settings, in bytes.
@@ -61,8 +61,8 @@ const maxSettings = 64 << 10
 // Read returns the lines that are kept; none where there is no such file.
 func (f SettingsFile) Read(t *Toolchains) string {
 	files := []string{}
-	if f.variable != "" {
-		files = append(files, t.Getenv(f.variable))
+	if f.Variable != "" {
+		files = append(files, t.Getenv(f.Variable))
 	}
 	for _, p := range f.Places {
 		files = append(files, filepath.Join(t.Getenv("HOME"), filepath.FromSlash(p)))
@@ -78,7 +78,7 @@ func (f SettingsFile) Read(t *Toolchains) string {
 		var out strings.Builder
 		kept := false
 		for line := range strings.Lines(string(data)) {
-			if line = strings.TrimSpace(line); f.keep(line) {
+			if line = strings.TrimSpace(line); f.Keep(line) {
 				out.WriteString(WithoutUser(line) + "\n")
 				kept = kept || !strings.HasPrefix(line, "[")
 			}
@@ -91,18 +91,18 @@ func (f SettingsFile) Read(t *Toolchains) string {
 	return ""
 }
 
-// keepKeys keeps the lines of a file that set one of these keys, and its headings
+// KeepKeys keeps the lines of a file that set one of these keys, and its headings
 // of those names.
-func keepKeys(keys, headings []string) func(string) bool {
+func KeepKeys(keys, headings []string) func(string) bool {
 	in := headings == nil
 	return func(line string) bool {
 		if name, ok := strings.CutPrefix(line, "["); ok {
-			in = slices.ContainsFunc(headings, func(h string) bool { return sameVariable(h, strings.TrimRight(name, "]")) })
+			in = slices.ContainsFunc(headings, func(h string) bool { return SameVariable(h, strings.TrimRight(name, "]")) })
 			return in
 		}
 		key, value, ok := strings.Cut(line, "=")
 		key = strings.TrimSpace(key)
 		// A value that is computed could name anything.
-		return in && ok && !strings.ContainsAny(value, "$`") && slices.ContainsFunc(keys, func(k string) bool { return sameVariable(k, key) })
+		return in && ok && !strings.ContainsAny(value, "$`") && slices.ContainsFunc(keys, func(k string) bool { return SameVariable(k, key) })
 	}
 }

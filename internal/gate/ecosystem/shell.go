@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/pattern"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-// plainWords splits a command that is nothing but words, as they are written: no variables,
+// PlainWords splits a command that is nothing but words, as they are written: no variables,
 // redirections or second command. Variables that it sets come first.
-func plainWords(text string) ([]string, bool) {
+func PlainWords(text string) ([]string, bool) {
 	file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 	if err != nil || len(file.Stmts) != 1 || len(file.Stmts[0].Redirs) > 0 || file.Stmts[0].Background || file.Stmts[0].Negated {
 		return nil, false
@@ -35,7 +36,7 @@ func plainWords(text string) ([]string, bool) {
 		if !asWritten(w.Parts) {
 			return nil, false
 		}
-		words = append(words, printed(w))
+		words = append(words, Printed(w))
 	}
 	return words, true
 }
@@ -61,11 +62,11 @@ func ShellWords(c Command) string {
 	if n := len(c.Argv); n > 2 && c.Argv[0] == "bash" && c.Argv[n-2] == "-c" {
 		return c.Argv[n-1]
 	}
-	return quoted(c.Argv...)
+	return Quoted(c.Argv...)
 }
 
-// quoted joins words for a shell.
-func quoted(words ...string) string {
+// Quoted joins words for a shell.
+func Quoted(words ...string) string {
 	out := make([]string, len(words))
 	for i, w := range words {
 		out[i] = w
@@ -76,20 +77,20 @@ func quoted(words ...string) string {
 	return strings.Join(out, " ")
 }
 
-// written are the words of a call as they are written, assignments first.
-func written(c *syntax.CallExpr) []string {
+// Written are the words of a call as they are Written, assignments first.
+func Written(c *syntax.CallExpr) []string {
 	var out []string
 	for _, a := range c.Assigns {
-		out = append(out, printed(&syntax.CallExpr{Assigns: []*syntax.Assign{a}}))
+		out = append(out, Printed(&syntax.CallExpr{Assigns: []*syntax.Assign{a}}))
 	}
 	for _, w := range c.Args {
-		out = append(out, printed(w))
+		out = append(out, Printed(w))
 	}
 	return out
 }
 
-// printed is a part of a script as text.
-func printed(n syntax.Node) string {
+// Printed is a part of a script as text.
+func Printed(n syntax.Node) string {
 	var b bytes.Buffer
 	if syntax.NewPrinter().Print(&b, n) != nil {
 		return ""
@@ -97,7 +98,7 @@ func printed(n syntax.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// isAssignment says whether a word of a call sets a variable.
-func isAssignment(word string) bool { return assignment.MatchString(word) }
+// IsAssignment says whether a word of a call sets a variable.
+func IsAssignment(word string) bool { return assignment.MatchString(word) }
 
 var assignment = pattern.New(`^\w+=`)

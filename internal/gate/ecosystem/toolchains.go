@@ -21,7 +21,7 @@ type Toolchains struct {
 	Go  *GoToolchain // nil: none
 	Env []string     // of this program, in the form of os.Environ
 
-	goFault string // why the go command that is there is of no use
+	GoFault string // why the go command that is there is of no use
 	shims   *shims // nil: every program is taken for one that runs
 }
 
@@ -32,7 +32,7 @@ func FindToolchains(ctx context.Context, env []string) (*Toolchains, error) {
 	found, err := findGo(ctx, env)
 	t := &Toolchains{Go: found, Env: slices.Clone(env), shims: &shims{env: slices.Clone(env)}}
 	if err != nil {
-		t.goFault = "the go command of this machine does not run: " + err.Error()
+		t.GoFault = "the go command of this machine does not run: " + err.Error()
 	}
 	return t, err
 }
@@ -72,8 +72,8 @@ func (t *Toolchains) Has(name string) bool {
 	return file != "" && t.shims.fault(file) == ""
 }
 
-// lack words that a program is missing.
-func (t *Toolchains) lack(name string) string {
+// Lack words that a program is missing.
+func (t *Toolchains) Lack(name string) string {
 	if file := t.LookPath(name); file != "" {
 		if why := t.shims.fault(file); why != "" {
 			return name + " of this machine does not run: " + why
@@ -126,9 +126,9 @@ func lookPath(env []string, name string) string {
 	return ""
 }
 
-func compiler(s *Survey) string {
+func LackOfCompiler(s *Survey) string {
 	for _, cc := range []string{"cc", "gcc", "clang"} {
-		if s.tools.Has(cc) {
+		if s.Tools.Has(cc) {
 			return ""
 		}
 	}

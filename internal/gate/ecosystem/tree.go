@@ -40,9 +40,9 @@ func InFolder(name string, folders ...string) bool {
 	return false
 }
 
-// inFolders says whether a path lies in one of these folders, which may have
+// InFolders says whether a path lies in one of these folders, which may have
 // several parts.
-func inFolders(name string, folders []string) bool {
+func InFolders(name string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return strings.Contains("/"+path.Dir(name)+"/", "/"+f+"/") })
 }
 
@@ -53,12 +53,12 @@ func Inside(dir, name string) bool {
 
 var testFolderName = pattern.New(`(?:^|_)(?:tests|specs|unittests|autotests)$|^(?:unit|integration|functional|e2e|system|regression|acceptance)_test$|^tests?_(?:data|cases?|fixtures?|resources|files|suites?)$`)
 
-// isTestFolder says whether a file is in a folder of one of these names, whatever their
+// IsTestFolder says whether a file is in a folder of one of these names, whatever their
 // letters, or of one that says of what its tests are: AppTests, integration-tests, test_data.
 // One such as speed-test may be what is tested.
-func isTestFolder(name string, names []string) bool {
+func IsTestFolder(name string, names []string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(part string) bool {
-		words := nameWords(part)
+		words := NameWords(part)
 		return len(words) == 1 && slices.Contains(names, words[0]) || len(words) > 1 && testFolderName.MatchString(strings.Join(words, "_"))
 	})
 }
@@ -68,9 +68,9 @@ var (
 	acronym   = pattern.New(`([A-Z])([A-Z][a-z])`)
 )
 
-// nameWords returns the words of a name in small letters: those of AppUITests are app, ui
+// NameWords returns the words of a name in small letters: those of AppUITests are app, ui
 // and tests.
-func nameWords(name string) []string {
+func NameWords(name string) []string {
 	name = acronym.ReplaceAllString(camelCase.ReplaceAllString(name, "${1}_${2}"), "${1}_${2}")
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_-.+ ", r) })
 }

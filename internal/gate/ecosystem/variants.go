@@ -1,6 +1,10 @@
 package ecosystem
 
-import "time"
+import (
+	"time"
+
+	"github.com/ycbot/ycbot/internal/gate/results"
+)
 
 // Variants are test programs that are compiled once and run many times: for each mutant
 // that a source holds, and for each test by itself.
@@ -13,7 +17,7 @@ type Variants struct {
 	Run func(c Command, tested []Package, how VariantRun) Command
 
 	// Each runs tests, each by itself, in programs that count lines.
-	Each func(c Command, tests []VariantTest, limit time.Duration) (Command, *EachCounts)
+	Each func(c Command, tests []VariantTest, limit time.Duration) (Command, *results.EachCounts)
 }
 
 // ExitUnbuilt is the exit code of a command whose programs are not there.
