@@ -2,9 +2,6 @@ package languages
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +9,7 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // found is what ecosystems find in files, a line for each project and command.
@@ -19,7 +17,7 @@ import (
 func found(t *testing.T, files map[string]string, tools ...string) string {
 	t.Helper()
 	var b strings.Builder
-	s := surveyed(t, files, &b, tools...)
+	s := trees.Survey(t, files, &b, tools...)
 	for _, p := range FindProjects(s) {
 		fmt.Fprintf(&b, "%s in %s", p.Eco.Name, p.Dir)
 		if len(p.Uses) > 0 {
@@ -43,29 +41,6 @@ func found(t *testing.T, files map[string]string, tools ...string) string {
 		}
 	}
 	return b.String()
-}
-
-// surveyed is the survey of a tree of these files, on a machine with these tools. What is
-// wrong with them is written to b.
-func surveyed(t *testing.T, files map[string]string, b *strings.Builder, tools ...string) *ecosystem.Survey {
-	t.Helper()
-	dir, bin := t.TempDir(), t.TempDir()
-	var names []string
-	data := map[string][]byte{}
-	for name, text := range files {
-		data[name] = []byte(text)
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	results.lay(t, dir, data)
-	for _, tool := range tools {
-		if err := os.WriteFile(filepath.Join(bin, tool), nil, 0o755); err != nil { //nolint:gosec // a program
-			t.Fatal(err)
-		}
-	}
-	return ecosystem.NewSurvey(ecosystem.InTree(dir), names, &ecosystem.Toolchains{Env: []string{"PATH=" + bin}}, func(format string, args ...any) {
-		fmt.Fprintf(b, "problem: "+format+"\n", args...)
-	})
 }
 
 // TestFind holds what is found in repositories of many shapes, with which
@@ -285,7 +260,7 @@ func TestAdopt(t *testing.T) {
 func TestStopsPHPUnit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{`<phpunit stopOnFailure="true"/>`: 1, `<phpunit stopOnFailure="false"/>`: 0, `<phpunit/>`: 0} {
-		s := surveyed(t, map[string]string{"phpunit.xml": text, "tests/ATest.php": ""}, new(strings.Builder), "php", "phpunit")
+		s := trees.Survey(t, map[string]string{"phpunit.xml": text, "tests/ATest.php": ""}, new(strings.Builder), "php", "phpunit")
 		for _, p := range FindProjects(s) {
 			if len(p.Notes) != want {
 				t.Errorf("%s: %q", text, p.Notes)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // TestTypedAgain: what is found is recognised again where a person types it into the
@@ -26,7 +27,7 @@ func TestTypedAgain(t *testing.T) {
 		"make test":                                                {"Makefile": "test:\n"},
 	} {
 		var problems strings.Builder
-		projects := FindProjects(surveyed(t, files, &problems, "node", "npm", "python3", "pytest", "cargo", "make"))
+		projects := FindProjects(trees.Survey(t, files, &problems, "node", "npm", "python3", "pytest", "cargo", "make"))
 		if len(projects) != 1 || len(projects[0].Test) != 1 {
 			t.Fatalf("%q: %d projects\n%s", want, len(projects), &problems)
 		}
@@ -39,7 +40,7 @@ func TestTypedAgain(t *testing.T) {
 			t.Errorf("%q is not recognised again", want)
 		}
 	}
-	built := FindProjects(surveyed(t, script("tsc && mocha dist"), &strings.Builder{}, "node", "npm"))[0].Test[0]
+	built := FindProjects(trees.Survey(t, script("tsc && mocha dist"), &strings.Builder{}, "node", "npm"))[0].Test[0]
 	if built.Script != "npm test" {
 		t.Errorf("the script is %q", built.Script)
 	}

@@ -2,28 +2,12 @@ package results
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
 var update = flag.Bool("update", false, "write what the parsers give into the files of wanted results")
-
-// lay writes files into a folder.
-func lay(t *testing.T, dir string, files map[string][]byte) {
-	t.Helper()
-	for name, data := range files {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // statuses lists a suite, "pass m TestA" a line, sorted by name.
 func statuses(s Suite) string {

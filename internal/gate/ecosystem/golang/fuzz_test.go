@@ -63,7 +63,7 @@ func TestFuzzCommands(t *testing.T) {
 		{"sub", "sub", "."},
 		{"sub", "sub/p", "./p"},
 	} {
-		target := ecosystem.FuzzTarget{results.ID{Unit: c.unit, Test: "FuzzA"}, c.dir}
+		target := ecosystem.FuzzTarget{ID: results.ID{Unit: c.unit, Test: "FuzzA"}, Dir: c.dir}
 		if got := fromModule(target); got != c.want {
 			t.Errorf("%s in %s: %q, want %q", c.dir, c.unit, got, c.want)
 		}

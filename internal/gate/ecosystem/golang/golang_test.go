@@ -2,26 +2,24 @@ package golang
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // modulesIn lays files out and finds their modules.
 func modulesIn(t *testing.T, files map[string]string) ([]goModule, []string) {
 	t.Helper()
 	dir := t.TempDir()
-	bytes, names := map[string][]byte{}, []string{}
-	for name, text := range files {
-		bytes[name] = []byte(text)
-		names = append(names, name)
-	}
-	results.lay(t, dir, bytes)
-	return findModules(func(name string) ([]byte, error) { return ecosystem.ReadInTree(dir, name) }, names)
+	trees.Lay(t, dir, files)
+	return findModules(func(name string) ([]byte, error) { return ecosystem.ReadInTree(dir, name) }, slices.Collect(maps.Keys(files)))
 }
 
 // TestModules holds what is known of each go.mod: its module, whether it is of
@@ -78,7 +76,7 @@ func TestModulesOfHostileTrees(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "go.mod")); err != nil {
 		t.Fatal(err)
 	}
-	results.lay(t, dir, map[string][]byte{"go.work": []byte("use (")})
+	trees.Lay(t, dir, map[string]string{"go.work": "use ("})
 	mods, problems := findModules(func(name string) ([]byte, error) { return ecosystem.ReadInTree(dir, name) }, []string{"go.mod", "go.work"})
 	if len(mods) != 0 || len(problems) != 2 {
 		t.Errorf("modules %+v, problems %q", mods, problems)

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
@@ -63,7 +62,9 @@ func TestParseList(t *testing.T) {
 	for _, p := range pkgs {
 		got = append(got, p.ImportPath+" in "+p.Dir)
 	}
-	results.sameStrings(t, "packages", got, []string{"m in .", "m/a/b in a/b"})
+	if want := []string{"m in .", "m/a/b in a/b"}; !slices.Equal(got, want) {
+		t.Errorf("packages:\n got %q\nwant %q", got, want)
+	}
 	if pkgs[0].HasTests() || !pkgs[1].HasTests() {
 		t.Error("which packages have tests")
 	}
@@ -75,7 +76,7 @@ func TestTags(t *testing.T) {
 	for text, want := range map[string]string{
 		"go test ./...": "", "go test -tags=a,b ./...": "-tags=a,b", "go test -v -tags a ./...": "-tags=a", "make": "",
 	} {
-		tests := []ecosystem.Command{languages.ShellCommand(results.StageTest, text)}
+		tests := []ecosystem.Command{ecosystem.CommandOf(results.StageTest, text, New())}
 		if got := strings.Join(goTags(tests), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}

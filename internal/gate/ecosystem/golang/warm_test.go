@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	gotest "github.com/ycbot/ycbot/internal/testing/gocache"
 )
@@ -135,7 +134,7 @@ func TestWarmFor(t *testing.T) {
 	} {
 		var tests []ecosystem.Command
 		for _, text := range c.tests {
-			tests = append(tests, languages.ShellCommand(results.StageTest, text))
+			tests = append(tests, ecosystem.CommandOf(results.StageTest, text, New()))
 		}
 		var got []string
 		for _, w := range WarmFor(p, tests) {
@@ -146,11 +145,11 @@ func TestWarmFor(t *testing.T) {
 		}
 	}
 	p.Own = goModule{Dir: "sub", Path: "m"}
-	if got := WarmFor(p, []ecosystem.Command{languages.ShellCommand(results.StageTest, "go test ./a")}); len(got) > 0 {
+	if got := WarmFor(p, []ecosystem.Command{ecosystem.CommandOf(results.StageTest, "go test ./a", New())}); len(got) > 0 {
 		t.Errorf("in another folder: %v", got)
 	}
 	p.Own = goModule{Dir: "sub", Path: "m", workspace: true}
-	if got := WarmFor(p, []ecosystem.Command{languages.ShellCommand(results.StageTest, "go test ./a")}); len(got) != len(all) {
+	if got := WarmFor(p, []ecosystem.Command{ecosystem.CommandOf(results.StageTest, "go test ./a", New())}); len(got) != len(all) {
 		t.Errorf("in a workspace: %v", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
@@ -65,7 +64,7 @@ func TestCountingNode(t *testing.T) {
 		"make test && echo done":     {v8, " pipefail "},
 		"node test.js > results.txt": {v8},
 	} {
-		c, why := nodeLines().Command(languages.ShellCommand(results.StageTest, text), q)
+		c, why := nodeLines().Command(ecosystem.CommandOf(results.StageTest, text, New()), q)
 		if why != "" {
 			t.Errorf("%s: %s", text, why)
 		}

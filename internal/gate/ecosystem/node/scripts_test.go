@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // TestNodeScripts holds what test scripts of packages come to: the runners that they call
@@ -112,7 +112,7 @@ func TestNodeScripts(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := languages.surveyed(t, map[string]string{"package.json": tt.manifest}, new(strings.Builder), "node", "npm")
+			s := trees.Survey(t, map[string]string{"package.json": tt.manifest}, new(strings.Builder), "node", "npm")
 			var got []string
 			for _, p := range findNodeProjects(s) {
 				for _, c := range p.Test {

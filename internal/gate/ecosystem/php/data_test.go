@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // TestComposerData holds that no repository and no locked package of a head that is not
 // trusted makes Composer call another program than git.
 func TestComposerData(t *testing.T) {
 	t.Parallel()
-	s := languages.surveyed(t, map[string]string{
+	s := trees.Survey(t, map[string]string{
 		"composer.json": `{"name": "a/a", "scripts": {"x": "evil"}, "repositories": [
 			{"type": "vcs", "url": "https://example.com/kept-vcs"}, {"type": "hg", "url": "https://example.com/evil-hg"},
 			{"type": "package", "package": {"name": "kept/package", "dist": {"type": "zip", "url": "https://example.com/kept.zip"}, "source": {"type": "svn", "url": "evil-svn"}}},
@@ -32,7 +32,7 @@ func TestComposerData(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"composer.json": "[", "composer.lock": "none"} {
-		s := languages.surveyed(t, map[string]string{"composer.json": "{}", name: text}, new(strings.Builder))
+		s := trees.Survey(t, map[string]string{"composer.json": "{}", name: text}, new(strings.Builder))
 		if got := string(composerData(s, ".")[name]); got != text && got != "{}" {
 			t.Errorf("%s: %q", name, got)
 		}

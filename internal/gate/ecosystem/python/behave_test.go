@@ -3,7 +3,7 @@ package python
 import (
 	"testing"
 
-	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
@@ -36,7 +36,7 @@ func TestPythonOptions(t *testing.T) {
 		"python3 -B -m unittest -q": true, "A=1 python3 -Wdefault -u -m pytest tests": true, "python3 -m unittest": true,
 		"python3 -I -m unittest": false, "python3 -E -m unittest": false, "python3 -B tests.py": false,
 	} {
-		if got := languages.ShellCommand(results.StageTest, text); (got.Results != nil) != want || want && got.Eco != "Python" {
+		if got := ecosystem.CommandOf(results.StageTest, text, New()); (got.Results != nil) != want || want && got.Eco != "Python" {
 			t.Errorf("%s: results %v of %q", text, got.Results != nil, got.Eco)
 		}
 	}

@@ -1,13 +1,10 @@
 package python
 
 import (
-	"strings"
 	"testing"
-
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/ruby"
 )
 
-// TestOwnEnvironment holds what a project's own way to run its tests sets for them.
+// TestOwnEnvironment holds what tox sets for the tests of a project.
 func TestOwnEnvironment(t *testing.T) {
 	t.Parallel()
 	for tox, want := range map[string]string{
@@ -18,26 +15,6 @@ func TestOwnEnvironment(t *testing.T) {
 	} {
 		if got := toxVariables(tox); got != want {
 			t.Errorf("%q: %q, want %q", tox, got, want)
-		}
-	}
-	for rake, want := range map[string]string{
-		"ENV[\"SHOP_TAX\"] ||= \"19\"\nENV['A'] = '1'\n": "SHOP_TAX=19 A=1",
-		"task :x do\n  ENV['A'] = '1'\nend\n":            "",
-		"ENV['A'] = `uname`\n":                           "",
-	} {
-		if got := ruby.rakeVariables([]byte(rake)); got != want {
-			t.Errorf("%q: %q, want %q", rake, got, want)
-		}
-	}
-	for rake, want := range map[string]string{
-		"Rake::TestTask.new(test: :generate) do |t|\nend\n": "generate",
-		"task test: [:compile, :rubocop]\n":                 "compile",
-		"task :test => :compile\n":                          "compile",
-		"task spec: %i[compile lint]\n":                     "compile",
-		"task default: :test\n":                             "",
-	} {
-		if got := strings.Join(ruby.rakeBuild([]byte(rake)), " "); got != want {
-			t.Errorf("%q: %q, want %q", rake, got, want)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // TestPythonGroups holds what is installed for tests: what tox installs of the extras and
@@ -52,7 +52,7 @@ func TestPythonGroups(t *testing.T) {
 			t.Parallel()
 			tt.files["tests/test_a.py"] = "import pytest\n"
 			var problems strings.Builder
-			s := languages.surveyed(t, tt.files, &problems, "python3")
+			s := trees.Survey(t, tt.files, &problems, "python3")
 			f := pythonFacts(s, ".", []string{"."})
 			p := ecosystem.Project{Dir: "."}
 			if !installPython(&p, s, f) || len(p.Setup) != 2 {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
@@ -31,7 +30,7 @@ func TestCountingPython(t *testing.T) {
 		"coverage run -m pytest":             nil,
 		"make test":                          nil,
 	} {
-		c, why := pythonLines().Command(languages.ShellCommand(results.StageTest, text), q)
+		c, why := pythonLines().Command(ecosystem.CommandOf(results.StageTest, text, New()), q)
 		if (why == "") != (len(want) > 0) {
 			t.Errorf("%s: %q", text, why)
 		}

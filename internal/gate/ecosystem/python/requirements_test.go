@@ -1,33 +1,12 @@
 package python
 
 import (
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
-
-func surveyOf(t *testing.T, files map[string]string) *ecosystem.Survey {
-	t.Helper()
-	root := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return ecosystem.NewSurvey(ecosystem.InTree(root), slices.Sorted(maps.Keys(files)), nil, t.Logf)
-}
 
 // Manifests are read as TOML: dotted keys, inline tables, comments and arrays over several
 // lines mean what they mean to the tools.
@@ -48,13 +27,13 @@ func TestPythonRequirementsOfManifests(t *testing.T) {
 		{"arrays in arrays", map[string]string{"pyproject.toml": "x = " + strings.Repeat("[", 1<<20)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, pythonRequirements(surveyOf(t, tt.files), ".")); d != "" {
+			if d := cmp.Diff(tt.want, pythonRequirements(trees.Survey(t, tt.files, t.Output()), ".")); d != "" {
 				t.Error(d)
 			}
 		})
 	}
 	lock := "version = 1\n[[package]]\nname = \"a\"\nversion = \"1.2\"\nsource = { registry = \"x\" }\n[[package]]\nversion = '2'\nname = 'b'\n"
-	if d := cmp.Diff([]string{"a==1.2", "b==2"}, lockedVersions(surveyOf(t, map[string]string{"uv.lock": lock}), ".")); d != "" {
+	if d := cmp.Diff([]string{"a==1.2", "b==2"}, lockedVersions(trees.Survey(t, map[string]string{"uv.lock": lock}, t.Output()), ".")); d != "" {
 		t.Error(d)
 	}
 }
@@ -63,18 +42,8 @@ func TestPythonRequirementsOfManifests(t *testing.T) {
 // vanish where they would fail.
 func TestBrokenManifests(t *testing.T) {
 	t.Parallel()
-	good := "[package]\nname = \"x\"\n[target.'cfg(unix)'.dependencies]\nnear = { path = \"../near\" }\n"
-	for name, text := range map[string]string{"good": good, "broken": good + "name = = 3\n"} {
-		projects := rust.findRustProjects(surveyOf(t, map[string]string{"a/Cargo.toml": text, "a/src/lib.rs": "", "near/Cargo.toml": "[package]\nname = \"near\"\n"}))
-		if len(projects) != 2 {
-			t.Errorf("%s: %d projects", name, len(projects))
-		}
-		if name == "good" && !slices.Contains(projects[0].Uses, "near") {
-			t.Errorf("uses %q", projects[0].Uses)
-		}
-	}
 	for _, text := range []string{"[tool.pytest.ini_options]\naddopts = \"-q\"\n", "[tool.pytest.ini_options]\naddopts = = 3\n"} {
-		s := surveyOf(t, map[string]string{"pyproject.toml": text, "test_a.py": "def test_a(): pass\n"})
+		s := trees.Survey(t, map[string]string{"pyproject.toml": text, "test_a.py": "def test_a(): pass\n"}, t.Output())
 		if f := pythonFacts(s, ".", []string{"."}); !f.pytest {
 			t.Errorf("%q: no pytest", text)
 		}

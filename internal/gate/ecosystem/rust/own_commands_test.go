@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/python"
+	"github.com/ycbot/ycbot/internal/testing/trees"
 )
 
 // TestFeatured holds which features of Cargo a project's own commands test it with.
@@ -19,7 +19,7 @@ func TestFeatured(t *testing.T) {
 		{"Makefile", "[package]\nname = 'x'\n", "test:\n\tcargo test --all-features\n", ""},
 	} {
 		p := ecosystem.Project{Dir: "."}
-		featured(&p, python.surveyOf(t, map[string]string{"Cargo.toml": tt.manifest, tt.name: tt.text}))
+		featured(&p, trees.Survey(t, map[string]string{"Cargo.toml": tt.manifest, tt.name: tt.text}, t.Output()))
 		if said := strings.Join(p.Notes, ""); (tt.want == "") != (said == "") || !strings.Contains(said, tt.want) {
 			t.Errorf("%s: %q: %q, want %q", tt.name, tt.text, said, tt.want)
 		}
