@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
@@ -108,7 +107,7 @@ func (r *runner) noteTargets() {
 		build = "build: [], "
 	}
 	for _, p := range r.plan[Base].Projects {
-		target := native.TargetForTests(r.plan[Base].Survey, p.Dir)
+		target := languages.TargetForTests(r.plan[Base].Survey, p.Dir)
 		if target == "" || len(p.Test) == 0 || p.Eco.Calls {
 			continue
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
@@ -117,10 +116,10 @@ func newPlan(projects []ecosystem.Project, c Commands) *sides.Plan {
 	}
 	override(p, c)
 	for _, q := range projects {
-		if c.Test == nil {
+		if c.Test == nil || q.Eco.Packages == nil {
 			p.Warm = append(p.Warm, q.Warm...)
 		} else {
-			p.Warm = append(p.Warm, golang.WarmFor(q, p.Test)...)
+			p.Warm = append(p.Warm, q.Eco.Packages.WarmFor(q, p.Test)...)
 		}
 	}
 	return p

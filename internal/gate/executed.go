@@ -13,7 +13,6 @@ import (
 
 	"github.com/ycbot/ycbot/internal/gate/checks"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
@@ -216,7 +215,7 @@ func (e *executedLines) unloaded(f ecosystem.ChangedFile) {
 		case !ok:
 			why = "its folder is no package of a module that is built here"
 		default:
-			why = golang.Excluded(f.Src)
+			why = eco.Packages.Excluded(f.Src)
 		}
 	}
 	e.out.Unloaded = append(e.out.Unloaded, Unloaded{Path: f.Path, Line: slices.Min(slices.Collect(maps.Keys(f.Lines))), Why: why})

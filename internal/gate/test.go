@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
-	"github.com/ycbot/ycbot/internal/gate/ecosystem/native"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/runs"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -122,7 +121,7 @@ func (r *runner) runTestsIn(ctx context.Context, side Side, tree *workspace.Tree
 		var said beginning
 		step, err := r.executor.Run(ctx, side, tree, r.limitedIn(side, c, limit), &said)
 		t := commandTest(step)
-		if t.Status == Passed && native.RanNothing(string(said)) {
+		if t.Status == Passed && results.RanNothing(string(said)) {
 			t.Status, t.NoTests, t.Output = NotRun, true, string(said)
 			step = r.withoutTests(step)
 		}

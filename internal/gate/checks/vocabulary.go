@@ -5,7 +5,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
-// What results are made of stands in package ecosystem, and has the same names here.
+// What results are made of stands in package results, and has the same names here.
 type (
 	// A Side is one of the two trees that are compared.
 	Side = results.Side

@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
 	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/pattern"
@@ -80,7 +79,7 @@ func block(text, indent string) string {
 	at := 0
 	for line := range strings.Lines(text) {
 		inner := strings.TrimRight(line, "\r\n")
-		if at > 0 && strings.TrimSpace(inner) != "" && ecosystem.DepthOf(inner) <= len(indent) {
+		if at > 0 && strings.TrimSpace(inner) != "" && depthOf(inner) <= len(indent) {
 			if strings.ContainsAny(strings.TrimSpace(inner)[:1], ")]}") {
 				at += len(line)
 			}

@@ -1,3 +1,8 @@
+// Package classes says what a file of a tree is to its tests: whether it steers them, supports them,
+// is one, is their data, or is what they test ([ClassOf]), and what decides that beside the tables
+// of the ecosystems: which files a text names, imports, runs or takes in.
+//
+// It is given names and texts, and looks at no tree but for [RunnerSettings].
 package classes
 
 import (

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/golang"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem/rust"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -94,7 +93,7 @@ func pythonFuncs(src string) map[string]string {
 		for start > 0 { // decorators and what they go on with stand above, as deep
 			at := strings.LastIndexByte(src[:start-1], '\n') + 1
 			line := src[at : start-1]
-			if strings.TrimSpace(line) == "" || ecosystem.DepthOf(line) < indent || ecosystem.DepthOf(line) == indent && !strings.ContainsAny(strings.TrimSpace(line)[:1], "@)]}") {
+			if strings.TrimSpace(line) == "" || depthOf(line) < indent || depthOf(line) == indent && !strings.ContainsAny(strings.TrimSpace(line)[:1], "@)]}") {
 				break
 			}
 			start = at
@@ -102,7 +101,7 @@ func pythonFuncs(src string) map[string]string {
 		end := m[1] + len(src[m[1]:])
 		pos := m[1]
 		for line := range strings.Lines(src[m[1]:]) {
-			if pos > m[1] && strings.TrimSpace(line) != "" && ecosystem.DepthOf(line) <= indent && !strings.HasPrefix(strings.TrimSpace(line), ")") {
+			if pos > m[1] && strings.TrimSpace(line) != "" && depthOf(line) <= indent && !strings.HasPrefix(strings.TrimSpace(line), ")") {
 				end = pos
 				break
 			}
@@ -231,3 +230,6 @@ func (t testText) Text(test string) string {
 	name, _, _ := strings.Cut(test, "[")
 	return t.Funcs[name[strings.LastIndexByte(name, '.')+1:]]
 }
+
+// depthOf is how deep a line is indented.
+func depthOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

@@ -29,7 +29,7 @@ func CalledIn(recipe string) []string {
 		text := makeVariable.ReplaceAllString(strings.ReplaceAll(line, "$$", "$"), "${$1}")
 		file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 		if err != nil {
-			for _, w := range ScriptWord.FindAllString(line, -1) {
+			for _, w := range scriptWord.FindAllString(line, -1) {
 				out = append(out, strings.Trim(w, `"'`))
 			}
 			continue
@@ -68,4 +68,5 @@ func calledBy(words []string) []string {
 	return out
 }
 
-var ScriptWord = pattern.New(`["']?[\w./@-]*[\w-]["']?`)
+// scriptWord is a word of a recipe that no shell can read.
+var scriptWord = pattern.New(`["']?[\w./@-]*[\w-]["']?`)

@@ -61,6 +61,13 @@ type Packages struct {
 	// group is the import path.
 	Heading *pattern.Pattern
 
+	// Excluded says why a source is not compiled with the package of its folder.
+	Excluded func(src []byte) string
+
+	// WarmFor are the commands of a project that warm the build cache where test commands of the
+	// configuration take the place of its own.
+	WarmFor func(p Project, tests []Command) []Command
+
 	// Installed is a command that succeeds where all that the packages of a project
 	// need is there, although c, which was to fetch it, failed; false where there is
 	// none for c.

@@ -23,7 +23,7 @@ type ClassTable struct {
 	// ForTests recognises sources that the build of the tree has for tests alone; read
 	// returns its files, nil for none.
 	ForTests func(name string, read func(string) []byte) bool
-	// Folders are the names of Folders of tests: code in them that is no test is
+	// Folders are the names of folders of tests: code in them that is no test is
 	// support, and all else is data.
 	Folders []string
 	// Mixed returns what puts the base's parts of a class into the head's version of
@@ -36,7 +36,7 @@ type ClassTable struct {
 
 // A Mixture is a file of which only some parts steer or test.
 type Mixture struct {
-	Class compare.FileClass
+	Class compare.FileClass // of these parts
 	// Merge returns the head's version with the base's parts in place of its own. A
 	// side that has no such file is nil. An error says that it cannot be done.
 	Merge func(base, head []byte) ([]byte, error)

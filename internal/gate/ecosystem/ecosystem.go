@@ -3,7 +3,7 @@ package ecosystem
 import "io/fs"
 
 // An Ecosystem is what the gate knows of one language and its tools. To add one
-// is to add a file that makes such a value, and a line in [languages.All].
+// is to add a package that makes such a value, and a line in the list of package languages.
 //
 // All functions are pure: they look at the files of a tree and at what programs
 // the machine has, and start nothing. Those that are nil are not known.
@@ -14,7 +14,7 @@ type Ecosystem struct {
 	// Fetched are folders below HOME in which the tools keep what they have fetched.
 	Fetched []string
 
-	// Registries are variables of the operator about Registries, with stars in
+	// Registries are variables of the operator about registries, with stars in
 	// them, which setup is given; registryFiles such that name files or folders.
 	Registries, RegistryFiles []string
 

@@ -63,6 +63,8 @@ func findGo(ctx context.Context, env []string) (*GoToolchain, error) {
 // one that is not known is taken for.
 func (t *GoToolchain) Since(first string) bool { return t == nil || GoSince(t.Version, first) }
 
+// GoSince says whether a version of the go command is another one or newer, which one that is not
+// known is taken for.
 func GoSince(have, first string) bool {
 	return !version.IsValid(have) || version.Compare(have, first) >= 0
 }

@@ -210,6 +210,7 @@ func MergeLines(is func(line string) bool) func(base, head []byte) ([]byte, erro
 	}
 }
 
+// Trimmed is a text with one space in place of each that it has, and none around it.
 func Trimmed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // sections splits a file into what is of some sections and keys, and the rest.
@@ -317,8 +318,8 @@ func closing(src string, at int) int {
 
 // An Example is a text of documentation that has examples, of what has a name.
 type Example struct {
-	Of       string
-	From, To int // in the source
+	Of       string // the name of what is documented
+	From, To int    // in the source
 }
 
 // MergeExamples puts the base's examples in place of the head's that are of the same thing.

@@ -36,7 +36,7 @@ type Planted struct {
 
 // A Planter makes tests that must fail from test files of one style.
 type Planter struct {
-	// File finds the File with the tests that results name as pkg; nil: they name files.
+	// File finds the file with the tests that results name as pkg; nil: they name files.
 	File func(p Planting, unit, pkg string) string
 	// Plant has the file in which the test is; no text where the style is not known.
 	Plant func(c Command, file, src, name string) Planted

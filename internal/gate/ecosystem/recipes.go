@@ -6,8 +6,10 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// TestTargets are the targets for tests in a Makefile or its like. The last group is what one runs.
+var TestTargets = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
+
 var (
-	TestTargets = pattern.New(`(?m)^\s*@?["']?(?:tests?|check)["']?(?:\s[^:=\n]*)?:[^=\n]*\n?((?:[ \t]+.*\n?|\n)*)`)
 	nodeScripts = pattern.New(`"(?:pre|post)?test[\w:-]*"\s*:\s*"((?:\\.|[^"\\])*)"`)
 )
 

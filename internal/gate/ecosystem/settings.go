@@ -50,9 +50,9 @@ func SameVariable(pattern, name string) bool {
 // A SettingsFile is a file of settings of the operator, of which registries are
 // copied to where tools of a change look for it.
 type SettingsFile struct {
-	Variable string   // names the file; empty: none does
-	Places   []string // else it is the first of these, from HOME
-	Keep     func(line string) bool
+	Variable string                 // names the file; empty: none does
+	Places   []string               // else it is the first of these, from HOME
+	Keep     func(line string) bool // a line is about registries
 }
 
 // maxSettings bounds a file of settings, in bytes.

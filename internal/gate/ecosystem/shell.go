@@ -77,7 +77,7 @@ func Quoted(words ...string) string {
 	return strings.Join(out, " ")
 }
 
-// Written are the words of a call as they are Written, assignments first.
+// Written are the words of a call as they are written, assignments first.
 func Written(c *syntax.CallExpr) []string {
 	var out []string
 	for _, a := range c.Assigns {

@@ -9,8 +9,8 @@ import (
 // A Survey is a tree that projects are looked for in.
 type Survey struct {
 	from    func(name string) ([]byte, error)
-	Files   []string // in the repository, sorted
-	Tools   *Toolchains
+	Files   []string                         // in the repository, sorted
+	Tools   *Toolchains                      // of the machine
 	Note    func(format string, args ...any) // of what could not be read
 	present map[string]bool
 	Over    map[string][]byte // contents in place of those in the tree
@@ -34,10 +34,10 @@ func InTree(root string) func(name string) ([]byte, error) {
 	return func(name string) ([]byte, error) { return ReadInTree(root, name) }
 }
 
-// Has says whether the folder dir of the tree Has a file.
+// Has says whether the folder dir of the tree has a file.
 func (s *Survey) Has(dir, name string) bool { return s.present[path.Join(dir, name)] }
 
-// First returns the First of names that dir has, or "".
+// First returns the first of names that dir has, or "".
 func (s *Survey) First(dir string, names ...string) string {
 	for _, n := range names {
 		if s.Has(dir, n) {
@@ -75,7 +75,7 @@ func (s *Survey) Below(dir string) []string {
 	return out
 }
 
-// File returns the content of a File by its path in the repository.
+// File returns the content of a file by its path in the repository.
 func (s *Survey) File(name string) ([]byte, error) {
 	if data, ok := s.Over[name]; ok {
 		return data, nil
@@ -83,7 +83,7 @@ func (s *Survey) File(name string) ([]byte, error) {
 	return s.from(name)
 }
 
-// Read returns a file's content, nil where it cannot be Read.
+// Read returns a file's content, nil where it cannot be read.
 func (s *Survey) Read(dir, name string) []byte {
 	data, err := s.File(path.Join(dir, name))
 	if err != nil {

@@ -20,7 +20,7 @@ func ParseTOML(data []byte) (d TOML, broken bool) {
 	return d, false
 }
 
-// Table is the Table of a path; nil: there is none.
+// Table is the table of a path; nil: there is none.
 func (d TOML) Table(names ...string) TOML {
 	for _, name := range names {
 		next, _ := d[name].(map[string]any)
@@ -29,6 +29,7 @@ func (d TOML) Table(names ...string) TOML {
 	return d
 }
 
+// Text is a string; empty for what is none.
 func (d TOML) Text(name string) string {
 	text, _ := d[name].(string)
 	return text
@@ -76,6 +77,7 @@ func (d TOML) Keys() []string {
 	return out
 }
 
+// Has says whether one of these keys is there.
 func (d TOML) Has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return d[name] != nil })
 }

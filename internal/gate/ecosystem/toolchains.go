@@ -126,6 +126,7 @@ func lookPath(env []string, name string) string {
 	return ""
 }
 
+// LackOfCompiler words that a machine has no compiler of C, "" where it has one.
 func LackOfCompiler(s *Survey) string {
 	for _, cc := range []string{"cc", "gcc", "clang"} {
 		if s.Tools.Has(cc) {

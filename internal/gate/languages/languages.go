@@ -1,3 +1,8 @@
+// Package languages is the list of the ecosystems that the gate knows, and what is asked of all of
+// them: which projects a tree has, what a command or a file is to whichever knows it, and what
+// setup may reach.
+//
+// To add one is to add a package below internal/gate/ecosystem and a line in [All].
 package languages
 
 import (
@@ -125,6 +130,7 @@ func Affected(pkgs []ecosystem.Package, changed []string) map[string]bool {
 	return out
 }
 
+// Any says whether it holds of an ecosystem.
 func Any(is func(*ecosystem.Ecosystem) bool) bool { return slices.ContainsFunc(All(), is) }
 
 // SameCode returns what compares two versions of a source by what they do, nil

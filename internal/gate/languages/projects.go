@@ -52,7 +52,7 @@ var runsTests = pattern.New(`\b(?:go\s+test|gotestsum|cargo\s+(?:nextest|test)|p
 // scripted notes the scripts that the target for tests of the project's folder runs beside the
 // runner, as nothing else runs them.
 func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
-	p.Target = native.TargetForTests(s, p.Dir)
+	p.Target = TargetForTests(s, p.Dir)
 	if file := native.FileOfTargets(s, p.Dir); file != "" {
 		for _, w := range ecosystem.CalledIn(ecosystem.TestRecipes(file, string(s.Read(p.Dir, file)))) {
 			name := path.Join(p.Dir, w)
@@ -62,3 +62,6 @@ func scripted(p *ecosystem.Project, s *ecosystem.Survey) {
 		}
 	}
 }
+
+// TargetForTests is the command that runs a folder's target for tests, "" where it has none.
+func TargetForTests(s *ecosystem.Survey, dir string) string { return native.TargetForTests(s, dir) }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
 )
 
@@ -44,7 +45,7 @@ func TestNothingIsMissing(t *testing.T) {
 			t.Errorf("%s is there twice", e.Name)
 		}
 		names = append(names, e.Name)
-		for _, lack := range languages.Lacks(e) {
+		for _, lack := range lacks(e) {
 			t.Errorf("%s lacks %s", e.Name, lack)
 		}
 		row := "\n| " + strings.ReplaceAll(e.Name, "/", ", ")
@@ -73,7 +74,7 @@ func untried(page, name string) bool {
 }
 
 // TestNamesAreNotAskedFor holds that the gate asks what an ecosystem can do, and never
-// which one it is: outside of this package its files have no name of one but in prose.
+// which one it is: outside of their packages its files have no name of one but in prose.
 func TestNamesAreNotAskedFor(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -109,5 +110,38 @@ func TestNamesAreNotAskedFor(t *testing.T) {
 	}
 	if looked < 20 {
 		t.Errorf("only %d files were looked at", looked)
+	}
+}
+
+// lacks names what the functions that every ecosystem needs are missing of.
+func lacks(e *ecosystem.Ecosystem) []string {
+	var out []string
+	if e.Find == nil {
+		out = append(out, "a function that finds its projects")
+	}
+	if len(e.Programs) == 0 {
+		out = append(out, "the programs that run its tests")
+	}
+	if e.Classes.Test == nil && e.Classes.Steering == nil {
+		out = append(out, "a table of what files are to the tests")
+	}
+	return out
+}
+
+// TestEachPackageIsInTheList holds that the list has what each package of a language makes.
+func TestEachPackageIsInTheList(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("languages.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../ecosystem/*/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		if pkg := filepath.Base(filepath.Dir(name)); !strings.Contains(string(list), "\t"+pkg+".New(),\n") {
+			t.Errorf("package %s is not in the list of languages.go", pkg)
+		}
 	}
 }

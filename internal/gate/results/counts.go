@@ -23,6 +23,8 @@ type LineCounts struct {
 	work   int                     // lines and characters that were looked at
 }
 
+// NewLineCounts reads the counts of Go, which stand among the results that it passes on to c. Those
+// of other runners stand behind [CountsMark], where Take is set.
 func NewLineCounts(c Collector) *LineCounts {
 	return &LineCounts{Collector: c, Knows: map[string]bool{}, lines: map[string]map[int]bool{}, Ran: map[string]bool{}}
 }

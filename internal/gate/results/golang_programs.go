@@ -7,6 +7,7 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
+// What stands before the results of a package, and before the counts of a test.
 const (
 	PackageMark = "=== PACKAGE"
 	TestMark    = "=== TEST"

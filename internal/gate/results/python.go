@@ -61,6 +61,8 @@ func collectedBy(classname string) (file string, classes []string) {
 	return strings.Join(parts[:n], "/") + ".py", parts[n:]
 }
 
+// ParseUnittest reads what our result class of unittest writes: a line of JSON for each test, and one
+// at the end.
 func ParseUnittest(data []byte) ([]Outcome, error) {
 	var out []Outcome
 	ended := false

@@ -59,6 +59,8 @@ func ParseRSpec(data []byte) ([]Outcome, error) {
 
 var rspecLoad = pattern.New(`An error occurred while loading (\S+?)\.?\s`)
 
+// ParseMinitest reads what our runner of Minitest and test-unit writes: a line of JSON for each test,
+// and one at the end.
 func ParseMinitest(data []byte) ([]Outcome, error) {
 	var out []Outcome
 	ended := false

@@ -1,3 +1,4 @@
+// Package dotnet is .NET, by its solutions, or its projects where there is none.
 package dotnet
 
 import (

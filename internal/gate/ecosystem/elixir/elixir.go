@@ -1,3 +1,6 @@
+// Package elixir is Elixir, by its mix projects.
+//
+// It is a short example of an ecosystem that reports each test.
 package elixir
 
 import (

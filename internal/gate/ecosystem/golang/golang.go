@@ -1,3 +1,8 @@
+// Package golang is Go, by its modules.
+//
+// Go is the one ecosystem whose tests belong to packages: packages.go lists them and names some in
+// commands. Beside each capability (race.go, fuzz.go, coverage.go, variants.go, behave.go) stands
+// how the go command does it.
 package golang
 
 import (

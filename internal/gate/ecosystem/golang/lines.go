@@ -39,8 +39,8 @@ func goLines() *ecosystem.LineMeter {
 // goConstraint is the line of a source that says where it is compiled.
 var goConstraint = pattern.New(`(?m)^//go:build (.*)$`)
 
-// Excluded says why a source of Go is not compiled with the package of its folder.
-func Excluded(src []byte) string {
+// excluded says why a source of Go is not compiled with the package of its folder.
+func excluded(src []byte) string {
 	if c := goConstraint.FindSubmatch(src); c != nil {
 		return "its constraint leaves it out here: " + string(c[1])
 	}

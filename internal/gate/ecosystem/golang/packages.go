@@ -43,6 +43,8 @@ func goPackages() *ecosystem.Packages {
 		Plant:     plantGo,
 		Complaint: pattern.New(`(?m)^(?:vet: )?(?:\./)?([^\s:]+\.go):(\d+)`),
 		Without:   withoutTests,
+		Excluded:  excluded,
+		WarmFor:   warmFor,
 		Heading:   pattern.New(`(?m)^# (\S+)(?: \[.*\])?$`),
 		Installed: func(c ecosystem.Command) (ecosystem.Command, bool) {
 			m := goModule{Dir: c.Unit, NoWork: slices.Contains(c.Env, "GOWORK=off"), version: c.Go}

@@ -63,6 +63,7 @@ func TestFuncs(src []byte) map[string]string {
 	return out
 }
 
+// IsTestName recognises the names of functions that "go test" runs.
 func IsTestName(name string) bool {
 	return strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Example") || strings.HasPrefix(name, "Fuzz")
 }

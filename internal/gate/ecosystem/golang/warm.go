@@ -10,11 +10,11 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/results"
 )
 
-// WarmFor are the commands of p that warm the build cache where tests of the configuration, which
+// warmFor are the commands of p that warm the build cache where tests of the configuration, which
 // run at the top of the repository, take the place of the detected ones. Where each of them is
 // a plain "go test" that names packages, these alone are compiled, and nothing of modules in
 // other folders, which such tests reach in a workspace only.
-func WarmFor(p ecosystem.Project, tests []ecosystem.Command) []ecosystem.Command {
+func warmFor(p ecosystem.Project, tests []ecosystem.Command) []ecosystem.Command {
 	var packages []string
 	for _, c := range tests {
 		if c.Eco != p.Eco.Name || c.Results == nil || len(c.Argv) == 3+len(c.Flags) || slices.Contains(c.Argv, "./...") {

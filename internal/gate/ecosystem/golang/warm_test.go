@@ -137,7 +137,7 @@ func TestWarmFor(t *testing.T) {
 			tests = append(tests, ecosystem.CommandOf(results.StageTest, text, New()))
 		}
 		var got []string
-		for _, w := range WarmFor(p, tests) {
+		for _, w := range warmFor(p, tests) {
 			got = append(got, w.Text)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -145,11 +145,11 @@ func TestWarmFor(t *testing.T) {
 		}
 	}
 	p.Own = goModule{Dir: "sub", Path: "m"}
-	if got := WarmFor(p, []ecosystem.Command{ecosystem.CommandOf(results.StageTest, "go test ./a", New())}); len(got) > 0 {
+	if got := warmFor(p, []ecosystem.Command{ecosystem.CommandOf(results.StageTest, "go test ./a", New())}); len(got) > 0 {
 		t.Errorf("in another folder: %v", got)
 	}
 	p.Own = goModule{Dir: "sub", Path: "m", workspace: true}
-	if got := WarmFor(p, []ecosystem.Command{ecosystem.CommandOf(results.StageTest, "go test ./a", New())}); len(got) != len(all) {
+	if got := warmFor(p, []ecosystem.Command{ecosystem.CommandOf(results.StageTest, "go test ./a", New())}); len(got) != len(all) {
 		t.Errorf("in a workspace: %v", got)
 	}
 }

@@ -1,3 +1,4 @@
+// Package java is Java, Kotlin, Scala and Groovy, built with Maven or Gradle.
 package java
 
 import (

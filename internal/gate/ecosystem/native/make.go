@@ -4,7 +4,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/results"
@@ -83,7 +82,7 @@ func TargetForTests(s *ecosystem.Survey, dir string) string {
 }
 
 // findMakeProjects makes a project of every such file that has a target for
-// tests. Projects of other ecosystems in the same folder go first: see [languages.FindProjects].
+// tests. Projects of other ecosystems in the same folder go first: see package languages.
 func findMakeProjects(s *ecosystem.Survey) []ecosystem.Project {
 	var out []ecosystem.Project
 	for _, m := range makers() {
@@ -118,25 +117,6 @@ func findMakeProjects(s *ecosystem.Survey) []ecosystem.Project {
 		}
 	}
 	return out
-}
-
-// madeNothing are the words in which make and task say that there was nothing to do for a
-// target, as where a file or folder has its name.
-var madeNothing = pattern.New(`^(?:g?make(?:\[\d+\])?: (?:['\x60][^']+' is up to date\.|Nothing to be done for ['\x60][^']+'\.|(?:Entering|Leaving) directory .*)|task: Task "[^"]+" is up to date)$`)
-
-// RanNothing says of what a command printed that it found nothing to do, and so ran no test.
-func RanNothing(output string) bool {
-	some := false
-	for line := range strings.Lines(output) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		if !madeNothing.MatchString(line) {
-			return false
-		}
-		some = true
-	}
-	return some
 }
 
 // FileOfTargets is the file of a folder that has named targets, "" for none.

@@ -1,3 +1,8 @@
+// Package native is C and C++, built with CMake, Meson or Autotools, and what people type where no
+// other ecosystem has tests: targets of a Makefile and its like (make.go), an ecosystem of its own.
+//
+// C has no word for a test: programs.go finds out which sources make test programs by what builds
+// them.
 package native
 
 import (

@@ -1,3 +1,7 @@
+// Package node is JavaScript and TypeScript on Node.js, by its packages and workspaces.
+//
+// tests.go decides what the script for tests of a package.json comes to: scripts.go takes it apart,
+// and a runner that is known (runners.go) is called by itself, with a reporter that names each test.
 package node
 
 import (

@@ -1,3 +1,6 @@
+// Package php is PHP, set up by Composer and tested by PHPUnit.
+//
+// data.go cuts what Composer reads for a head that is not trusted.
 package php
 
 import (

@@ -18,7 +18,7 @@ var pyLines string
 // pyPlugin is the module that counts, as a plugin of pytest.
 const pyPlugin = "ycbot_count_lines"
 
-// pyMissed are the reasons why more lines may have run than were seen, as python_lines.py
+// pyMissed are the reasons why more lines may have run than were seen, as lines.py
 // names them.
 var pyMissed = map[string]string{
 	"programs": "tests start other programs, and what those run is not seen",

@@ -1,3 +1,7 @@
+// Package python is Python, tested by pytest or unittest.
+//
+// runners.go has the calls of both. What a project needs is read of manifests without running
+// anything of it (requirements.go, groups.go).
 package python
 
 import (

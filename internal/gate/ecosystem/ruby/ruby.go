@@ -1,3 +1,7 @@
+// Package ruby is Ruby, tested by RSpec, Minitest or test-unit.
+//
+// Minitest and test-unit report no results that a program can read: they are run by a script that
+// stands in ruby.go.
 package ruby
 
 import (

@@ -1,3 +1,6 @@
+// Package rust is Rust, by its Cargo packages and workspaces.
+//
+// Its tests stand among the sources: classes.go puts those of one version into another.
 package rust
 
 import (
