@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/ecosystem"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -73,7 +73,7 @@ func (k *keeper) started(s Suite, sel selection) bool {
 			continue
 		}
 		if sel.command != "" && id.Command == sel.command {
-			return t.Status == Passed || t.Lacks == "" && !classes.CannotStart.MatchString(t.Output)
+			return t.Status == Passed || t.Lacks == "" && !results.CannotStart.MatchString(t.Output)
 		}
 		if t.Eco == sel.eco && id.Test != "" && (t.Status == Passed || t.Status == Failed) {
 			return true

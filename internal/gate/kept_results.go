@@ -9,6 +9,7 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/classes"
 	"github.com/ycbot/ycbot/internal/gate/compare"
 	"github.com/ycbot/ycbot/internal/gate/languages"
+	"github.com/ycbot/ycbot/internal/gate/results"
 	"github.com/ycbot/ycbot/internal/gate/sides"
 )
 
@@ -208,12 +209,12 @@ func (k *keeper) namesRemoved(e *examined, message string) bool {
 			}
 		}
 	}
-	for _, m := range classes.OtherSignature.FindAllStringSubmatch(message, -1) {
+	for _, m := range results.OtherSignature.FindAllStringSubmatch(message, -1) {
 		if k.r.sides.Redeclared(firstGroup(m)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(classes.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.sides.Edits(firstGroup(m)) })
+	return slices.ContainsFunc(results.Unmet.FindAllStringSubmatch(message, -1), func(m []string) bool { return k.r.sides.Edits(firstGroup(m)) })
 }
 
 // reached says whether the arm was to run a test.

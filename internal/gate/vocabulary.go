@@ -12,7 +12,8 @@ import (
 	"github.com/ycbot/ycbot/internal/gate/runs"
 )
 
-// What results are made of stands in package results, whose parsers make them. It has the same names here, for those who read a [Result].
+// What results are made of stands in package results, whose parsers make them. It has the same
+// names here, for those who read a [Result].
 type (
 	// A Side is one of the two trees that are compared.
 	Side = results.Side

@@ -31,10 +31,6 @@ func (t *Toolchains) Upstream() func(*url.URL) (*url.URL, error) {
 	return c.ProxyFunc()
 }
 
-// What the operator of this machine has set about registries and the way to them
-// holds for the setup phase of a change too. Credentials never do: what install
-// scripts of dependencies can read is public.
-
 // userInfo is what stands before the host of a URL.
 var userInfo = pattern.New(`://[^/@\s]*@`)
 

@@ -95,6 +95,10 @@ func NamedRegistries(t *ecosystem.Toolchains) (named, plain []string) {
 // isProxy distinguishes settings of the way to registries from those of registries.
 func isProxy(name string) bool { return strings.Contains(strings.ToLower(name), "proxy") }
 
+// What the operator of this machine has set about registries and the way to them
+// holds for the setup phase of a change too. Credentials never do: what install
+// scripts of dependencies can read is public.
+
 // wayOut are variables about the way out of this machine, of which those in files
 // name files or folders that have to be readable.
 var (

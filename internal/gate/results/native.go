@@ -15,9 +15,12 @@ import (
 // byCTest is the style of ctest, whose tests have no groups.
 func byCTest(_ []string, t junit.Test) (pkg, name string) { return "ctest", t.Name }
 
+// mesonExpectedLine is one of these comments.
 var mesonExpectedLine = pattern.New(`(?m)<!-- expected: (.*) -->$`)
 
-// ParseMeson reads that. A test that is expected to fail shows nothing of what it tests.
+// ParseMeson reads the JUnit XML of meson, and behind it the comments that the command writes, with
+// the name of each test that failed as it is expected to: to the document it has passed. Such a test
+// shows nothing of what it tests.
 func ParseMeson(data []byte) ([]Outcome, error) {
 	const last = "</testsuites>"
 	end := len(data)

@@ -11,9 +11,10 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-var goTestTags = pattern.New(`\bgo\s+test\b[^\n]*?\s-tags[=\s]+["']?([\w,]+)`)
-
-var goBuildLine = pattern.New(`(?m)^//(?:go:build|\s*\+build)\s+(.*)$`)
+var (
+	goTestTags  = pattern.New(`\bgo\s+test\b[^\n]*?\s-tags[=\s]+["']?([\w,]+)`)
+	goBuildLine = pattern.New(`(?m)^//(?:go:build|\s*\+build)\s+(.*)$`)
+)
 
 // tagged notes the files of tests of a Go module that are built with tags alone that the
 // project's own commands set, and these commands are not run.

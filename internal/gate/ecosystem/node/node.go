@@ -53,9 +53,10 @@ func New() *ecosystem.Ecosystem {
 	}
 }
 
-var nodeExts = []string{".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".vue", ".svelte"}
-
-var nodeTestName = pattern.New(`([._-](test|spec)|^test|^test-.*)\.[cm]?[jt]sx?$`)
+var (
+	nodeExts     = []string{".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx", ".vue", ".svelte"}
+	nodeTestName = pattern.New(`([._-](test|spec)|^test|^test-.*)\.[cm]?[jt]sx?$`)
+)
 
 // isNodeTest follows what the runners take for tests by default.
 func isNodeTest(name string) bool {

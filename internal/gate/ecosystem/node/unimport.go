@@ -8,12 +8,13 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-var nodeNoExport = pattern.New(`does not provide an export named '(\w+)'`)
+var (
+	nodeNoExport = pattern.New(`does not provide an export named '(\w+)'`)
+	nodeBraces   = pattern.New(`\bimport\s+(?:[\w$]+\s*,\s*)?\{[^}]*\}`)
+)
 
-var nodeBraces = pattern.New(`\bimport\s+(?:[\w$]+\s*,\s*)?\{[^}]*\}`)
-
-var // https://nodejs.org/api/globals.html and https://tc39.es/ecma262/#sec-global-object, and what runners add
-nodeGlobals = strings.Fields(`AbortController AbortSignal AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array Blob Boolean BroadcastChannel Buffer
+// https://nodejs.org/api/globals.html and https://tc39.es/ecma262/#sec-global-object, and what runners add
+var nodeGlobals = strings.Fields(`AbortController AbortSignal AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array Blob Boolean BroadcastChannel Buffer
 		ByteLengthQueuingStrategy CloseEvent CompressionStream CountQueuingStrategy Crypto CryptoKey CustomEvent DOMException DataView Date DecompressionStream Error EvalError Event
 		EventSource EventTarget File FinalizationRegistry Float32Array Float64Array FormData Function Headers Infinity Int16Array Int32Array Int8Array Intl Iterator JSON Map Math
 		MessageChannel MessageEvent MessagePort NaN Navigator Number Object Performance Promise Proxy RangeError ReadableStream ReferenceError Reflect RegExp Request Response Set

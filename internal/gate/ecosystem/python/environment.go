@@ -7,8 +7,8 @@ import (
 	"github.com/ycbot/ycbot/internal/pattern"
 )
 
-var // https://tox.wiki/en/stable/config.html#set_env
-toxSetEnv = pattern.New(`(?m)^set_?env[ \t]*=(.*(?:\n[ \t]+.*)*)`)
+// https://tox.wiki/en/stable/config.html#set_env
+var toxSetEnv = pattern.New(`(?m)^set_?env[ \t]*=(.*(?:\n[ \t]+.*)*)`)
 
 var toxVariable = pattern.New(`(?m)^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*([^\n{}]*)$`)
 

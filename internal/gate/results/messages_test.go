@@ -1,7 +1,8 @@
-package classes
+package results
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -33,7 +34,7 @@ func TestMessagesOfSignatures(t *testing.T) {
 		"Too few arguments to function App\\A::m(), 0 passed in a.php on line 1 and exactly 1 expected":                                                                      "m",
 		"a_test.go:7: got 6 in place of 4":                                                                                                                                   "",
 	} {
-		if got := firstOf(slices.Concat(OtherSignature.FindStringSubmatch(message), []string{""})[1:]); got != want {
+		if got := strings.Join(slices.Concat(OtherSignature.FindStringSubmatch(message), []string{""})[1:], ""); got != want {
 			t.Errorf("%q names %q, want %q", message, got, want)
 		}
 	}
@@ -46,7 +47,7 @@ func TestMessagesOfSignatures(t *testing.T) {
 		"./a_test.go:5: mock does not implement Store (missing method Get)": "Get",
 		"missing fields in the form":                                        "",
 	} {
-		if got := firstOf(slices.Concat(Unmet.FindStringSubmatch(message), []string{""})[1:]); got != want {
+		if got := strings.Join(slices.Concat(Unmet.FindStringSubmatch(message), []string{""})[1:], ""); got != want {
 			t.Errorf("%q names %q, want %q", message, got, want)
 		}
 	}
